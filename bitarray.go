@@ -1,0 +1,116 @@
+package bloom
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+)
+
+// bitArray is a fixed number of bits that any number of goroutines may read and
+// set at the same time without a lock. Bit i is bit i%64 of word i/64.
+//
+// Go's atomics are sequentially consistent, and the proof that an add has one
+// winner (see setAll) rests on that.
+type bitArray []atomic.Uint64
+
+// newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
+// this machine cannot hold them.
+func newBitArray(m uint64) (bitArray, error) {
+	words := m/64 + min(m%64, 1)
+	if limit := maxBytes(); words > limit/8 {
+		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
+	}
+	return makeWords(m, words)
+}
+
+// makeWords turns the panic of a make that the runtime finds too long into an
+// error: some platforms allow less than their int or their memory would.
+func makeWords(m, words uint64) (b bitArray, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, fmt.Errorf("%w: m = %d bits are %d bytes: %v", ErrTooLarge, m, words*8, r)
+		}
+	}()
+	return make(bitArray, words), nil
+}
+
+// maxBytes is the most that one bit array may take: what an int can count and
+// the machine's memory can hold.
+func maxBytes() uint64 {
+	limit := uint64(math.MaxInt)
+	if total, ok := physicalMemory(); ok {
+		limit = min(limit, total)
+	}
+	return limit
+}
+
+// get reports whether bit i is set, as 1 or 0 so that callers can combine bits
+// without branches. It inlines; a test holds it to that.
+func (b bitArray) get(i uint64) uint64 {
+	return b[i/64].Load() >> (i % 64) & 1
+}
+
+// set sets bit i and does not say what it was: without a result, Or is a single
+// locked instruction on amd64. It inlines; a test holds it to that.
+func (b bitArray) set(i uint64) {
+	b[i/64].Or(1 << (i % 64))
+}
+
+// flip sets bit i and reports whether it was this call that did so.
+func (b bitArray) flip(i uint64) bool {
+	mask := uint64(1) << (i % 64)
+	return b[i/64].Or(mask)&mask == 0
+}
+
+// count returns the number of bits that are set, in O(m).
+func (b bitArray) count() uint64 {
+	var ones uint64
+	for i := range b {
+		ones += uint64(bits.OnesCount64(b[i].Load()))
+	}
+	return ones
+}
+
+// or sets every bit that is set in other, which has the same length.
+func (b bitArray) or(other bitArray) {
+	for i := range b {
+		// Most words of a second union add nothing: look before locking the line.
+		if w := other[i].Load(); w&^b[i].Load() != 0 {
+			b[i].Or(w)
+		}
+	}
+}
+
+// and clears every bit that is not set in other, which has the same length.
+func (b bitArray) and(other bitArray) {
+	for i := range b {
+		if w := other[i].Load(); b[i].Load()&^w != 0 {
+			b[i].And(w)
+		}
+	}
+}
+
+// equal reports whether both have the same bits; other has the same length.
+func (b bitArray) equal(other bitArray) bool {
+	for i := range b {
+		if b[i].Load() != other[i].Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// copyFrom overwrites all words with those of other, which has the same length.
+func (b bitArray) copyFrom(other bitArray) {
+	for i := range b {
+		b[i].Store(other[i].Load())
+	}
+}
+
+// clear zeroes all words.
+func (b bitArray) clear() {
+	for i := range b {
+		b[i].Store(0)
+	}
+}

@@ -1,0 +1,89 @@
+package bloom
+
+import (
+	"math"
+	"math/bits"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBitArrayAgainstMap(t *testing.T) {
+	for _, m := range []uint64{1, 63, 64, 65, 1000} {
+		b, err := newBitArray(m)
+		require.NoError(t, err)
+		require.Len(t, b, int((m+63)/64))
+		model := map[uint64]bool{}
+		for i := range 3 * m {
+			pos := mix(i) % m
+			require.Equal(t, !model[pos], b.flip(pos), "flip(%d) of %d", pos, m)
+			model[pos] = true
+		}
+		b.set(m - 1)
+		model[m-1] = true
+		for pos := range m {
+			require.Equal(t, model[pos], b.get(pos) == 1, "get(%d) of %d", pos, m)
+		}
+		require.Equal(t, uint64(len(model)), b.count())
+	}
+}
+
+func TestBitArrayCombines(t *testing.T) {
+	fill := func(words ...uint64) bitArray {
+		b := make(bitArray, len(words))
+		for i, w := range words {
+			b[i].Store(w)
+		}
+		return b
+	}
+	b := fill(0b0011, 0b1111, 0)
+	b.or(fill(0b0101, 0b0001, 1<<63))
+	require.True(t, b.equal(fill(0b0111, 0b1111, 1<<63)))
+	b.and(fill(0b1110, math.MaxUint64, 0))
+	require.True(t, b.equal(fill(0b0110, 0b1111, 0)))
+	require.False(t, b.equal(fill(0b0110, 0b1111, 2)))
+	c := make(bitArray, 3)
+	c.copyFrom(b)
+	require.True(t, c.equal(b))
+	c.clear()
+	require.Zero(t, c.count())
+	require.NotZero(t, b.count())
+}
+
+func TestBitArrayTooLarge(t *testing.T) {
+	for _, m := range []uint64{math.MaxUint64, 1 << 63, 1 << 60, 8 * (maxBytes() + 8)} {
+		_, err := newBitArray(m)
+		require.ErrorIs(t, err, ErrTooLarge)
+		words := m/64 + min(m%64, 1)
+		require.ErrorContains(t, err, formatUint(m)+" bits are "+formatUint(words*8)+" bytes")
+	}
+	// The runtime's own limit, where it is below the memory's: make panics.
+	if bits.UintSize == 64 {
+		_, err := makeWords(1<<60, 1<<54)
+		require.ErrorIs(t, err, ErrTooLarge)
+	}
+}
+
+// TestInlining asks the compiler: a call in place of these few instructions
+// would cost more than they do.
+func TestInlining(t *testing.T) {
+	out, err := exec.Command("go", "build", "-gcflags=-m=1", ".").CombinedOutput()
+	if err != nil {
+		if _, missing := exec.LookPath("go"); missing != nil {
+			t.Skip("NOT TESTED: inlining, for there is no go command here to ask")
+		}
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, f := range []string{"bitArray.get", "bitArray.set", "reduce", "bytesOf", "(*BloomFilter).AddString", "(*BloomFilter).ContainsString"} {
+		if !strings.Contains(string(out), "can inline "+f+"\n") {
+			t.Errorf("%s does not inline", f)
+		}
+	}
+	for _, call := range []string{"inlining call to bitArray.get", "inlining call to bitArray.set"} {
+		if !strings.Contains(string(out), call) {
+			t.Errorf("the compiler does not report: %s", call)
+		}
+	}
+}

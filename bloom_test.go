@@ -1,0 +1,207 @@
+package bloom
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNewReportsWhatItMade(t *testing.T) {
+	f := MustNew(1_000_000, 0.01)
+	want, err := ParamsFor(1_000_000, 0.01, DoubleHashing)
+	require.NoError(t, err)
+	require.Equal(t, want, f.Params())
+	require.Equal(t, Params{N: 1_000_000, P: 0.01, M: 9_592_960, K: 7}, f.Params())
+	require.Equal(t, uint64(9_592_960/8), f.SizeBytes())
+	require.Equal(t, "double-hashing", f.Strategy().Name())
+	require.Equal(t, "bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing bytes=1199120)", f.String())
+}
+
+func TestNewWithParams(t *testing.T) {
+	f, err := NewWithParams(Params{M: 21_895, K: 5}, WithStrategy(SeededHashing))
+	require.NoError(t, err)
+	require.Equal(t, uint64(343*8), f.SizeBytes(), "whole words, but m stays what it was")
+	require.Equal(t, uint64(21_895), f.Params().M)
+
+	for _, c := range []struct {
+		params Params
+		opts   []Option
+		want   error
+		text   string
+	}{
+		{Params{M: 0, K: 1}, nil, ErrInvalid, "m = 0 bits"},
+		{Params{M: 64, K: 0}, nil, ErrInvalid, "k = 0"},
+		{Params{M: 64, K: -1}, nil, ErrInvalid, "k = -1"},
+		{Params{M: 64, K: 65}, nil, ErrInvalid, "k = 65"},
+		{Params{M: 64, K: 1, P: 1}, nil, ErrInvalid, "p = 1"},
+		{Params{M: 64, K: 1, P: math.NaN()}, nil, ErrInvalid, "p = NaN"},
+		{Params{M: 64, K: 1}, []Option{WithStrategy(Strategy{})}, ErrInvalid, "zero Strategy"},
+		{Params{M: math.MaxUint64, K: 1}, nil, ErrTooLarge, "2305843009213693952 bytes"},
+	} {
+		_, err := NewWithParams(c.params, c.opts...)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorContains(t, err, c.text)
+	}
+}
+
+func TestNewBeyondMemory(t *testing.T) {
+	_, err := New(1<<45, 1e-9)
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, "bytes, this machine has at most")
+}
+
+func TestNoMissAndFewFalsePositives(t *testing.T) {
+	const n = 20_000
+	for _, s := range allStrategies {
+		f := MustNew(n, 0.01, WithStrategy(s))
+		var b [40]byte
+		added := 0
+		for i := range uint64(n) {
+			if f.Add(key40(&b, i)) {
+				added++
+			}
+			if !f.Contains(b[:]) || f.Add(b[:]) {
+				t.Fatalf("%s: key %d is missed right after its Add", s, i)
+			}
+		}
+		for i := range uint64(n) {
+			if !f.Contains(key40(&b, i)) || !f.ContainsString(string(b[:])) {
+				t.Fatalf("%s: key %d is missed", s, i)
+			}
+		}
+		require.Greater(t, added, n-n/100, "an Add that answers false for a new key is a false positive")
+		require.InDelta(t, 0.5, f.FillRatio(), 0.02)
+	}
+}
+
+func TestKeysOfEveryLength(t *testing.T) {
+	long := bytes.Repeat([]byte("0123456789abcdef"), 64)
+	for _, s := range allStrategies {
+		f := MustNew(2000, 1e-6, WithStrategy(s))
+		for n := range len(long) {
+			require.True(t, f.Add(long[:n]), "%s: %d bytes", s, n)
+		}
+		for n := range len(long) {
+			require.True(t, f.Contains(long[:n]))
+			require.True(t, f.ContainsString(string(long[:n])))
+			require.False(t, f.AddString(string(long[:n])))
+		}
+	}
+}
+
+func TestSeedMovesPositions(t *testing.T) {
+	for _, s := range allStrategies {
+		a, b := MustNew(100, 1e-6, WithStrategy(s)), MustNew(100, 1e-6, WithStrategy(s), WithSeed(1))
+		a.AddString("x")
+		b.AddString("x")
+		require.NotEqual(t, setBits(a), setBits(b))
+	}
+}
+
+// TestNoMissesUnderConcurrency adds from many goroutines into two filters while
+// others unite them, clone them and read them.
+func TestNoMissesUnderConcurrency(t *testing.T) {
+	keys := 40_000
+	if testing.Short() || raceDetector {
+		keys = 4000
+	}
+	for _, s := range allStrategies {
+		for _, workers := range []int{1, runtime.GOMAXPROCS(0), 100} {
+			t.Run(fmt.Sprintf("strategy=%s/workers=%d", s, workers), func(t *testing.T) {
+				perWorker := uint64(keys / workers)
+				n := uint64(workers) * perWorker
+				f, g := MustNew(2*n, 1e-4, WithStrategy(s)), MustNew(2*n, 1e-4, WithStrategy(s))
+				var wg sync.WaitGroup
+				stop := make(chan struct{})
+				var background sync.WaitGroup
+				background.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if err := f.Union(g); err != nil {
+							t.Errorf("Union: %v", err)
+							return
+						}
+						if fill := f.FillRatio(); fill < 0 || fill > 1 {
+							t.Errorf("FillRatio = %v", fill)
+						}
+					}
+				})
+				for w := range uint64(workers) {
+					wg.Go(func() {
+						var b [40]byte
+						for i := w * perWorker; i < (w+1)*perWorker; i++ {
+							f.Add(key40(&b, i))
+							g.Add(key40(&b, n+i))
+							if !f.Contains(key40(&b, i)) {
+								t.Errorf("key %d is missed right after its Add", i)
+								return
+							}
+							if i%(n/64) == 0 && !f.Clone().Contains(b[:]) {
+								t.Errorf("key %d is missed in a clone", i)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				close(stop)
+				background.Wait()
+				require.NoError(t, f.Union(g))
+				var b [40]byte
+				for i := range 2 * n {
+					if !f.Contains(key40(&b, i)) {
+						t.Fatalf("key %d is missed", i)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestBeyond32Bits has positions above 2^32 in use: half a gigabyte of filter, of
+// which the keys touch only a little.
+func TestBeyond32Bits(t *testing.T) {
+	const m = 1<<32 + 1<<20
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: a filter of more than 2^32 bits")
+	}
+	if total, ok := physicalMemory(); ok && total < 2<<30 {
+		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
+	}
+	for _, s := range allStrategies {
+		f, err := NewWithParams(Params{M: m, K: 7}, WithStrategy(s))
+		require.NoError(t, err)
+		require.Equal(t, uint64(m/8), f.SizeBytes())
+		// Only the last 2^20 bits are beyond 2^32: 7 of 4096 positions.
+		const n = 20_000
+		var b [40]byte
+		for i := range uint64(n) {
+			if !f.Add(key40(&b, i)) {
+				t.Fatalf("%s: key %d is new, in a filter as good as empty", s, i)
+			}
+		}
+		for i := range uint64(n) {
+			if !f.Contains(key40(&b, i)) {
+				t.Fatalf("%s: key %d is missed", s, i)
+			}
+			if f.Contains(key40(&b, n+i)) {
+				t.Fatalf("%s: key %d was not added", s, n+i)
+			}
+		}
+		beyond := f.bits[1<<26:].count()
+		expected := 7.0 * n * (1 << 20) / m
+		require.InDelta(t, expected, beyond, 6*math.Sqrt(expected), "%s: bits set beyond 2^32", s)
+		require.InDelta(t, n, f.EstimatedCount(), n/100)
+		f = nil
+		runtime.GC() // one at a time, on machines with little memory
+	}
+}

@@ -1,0 +1,37 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// mix is the finaliser of SplitMix64: a bijection whose outputs look random, so
+// that tests have as many different digests and keys as they want, always the same.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// digest returns the i-th of a sequence of different random-looking digests.
+func digest(i uint64) (h1, h2 uint64) { return mix(2 * i), mix(2*i + 1) }
+
+// key40 writes the i-th of a sequence of different keys into b: 40 bytes, as long
+// as a short URL.
+func key40(b *[40]byte, i uint64) []byte {
+	copy(b[:], "https://example.com/articles/2026/")
+	binary.LittleEndian.PutUint64(b[32:], mix(i))
+	return b[:]
+}
+
+func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
+
+// builtins are the strategies of this package; custom is one of a user's.
+var (
+	builtins = []Strategy{DoubleHashing, SeededHashing}
+	custom   = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
+		return mix(h1+uint64(i)*h2) % m
+	})
+	allStrategies = append([]Strategy{custom}, builtins...)
+)

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package bloom
+
+// physicalMemory is unknown where the standard library has no call for it.
+func physicalMemory() (total uint64, ok bool) { return 0, false }

@@ -1,0 +1,185 @@
+package bloom
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTextbookFigures(t *testing.T) {
+	for _, c := range []struct {
+		n    uint64
+		p    float64
+		m, k float64
+	}{
+		{1_000_000, 0.0001, 19_170_117, 13},
+		{3000, 0.03, 21_895, 5},
+		{1_000_000, 0.01, 9_585_058, 7},
+	} {
+		m := math.Round(OptimalM(c.n, c.p))
+		require.Equal(t, c.m, m)
+		require.Equal(t, c.k, math.Round(OptimalK(uint64(m), c.n)))
+	}
+	// At the optimal k half of all bits are set, and the rate is 2^-k.
+	const m, n, k = 1 << 20, 72_681, 10 // ln 2 · m/n = 10.0000
+	require.InDelta(t, k, OptimalK(m, n), 2e-4)
+	require.InDelta(t, 0.5, ZeroProbability(m, k, n), 1e-5)
+	require.InEpsilon(t, m/2, ExpectedOnes(m, k, n), 1e-4)
+	require.InEpsilon(t, 1.0/1024, FalsePositiveRate(m, k, n), 1e-4)
+	require.InEpsilon(t, float64(n), EstimatedN(m, k, uint64(ExpectedOnes(m, k, n))), 1e-4)
+}
+
+func TestFormulasAtTheirEdges(t *testing.T) {
+	require.Equal(t, 1.0, ZeroProbability(1, 1, 0))
+	require.Equal(t, 0.0, ZeroProbability(1, 1, 1))
+	require.Equal(t, 0.0, ExpectedOnes(1, 5, 0))
+	require.Equal(t, 1.0, ExpectedOnes(1, 5, 1))
+	require.Equal(t, 0.0, FalsePositiveRate(64, 3, 0))
+	require.Equal(t, 0.0, EstimatedN(64, 3, 0))
+	require.True(t, math.IsInf(EstimatedN(64, 3, 64), 1))
+	for _, s := range allStrategies {
+		require.Equal(t, 0.0, s.FalsePositiveRate(64, 3, 0))
+		require.InDelta(t, 1, s.FalsePositiveRate(64, 3, 1<<20), 1e-12)
+		require.InDelta(t, 1.0/64, s.FalsePositiveRate(64, 1, 1), 1e-15)
+		require.Equal(t, 1.0, s.FalsePositiveRate(1, 3, 1))
+	}
+}
+
+// bruteRate is E[(X/m)^k] by the distribution of the number X of set bits, ball
+// by ball: another road to the same number, for small m only.
+func bruteRate(m, k, n int) float64 {
+	occupied := make([]float64, m+1)
+	occupied[0] = 1
+	for range k * n {
+		for x := m; x >= 1; x-- {
+			occupied[x] = occupied[x]*float64(x)/float64(m) + occupied[x-1]*float64(m-x+1)/float64(m)
+		}
+		occupied[0] = 0
+	}
+	rate := 0.0
+	for x, prob := range occupied {
+		rate += prob * math.Pow(float64(x)/float64(m), float64(k))
+	}
+	return rate
+}
+
+func TestExactRateAgainstBruteForce(t *testing.T) {
+	for _, m := range []int{1, 2, 7, 64, 128, 640} {
+		for _, k := range []int{1, 2, 7, 20, 64} {
+			for _, n := range []int{1, 2, 10, 60} {
+				require.InEpsilon(t, bruteRate(m, k, n), exactRate(uint64(m), k, uint64(n)), 1e-11, "m=%d k=%d n=%d", m, k, n)
+			}
+		}
+	}
+}
+
+// TestExpandedRateAgainstExact checks the bounds that exactKeys claims, where the
+// one takes over from the other.
+func TestExpandedRateAgainstExact(t *testing.T) {
+	for k := 1; k <= maxK; k++ {
+		bound := 5e-5
+		if k <= 30 {
+			bound = 1e-5
+		}
+		for _, load := range []float64{0.8, 1, 1.5} {
+			m := uint64(float64(k*exactKeys) / math.Ln2 / load)
+			exact := exactRate(m, k, exactKeys)
+			require.InEpsilon(t, exact, expandedRate(m, k, exactKeys), bound, "k=%d load=%v", k, load)
+			require.Less(t, FalsePositiveRate(m, k, exactKeys), exact, "the textbook's rate is the lower one")
+		}
+	}
+}
+
+var gridN = []uint64{1, 2, 3, 5, 10, 33, 100, 1000, 1001, 10_000, 1_000_000, 1 << 32, 1 << 40}
+var gridP = []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9}
+
+func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
+	for _, n := range gridN {
+		for _, p := range gridP {
+			got, err := ParamsFor(n, p, DoubleHashing)
+			require.NoError(t, err)
+			require.Equal(t, n, got.N)
+			require.Equal(t, p, got.P)
+			require.Zero(t, got.M%64)
+			require.LessOrEqual(t, independentRate(got.M, got.K, n), p, "n=%d p=%v %+v", n, p, got)
+			if n <= 10 { // and by the other road
+				require.LessOrEqual(t, bruteRate(int(got.M), got.K, int(n)), p*(1+1e-11), "n=%d p=%v %+v", n, p, got)
+			}
+			if got.K > 1 {
+				require.Greater(t, independentRate(got.M, got.K-1, n), p, "n=%d p=%v: a smaller k would do", n, p)
+			}
+			if n > exactKeys/10 && n <= exactKeys {
+				continue // every k below, exactly, takes seconds
+			}
+			if got.M > 64 { // no k does with a word less
+				for k := 1; k <= maxK; k++ {
+					require.Greater(t, independentRate(got.M-64, k, n), p, "n=%d p=%v: k=%d would do with less", n, p, k)
+				}
+			}
+		}
+	}
+}
+
+func TestParamsForMemoryAboveTheBound(t *testing.T) {
+	for _, n := range []uint64{10_000, 1_000_000, 1 << 40} {
+		for p := 0.99; p > 1e-18; p *= 0.93 {
+			got, err := ParamsFor(n, p, DoubleHashing)
+			require.NoError(t, err)
+			over := (float64(got.M) - 64) / OptimalM(n, p)
+			limit := 1.06
+			switch {
+			case p > 0.5: // one bit a key is more than the bound's fraction of one
+				continue
+			case p < 0.11:
+				limit = 1.01
+			}
+			require.Less(t, over, limit, "n=%d p=%v", n, p)
+		}
+	}
+}
+
+func TestRateIsMonotone(t *testing.T) {
+	for _, k := range []int{1, 3, 7, 30} {
+		for _, n := range []uint64{1, 10, exactKeys, exactKeys + 1, 100_000} {
+			m := uint64(float64(uint64(k)*n)/math.Ln2) + 1
+			rate := independentRate(m, k, n)
+			require.Less(t, rate, independentRate(m, k, n+max(1, n/100)), "more keys, k=%d n=%d", k, n)
+			require.Greater(t, rate, independentRate(m+max(1, m/100), k, n), "more bits, k=%d n=%d", k, n)
+		}
+	}
+}
+
+func TestParamsForRejects(t *testing.T) {
+	for _, c := range []struct {
+		n    uint64
+		p    float64
+		s    Strategy
+		want error
+		text string
+	}{
+		{0, 0.01, DoubleHashing, ErrInvalid, "n = 0"},
+		{1, 0, DoubleHashing, ErrInvalid, "p = 0"},
+		{1, 1, DoubleHashing, ErrInvalid, "p = 1"},
+		{1, -0.5, DoubleHashing, ErrInvalid, "p = -0.5"},
+		{1, math.NaN(), DoubleHashing, ErrInvalid, "p = NaN"},
+		{1, math.Inf(1), DoubleHashing, ErrInvalid, "p = +Inf"},
+		{1, 1e-20, DoubleHashing, ErrInvalid, "p = 1e-20 needs k = 67"},
+		{1, 5e-324, DoubleHashing, ErrInvalid, "p = 5e-324 needs"},
+		{math.MaxUint64, 0.01, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at p = 0.01 need 2.21e+19 bytes"},
+		{1, 0.01, Strategy{}, ErrInvalid, "zero Strategy"},
+		{1, 0.01, NewStrategy("x", nil), ErrInvalid, `strategy "x" has no index function`},
+		{1, 0.01, NewStrategy("double-hashing", doubleIndex), ErrInvalid, `"double-hashing" is taken`},
+	} {
+		_, err := ParamsFor(c.n, c.p, c.s)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorContains(t, err, c.text)
+		_, err = New(c.n, c.p, WithStrategy(c.s))
+		require.ErrorIs(t, err, c.want)
+		require.Panics(t, func() { MustNew(c.n, c.p, WithStrategy(c.s)) })
+	}
+	// The smallest p that k <= 64 reaches.
+	got, err := ParamsFor(1_000_000, math.Pow(2, -maxK), DoubleHashing)
+	require.NoError(t, err)
+	require.Equal(t, maxK, got.K)
+}

@@ -1,0 +1,77 @@
+package bloom
+
+import "fmt"
+
+// Compatible reports whether both filters put the same key's bits in the same
+// places: equal m, k, strategy and seed. n and p may differ.
+func (f *BloomFilter) Compatible(other *BloomFilter) bool {
+	return f.compatible(other) == nil
+}
+
+func (f *BloomFilter) compatible(other *BloomFilter) error {
+	a, b := f.params, other.params
+	switch {
+	case a.M != b.M:
+		return fmt.Errorf("%w: m = %d and %d", ErrIncompatible, a.M, b.M)
+	case a.K != b.K:
+		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
+	case f.strategy.id != other.strategy.id || f.strategy.name != other.strategy.name:
+		return fmt.Errorf("%w: strategies %q and %q", ErrIncompatible, f.strategy, other.strategy)
+	case f.hash != other.hash:
+		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, f.hash.seed, other.hash.seed)
+	}
+	return nil
+}
+
+// Union adds every key of other to f, in O(m). Afterwards f is the filter that
+// all the keys together would have made, with their number's rate. Keys that are
+// being added to either while it runs are not lost from the filter they are added
+// to; whether f also gets those added to other is a matter of timing.
+//
+// The error wraps [ErrIncompatible], and then f is unchanged.
+func (f *BloomFilter) Union(other *BloomFilter) error {
+	if err := f.compatible(other); err != nil {
+		return err
+	}
+	f.bits.or(other.bits)
+	return nil
+}
+
+// Intersect keeps in f only the bits that other has too, in O(m). Afterwards f
+// contains every key that was in both, and some that were in only one: its rate
+// is at most that of either filter before, but above that of a filter made from
+// the common keys alone.
+//
+// It takes bits away: a key that is added to f while Intersect runs may be lost
+// or have no winner or two, and one added to other may not be seen.
+//
+// The error wraps [ErrIncompatible], and then f is unchanged.
+func (f *BloomFilter) Intersect(other *BloomFilter) error {
+	if err := f.compatible(other); err != nil {
+		return err
+	}
+	f.bits.and(other.bits)
+	return nil
+}
+
+// Equal reports whether the filters are compatible and have the same bits, in
+// O(m). While keys are added to either, the answer is a matter of timing.
+func (f *BloomFilter) Equal(other *BloomFilter) bool {
+	return f.Compatible(other) && f.bits.equal(other.bits)
+}
+
+// Clone returns an independent copy, in O(m) time and memory. It contains every
+// key whose Add had returned before Clone was called.
+func (f *BloomFilter) Clone() *BloomFilter {
+	c := *f
+	c.bits = make(bitArray, len(f.bits))
+	c.bits.copyFrom(f.bits)
+	return &c
+}
+
+// Clear forgets all keys, in O(m).
+//
+// It takes bits away: a key that is added while Clear runs may be kept, be lost,
+// or be left with some of its bits, which does no more than raise the rate a
+// little, and such an Add may have no winner or two.
+func (f *BloomFilter) Clear() { f.bits.clear() }

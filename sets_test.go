@@ -1,0 +1,109 @@
+package bloom
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// filled returns a filter for 1000 keys that holds the keys from..to-1.
+func filled(s Strategy, from, to uint64) *BloomFilter {
+	f := MustNew(1000, 0.001, WithStrategy(s))
+	for i := from; i < to; i++ {
+		f.AddString(formatUint(i))
+	}
+	return f
+}
+
+func TestUnionIsTheFilterOfAllKeys(t *testing.T) {
+	for _, s := range allStrategies {
+		f, g := filled(s, 0, 500), filled(s, 300, 900)
+		before := g.Clone()
+		require.NoError(t, f.Union(g))
+		require.True(t, f.Equal(filled(s, 0, 900)))
+		require.True(t, g.Equal(before), "the other one is only read")
+		require.NoError(t, f.Union(f))
+		require.True(t, f.Equal(filled(s, 0, 900)))
+	}
+}
+
+func TestIntersectKeepsCommonKeys(t *testing.T) {
+	for _, s := range allStrategies {
+		f, g := filled(s, 0, 600), filled(s, 400, 900)
+		rate := min(f.EstimatedFalsePositiveRate(), g.EstimatedFalsePositiveRate())
+		require.NoError(t, f.Intersect(g))
+		for i := uint64(400); i < 600; i++ {
+			require.True(t, f.ContainsString(formatUint(i)))
+		}
+		lost := 0
+		for i := range uint64(400) {
+			if !f.ContainsString(formatUint(i)) {
+				lost++
+			}
+		}
+		require.Greater(t, lost, 390, "keys of only one are gone, but for false positives")
+		require.LessOrEqual(t, f.EstimatedFalsePositiveRate(), rate)
+		require.NoError(t, f.Intersect(MustNew(1000, 0.001, WithStrategy(s))))
+		require.Zero(t, f.FillRatio())
+	}
+}
+
+func TestCompatible(t *testing.T) {
+	f := filled(DoubleHashing, 0, 10)
+	same, err := NewWithParams(Params{M: f.Params().M, K: f.Params().K})
+	require.NoError(t, err)
+	require.True(t, f.Compatible(same), "n and p may differ")
+	require.NoError(t, f.Union(same))
+
+	m, k := f.Params().M, f.Params().K
+	for _, c := range []struct {
+		params Params
+		opts   []Option
+		text   string
+	}{
+		{Params{M: m - 1, K: k}, nil, "m = 14400 and 14399"},
+		{Params{M: m, K: k + 1}, nil, "k = 10 and 11"},
+		{Params{M: m, K: k}, []Option{WithSeed(3)}, "seeds 0 and 3"},
+		{Params{M: m, K: k}, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},
+		{Params{M: m, K: k}, []Option{WithStrategy(custom)}, `strategies "double-hashing" and "triple"`},
+	} {
+		other, err := NewWithParams(c.params, c.opts...)
+		require.NoError(t, err)
+		other.AddString("not in f")
+		before := f.Clone()
+		require.False(t, f.Compatible(other))
+		require.False(t, f.Equal(other))
+		for _, err := range []error{f.Union(other), f.Intersect(other)} {
+			require.ErrorIs(t, err, ErrIncompatible)
+			require.ErrorContains(t, err, c.text)
+		}
+		require.True(t, f.Equal(before), "unchanged")
+	}
+	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", doubleIndex))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", doubleIndex)))
+	require.False(t, a.Compatible(b), "a custom strategy is its name")
+}
+
+func TestCloneIsIndependent(t *testing.T) {
+	for _, s := range allStrategies {
+		f := filled(s, 0, 100)
+		c := f.Clone()
+		require.True(t, c.Equal(f))
+		require.Equal(t, f.Params(), c.Params())
+		require.Equal(t, f.String(), c.String())
+		c.AddString("only in the clone")
+		require.False(t, f.ContainsString("only in the clone"))
+		require.False(t, c.Equal(f))
+		f.Clear()
+		require.True(t, c.ContainsString("7"))
+	}
+}
+
+func TestClearForgets(t *testing.T) {
+	for _, s := range allStrategies {
+		f := filled(s, 0, 100)
+		f.Clear()
+		require.Zero(t, f.FillRatio())
+		require.True(t, f.Equal(MustNew(1000, 0.001, WithStrategy(s))))
+		require.True(t, f.AddString("7"), "new again")
+	}
+}

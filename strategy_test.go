@@ -1,0 +1,162 @@
+package bloom
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/murmur3"
+)
+
+// positionsOf returns the distinct positions of a key by the strategy's pure
+// function, or by its definition where it has none.
+func positionsOf(f *BloomFilter, key []byte) []uint64 {
+	h1, h2 := f.Hash(key)
+	seen := map[uint64]bool{}
+	for i := range f.params.K {
+		if f.strategy.needsKey() {
+			seen[murmur3.SeedSum64(f.hash.seed+uint64(i), key)%f.params.M] = true
+		} else {
+			seen[f.strategy.index(h1, h2, i, f.params.M)] = true
+		}
+	}
+	positions := make([]uint64, 0, len(seen))
+	for pos := range seen {
+		positions = append(positions, pos)
+	}
+	sort.Slice(positions, func(i, j int) bool { return positions[i] < positions[j] })
+	return positions
+}
+
+// setBits returns the positions of the bits that are set.
+func setBits(f *BloomFilter) []uint64 {
+	positions := []uint64{}
+	for pos := range uint64(len(f.bits)) * 64 {
+		if f.bits.get(pos) == 1 {
+			positions = append(positions, pos)
+		}
+	}
+	return positions
+}
+
+// TestKernelsEqualIndexFunctions holds the fast kernels to the definition: the
+// bits that an add sets are the strategy's positions, and a lookup looks at all
+// of them and at no other.
+func TestKernelsEqualIndexFunctions(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, m := range []uint64{1, 3, 63, 64, 65, 100, 1000, 4096} {
+			for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 30, maxK} {
+				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), WithSeed(m+uint64(k)))
+				require.NoError(t, err)
+				for i := range uint64(8) {
+					key := []byte(formatUint(mix(i)))
+					want := positionsOf(f, key)
+					f.Clear()
+					if !f.Add(key) {
+						t.Fatalf("%s m=%d k=%d: Add to an empty filter is false", s, m, k)
+					}
+					require.Equal(t, want, setBits(f), "%s m=%d k=%d", s, m, k)
+					if f.Add(key) || !f.Contains(key) {
+						t.Fatalf("%s m=%d k=%d: an added key is not there", s, m, k)
+					}
+					for _, pos := range want { // each bit that lacks is noticed, and set again
+						f.bits[pos/64].And(^(uint64(1) << (pos % 64)))
+						if f.Contains(key) {
+							t.Fatalf("%s m=%d k=%d: Contains does not look at %d", s, m, k, pos)
+						}
+						if !f.Add(key) || !f.Contains(key) {
+							t.Fatalf("%s m=%d k=%d: Add does not see that %d lacks", s, m, k, pos)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata/positions.golden instead of comparing: only to append")
+
+// TestPositionsAreFrozen compares with positions that were written down once.
+// A difference breaks every filter in every file: mend the code, never the file.
+func TestPositionsAreFrozen(t *testing.T) {
+	var out strings.Builder
+	for _, s := range builtins {
+		for _, seed := range []uint64{0, 42} {
+			for _, p := range []Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
+				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
+					f, err := NewWithParams(p, WithStrategy(s), WithSeed(seed))
+					require.NoError(t, err)
+					f.AddString(key)
+					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, setBits(f))
+				}
+			}
+		}
+	}
+	const file = "testdata/positions.golden"
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), out.String())
+}
+
+// TestEmptyKey has its place because its Murmur3 digest is (0, 0).
+func TestEmptyKey(t *testing.T) {
+	for _, s := range builtins {
+		f, err := NewWithParams(Params{M: 1 << 20, K: 10}, WithStrategy(s))
+		require.NoError(t, err)
+		require.False(t, f.Contains(nil))
+		require.True(t, f.Add(nil))
+		require.False(t, f.AddString(""))
+		require.True(t, f.Contains([]byte{}))
+		require.Len(t, setBits(f), 10, s)
+	}
+}
+
+// TestDoubleIndexBeyond32Bits pins positions at sizes that no test allocates.
+func TestDoubleIndexBeyond32Bits(t *testing.T) {
+	h1, h2 := murmur3.Sum128([]byte("The quick brown fox jumps over the lazy dog"))
+	require.Equal(t, uint64(0xe34bbc7bbc071b6c), h1)
+	require.Equal(t, uint64(0x7a433ca9c49a9347), h2)
+	got := make([]uint64, 5)
+	for i := range got {
+		got[i] = doubleIndex(h1, h2, i, 1<<44+12345)
+	}
+	require.Equal(t, []uint64{15619651528337, 15609769533696, 3839765455418, 17290428658841, 3007420092668}, got)
+}
+
+func TestAddHashIsAddOfTheDigest(t *testing.T) {
+	for _, s := range []Strategy{DoubleHashing, custom} {
+		a, b := MustNew(100, 0.01, WithStrategy(s), WithSeed(7)), MustNew(100, 0.01, WithStrategy(s), WithSeed(7))
+		for i := range uint64(100) {
+			key := []byte(formatUint(i))
+			h1, h2 := b.Hash(key)
+			s1, s2 := b.HashString(string(key))
+			require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
+			require.Equal(t, a.Add(key), b.AddHash(h1, h2))
+			require.True(t, b.ContainsHash(h1, h2))
+		}
+		require.True(t, a.Equal(b))
+	}
+}
+
+func TestMisusePanicsWithAClearText(t *testing.T) {
+	seeded := MustNew(10, 0.1, WithStrategy(SeededHashing))
+	require.PanicsWithValue(t, `bloom: AddHash on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.AddHash(1, 2) })
+	require.PanicsWithValue(t, `bloom: ContainsHash on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.ContainsHash(1, 2) })
+
+	var zero BloomFilter
+	const text = "bloom: use of a BloomFilter that was not made by New"
+	require.PanicsWithValue(t, text, func() { zero.Add([]byte("x")) })
+	require.PanicsWithValue(t, text, func() { zero.ContainsString("x") })
+
+	over := MustNew(10, 0.1, WithStrategy(NewStrategy("over", func(_, _ uint64, _ int, m uint64) uint64 { return m })))
+	const position = `bloom: strategy "over" returned position 64 for i = 0, want less than m = 64`
+	require.PanicsWithValue(t, position, func() { over.AddString("x") })
+	require.PanicsWithValue(t, position, func() { over.ContainsString("x") })
+}
