@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// All workers offer the same URLs at the same time: the filter must have one
+// winner for each, and the audit must not take who came first for a difference.
+func TestAuditUnderConcurrency(t *testing.T) {
+	const workers, urls = 2, 20_000
+	s := seenSet{filter: bloom.MustNew(urls, 1e-9), audit: newAudit()}
+	var added, arrived atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := range int64(urls) {
+				url := fmt.Sprintf("http://example.org/%d", i)
+				// Spin, to be off within nanoseconds of each other.
+				arrived.Add(1)
+				for arrived.Load() < workers*(i+1) {
+					runtime.Gosched()
+				}
+				if s.add(url) {
+					added.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	falsePositives, misses := s.differences()
+	assert.Empty(t, falsePositives)
+	assert.Empty(t, misses)
+	assert.EqualValues(t, urls, added.Load())
+}
+
+func TestDifferences(t *testing.T) {
+	start, err := resolve(base(t), "/")
+	require.NoError(t, err)
+	c := newCrawler(config{n: 100, p: 1e-6, exact: true, starts: []target{start}}, bloom.MustNew(100, 1e-6))
+	c.stats.fetched.Add(1)
+	for _, url := range []string{"/right", "/unlucky", "/twice"} {
+		c.seen.filter.AddString(url)
+	}
+	c.seen.audit.wins = map[string]int{"/right": 1, "/unlucky": 0, "/twice": 2, "/lost": 1}
+
+	falsePositives, misses := c.seen.differences()
+	assert.Equal(t, []string{"/unlucky"}, falsePositives)
+	assert.Equal(t, []string{"/lost", "/twice"}, misses)
+
+	var out bytes.Buffer
+	assert.ErrorContains(t, c.report(&out), "the filter forgot 2 URLs, the first is /lost")
+	assert.Contains(t, out.String(), "MISS: /lost\n")
+	assert.Contains(t, out.String(), "MISS: /twice\n")
+	assert.Contains(t, out.String(), "false positive: /unlucky\n")
+}
+
+// The exact set's size in the summary is an estimate: this is what it rests on.
+// A map doubles now and then, so the sizes go from one doubling to the next.
+func TestExactOverhead(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("the estimate is for 64-bit machines")
+	}
+	const steps = 8
+	var perKey float64
+	for step := range steps {
+		keys := int(math.Exp2(14 + (float64(step)+0.5)/steps))
+		before := heapBytes()
+		set := make(map[string]struct{})
+		size := 0
+		for i := range keys {
+			url := fmt.Sprintf("http://example.org/%0*d", 14+i%64, i) // 33 to 96 bytes
+			size += len(url)
+			set[url] = struct{}{}
+		}
+		perKey += (float64(heapBytes()-before) - float64(size)) / float64(keys) / steps
+		runtime.KeepAlive(set)
+	}
+	assert.InEpsilon(t, exactOverhead, perKey, 0.1)
+}
+
+func heapBytes() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
