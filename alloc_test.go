@@ -6,8 +6,15 @@ import (
 
 // TestNoAllocations, and no escape: buffers on the caller's stack stay there.
 func TestNoAllocations(t *testing.T) {
+	filters := []*BloomFilter{
+		MustNew(10_000, 0.001, WithHash(MapHash)),
+		MustNew(10_000, 0.001, WithKey(testKey)),
+	}
 	for _, s := range allStrategies {
-		f := MustNew(10_000, 0.001, WithStrategy(s))
+		filters = append(filters, MustNew(10_000, 0.001, WithStrategy(s)))
+	}
+	for _, f := range filters {
+		s := f.Strategy()
 		sum := 0
 		calls := map[string]func(i uint64){
 			"Add": func(i uint64) {
@@ -29,6 +36,23 @@ func TestNoAllocations(t *testing.T) {
 				s1, _ := f.HashString(bufferString[:1+i%8])
 				sum += int(h1 ^ s1)
 			},
+			"AddMany": func(i uint64) {
+				var b [8]byte
+				b[0] = byte(i)
+				keys, added := [3][]byte{b[:1], b[:4], b[:]}, [3]bool{}
+				f.AddMany(keys[:], added[:])
+			},
+			"ContainsMany": func(i uint64) {
+				var b [8]byte
+				b[0] = byte(i)
+				keys, found := [3][]byte{b[:1], b[:4], b[:]}, [3]bool{}
+				f.ContainsMany(keys[:], found[:])
+			},
+			"AddManyStrings": func(i uint64) {
+				keys := [2]string{bufferString[:1+i%8], bufferString[:2]}
+				f.AddManyStrings(keys[:], nil)
+				f.ContainsManyStrings(keys[:], nil)
+			},
 			"FillRatio":      func(uint64) { f.FillRatio() },
 			"EstimatedCount": func(uint64) { f.EstimatedCount() },
 		}
@@ -39,7 +63,7 @@ func TestNoAllocations(t *testing.T) {
 		for name, call := range calls {
 			i := uint64(0)
 			if allocs := testing.AllocsPerRun(200, func() { call(i); i++ }); allocs != 0 {
-				t.Errorf("%s: %s allocates %v times", s, name, allocs)
+				t.Errorf("%s: %s allocates %v times", f, name, allocs)
 			}
 		}
 	}

@@ -5,34 +5,47 @@ import (
 	"math"
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 )
 
 // bitArray is a fixed number of bits that any number of goroutines may read and
 // set at the same time without a lock. Bit i is bit i%64 of word i/64.
 //
 // Go's atomics are sequentially consistent, and the proof that an add has one
-// winner (see setAll) rests on that.
+// winner (see strategy.go) rests on that.
 type bitArray []atomic.Uint64
 
 // newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
 // this machine cannot hold them.
 func newBitArray(m uint64) (bitArray, error) {
 	words := m/64 + min(m%64, 1)
-	if limit := maxBytes(); words > limit/8 {
+	if limit := maxBytes(); words >= limit/8 {
 		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
 	}
-	return makeWords(m, words)
+	return tryWords(m, words)
 }
 
-// makeWords turns the panic of a make that the runtime finds too long into an
+// tryWords turns the panic of a make that the runtime finds too long into an
 // error: some platforms allow less than their int or their memory would.
-func makeWords(m, words uint64) (b bitArray, err error) {
+func tryWords(m, words uint64) (b bitArray, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			b, err = nil, fmt.Errorf("%w: m = %d bits are %d bytes: %v", ErrTooLarge, m, words*8, r)
 		}
 	}()
-	return make(bitArray, words), nil
+	return makeWords(words), nil
+}
+
+// makeWords allocates. The first word begins a cache line, so that each block of
+// Blocked is one line and not parts of two: the runtime's size classes are not
+// all multiples of it.
+func makeWords(words uint64) bitArray {
+	const line = 64
+	raw := make(bitArray, words+line/8-1)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % line / 8
+	b := raw[skip:][:words:words]
+	adviseHugePages(b)
+	return b
 }
 
 // maxBytes is the most that one bit array may take: what an int can count and

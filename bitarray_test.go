@@ -61,7 +61,7 @@ func TestBitArrayTooLarge(t *testing.T) {
 	}
 	// The runtime's own limit, where it is below the memory's: make panics.
 	if bits.UintSize == 64 {
-		_, err := makeWords(1<<60, 1<<54)
+		_, err := tryWords(1<<60, 1<<54)
 		require.ErrorIs(t, err, ErrTooLarge)
 	}
 }

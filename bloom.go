@@ -26,11 +26,22 @@ type BloomFilter struct {
 // too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	o := newOptions(opts)
-	params, err := ParamsFor(n, p, o.strategy)
+	h, err := o.hasher()
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(params, o)
+	// Keys with equal digests are part of the rate. Without that part, p must
+	// still be possible.
+	collisions := h.collisions(n)
+	if p > 0 && p <= collisions {
+		return nil, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
+	}
+	params, strategy, err := size(n, p-collisions, o.strategy)
+	if err != nil {
+		return nil, err
+	}
+	params.P = p
+	return newFilter(params, strategy, h)
 }
 
 // MustNew is [New] for parameters that are constants of the program: it panics
@@ -49,17 +60,22 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // zero, and are not checked against M and K.
 //
 // The error wraps [ErrInvalid] if M is 0, K is not in 1..64, P is neither 0 nor
-// between 0 and 1, or the strategy is not valid, and [ErrTooLarge] if the machine
-// has too little memory.
+// between 0 and 1, or the strategy is not valid or cannot be had with these M and
+// K, and [ErrTooLarge] if the machine has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	o := newOptions(opts)
+	h, err := o.hasher()
+	if err != nil {
+		return nil, err
+	}
 	if err := params.validate(); err != nil {
 		return nil, err
 	}
-	if err := o.strategy.validate(); err != nil {
+	strategy, err := o.strategy.resolve(params)
+	if err != nil {
 		return nil, err
 	}
-	return newFilter(params, o)
+	return newFilter(params, strategy, h)
 }
 
 func (p Params) validate() error {
@@ -74,12 +90,12 @@ func (p Params) validate() error {
 	return nil
 }
 
-func newFilter(params Params, o options) (*BloomFilter, error) {
+func newFilter(params Params, s Strategy, h hasher) (*BloomFilter, error) {
 	b, err := newBitArray(params.M)
 	if err != nil {
 		return nil, err
 	}
-	return &BloomFilter{bits: b, params: params, strategy: o.strategy, hash: o.hash}, nil
+	return &BloomFilter{bits: b, params: params, strategy: s, hash: h}, nil
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is
@@ -109,6 +125,12 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	switch f.strategy.id {
 	case idDoubleHashing:
 		return doubleAdd(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked2:
+		return blocked2Add(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked4:
+		return blocked4Add(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked1, idBlocked8:
+		return blockedAdd(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
 	case idCustom:
 		return customAdd(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -117,7 +139,7 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
-	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.seed, key)
+	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.k0, key)
 }
 
 // Contains returns false if the key was definitely never added, true if it
@@ -139,6 +161,12 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 	switch f.strategy.id {
 	case idDoubleHashing:
 		return doubleContains(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked2:
+		return blocked2Contains(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked4:
+		return blocked4Contains(f.bits, f.params.M, f.params.K, h1, h2)
+	case idBlocked1, idBlocked8:
+		return blockedContains(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
 	case idCustom:
 		return customContains(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -147,7 +175,7 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
-	return seededContains(f.bits, f.params.M, f.params.K, f.hash.seed, key)
+	return seededContains(f.bits, f.params.M, f.params.K, f.hash.k0, key)
 }
 
 // misuse says what a call on a filter of this strategy did wrong.
@@ -160,7 +188,7 @@ func (f *BloomFilter) misuse(call string) string {
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters
 // with [BloomFilter.AddHash] and [BloomFilter.ContainsHash]. The digest serves
-// every filter with the same seed, whatever its size.
+// every filter with the same hash and seed or key, whatever its size and strategy.
 func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.hash.sum(key) }
 
 // HashString is [BloomFilter.Hash] for a string, without copying it.
@@ -169,7 +197,8 @@ func (f *BloomFilter) HashString(key string) (h1, h2 uint64) { return f.hash.sum
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.params }
 
-// Strategy returns the strategy that finds the keys' positions.
+// Strategy returns the strategy that finds the keys' positions. For a filter made
+// with [Blocked] it is the one of Blocked1 to Blocked8 that New chose.
 func (f *BloomFilter) Strategy() Strategy { return f.strategy }
 
 // SizeBytes returns the memory that the bits take.
@@ -177,6 +206,6 @@ func (f *BloomFilter) SizeBytes() uint64 { return uint64(len(f.bits)) * 8 }
 
 // String describes the filter in a line for a log, in constant time.
 func (f *BloomFilter) String() string {
-	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)",
-		f.params.N, f.params.P, f.params.M, f.params.K, f.strategy, f.SizeBytes())
+	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%v bytes=%d)",
+		f.params.N, f.params.P, f.params.M, f.params.K, f.strategy, f.hash.hash, f.SizeBytes())
 }

@@ -44,9 +44,22 @@
 // # Choosing a strategy
 //
 // [DoubleHashing], the default, hashes a key once and derives all its positions
-// from that digest. [SeededHashing] hashes the key k times, as the textbook has
-// it; it costs k times as much and serves as the baseline. [NewStrategy] makes
-// one from a function of your own.
+// from that digest: the least memory. [Blocked] puts them all into one cache line:
+// one cache miss a key, for 7 % more memory at p = 1 %, the fastest, but dear below
+// 1e-5. [SeededHashing] hashes the key k times, as the textbook has it, and serves
+// as the baseline. [NewStrategy] makes one from a function of your own.
+//
+// # Choosing a hash
+//
+// [Murmur3], the default, is the same everywhere. [MapHash] is faster, and safe
+// with keys that an attacker chose, but only inside one process. [WithKey] is as
+// safe and portable, at twice the time.
+//
+// # Batches
+//
+// In a filter larger than the cache, a key costs a cache miss.
+// [BloomFilter.AddMany] and [BloomFilter.ContainsMany] wait for those of many keys
+// at the same time.
 //
 // # Concurrency
 //
@@ -58,5 +71,6 @@
 // # Hostile keys
 //
 // Murmur3 is not a keyed hash: whoever chooses the keys can choose them so that
-// they collide, under every seed, and [WithSeed] is no defence.
+// they collide, under every seed, and then one added key makes a thousand others
+// "probably there". [WithSeed] is no defence; [MapHash] and [WithKey] are.
 package bloom

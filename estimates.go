@@ -1,6 +1,9 @@
 package bloom
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // FillRatio returns the share of bits that are set, from 0 to 1, in O(m). It is
 // about 0.5 when a filter that [New] sized holds its n keys. While keys are being
@@ -9,21 +12,54 @@ func (f *BloomFilter) FillRatio() float64 {
 	return float64(f.bits.count()) / float64(f.params.M)
 }
 
-// EstimatedCount returns how many different keys have most likely been added, in
-// O(m), by [EstimatedN] and rounded. Between empty and 2n keys, its standard
-// error is below 1/sqrt(n) of the count. A filter with every bit set cannot tell:
-// the answer is math.MaxUint64.
+// EstimatedCount returns how many different keys have most likely been added,
+// whether or not their Add returned true, in O(m), rounded; see [EstimatedN].
+// Between empty and 2n keys, its standard error is below 1/sqrt(n) of the count. A
+// filter with every bit set cannot tell: the answer is math.MaxUint64.
 func (f *BloomFilter) EstimatedCount() uint64 {
-	n := EstimatedN(f.params.M, f.params.K, f.bits.count())
-	if math.IsInf(n, 1) {
+	m, k, x := f.params.M, f.params.K, f.bits.count()
+	n := EstimatedN(m, k, x)
+	if z := f.strategy.groups(); z > 0 {
+		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
+	}
+	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}
 	return uint64(math.Round(n))
 }
 
 // EstimatedFalsePositiveRate returns the rate at which keys that were never added
-// are answered with true as things stand, in O(m): (x/m)^k with x bits set. It
+// are answered with true as things stand, in O(m). With x bits set it is (x/m)^k;
+// for Blocked, whose blocks are not equally full, the mean of the blocks' rates. It
 // passes the promised p when about n keys are in, and is 1 when every bit is set.
 func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
+	if z := f.strategy.groups(); z > 0 {
+		return blockedRate(f.bits, f.params.K/z, z)
+	}
 	return math.Pow(f.FillRatio(), float64(f.params.K))
+}
+
+// blockedRate returns the rate of a blocked filter by its bits. A key takes a block
+// at random, in each of z groups a word, and in the word g bits; the rate of a word
+// with x bits is (x/64)^g, that of a group the mean of its words', that of a block
+// the product of its groups'.
+func blockedRate(b bitArray, g, z int) float64 {
+	var word [65]float64
+	for x := range word {
+		word[x] = math.Pow(float64(x)/64, float64(g))
+	}
+	perGroup := blockWords / z
+	sum := 0.0
+	for i := 0; i < len(b); i += blockWords {
+		rate := 1.0
+		for j := range z {
+			group := 0.0
+			for w := range perGroup {
+				group += word[bits.OnesCount64(b[i+j*perGroup+w].Load())]
+			}
+			rate *= group / float64(perGroup)
+		}
+		sum += rate
+	}
+	return sum / float64(len(b)/blockWords)
 }

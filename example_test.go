@@ -1,6 +1,7 @@
 package bloom_test
 
 import (
+	"crypto/rand"
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
@@ -104,4 +105,28 @@ func ExampleNewStrategy() {
 	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Strategy())
 	// Output:
 	// true false textbook
+}
+
+func ExampleBloomFilter_AddMany() {
+	f := bloom.MustNew(1_000_000, 0.001, bloom.WithStrategy(bloom.Blocked))
+	keys := []string{"a", "b", "a", "c"}
+	added := make([]bool, len(keys))
+	fmt.Println(f.AddManyStrings(keys, added), added)
+	fmt.Println(f.ContainsManyStrings([]string{"a", "x"}, nil))
+	// Output:
+	// 3 [true true false true]
+	// 1
+}
+
+// A crawler of the open web: strangers choose the URLs, so the hash is keyed.
+func ExampleWithKey() {
+	var secret [16]byte
+	if _, err := rand.Read(secret[:]); err != nil {
+		fmt.Println(err)
+		return
+	}
+	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithKey(secret))
+	fmt.Println(seen.AddString("https://example.com/"), seen.AddString("https://example.com/"))
+	// Output:
+	// true false
 }

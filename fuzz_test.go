@@ -11,10 +11,10 @@ func FuzzAgainstMap(f *testing.F) {
 	f.Add([]byte{1, 9, 5, 0, 0, 9, 4, 0, 1, 9, 2, 0})
 	f.Add([]byte("\x00a\x06b\x07c\x03-\x05-\x06d\x04-"))
 	f.Fuzz(func(t *testing.T, program []byte) {
-		for _, s := range allStrategies {
+		for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, custom} {
 			// 256 different keys at most, in a filter so large that one false
 			// positive in all the fuzzing of a year would be bad luck.
-			newFilter := func() *BloomFilter { return MustNew(256, 1e-15, WithStrategy(s)) }
+			newFilter := func() *BloomFilter { return MustNew(256, 1e-12, WithStrategy(s)) }
 			filters := [2]*BloomFilter{newFilter(), newFilter()}
 			sets := [2]map[byte]bool{{}, {}}
 			for i := 0; i+1 < len(program); i += 2 {

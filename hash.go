@@ -1,22 +1,94 @@
 package bloom
 
 import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
 	"unsafe"
 
+	"github.com/dchest/siphash"
 	"github.com/twmb/murmur3"
 )
 
-// hasher turns a key into its 128-bit digest. It is a struct with a direct call
-// and not an interface: a key that crosses an interface escapes to the heap, and
-// with it the caller's stack buffer.
-type hasher struct {
-	seed uint64
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]; for the
+// third, which takes a secret, see [WithKey].
+type Hash uint8
+
+// The numbers are frozen: append, never edit.
+const (
+	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and for ever, and
+	// the default. It is not keyed: whoever chooses the keys can make them collide,
+	// under every seed.
+	Murmur3 Hash = iota
+
+	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
+	// seed that all filters of the process share. It is the fastest, and safe
+	// against keys that an attacker chose, but its digests mean nothing outside
+	// this process. It has 64 bits, so that p must stay well above n/2^64.
+	MapHash
+
+	// sipHash is SipHash-2-4 with 128 bits out; WithKey chooses it.
+	sipHash
+)
+
+// String returns the hash's name.
+func (h Hash) String() string {
+	switch h {
+	case Murmur3:
+		return "murmur3"
+	case MapHash:
+		return "maphash"
+	case sipHash:
+		return "siphash"
+	}
+	return fmt.Sprintf("Hash(%d)", uint8(h))
 }
 
-// sum is MurmurHash3 x64-128 with both halves of its state started at the seed.
-// h1 is the first eight bytes of the canonical digest, little-endian, h2 the rest.
-func (h hasher) sum(key []byte) (h1, h2 uint64) {
-	return murmur3.SeedSum128(h.seed, h.seed, key)
+// mapSeed is one for the process, or no two filters could be united.
+var mapSeed = maphash.MakeSeed()
+
+// A hasher is a Hash with its seed or key. It is a struct with direct calls and
+// not an interface: a key that crosses an interface escapes to the heap, and with
+// it the caller's stack buffer.
+type hasher struct {
+	hash   Hash
+	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3
+}
+
+func keyedHasher(key [16]byte) hasher {
+	return hasher{hash: sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
+}
+
+// sum returns the digest. For Murmur3, h1 is the first eight bytes of the
+// canonical one, little-endian, and h2 the rest.
+func (h *hasher) sum(key []byte) (h1, h2 uint64) {
+	switch h.hash {
+	case MapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+		return h1, widen(h1)
+	case sipHash:
+		return siphash.Hash128(h.k0, h.k1, key)
+	}
+	return murmur3.SeedSum128(h.k0, h.k0, key)
+}
+
+// widen makes the second half of a digest from a first half of 64 good bits. The
+// halves of the 128-bit product both depend on all of them, so that h2 looks
+// random even among keys whose h1 agree in their high bits, which are all that
+// select a position or a block.
+func widen(h1 uint64) uint64 {
+	hi, lo := bits.Mul64(h1^doubleXor, doubleMul)
+	return hi ^ lo
+}
+
+// collisions returns how likely a new key has the whole digest of one of n others,
+// in which case no strategy can tell them apart.
+func (h *hasher) collisions(n uint64) float64 {
+	if h.hash == MapHash {
+		return float64(n) / (1 << 64)
+	}
+	return 0 // n/2^128
 }
 
 // bytesOf views a string as bytes without the copy that a conversion makes.

@@ -3,6 +3,7 @@ package bloom
 import (
 	"encoding/binary"
 	"strconv"
+	"unsafe"
 )
 
 // mix is the finaliser of SplitMix64: a bijection whose outputs look random, so
@@ -29,9 +30,14 @@ func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
 // builtins are the strategies of this package; custom is one of a user's.
 var (
-	builtins = []Strategy{DoubleHashing, SeededHashing}
-	custom   = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
+	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+	independent = []Strategy{DoubleHashing, SeededHashing}
+	builtins    = append(append([]Strategy{}, independent...), blockeds...)
+	custom      = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
 	})
 	allStrategies = append([]Strategy{custom}, builtins...)
 )
+
+// addressOf returns where in memory the first word is.
+func addressOf(b bitArray) uintptr { return uintptr(unsafe.Pointer(&b[0])) }

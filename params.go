@@ -101,50 +101,74 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // in O(k²·n) for n <= 1000 and O(1) beyond. A custom strategy is taken at its word that its
 // positions are independent.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
+	if z := s.groups(); z > 0 {
+		return newBlockModel(k, z).rate(n, m/blockBits)
+	}
 	return independentRate(m, k, n)
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
-// smallest m, in whole 64-bit words, at which some k keeps the strategy's true
-// rate at or below p, and the smallest such k. (Up to the rounding to words no
-// other k does with fewer bits; with as many bits, fewer probes are faster.)
+// smallest m at which some k keeps the strategy's true rate at or below p, and the
+// smallest such k. (No other k does with fewer bits, up to the rounding of m; with
+// as many bits, fewer probes are faster.)
 //
-// m exceeds [OptimalM] because k is a whole number, by less than 1 % for p < 0.11,
-// by up to 6 % for larger p, and because it is rounded to words.
+// m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits.
+// Apart from that it exceeds [OptimalM] because k is a whole number, by less than
+// 1 % for p < 0.11 and by up to 6 % for larger p, and for Blocked by more, see
+// there.
 //
 // The error wraps [ErrInvalid] for n = 0, p outside (0, 1) or NaN, a p so small
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
 // m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
+	params, _, err := size(n, p, s)
+	return params, err
+}
+
+// size is ParamsFor, and says which of Blocked's strategies it has chosen.
+func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
+	params := Params{N: n, P: p}
 	if n == 0 {
-		return Params{}, fmt.Errorf("%w: n = 0 keys, want at least 1", ErrInvalid)
+		return params, s, fmt.Errorf("%w: n = 0 keys, want at least 1", ErrInvalid)
 	}
 	if !(p > 0 && p < 1) {
-		return Params{}, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
+		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
 	}
 	if err := s.validate(); err != nil {
-		return Params{}, err
+		return params, s, err
 	}
-	ideal := -math.Log2(p) // k that sets half the bits
-	if ideal > maxK {
-		return Params{}, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, math.Ceil(ideal), maxK)
+	if ideal := math.Ceil(-math.Log2(p)); ideal > maxK { // k that sets half the bits
+		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, ideal, maxK)
 	}
 	if m := OptimalM(n, p); m >= maxM {
-		return Params{}, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
+		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
 	}
+	if s.blocked() {
+		if p < minBlockedP {
+			return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, minBlockedP)
+		}
+		params.M, params.K, s = blockedParams(n, p, s)
+	} else {
+		params.M, params.K = independentParams(n, p)
+	}
+	return params, s, nil
+}
+
+// independentParams returns m and k for strategies whose positions are independent.
+func independentParams(n uint64, p float64) (m uint64, k int) {
 	// Around the ideal k the memory is flat: one of the two whole numbers beside it
 	// is the best, and for a handful of keys no other is better by a word.
-	k := max(1, int(ideal))
-	best := minWords(n, p, k)
+	k = max(1, int(-math.Log2(p)))
+	words := minWords(n, p, k)
 	if k < maxK {
-		if words := minWords(n, p, k+1); words < best {
-			best, k = words, k+1
+		if w := minWords(n, p, k+1); w < words {
+			words, k = w, k+1
 		}
 	}
-	for k > 1 && independentRate(best*64, k-1, n) <= p {
+	for k > 1 && independentRate(words*64, k-1, n) <= p {
 		k--
 	}
-	return Params{N: n, P: p, M: best * 64, K: k}, nil
+	return words * 64, k
 }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.

@@ -3,7 +3,7 @@ package bloom
 import "fmt"
 
 // Compatible reports whether both filters put the same key's bits in the same
-// places: equal m, k, strategy and seed. n and p may differ.
+// places: equal m, k, strategy, hash, and seed or key. n and p may differ.
 func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 	return f.compatible(other) == nil
 }
@@ -17,8 +17,12 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
 	case f.strategy.id != other.strategy.id || f.strategy.name != other.strategy.name:
 		return fmt.Errorf("%w: strategies %q and %q", ErrIncompatible, f.strategy, other.strategy)
+	case f.hash.hash != other.hash.hash:
+		return fmt.Errorf("%w: hashes %v and %v", ErrIncompatible, f.hash.hash, other.hash.hash)
+	case f.hash != other.hash && f.hash.hash == sipHash:
+		return fmt.Errorf("%w: different secret keys", ErrIncompatible)
 	case f.hash != other.hash:
-		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, f.hash.seed, other.hash.seed)
+		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, f.hash.k0, other.hash.k0)
 	}
 	return nil
 }
@@ -64,7 +68,7 @@ func (f *BloomFilter) Equal(other *BloomFilter) bool {
 // key whose Add had returned before Clone was called.
 func (f *BloomFilter) Clone() *BloomFilter {
 	c := *f
-	c.bits = make(bitArray, len(f.bits))
+	c.bits = makeWords(uint64(len(f.bits)))
 	c.bits.copyFrom(f.bits)
 	return &c
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
-// of this package are [DoubleHashing] and [SeededHashing]; [NewStrategy] makes
-// others. The zero Strategy is none, and [New] refuses it.
+// of this package are [DoubleHashing], [Blocked] and [SeededHashing]; [NewStrategy]
+// makes others. The zero Strategy is none, and [New] refuses it.
 //
 // The positions of a named strategy never change, because filters outlive the
 // program that made them. Two strategies of the same name are taken to be equal.
@@ -33,6 +33,11 @@ const (
 	idCustom
 	idDoubleHashing
 	idSeededHashing
+	idBlocked // of no filter: New resolves it to one of the next
+	idBlocked1
+	idBlocked2
+	idBlocked4
+	idBlocked8
 )
 
 // maxK is the largest number of bits a key may have. Half the bits of a filter
@@ -96,10 +101,20 @@ func (s Strategy) validate() error {
 		return nil
 	case s.index == nil:
 		return fmt.Errorf("%w: strategy %q has no index function", ErrInvalid, s.name)
-	case s.name == DoubleHashing.name || s.name == SeededHashing.name:
+	case s.taken():
 		return fmt.Errorf("%w: strategy name %q is taken by this package", ErrInvalid, s.name)
 	}
 	return nil
+}
+
+// taken reports whether the name is that of a strategy of this package.
+func (s Strategy) taken() bool {
+	for _, b := range [...]Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8} {
+		if s.name == b.name {
+			return true
+		}
+	}
+	return false
 }
 
 // How an add finds its one winner
@@ -116,7 +131,8 @@ func (s Strategy) validate() error {
 // a call that saw z lacking can set it, it remembers z, as no later bit lacks,
 // and the first to flip it wins. (Another key's add may flip z instead; then
 // nobody wins.) A bit that occurs twice among the k is no exception, since
-// the second pass leaves out all occurrences of the remembered one.
+// the second pass leaves out all occurrences of the remembered one. Blocked does
+// the same with the words of a key in place of its bits.
 //
 // The second pass sets bits whether they lack or not: testing each would be a
 // branch on a coin toss, which costs more than the locked Or that it saves.

@@ -1,0 +1,74 @@
+package bloom
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBatchesEqualOneByOne: for all lengths around the group size, in filters on
+// both sides of the size from which a batch looks ahead, with keys that repeat
+// within a batch.
+func TestBatchesEqualOneByOne(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, m := range []uint64{1 << 14, batchWords * 64} {
+			newFilter := func() *BloomFilter {
+				f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
+				require.NoError(t, err)
+				return f
+			}
+			one, many, strs := newFilter(), newFilter(), newFilter()
+			next := uint64(0)
+			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 3*batchSize + 5} {
+				keys, names := make([][]byte, length), make([]string, length)
+				for i := range keys {
+					next++
+					keys[i] = fmt.Appendf(nil, "key %d", mix(next)%(next/2+1)) // some new, some old, some twice
+					names[i] = string(keys[i])
+				}
+				found, foundStrings := make([]bool, length), make([]bool, length)
+				wantFound := 0
+				for i := range keys {
+					if one.Contains(keys[i]) {
+						wantFound++
+						found[i] = true
+					}
+				}
+				require.Equal(t, wantFound, many.ContainsMany(keys, foundStrings))
+				require.Equal(t, found, foundStrings)
+				clear(foundStrings)
+				require.Equal(t, wantFound, strs.ContainsManyStrings(names, foundStrings))
+				require.Equal(t, found, foundStrings)
+
+				want, got, gotStrings := make([]bool, length), make([]bool, length), make([]bool, length)
+				wantAdded := 0
+				for i := range keys {
+					if one.Add(keys[i]) {
+						wantAdded++
+						want[i] = true
+					}
+				}
+				for i := range got { // what was there is overwritten, with false too
+					got[i], gotStrings[i] = true, true
+				}
+				require.Equal(t, wantAdded, many.AddMany(keys, got))
+				require.Equal(t, want, got)
+				require.Equal(t, wantAdded, strs.AddManyStrings(names, gotStrings))
+				require.Equal(t, want, gotStrings)
+				require.Equal(t, length, many.ContainsMany(keys, nil))
+				require.Zero(t, many.AddMany(keys, nil))
+			}
+			require.True(t, one.Equal(many))
+			require.True(t, one.Equal(strs))
+		}
+	}
+}
+
+func TestBatchOfWrongLengthPanics(t *testing.T) {
+	f := MustNew(10, 0.1)
+	const text = "bloom: room for 1 answers to 2 keys, want as many, or nil"
+	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
+	require.PanicsWithValue(t, text, func() { f.ContainsManyStrings(make([]string, 2), make([]bool, 1)) })
+	require.Zero(t, f.FillRatio(), "nothing was added")
+}

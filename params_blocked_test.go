@@ -1,0 +1,158 @@
+package bloom
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bruteBlocked is the rate of a blocked filter by another road: the binomial
+// weights by Gamma functions, and within a block the distribution of the number of
+// set bits of a word.
+func bruteBlocked(n, blocks uint64, k, z int) float64 {
+	g, q := k/z, float64(z)/8
+	binomial := func(n, i, p float64) float64 {
+		if p == 1 {
+			if n == i {
+				return 1
+			}
+			return 0
+		}
+		a, _ := math.Lgamma(n + 1)
+		b, _ := math.Lgamma(i + 1)
+		c, _ := math.Lgamma(n - i + 1)
+		return math.Exp(a - b - c + i*math.Log(p) + (n-i)*math.Log1p(-p))
+	}
+	// word[j]: j keys of g bits each in one word cover those of a further one.
+	var word []float64
+	occupied := make([]float64, 65)
+	occupied[0] = 1
+	for range n + 1 {
+		hit := 0.0
+		for x, prob := range occupied {
+			hit += prob * math.Pow(float64(x)/64, float64(g))
+		}
+		word = append(word, hit)
+		for range g {
+			for x := 64; x >= 1; x-- {
+				occupied[x] = occupied[x]*float64(x)/64 + occupied[x-1]*float64(64-x+1)/64
+			}
+			occupied[0] = 0
+		}
+	}
+	rate := 0.0
+	for i := range n + 1 {
+		group := 0.0
+		for j := range i + 1 {
+			group += binomial(float64(i), float64(j), q) * word[j]
+		}
+		rate += binomial(float64(n), float64(i), 1/float64(blocks)) * math.Pow(group, float64(z))
+	}
+	return rate
+}
+
+func TestBlockedRateAgainstBruteForce(t *testing.T) {
+	for _, s := range blockeds {
+		z := s.groups()
+		for _, k := range []int{z, 2 * z, 3 * z} {
+			for _, n := range []uint64{1, 2, 10, 100, 300} {
+				for _, blocks := range []uint64{1, 2, 7, 40} {
+					want := bruteBlocked(n, blocks, k, z)
+					require.InEpsilon(t, want, s.FalsePositiveRate(blocks*512, k, n), 1e-8, "%s k=%d n=%d blocks=%d", s, k, n, blocks)
+				}
+			}
+		}
+	}
+}
+
+func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
+	for _, n := range []uint64{1, 2, 10, 50, 51, 100, 1000, 100_000, 1 << 32, 1 << 40} {
+		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
+			best := uint64(math.MaxUint64)
+			for _, s := range blockeds {
+				got, err := ParamsFor(n, p, s)
+				require.NoError(t, err)
+				require.Zero(t, got.M%512)
+				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v %+v", s, n, p, got)
+				best = min(best, got.M)
+				if got.K > s.groups() {
+					require.Greater(t, s.FalsePositiveRate(got.M, got.K-s.groups(), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
+				}
+				if got.M == 512 || s.id == idBlocked1 && p < 1e-4 {
+					continue
+				}
+				for k := s.groups(); k <= maxK; k += s.groups() {
+					require.Greater(t, s.FalsePositiveRate(got.M-512, k, n), p, "%s n=%d p=%v: k=%d would do with less", s, n, p, k)
+				}
+			}
+			got, resolved, err := size(n, p, Blocked)
+			require.NoError(t, err)
+			require.LessOrEqual(t, float64(got.M), 1.03*float64(best), "n=%d p=%v: %s", n, p, resolved)
+			same, err := ParamsFor(n, p, resolved)
+			require.NoError(t, err)
+			require.Equal(t, same, got)
+		}
+	}
+}
+
+// TestBlockedMemory pins what the docs say about it.
+func TestBlockedMemory(t *testing.T) {
+	const n = 1_000_000
+	for _, c := range []struct {
+		p        float64
+		strategy string
+		k        int
+		over     float64
+	}{
+		{0.03, "blocked-2", 4, 1.048},
+		{0.01, "blocked-2", 6, 1.071},
+		{1e-3, "blocked-4", 8, 1.100},
+		{1e-4, "blocked-4", 12, 1.177},
+		{1e-6, "blocked-8", 16, 1.357},
+		{1e-9, "blocked-8", 24, 1.880},
+	} {
+		got, s, err := size(n, c.p, Blocked)
+		require.NoError(t, err)
+		require.Equal(t, c.strategy, s.Name())
+		require.Equal(t, c.k, got.K)
+		require.InDelta(t, c.over, float64(got.M)/OptimalM(n, c.p), 0.001)
+	}
+	_, err := ParamsFor(n, 1e-13, Blocked)
+	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
+}
+
+func TestBlockedResolves(t *testing.T) {
+	f := MustNew(1000, 0.01, WithStrategy(Blocked))
+	again, err := NewWithParams(f.Params(), WithStrategy(Blocked))
+	require.NoError(t, err)
+	require.Equal(t, f.Strategy().Name(), again.Strategy().Name())
+	require.True(t, f.Compatible(again))
+
+	for _, c := range []struct {
+		s      Strategy
+		params Params
+		text   string
+	}{
+		{Blocked, Params{M: 512, K: 8}, "want Blocked1, Blocked2, Blocked4 or Blocked8"},
+		{Blocked4, Params{M: 1000, K: 8}, `m = 1000 and k = 8 with strategy "blocked-4", want multiples of 512 and 4`},
+		{Blocked4, Params{M: 1024, K: 6}, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
+	} {
+		_, err := NewWithParams(c.params, WithStrategy(c.s))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, c.text)
+	}
+}
+
+// TestBlocksAreCacheLines: or each lookup would cost two.
+func TestBlocksAreCacheLines(t *testing.T) {
+	for words := uint64(1); words < 5000; words += 1 + words/7 {
+		b := makeWords(words)
+		require.Len(t, b, int(words))
+		require.Equal(t, len(b), cap(b))
+		require.Zero(t, addressOf(b)%64, "%d words", words)
+	}
+	f := MustNew(100, 0.01, WithStrategy(Blocked))
+	require.Zero(t, addressOf(f.Clone().bits)%64)
+}
