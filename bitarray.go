@@ -15,10 +15,13 @@ import (
 // winner (see strategy.go) rests on that.
 type bitArray []atomic.Uint64
 
+// wordsFor returns how many words hold m bits.
+func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
+
 // newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
 // this machine cannot hold them.
 func newBitArray(m uint64) (bitArray, error) {
-	words := m/64 + min(m%64, 1)
+	words := wordsFor(m)
 	if limit := maxBytes(); words >= limit/8 {
 		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
 	}

@@ -11,10 +11,8 @@ import (
 // All methods are safe for concurrent use by multiple goroutines. Add and
 // Contains take no lock and allocate nothing.
 type BloomFilter struct {
-	bits     bitArray
-	params   Params
-	strategy Strategy
-	hash     hasher
+	bits bitArray
+	scheme
 }
 
 // New returns an empty filter for n different keys with a false-positive rate of
@@ -25,23 +23,11 @@ type BloomFilter struct {
 // to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
 // too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
-	o := newOptions(opts)
-	h, err := o.hasher()
+	s, err := sized(n, p, newOptions(opts))
 	if err != nil {
 		return nil, err
 	}
-	// Keys with equal digests are part of the rate. Without that part, p must
-	// still be possible.
-	collisions := h.collisions(n)
-	if p > 0 && p <= collisions {
-		return nil, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
-	}
-	params, strategy, err := size(n, p-collisions, o.strategy)
-	if err != nil {
-		return nil, err
-	}
-	params.P = p
-	return newFilter(params, strategy, h)
+	return newFilter(s)
 }
 
 // MustNew is [New] for parameters that are constants of the program: it panics
@@ -63,19 +49,11 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // between 0 and 1, or the strategy is not valid or cannot be had with these M and
 // K, and [ErrTooLarge] if the machine has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
-	o := newOptions(opts)
-	h, err := o.hasher()
+	s, err := given(params, newOptions(opts))
 	if err != nil {
 		return nil, err
 	}
-	if err := params.validate(); err != nil {
-		return nil, err
-	}
-	strategy, err := o.strategy.resolve(params)
-	if err != nil {
-		return nil, err
-	}
-	return newFilter(params, strategy, h)
+	return newFilter(s)
 }
 
 func (p Params) validate() error {
@@ -90,12 +68,12 @@ func (p Params) validate() error {
 	return nil
 }
 
-func newFilter(params Params, s Strategy, h hasher) (*BloomFilter, error) {
-	b, err := newBitArray(params.M)
+func newFilter(s scheme) (*BloomFilter, error) {
+	b, err := newBitArray(s.params.M)
 	if err != nil {
 		return nil, err
 	}
-	return &BloomFilter{bits: b, params: params, strategy: s, hash: h}, nil
+	return &BloomFilter{bits: b, scheme: s}, nil
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is

@@ -1,0 +1,164 @@
+package bloom
+
+import (
+	"fmt"
+	"hash/maphash"
+	"sync/atomic"
+
+	"github.com/dchest/siphash"
+)
+
+// A Scheme is a filter without its bits: parameters, strategy and hash, all that
+// says where a key's bits are. It is for those who keep the bits themselves, in a
+// file, in another system or in a format of their own. Everyone else wants [New].
+//
+// A Scheme is a value that never changes.
+type Scheme struct{ scheme }
+
+type scheme struct {
+	params   Params
+	strategy Strategy
+	hash     hasher
+}
+
+// NewScheme returns the scheme of the filter that [New] makes of the same
+// arguments. The errors are New's, except that no memory is asked for.
+func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
+	s, err := sized(n, p, newOptions(opts))
+	return Scheme{s}, err
+}
+
+// NewSchemeWithParams returns the scheme of the filter that [NewWithParams] makes
+// of the same arguments. The errors are NewWithParams', except that no memory is
+// asked for.
+func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
+	s, err := given(params, newOptions(opts))
+	return Scheme{s}, err
+}
+
+// sized makes the scheme for n keys at rate p.
+func sized(n uint64, p float64, o options) (scheme, error) {
+	h, err := o.hasher()
+	if err != nil {
+		return scheme{}, err
+	}
+	// Keys with equal digests are part of the rate. Without that part, p must
+	// still be possible.
+	collisions := h.collisions(n)
+	if p > 0 && p <= collisions {
+		return scheme{}, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
+	}
+	params, strategy, err := size(n, p-collisions, o.strategy)
+	if err != nil {
+		return scheme{}, err
+	}
+	params.P = p
+	return scheme{params, strategy, h}, nil
+}
+
+// given makes the scheme with the m and k that params names.
+func given(params Params, o options) (scheme, error) {
+	h, err := o.hasher()
+	if err != nil {
+		return scheme{}, err
+	}
+	if err := params.validate(); err != nil {
+		return scheme{}, err
+	}
+	strategy, err := o.strategy.resolve(params)
+	if err != nil {
+		return scheme{}, err
+	}
+	return scheme{params, strategy, h}, nil
+}
+
+// Params returns m and k, and n and p as far as they are known.
+func (s Scheme) Params() Params { return s.params }
+
+// Strategy returns the strategy that finds the keys' positions; in place of
+// [Blocked], the one of Blocked1 to Blocked8 that was chosen.
+func (s Scheme) Strategy() Strategy { return s.strategy }
+
+// SizeBytes returns the memory that the bits take: whole 64-bit words.
+func (s Scheme) SizeBytes() uint64 { return wordsFor(s.params.M) * 8 }
+
+// Identity returns a text that two schemes have in common if and only if they put
+// every key's bits in the same places: m, k, the strategy's name, the hash and its
+// seed. A secret key is represented by a check value, from which it cannot be
+// found. The text never changes for the same scheme, except that one with
+// [MapHash] is another in every process.
+func (s Scheme) Identity() string {
+	return fmt.Sprintf("m=%d k=%d strategy=%q hash=%v:%016x", s.params.M, s.params.K, s.strategy, s.hash.hash, s.hash.check())
+}
+
+// AppendPositions appends the positions of a key's k bits, each in [0, m) and not
+// necessarily different, in the order in which the strategy finds them.
+func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
+	if s.strategy.needsKey() {
+		for i := range s.params.K {
+			dst = append(dst, seededPosition(key, s.hash.k0, i, s.params.M))
+		}
+		return dst
+	}
+	h1, h2 := s.hash.sum(key)
+	for i := range s.params.K {
+		dst = append(dst, s.strategy.position(h1, h2, i, s.params.M))
+	}
+	return dst
+}
+
+// Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge]
+// if the machine has too little memory.
+func (s Scheme) Filter() (*BloomFilter, error) {
+	if s.strategy.id == idNone {
+		return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", ErrInvalid)
+	}
+	return newFilter(s.scheme)
+}
+
+// FilterOver returns a filter with this scheme whose bits are the given words: bit
+// i is bit i%64 of words[i/64]. Nothing is copied. The words must stay valid for
+// as long as the filter is used; each of its operations reads and writes them
+// atomically. For speed with Blocked, the first one should begin a cache line.
+//
+// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words or a bit
+// at or beyond m is set.
+func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
+	if s.strategy.id == idNone {
+		return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", ErrInvalid)
+	}
+	if want := wordsFor(s.params.M); uint64(len(words)) != want {
+		return nil, fmt.Errorf("%w: %d words, want %d for m = %d bits", ErrInvalid, len(words), want, s.params.M)
+	}
+	if tail := s.params.M % 64; tail != 0 {
+		if last := words[len(words)-1].Load(); last>>tail != 0 {
+			return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", ErrInvalid, last, s.params.M)
+		}
+	}
+	return &BloomFilter{bits: words, scheme: s.scheme}, nil
+}
+
+// Scheme returns the filter without its bits.
+func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
+
+// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word
+// i/64. It is for writing them to a format of one's own. Words may be read at any
+// time; who changes them takes over the filter's promises.
+func (f *BloomFilter) Words() []atomic.Uint64 { return f.bits }
+
+// keyCheckText is what a secret key is checked with. Its digest is public, so it
+// must never be of use as a key of a filter.
+const keyCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
+
+// check stands for the seed or key where filters are compared or written: the
+// seed itself, or what a secret key makes of a constant.
+func (h *hasher) check() uint64 {
+	switch h.hash {
+	case MapHash:
+		return maphash.String(mapSeed, keyCheckText)
+	case sipHash:
+		check, _ := siphash.Hash128(h.k0, h.k1, []byte(keyCheckText))
+		return check
+	}
+	return h.k0
+}
