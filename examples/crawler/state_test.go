@@ -58,14 +58,15 @@ func TestKilledCrawl(t *testing.T) {
 		site.requests = make(map[string]int)
 		site.mu.Unlock()
 		dir := filepath.Join(t.TempDir(), "state")
-		cuts := 0
+		cuts, patience := 0, 300*time.Millisecond
 		for ended := false; !ended; {
 			var out bytes.Buffer
+			before := len(site.copyCounts())
 			child := exec.Command(os.Args[0], append(flags, "-state", dir, site.URL)...)
 			child.Env = append(os.Environ(), childName+"=1")
 			child.Stdout, child.Stderr = &out, io.Discard
 			require.NoError(t, child.Start())
-			timer := time.AfterFunc(time.Duration(rnd.Int64N(int64(300*time.Millisecond))), func() { child.Process.Kill() })
+			timer := time.AfterFunc(time.Duration(rnd.Int64N(int64(patience))), func() { child.Process.Kill() })
 			err := child.Wait()
 			if timer.Stop() || err == nil { // it had ended by itself
 				require.NoError(t, err, out.String())
@@ -75,7 +76,10 @@ func TestKilledCrawl(t *testing.T) {
 			} else {
 				cuts++
 			}
-			if cuts > 200 {
+			if len(site.copyCounts()) == before { // it was killed before it had begun
+				patience += 50 * time.Millisecond
+			}
+			if cuts > 300 {
 				t.Fatal("the crawl gets nowhere")
 			}
 		}
@@ -91,6 +95,45 @@ func TestKilledCrawl(t *testing.T) {
 		killed, crawls, again = killed+cuts, crawls+1, again+twice
 	}
 	t.Logf("%d kills in %d crawls of %d URLs: every one fetched, %d fetched once more after a kill", killed, crawls, len(want), again)
+}
+
+// A page is done with in the log after all its links are found there: wherever a kill
+// cuts the log, every page is in it or will be found again. In this site only one
+// page links to each, so that no other makes up for it.
+func TestLogOrder(t *testing.T) {
+	links := func(path string) (hrefs []string) {
+		for i := range 10 {
+			if len(path) < 4 {
+				hrefs = append(hrefs, fmt.Sprintf("%s%d", path, i))
+			}
+		}
+		return hrefs
+	}
+	site := newCountingServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		htmlPage(links(r.URL.Path)...).ServeHTTP(w, r)
+	}))
+	dir := t.TempDir()
+	status, out, _ := runCrawler(t, "-rate", "0", "-workers", "16", "-state", dir, site.URL)
+	require.Equal(t, exitOK, status, out)
+	log, err := os.ReadFile(filepath.Join(dir, "frontier.log"))
+	require.NoError(t, err)
+
+	paths, ids := map[string]string{}, map[string]bool{} // by number; those that are found
+	done := 0
+	for line := range strings.Lines(string(log)) {
+		line = strings.TrimSpace(line)
+		switch fields := strings.Fields(line[1:]); line[0] {
+		case '+':
+			path := strings.TrimPrefix(fields[2], site.URL)
+			paths[fields[0]], ids[path] = path, true
+		case '-':
+			done++
+			for _, href := range links(paths[fields[0]]) {
+				require.True(t, ids[href], "%s is done with before its link %s is found", paths[fields[0]], href)
+			}
+		}
+	}
+	require.Equal(t, 1111, done)
 }
 
 // openTestState opens a state for a crawl of http://example.org/.
