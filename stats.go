@@ -72,7 +72,7 @@ func (s Stats) LogValue() slog.Value {
 
 // LogValue returns what the filter was made with, in constant time: a filter may be
 // logged anywhere. What is in it costs a pass over the bits: log its Stats for that.
-func (f *BloomFilter) LogValue() slog.Value {
+func (f BloomFilter) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Uint64("n", f.params.N), slog.Float64("p", f.params.P), slog.Uint64("m", f.params.M), slog.Int("k", f.params.K),
 		slog.String("strategy", f.strategy.name), slog.String("hash", f.hash.hash.String()),
