@@ -116,13 +116,26 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 }
 
 // appendTo appends the words' bytes to dst, which has room for them. The words are
-// loaded one by one and atomically, as others may be adding keys.
+// loaded one by one and atomically, as others may be adding keys. Eight at a time,
+// without a check between them, takes a third of the time. BenchmarkWriteTo.
 func (b bitArray) appendTo(dst []byte) []byte {
-	out := dst[len(dst) : len(dst)+len(b)*8]
-	for i := range b {
-		binary.LittleEndian.PutUint64(out[i*8:][:8], b[i].Load())
+	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(b)*8]
+	dst = dst[:len(dst)+len(out)]
+	for ; len(b) >= blockWords; b, out = b[blockWords:], out[blockWords*8:] {
+		w, o := (*block)(b), (*[blockWords * 8]byte)(out)
+		le.PutUint64(o[0:], w[0].Load())
+		le.PutUint64(o[8:], w[1].Load())
+		le.PutUint64(o[16:], w[2].Load())
+		le.PutUint64(o[24:], w[3].Load())
+		le.PutUint64(o[32:], w[4].Load())
+		le.PutUint64(o[40:], w[5].Load())
+		le.PutUint64(o[48:], w[6].Load())
+		le.PutUint64(o[56:], w[7].Load())
 	}
-	return dst[:len(dst)+len(out)]
+	for i := range b {
+		le.PutUint64(out[i*8:], b[i].Load())
+	}
+	return dst
 }
 
 // appender is an io.Writer that never fails.

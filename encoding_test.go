@@ -16,39 +16,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// portables are filters of every strategy and hash that can be written, with 100
-// keys each and of a few hundred bytes, and the options that read them.
+// portables are filters of every strategy and hash that can be written, with up to
+// 100 keys each, of a few hundred bytes. They are what is in the golden files.
 func portables(t testing.TB) map[string]portable {
 	all := map[string]portable{}
+	add := func(name string, params Params, keys uint64, opts, needed []Option) {
+		f, err := NewWithParams(params, append(opts, needed...)...)
+		require.NoError(t, err)
+		addKeys(f, keys)
+		all[name] = portable{f, needed}
+	}
 	for _, s := range allStrategies {
-		for hash, opt := range map[string]Option{"murmur3": WithHash(Murmur3), "seed": WithSeed(1<<63 + 42), "key": WithKey(testKey)} {
-			if s.needsKey() && hash == "key" {
-				continue
-			}
-			f, err := New(100, 0.01, WithStrategy(s), opt)
-			require.NoError(t, err)
-			addKeys(f, 100)
-			p := portable{f: f}
-			if s.id == idCustom {
-				p.opts = append(p.opts, WithStrategy(s))
-			}
-			if hash == "key" {
-				p.opts = append(p.opts, opt)
-			}
-			all[s.name+"-"+hash] = p
+		params := Params{N: 100, P: 0.01, M: 961, K: 7}
+		if s.blocked() {
+			params.M, params.K = 1024, 8
+		}
+		opts, needed := []Option{WithStrategy(s)}, []Option(nil)
+		if s.id == idCustom {
+			opts, needed = nil, opts
+		}
+		add(s.name, params, 100, opts, needed)
+		add(s.name+"-seed", params, 100, append(opts, WithSeed(1<<63+42)), needed)
+		if !s.needsKey() {
+			add(s.name+"-key", params, 100, opts, append(needed, WithKey(testKey)))
 		}
 	}
-	f, err := NewWithParams(Params{M: 1001, K: 64})
-	require.NoError(t, err)
-	addKeys(f, 5)
-	all["odd-m"] = portable{f: f}
-	f, err = NewWithParams(Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300})
-	require.NoError(t, err)
-	addKeys(f, 1)
-	all["one-bit"] = portable{f: f}
+	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)
+	add("one-bit", Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300}, 1, nil, nil)
+	add("empty", Params{M: 65, K: 3}, 0, nil, nil)
 	return all
 }
 
+// portable is a filter, and the options that are needed to read it.
 type portable struct {
 	f    *BloomFilter
 	opts []Option
