@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/twmb/murmur3"
 )
@@ -128,17 +129,17 @@ func (s Strategy) validate() error {
 	return nil
 }
 
-// taken reports whether the name is that of a strategy of this package.
-func (s Strategy) taken() bool {
-	for _, b := range [...]Strategy{
+// named returns all strategies of this package.
+func named() []Strategy {
+	return []Strategy{
 		DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8,
 		GuavaMitz32, GuavaMitz64, BitsAndBlooms,
-	} {
-		if s.name == b.name {
-			return true
-		}
 	}
-	return false
+}
+
+// taken reports whether the name is that of a strategy of this package.
+func (s Strategy) taken() bool {
+	return slices.ContainsFunc(named(), func(b Strategy) bool { return s.name == b.name })
 }
 
 // How an add finds its one winner
