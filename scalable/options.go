@@ -17,14 +17,14 @@ type config struct {
 	maxBytes   uint64  // 0: no limit
 	bloom      []bloom.Option
 
-	set struct{ tightening, maxLayers, maxBytes bool }
+	set struct{ growth, tightening, maxLayers, maxBytes bool }
 }
 
 // WithGrowth sets how many times as many keys each layer holds as the one before,
 // from 1 to 1000. The default is 2. More means fewer layers, so faster lookups, and
 // more memory that is not used yet.
 func WithGrowth(factor float64) Option {
-	return func(c *config) { c.growth = factor }
+	return func(c *config) { c.growth, c.set.growth = factor, true }
 }
 
 // WithTightening makes the layers' rates a geometric series, as in the paper: layer

@@ -17,11 +17,19 @@ func Hasher(pkg string, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if needsKey(f) {
-		return nil, fmt.Errorf("%s: %w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing",
-			pkg, bloom.ErrInvalid, f.Strategy())
+	if err := Check(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", pkg, err)
 	}
 	return f, nil
+}
+
+// Check returns an error that wraps bloom.ErrInvalid if the filter's strategy needs more
+// than the digest.
+func Check(f *bloom.BloomFilter) error {
+	if !needsKey(f) {
+		return nil
+	}
+	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", bloom.ErrInvalid, f.Strategy())
 }
 
 // needsKey reports whether ContainsHash panics for the reason that it documents.
