@@ -197,7 +197,7 @@ func TestExplorerFindsBrokenRules(t *testing.T) {
 	}
 }
 
-var races = flag.Int("races", 5000, "lockstep races in TestOneWinnerInLockstep, of each kind")
+var races = flag.Int("races", 2000, "lockstep races in TestOneWinnerInLockstep, of each kind")
 
 // TestOneWinnerInLockstep races the real code. Every layer takes one key, so that each
 // race is one for a birth too; and layers of 64, so that most are not. The rate is so
@@ -212,7 +212,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		{"birth in each race", 2, 1, false},
 		{"birth in each race, by others", 2, 1, true},
 		{"three, birth in each race, by others", 3, 1, true},
-		{"birth now and then", 2, 16, true},
+		{"birth now and then", 2, 5, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
