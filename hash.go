@@ -61,7 +61,7 @@ func keyedHasher(key [16]byte) hasher {
 }
 
 // sum returns the digest. For Murmur3, h1 is the first eight bytes of the
-// canonical one, little-endian, and h2 the rest.
+// canonical one, little-endian, and h2 the rest; see murmurSeed for the exception.
 func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	switch h.hash {
 	case MapHash:
@@ -70,7 +70,22 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	case sipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
 	}
-	return murmur3.SeedSum128(h.k0, h.k0, key)
+	seed := murmurSeed(h.k0, key)
+	return murmur3.SeedSum128(seed, seed, key)
+}
+
+// murmurSeed returns the seed to hash a key with: the one that was asked for, but
+// for a key of 1 to 8 bytes whose length is the seed. Murmur3 xors the length into
+// both halves of its state, which hold the seed, and of a key that short only one
+// half gets anything else: if the two cancel, the other half is 0, and the digest
+// is (2x, 3x) of a single x. That makes half of SeededHashing's positions
+// unreachable, and Blocked's words follow from its blocks: with seed 8 and keys of 8
+// bytes its rate was 24 times p.
+func murmurSeed(seed uint64, key []byte) uint64 {
+	if n := uint64(len(key)); n == seed && n-1 < 8 {
+		return seed ^ doubleXor
+	}
+	return seed
 }
 
 // widen makes the second half of a digest from a first half of 64 good bits. The

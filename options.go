@@ -35,6 +35,10 @@ func WithHash(h Hash) Option {
 // services err on different keys. Filters with different seeds are not
 // compatible. A seed is no secret key: keys that collide under every seed can be
 // made in a millisecond. For those there is [WithKey].
+//
+// A key of 1 to 8 bytes whose length is the seed is hashed with the seed xor
+// 0x9e3779b97f4a7c15 instead: with its own length as the seed, Murmur3 makes a
+// digest whose halves follow from each other.
 func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }

@@ -19,7 +19,7 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	seen := map[uint64]bool{}
 	for i := range f.params.K {
 		if f.strategy.needsKey() {
-			seen[murmur3.SeedSum64(f.hash.k0+uint64(i), key)%f.params.M] = true
+			seen[murmur3.SeedSum64(murmurSeed(f.hash.k0+uint64(i), key), key)%f.params.M] = true
 		} else {
 			seen[f.strategy.index(h1, h2, i, f.params.M)] = true
 		}
