@@ -151,6 +151,9 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	} else {
 		params.M, params.K = independentParams(n, p)
 	}
+	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
+		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want fewer than %d", ErrTooLarge, n, p, params.M/8, uint64(maxM/8))
+	}
 	return params, s, nil
 }
 
