@@ -140,7 +140,11 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	if ideal := math.Ceil(-math.Log2(p)); ideal > maxK { // k that sets half the bits
 		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, ideal, maxK)
 	}
-	if m := OptimalM(n, p); m >= maxM {
+	m := OptimalM(n, p)
+	if p > 0.5 { // k = 1, which is more than the bound's fraction of one
+		m = -float64(n) / math.Log1p(-p)
+	}
+	if m >= maxM {
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
 	}
 	if s.blocked() {
@@ -150,6 +154,9 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K, s = blockedParams(n, p, s)
 	} else {
 		params.M, params.K = independentParams(n, p)
+	}
+	if params.M >= maxM {
+		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))
 	}
 	return params, s, nil
 }
@@ -175,20 +182,35 @@ func independentParams(n uint64, p float64) (m uint64, k int) {
 const maxM = 1 << 53
 
 // minWords returns the smallest number of 64-bit words that keeps n keys of k
-// bits at or below rate p. It starts from the textbook's m and walks, first by
+// bits at or below rate p. It starts from the textbook's m and goes on, first by
 // the cheap rate, then by the true one: a few steps at any size.
 func minWords(n uint64, p float64, k int) uint64 {
 	m := -float64(k) * float64(n) / math.Log1p(-math.Pow(p, 1/float64(k)))
 	words := max(1, uint64(m/64))
 	for _, rate := range []func(m uint64, k int, n uint64) float64{expandedRate, independentRate} {
-		for words > 1 && rate((words-1)*64, k, n) <= p {
-			words--
-		}
-		for rate(words*64, k, n) > p {
-			words++
-		}
+		words = leastFrom(words, func(w uint64) bool { return rate(w*64, k, n) <= p })
 	}
 	return words
+}
+
+// leastFrom returns the smallest number, from 1, that is enough, given a guess. Its
+// steps double, because for p near 1 and many keys the guess is far off in words.
+func leastFrom(guess uint64, enough func(uint64) bool) uint64 {
+	low, high := guess-1, guess // low is 0 or not enough
+	for step := uint64(1); !enough(high); step *= 2 {
+		low, high = high, high+step
+	}
+	for step := uint64(1); low > 0 && enough(low); step *= 2 {
+		low, high = low-min(step, low), low
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
 }
 
 // exactKeys is where independentRate changes over from the exact computation to

@@ -183,3 +183,34 @@ func TestParamsForRejects(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, maxK, got.K)
 }
+
+// TestParamsForEndsAtItsLimits: with p near 1, a filter has much fewer bits than
+// keys, and every step of a search is a small one.
+func TestParamsForEndsAtItsLimits(t *testing.T) {
+	nearOne := math.Nextafter(1, 0)
+	for _, s := range []Strategy{DoubleHashing, Blocked} {
+		for _, n := range []uint64{1000, 1 << 40, 1 << 50, 1 << 60, math.MaxUint64} {
+			for _, p := range []float64{1e-12, 0.1, 0.5, 0.6, 0.999999, nearOne} {
+				got, err := ParamsFor(n, p, s)
+				if err != nil {
+					require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
+					require.Greater(t, float64(n)*-math.Log1p(-p)/p, 1e13, "%s n=%d p=%v", s, n, p)
+					continue
+				}
+				require.Less(t, got.M, uint64(1<<53), "%s n=%d p=%v", s, n, p)
+			}
+		}
+	}
+}
+
+// TestBlockSaturatesBelowTheShortcut holds what rate says about full blocks.
+func TestBlockSaturatesBelowTheShortcut(t *testing.T) {
+	for z := 1; z <= 8; z *= 2 {
+		for k := z; k <= maxK; k += z {
+			bm := newBlockModel(k, z)
+			require.Equal(t, 1.0, bm.at(1<<14), "k=%d z=%d", k, z)
+			require.Equal(t, 1.0, bm.rate(1<<50, 2), "k=%d z=%d", k, z)
+			require.InDelta(t, 1, bm.rate(1<<17, 2), 1e-8, "k=%d z=%d", k, z)
+		}
+	}
+}
