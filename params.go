@@ -97,14 +97,29 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
-// [FalsePositiveRate] approximates: it is what [New] sizes by. For m, k >= 1;
-// in O(k²·n) for n <= 1000 and O(1) beyond. A custom strategy is taken at its word that its
-// positions are independent.
+// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
+// milliseconds at most. A custom strategy is taken at its word that its positions
+// are independent. For [Blocked] itself it is that of the best of its four with
+// this k; [BloomFilter.Strategy] says which of them a filter has.
+//
+// It is NaN for an m or k that the strategy cannot have: m = 0, a k not in 1..64,
+// for Blocked an m that is not a multiple of 512 or a k that is not one of z.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	if z := s.groups(); z > 0 {
-		return newBlockModel(k, z).rate(n, m/blockBits)
+	if m == 0 || k < 1 || k > maxK || s.blocked() && m%blockBits != 0 {
+		return math.NaN()
 	}
-	return independentRate(m, k, n)
+	if !s.blocked() {
+		return independentRate(m, k, n)
+	}
+	best := math.NaN()
+	for _, c := range s.candidates() {
+		if z := c.groups(); k%z == 0 {
+			if rate := newBlockModel(k, z).rate(n, m/blockBits); !(rate >= best) {
+				best = rate
+			}
+		}
+	}
+	return best
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
@@ -238,6 +253,9 @@ func independentRate(m uint64, k int, n uint64) float64 {
 // Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
 // application", section 3.2.
 func expandedRate(bits uint64, k int, n uint64) float64 {
+	if bits == 1 {
+		return 1 // where the variance below is 0/0
+	}
 	m, balls := float64(bits), float64(k)*float64(n)
 	q1, q2 := exactZero(1, m, balls), exactZero(2, m, balls)
 	mean := ExpectedOnes(bits, k, n)

@@ -18,13 +18,18 @@ const blockedSlack = 1.03
 // of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
+// candidates returns the strategies that a Blocked may become.
+func (s Strategy) candidates() []Strategy {
+	if s.id == idBlocked {
+		return []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+	}
+	return []Strategy{s}
+}
+
 // blockedParams returns m, k and the strategy with the z to use for n keys at
 // rate p.
 func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
-	candidates := []Strategy{s}
-	if s.id == idBlocked {
-		candidates = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
-	}
+	candidates := s.candidates()
 	best := uint64(math.MaxUint64)
 	blocks, ks := make([]uint64, len(candidates)), make([]int, len(candidates))
 	for i, c := range candidates {

@@ -214,3 +214,29 @@ func TestBlockSaturatesBelowTheShortcut(t *testing.T) {
 		}
 	}
 }
+
+// TestStrategyRateOfOddShapes: every strategy, at shapes that New never chooses.
+func TestStrategyRateOfOddShapes(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxK + 8}} {
+			require.True(t, math.IsNaN(s.FalsePositiveRate(shape.M, shape.K, 10)), "%s %+v", s, shape)
+		}
+		for _, n := range []uint64{1 << 20, 1 << 50, math.MaxUint64} { // full, at once
+			require.InDelta(t, 1, s.FalsePositiveRate(1024, 8, n), 1e-9, "%s n=%d", s, n)
+		}
+	}
+	require.Equal(t, 1.0, DoubleHashing.FalsePositiveRate(1, 3, exactKeys+1))
+	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(100, 8, 10)))
+	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(512, 6, 10)))
+}
+
+// TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
+// independent positions.
+func TestRateOfBlockedItself(t *testing.T) {
+	params, resolved, err := size(1000, 1e-3, Blocked)
+	require.NoError(t, err)
+	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
+	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))
+	require.Greater(t, got, 0.8e-3)
+	require.Equal(t, Blocked1.FalsePositiveRate(51_200, 5, 1000), Blocked.FalsePositiveRate(51_200, 5, 1000), "only z = 1 divides 5")
+}
