@@ -60,6 +60,13 @@ func keyedHasher(key [16]byte) hasher {
 	return hasher{hash: sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
 }
 
+// key returns the secret key of sipHash.
+func (h *hasher) key() (key [16]byte) {
+	binary.LittleEndian.PutUint64(key[:8], h.k0)
+	binary.LittleEndian.PutUint64(key[8:], h.k1)
+	return key
+}
+
 // sum returns the digest. For Murmur3, h1 is the first eight bytes of the
 // canonical one, little-endian, and h2 the rest.
 func (h *hasher) sum(key []byte) (h1, h2 uint64) {

@@ -53,6 +53,9 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 		return scheme{}, err
 	}
 	params.P = p
+	if err := o.checkSize(params.M); err != nil {
+		return scheme{}, err
+	}
 	return scheme{params, strategy, h}, nil
 }
 
@@ -67,6 +70,9 @@ func given(params Params, o options) (scheme, error) {
 	}
 	strategy, err := o.strategy.resolve(params)
 	if err != nil {
+		return scheme{}, err
+	}
+	if err := o.checkSize(params.M); err != nil {
 		return scheme{}, err
 	}
 	return scheme{params, strategy, h}, nil

@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/twmb/murmur3"
 )
@@ -107,14 +108,14 @@ func (s Strategy) validate() error {
 	return nil
 }
 
+// named returns all strategies of this package.
+func named() []Strategy {
+	return []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8}
+}
+
 // taken reports whether the name is that of a strategy of this package.
 func (s Strategy) taken() bool {
-	for _, b := range [...]Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8} {
-		if s.name == b.name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(named(), func(b Strategy) bool { return s.name == b.name })
 }
 
 // How an add finds its one winner

@@ -1,0 +1,477 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// portables are filters of every strategy and hash that can be written, with 100
+// keys each and of a few hundred bytes, and the options that read them.
+func portables(t testing.TB) map[string]portable {
+	all := map[string]portable{}
+	for _, s := range allStrategies {
+		for hash, opt := range map[string]Option{"murmur3": WithHash(Murmur3), "seed": WithSeed(1<<63 + 42), "key": WithKey(testKey)} {
+			if s.needsKey() && hash == "key" {
+				continue
+			}
+			f, err := New(100, 0.01, WithStrategy(s), opt)
+			require.NoError(t, err)
+			addKeys(f, 100)
+			p := portable{f: f}
+			if s.id == idCustom {
+				p.opts = append(p.opts, WithStrategy(s))
+			}
+			if hash == "key" {
+				p.opts = append(p.opts, opt)
+			}
+			all[s.name+"-"+hash] = p
+		}
+	}
+	f, err := NewWithParams(Params{M: 1001, K: 64})
+	require.NoError(t, err)
+	addKeys(f, 5)
+	all["odd-m"] = portable{f: f}
+	f, err = NewWithParams(Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300})
+	require.NoError(t, err)
+	addKeys(f, 1)
+	all["one-bit"] = portable{f: f}
+	return all
+}
+
+type portable struct {
+	f    *BloomFilter
+	opts []Option
+}
+
+func addKeys(f *BloomFilter, n uint64) {
+	var b [40]byte
+	for i := range n {
+		f.Add(key40(&b, i))
+	}
+}
+
+// marshal returns the filter's bytes.
+func marshal(t testing.TB, f *BloomFilter) []byte {
+	data, err := f.MarshalBinary()
+	require.NoError(t, err)
+	return data
+}
+
+// same requires that two filters are equal in everything.
+func same(t testing.TB, want, got *BloomFilter) {
+	require.True(t, want.Equal(got))
+	require.Equal(t, want.Params(), got.Params())
+	require.Equal(t, want.Scheme().Identity(), got.Scheme().Identity())
+	var b [40]byte
+	for i := range uint64(100) {
+		if key := key40(&b, i); want.Contains(key) != got.Contains(key) {
+			t.Fatalf("key %d differs", i)
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for name, p := range portables(t) {
+		data := marshal(t, p.f)
+		require.Len(t, data, headerBytes(len(p.f.strategy.name))+len(p.f.bits)*8+8, name)
+
+		var written bytes.Buffer
+		n, err := p.f.WriteTo(&written)
+		require.NoError(t, err)
+		require.Equal(t, int64(len(data)), n)
+		require.Equal(t, data, written.Bytes())
+
+		appended, err := p.f.AppendBinary([]byte("before"))
+		require.NoError(t, err)
+		require.Equal(t, append([]byte("before"), data...), appended)
+
+		for _, r := range []io.Reader{
+			bytes.NewReader(data), bytes.NewBuffer(data), strings.NewReader(string(data)),
+			iotest.OneByteReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data)),
+		} {
+			g, err := Read(r, p.opts...)
+			require.NoError(t, err, name)
+			same(t, p.f, g)
+			require.Equal(t, data, marshal(t, g))
+			_, err = r.Read(make([]byte, 1))
+			require.Equal(t, io.EOF, err)
+		}
+
+		// Into a filter that lends its key and strategy.
+		g := MustNew(5, 0.5, p.opts...)
+		n, err = g.ReadFrom(bytes.NewReader(data))
+		require.NoError(t, err)
+		require.Equal(t, int64(len(data)), n)
+		same(t, p.f, g)
+		g.Add([]byte("another"))
+		require.NoError(t, g.UnmarshalBinary(data))
+		same(t, p.f, g)
+
+		text, err := p.f.MarshalText()
+		require.NoError(t, err)
+		g = MustNew(5, 0.5, p.opts...)
+		require.NoError(t, g.UnmarshalText(text))
+		same(t, p.f, g)
+		text, err = p.f.AppendText([]byte("before"))
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(text, []byte("before")))
+		require.NoError(t, g.UnmarshalText(text[len("before"):]))
+
+		var zero BloomFilter
+		if err := zero.UnmarshalBinary(data); len(p.opts) == 0 {
+			require.NoError(t, err)
+			same(t, p.f, &zero)
+		} else {
+			require.ErrorIs(t, err, ErrIncompatible)
+			require.Equal(t, BloomFilter{}, zero)
+		}
+	}
+}
+
+// TestRoundTripOfManyChunks: sizes around the writer's chunk and the reader's
+// doubling.
+func TestRoundTripOfManyChunks(t *testing.T) {
+	const chunk = chunkBytes / 8
+	for _, words := range []uint64{1, 2, 63, 64, 65, 127, 128, 129, chunk - 9, chunk - 8, chunk - 7, chunk, chunk + 1, 2*chunk - 8, 2*chunk - 7, 5*chunk + 3} {
+		f, err := NewWithParams(Params{M: words*64 - 17, K: 3})
+		require.NoError(t, err)
+		for i := range f.bits {
+			f.bits[i].Store(mix(uint64(i)))
+		}
+		f.bits[words-1].And(1<<47 - 1)
+		data := marshal(t, f)
+		for _, r := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
+			g, err := Read(r)
+			require.NoError(t, err)
+			require.True(t, f.Equal(g), "%d words", words)
+		}
+	}
+}
+
+func TestSeveralFiltersInOneStream(t *testing.T) {
+	var stream bytes.Buffer
+	var want []*BloomFilter
+	for i := range uint64(20) {
+		f := MustNew(10*(i+1), 0.01, WithSeed(i))
+		f.AddString("key " + formatUint(i))
+		_, err := f.WriteTo(&stream)
+		require.NoError(t, err)
+		want = append(want, f)
+	}
+	// A reader of no known length, too.
+	for _, r := range []io.Reader{bytes.NewReader(stream.Bytes()), iotest.HalfReader(bytes.NewReader(stream.Bytes()))} {
+		for _, f := range want {
+			g, err := Read(r)
+			require.NoError(t, err)
+			same(t, f, g)
+		}
+		_, err := Read(r)
+		require.True(t, err == io.EOF, "%v", err)
+		n, err := new(BloomFilter).ReadFrom(r)
+		require.True(t, err == io.EOF, "%v", err)
+		require.Zero(t, n)
+	}
+}
+
+func TestGobAndJSON(t *testing.T) {
+	type state struct {
+		Name    string
+		Pointer *BloomFilter
+		Value   BloomFilter
+		Nil     *BloomFilter
+	}
+	f, g := MustNew(100, 0.01), MustNew(10, 0.1, WithStrategy(Blocked))
+	f.AddString("f")
+	g.AddString("g")
+	in := state{Name: "state", Pointer: f, Value: *g}
+
+	// Not behind a pointer: nothing is addressable.
+	text, err := json.Marshal(in)
+	require.NoError(t, err)
+	var out state
+	require.NoError(t, json.Unmarshal(text, &out))
+	same(t, f, out.Pointer)
+	same(t, g, &out.Value)
+	require.Nil(t, out.Nil)
+
+	var stream bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&stream).Encode(in))
+	out = state{}
+	require.NoError(t, gob.NewDecoder(&stream).Decode(&out))
+	same(t, f, out.Pointer)
+	same(t, g, &out.Value)
+	require.Nil(t, out.Nil)
+
+	require.Error(t, json.Unmarshal([]byte(`"AAAA"`), new(BloomFilter)))
+	_, err = json.Marshal(BloomFilter{})
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
+func TestTextIsStrict(t *testing.T) {
+	f := MustNew(10, 0.1)
+	text, err := f.MarshalText()
+	require.NoError(t, err)
+	g := MustNew(20, 0.2)
+	for _, bad := range []string{"", "A", "====", string(text[:len(text)-1]), string(text) + "AAAA", string(text) + "\x00", " " + string(text)} {
+		require.ErrorIs(t, g.UnmarshalText([]byte(bad)), ErrCorrupt, "%q", bad)
+	}
+	require.Equal(t, uint64(20), g.Params().N)
+	require.NoError(t, g.UnmarshalText([]byte(string(text[:10])+"\r\n"+string(text[10:])+"\n")))
+	require.True(t, f.Equal(g))
+}
+
+func TestNotPortable(t *testing.T) {
+	index := custom.index
+	for text, f := range map[string]*BloomFilter{
+		"its hash is maphash, want Murmur3 or a key":          MustNew(10, 0.1, WithHash(MapHash)),
+		"its strategy has no name":                            MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),
+		"its strategy's name has 256 bytes, want at most 255": MustNew(10, 0.1, WithStrategy(NewStrategy(strings.Repeat("x", 256), index))),
+	} {
+		var out bytes.Buffer
+		n, err := f.WriteTo(&out)
+		require.ErrorIs(t, err, ErrNotPortable)
+		require.EqualError(t, err, "bloom: filter is not portable: "+text)
+		require.Zero(t, n)
+		require.Zero(t, out.Len())
+		_, err = f.AppendBinary(nil)
+		require.ErrorIs(t, err, ErrNotPortable)
+		_, err = f.MarshalBinary()
+		require.ErrorIs(t, err, ErrNotPortable)
+		_, err = f.MarshalText()
+		require.ErrorIs(t, err, ErrNotPortable)
+		_, err = f.AppendText(nil)
+		require.ErrorIs(t, err, ErrNotPortable)
+	}
+	_, err := new(BloomFilter).WriteTo(io.Discard)
+	require.ErrorIs(t, err, ErrInvalid)
+
+	for _, n := range []int{1, 16, 17, 80, 81, 255} {
+		s := NewStrategy(strings.Repeat("x", n), index)
+		f := MustNew(10, 0.1, WithStrategy(s))
+		g, err := Read(bytes.NewReader(marshal(t, f)), WithStrategy(s))
+		require.NoError(t, err)
+		same(t, f, g)
+	}
+}
+
+func TestReadOptionsMustAgree(t *testing.T) {
+	other := testKey
+	other[3]++
+	plain := marshal(t, MustNew(10, 0.1, WithSeed(7)))
+	keyed := marshal(t, MustNew(10, 0.1, WithKey(testKey), WithStrategy(Blocked8)))
+	named := marshal(t, MustNew(10, 0.1, WithStrategy(custom)))
+	for _, c := range []struct {
+		data []byte
+		opts []Option
+		text string // of the error, or "" for none
+	}{
+		{plain, nil, ""},
+		{plain, []Option{WithSeed(7), WithHash(Murmur3), WithStrategy(DoubleHashing), WithMaxBytes(8)}, ""},
+		{plain, []Option{WithSeed(8)}, "the data's seed is 7, want 8"},
+		{plain, []Option{WithHash(MapHash)}, "the data's hash is murmur3, want maphash"},
+		{plain, []Option{WithKey(testKey)}, "the data's hash is murmur3 without a key, want the given key"},
+		{plain, []Option{WithStrategy(Blocked)}, `the data's strategy is "double-hashing", want "blocked"`},
+		{plain, []Option{WithStrategy(SeededHashing)}, `the data's strategy is "double-hashing", want "seeded-hashing"`},
+		{plain, []Option{WithStrategy(custom)}, `the data's strategy is "double-hashing", want "triple"`},
+		{keyed, []Option{WithKey(testKey)}, ""},
+		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked)}, ""},
+		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked8)}, ""},
+		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked4)}, `the data's strategy is "blocked-8", want "blocked-4"`},
+		{keyed, nil, "the data's hash is siphash, want its secret key by WithKey"},
+		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is siphash, want its secret key by WithKey"},
+		{keyed, []Option{WithKey(other)}, "the data was made with another secret key than the given one"},
+		{keyed, []Option{WithSeed(1)}, "the data's hash is siphash with a secret key, want seed 1"},
+		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is siphash, want maphash"},
+		{named, []Option{WithStrategy(custom)}, ""},
+		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
+		{named, []Option{WithStrategy(NewStrategy("other", custom.index))}, `the data's strategy is "triple", want "other"`},
+		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
+	} {
+		_, err := Read(bytes.NewReader(c.data), c.opts...)
+		if c.text == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrIncompatible)
+		require.EqualError(t, err, "bloom: incompatible filters: "+c.text)
+	}
+
+	// The same by a receiver's own key and strategy.
+	for _, c := range []struct {
+		into *BloomFilter
+		data []byte
+		ok   bool
+	}{
+		{MustNew(5, 0.5, WithKey(testKey)), keyed, true},
+		{MustNew(5, 0.5, WithKey(other)), keyed, false},
+		{MustNew(5, 0.5), keyed, false},
+		{MustNew(5, 0.5, WithKey(testKey)), plain, false},
+		{MustNew(5, 0.5, WithStrategy(Blocked), WithSeed(1)), plain, true},
+		{MustNew(5, 0.5, WithHash(MapHash)), plain, true},
+		{MustNew(5, 0.5, WithStrategy(custom)), named, true},
+		{MustNew(5, 0.5, WithStrategy(custom)), plain, false},
+		{MustNew(5, 0.5), named, false},
+	} {
+		before := *c.into
+		if err := c.into.UnmarshalBinary(c.data); c.ok {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, ErrIncompatible)
+			require.Same(t, &before.bits[0], &c.into.bits[0])
+			require.Equal(t, before.params, c.into.params)
+		}
+	}
+}
+
+func TestWithMaxBytes(t *testing.T) {
+	f := MustNew(1000, 0.01)
+	data, size := marshal(t, f), f.SizeBytes()
+	for _, opts := range [][]Option{{WithMaxBytes(size)}, {WithMaxBytes(1 << 63)}} {
+		_, err := Read(bytes.NewReader(data), opts...)
+		require.NoError(t, err)
+		_, err = New(1000, 0.01, opts...)
+		require.NoError(t, err)
+		_, err = NewWithParams(f.Params(), opts...)
+		require.NoError(t, err)
+	}
+	for _, limit := range []uint64{0, size - 1} {
+		text := fmt.Sprintf("bloom: filter too large: m = %d bits are %d bytes, want at most %d", f.Params().M, size, limit)
+		_, err := Read(bytes.NewReader(data), WithMaxBytes(limit))
+		require.ErrorIs(t, err, ErrTooLarge)
+		require.EqualError(t, err, text)
+		_, err = New(1000, 0.01, WithMaxBytes(limit))
+		require.ErrorIs(t, err, ErrTooLarge)
+		require.EqualError(t, err, text)
+		_, err = NewWithParams(f.Params(), WithMaxBytes(limit))
+		require.EqualError(t, err, text)
+		_, err = NewScheme(1000, 0.01, WithMaxBytes(limit))
+		require.EqualError(t, err, text)
+	}
+}
+
+// failingWriter takes so many bytes and then fails, or takes less than it is given
+// without saying so.
+type failingWriter struct {
+	room  int64
+	fails error
+}
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) <= w.room {
+		w.room -= int64(len(p))
+		return len(p), nil
+	}
+	n := w.room
+	w.room = 0
+	return int(n), w.fails
+}
+
+func TestWriterThatFails(t *testing.T) {
+	fails := errors.New("disk full")
+	f, err := NewWithParams(Params{M: 3*chunkBytes*8 - 5, K: 3})
+	require.NoError(t, err)
+	size := int64(f.encodedBytes())
+	for at := int64(0); at < size; at += 1 + at/7 {
+		for _, want := range []error{fails, nil} {
+			n, err := f.WriteTo(&failingWriter{at, want})
+			if want == nil {
+				want = io.ErrShortWrite
+			}
+			require.True(t, err == want, "%v", err)
+			require.Equal(t, at, n)
+		}
+	}
+	n, err := f.WriteTo(&failingWriter{size, fails})
+	require.NoError(t, err)
+	require.Equal(t, size, n)
+}
+
+// TestReaderThatFails at every byte, and one whose bytes end there: the error is
+// the reader's, or says that the end came too early; the receiver stays as it was.
+func TestReaderThatFails(t *testing.T) {
+	fails := errors.New("connection lost")
+	data := marshal(t, portables(t)["triple-key"].f)
+	g := MustNew(5, 0.5, WithStrategy(custom), WithKey(testKey))
+	g.AddString("old")
+	old := g.Clone()
+	for at := range data {
+		n, err := g.ReadFrom(io.MultiReader(bytes.NewReader(data[:at]), iotest.ErrReader(fails)))
+		require.ErrorIs(t, err, fails)
+		require.NotErrorIs(t, err, ErrCorrupt)
+		require.Regexp(t, "^bloom: reading the (header|words|checksum): connection lost$", err.Error())
+		require.Equal(t, int64(at), n)
+
+		n, err = g.ReadFrom(bytes.NewReader(data[:at]))
+		require.Equal(t, int64(at), n)
+		if at == 0 {
+			require.True(t, err == io.EOF)
+		} else {
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			require.ErrorIs(t, err, ErrCorrupt)
+		}
+		same(t, old, g)
+	}
+}
+
+// TestSnapshotWhileAdding: what is written contains every key whose Add had
+// returned before.
+func TestSnapshotWhileAdding(t *testing.T) {
+	const adders, keys = 3, 200_000
+	for _, s := range []Strategy{DoubleHashing, Blocked} {
+		f := MustNew(adders*keys, 0.001, WithStrategy(s)) // more than 1 MB: many chunks
+		var done [adders]atomic.Uint64                    // keys i·adders+a, i < done[a], are in
+		var adding sync.WaitGroup
+		for a := range uint64(adders) {
+			adding.Go(func() {
+				var b [40]byte
+				for i := range uint64(keys) {
+					f.Add(key40(&b, i*adders+a))
+					done[a].Store(i + 1)
+				}
+			})
+		}
+		snapshots, during := 0, 0
+		for last := false; !last; {
+			var in [adders]uint64
+			last = true
+			for a := range in {
+				in[a] = done[a].Load()
+				last = last && in[a] == keys
+			}
+			data := marshal(t, f)
+			snapshots++
+			if done[0].Load() > in[0] {
+				during++
+			}
+			g, err := Read(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b [40]byte
+			for a, n := range in {
+				// The latest, and some of the others.
+				for i := n; i > 0; i -= 1 + (n-i)/64 {
+					if !g.Contains(key40(&b, (i-1)*adders+uint64(a))) {
+						t.Fatalf("%s: key %d of adder %d is not in the snapshot", s, i-1, a)
+					}
+					if i <= 1+(n-i)/64 {
+						break
+					}
+				}
+			}
+		}
+		adding.Wait()
+		t.Logf("%s: %d snapshots, during %d of them keys were added", s, snapshots, during)
+	}
+}
