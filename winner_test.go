@@ -262,7 +262,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 // false positive is out of the question (below 1e-9 in all rounds together), so
 // that every key must have exactly one winner.
 func TestOneWinnerInLockstep(t *testing.T) {
-	rounds := 1 << 18
+	rounds := 1 << 17
 	if testing.Short() || raceDetector {
 		rounds = 1 << 13
 	}
