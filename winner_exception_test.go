@@ -11,8 +11,9 @@ import (
 // TestExceptionIsRare counts the one exception to the one winner beside its bound:
 // two goroutines add different keys in lockstep, each of which was not there when
 // both began, and one of the two sets the other's last lacking bit in just those
-// nanoseconds. It can do so only if one of its k positions is that bit: in k/m of all cases, for
-// Blocked too (the same block, the same word, a bit in it). The filters are small enough to see it at all; with the million keys at 1 %
+// nanoseconds. It can do so only if one of its k positions is that bit: in k/m of all
+// cases, for Blocked too (the same block, the same word, a bit in it). The filters are
+// small enough to see it at all; with the million keys at 1 %
 // of the README the bound is below one in a million, next to the one in a hundred
 // that are ordinary false positives. Those are counted too.
 func TestExceptionIsRare(t *testing.T) {
