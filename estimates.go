@@ -17,7 +17,7 @@ func (f *BloomFilter) FillRatio() float64 {
 // Between empty and 2n keys, its standard error is below 1/sqrt(n) of the count. A
 // filter with every bit set cannot tell: the answer is math.MaxUint64.
 func (f *BloomFilter) EstimatedCount() uint64 {
-	m, k, x := f.params.M, f.params.K, f.bits.count()
+	m, k, x := f.strategy.reach(f.params.M), f.params.K, f.bits.count()
 	n := EstimatedN(m, k, x)
 	if z := f.strategy.groups(); z > 0 {
 		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
@@ -36,7 +36,8 @@ func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 	if z := f.strategy.groups(); z > 0 {
 		return blockedRate(f.bits, f.params.K/z, z)
 	}
-	return math.Pow(f.FillRatio(), float64(f.params.K))
+	fill := float64(f.bits.count()) / float64(f.strategy.reach(f.params.M))
+	return math.Pow(fill, float64(f.params.K))
 }
 
 // blockedRate returns the rate of a blocked filter by its bits. A key takes a block
