@@ -2,6 +2,9 @@ package bloom
 
 import (
 	"fmt"
+	"hash/maphash"
+
+	"github.com/twmb/murmur3"
 )
 
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
@@ -85,11 +88,16 @@ func newFilter(s scheme) (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	if f.strategy.needsKey() {
+	switch { // as hasher.sum does, with a call less
+	case f.hash.hash == MapHash:
+		h1 := maphash.Bytes(mapSeed, key)
+		return f.AddHash(h1, widen(h1))
+	case f.strategy.needsKey():
 		return f.addKey(key)
+	case f.hash.hash == Murmur3:
+		return f.AddHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
 	}
-	h1, h2 := f.hash.sum(key)
-	return f.AddHash(h1, h2)
+	return f.AddHash(f.hash.sum(key))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
@@ -130,11 +138,16 @@ func (f *BloomFilter) addKey(key []byte) bool {
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	if f.strategy.needsKey() {
+	switch { // as hasher.sum does, with a call less
+	case f.hash.hash == MapHash:
+		h1 := maphash.Bytes(mapSeed, key)
+		return f.ContainsHash(h1, widen(h1))
+	case f.strategy.needsKey():
 		return f.containsKey(key)
+	case f.hash.hash == Murmur3:
+		return f.ContainsHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
 	}
-	h1, h2 := f.hash.sum(key)
-	return f.ContainsHash(h1, h2)
+	return f.ContainsHash(f.hash.sum(key))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
