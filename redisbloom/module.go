@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -86,20 +87,20 @@ func OpenModule(ctx context.Context, client redis.UniversalClient, name string, 
 	switch {
 	case err == nil && r.ttl > 0:
 		_, err = do(ctx, client, "PEXPIRE", name, r.ttl.Milliseconds())
-		return m, m.explain(err)
-	case err == nil:
-		return m, nil
 	case isReply(err) && strings.Contains(err.Error(), "exists"):
-		return m, m.check(ctx, n)
+		err = m.check(ctx, n)
 	}
-	return nil, m.explain(err)
+	if err != nil {
+		return nil, m.explain(err)
+	}
+	return m, nil
 }
 
 // check compares n with the capacity of a filter that is there.
 func (m *Module) check(ctx context.Context, n uint64) error {
 	v, err := do(ctx, m.client, "BF.INFO", m.name)
 	if err != nil {
-		return m.explain(err)
+		return err
 	}
 	info := make(map[string]int64)
 	switch v := v.(type) {
@@ -216,8 +217,8 @@ func (m *Module) answers(reply any, answers []bool, first, last int) (failed []i
 // explain adds what the user can do.
 func (m *Module) explain(err error) error {
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.Is(err, ErrMismatch):
+		return err
 	case isReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
 		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use Open: %w", m.name, err)
 	case isReply(err) && strings.Contains(err.Error(), "not found"):

@@ -84,7 +84,9 @@ func (f *Filter) Merge(ctx context.Context, local ...*bloom.BloomFilter) error {
 		var before *redis.StringCmd
 		if err := f.exec(ctx, s.name, func(pipe redis.Pipeliner) {
 			before = pipe.GetRange(ctx, s.name, 0, headerBytes-1)
-			pipe.BitOpOr(ctx, s.name, s.name, temp)
+			or := redis.NewIntCmd(ctx, "BITOP", "OR", s.name, s.name, temp)
+			or.SetFirstKeyPos(2) // or a cluster client takes OR for the key
+			pipe.Process(ctx, or)
 			f.expiry(ctx, pipe, s.name, l.expires)
 			pipe.Unlink(ctx, temp)
 		}); err != nil {

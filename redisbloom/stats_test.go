@@ -29,3 +29,8 @@ func calls(t testing.TB, client *redis.Client, command string) int {
 	n, _ := commandStats(t, client, command)
 	return n
 }
+
+// lines returns the lines of what INFO answers.
+func lines(info string) []string {
+	return strings.Split(strings.ReplaceAll(info, "\r\n", "\n"), "\n")
+}
