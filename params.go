@@ -102,10 +102,11 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // are independent. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //
-// It is NaN for an m or k that the strategy cannot have: m = 0, a k not in 1..64,
-// for Blocked an m that is not a multiple of 512 or a k that is not one of z.
+// It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
+// (255 where others chose it), for Blocked an m that is not a multiple of 512 or a k
+// that is not one of z.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	if m == 0 || k < 1 || k > maxK || s.blocked() && m%blockBits != 0 {
+	if m == 0 || k < 1 || k > s.maxK() || s.blocked() && m%blockBits != 0 {
 		return math.NaN()
 	}
 	if !s.blocked() {
