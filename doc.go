@@ -28,7 +28,8 @@
 //     happens to set this key's last missing bit in those nanoseconds, nobody
 //     gets true, which is an ordinary false positive.)
 //   - No locks and no allocation in Add and Contains; a key in a caller's stack
-//     buffer stays there.
+//     buffer stays there. (On 32-bit MIPS, and on ARM before v7, the runtime
+//     itself guards 64-bit atomics with a spin lock.)
 //   - Frozen positions. A named strategy puts a key's bits in the same places in
 //     every release and on every architecture.
 //   - Frozen files. Bytes that one release writes on one architecture are read by
