@@ -115,7 +115,6 @@ func judge(replies []*redis.IntCmd, k int) []bool {
 // each key.
 type lua struct {
 	*env
-	key      string
 	set, get *redis.Script
 	keys     []string
 }
