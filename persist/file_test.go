@@ -218,7 +218,7 @@ func TestOtherParameters(t *testing.T) {
 	}{
 		{path, 1001, 0.01, nil, []string{"n = 1000", "n = 1001"}},
 		{path, 1000, 0.02, nil, []string{"p = 0.01", "p = 0.02"}},
-		{path, 1000, 0.01, []bloom.Option{bloom.WithSeed(5)}, []string{"murmur3:0000000000000000", "murmur3:0000000000000005"}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithSeed(0x55)}, []string{"murmur3:0000000000000000", "murmur3:0000000000000055"}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithKey([16]byte{1})}, []string{"murmur3", "siphash"}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(custom)}, []string{`"double-hashing"`, `"textbook"`}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(bloom.SeededHashing)}, []string{`"double-hashing"`, `"seeded-hashing"`}},
