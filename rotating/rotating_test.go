@@ -115,6 +115,10 @@ func TestClockGoesBack(t *testing.T) {
 	if !f.ContainsString("a") || f.AddString("a") || !f.AddString("b") || !f.ContainsString("b") {
 		t.Error("a key is missing while the clock is behind")
 	}
+	used := f.EstimatedCount()
+	if f.RenewString("a"); f.EstimatedCount() != used {
+		t.Error("a renewed key takes room again in the same generation while the clock is behind")
+	}
 	c.until(12 * time.Hour)
 	if f.ContainsString("a") || f.ContainsString("b") {
 		t.Error("not forgotten when the clock has caught up")
