@@ -136,6 +136,9 @@ func TestClockGoesBack(t *testing.T) {
 // must be there, for those that must be forgotten, and measures the rate.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 300_000
+	if testing.Short() || raceDetector {
+		ops = 60_000
+	}
 	if *all {
 		ops = 10_000_000
 	}
@@ -356,6 +359,9 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 // winners within one.
 func TestConcurrent(t *testing.T) {
 	rounds := 30_000
+	if testing.Short() || raceDetector {
+		rounds = 5000
+	}
 	if *all {
 		rounds = 2_000_000
 	}
