@@ -45,9 +45,9 @@ func childSave(args []string) error {
 	}
 }
 
-// A process that saves in a loop is killed at any moment. Then the file is that of
-// the last Save that returned, or of the next: nothing else, and nothing beside it but
-// one leftover.
+// A process that saves in a loop is killed at any moment. Then the file is that
+// of the last Save that returned, or of the next: nothing else, and nothing
+// beside it but one leftover.
 func TestKilledWhileSaving(t *testing.T) {
 	kills := times(5, 40, 1000)
 	path := filepath.Join(t.TempDir(), "f")
@@ -124,8 +124,8 @@ func childAdd(args []string) error {
 	}
 }
 
-// A process that adds to a mapped file is killed at any moment, also while it makes the
-// file. No key is lost that it has acknowledged.
+// A process that adds to a mapped file is killed at any moment, also while it
+// makes the file. No key is lost that it has acknowledged.
 func TestKilledWhileAdding(t *testing.T) {
 	kills := times(5, 40, 1000)
 	path := filepath.Join(t.TempDir(), "f")
