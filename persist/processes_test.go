@@ -62,7 +62,7 @@ func childRace(args []string) error {
 // Eight processes add the same keys to one file. No key has a second winner, and
 // none is without, apart from false positives.
 func TestProcessesHaveOneWinner(t *testing.T) {
-	keys := times(20_000, 200_000, 2_000_000)
+	keys := times(20_000, 100_000, 2_000_000)
 	dir := t.TempDir()
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
