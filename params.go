@@ -104,7 +104,7 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if z := s.groups(); z > 0 {
 		return newBlockModel(k, z).rate(n, m/blockBits)
 	}
-	return independentRate(m, k, n)
+	return independentRate(s.reach(m), k, n)
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
@@ -150,6 +150,9 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K, s = blockedParams(n, p, s)
 	} else {
 		params.M, params.K = independentParams(n, p)
+		if reach := s.reach(params.M); reach < params.M {
+			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, reach)
+		}
 	}
 	return params, s, nil
 }
@@ -236,8 +239,8 @@ func exactRate(bits uint64, k int, n uint64) float64 {
 	m := float64(bits)
 	// cover[j]: the balls so far cover j given bits. The next one hits one of
 	// them with probability j/m, and then j-1 remain to be covered.
-	var hit, cover, distinct [maxK + 1]float64
 	top := int(min(uint64(k), bits)) // there are no more than m different bits
+	hit, cover, distinct := make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
 	for j := range top + 1 {
 		hit[j] = float64(j) / m
 	}
