@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
 )
 
-const buildHelp = `Makes a filter of keys and writes it to a file.
+var buildHelp = `Makes a filter of keys and writes it to a file.
 
 -n is how many different keys the filter will hold, later ones counted in: beyond it the
 filter never misses either, but its rate rises above -p. Without -n the files are read
@@ -16,7 +17,13 @@ twice, and the filter is made for as many keys as there are lines in them.
 
 Choose -p by what a wrong "probably in" costs: 0.01 where it is a look in vain, 1e-6
 where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
-shows it for your numbers.`
+shows it for your numbers.
+
+With --format the file is one for another program, and the filter the one that it would
+make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8).
+
+Formats:
+` + formatsHelp()
 
 func newBuild(e *env) *cobra.Command {
 	var pl plan
@@ -30,6 +37,7 @@ func newBuild(e *env) *cobra.Command {
 		Long:  buildHelp,
 		Example: `  bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
   bloom build -o words.bloom /usr/share/dict/words
+  bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
   find . -print0 | bloom build -0 -n 1e5 -o files.bloom`,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			opts, err := key.options()
@@ -44,14 +52,22 @@ func newBuild(e *env) *cobra.Command {
 					return err
 				}
 			}
-			f, err := bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
+			to, err := formatNamed(as)
 			if err != nil {
+				return err
+			}
+			f, err := pl.filter(to, opts, cmd.Flags().Changed("strategy"))
+			if err != nil {
+				return err
+			}
+			// To learn only after hours that the format has no such filter would be late.
+			if err := to.write(io.Discard, f); err != nil {
 				return err
 			}
 			if err := fill(e, &in, f, inputs); err != nil {
 				return err
 			}
-			return saveAs(out, f, as)
+			return save(out, f, to)
 		},
 	}
 	pl.flags(cmd, 0.01)
@@ -91,7 +107,7 @@ func newAdd(e *env) *cobra.Command {
 			if err := fill(e, &in, f, args[1:]); err != nil {
 				return err
 			}
-			return save(args[0], format.write(f))
+			return save(args[0], f, format)
 		},
 	}
 	key.flags(cmd)
@@ -149,11 +165,11 @@ func (in *input) countInto(n *count, files []string) error {
 	return err
 }
 
-// saveAs writes the filter in the named format.
-func saveAs(path string, f *bloom.BloomFilter, name string) error {
-	format, err := formatNamed(name)
-	if err != nil {
-		return err
+// filter makes the empty filter of a plan: for another program's format the one that
+// this program would make of the same n and p, unless a strategy is asked for.
+func (pl *plan) filter(to *format, opts []bloom.Option, strategy bool) (*bloom.BloomFilter, error) {
+	if to.make != nil && !strategy {
+		return to.make(uint64(pl.n), float64(pl.p), opts...)
 	}
-	return save(path, format.write(f))
+	return bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
 }

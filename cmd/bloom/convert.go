@@ -8,7 +8,8 @@ import (
 )
 
 const convertHelp = `Writes a filter in another format. What is in it stays the same: a filter cannot be
-converted to a format for which its bits would be in the wrong places.`
+converted to one for a program that would look for its bits in other places. So a filter
+that Java's Guava shall read must be built for it: bloom build --format guava.`
 
 func newConvert(e *env) *cobra.Command {
 	var key secret
@@ -28,11 +29,15 @@ func newConvert(e *env) *cobra.Command {
 			if err := checkNew(files[1], force); err != nil {
 				return err
 			}
+			to, err := formatNamed(as)
+			if err != nil {
+				return err
+			}
 			f, _, err := load(e, files[0], opts)
 			if err != nil {
 				return err
 			}
-			return saveAs(files[1], f, as)
+			return save(files[1], f, to)
 		},
 	}
 	key.flags(cmd)
@@ -51,7 +56,7 @@ func formatFlag(cmd *cobra.Command, as *string) {
 
 func formatNamed(name string) (*format, error) {
 	for i := range formats {
-		if formats[i].name == name {
+		if formats[i].name == name && !formats[i].mapped {
 			return &formats[i], nil
 		}
 	}
@@ -61,7 +66,7 @@ func formatNamed(name string) (*format, error) {
 func formatsHelp() string {
 	var b strings.Builder
 	for _, f := range formats {
-		fmt.Fprintf(&b, "  %-22s %s\n", f.name, f.about)
+		fmt.Fprintf(&b, "  %-21s %s\n", f.name, f.about)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

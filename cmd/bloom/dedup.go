@@ -38,20 +38,17 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			write := native.write
+			kept := native
 			var f *bloom.BloomFilter
 			if _, missing := os.Stat(path); path == "" || errors.Is(missing, fs.ErrNotExist) {
-				f, err = bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
+				f, err = pl.filter(native, opts, true)
 			} else {
-				var format *format
 				for _, flag := range []string{"number", "rate", "strategy"} {
 					if cmd.Flags().Changed(flag) {
 						return fmt.Errorf("%s exists and has its own parameters, want no --%s", path, flag)
 					}
 				}
-				if f, format, err = load(e, path, opts); err == nil {
-					write = format.write
-				}
+				f, kept, err = load(e, path, opts)
 			}
 			if err != nil {
 				return err
@@ -60,7 +57,7 @@ func newDedup(e *env) *cobra.Command {
 				return err
 			}
 			if path != "" {
-				return save(path, write(f))
+				return save(path, f, kept)
 			}
 			return nil
 		},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,53 +9,8 @@ import (
 	"os"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/persist"
 )
-
-// A format is a way to write a filter down.
-type format struct {
-	name  string
-	about string
-	// is reports whether a file that begins with head and has size bytes, -1 if unknown, is one.
-	is    func(head []byte, size int64) bool
-	read  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error)
-	write func(f *bloom.BloomFilter) io.WriterTo
-}
-
-// formats are tried in this order: those that say what they are come first.
-var formats = []format{native, text}
-
-var native = format{
-	name:  "bloom",
-	about: "this program's own",
-	is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-	read:  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
-	write: func(f *bloom.BloomFilter) io.WriterTo { return f },
-}
-
-var text = format{
-	name:  "text",
-	about: "the same in base64, for JSON and mail",
-	is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("iWJsb29tCg")) },
-	read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
-		decoded := newBase64Reader(r)
-		f, err := bloom.Read(decoded, opts...)
-		if err != nil {
-			return nil, err
-		}
-		if n, err := io.Copy(io.Discard, decoded); n > 0 || err != nil {
-			return nil, fmt.Errorf("%d more bytes behind the filter's end, want none: %w", n, err)
-		}
-		return f, nil
-	},
-	write: func(f *bloom.BloomFilter) io.WriterTo { return base64Writer{f} },
-}
-
-func formatNames() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
 
 // load reads the filter in a file, "-" for standard input, whatever its format.
 func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format, error) {
@@ -85,6 +39,10 @@ func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format
 		if !formats[i].is(head, size) {
 			continue
 		}
+		if formats[i].mapped {
+			f, err := loadMapped(path, opts)
+			return f, &formats[i], err
+		}
 		f, err := formats[i].read(b, opts)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, hint(err))
@@ -97,12 +55,53 @@ func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format
 	return nil, nil, fmt.Errorf("%s: not a filter in any format that is known", path)
 }
 
+// loadMapped reads a filter of persist.Open, which other programs may be using.
+func loadMapped(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	if path == "-" {
+		return nil, fmt.Errorf("a memory-mapped filter on standard input, want its file's name")
+	}
+	file, err := persist.OpenReadOnly(path, opts...)
+	if err != nil {
+		return nil, hint(err)
+	}
+	f := file.Snapshot()
+	return f, file.Close()
+}
+
 // hint adds what to do about an error, where that can be told.
 func hint(err error) error {
 	if errors.Is(err, bloom.ErrIncompatible) {
 		return fmt.Errorf("%w (see bloom help secrets)", err)
 	}
 	return err
+}
+
+// save writes the filter to a file, which is, whatever happens, the old one or the new one.
+func save(path string, f *bloom.BloomFilter, to *format) error {
+	if to.mapped {
+		return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+	}
+	return persist.Save(path, writerTo(func(w io.Writer) error { return to.write(w, f) }))
+}
+
+// A writerTo is an io.WriterTo for functions that do not count.
+type writerTo func(w io.Writer) error
+
+func (write writerTo) WriteTo(w io.Writer) (int64, error) {
+	counted := &writeCounter{w: w}
+	err := write(counted)
+	return counted.n, err
+}
+
+type writeCounter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *writeCounter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // checkNew refuses to write over a file that exists, unless that is wanted.

@@ -59,6 +59,7 @@ func (r *rate) Set(text string) error {
 // strategies are those that a filter can be made with, in the order of the help.
 var strategies = []bloom.Strategy{
 	bloom.DoubleHashing, bloom.Blocked, bloom.SeededHashing,
+	bloom.GuavaMitz64, bloom.GuavaMitz32, bloom.BitsAndBlooms,
 }
 
 // A strategyFlag is a flag for a strategy, by its name.

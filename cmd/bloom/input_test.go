@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -203,29 +202,4 @@ func TestFlagValues(t *testing.T) {
 			t.Errorf("rate %q: %v, want an error", text, r)
 		}
 	}
-}
-
-// TestFailedSave leaves the old file and no other.
-func TestFailedSave(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	if err := save(path, strings.NewReader("old")); err != nil {
-		t.Fatal(err)
-	}
-	if err := save(path, failingWriter{}); err == nil {
-		t.Fatal("no error")
-	}
-	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-	if entries, err := os.ReadDir(dir); len(entries) != 1 || err != nil {
-		t.Errorf("%v, %v", entries, err)
-	}
-}
-
-type failingWriter struct{}
-
-func (failingWriter) WriteTo(w io.Writer) (int64, error) {
-	n, _ := io.WriteString(w, "half")
-	return int64(n), fmt.Errorf("broken")
 }

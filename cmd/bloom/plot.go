@@ -11,6 +11,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/persist"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"gonum.org/v1/plot"
@@ -164,5 +165,5 @@ func plotFile(path, kind string, s bloom.Scheme) error {
 	if err != nil {
 		return err
 	}
-	return save(path, picture)
+	return persist.Save(path, picture)
 }

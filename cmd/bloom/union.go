@@ -8,7 +8,7 @@ import (
 
 const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
 must have been made with the same -n, -p, strategy and secret key. It holds as many
-different keys as they have together: if that is more than -n, its rate is above -p.`
+different keys as they have together: if that is more than -n, its rate is above -p. The new file has the first one's format, unless --format says otherwise.`
 
 func newUnion(e *env) *cobra.Command {
 	var key secret
@@ -28,7 +28,7 @@ func newUnion(e *env) *cobra.Command {
 			if err := checkNew(out, force); err != nil {
 				return err
 			}
-			all, _, err := load(e, files[0], opts)
+			all, to, err := load(e, files[0], opts)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,14 @@ func newUnion(e *env) *cobra.Command {
 				}
 			}
 			warn(e, all)
-			return saveAs(out, all, as)
+			if cmd.Flags().Changed("format") {
+				if to, err = formatNamed(as); err != nil {
+					return err
+				}
+			} else if to.mapped {
+				to = native
+			}
+			return save(out, all, to)
 		},
 	}
 	key.flags(cmd)
