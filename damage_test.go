@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"io"
 	"math"
 	"runtime"
@@ -80,12 +81,14 @@ func TestEveryBitFlipOfText(t *testing.T) {
 	}
 }
 
+var allDamage = flag.Bool("damage", false, "TestOtherDamage of all golden files, instead of two")
+
 // TestOtherDamage: what disks, copies and editors do.
 func TestOtherDamage(t *testing.T) {
 	v := vandal{t: t}
 	filters := portables(t)
 	for name, p := range filters {
-		if (raceDetector || testing.Short()) && name != "triple-key" && name != "blocked-2" {
+		if !*allDamage && name != "triple-key" && name != "one-bit" {
 			continue
 		}
 		v.opts = p.opts
