@@ -127,6 +127,22 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 				x = x*doubleMul + y
 			}
 		}
+	case f.strategy.id == idGuavaMitz64:
+		for i := range group {
+			x := d[i].h1
+			for range f.params.K {
+				f.bits.get(f.divisor.remainder(x & below63))
+				x += d[i].h2
+			}
+		}
+	case f.strategy.id == idGuavaMitz32:
+		for i := range group {
+			x := int32(d[i].h1)
+			for range f.params.K {
+				x += int32(d[i].h1 >> 32)
+				f.bits.get(f.divisor.remainder(fold32(x)))
+			}
+		}
 	}
 }
 

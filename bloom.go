@@ -49,8 +49,8 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // chose them. params.N and params.P say what they were chosen for; they may be
 // zero, and are not checked against M and K.
 //
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64, P is neither 0 nor
-// between 0 and 1, or the strategy is not valid or cannot be had with these M and
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (1..255 for the
+// strategies of other systems), P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with these M and
 // K, and [ErrTooLarge] if the machine has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := given(params, newOptions(opts))
@@ -60,12 +60,12 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	return newFilter(s)
 }
 
-func (p Params) validate() error {
+func (p Params) validate(s Strategy) error {
 	switch {
 	case p.M == 0:
 		return fmt.Errorf("%w: m = 0 bits, want at least 1", ErrInvalid)
-	case p.K < 1 || p.K > maxK:
-		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, p.K, maxK)
+	case p.K < 1 || p.K > s.maxK():
+		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, p.K, s.maxK())
 	case p.P != 0 && !(p.P > 0 && p.P < 1):
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for unknown", ErrInvalid, p.P)
 	}
@@ -107,7 +107,7 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
 // AddHash is [BloomFilter.Add] for a key whose digest is already known, from
 // [BloomFilter.Hash] of this or a compatible filter. It panics if the strategy
-// needs the key itself, as [SeededHashing] does.
+// needs the key itself, as [SeededHashing] and [BitsAndBlooms] do.
 func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	switch f.strategy.id {
 	case idDoubleHashing:
@@ -118,6 +118,10 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return blocked4Add(f.bits, f.params.M, f.params.K, h1, h2)
 	case idBlocked1, idBlocked8:
 		return blockedAdd(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+	case idGuavaMitz64:
+		return mitz64Add(f.bits, f.divisor, f.params.K, h1, h2)
+	case idGuavaMitz32:
+		return mitz32Add(f.bits, f.divisor, f.params.K, h1)
 	case idCustom:
 		return customAdd(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -126,6 +130,9 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
+	if f.strategy.id == idBitsAndBlooms {
+		return bitsAndBloomsAdd(f.bits, f.divisor, f.params.K, sum256(f.hash.k0, key))
+	}
 	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.k0, key)
 }
 
@@ -159,6 +166,10 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return blocked4Contains(f.bits, f.params.M, f.params.K, h1, h2)
 	case idBlocked1, idBlocked8:
 		return blockedContains(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+	case idGuavaMitz64:
+		return mitz64Contains(f.bits, f.divisor, f.params.K, h1, h2)
+	case idGuavaMitz32:
+		return mitz32Contains(f.bits, f.divisor, f.params.K, h1)
 	case idCustom:
 		return customContains(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -167,6 +178,9 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
+	if f.strategy.id == idBitsAndBlooms {
+		return bitsAndBloomsContains(f.bits, f.divisor, f.params.K, sum256(f.hash.k0, key))
+	}
 	return seededContains(f.bits, f.params.M, f.params.K, f.hash.k0, key)
 }
 

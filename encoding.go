@@ -16,7 +16,7 @@ import (
 //	0       7            magic: 89 62 6c 6f 6f 6d 0a ("bloom" between a byte that is no text and a newline)
 //	7       1            version: 1
 //	8       4            CRC-32 of the header's other bytes, [0, 8) and [12, h)
-//	12      1            k, bits that belong to a key: 1 to 64
+//	12      1            k, bits that belong to a key: 1 to 64, or 255 with some strategies
 //	13      1            strategy: its number
 //	14      1            hash: its number
 //	15      1            L, the length of the strategy's name

@@ -20,7 +20,7 @@ func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count())
 
 // countOf returns how many keys have most likely set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
-	m, k := f.params.M, f.params.K
+	m, k := f.strategy.reach(f.params.M), f.params.K
 	n := EstimatedN(m, k, x)
 	if z := f.strategy.groups(); z > 0 {
 		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
@@ -47,7 +47,7 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 		return blockedTally(f.bits, f.params.K/z, z)
 	}
 	ones = f.bits.count()
-	return ones, math.Pow(float64(ones)/float64(f.params.M), float64(f.params.K))
+	return ones, math.Pow(float64(ones)/float64(f.strategy.reach(f.params.M)), float64(f.params.K))
 }
 
 // blockedTally is the tally of a blocked filter. A key takes a block at random,
