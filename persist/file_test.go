@@ -26,7 +26,12 @@ func TestFileIsTheFilter(t *testing.T) {
 		"key":             {bloom.WithKey([16]byte{1, 2, 3})},
 		"blocked":         {bloom.WithStrategy(bloom.Blocked)},
 		"blocked and key": {bloom.WithStrategy(bloom.Blocked), bloom.WithKey([16]byte{1, 2, 3})},
+		"blocked 1":       {bloom.WithStrategy(bloom.Blocked1)},
+		"blocked 8":       {bloom.WithStrategy(bloom.Blocked8)},
 		"seeded":          {bloom.WithStrategy(bloom.SeededHashing)},
+		"guava 32":        {bloom.WithStrategy(bloom.GuavaMitz32)},
+		"guava 64":        {bloom.WithStrategy(bloom.GuavaMitz64)},
+		"bitsandblooms":   {bloom.WithStrategy(bloom.BitsAndBlooms)},
 		"custom":          {bloom.WithStrategy(custom)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +39,8 @@ func TestFileIsTheFilter(t *testing.T) {
 			want := bloom.MustNew(n, p, opts...)
 			f, err := Open(path, n, p, opts...)
 			require.NoError(t, err)
-			byHash := want.Strategy().Name() != bloom.SeededHashing.Name()
+			s := want.Strategy().Name()
+			byHash := s != bloom.SeededHashing.Name() && s != bloom.BitsAndBlooms.Name()
 			for i := range uint64(n) {
 				k, added := key(i), false
 				switch {
