@@ -102,3 +102,29 @@ func TestLargeKIsForForeignStrategies(t *testing.T) {
 		require.InEpsilon(t, s.FalsePositiveRate(p.M, 255, 80), f.EstimatedFalsePositiveRate(), 0.9)
 	}
 }
+
+// BenchmarkForeign is of the other systems' strategies in the first-level cache; add
+// is of keys that are new to a filter that is emptied when it is full.
+func BenchmarkForeign(b *testing.B) {
+	const n = 10_000
+	for _, s := range foreigns {
+		run := func(name string, setup func(Strategy, uint64) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte) bool) {
+			b.Run("strategy="+s.name+"/op="+name, func(b *testing.B) {
+				f := setup(s, n)
+				var keys keyRing
+				b.ReportAllocs()
+				for i := uint64(0); b.Loop(); i++ {
+					if name == "add" && i%n == 0 {
+						f.Clear()
+					}
+					op(f, keys.next(i, number(i, n)))
+				}
+			})
+		}
+		empty := func(s Strategy, n uint64) *BloomFilter { return MustNew(n, 0.01, WithStrategy(s)) }
+		run("add", empty, absent, (*BloomFilter).Add)
+		run("duplicate", full, present, (*BloomFilter).Add)
+		run("hit", full, present, (*BloomFilter).Contains)
+		run("miss", full, func(i, _ uint64) uint64 { return 1<<40 + i }, (*BloomFilter).Contains)
+	}
+}
