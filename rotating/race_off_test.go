@@ -1,0 +1,5 @@
+//go:build !race
+
+package rotating
+
+const raceDetector = false
