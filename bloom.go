@@ -8,11 +8,12 @@ import (
 )
 
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
-// "probably in the set". Make one with [New]; the zero BloomFilter holds nothing
-// and panics when used.
+// "probably in the set". Make one with [New] or [Read]; the zero BloomFilter holds
+// nothing and panics when used, but can be read into.
 //
-// All methods are safe for concurrent use by multiple goroutines. Add and
-// Contains take no lock and allocate nothing.
+// All methods are safe for concurrent use by multiple goroutines, except
+// [BloomFilter.ReadFrom] and the two that unmarshal. Add and Contains take no lock
+// and allocate nothing.
 type BloomFilter struct {
 	bits bitArray
 	scheme

@@ -65,8 +65,9 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // UnmarshalBinary is [BloomFilter.ReadFrom] for bytes that are one filter, and
-// nothing more. It implements encoding.BinaryUnmarshaler, so that encoding/gob
-// works.
+// nothing more. It keeps nothing of data, and like ReadFrom must not be called while
+// others use the filter. It implements encoding.BinaryUnmarshaler, so that
+// encoding/gob works.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter

@@ -19,7 +19,7 @@
 // # Guarantees
 //
 //   - No misses. Once Add(x) has returned, every later Contains(x) is true, in
-//     every goroutine, also after Union.
+//     every goroutine, also after Union and in every snapshot and copy.
 //   - The rate holds. After n different keys, a key that was never added is
 //     answered with true at a rate of at most p. [New] sizes the filter by the
 //     true rate, not by the textbook's approximation of it.
@@ -32,7 +32,10 @@
 //     itself guards 64-bit atomics with a spin lock.)
 //   - Frozen positions. A named strategy puts a key's bits in the same places in
 //     every release and on every architecture.
-//   - Bad parameters are errors that name the value; nothing is clamped.
+//   - Frozen files. Bytes that one release writes on one architecture are read by
+//     every later one on every other.
+//   - Bad parameters and damaged bytes are errors that name the value; nothing is
+//     clamped, and no header makes a reader ask for memory before the bytes come.
 //
 // # Choosing n and p
 //
@@ -62,10 +65,17 @@
 // [BloomFilter.AddMany] and [BloomFilter.ContainsMany] wait for those of many keys
 // at the same time.
 //
+// # Files
+//
+// [BloomFilter.WriteTo] writes a filter to a stream, also while keys are added, and
+// [Read] reads it, checking every byte. A filter also marshals itself, so that
+// encoding/json and encoding/gob work. docs/format.md describes the bytes.
+//
 // # Concurrency
 //
 // All methods of [BloomFilter] are safe for concurrent use by multiple
-// goroutines. Three of them take bits away or may be overtaken by an Add, and
+// goroutines, except those that read another filter into it
+// ([BloomFilter.ReadFrom], UnmarshalBinary and UnmarshalText). Three of them take bits away or may be overtaken by an Add, and
 // say so: [BloomFilter.Clear], [BloomFilter.Intersect], and those that look at
 // the whole filter.
 //

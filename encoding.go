@@ -27,8 +27,8 @@ import (
 //	48      L            the strategy's name
 //	48+L    h-48-L       zeros
 //	h       8·⌈m/64⌉     words: bit i of the filter is bit i%64 of word i/64; bits from m on are 0
-//	…       4            CRC-32 of everything before the two checksums
-//	…       4            CRC-32C of the same bytes
+//	…       4            CRC-32 of everything before it
+//	…       4            CRC-32C of everything before it
 //
 // Bytes 0 to 15 keep their meaning in every version, so that damage is told from
 // news. The words begin a cache line where the file is mapped into memory.
@@ -37,7 +37,7 @@ import (
 // CRC-32 is that of zlib, polynomial 0x04c11db7; CRC-32C has 0x1edc6f41. Together
 // they are a CRC of 64 bits, for a seventh of the time of hash/crc64, which has
 // no hardware behind it. They find every change of up to three bits in a file of
-// any size, every odd number of them and every burst of up to 64; any other damage
+// any size, every odd number of them and every burst of up to 32; any other damage
 // goes unnoticed once in 2^64 times. They are no defence against someone who
 // means to forge a filter.
 const (
@@ -64,8 +64,11 @@ func (c *checksum) add(p []byte) {
 	c.castagnoli = crc32.Update(c.castagnoli, castagnoli, p)
 }
 
+// append appends the two checksums to dst, the second over the first too: a change
+// of three bits, one of them in the first, is then odd for the second.
 func (c checksum) append(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, c.ieee), c.castagnoli)
+	dst = binary.LittleEndian.AppendUint32(dst, c.ieee)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Update(c.castagnoli, castagnoli, dst[len(dst)-4:]))
 }
 
 // encodedBytes returns the size of the filter in its format.
@@ -116,13 +119,26 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 }
 
 // appendTo appends the words' bytes to dst, which has room for them. The words are
-// loaded one by one and atomically, as others may be adding keys.
+// loaded one by one and atomically, as others may be adding keys. Eight at a time,
+// without a check between them, takes a third of the time. BenchmarkWriteTo.
 func (b bitArray) appendTo(dst []byte) []byte {
-	out := dst[len(dst) : len(dst)+len(b)*8]
-	for i := range b {
-		binary.LittleEndian.PutUint64(out[i*8:][:8], b[i].Load())
+	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(b)*8]
+	dst = dst[:len(dst)+len(out)]
+	for ; len(b) >= blockWords; b, out = b[blockWords:], out[blockWords*8:] {
+		w, o := (*block)(b), (*[blockWords * 8]byte)(out)
+		le.PutUint64(o[0:], w[0].Load())
+		le.PutUint64(o[8:], w[1].Load())
+		le.PutUint64(o[16:], w[2].Load())
+		le.PutUint64(o[24:], w[3].Load())
+		le.PutUint64(o[32:], w[4].Load())
+		le.PutUint64(o[40:], w[5].Load())
+		le.PutUint64(o[48:], w[6].Load())
+		le.PutUint64(o[56:], w[7].Load())
 	}
-	return dst[:len(dst)+len(out)]
+	for i := range b {
+		le.PutUint64(out[i*8:], b[i].Load())
+	}
+	return dst
 }
 
 // appender is an io.Writer that never fails.

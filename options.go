@@ -42,7 +42,11 @@ func WithHash(h Hash) Option {
 // services err on different keys. Filters with different seeds are not
 // compatible. A seed is no secret key: keys that collide under every seed can be
 // made in a millisecond. For those there is [WithKey].
+//
+// The seeds 1 to 8 stand for themselves xor 0x9e3779b97f4a7c15: Murmur3 with one of
+// them makes half a digest of the keys that are as many bytes long.
 func WithSeed(seed uint64) Option {
+	seed = murmurSeed(seed)
 	return func(o *options) { o.seed = &seed }
 }
 

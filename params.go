@@ -174,7 +174,7 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, reach)
 		}
 	}
-	if params.M >= maxM {
+	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))
 	}
 	return params, s, nil

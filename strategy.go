@@ -76,6 +76,10 @@ var (
 	// each modulo m. It is the textbook's filter, k times the work of
 	// [DoubleHashing] at the same rate, and here to be compared with.
 	//
+	// Among keys of 1 to 8 bytes, the hash whose seed is their length has only half
+	// of the positions, if it is one of the k: a property of Murmur3, which takes the
+	// rate of such keys up to 9 % above p. The other strategies do not have it.
+	//
 	// It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
 	// panic on a filter with this strategy.
 	SeededHashing = Strategy{id: idSeededHashing, name: "seeded-hashing"}

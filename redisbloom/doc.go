@@ -43,8 +43,9 @@
 // key may be in the filter or not, and nobody was told that it is new. To add it
 // again and to believe a false would lose it. The error then wraps [ErrUnknown],
 // and [AddError] lists the keys. A crawler fetches such a page, at the risk
-// of fetching it twice; a mailer that must not send twice drops it. All other
-// errors leave the keys out of the filter: they can be added again.
+// of fetching it twice; a mailer that must not send twice drops it. An error
+// that does not wrap ErrUnknown leaves the keys out of the filter: they can be added
+// again.
 //
 // # What can be forgotten
 //
@@ -65,5 +66,6 @@
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use by multiple goroutines. The
-// context of a call ends its wait, whatever the client's time limits are.
+// context of a call ends its wait, whatever the client's time limits are; one that
+// can end costs a goroutine a call.
 package redisbloom

@@ -178,7 +178,7 @@ func TestReplicaCutOff(t *testing.T) {
 			}
 			primary.kill()
 			link.silent.Unlock()
-			require.NoError(t, replica.client.SlaveOf(bg, "NO", "ONE").Err())
+			require.NoError(t, replica.client.ReplicaOf(bg, "NO", "ONE").Err())
 
 			g := open(t, replica.client, "f", 100000, 1e-9)
 			keys := make([][]byte, len(confirmed))
@@ -242,7 +242,7 @@ func TestEviction(t *testing.T) {
 func TestReadOnlyReplica(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.client, "f", 1000, 0.01)
-	require.NoError(t, s.client.SlaveOf(bg, "127.0.0.1", "1").Err())
+	require.NoError(t, s.client.ReplicaOf(bg, "127.0.0.1", "1").Err())
 	_, err := f.Add(bg, keyOf(0))
 	require.ErrorContains(t, err, "connect to the primary")
 	require.NotErrorIs(t, err, ErrUnknown)

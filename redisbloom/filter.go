@@ -117,6 +117,9 @@ func portable(s bloom.Scheme) bool {
 // It wraps [ErrLost] if the filter is gone. One round trip, or none if the front
 // filter knows the key, see [WithFront].
 func (f *Filter) Add(ctx context.Context, key []byte) (bool, error) {
+	if f.knowsKey(key) {
+		return false, nil
+	}
 	added, err := f.add(ctx, [][]byte{key})
 	return added[0], err
 }
@@ -134,6 +137,9 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte) (added []bool, err 
 // Contains returns false if the key was definitely never added, true if it
 // probably was. The error wraps [ErrLost] if the filter is gone.
 func (f *Filter) Contains(ctx context.Context, key []byte) (bool, error) {
+	if f.knowsKey(key) {
+		return true, nil
+	}
 	found, err := f.contains(ctx, [][]byte{key})
 	if err != nil {
 		return false, err

@@ -95,6 +95,44 @@ func TestOrphanIsRemoved(t *testing.T) {
 	require.True(t, added)
 }
 
+// TestAllocationChangesNothing: others may have added already when a key is brought
+// to its full length.
+func TestAllocationChangesNothing(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	local, err := f.NewLocal()
+	require.NoError(t, err)
+	for i := range local.shards[0].Words() {
+		local.shards[0].Words()[i].Store(^uint64(0))
+	}
+	require.NoError(t, f.Push(bg, local.Filters()...))
+	before := s.client.Get(bg, "f").Val()
+	require.NoError(t, s.client.Do(bg, f.allocation("f")...).Err())
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+}
+
+// TestOnlyOrphansAreReplaced: between looking and acting, somebody else may have
+// made the key anew.
+func TestOnlyOrphansAreReplaced(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	_, err := f.AddMany(bg, keysOf(0, 100))
+	require.NoError(t, err)
+	before := s.client.Get(bg, "f").Val()
+	require.NoError(t, f.remake(bg, "f", f.newHeader(time.Time{})))
+	require.NoError(t, f.make(bg, "f", f.newHeader(time.Time{})))
+	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) { pipe.Unlink(bg, "f") }))
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+
+	// And exactly between the two: the transaction must notice.
+	require.NoError(t, s.client.SetRange(bg, "f", 0, string(make([]byte, 8))+"\xb1\x00\xf1\x01"+string(make([]byte, 52))).Err())
+	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) {
+		require.NoError(t, s.client.Set(bg, "f", before, 0).Err())
+		pipe.Unlink(bg, "f")
+	}))
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+}
+
 // TestRecreationIsNoticed: somebody else has made the filter anew, with the same
 // parameters or others.
 func TestRecreationIsNoticed(t *testing.T) {
@@ -270,6 +308,12 @@ func TestContextIsHonoured(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded, name)
 			if name == "Add" {
 				require.ErrorIs(t, err, ErrUnknown)
+			}
+			if name == "AddMany" { // the first command was sent, the others were not
+				failed, ok := errors.AsType[*AddError](err)
+				require.True(t, ok)
+				require.Equal(t, indices(0, 500), failed.Unknown)
+				require.Equal(t, indices(500, 1200), failed.NotAdded)
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s does not return when its context has ended", name)

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -29,6 +30,11 @@ func TestPush(t *testing.T) {
 		require.Equal(t, uint64(0), reports[0])
 		require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
 		require.IsIncreasing(t, reports)
+		for _, transfer := range []func(context.Context, ...*bloom.BloomFilter) error{f.Merge, f.Pull} {
+			reports = nil
+			require.NoError(t, transfer(bg, local))
+			require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
+		}
 
 		value, err := s.client.Get(bg, "f").Bytes()
 		require.NoError(t, err)

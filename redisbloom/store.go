@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -167,6 +168,21 @@ func (s *store) split(ctx context.Context, keys [][]byte, first int, add bool, a
 // knows reports whether the front contains a key and is still to be believed.
 func (l *life) knows(positions []uint64) bool {
 	return l.front.containsAll(positions) && !l.lost.Load() && (l.expires.IsZero() || time.Now().Before(l.expires))
+}
+
+// positionPool keeps buffers for the positions of single keys: what crosses an
+// interface is on the heap.
+var positionPool = sync.Pool{New: func() any { return new([]uint64) }}
+
+// knowsKey asks the front alone about a key, without allocating: in a stream with
+// many duplicates, most calls end here.
+func (s *store) knowsKey(key []byte) bool {
+	buf := positionPool.Get().(*[]uint64)
+	pos := s.positions.AppendPositions((*buf)[:0], key)
+	known := s.shards[shardOf(pos, len(s.shards))].life.Load().knows(pos)
+	*buf = pos
+	positionPool.Put(buf)
+	return known
 }
 
 // answer reads the replies to one command: the answers to its keys, and what the
