@@ -64,6 +64,22 @@ func TestEveryBitFlipAndTruncation(t *testing.T) {
 	require.Less(t, most, uint64(4<<10))
 }
 
+// TestEveryBitFlipOfText is refused too, also in bits that base64 has no use for.
+func TestEveryBitFlipOfText(t *testing.T) {
+	for _, name := range []string{"one-bit", "empty", "double-hashing"} {
+		text, err := portables(t)[name].f.MarshalText()
+		require.NoError(t, err)
+		for i := range len(text) * 8 {
+			var f BloomFilter
+			text[i/8] ^= 1 << (i % 8)
+			if err := f.UnmarshalText(text); !errors.Is(err, ErrCorrupt) || f.bits != nil {
+				t.Fatalf("%s: bit %d flipped: %v", name, i, err)
+			}
+			text[i/8] ^= 1 << (i % 8)
+		}
+	}
+}
+
 // TestOtherDamage: what disks, copies and editors do.
 func TestOtherDamage(t *testing.T) {
 	v := vandal{t: t}
