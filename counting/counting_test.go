@@ -199,6 +199,9 @@ func TestSameAsPlain(t *testing.T) {
 // asks for every key that is there and for as many that are not.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 300_000
+	if testing.Short() || raceDetector {
+		ops = 60_000
+	}
 	if *all {
 		ops = 20_000_000
 	}

@@ -115,6 +115,16 @@ func TestClockGoesBack(t *testing.T) {
 	if !f.ContainsString("a") || f.AddString("a") || !f.AddString("b") || !f.ContainsString("b") {
 		t.Error("a key is missing while the clock is behind")
 	}
+	var b [16]byte
+	for i := range uint64(90) { // more than a layer takes
+		f.Add(key(&b, i))
+	}
+	c.until(10*time.Hour + f.Window())
+	for i := range uint64(90) {
+		if !f.Contains(key(&b, i)) {
+			t.Fatalf("key %d is missing when the clock has caught up", i)
+		}
+	}
 	c.until(12 * time.Hour)
 	if f.ContainsString("a") || f.ContainsString("b") {
 		t.Error("not forgotten when the clock has caught up")
@@ -126,6 +136,9 @@ func TestClockGoesBack(t *testing.T) {
 // must be there, for those that must be forgotten, and measures the rate.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 300_000
+	if testing.Short() || raceDetector {
+		ops = 60_000
+	}
 	if *all {
 		ops = 10_000_000
 	}
@@ -346,6 +359,9 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 // winners within one.
 func TestConcurrent(t *testing.T) {
 	rounds := 30_000
+	if testing.Short() || raceDetector {
+		rounds = 5000
+	}
 	if *all {
 		rounds = 2_000_000
 	}

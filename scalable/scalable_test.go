@@ -99,6 +99,9 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 // map of them, and measures the rate all along.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 400_000
+	if testing.Short() || raceDetector {
+		ops = 40_000
+	}
 	if *all {
 		ops = 10_000_000
 	}

@@ -70,6 +70,9 @@ func TestIdle(t *testing.T) {
 		t.Fatal("idle with two inside")
 	}
 	first.Leave()
+	if b.Idle() {
+		t.Fatal("idle with one inside")
+	}
 	done := make(chan bool)
 	go func() { // from another stack than it entered from
 		runtime.Gosched()
