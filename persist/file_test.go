@@ -255,7 +255,7 @@ func TestReadOnly(t *testing.T) {
 		"AddMany":        func() { f.AddMany([][]byte{{1}}, nil) },
 		"AddManyStrings": func() { f.AddManyStrings([]string{"x"}, nil) },
 	} {
-		require.PanicsWithValue(t, fmt.Sprintf("persist: file is open read-only: %s on %q", op, path), call)
+		require.PanicsWithError(t, fmt.Sprintf("persist: file is open read-only: %s on %q", op, path), call)
 	}
 	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), ErrReadOnly)
 	require.NoError(t, f.Sync())
@@ -300,7 +300,7 @@ func TestUseAfterClose(t *testing.T) {
 		"EstimatedCount":             func() { f.EstimatedCount() },
 		"EstimatedFalsePositiveRate": func() { f.EstimatedFalsePositiveRate() },
 	} {
-		require.PanicsWithValue(t, fmt.Sprintf("persist: %s on %q: file already closed", op, path), call)
+		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file already closed", op, path), call)
 	}
 	require.ErrorIs(t, f.Sync(), os.ErrClosed)
 	require.ErrorIs(t, f.Close(), os.ErrClosed)
