@@ -230,5 +230,5 @@ func (b bitArray) get(`)},
 	{name: "a bit beyond m in a stranger's words", tests: []string{"TestFilterOverRefusesWordsThatDoNotFit"}, edits: one("scheme.go", `last>>tail != 0`, `last>>tail > 1<<40`)},
 
 	// Files.
-	{name: "words in the machine's order", tests: []string{"TestRoundTrip"}, edits: one("encoding.go", `		binary.LittleEndian.PutUint64(out[i*8:][:8], b[i].Load())`, `		binary.BigEndian.PutUint64(out[i*8:][:8], b[i].Load())`)},
+	{name: "words in the machine's order", tests: []string{"TestRoundTrip"}, edits: one("encoding.go", `	le, out := binary.LittleEndian, dst`, `	le, out := binary.BigEndian, dst`)},
 }, files...)
