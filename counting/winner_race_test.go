@@ -34,7 +34,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
 			if testing.Short() || raceDetector {
-				rounds = min(rounds, 500)
+				rounds = min(rounds, 200)
 			}
 			m := uint64(1 << 14)
 			f, err := NewWithParams(bloom.Params{M: m, K: 8}, bloom.WithStrategy(c.strategy))
@@ -109,7 +109,7 @@ func raceAdders(f *Filter, goroutines, rounds int, others bool) (winners map[int
 func TestRemovedTwice(t *testing.T) {
 	rounds := *races
 	if testing.Short() || raceDetector {
-		rounds = min(rounds, 500)
+		rounds = min(rounds, 200)
 	}
 	f, err := NewWithParams(bloom.Params{M: 256, K: 4})
 	if err != nil {

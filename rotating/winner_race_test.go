@@ -30,7 +30,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
 			if testing.Short() || raceDetector {
-				rounds = min(rounds, 500)
+				rounds = min(rounds, 200)
 			}
 			winners, births := raceAdders(c.goroutines, rounds, c.turns, c.others)
 			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)

@@ -200,8 +200,8 @@ func TestExplorerFindsBrokenRules(t *testing.T) {
 var races = flag.Int("races", 2000, "lockstep races in TestOneWinnerInLockstep, of each kind")
 
 // TestOneWinnerInLockstep races the real code. Every layer takes one key, so that each
-// race is one for a birth too; and layers of 64, so that most are not. The rate is so
-// small that each key must have exactly one winner.
+// race is one for a birth too; and layers of 5, so that most are not. Each key must have
+// exactly one winner.
 func TestOneWinnerInLockstep(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -217,12 +217,12 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
 			if testing.Short() || raceDetector {
-				rounds = min(rounds, 500)
+				rounds = min(rounds, 200)
 			}
 			winners, births := raceAdders(t, c.goroutines, rounds, c.n, c.births)
 			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)
-			lost := 0
-			if c.n > 1 { // another key in the same layer may set the last missing bit: the one exception
+			lost := rounds / 10_000 // false positives; ten times what is to be expected
+			if c.n > 1 {            // another key in the same layer may set the last missing bit: the one exception
 				lost = rounds / 100
 			}
 			if winners[0] > lost || winners[0]+winners[1] != rounds {
@@ -232,13 +232,16 @@ func TestOneWinnerInLockstep(t *testing.T) {
 	}
 }
 
+// raceRate is so high because a layer takes the longer to size the smaller it is.
+const raceRate = 1e-5
+
 // raceAdders lets goroutines add the same new keys in lockstep, and counts how many
 // of them were told that it is new. A filter serves 8 races.
 func raceAdders(t *testing.T, goroutines, rounds int, n uint64, others bool) (winners map[int]int, births int) {
 	const perFilter = 8
 	winners = map[int]int{}
 	fresh := func() *Filter {
-		f, err := New(n, 1e-9, WithGrowth(1))
+		f, err := New(n, raceRate, WithGrowth(1))
 		if err != nil {
 			t.Fatal(err)
 		}
