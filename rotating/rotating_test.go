@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // A clock goes only when it is told to. It is safe for concurrent use.
@@ -136,7 +137,7 @@ func TestClockGoesBack(t *testing.T) {
 // must be there, for those that must be forgotten, and measures the rate.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 300_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || lockstep.RaceDetector {
 		ops = 60_000
 	}
 	if *all {
@@ -305,7 +306,7 @@ func TestBursts(t *testing.T) {
 		burst(length+window-1, n-generations) // the first burst is just not forgotten
 		wrong := 0
 		probes := 400_000.0
-		if testing.Short() || raceDetector {
+		if testing.Short() || lockstep.RaceDetector {
 			probes = 40_000
 		}
 		for i := range uint64(probes) {
@@ -362,7 +363,7 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 // winners within one.
 func TestConcurrent(t *testing.T) {
 	rounds := 30_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || lockstep.RaceDetector {
 		rounds = 5000
 	}
 	if *all {

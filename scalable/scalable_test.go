@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 var all = flag.Bool("all", false, "run the large tests: millions of operations")
@@ -99,7 +100,7 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 // map of them, and measures the rate all along.
 func TestAgainstExactModel(t *testing.T) {
 	ops, probes := 400_000, 20_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || lockstep.RaceDetector {
 		ops, probes = 40_000, 4000
 	}
 	if *all {
@@ -192,7 +193,7 @@ func TestAgainstExactModel(t *testing.T) {
 func TestConcurrentGrowth(t *testing.T) {
 	const goroutines = 4
 	keys := 20_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || lockstep.RaceDetector {
 		keys = 2000
 	}
 	f := must(16, 1e-9)

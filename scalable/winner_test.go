@@ -3,10 +3,11 @@ package scalable
 import (
 	"encoding/binary"
 	"flag"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // The model of an add while layers are born: AddHash as it stands in scalable.go,
@@ -216,7 +217,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
-			if testing.Short() || raceDetector {
+			if testing.Short() || lockstep.RaceDetector {
 				rounds = min(rounds, 200)
 			}
 			winners, births := raceAdders(t, c.goroutines, rounds, c.n, c.births)
@@ -248,14 +249,13 @@ func raceAdders(t *testing.T, goroutines, rounds int, n uint64, others bool) (wi
 		return f
 	}
 	f := fresh()
-	var line startingLine
-	line.runners = uint64(goroutines)
+	line := lockstep.Line{Runners: uint64(goroutines)}
 	var won [perFilter]atomic.Int32
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			step := uint64(0)
-			wait := func() { step++; line.wait(step) }
+			wait := func() { step++; line.Wait(step) }
 			var key, other [16]byte
 			for base := 0; base < rounds; base += perFilter {
 				for i := range min(perFilter, rounds-base) {
@@ -263,9 +263,7 @@ func raceAdders(t *testing.T, goroutines, rounds int, n uint64, others bool) (wi
 					binary.LittleEndian.PutUint64(other[:], uint64(base+i))
 					other[8] = byte(g + 1)
 					wait()
-					for range (base + i) * (2*g + 1) % 31 { // not always in the same order
-						runtime.KeepAlive(&key)
-					}
+					lockstep.Dawdle(base+i, g)
 					if others && (i+g)%2 == 0 {
 						f.Add(other[:])
 					}
@@ -287,21 +285,4 @@ func raceAdders(t *testing.T, goroutines, rounds int, n uint64, others bool) (wi
 	}
 	wg.Wait()
 	return winners, births
-}
-
-// A startingLine lets all its goroutines go at the same moment, again and again. It
-// spins: a goroutine that is woken comes a hundred adds too late.
-type startingLine struct {
-	runners uint64
-	arrived atomic.Uint64
-}
-
-// wait returns when all goroutines have called it for the round-th time, from 1.
-func (l *startingLine) wait(round uint64) {
-	l.arrived.Add(1)
-	for spins := 0; l.arrived.Load() < round*l.runners; spins++ {
-		if spins%256 == 255 {
-			runtime.Gosched() // there may be fewer processors than goroutines
-		}
-	}
 }
