@@ -69,7 +69,7 @@ func given(params Params, o options) (scheme, error) {
 	if err := params.validate(o.strategy); err != nil {
 		return scheme{}, err
 	}
-	strategy, err := o.strategy.resolve(params)
+	strategy, err := o.strategy.resolve(params, h.collisions(params.N))
 	if err != nil {
 		return scheme{}, err
 	}

@@ -53,7 +53,7 @@ func (s Stats) Load() float64 {
 	switch {
 	case s.N == 0:
 		return 0
-	case s.Ones == s.M:
+	case s.EstimatedCount == math.MaxUint64:
 		return math.Inf(1)
 	}
 	return float64(s.EstimatedCount) / float64(s.N)

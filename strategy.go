@@ -87,7 +87,7 @@ var (
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
 // are compatible if their strategies' names are equal. A filter calls index once
-// for each of a key's bits; a position of m or more makes the call that met it
+// for each of a key's bits, twice where it adds the key; a position of m or more makes the call that met it
 // panic. The filter is sized as if the positions were independent and uniform,
 // so the promise of p is only as good as index is.
 //

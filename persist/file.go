@@ -23,8 +23,8 @@ import (
 // last [File.Sync] may be lost.
 //
 // After Close, methods that return an error return one that wraps os.ErrClosed,
-// and the others panic; so do those that add to a file opened read-only, with
-// [ErrReadOnly]. An operation that runs while another goroutine calls Close ends
+// and the others panic with such an error; so do those that add to a file opened
+// read-only, with [ErrReadOnly]. An operation that runs while another goroutine calls Close ends
 // as if Close had come later.
 //
 // The operating system stops a program that touches a mapped file which someone
@@ -67,7 +67,7 @@ func (f *File) writing(op string) *mapping {
 }
 
 // misuse panics where reading and writing find nothing to work on.
-func (f *File) misuse(op string) { panic(f.failure(op).Error()) }
+func (f *File) misuse(op string) { panic(f.failure(op)) }
 
 // failure says why an operation cannot be done on a file that is closed or
 // read-only.

@@ -218,7 +218,7 @@ func TestOtherParameters(t *testing.T) {
 	}{
 		{path, 1001, 0.01, nil, []string{"n = 1000", "n = 1001"}},
 		{path, 1000, 0.02, nil, []string{"p = 0.01", "p = 0.02"}},
-		{path, 1000, 0.01, []bloom.Option{bloom.WithSeed(5)}, []string{"murmur3:0000000000000000", "murmur3:0000000000000005"}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithSeed(0x55)}, []string{"murmur3:0000000000000000", "murmur3:0000000000000055"}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithKey([16]byte{1})}, []string{"murmur3", "siphash"}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(custom)}, []string{`"double-hashing"`, `"textbook"`}},
 		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(bloom.SeededHashing)}, []string{`"double-hashing"`, `"seeded-hashing"`}},
@@ -255,7 +255,7 @@ func TestReadOnly(t *testing.T) {
 		"AddMany":        func() { f.AddMany([][]byte{{1}}, nil) },
 		"AddManyStrings": func() { f.AddManyStrings([]string{"x"}, nil) },
 	} {
-		require.PanicsWithValue(t, fmt.Sprintf("persist: file is open read-only: %s on %q", op, path), call)
+		require.PanicsWithError(t, fmt.Sprintf("persist: file is open read-only: %s on %q", op, path), call)
 	}
 	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), ErrReadOnly)
 	require.NoError(t, f.Sync())
@@ -300,7 +300,7 @@ func TestUseAfterClose(t *testing.T) {
 		"EstimatedCount":             func() { f.EstimatedCount() },
 		"EstimatedFalsePositiveRate": func() { f.EstimatedFalsePositiveRate() },
 	} {
-		require.PanicsWithValue(t, fmt.Sprintf("persist: %s on %q: file already closed", op, path), call)
+		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file already closed", op, path), call)
 	}
 	require.ErrorIs(t, f.Sync(), os.ErrClosed)
 	require.ErrorIs(t, f.Close(), os.ErrClosed)

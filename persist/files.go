@@ -50,7 +50,11 @@ func (f osFile) allocate(offset, bytes int64) error {
 	if !notSupported(err) {
 		return err
 	}
-	// The file system cannot reserve. To write is slow, but takes the space.
+	return writeZeros(f.File, offset, bytes)
+}
+
+// writeZeros takes space where the file system cannot reserve it: slow, but sure.
+func writeZeros(f *os.File, offset, bytes int64) error {
 	zeros := make([]byte, 1<<20)
 	for at := int64(0); at < bytes; at += int64(len(zeros)) {
 		if _, err := f.WriteAt(zeros[:min(bytes-at, int64(len(zeros)))], offset+at); err != nil {

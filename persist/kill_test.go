@@ -45,11 +45,11 @@ func childSave(args []string) error {
 	}
 }
 
-// A process that saves in a loop is killed at any moment. Then the file is that of
-// the last Save that returned, or of the next: nothing else, and nothing beside it but
-// one leftover.
+// A process that saves in a loop is killed at any moment. Then the file is that
+// of the last Save that returned, or of the next: nothing else, and nothing
+// beside it but one leftover.
 func TestKilledWhileSaving(t *testing.T) {
-	kills := times(5, 40, 1000)
+	kills := times(5, 25, 1000)
 	path := filepath.Join(t.TempDir(), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(saveKeys, saveRate) // the last generation that is known
@@ -124,10 +124,10 @@ func childAdd(args []string) error {
 	}
 }
 
-// A process that adds to a mapped file is killed at any moment, also while it makes the
-// file. No key is lost that it has acknowledged.
+// A process that adds to a mapped file is killed at any moment, also while it
+// makes the file. No key is lost that it has acknowledged.
 func TestKilledWhileAdding(t *testing.T) {
-	kills := times(5, 40, 1000)
+	kills := times(5, 25, 1000)
 	path := filepath.Join(t.TempDir(), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0

@@ -24,8 +24,8 @@ import (
 // The file gets its name when it is complete, with all its space on the disk
 // reserved, so nobody sees half a file, exactly one of them makes it, and the
 // others get that one. While it is being made, in the same folder, it is called
-// path.unfinished; a leftover of that name, of a process that was killed, is removed by
-// the next one.
+// path.unfinished; a leftover of that name, of a process that was killed, is
+// removed by the next one.
 //
 // The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
 // [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which no

@@ -19,7 +19,7 @@ import (
 // weakest that a file system may have:
 //
 //   - A write to a file that was synced afterwards is kept. Of the writes since the
-//     last sync, any may be kept, kept in part, or leave zeros where the data should be.
+//     last sync, any may be kept, kept in part, or leave zeros in its place.
 //   - A name that was given or taken away is kept once the folder was synced. Of
 //     those changes since, any may be kept, in any combination.
 //

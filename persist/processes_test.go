@@ -21,6 +21,7 @@ const (
 // as its seven brothers, and writes to args[2] a byte for each key: 1 if it won.
 // args[3] is the file by which they wait for each other.
 func childRace(args []string) error {
+	go untilStdinEnds()
 	keys, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func childRace(args []string) error {
 // Eight processes add the same keys to one file. No key has a second winner, and
 // none is without, apart from false positives.
 func TestProcessesHaveOneWinner(t *testing.T) {
-	keys := times(20_000, 200_000, 2_000_000)
+	keys := times(20_000, 100_000, 2_000_000)
 	dir := t.TempDir()
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
@@ -166,8 +167,8 @@ func TestCreationRace(t *testing.T) {
 	t.Logf("%d new files, each opened by %d processes at the same time: one file each", rounds, racers)
 }
 
-// The same with goroutines, and two filters of different parameters: one of the two is made,
-// and the other is told.
+// The same with goroutines, and two filters of different parameters: one of the
+// two is made, and the other is told.
 func TestCreationRaceOfDifferentFilters(t *testing.T) {
 	dir := t.TempDir()
 	refused := 0

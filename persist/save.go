@@ -18,18 +18,19 @@ import (
 // are added while Save runs may be in the file or not; those whose Add had
 // returned before are.
 //
-// It writes a file of its own in the same folder, called path.unfinished, which takes the
-// space of a second filter, and then renames it. A leftover of a process that was
-// killed is removed by the next Save. Saves of the same path wait for each other, also
-// those of other processes; the last one stays. (On Windows the name has a random
-// part, leftovers stay, and nobody waits.)
+// It writes a file of its own in the same folder, called path.unfinished, which
+// takes the space of a second filter, and then renames it. A leftover of a
+// process that was killed is removed by the next Save. Saves of the same path
+// wait for each other, also those of other processes; the last one stays. (On
+// Windows the name has a random part, leftovers stay, and nobody waits.)
 //
-// A new file gets the permissions that os.Create gives, an old one's are kept. If path
-// is a symbolic link, the file that it leads to is replaced.
+// A new file gets the permissions that os.Create gives, an old one's are kept. If
+// path is a symbolic link, the file that it leads to is replaced.
 //
-// The error is that of WriteTo or of the operating system. It leaves the old file and no other,
-// unless it came from the last step, which makes the new name safe against a power
-// cut: then the file is the new one, but after a power cut may be the old one.
+// The error is that of WriteTo or of the operating system. It leaves the old file
+// and no other, unless it came from the last step, which makes the new name safe
+// against a power cut: then the file is the new one, but after a power cut may be
+// the old one.
 func Save(path string, f io.WriterTo) error {
 	if err := save(osFiles{}, path, f); err != nil {
 		return fmt.Errorf("persist: save %q: %w", path, err)
@@ -85,9 +86,9 @@ func isMapped(path string) bool {
 	return err == nil && string(head) == magic
 }
 
-// Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
-// The file must end where the filter does: more bytes are an error that wraps
-// bloom.ErrCorrupt.
+// Load reads a filter that [Save] has written, as [bloom.Read] does, with its
+// options and errors. The file must end where the filter does: more bytes are an
+// error that wraps bloom.ErrCorrupt.
 func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := load(path, opts)
 	if err != nil {

@@ -182,8 +182,12 @@ func TestAgainstExactModel(t *testing.T) {
 		}
 		atMost("absent keys found", wrong, asked)
 		atMost("new keys not seen as new", lied, len(added))
-		if rate > c.p {
-			t.Errorf("%v: rate by the fill %v, want at most %v", f, rate, c.p)
+		most := c.p
+		if maphash { // another seed in every run: what is expected to be at most p may be a little more
+			most *= 1.1
+		}
+		if rate > most {
+			t.Errorf("%v: rate by the fill %v, want at most %v", f, rate, most)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var kills = flag.Int("kills", 25, "how often TestKilledCrawl kills the crawler")
+var kills = flag.Int("kills", 15, "how often TestKilledCrawl kills the crawler")
 
 const childName = "BLOOM_CRAWLER_CHILD"
 

@@ -1,0 +1,3 @@
+package twins
+
+var files = []twin{}
