@@ -16,7 +16,7 @@ import (
 
 // imports are what snippets may use without saying so.
 var imports = []string{
-	"bytes", "context", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "log", "log/slog",
+	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "log", "log/slog",
 	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "time",
 	"github.com/redis/go-redis/v9",
 	"github.com/seed3447c163/bloom",
@@ -58,6 +58,7 @@ type snippet struct {
 
 var (
 	givenComment  = regexp.MustCompile(`(?s)<!--\s*given:\s*(.*?)\s*-->`)
+	returnsTwo    = regexp.MustCompile(`(?m)^\s*return [^({\n]+, `)
 	reasonComment = regexp.MustCompile(`(?s)<!--\s*not compiled:\s*(.*?)\s*-->`)
 )
 
@@ -118,7 +119,11 @@ func (s snippet) file() string {
 	if _, err := parser.ParseFile(token.NewFileSet(), "", "package snippet\n"+s.code, 0); err == nil {
 		b.WriteString(body)
 	} else {
-		fmt.Fprintf(&b, "func _() error {\n%s\nreturn nil\n}\n", body)
+		results, end := "error", "nil"
+		if returnsTwo.MatchString(s.code) {
+			results, end = "(any, error)", "nil, nil"
+		}
+		fmt.Fprintf(&b, "func _() %s {\n%s\nreturn %s\n}\n", results, body, end)
 	}
 	return b.String()
 }
@@ -213,7 +218,7 @@ func typeErrors(t *testing.T, overlay map[string][]byte, patterns []string, comp
 // TestTheCheckItself: what is wrong is found, what is only unused is not.
 func TestTheCheckItself(t *testing.T) {
 	source := "# A\n\n```go\nf, err := bloom.New(1, 0.1)\n```\n\n```go\nf.Nonsense()\n```\n\n" +
-		"<!-- given: var f int -->\n```go\nf = 3\n```\n\n- list\n\n  ```go\n  func g() int { return 1 }\n  ```\n\n" +
+		"```go\nif n > 0 {\n\treturn nil, err\n}\nreturn bloom.New(n, p)\n```\n\n<!-- given: var f int -->\n```go\nf = 3\n```\n\n- list\n\n  ```go\n  func g() int { return 1 }\n  ```\n\n" +
 		"```go\nif {\n```\n\n```go\npackage main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(undefined) }\n```\n\n" +
 		"<!-- not compiled: for a reason -->\n```go\nnonsense\n```\n\n```sh\ngo get\n```\n\n[x](gone.md) [a](#a) [b](#b)\n"
 	d := document{path: "test.md", source: []byte(source), tree: parse([]byte(source))}
@@ -227,11 +232,11 @@ func TestTheCheckItself(t *testing.T) {
 		overlay[path], patterns = []byte(s.file()), append(patterns, dir)
 		compiled[filepath.Dir(path)] = s
 	}
-	if len(compiled) != 6 {
-		t.Fatalf("%d snippets, want 6", len(compiled))
+	if len(compiled) != 7 {
+		t.Fatalf("%d snippets, want 7", len(compiled))
 	}
 	got := typeErrors(t, overlay, patterns, compiled)
-	for name, want := range map[string]bool{"test.md:4": false, "test.md:8": true, "test.md:13": false, "test.md:19": false, "test.md:23": true, "test.md:27": true} {
+	for name, want := range map[string]bool{"test.md:4": false, "test.md:8": true, "test.md:12": false, "test.md:20": false, "test.md:26": false, "test.md:30": true, "test.md:34": true} {
 		if (len(got[name]) > 0) != want {
 			t.Errorf("%s: problems %q", name, got[name])
 		}
