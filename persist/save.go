@@ -88,7 +88,8 @@ func isMapped(path string) bool {
 
 // Load reads a filter that [Save] has written, as [bloom.Read] does, with its
 // options and errors. The file must end where the filter does: more bytes are an
-// error that wraps bloom.ErrCorrupt.
+// error that wraps bloom.ErrCorrupt. If there is no file, the error wraps
+// fs.ErrNotExist.
 func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := load(path, opts)
 	if err != nil {

@@ -39,7 +39,7 @@ var (
 	key     []byte
 	keys    [][]byte
 	url     string
-	urls    chan string
+	urls    []string
 	secret  [16]byte
 	file    interface { io.ReadWriteCloser; io.Seeker }
 	err     error
