@@ -53,13 +53,14 @@ func (s Strategy) groups() int {
 func (s Strategy) blocked() bool { return s.id == idBlocked || s.groups() > 0 }
 
 // resolve checks a strategy against parameters that were not made for it by New,
-// and finds out which of its four a Blocked was made with.
-func (s Strategy) resolve(p Params) (Strategy, error) {
+// and finds out which of its four a Blocked was made with. collisions is what New
+// took off p for the hash.
+func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
 	if err := s.validate(); err != nil || !s.blocked() {
 		return s, err
 	}
 	if s.id == idBlocked {
-		if made, resolved, err := size(p.N, p.P, s); err == nil && made == p {
+		if made, resolved, err := size(p.N, p.P-collisions, s); err == nil && made.M == p.M && made.K == p.K {
 			return resolved, nil
 		}
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",

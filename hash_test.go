@@ -2,8 +2,10 @@ package bloom
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"os"
 	"testing"
 
@@ -153,6 +155,97 @@ func TestCollidingKeys(t *testing.T) {
 			require.True(t, f.Add(keys[0]))
 			found := f.ContainsMany(keys[1:], nil)
 			require.True(t, c.min <= found && found <= c.max, "%s, %s: %d of the others are there", c.name, s, found)
+		}
+	}
+}
+
+// TestMurmurSeedsOfEveryLength: the halves of a digest tell nothing of each other,
+// whatever the seed and the key's length. Murmur3 by itself fails where both are the
+// same and at most 8.
+func TestMurmurSeedsOfEveryLength(t *testing.T) {
+	const keys = 1 << 14
+	for length := 2; length <= 17; length++ {
+		for seed := range uint64(20) {
+			h := MustNew(1, 0.5, WithSeed(seed)).hash
+			var high, low [256]float64 // how often the top and the low 4 bits of h1 meet those of h2
+			for i := range uint64(keys) {
+				var key [24]byte
+				x := i
+				if length > 2 {
+					x = mix(i)
+				}
+				for j := range key {
+					key[j] = byte(x >> (j % 8 * 8))
+				}
+				h1, h2 := h.sum(key[:length])
+				high[h1>>60<<4|h2>>60]++
+				low[h1&15<<4|h2&15]++
+			}
+			for name, counts := range map[string]*[256]float64{"top": &high, "low": &low} {
+				if z := chiSquareSigmas(counts[:], keys/256.0); math.Abs(z) > 5 {
+					t.Errorf("keys of %d bytes, seed %d: the %s bits of the digest's halves are %+.1f sigma from independent", length, seed, name, z)
+				}
+			}
+		}
+	}
+}
+
+// chiSquareSigmas returns by how many standard deviations the chi-square of counts,
+// each of which should be about want, is off its mean.
+func chiSquareSigmas(counts []float64, want float64) float64 {
+	x := 0.0
+	for _, c := range counts {
+		x += (c - want) * (c - want) / want
+	}
+	freedom := float64(len(counts) - 1)
+	return (x - freedom) / math.Sqrt(2*freedom)
+}
+
+// TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
+// and Blocked 24 times p.
+func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
+	for _, c := range []struct {
+		s      Strategy
+		length int
+		seed   uint64
+		p      float64
+	}{
+		{Blocked, 8, 8, 0.01},
+		{Blocked, 4, 4, 0.01},
+		{DoubleHashing, 8, 8, 0.01},
+	} {
+		const n, filters = 10_000, 20
+		f := MustNew(n, c.p, WithStrategy(c.s), WithSeed(c.seed))
+		predicted := f.Strategy().FalsePositiveRate(f.Params().M, f.Params().K, n)
+		var key [8]byte
+		next := uint64(0)
+		draw := func() []byte {
+			x := mix(next)
+			if c.length == 4 {
+				x = next * 0x9e3779b1 // odd: no 32-bit key comes twice
+			}
+			next++
+			binary.LittleEndian.PutUint64(key[:], x)
+			return key[:c.length]
+		}
+		hits, realised := 0.0, 0.0
+		each := int(500 / c.p)
+		for range filters {
+			f.Clear()
+			for range n {
+				f.Add(draw())
+			}
+			realised += f.EstimatedFalsePositiveRate() / filters
+			for range each {
+				if f.Contains(draw()) {
+					hits++
+				}
+			}
+		}
+		probes := float64(filters * each)
+		noise := math.Sqrt(predicted * probes)
+		if math.Abs(hits-realised*probes) > 4*noise || math.Abs(hits-predicted*probes) > 4.5*noise {
+			t.Errorf("%+v: %.0f of %.0f, the fill gives %.0f, predicted are %.0f ± %.0f", c, hits, probes, realised*probes, predicted*probes, noise)
 		}
 	}
 }

@@ -18,13 +18,18 @@ const blockedSlack = 1.03
 // of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
+// candidates returns the strategies that a Blocked may become.
+func (s Strategy) candidates() []Strategy {
+	if s.id == idBlocked {
+		return []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+	}
+	return []Strategy{s}
+}
+
 // blockedParams returns m, k and the strategy with the z to use for n keys at
 // rate p.
 func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
-	candidates := []Strategy{s}
-	if s.id == idBlocked {
-		candidates = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
-	}
+	candidates := s.candidates()
 	best := uint64(math.MaxUint64)
 	blocks, ks := make([]uint64, len(candidates)), make([]int, len(candidates))
 	for i, c := range candidates {
@@ -91,7 +96,7 @@ func (bm *blockModel) at(i int) float64 {
 		for r, prob := range bm.probe {
 			hit += prob * bm.cover[r]
 		}
-		if hit > 1-1e-15 {
+		if hit > 1-1e-12 { // rounding may keep it from getting nearer
 			hit = 1 // or a block with 2^40 keys would take 2^40 steps
 		}
 		bm.hit = append(bm.hit, math.Pow(hit, float64(bm.z)))
@@ -123,6 +128,9 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 	}
 	keys, others := float64(n), float64(blocks-1)
 	mean := keys / float64(blocks)
+	if mean > 1<<15 {
+		return 1 // a block is as good as full with half as many keys, for every k and z
+	}
 	// log P(i = 0), and from there upwards by the ratio of neighbours: as a
 	// logarithm for as long as float64 would show it as 0.
 	logWeight := keys * math.Log1p(-1/float64(blocks))
@@ -143,8 +151,11 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 	return min(sum, 1)
 }
 
+// tooManyBlocks ends the search: a small p can want more blocks than a uint64 counts.
+const tooManyBlocks = maxM / blockBits
+
 // minBlocks returns the smallest number of blocks that keeps n keys at or below
-// rate p. The logarithm of the rate is a smooth function of the logarithm of that
+// rate p, or at least tooManyBlocks where that is too large anyway. The logarithm of the rate is a smooth function of the logarithm of that
 // number, so the search goes by the secant.
 func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 	excess := func(blocks uint64) float64 { return math.Log(bm.rate(n, blocks) / p) }
@@ -161,6 +172,9 @@ func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 		low /= 2
 	}
 	for atHigh > 0 {
+		if high >= tooManyBlocks {
+			return tooManyBlocks
+		}
 		low, atLow = high, atHigh
 		high += high/4 + 1
 		atHigh = excess(high)

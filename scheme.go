@@ -54,6 +54,9 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 		return scheme{}, err
 	}
 	params.P = p
+	if err := o.checkSize(params.M); err != nil {
+		return scheme{}, err
+	}
 	return scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
@@ -66,8 +69,11 @@ func given(params Params, o options) (scheme, error) {
 	if err := params.validate(o.strategy); err != nil {
 		return scheme{}, err
 	}
-	strategy, err := o.strategy.resolve(params)
+	strategy, err := o.strategy.resolve(params, h.collisions(params.N))
 	if err != nil {
+		return scheme{}, err
+	}
+	if err := o.checkSize(params.M); err != nil {
 		return scheme{}, err
 	}
 	return scheme{params, strategy, h, newDivisor(params.M)}, nil
@@ -98,7 +104,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	switch s.strategy.id {
 	case idSeededHashing:
 		for i := range s.params.K {
-			dst = append(dst, seededPosition(key, s.hash.k0, i, s.params.M))
+			dst = append(dst, seededPosition(key, s.hash.k0, i, &s.divisor))
 		}
 		return dst
 	case idBitsAndBlooms:

@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/twmb/murmur3"
 )
@@ -75,6 +76,10 @@ var (
 	// each modulo m. It is the textbook's filter, k times the work of
 	// [DoubleHashing] at the same rate, and here to be compared with.
 	//
+	// Among keys of 1 to 8 bytes, the hash whose seed is their length has only half
+	// of the positions, if it is one of the k: a property of Murmur3, which takes the
+	// rate of such keys up to 9 % above p. The other strategies do not have it.
+	//
 	// It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
 	// panic on a filter with this strategy.
 	SeededHashing = Strategy{id: idSeededHashing, name: "seeded-hashing"}
@@ -82,7 +87,7 @@ var (
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
 // are compatible if their strategies' names are equal. A filter calls index once
-// for each of a key's bits; a position of m or more makes the call that met it
+// for each of a key's bits, twice where it adds the key; a position of m or more makes the call that met it
 // panic. The filter is sized as if the positions were independent and uniform,
 // so the promise of p is only as good as index is.
 //
@@ -128,17 +133,17 @@ func (s Strategy) validate() error {
 	return nil
 }
 
-// taken reports whether the name is that of a strategy of this package.
-func (s Strategy) taken() bool {
-	for _, b := range [...]Strategy{
+// named returns all strategies of this package.
+func named() []Strategy {
+	return []Strategy{
 		DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8,
 		GuavaMitz32, GuavaMitz64, BitsAndBlooms,
-	} {
-		if s.name == b.name {
-			return true
-		}
 	}
-	return false
+}
+
+// taken reports whether the name is that of a strategy of this package.
+func (s Strategy) taken() bool {
+	return slices.ContainsFunc(named(), func(b Strategy) bool { return s.name == b.name })
 }
 
 // How an add finds its one winner
@@ -235,15 +240,15 @@ func doubleContains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 }
 
 // seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, m uint64) uint64 {
-	return murmur3.SeedSum64(seed+uint64(i), key) % m
+func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {
+	return d.remainder(murmur3.SeedSum64(seed+uint64(i), key))
 }
 
-func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
 	last := noBit
 	for i := range k {
-		pos := seededPosition(key, seed, i, m)
+		pos := seededPosition(key, seed, i, d)
 		positions[i] = pos
 		if b.get(pos) == 0 {
 			last = pos
@@ -262,9 +267,9 @@ func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
 
 // seededContains stops at the first bit that lacks: each further one costs a
 // hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededContains(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	for i := range k {
-		if b.get(seededPosition(key, seed, i, m)) == 0 {
+		if b.get(seededPosition(key, seed, i, d)) == 0 {
 			return false
 		}
 	}

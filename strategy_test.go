@@ -90,7 +90,7 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata/positions.golden instead of comparing: only to append")
+var update = flag.Bool("update", false, "write testdata/positions.golden, and the *.bloom that are missing, instead of comparing: only to append")
 
 // TestPositionsAreFrozen compares with positions that were written down once.
 // A difference breaks every filter in every file: mend the code, never the file.

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
+	"github.com/seed3447c163/bloom/compare/internal/environment"
 	"golang.org/x/term"
 )
 
@@ -50,7 +52,7 @@ func run(args []string) error {
 	}
 	bar := &progress{out: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	p := plan{peers: peers, sizes: o.sizes, rates: o.rates, rounds: o.roundsFor, workers: runtime.GOMAXPROCS(0), quick: o.quick}
-	r := &report{Machine: thisMachine(args), Peers: describe(peers), Left: left}
+	r := &report{Machine: environment.This(strings.Join(append([]string{"go run ./compare"}, args...), " ")), Peers: describe(peers), Left: left}
 	err = p.run(bar, func(all []*series, free []float64) error {
 		r.Series, r.Free = all, free
 		return r.save(data)
@@ -75,7 +77,7 @@ func everyPeer() (peers []*peer, left []string, stop func()) {
 
 // describe keeps of the peers what the tables say.
 func describe(peers []*peer) []peerInfo {
-	version := versions()
+	version := environment.Versions()
 	var infos []peerInfo
 	for _, p := range peers {
 		v := p.version

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/seed3447c163/bloom/compare/internal/figures"
 )
 
 // markdown writes the report as tables: two for each n and p, one goroutine and
@@ -16,7 +18,7 @@ func (r *report) markdown(w io.Writer) error {
 	b.WriteString("# Bloom filters compared\n\n")
 	r.writeMachine(&b)
 	for _, at := range r.settings() {
-		fmt.Fprintf(&b, "\n## n = %s, p = %s\n", grouped(at.n), percent(at.p))
+		fmt.Fprintf(&b, "\n## n = %s, p = %s\n", figures.Grouped(at.n), figures.Percent(at.p))
 		list := r.at(at)
 		for _, parallel := range []bool{false, true} {
 			r.writeSpeeds(&b, list, parallel)
@@ -91,7 +93,7 @@ func (r *report) writeSpeeds(b *strings.Builder, list []*series, parallel bool) 
 	for _, at := range rows {
 		bitsPerKey, rate, kept := fmt.Sprintf("%.2f", at.s.bitsPerKey()), "–", "–"
 		if at.s.Misses > 0 {
-			rate, kept = percent(at.s.rate()), fmt.Sprintf("%.2f", at.s.rate()/at.s.P)
+			rate, kept = figures.Percent(at.s.rate()), fmt.Sprintf("%.2f", at.s.rate()/at.s.P)
 			if exceeds(at.s.Yes, at.s.Misses, at.s.P) {
 				kept = "**" + kept + "**"
 			}
@@ -175,16 +177,4 @@ func number(x float64, format string) string {
 		return "–"
 	}
 	return fmt.Sprintf(format, x)
-}
-
-// percent writes a rate with three digits.
-func percent(rate float64) string { return fmt.Sprintf("%.3g %%", rate*100) }
-
-// grouped writes a number with spaces that do not break between its thousands.
-func grouped(n uint64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "\u00a0" + digits[i:]
-	}
-	return digits
 }

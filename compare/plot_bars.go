@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -26,9 +27,9 @@ func drawBars(r *report, at setting, parallel bool, path string) (bool, error) {
 	if parallel {
 		cores = fmt.Sprintf("%d goroutines on %d cores", r.Machine.Cores, r.Machine.Cores)
 	}
-	p := newPlot(fmt.Sprintf("ns per operation: n = %s, p = %s, %s", grouped(at.n), percent(at.p), cores))
+	p := figures.New(fmt.Sprintf("ns per operation: n = %s, p = %s, %s", figures.Grouped(at.n), figures.Percent(at.p), cores))
 	p.X.Label.Text = "ns per operation"
-	p.Add(verticals())
+	p.Add(figures.Verticals())
 
 	var values [len(shownOps)]plotter.Values
 	largest := 0.0
@@ -60,7 +61,7 @@ func drawBars(r *report, at setting, parallel bool, path string) (bool, error) {
 	p.Y.Tick.Marker = rowNames(rows)
 	p.Y.Tick.Length, p.Y.Width = 0, 0
 	p.Legend.Top = true // where the short bars are
-	return true, saveSVG(p, 760, rowHeight*vg.Length(len(rows))+80, path)
+	return true, figures.SaveSVG(760, rowHeight*vg.Length(len(rows))+80, path, p)
 }
 
 // barOffset is where in its row the bar of the i-th operation lies.
@@ -116,7 +117,7 @@ func addValues(p *plot.Plot, values plotter.Values, offset vg.Length) error {
 	if len(at) == 0 {
 		return nil
 	}
-	l, err := labels(at, texts, 6.5, vg.Point{X: 3, Y: offset}, ink)
+	l, err := figures.Labels(at, texts, 6.5, vg.Point{X: 3, Y: offset}, figures.Ink)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func addSafety(p *plot.Plot, rows []row, x float64) error {
 		if err != nil {
 			return err
 		}
-		marks.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: 3, Shape: mark.shape}
+		marks.GlyphStyle = draw.GlyphStyle{Color: figures.Ink, Radius: 3, Shape: mark.shape}
 		p.Add(marks)
 		p.Legend.Add(mark.text, marks)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -15,10 +16,10 @@ import (
 // drawRates draws how every peer's measured rate stands to its promise: a row a
 // peer, a shape for each n and p, the most faithful on top.
 func drawRates(r *report, path string) error {
-	p := newPlot("Measured false-positive rate / promised rate")
+	p := figures.New("Measured false-positive rate / promised rate")
 	p.X.Label.Text = "left of the line: promise kept.  Red: broken by more than chance explains."
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ratioTicks{}
-	p.Add(verticals())
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, figures.RatioTicks{}
+	p.Add(figures.Verticals())
 
 	p.Legend.Top = true // where nobody is on the right
 	rows := rateRows(r)
@@ -49,15 +50,15 @@ func drawRates(r *report, path string) error {
 			return err
 		}
 		scatter.GlyphStyleFunc = func(i int) draw.GlyphStyle { return styles[i] }
-		scatter.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: 3.5, Shape: shapes[i%len(shapes)]}
+		scatter.GlyphStyle = draw.GlyphStyle{Color: figures.Ink, Radius: 3.5, Shape: shapes[i%len(shapes)]}
 		p.Add(scatter)
-		p.Legend.Add(fmt.Sprintf("n = %s, p = %s", grouped(at.n), percent(at.p)), scatter)
+		p.Legend.Add(fmt.Sprintf("n = %s, p = %s", figures.Grouped(at.n), figures.Percent(at.p)), scatter)
 	}
 	one, err := plotter.NewLine(plotter.XYs{{X: 1, Y: -1}, {X: 1, Y: float64(len(rows))}})
 	if err != nil {
 		return err
 	}
-	one.Color, one.Width = ink, vg.Points(1)
+	one.Color, one.Width = figures.Ink, vg.Points(1)
 	p.Add(one)
 
 	p.X.Min, p.X.Max = low, high
@@ -67,7 +68,7 @@ func drawRates(r *report, path string) error {
 		ticks = append(ticks, plot.Tick{Value: float64(len(rows) - 1 - j), Label: info.Name})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.Width = ticks, 0, 0
-	return saveSVG(p, 760, 20*vg.Length(len(rows))+100, path)
+	return figures.SaveSVG(760, 20*vg.Length(len(rows))+100, path, p)
 }
 
 // rateRows returns the peers that have a rate, ordered by the worst of it.
@@ -86,18 +87,4 @@ func rateRows(r *report) []*peerInfo {
 	}
 	slices.SortStableFunc(rows, func(a, b *peerInfo) int { return cmp.Compare(worst[a.Name], worst[b.Name]) })
 	return rows
-}
-
-// ratioTicks marks a logarithmic axis at 1, 2 and 5 times the powers of ten.
-type ratioTicks struct{}
-
-func (ratioTicks) Ticks(low, high float64) (ticks []plot.Tick) {
-	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high; decade *= 10 {
-		for _, digit := range []float64{1, 2, 5} {
-			if v := digit * decade; v >= low*0.999 && v <= high*1.001 {
-				ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
-			}
-		}
-	}
-	return ticks
 }

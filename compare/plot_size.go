@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -45,10 +46,10 @@ func (c curve) last() plotter.XY { return c.points[len(c.points)-1] }
 
 func drawSize(r *report, rate float64, op int, path string) error {
 	curves := curvesOf(r, rate, op)
-	p := newPlot(fmt.Sprintf("%s: ns per operation against n, p = %s, one goroutine", opNames[op], percent(rate)))
+	p := figures.New(fmt.Sprintf("%s: ns per operation against n, p = %s, one goroutine", opNames[op], figures.Percent(rate)))
 	p.X.Label.Text = "keys in the filter"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.Y.Tick.Marker = ratioTicks{}
+	p.Y.Tick.Marker = figures.RatioTicks{}
 	p.Add(plotter.NewGrid())
 
 	low, high := math.Inf(1), math.Inf(-1)
@@ -82,7 +83,7 @@ func drawSize(r *report, rate float64, op int, path string) error {
 	if err := nameCurves(p, curves, last, math.Log(p.Y.Max/p.Y.Min)/float64(height-90)*9.5); err != nil {
 		return err
 	}
-	return saveSVG(p, 760, height, path)
+	return figures.SaveSVG(760, height, path, p)
 }
 
 func curvesOf(r *report, rate float64, op int) (curves []curve) {
@@ -109,10 +110,10 @@ func nameCurves(p *plot.Plot, curves []curve, x, gap float64) error {
 	for i, c := range curves {
 		heights[i] = math.Log(c.last().Y)
 	}
-	spreadOut(heights, gap, math.Log(p.Y.Min)+gap/2, math.Log(p.Y.Max)-gap/2)
+	figures.SpreadOut(heights, gap, math.Log(p.Y.Min)+gap/2, math.Log(p.Y.Max)-gap/2)
 	for i, c := range curves {
 		at := plotter.XYs{{X: x, Y: math.Exp(heights[i])}}
-		l, err := labels(at, []string{fmt.Sprintf("%s  %s", short(c.last().Y), c.info.Name)}, 8, vg.Point{X: 22}, shadesOf(c.info)[0])
+		l, err := figures.Labels(at, []string{fmt.Sprintf("%s  %s", short(c.last().Y), c.info.Name)}, 8, vg.Point{X: 22}, shadesOf(c.info)[0])
 		if err != nil {
 			return err
 		}
@@ -126,30 +127,10 @@ func nameCurves(p *plot.Plot, curves []curve, x, gap float64) error {
 	return nil
 }
 
-// spreadOut moves ascending heights so that neighbours are at least gap apart and
-// all lie between low and high, each as near to where it was as that allows in a
-// sweep up and a sweep down.
-func spreadOut(heights []float64, gap, low, high float64) {
-	for i := range heights {
-		floor := low
-		if i > 0 {
-			floor = heights[i-1] + gap
-		}
-		heights[i] = max(heights[i], floor)
-	}
-	for i := len(heights) - 1; i >= 0; i-- {
-		ceiling := high
-		if i+1 < len(heights) {
-			ceiling = heights[i+1] - gap
-		}
-		heights[i] = min(heights[i], ceiling)
-	}
-}
-
 // countTicks marks the n that were measured.
 func countTicks(ns map[float64]bool) (ticks plot.ConstantTicks) {
 	for n := range ns {
-		ticks = append(ticks, plot.Tick{Value: n, Label: grouped(uint64(n))})
+		ticks = append(ticks, plot.Tick{Value: n, Label: figures.Grouped(uint64(n))})
 	}
 	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
 	return ticks

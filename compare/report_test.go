@@ -6,9 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/seed3447c163/bloom/compare/internal/environment"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -71,28 +72,12 @@ func TestExceeds(t *testing.T) {
 
 // TestVersions: each Go peer's module is one this program was built with.
 func TestVersions(t *testing.T) {
-	if len(versions()) < 5 {
+	if len(environment.Versions()) < 5 {
 		t.Skip("this binary does not say what it was built with")
 	}
 	for _, info := range describe(goPeers()) {
 		if info.Version == "" || info.Ours != (info.Version == "this commit") {
 			t.Errorf("%s: version %q of %q", info.Name, info.Version, info.Module)
-		}
-	}
-}
-
-func TestVersionsOf(t *testing.T) {
-	got := versionsOf(&debug.BuildInfo{
-		Main: debug.Module{Path: "main", Version: "(devel)"},
-		Deps: []*debug.Module{
-			{Path: "plain", Version: "v1.2.3"},
-			{Path: "folder", Version: "v0.0.0", Replace: &debug.Module{Path: "../", Version: "(devel)"}},
-			{Path: "fork", Version: "v1.0.0", Replace: &debug.Module{Path: "other", Version: "v1.0.1"}},
-		},
-	})
-	for path, want := range map[string]string{"main": "this commit", "plain": "v1.2.3", "folder": "this commit", "fork": "v1.0.1"} {
-		if got[path] != want {
-			t.Errorf("%s: %q, want %q", path, got[path], want)
 		}
 	}
 }
@@ -107,7 +92,7 @@ func sample() *report {
 		return t
 	}
 	r := &report{
-		Machine: machine{CPU: "A CPU", Cores: 2, Caches: "L1 32 KiB", System: "linux/amd64", HugePages: "madvise", Go: "go1.26", Date: "2026-01-02", Command: "go run ./compare"},
+		Machine: environment.Machine{CPU: "A CPU", Cores: 2, Caches: "L1 32 KiB", System: "linux/amd64", HugePages: "madvise", Go: "go1.26", Date: "2026-01-02", Command: "go run ./compare"},
 		Left:    []string{"Guava: no java is installed"},
 		Free:    []float64{1.9, 2, 1.5},
 		Peers: []peerInfo{
@@ -180,16 +165,6 @@ func TestResults(t *testing.T) {
 		}
 		if !strings.Contains(string(data), "faithful") && !strings.HasSuffix(file, "-all.svg") {
 			t.Errorf("%s does not name a peer", file)
-		}
-	}
-}
-
-func TestSpreadOut(t *testing.T) {
-	heights := []float64{0, 0.1, 0.2, 5}
-	spreadOut(heights, 1, -1, 5.5)
-	for i := 1; i < len(heights); i++ {
-		if heights[i]-heights[i-1] < 0.999 {
-			t.Errorf("too near: %v", heights)
 		}
 	}
 }

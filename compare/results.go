@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+
+	"github.com/seed3447c163/bloom/compare/internal/environment"
 )
 
 // A report is everything that a run found, before it is made into tables and
 // plots; results.json keeps it, so that those can be made again without measuring.
 type report struct {
-	Machine machine
+	Machine environment.Machine
 	Peers   []peerInfo
 	Left    []string  // what was left out, and why
 	Free    []float64 // cores that were free, at the start of each round

@@ -1,4 +1,5 @@
-package main
+// Package environment says where and with which versions figures were taken.
+package environment
 
 import (
 	"fmt"
@@ -10,9 +11,9 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A machine is where, when and how figures were taken; without it they mean
+// A Machine is where, when and how figures were taken; without it they mean
 // nothing.
-type machine struct {
+type Machine struct {
 	CPU       string
 	Cores     int
 	Caches    string
@@ -23,8 +24,9 @@ type machine struct {
 	Command   string
 }
 
-func thisMachine(args []string) machine {
-	return machine{
+// This describes the machine that runs the command.
+func This(command string) Machine {
+	return Machine{
 		CPU:       cpuName(),
 		Cores:     runtime.GOMAXPROCS(0),
 		Caches:    caches(),
@@ -32,7 +34,7 @@ func thisMachine(args []string) machine {
 		HugePages: hugePages(),
 		Go:        runtime.Version(),
 		Date:      time.Now().UTC().Format("2006-01-02"),
-		Command:   strings.Join(append([]string{"go run ./compare"}, args...), " "),
+		Command:   command,
 	}
 }
 

@@ -1,9 +1,9 @@
-package main
+package environment
 
 import "runtime/debug"
 
-// versions returns the version of each module that this program was built with.
-func versions() map[string]string {
+// Versions returns the version of each module that this program was built with.
+func Versions() map[string]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return nil
