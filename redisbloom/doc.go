@@ -33,9 +33,9 @@
 // # What it costs
 //
 // Add and Contains are one round trip, AddMany and ContainsMany one for each 500
-// keys: a single BITFIELD, 7 µs of the server's time for a single key and 2 to 3 for
-// each of a batch. Keys that this process knows to be there are answered without
-// asking, see [WithFront].
+// keys: a single BITFIELD. At k = 7 it takes the server 13 µs of CPU time for a single
+// key, nearly all of it for the network, and 2.4 µs for each key of a batch. Keys that
+// this process knows to be there are answered without asking, see [WithFront].
 //
 // # When an add fails
 //

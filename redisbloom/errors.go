@@ -93,8 +93,8 @@ var hints = map[string]string{
 
 // explain adds to an error what the user can do about it.
 func explain(key string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, ErrLost) {
+		return err
 	}
 	if !isReply(err) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -95,8 +95,8 @@ func TestKill(t *testing.T) {
 			s := startServer(t, c.args...)
 			f := open(t, s.client, "f", 10000, 1e-9)
 			reader := open(t, s.client, "f", 10000, 1e-9, noFront)
-			kill := time.AfterFunc(150*time.Millisecond, s.kill)
-			defer kill.Stop()
+			process := s.process.Process
+			time.AfterFunc(150*time.Millisecond, func() { process.Kill() })
 			confirmed, unknown := 0, 0
 			for i := 0; ; i++ {
 				added, err := f.Add(bg, keyOf(i))

@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
@@ -101,13 +102,9 @@ func requireSameBits(t *testing.T, client redis.UniversalClient, f *Filter, loca
 
 // wordBytes returns a filter's words as a file of ours holds them: little-endian.
 func wordBytes(f *bloom.BloomFilter) []byte {
-	var b []byte
+	b := make([]byte, 0, f.SizeBytes())
 	for i := range f.Words() {
-		w := f.Words()[i].Load()
-		for range 8 {
-			b = append(b, byte(w))
-			w >>= 8
-		}
+		b = binary.LittleEndian.AppendUint64(b, f.Words()[i].Load())
 	}
 	return b
 }
@@ -117,7 +114,7 @@ func wordBytes(f *bloom.BloomFilter) []byte {
 func TestOneWinner(t *testing.T) {
 	s := startServer(t)
 	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(3)}} {
-		const clients, keys = 8, 4000
+		const clients, keys = 8, 2000
 		var wins [keys]atomic.Int32
 		var all sync.WaitGroup
 		for c := range clients {
@@ -157,7 +154,7 @@ func TestOneWinner(t *testing.T) {
 // spread over shards.
 func TestRate(t *testing.T) {
 	s := startServer(t)
-	const n, p, asked = 20000, 0.02, 200000
+	const n, p, asked = 20000, 0.02, 60000
 	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(7)}} {
 		f := open(t, s.client, name, n, p, opts...)
 		_, err := f.AddMany(bg, keysOf(0, n))

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -137,10 +136,4 @@ func count(answers []bool) int {
 		}
 	}
 	return n
-}
-
-// signal sends the server a signal by its name.
-func (s *server) signal(t testing.TB, name string) {
-	t.Helper()
-	require.NoError(t, s.process.Process.Signal(map[string]syscall.Signal{"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}[name]))
 }

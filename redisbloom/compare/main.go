@@ -1,6 +1,6 @@
 // Compare measures redisbloom beside the other ways to keep a Bloom filter in Redis,
-// on a redis-server of its own, in one run: adds of fresh keys, and lookups of which
-// half are there, at different batch sizes and k.
+// on a redis-server of its own, in one run: adds of fresh keys, and lookups of keys that
+// are not there, at different batch sizes and k.
 //
 // The designs take turns in short rounds; what is printed is the best round of each,
 // the one that other programs on the machine have disturbed the least. Server time is what INFO commandstats says the commands took, without
