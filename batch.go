@@ -131,7 +131,7 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 		for i := range group {
 			x := d[i].h1
 			for range f.params.K {
-				f.bits.get(f.divisor.remainder(x & below63))
+				f.bits.get(f.divisor.remainder63(x))
 				x += d[i].h2
 			}
 		}
@@ -140,7 +140,7 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 			x := int32(d[i].h1)
 			for range f.params.K {
 				x += int32(d[i].h1 >> 32)
-				f.bits.get(f.divisor.remainder(fold32(x)))
+				f.bits.get(f.divisor.remainder63(fold32(x)))
 			}
 		}
 	}

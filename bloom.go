@@ -119,9 +119,9 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	case idBlocked1, idBlocked8:
 		return blockedAdd(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
 	case idGuavaMitz64:
-		return mitz64Add(f.bits, f.divisor, f.params.K, h1, h2)
+		return mitz64Add(f.bits, &f.divisor, f.params.K, h1, h2)
 	case idGuavaMitz32:
-		return mitz32Add(f.bits, f.divisor, f.params.K, h1)
+		return mitz32Add(f.bits, &f.divisor, f.params.K, h1)
 	case idCustom:
 		return customAdd(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -131,9 +131,9 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
 	if f.strategy.id == idBitsAndBlooms {
-		return bitsAndBloomsAdd(f.bits, f.divisor, f.params.K, sum256(f.hash.k0, key))
+		return bitsAndBloomsAdd(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
 	}
-	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	return seededAdd(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // Contains returns false if the key was definitely never added, true if it
@@ -167,9 +167,9 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 	case idBlocked1, idBlocked8:
 		return blockedContains(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
 	case idGuavaMitz64:
-		return mitz64Contains(f.bits, f.divisor, f.params.K, h1, h2)
+		return mitz64Contains(f.bits, &f.divisor, f.params.K, h1, h2)
 	case idGuavaMitz32:
-		return mitz32Contains(f.bits, f.divisor, f.params.K, h1)
+		return mitz32Contains(f.bits, &f.divisor, f.params.K, h1)
 	case idCustom:
 		return customContains(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -179,9 +179,9 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
 	if f.strategy.id == idBitsAndBlooms {
-		return bitsAndBloomsContains(f.bits, f.divisor, f.params.K, sum256(f.hash.k0, key))
+		return bitsAndBloomsContains(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
 	}
-	return seededContains(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	return seededContains(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // misuse says what a call on a filter of this strategy did wrong.

@@ -17,8 +17,12 @@ func edges(m uint64) []uint64 {
 
 func TestRemainder(t *testing.T) {
 	check := func(x, m uint64) {
-		if got := newDivisor(m).remainder(x); got != x%m {
+		d := newDivisor(m)
+		if got := d.remainder(x); got != x%m {
 			t.Fatalf("%d modulo %d is %d, want %d", x, m, got, x%m)
+		}
+		if got := d.remainder63(x); got != x&below63%m {
+			t.Fatalf("the low 63 bits of %d modulo %d are %d, want %d", x, m, got, x&below63%m)
 		}
 	}
 	// Every small divisor, every divisor beside a power of two, on its edges.
@@ -41,7 +45,7 @@ func TestRemainder(t *testing.T) {
 	for m := uint64(1); m < 1<<12; m += 7 {
 		d := newDivisor(m)
 		for x := range uint64(1 << 12) {
-			if d.remainder(x) != x%m || d.remainder(^x) != ^x%m {
+			if d.remainder(x) != x%m || d.remainder(^x) != ^x%m || d.remainder63(^x) != ^x&below63%m {
 				t.Fatalf("x = %d or its complement, modulo %d", x, m)
 			}
 		}
@@ -62,8 +66,12 @@ func FuzzRemainder(f *testing.F) {
 	f.Add(uint64(math.MaxUint64), uint64(3))
 	f.Add(uint64(1<<63), uint64(1<<63+1))
 	f.Fuzz(func(t *testing.T, x, m uint64) {
-		if m != 0 && newDivisor(m).remainder(x) != x%m {
-			t.Fatalf("%d modulo %d is %d, want %d", x, m, newDivisor(m).remainder(x), x%m)
+		if m == 0 {
+			return
+		}
+		d := newDivisor(m)
+		if d.remainder(x) != x%m || d.remainder63(x) != x&below63%m {
+			t.Fatalf("%d modulo %d is %d or %d, want %d or %d", x, m, d.remainder(x), d.remainder63(x), x%m, x&below63%m)
 		}
 	})
 }
@@ -72,8 +80,16 @@ func FuzzRemainder(f *testing.F) {
 func BenchmarkRemainder(b *testing.B) {
 	m := uint64(95_872)
 	x, step, sum := uint64(3), uint64(0x9e3779b97f4a7c15), uint64(0)
-	b.Run("by=reciprocal", func(b *testing.B) {
-		d := newDivisor(m)
+	d := newDivisor(m)
+	b.Run("by=reciprocal/bits=63", func(b *testing.B) {
+		for b.Loop() {
+			for range 7 {
+				sum += d.remainder63(x)
+				x += step
+			}
+		}
+	})
+	b.Run("by=reciprocal/bits=64", func(b *testing.B) {
 		for b.Loop() {
 			for range 7 {
 				sum += d.remainder(x)
@@ -81,7 +97,7 @@ func BenchmarkRemainder(b *testing.B) {
 			}
 		}
 	})
-	b.Run("by=division", func(b *testing.B) {
+	b.Run("by=division/bits=64", func(b *testing.B) {
 		for b.Loop() {
 			for range 7 {
 				sum += x % m

@@ -22,7 +22,8 @@
 //     every goroutine, also after Union and in every snapshot and copy.
 //   - The rate holds. After n different keys, a key that was never added is
 //     answered with true at a rate of at most p. [New] sizes the filter by the
-//     true rate, not by the textbook's approximation of it.
+//     true rate, not by the textbook's approximation of it. (Small filters with the
+//     strategies of other libraries exceed a small p, as there: see [GuavaMitz64].)
 //   - One winner. Of any number of goroutines that add the same new key at the
 //     same time, exactly one gets true. (The exception: if adding another key
 //     happens to set this key's last missing bit in those nanoseconds, nobody

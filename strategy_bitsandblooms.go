@@ -37,27 +37,37 @@ func (d *digest256) at(i uint64) uint64 {
 	return d[i%2] + i*d[2+(i+1)/2%2]
 }
 
-func bitsAndBloomsAdd(b bitArray, d divisor, k int, h digest256) bool {
+func bitsAndBloomsAdd(b bitArray, d *divisor, k int, h digest256) bool {
+	var kept [keptPositions]uint64
 	last := noBit
-	for i := range uint64(k) {
-		if pos := d.remainder(h.at(i)); b.get(pos) == 0 {
+	for i := range k {
+		pos := d.remainder(h.at(uint64(i)))
+		if i < len(kept) {
+			kept[i] = pos
+		}
+		if b.get(pos) == 0 {
 			last = pos
 		}
 	}
 	if last == noBit {
 		return false
 	}
-	for i := range uint64(k) {
-		if pos := d.remainder(h.at(i)); pos != last {
+	for _, pos := range kept[:min(k, len(kept))] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	for i := len(kept); i < k; i++ {
+		if pos := d.remainder(h.at(uint64(i))); pos != last {
 			b.set(pos)
 		}
 	}
 	return b.flip(last)
 }
 
-// bitsAndBloomsContains looks at four bits at a time, as doubleContains does. The
-// four digests take part in each four in the same order.
-func bitsAndBloomsContains(b bitArray, d divisor, k int, h digest256) bool {
+// bitsAndBloomsContains looks at four bits at a time, as doubleContains does: in each
+// four, the digests take part in the same order.
+func bitsAndBloomsContains(b bitArray, d *divisor, k int, h digest256) bool {
 	i, n := uint64(0), uint64(k)
 	for ; i+4 < n; i += 4 {
 		x0, x1, x2, x3 := h[0]+i*h[2], h[1]+(i+1)*h[3], h[0]+(i+2)*h[3], h[1]+(i+3)*h[2]
@@ -66,8 +76,18 @@ func bitsAndBloomsContains(b bitArray, d divisor, k int, h digest256) bool {
 		}
 	}
 	all := uint64(1)
-	for ; i < n; i++ {
-		all &= b.get(d.remainder(h.at(i)))
+	switch n - i {
+	case 4:
+		all &= b.get(d.remainder(h[1] + (i+3)*h[2]))
+		fallthrough
+	case 3:
+		all &= b.get(d.remainder(h[0] + (i+2)*h[3]))
+		fallthrough
+	case 2:
+		all &= b.get(d.remainder(h[1] + (i+1)*h[3]))
+		fallthrough
+	case 1:
+		all &= b.get(d.remainder(h[0] + i*h[2]))
 	}
 	return all != 0
 }

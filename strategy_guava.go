@@ -40,19 +40,26 @@ func (s Strategy) reach(m uint64) uint64 {
 	return m
 }
 
-// below63 clears the sign that Java would see.
-const below63 = 1<<63 - 1
+// keptPositions is how many positions an add keeps from its first pass for the second,
+// enough for p = 1e-4. To find them again takes as long as the first time, and to keep
+// them all would mean to clear room for them in each call. BenchmarkForeign.
+const keptPositions = 16
 
 // mitz64Index is GuavaMitz64 as a pure function, for reference.
 func mitz64Index(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) & below63 % m
 }
 
-func mitz64Add(b bitArray, d divisor, k int, h1, h2 uint64) bool {
+func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
+	var kept [keptPositions]uint64
 	last := noBit
 	x := h1
-	for range k {
-		if pos := d.remainder(x & below63); b.get(pos) == 0 {
+	for i := range k {
+		pos := d.remainder63(x)
+		if i < len(kept) {
+			kept[i] = pos
+		}
+		if b.get(pos) == 0 {
 			last = pos
 		}
 		x += h2
@@ -60,31 +67,43 @@ func mitz64Add(b bitArray, d divisor, k int, h1, h2 uint64) bool {
 	if last == noBit {
 		return false
 	}
-	x = h1
-	for range k {
-		if pos := d.remainder(x & below63); pos != last {
+	for _, pos := range kept[:min(k, len(kept))] {
+		if pos != last {
 			b.set(pos)
 		}
-		x += h2
+	}
+	for i := len(kept); i < k; i++ {
+		if pos := d.remainder63(h1 + uint64(i)*h2); pos != last {
+			b.set(pos)
+		}
 	}
 	return b.flip(last)
 }
 
-// mitz64Contains looks at four bits at a time, as doubleContains does.
-func mitz64Contains(b bitArray, d divisor, k int, h1, h2 uint64) bool {
+// mitz64Contains looks at four bits at a time, as doubleContains does. A loop over the
+// last ones would take a tenth of the time. BenchmarkForeign.
+func mitz64Contains(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 	x := h1
 	for ; k > 4; k -= 4 {
 		x1, x2, x3 := x+h2, x+2*h2, x+3*h2
-		if b.get(d.remainder(x&below63))&b.get(d.remainder(x1&below63))&
-			b.get(d.remainder(x2&below63))&b.get(d.remainder(x3&below63)) == 0 {
+		if b.get(d.remainder63(x))&b.get(d.remainder63(x1))&b.get(d.remainder63(x2))&b.get(d.remainder63(x3)) == 0 {
 			return false
 		}
 		x = x3 + h2
 	}
 	all := uint64(1)
-	for range k {
-		all &= b.get(d.remainder(x & below63))
-		x += h2
+	switch k {
+	case 4:
+		all &= b.get(d.remainder63(x + 3*h2))
+		fallthrough
+	case 3:
+		all &= b.get(d.remainder63(x + 2*h2))
+		fallthrough
+	case 2:
+		all &= b.get(d.remainder63(x + h2))
+		fallthrough
+	case 1:
+		all &= b.get(d.remainder63(x))
 	}
 	return all != 0
 }
@@ -102,43 +121,61 @@ func mitz32Index(h1, _ uint64, i int, m uint64) uint64 {
 	return uint64(x) % m
 }
 
-func mitz32Add(b bitArray, d divisor, k int, h1 uint64) bool {
+func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
+	var kept [keptPositions]uint64
 	last := noBit
 	x, step := int32(h1), int32(h1>>32)
-	for range k {
+	for i := range k {
 		x += step
-		if pos := d.remainder(fold32(x)); b.get(pos) == 0 {
+		pos := d.remainder63(fold32(x))
+		if i < len(kept) {
+			kept[i] = pos
+		}
+		if b.get(pos) == 0 {
 			last = pos
 		}
 	}
 	if last == noBit {
 		return false
 	}
-	x = int32(h1)
-	for range k {
-		x += step
-		if pos := d.remainder(fold32(x)); pos != last {
+	for _, pos := range kept[:min(k, len(kept))] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	for i := len(kept); i < k; i++ {
+		if pos := d.remainder63(fold32(int32(h1) + int32(i+1)*step)); pos != last {
 			b.set(pos)
 		}
 	}
 	return b.flip(last)
 }
 
-// mitz32Contains looks at four bits at a time, as doubleContains does.
-func mitz32Contains(b bitArray, d divisor, k int, h1 uint64) bool {
-	x, step := int32(h1), int32(h1>>32)
+// mitz32Contains is as mitz64Contains.
+func mitz32Contains(b bitArray, d *divisor, k int, h1 uint64) bool {
+	step := int32(h1 >> 32)
+	x := int32(h1) + step
 	for ; k > 4; k -= 4 {
-		x1, x2, x3, x4 := x+step, x+2*step, x+3*step, x+4*step
-		if b.get(d.remainder(fold32(x1)))&b.get(d.remainder(fold32(x2)))&
-			b.get(d.remainder(fold32(x3)))&b.get(d.remainder(fold32(x4))) == 0 {
+		x1, x2, x3 := x+step, x+2*step, x+3*step
+		if b.get(d.remainder63(fold32(x)))&b.get(d.remainder63(fold32(x1)))&
+			b.get(d.remainder63(fold32(x2)))&b.get(d.remainder63(fold32(x3))) == 0 {
 			return false
 		}
-		x = x4
+		x = x3 + step
 	}
 	all := uint64(1)
-	for range k {
-		x += step
-		all &= b.get(d.remainder(fold32(x)))
+	switch k {
+	case 4:
+		all &= b.get(d.remainder63(fold32(x + 3*step)))
+		fallthrough
+	case 3:
+		all &= b.get(d.remainder63(fold32(x + 2*step)))
+		fallthrough
+	case 2:
+		all &= b.get(d.remainder63(fold32(x + step)))
+		fallthrough
+	case 1:
+		all &= b.get(d.remainder63(fold32(x)))
 	}
 	return all != 0
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -167,31 +168,35 @@ func withParams(t testing.TB, p bloom.Params) *bloom.BloomFilter {
 	return f
 }
 
-// TestEveryFlipAndEveryCut of a small filter's bytes is an error or another filter,
-// never a panic: the format has no checksum, so most flips are another filter.
+// TestEveryFlipAndEveryCut of the golden files is an error or another filter, never a
+// panic: the format has no checksum, so most flips are another filter.
 func TestEveryFlipAndEveryCut(t *testing.T) {
-	data := written(t, 10)
-	flips, refused := 0, 0
-	for i := range len(data) * 8 {
-		other := bytes.Clone(data)
-		other[i/8] ^= 1 << (i % 8)
-		flips++
-		f, err := Read(bytes.NewReader(other))
-		if err != nil {
-			require.ErrorIs(t, err, bloom.ErrCorrupt)
-			refused++
-			continue
+	flips, refused, cuts := 0, 0, 0
+	for _, c := range goldenCases() {
+		data, err := os.ReadFile(goldenFile(c))
+		require.NoError(t, err)
+		for i := range len(data) * 8 {
+			other := bytes.Clone(data)
+			other[i/8] ^= 1 << (i % 8)
+			flips++
+			f, err := Read(bytes.NewReader(other))
+			if err != nil {
+				require.ErrorIs(t, err, bloom.ErrCorrupt)
+				refused++
+				continue
+			}
+			f.AddString("a key")
+			var out bytes.Buffer
+			require.NoError(t, Write(&out, f))
 		}
-		f.AddString("a key")
-		var out bytes.Buffer
-		require.NoError(t, Write(&out, f))
+		for n := range len(data) {
+			_, err := Read(bytes.NewReader(data[:n]))
+			require.Error(t, err)
+			require.Equal(t, n == 0, err == io.EOF)
+			cuts++
+		}
 	}
-	for n := range len(data) {
-		_, err := Read(bytes.NewReader(data[:n]))
-		require.Error(t, err)
-		require.Equal(t, n == 0, err == io.EOF)
-	}
-	t.Logf("%d flips, %d refused, %d cuts refused", flips, refused, len(data))
+	t.Logf("%d flips, %d refused; %d cuts refused", flips, refused, cuts)
 }
 
 // FuzzRead: any bytes are an error or a filter that is written as it was read.

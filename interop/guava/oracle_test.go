@@ -197,6 +197,8 @@ func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
 func TestAgainstGuava(t *testing.T) {
 	o := newOracle(t)
 	t.Run("both ways", o.bothWays)
+	t.Run("golden", o.golden)
+	t.Run("docs", o.page)
 	t.Run("union", o.union)
 	t.Run("sizes", o.sizes)
 	if *allCases {
