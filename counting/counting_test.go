@@ -16,6 +16,7 @@ var all = flag.Bool("all", false, "run the large tests: millions of operations a
 
 var strategies = []bloom.Strategy{
 	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8,
+	bloom.BitsAndBlooms, bloom.GuavaMitz32, bloom.GuavaMitz64,
 	bloom.NewStrategy("own", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }),
 }
 

@@ -216,6 +216,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, WithMaxBytes(0), bloom.ErrInvalid, "0 bytes"},
 		{1000, 0.1, WithMaxBytes(10), ErrFull, "10"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.SeededHashing)), bloom.ErrInvalid, "seeded-hashing"},
+		{1, 0.1, own(bloom.WithStrategy(bloom.BitsAndBlooms)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
 		{1 << 50, 0.1, WithGrowth(2), bloom.ErrTooLarge, "bytes"},
 	} {
