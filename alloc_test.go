@@ -56,7 +56,7 @@ func TestNoAllocations(t *testing.T) {
 			"FillRatio":      func(uint64) { f.FillRatio() },
 			"EstimatedCount": func(uint64) { f.EstimatedCount() },
 		}
-		if !s.needsKey() {
+		if !s.NeedsKey() {
 			calls["AddHash"] = func(i uint64) { f.AddHash(digest(i)) }
 			calls["ContainsHash"] = func(i uint64) { f.ContainsHash(digest(i)) }
 		}

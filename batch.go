@@ -98,7 +98,7 @@ func answer(yes bool, answers []bool, i int) int {
 // looksAhead reports whether there is something to gain: not where the filter is
 // small, and not with a strategy whose time goes into hashing each key k times.
 func (f *BloomFilter) looksAhead() bool {
-	return len(f.bits) >= batchWords && !f.strategy.needsKey()
+	return len(f.bits) >= batchWords && !f.strategy.NeedsKey()
 }
 
 func checkAnswers(keys int, answers []bool) {

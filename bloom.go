@@ -93,7 +93,7 @@ func (f *BloomFilter) Add(key []byte) bool {
 	case f.hash.hash == MapHash:
 		h1 := maphash.Bytes(mapSeed, key)
 		return f.AddHash(h1, widen(h1))
-	case f.strategy.needsKey():
+	case f.strategy.NeedsKey():
 		return f.addKey(key)
 	case f.hash.hash == Murmur3:
 		return f.AddHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
@@ -143,7 +143,7 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	case f.hash.hash == MapHash:
 		h1 := maphash.Bytes(mapSeed, key)
 		return f.ContainsHash(h1, widen(h1))
-	case f.strategy.needsKey():
+	case f.strategy.NeedsKey():
 		return f.containsKey(key)
 	case f.hash.hash == Murmur3:
 		return f.ContainsHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))

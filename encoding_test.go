@@ -34,7 +34,7 @@ func portables(t testing.TB) map[string]portable {
 		}
 		add(s.name, params, 100, opts, needed)
 		add(s.name+"-seed", params, 100, append(opts, WithSeed(1<<63+42)), needed)
-		if !s.needsKey() {
+		if !s.NeedsKey() {
 			add(s.name+"-key", params, 100, opts, append(needed, WithKey(testKey)))
 		}
 	}

@@ -42,7 +42,7 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 	for name, opt := range hashes {
 		for _, s := range allStrategies {
 			f, err := New(3000, 1e-3, opt, WithStrategy(s))
-			if s.needsKey() && name != "murmur3" {
+			if s.NeedsKey() && name != "murmur3" {
 				require.ErrorIs(t, err, ErrInvalid)
 				require.ErrorContains(t, err, fmt.Sprintf(`strategy %q has a hash of its own`, s))
 				continue

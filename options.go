@@ -85,7 +85,7 @@ func (o *options) hasher() (hasher, error) {
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
 	case o.hash == MapHash && (o.key != nil || o.seed != nil):
 		return hasher{}, fmt.Errorf("%w: MapHash has a seed of its own, want no seed or key", ErrInvalid)
-	case o.strategy.needsKey() && (o.hash == MapHash || o.key != nil):
+	case o.strategy.NeedsKey() && (o.hash == MapHash || o.key != nil):
 		return hasher{}, fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, o.strategy)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil

@@ -58,7 +58,7 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 	var b [40]byte
 	add := func(f *BloomFilter, i uint64) { f.Add(key40(&b, i)) }
 	contains := func(f *BloomFilter, i uint64) bool { return f.Contains(key40(&b, i)) }
-	if !s.needsKey() {
+	if !s.NeedsKey() {
 		add = func(f *BloomFilter, i uint64) { f.AddHash(digest(i)) }
 		contains = func(f *BloomFilter, i uint64) bool { return f.ContainsHash(digest(i)) }
 	}

@@ -115,6 +115,14 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	}
 	h1, h2 := s.hash.sum(key)
+	if s.strategy.id == idDoubleHashing { // its i-th position takes i steps: take each once
+		x, y := h1, h2^doubleXor
+		for range s.params.K {
+			dst = append(dst, reduce(x, s.params.M))
+			x = x*doubleMul + y
+		}
+		return dst
+	}
 	for i := range s.params.K {
 		dst = append(dst, s.strategy.position(h1, h2, i, s.params.M))
 	}

@@ -103,8 +103,10 @@ func (s Strategy) Name() string { return s.name }
 // String returns the name, for logs.
 func (s Strategy) String() string { return s.name }
 
-// needsKey reports whether the digest is not enough to find the positions.
-func (s Strategy) needsKey() bool { return s.id == idSeededHashing || s.id == idBitsAndBlooms }
+// NeedsKey reports whether a key's digest is not enough to find its positions, as with
+// [SeededHashing] and [BitsAndBlooms]: then [BloomFilter.AddHash] and
+// [BloomFilter.ContainsHash] panic.
+func (s Strategy) NeedsKey() bool { return s.id == idSeededHashing || s.id == idBitsAndBlooms }
 
 // foreign reports whether the strategy is that of another system.
 func (s Strategy) foreign() bool {
