@@ -40,7 +40,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	for read := uint64(0); read < total; {
 		if read == uint64(len(words)) { // all of the first half have arrived: the next is the filter itself
 			room := max(2*read, chunkWords)
-			larger := []atomic.Uint64{}
+			var larger []atomic.Uint64
 			if room < total {
 				larger = make([]atomic.Uint64, room)
 			} else {
