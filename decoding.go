@@ -23,11 +23,11 @@ import (
 // must be what the filter was made with; without options every other filter is
 // read. [WithMaxBytes] bounds the filter's memory.
 //
-// The bytes may come from a stranger: every field is checked, memory is asked for
-// as the bytes arrive, never more than three times as much, and damage is found
-// with certainty (see docs/format.md), except that made by someone who knows how
-// to compute a CRC. Who sets all bits makes a filter that contains everything:
-// [BloomFilter.FillRatio] shows it.
+// The bytes may come from a stranger: every field is checked, and memory is asked
+// for as the bytes arrive, never more than three times as much. Damage is found:
+// always if the end is missing or up to three bits differ, otherwise but once in
+// 2^64 times. It is not if someone made it who can compute a CRC: such a filter is
+// sound, but may contain everything, which [BloomFilter.FillRatio] shows.
 //
 // The error wraps [ErrCorrupt] if the bytes are not a filter or damaged, and
 // io.ErrUnexpectedEOF too if they end too early, [ErrIncompatible] if the filter

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var benchFile = flag.Int("bloom.mib", 64, "size in MiB of the largest filter that is written and read in benchmarks")
+var fileMiB = flag.Int("mib", 64, "size in MiB of the largest filter that is written and read in benchmarks")
 
 func benchFilter(b *testing.B, bytes int) *BloomFilter {
 	f, err := NewWithParams(Params{M: uint64(bytes) * 8, K: 7})
@@ -45,7 +45,7 @@ func (m *memory) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func fileSizes() []int { return []int{1 << 10, 1 << 20, *benchFile << 20} }
+func fileSizes() []int { return []int{1 << 10, 1 << 20, *fileMiB << 20} }
 
 func BenchmarkWriteTo(b *testing.B) {
 	for _, size := range fileSizes() {

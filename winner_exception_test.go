@@ -22,7 +22,7 @@ func TestExceptionIsRare(t *testing.T) {
 		rounds = 1 << 13
 	}
 	if *races > 0 {
-		rounds = *races
+		rounds = *races / 8
 	}
 	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked8} {
 		for _, m := range []uint64{512, 5120} {

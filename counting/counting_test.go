@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 var all = flag.Bool("all", false, "run the large tests: millions of operations and races")
@@ -199,7 +200,7 @@ func TestSameAsPlain(t *testing.T) {
 // asks for every key that is there and for as many that are not.
 func TestAgainstExactModel(t *testing.T) {
 	ops := 300_000
-	if testing.Short() || raceDetector {
+	if testing.Short() || lockstep.RaceDetector {
 		ops = 60_000
 	}
 	if *all {

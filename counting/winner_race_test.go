@@ -3,13 +3,13 @@ package counting
 import (
 	"encoding/binary"
 	"flag"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 var races = flag.Int("races", 20_000, "lockstep races in TestOneWinnerInLockstep, of each kind")
@@ -33,8 +33,8 @@ func TestOneWinnerInLockstep(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
-			if testing.Short() || raceDetector {
-				rounds = min(rounds, 500)
+			if testing.Short() || lockstep.RaceDetector {
+				rounds = min(rounds, 200)
 			}
 			m := uint64(1 << 14)
 			f, err := NewWithParams(bloom.Params{M: m, K: 8}, bloom.WithStrategy(c.strategy))
@@ -62,24 +62,21 @@ func TestOneWinnerInLockstep(t *testing.T) {
 
 func raceAdders(f *Filter, goroutines, rounds int, others bool) (winners map[int]int, missing int64) {
 	winners = map[int]int{}
-	var line startingLine
-	line.runners = uint64(goroutines)
+	line := lockstep.Line{Runners: uint64(goroutines)}
 	var won atomic.Int32
 	var notThere atomic.Int64
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			step := uint64(0)
-			wait := func() { step++; line.wait(step) }
+			wait := func() { step++; line.Wait(step) }
 			var key, other [16]byte
 			for i := range rounds {
 				binary.LittleEndian.PutUint64(key[:], uint64(i))
 				binary.LittleEndian.PutUint64(other[:], uint64(i))
 				other[8] = byte(g + 1)
 				wait()
-				for range i * (2*g + 1) % 31 { // not always in the same order
-					runtime.KeepAlive(&key)
-				}
+				lockstep.Dawdle(i, g)
 				if others {
 					f.Add(other[:])
 				}
@@ -108,8 +105,8 @@ func raceAdders(f *Filter, goroutines, rounds int, others bool) (winners map[int
 // back what it took: the key next to it, which has the first counter in common, stays.
 func TestRemovedTwice(t *testing.T) {
 	rounds := *races
-	if testing.Short() || raceDetector {
-		rounds = min(rounds, 500)
+	if testing.Short() || lockstep.RaceDetector {
+		rounds = min(rounds, 200)
 	}
 	f, err := NewWithParams(bloom.Params{M: 256, K: 4})
 	if err != nil {
@@ -124,7 +121,7 @@ func TestRemovedTwice(t *testing.T) {
 			break
 		}
 	}
-	line := startingLine{runners: 2}
+	line := lockstep.Line{Runners: 2}
 	var removed atomic.Int32
 	var wg sync.WaitGroup
 	for g := range 2 {
@@ -134,14 +131,12 @@ func TestRemovedTwice(t *testing.T) {
 					f.Add(twice[:])
 					f.Add(neighbour[:])
 				}
-				line.wait(3*i + 1)
-				for range (int(i)*7 + g*int(i)*3) % 31 {
-					runtime.KeepAlive(&twice)
-				}
+				line.Wait(3*i + 1)
+				lockstep.Dawdle(int(i), g)
 				if f.Remove(twice[:]) {
 					removed.Add(1)
 				}
-				line.wait(3*i + 2)
+				line.Wait(3*i + 2)
 				if g == 0 {
 					if n := removed.Swap(0); n != 1 {
 						t.Errorf("round %d: removed %d times", i, n)
@@ -150,26 +145,9 @@ func TestRemovedTwice(t *testing.T) {
 						t.Errorf("round %d: the key next to it is damaged", i)
 					}
 				}
-				line.wait(3*i + 3)
+				line.Wait(3*i + 3)
 			}
 		})
 	}
 	wg.Wait()
-}
-
-// A startingLine lets all its goroutines go at the same moment, again and again. It
-// spins: a goroutine that is woken comes a hundred adds too late.
-type startingLine struct {
-	runners uint64
-	arrived atomic.Uint64
-}
-
-// wait returns when all goroutines have called it for the round-th time, from 1.
-func (l *startingLine) wait(round uint64) {
-	l.arrived.Add(1)
-	for spins := 0; l.arrived.Load() < round*l.runners; spins++ {
-		if spins%256 == 255 {
-			runtime.Gosched() // there may be fewer processors than goroutines
-		}
-	}
 }

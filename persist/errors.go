@@ -3,4 +3,4 @@ package persist
 import "errors"
 
 // ErrReadOnly means that a File is open for reading only.
-var ErrReadOnly = errors.New("persist: file is open read-only")
+var ErrReadOnly = errors.New("file is open read-only")

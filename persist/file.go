@@ -48,11 +48,12 @@ type mapping struct {
 	readOnly bool
 }
 
-// reading returns the mapping for an operation that only looks.
+// reading returns the mapping for an operation that only looks. Like writing, it is
+// short enough to be inlined.
 func (f *File) reading(op string) *mapping {
 	m := f.mapping.Load()
 	if m == nil {
-		f.misuse(op)
+		panic(f.failure(op))
 	}
 	return m
 }
@@ -61,21 +62,29 @@ func (f *File) reading(op string) *mapping {
 func (f *File) writing(op string) *mapping {
 	m := f.mapping.Load()
 	if m == nil || m.readOnly {
-		f.misuse(op)
+		panic(f.failure(op))
 	}
 	return m
 }
 
-// misuse panics where reading and writing find nothing to work on.
-func (f *File) misuse(op string) { panic(f.failure(op)) }
+// failure is the error of an operation that needs an open file, or one that may be
+// written to.
+func (f *File) failure(op string) error { return &failure{f.path, op, f.mapping.Load() == nil} }
 
-// failure says why an operation cannot be done on a file that is closed or
-// read-only.
-func (f *File) failure(op string) error {
-	if f.mapping.Load() == nil {
-		return fmt.Errorf("persist: %s on %q: %w", op, f.path, os.ErrClosed)
+type failure struct {
+	path, op string
+	closed   bool
+}
+
+func (e *failure) Error() string {
+	return fmt.Sprintf("persist: %s on %q: %v", e.op, e.path, e.Unwrap())
+}
+
+func (e *failure) Unwrap() error {
+	if e.closed {
+		return os.ErrClosed
 	}
-	return fmt.Errorf("%w: %s on %q", ErrReadOnly, op, f.path)
+	return ErrReadOnly
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call, of

@@ -25,7 +25,12 @@ func TestFileIsTheFilter(t *testing.T) {
 		"key":             {bloom.WithKey([16]byte{1, 2, 3})},
 		"blocked":         {bloom.WithStrategy(bloom.Blocked)},
 		"blocked and key": {bloom.WithStrategy(bloom.Blocked), bloom.WithKey([16]byte{1, 2, 3})},
+		"blocked 1":       {bloom.WithStrategy(bloom.Blocked1)},
+		"blocked 8":       {bloom.WithStrategy(bloom.Blocked8)},
 		"seeded":          {bloom.WithStrategy(bloom.SeededHashing)},
+		"guava 32":        {bloom.WithStrategy(bloom.GuavaMitz32)},
+		"guava 64":        {bloom.WithStrategy(bloom.GuavaMitz64)},
+		"bitsandblooms":   {bloom.WithStrategy(bloom.BitsAndBlooms)},
 		"custom":          {bloom.WithStrategy(custom)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +38,8 @@ func TestFileIsTheFilter(t *testing.T) {
 			want := bloom.MustNew(n, p, opts...)
 			f, err := Open(path, n, p, opts...)
 			require.NoError(t, err)
-			byHash := want.Strategy().Name() != bloom.SeededHashing.Name()
+			s := want.Strategy().Name()
+			byHash := s != bloom.SeededHashing.Name() && s != bloom.BitsAndBlooms.Name()
 			for i := range uint64(n) {
 				k, added := key(i), false
 				switch {
@@ -255,7 +261,7 @@ func TestReadOnly(t *testing.T) {
 		"AddMany":        func() { f.AddMany([][]byte{{1}}, nil) },
 		"AddManyStrings": func() { f.AddManyStrings([]string{"x"}, nil) },
 	} {
-		require.PanicsWithError(t, fmt.Sprintf("persist: file is open read-only: %s on %q", op, path), call)
+		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file is open read-only", op, path), call)
 	}
 	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), ErrReadOnly)
 	require.NoError(t, f.Sync())

@@ -86,10 +86,17 @@ func setBits(t testing.TB, client *redis.Client, key string) []int64 {
 	t.Helper()
 	value, err := client.Get(bg, key).Bytes()
 	require.NoError(t, err)
+	pipe := client.Pipeline()
+	bits := make([]*redis.IntCmd, len(value)*8)
+	for i := range bits {
+		bits[i] = pipe.GetBit(bg, key, int64(i))
+	}
+	_, err = pipe.Exec(bg)
+	require.NoError(t, err)
 	var set []int64
-	for i := range int64(len(value) * 8) {
-		if client.GetBit(bg, key, i).Val() == 1 {
-			set = append(set, i)
+	for i, bit := range bits {
+		if bit.Val() == 1 {
+			set = append(set, int64(i))
 		}
 	}
 	return set

@@ -89,9 +89,19 @@ func TestCluster(t *testing.T) {
 }
 
 // TestClusterReshard moves a filter's key to another node while clients add.
-func TestClusterReshard(t *testing.T) {
+func TestClusterReshard(t *testing.T) { reshard(t) }
+
+// TestClusterReshardWait does so with clients that address the nodes themselves.
+// There are no replicas: each confirmation is refused, but none of the adds.
+func TestClusterReshardWait(t *testing.T) { reshard(t, WithWait(1, time.Millisecond)) }
+
+func reshard(t *testing.T, opts ...Option) {
 	nodes, client := startCluster(t)
 	const keys = 20000
+	size := 20
+	if opts != nil {
+		size = 250 // each batch waits in vain for some 50 ms
+	}
 	f := open(t, client, "seen", keys, 1e-6)
 	slot := nodes[0].client.ClusterKeySlot(bg, "seen").Val()
 	from := nodes[slot/(16384/3)]
@@ -105,17 +115,16 @@ func TestClusterReshard(t *testing.T) {
 	step := make(chan struct{})
 	for c := range 2 {
 		all.Go(func() {
-			g := open(t, client, "seen", keys, 1e-6)
-			for i := 0; i < keys; i += 20 {
+			g := open(t, client, "seen", keys, 1e-6, opts...)
+			for i := 0; i < keys; i += size {
 				if i == 1000 && c == 0 {
 					close(step)
 				}
-				batch := keysOf(i, i+20)
-				added, err := g.AddMany(bg, batch)
+				added, err := g.AddMany(bg, keysOf(i, i+size))
 				mu.Lock()
-				if err != nil {
-					assert.ErrorIs(t, err, ErrUnknown, "refusals are redirected, not reported")
-					unknown++
+				if failed, ok := errors.AsType[*AddError](err); ok {
+					assert.Empty(t, failed.NotAdded, "refusals are redirected, not reported: %v", err)
+					unknown += len(failed.Unknown)
 				}
 				for j, yes := range added {
 					if yes {
@@ -135,6 +144,12 @@ func TestClusterReshard(t *testing.T) {
 		require.NoError(t, n.client.Do(bg, "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
 	}
 	all.Wait()
+	if opts != nil {
+		found, err := f.ContainsMany(bg, keysOf(0, keys))
+		require.NoError(t, err)
+		require.Equal(t, keys, count(found))
+		return
+	}
 	require.Zero(t, unknown)
 	for i, n := range wins {
 		if n != 1 {
@@ -155,6 +170,9 @@ func TestClusterWait(t *testing.T) {
 	f := open(t, client, "seen", 10000, 1e-6, WithShards(3), WithWait(1, 50*time.Millisecond))
 	_, err := f.AddMany(bg, keysOf(0, 100))
 	require.ErrorIs(t, err, ErrReplicas, "there are none yet")
+	failed, ok := errors.AsType[*AddError](err)
+	require.True(t, ok)
+	require.Len(t, failed.Unknown, 100, "each was added at the right node, and not confirmed")
 
 	bus := freePort(t)
 	replica := startServer(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus))
@@ -164,7 +182,7 @@ func TestClusterWait(t *testing.T) {
 	})
 	eventually(t, "one shard is confirmed, the others are not", func() error {
 		added, err := f.AddMany(bg, keysOf(100, 400))
-		if e, ok := errors.AsType[*AddError](err); !ok || len(e.Unknown) == 300 {
+		if e, ok := errors.AsType[*AddError](err); !ok || len(e.Unknown) == 300 || len(e.NotAdded) > 0 {
 			return fmt.Errorf("%d added, %v", count(added), err)
 		}
 		return nil

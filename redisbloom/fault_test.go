@@ -217,14 +217,11 @@ func TestEviction(t *testing.T) {
 	require.ErrorIs(t, err, ErrLost)
 	require.NoError(t, f.Reopen(bg))
 
-	s = startServer(t, "--maxmemory", "8mb", "--maxmemory-policy", "noeviction")
+	s = startServer(t, "--maxmemory-policy", "noeviction")
 	f = open(t, s.client, "f", 100000, 0.01)
 	_, err = f.AddMany(bg, keysOf(0, 1000))
 	require.NoError(t, err)
-	for size := len(value); size >= 1; size /= 10 { // to the last byte
-		for i := 0; s.client.Set(bg, fmt.Sprint("other", size, i), value[:size], 0).Err() == nil; i++ {
-		}
-	}
+	require.NoError(t, s.client.ConfigSet(bg, "maxmemory", "100kb").Err()) // less than it has
 	_, err = f.AddMany(bg, keysOf(1000, 1010))
 	require.ErrorContains(t, err, "maxmemory")
 	require.NotErrorIs(t, err, ErrUnknown, "a refused add was not executed")

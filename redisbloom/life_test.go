@@ -253,6 +253,23 @@ func TestTTL(t *testing.T) {
 	require.Equal(t, time.Duration(-1), s.client.TTL(bg, "forever").Val())
 }
 
+// TestShardsExpireApart: the first shard's expiry has passed by the time the second
+// one is made.
+func TestShardsExpireApart(t *testing.T) {
+	s := startServer(t)
+	past := time.Now().Add(-time.Minute)
+	f := open(t, s.client, "f", 1000, 0.01)
+	h, made, err := f.joinShard(bg, "g", past)
+	require.NoError(t, err)
+	require.True(t, made)
+	require.True(t, h.expires.IsZero())
+	f.opts.ttl = time.Hour
+	h, made, err = f.joinShard(bg, "h", past)
+	require.NoError(t, err)
+	require.True(t, made)
+	require.InDelta(t, 3600, time.Until(h.expires).Seconds(), 60)
+}
+
 func TestDelete(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.client, "f", 1000, 1e-6, WithShards(3))

@@ -131,8 +131,34 @@ func TestTransfersNoticeLoss(t *testing.T) {
 		require.Zero(t, s.client.DBSize(bg).Val(), "%s leaves nothing behind", name)
 	}
 	require.NoError(t, f.Push(bg, local), "what is gone can be pushed anew")
+
+	// Somebody else's contents do not get into a local filter.
+	full := bloom.MustNew(1000, 0.01)
+	full.AddMany(keysOf(0, 1000), nil)
+	other := open(t, s.client, "f", 1000, 0.01)
+	require.NoError(t, other.Push(bg, full))
+	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
+	require.Zero(t, local.FillRatio())
+	require.NoError(t, f.Reopen(bg))
 	_, err := f.Add(bg, keyOf(0))
 	require.NoError(t, err)
+}
+
+// TestLostDuringPull: the filter is exchanged while it is pulled, after the first
+// chunk of many.
+func TestLostDuringPull(t *testing.T) {
+	s := startServer(t)
+	const n = 1_000_000
+	local := bloom.MustNew(n, 0.01)
+	other := open(t, s.client, "f", n, 0.01)
+	exchanged := false
+	f := open(t, s.client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+		if done > 0 && !exchanged {
+			exchanged = true
+			require.NoError(t, other.Push(bg, bloom.MustNew(n, 0.01)))
+		}
+	}))
+	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
 }
 
 func TestTransferOfOtherLayouts(t *testing.T) {

@@ -3,11 +3,12 @@ package rotating
 import (
 	"encoding/binary"
 	"flag"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 var races = flag.Int("races", 20_000, "lockstep races in TestOneWinnerInLockstep, of each kind")
@@ -29,8 +30,8 @@ func TestOneWinnerInLockstep(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rounds := *races
-			if testing.Short() || raceDetector {
-				rounds = min(rounds, 500)
+			if testing.Short() || lockstep.RaceDetector {
+				rounds = min(rounds, 200)
 			}
 			winners, births := raceAdders(c.goroutines, rounds, c.turns, c.others)
 			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)
@@ -52,23 +53,20 @@ func raceAdders(goroutines, rounds int, turns, others bool) (winners map[int]int
 		n = generations // one key a layer
 	}
 	f := must(time.Hour, generations, n, 1e-9, c.option())
-	var line startingLine
-	line.runners = uint64(goroutines)
+	line := lockstep.Line{Runners: uint64(goroutines)}
 	var won atomic.Int32
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			step := uint64(0)
-			wait := func() { step++; line.wait(step) }
+			wait := func() { step++; line.Wait(step) }
 			var key, other [16]byte
 			for i := range rounds {
 				binary.LittleEndian.PutUint64(key[:], uint64(i))
 				binary.LittleEndian.PutUint64(other[:], uint64(i))
 				other[8] = byte(g + 1)
 				wait()
-				for range i * (2*g + 1) % 31 { // not always in the same order
-					runtime.KeepAlive(&key)
-				}
+				lockstep.Dawdle(i, g)
 				if turns && i%goroutines == g {
 					c.sleep(f.length)
 				}
@@ -91,21 +89,4 @@ func raceAdders(goroutines, rounds int, turns, others bool) (winners map[int]int
 	}
 	wg.Wait()
 	return winners, f.born
-}
-
-// A startingLine lets all its goroutines go at the same moment, again and again. It
-// spins: a goroutine that is woken comes a hundred adds too late.
-type startingLine struct {
-	runners uint64
-	arrived atomic.Uint64
-}
-
-// wait returns when all goroutines have called it for the round-th time, from 1.
-func (l *startingLine) wait(round uint64) {
-	l.arrived.Add(1)
-	for spins := 0; l.arrived.Load() < round*l.runners; spins++ {
-		if spins%256 == 255 {
-			runtime.Gosched() // there may be fewer processors than goroutines
-		}
-	}
 }

@@ -27,6 +27,7 @@ type Filter struct {
 
 	growing sync.Mutex // held while a layer is born
 	layers  atomic.Pointer[layers]
+	full    atomic.Pointer[error] // why there can be no further one
 }
 
 // layers are those at some moment, oldest first. They are never changed, only
@@ -164,8 +165,12 @@ func (f *Filter) AddHash(h1, h2 uint64) (bool, error) {
 	}
 }
 
-// grow adds a layer to the given ones, unless someone else already has.
+// grow adds a layer to the given ones, unless someone else already has. What stands in the
+// way of one stays there: limits and the machine's memory do not change.
 func (f *Filter) grow(now *layers) error {
+	if full := f.full.Load(); full != nil {
+		return *full
+	}
 	f.growing.Lock()
 	defer f.growing.Unlock()
 	if f.layers.Load() != now {
@@ -173,6 +178,7 @@ func (f *Filter) grow(now *layers) error {
 	}
 	next, err := f.newLayer(*now)
 	if err != nil {
+		f.full.Store(&err)
 		return err
 	}
 	grown := append((*now)[:len(*now):len(*now)], next)

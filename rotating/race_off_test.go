@@ -1,5 +1,0 @@
-//go:build !race
-
-package rotating
-
-const raceDetector = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package scalable
-
-const raceDetector = false
