@@ -83,7 +83,7 @@ func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 }
 
 // mitz64Contains looks at four bits at a time, as doubleContains does. A loop over the
-// last ones would take a tenth of the time. BenchmarkForeign.
+// last ones would take a tenth more time. BenchmarkForeign.
 func mitz64Contains(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 	x := h1
 	for ; k > 4; k -= 4 {
