@@ -50,9 +50,11 @@ func mitz64Index(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) & below63 % m
 }
 
+// mitz64Add sets no bits behind the last one that lacks: they were seen set, and bits
+// are never cleared.
 func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 	var kept [keptPositions]uint64
-	last := noBit
+	last, at := noBit, 0
 	x := h1
 	for i := range k {
 		pos := d.remainder63(x)
@@ -60,19 +62,19 @@ func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 			kept[i] = pos
 		}
 		if b.get(pos) == 0 {
-			last = pos
+			last, at = pos, i
 		}
 		x += h2
 	}
 	if last == noBit {
 		return false
 	}
-	for _, pos := range kept[:min(k, len(kept))] {
+	for _, pos := range kept[:min(at, len(kept))] {
 		if pos != last {
 			b.set(pos)
 		}
 	}
-	for i := len(kept); i < k; i++ {
+	for i := len(kept); i < at; i++ {
 		if pos := d.remainder63(h1 + uint64(i)*h2); pos != last {
 			b.set(pos)
 		}
@@ -81,7 +83,7 @@ func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 }
 
 // mitz64Contains looks at four bits at a time, as doubleContains does. A loop over the
-// last ones would take a tenth of the time. BenchmarkForeign.
+// last ones would take a tenth more time. BenchmarkForeign.
 func mitz64Contains(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 	x := h1
 	for ; k > 4; k -= 4 {
@@ -123,7 +125,7 @@ func mitz32Index(h1, _ uint64, i int, m uint64) uint64 {
 
 func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
 	var kept [keptPositions]uint64
-	last := noBit
+	last, at := noBit, 0
 	x, step := int32(h1), int32(h1>>32)
 	for i := range k {
 		x += step
@@ -132,18 +134,18 @@ func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
 			kept[i] = pos
 		}
 		if b.get(pos) == 0 {
-			last = pos
+			last, at = pos, i
 		}
 	}
 	if last == noBit {
 		return false
 	}
-	for _, pos := range kept[:min(k, len(kept))] {
+	for _, pos := range kept[:min(at, len(kept))] {
 		if pos != last {
 			b.set(pos)
 		}
 	}
-	for i := len(kept); i < k; i++ {
+	for i := len(kept); i < at; i++ {
 		if pos := d.remainder63(fold32(int32(h1) + int32(i+1)*step)); pos != last {
 			b.set(pos)
 		}

@@ -31,6 +31,9 @@ func TestKnownFalsePositives(t *testing.T) {
 			[]int{89, 129, 471, 723, 751, 835, 871}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.opts == nil {
+				t.Skip("NOT COUNTED: -short")
+			}
 			f, err := New(1_000_000, 0.03, c.opts...)
 			require.NoError(t, err)
 			var key []byte
