@@ -98,7 +98,7 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
 // [FalsePositiveRate] approximates: it is what [New] sizes by. For m, k >= 1;
-// in O(k²·n) for n <= 1000 and O(1) beyond. A custom strategy is taken at its word that its
+// in O(k²·n) for n <= 1000 and O(1) beyond, for Blocked in O(k·n/m). A custom strategy is taken at its word that its
 // positions are independent.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if z := s.groups(); z > 0 {
@@ -114,8 +114,8 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 //
 // m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits.
 // Apart from that it exceeds [OptimalM] because k is a whole number, by less than
-// 1 % for p < 0.11 and by up to 6 % for larger p, and for Blocked by more, see
-// there.
+// 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
+// is more than the bound asks for. For Blocked it is more, see there.
 //
 // The error wraps [ErrInvalid] for n = 0, p outside (0, 1) or NaN, a p so small
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
@@ -152,7 +152,7 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K = independentParams(n, p)
 	}
 	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
-		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want fewer than %d", ErrTooLarge, n, p, params.M/8, uint64(maxM/8))
+		return params, s, fmt.Errorf("%w: n = %d keys at p = %v with strategy %q need more than %d bytes", ErrTooLarge, n, p, s, uint64(maxM/8))
 	}
 	return params, s, nil
 }

@@ -19,7 +19,7 @@ const blockedSlack = 1.03
 const minBlockedP = 1e-12
 
 // blockedParams returns m, k and the strategy with the z to use for n keys at
-// rate p.
+// rate p; an m of math.MaxUint64 if there is none below maxM.
 func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
 	candidates := []Strategy{s}
 	if s.id == idBlocked {
@@ -30,6 +30,9 @@ func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved S
 	for i, c := range candidates {
 		blocks[i], ks[i] = leastBlocks(n, p, c.groups())
 		best = min(best, blocks[i])
+	}
+	if best == math.MaxUint64 {
+		return best, 1, s
 	}
 	for i, c := range candidates {
 		if float64(blocks[i]) <= blockedSlack*float64(best) {
@@ -91,7 +94,7 @@ func (bm *blockModel) at(i int) float64 {
 		for r, prob := range bm.probe {
 			hit += prob * bm.cover[r]
 		}
-		if hit > 1-1e-15 {
+		if hit > 1-1e-12 { // rounding keeps it from coming any nearer than 1e-14
 			hit = 1 // or a block with 2^40 keys would take 2^40 steps
 		}
 		bm.hit = append(bm.hit, math.Pow(hit, float64(bm.z)))
@@ -115,6 +118,11 @@ func (bm *blockModel) addKey() {
 	}
 }
 
+// saturated is how many keys a block on average must have for its rate to be 1 to the
+// last digit: even with k = 1, which of 512 bits sets one, half as many leave a given
+// bit unset with a probability of e^-128.
+const saturated = 1 << 17
+
 // rate returns the expected rate of n keys in the given number of blocks: the mean
 // of at(i), where i is binomial(n, 1/blocks).
 func (bm *blockModel) rate(n, blocks uint64) float64 {
@@ -123,6 +131,9 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 	}
 	keys, others := float64(n), float64(blocks-1)
 	mean := keys / float64(blocks)
+	if mean > saturated {
+		return 1 // what follows would take as many steps
+	}
 	// log P(i = 0), and from there upwards by the ratio of neighbours: as a
 	// logarithm for as long as float64 would show it as 0.
 	logWeight := keys * math.Log1p(-1/float64(blocks))
@@ -144,7 +155,7 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 }
 
 // minBlocks returns the smallest number of blocks that keeps n keys at or below
-// rate p. The logarithm of the rate is a smooth function of the logarithm of that
+// rate p, or math.MaxUint64 if even maxM bits do not. The logarithm of the rate is a smooth function of the logarithm of that
 // number, so the search goes by the secant.
 func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 	excess := func(blocks uint64) float64 { return math.Log(bm.rate(n, blocks) / p) }
@@ -161,8 +172,11 @@ func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 		low /= 2
 	}
 	for atHigh > 0 {
+		if high == maxM/blockBits {
+			return math.MaxUint64
+		}
 		low, atLow = high, atHigh
-		high += high/4 + 1
+		high = min(high+high/4+1, maxM/blockBits)
 		atHigh = excess(high)
 	}
 	for high-low > 1 {
