@@ -48,23 +48,18 @@ func (f *BloomFilter) ContainsManyStrings(keys []string, found []bool) int {
 
 func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
 	checkAnswers(len(keys), added)
+	if !f.looksAhead() {
+		for i := range keys {
+			count += answer(f.Add(viewBytes(&keys[i])), added, i)
+		}
+		return count
+	}
 	var d digests
 	for first := 0; first < len(keys); first += batchSize {
 		group := keys[first:min(first+batchSize, len(keys))]
 		lookAhead(f, group, &d)
 		for i := range group {
-			var yes bool
-			if f.strategy.needsKey() {
-				yes = f.addKey(viewBytes(&group[i]))
-			} else {
-				yes = f.AddHash(d[i].h1, d[i].h2)
-			}
-			if yes {
-				count++
-			}
-			if added != nil {
-				added[first+i] = yes
-			}
+			count += answer(f.AddHash(d[i].h1, d[i].h2), added, first+i)
 		}
 	}
 	return count
@@ -72,26 +67,38 @@ func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count i
 
 func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
 	checkAnswers(len(keys), found)
+	if !f.looksAhead() {
+		for i := range keys {
+			count += answer(f.Contains(viewBytes(&keys[i])), found, i)
+		}
+		return count
+	}
 	var d digests
 	for first := 0; first < len(keys); first += batchSize {
 		group := keys[first:min(first+batchSize, len(keys))]
 		lookAhead(f, group, &d)
 		for i := range group {
-			var yes bool
-			if f.strategy.needsKey() {
-				yes = f.containsKey(viewBytes(&group[i]))
-			} else {
-				yes = f.ContainsHash(d[i].h1, d[i].h2)
-			}
-			if yes {
-				count++
-			}
-			if found != nil {
-				found[first+i] = yes
-			}
+			count += answer(f.ContainsHash(d[i].h1, d[i].h2), found, first+i)
 		}
 	}
 	return count
+}
+
+// answer notes the answer to the i-th key where the caller wants it, and counts it.
+func answer(yes bool, answers []bool, i int) int {
+	if answers != nil {
+		answers[i] = yes
+	}
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// looksAhead reports whether there is something to gain: not where the filter is
+// small, and not with a strategy whose time goes into hashing each key k times.
+func (f *BloomFilter) looksAhead() bool {
+	return len(f.bits) >= batchWords && !f.strategy.needsKey()
 }
 
 func checkAnswers(keys int, answers []bool) {
@@ -104,14 +111,8 @@ func checkAnswers(keys int, answers []bool) {
 // loads do not depend on each other, so that the processor waits for all of them at
 // the same time.
 func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
-	if f.strategy.needsKey() {
-		return
-	}
 	for i := range group {
 		d[i].h1, d[i].h2 = f.hash.sum(viewBytes(&group[i]))
-	}
-	if len(f.bits) < batchWords {
-		return
 	}
 	switch {
 	case f.strategy.groups() > 0:
@@ -124,6 +125,22 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 			for range f.params.K {
 				f.bits.get(reduce(x, f.params.M))
 				x = x*doubleMul + y
+			}
+		}
+	case f.strategy.id == idGuavaMitz64:
+		for i := range group {
+			x := d[i].h1
+			for range f.params.K {
+				f.bits.get(f.divisor.remainder63(x))
+				x += d[i].h2
+			}
+		}
+	case f.strategy.id == idGuavaMitz32:
+		for i := range group {
+			x := int32(d[i].h1)
+			for range f.params.K {
+				x += int32(d[i].h1 >> 32)
+				f.bits.get(f.divisor.remainder63(fold32(x)))
 			}
 		}
 	}

@@ -21,11 +21,20 @@ func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
 // newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
 // this machine cannot hold them.
 func newBitArray(m uint64) (bitArray, error) {
+	if err := checkMemory(m); err != nil {
+		return nil, err
+	}
+	return tryWords(m, wordsFor(m))
+}
+
+// checkMemory returns an error that wraps ErrTooLarge if this machine cannot hold
+// m bits.
+func checkMemory(m uint64) error {
 	words := wordsFor(m)
 	if limit := maxBytes(); words >= limit/8 {
-		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
+		return fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
 	}
-	return tryWords(m, words)
+	return nil
 }
 
 // tryWords turns the panic of a make that the runtime finds too long into an

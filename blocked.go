@@ -53,13 +53,14 @@ func (s Strategy) groups() int {
 func (s Strategy) blocked() bool { return s.id == idBlocked || s.groups() > 0 }
 
 // resolve checks a strategy against parameters that were not made for it by New,
-// and finds out which of its four a Blocked was made with.
-func (s Strategy) resolve(p Params) (Strategy, error) {
+// and finds out which of its four a Blocked was made with. collisions is what New
+// took off p for the hash.
+func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
 	if err := s.validate(); err != nil || !s.blocked() {
 		return s, err
 	}
 	if s.id == idBlocked {
-		if made, resolved, err := size(p.N, p.P, s); err == nil && made == p {
+		if made, resolved, err := size(p.N, p.P-collisions, s); err == nil && made.M == p.M && made.K == p.K {
 			return resolved, nil
 		}
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
@@ -115,42 +116,58 @@ func selectWord(y uint64, group, z int) int {
 	return 0
 }
 
-// probe2 returns the two words that a key uses and its bits in each; k is even.
-// The shifts are constants, as a loop over them takes twice the time.
-// BenchmarkContains, strategy=blocked.
-func (b bitArray) probe2(m uint64, k int, h1, h2 uint64) (w0, w1 *atomic.Uint64, m0, m1 uint64) {
+// How the kernels are written
+//
+// Each is one function with its shifts as constants: a call, or a loop over the
+// shifts, costs as much as several probes. A lookup shifts the words by the probes
+// rather than build masks from them, and does not stop within eight probes: the line
+// is there, and a branch would be a coin toss. BenchmarkContains, BenchmarkAdd.
+
+func blocked2Contains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 	y := h2 ^ doubleXor
 	blk := b.block(h1, m)
-	w0, w1 = &blk[y>>62], &blk[4+y>>60&3]
+	w0, w1 := blk[y>>62].Load(), blk[4+y>>60&3].Load()
 	r := y
 	for t := 1; ; t++ {
-		switch min(k, 8) {
-		case 8:
-			m0, m1 = m0|bit(r>>36), m1|bit(r>>42)
-			fallthrough
-		case 6:
-			m0, m1 = m0|bit(r>>24), m1|bit(r>>30)
-			fallthrough
-		case 4:
-			m0, m1 = m0|bit(r>>12), m1|bit(r>>18)
-			fallthrough
-		case 2:
-			m0, m1 = m0|bit(r), m1|bit(r>>6)
+		all := w0 >> (r & 63) & (w1 >> (r >> 6 & 63))
+		if k > 2 {
+			all &= w0 >> (r >> 12 & 63) & (w1 >> (r >> 18 & 63))
 		}
-		if k -= 8; k <= 0 {
-			return w0, w1, m0, m1
+		if k > 4 {
+			all &= w0 >> (r >> 24 & 63) & (w1 >> (r >> 30 & 63))
+		}
+		if k > 6 {
+			all &= w0 >> (r >> 36 & 63) & (w1 >> (r >> 42 & 63))
+		}
+		if k -= 8; k <= 0 || all&1 == 0 {
+			return all&1 != 0
 		}
 		r = nextBits(y, t)
 	}
 }
 
-func blocked2Contains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
-	w0, w1, m0, m1 := b.probe2(m, k, h1, h2)
-	return m0&^w0.Load()|m1&^w1.Load() == 0
-}
-
 func blocked2Add(b bitArray, m uint64, k int, h1, h2 uint64) bool {
-	w0, w1, m0, m1 := b.probe2(m, k, h1, h2)
+	y := h2 ^ doubleXor
+	blk := b.block(h1, m)
+	w0, w1 := &blk[y>>62], &blk[4+y>>60&3]
+	var m0, m1 uint64
+	r := y
+	for t := 1; ; t++ {
+		m0, m1 = m0|bit(r), m1|bit(r>>6)
+		if k > 2 {
+			m0, m1 = m0|bit(r>>12), m1|bit(r>>18)
+		}
+		if k > 4 {
+			m0, m1 = m0|bit(r>>24), m1|bit(r>>30)
+		}
+		if k > 6 {
+			m0, m1 = m0|bit(r>>36), m1|bit(r>>42)
+		}
+		if k -= 8; k <= 0 {
+			break
+		}
+		r = nextBits(y, t)
+	}
 	lack0, lack1 := m0&^w0.Load(), m1&^w1.Load()
 	if lack0|lack1 == 0 {
 		return false
@@ -162,38 +179,39 @@ func blocked2Add(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 	return w1.Or(m1)&m1 != m1
 }
 
-// words4 returns the four words that a key uses.
-func (b bitArray) words4(m, h1, y uint64) (w0, w1, w2, w3 *atomic.Uint64) {
+func blocked4Contains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
+	y := h2 ^ doubleXor
 	blk := b.block(h1, m)
-	return &blk[y>>63], &blk[2+y>>62&1], &blk[4+y>>61&1], &blk[6+y>>60&1]
-}
-
-// masks4 returns a key's bits in each of its four words; k is a multiple of 4.
-func masks4(y uint64, k int) (m0, m1, m2, m3 uint64) {
+	w0, w1, w2, w3 := blk[y>>63].Load(), blk[2+y>>62&1].Load(), blk[4+y>>61&1].Load(), blk[6+y>>60&1].Load()
 	r := y
 	for t := 1; ; t++ {
-		m0, m1, m2, m3 = m0|bit(r), m1|bit(r>>6), m2|bit(r>>12), m3|bit(r>>18)
-		if k >= 8 {
-			m0, m1, m2, m3 = m0|bit(r>>24), m1|bit(r>>30), m2|bit(r>>36), m3|bit(r>>42)
+		all := w0 >> (r & 63) & (w1 >> (r >> 6 & 63)) & (w2 >> (r >> 12 & 63)) & (w3 >> (r >> 18 & 63))
+		if k > 4 {
+			all &= w0 >> (r >> 24 & 63) & (w1 >> (r >> 30 & 63)) & (w2 >> (r >> 36 & 63)) & (w3 >> (r >> 42 & 63))
 		}
-		if k -= 8; k <= 0 {
-			return m0, m1, m2, m3
+		if k -= 8; k <= 0 || all&1 == 0 {
+			return all&1 != 0
 		}
 		r = nextBits(y, t)
 	}
 }
 
-func blocked4Contains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
-	m0, m1, m2, m3 := masks4(y, k)
-	w0, w1, w2, w3 := b.words4(m, h1, y)
-	return m0&^w0.Load()|m1&^w1.Load()|m2&^w2.Load()|m3&^w3.Load() == 0
-}
-
 func blocked4Add(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 	y := h2 ^ doubleXor
-	m0, m1, m2, m3 := masks4(y, k)
-	w0, w1, w2, w3 := b.words4(m, h1, y)
+	blk := b.block(h1, m)
+	w0, w1, w2, w3 := &blk[y>>63], &blk[2+y>>62&1], &blk[4+y>>61&1], &blk[6+y>>60&1]
+	var m0, m1, m2, m3 uint64
+	r := y
+	for t := 1; ; t++ {
+		m0, m1, m2, m3 = m0|bit(r), m1|bit(r>>6), m2|bit(r>>12), m3|bit(r>>18)
+		if k > 4 {
+			m0, m1, m2, m3 = m0|bit(r>>24), m1|bit(r>>30), m2|bit(r>>36), m3|bit(r>>42)
+		}
+		if k -= 8; k <= 0 {
+			break
+		}
+		r = nextBits(y, t)
+	}
 	lack0, lack1, lack2, lack3 := m0&^w0.Load(), m1&^w1.Load(), m2&^w2.Load(), m3&^w3.Load()
 	if lack0|lack1|lack2|lack3 == 0 {
 		return false
@@ -212,6 +230,9 @@ func blocked4Add(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 	w2.Or(m2)
 	return w3.Or(m3)&m3 != m3
 }
+
+// Blocked1 is for a p that few ask for, and Blocked8 for k of 16 and more, where the
+// call weighs little. They share kernels that take any z.
 
 // masks returns a key's bits for any z: out[j] are those in its word of group j.
 func masks(y uint64, k, z int) (out [blockWords]uint64) {

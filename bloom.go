@@ -2,14 +2,18 @@ package bloom
 
 import (
 	"fmt"
+	"hash/maphash"
+
+	"github.com/twmb/murmur3"
 )
 
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
-// "probably in the set". Make one with [New]; the zero BloomFilter holds nothing
-// and panics when used.
+// "probably in the set". Make one with [New] or [Read]; the zero BloomFilter holds
+// nothing and panics when used, but can be read into.
 //
-// All methods are safe for concurrent use by multiple goroutines. Add and
-// Contains take no lock and allocate nothing.
+// All methods are safe for concurrent use by multiple goroutines, except
+// [BloomFilter.ReadFrom] and the two that unmarshal. Add and Contains take no lock
+// and allocate nothing.
 type BloomFilter struct {
 	bits bitArray
 	scheme
@@ -45,8 +49,8 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // chose them. params.N and params.P say what they were chosen for; they may be
 // zero, and are not checked against M and K.
 //
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64, P is neither 0 nor
-// between 0 and 1, or the strategy is not valid or cannot be had with these M and
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (1..255 for the
+// strategies of other systems), P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with these M and
 // K, and [ErrTooLarge] if the machine has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := given(params, newOptions(opts))
@@ -56,12 +60,12 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	return newFilter(s)
 }
 
-func (p Params) validate() error {
+func (p Params) validate(s Strategy) error {
 	switch {
 	case p.M == 0:
 		return fmt.Errorf("%w: m = 0 bits, want at least 1", ErrInvalid)
-	case p.K < 1 || p.K > maxK:
-		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, p.K, maxK)
+	case p.K < 1 || p.K > s.maxK():
+		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, p.K, s.maxK())
 	case p.P != 0 && !(p.P > 0 && p.P < 1):
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for unknown", ErrInvalid, p.P)
 	}
@@ -85,11 +89,16 @@ func newFilter(s scheme) (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	if f.strategy.needsKey() {
+	switch { // as hasher.sum does, with a call less
+	case f.hash.hash == MapHash:
+		h1 := maphash.Bytes(mapSeed, key)
+		return f.AddHash(h1, widen(h1))
+	case f.strategy.needsKey():
 		return f.addKey(key)
+	case f.hash.hash == Murmur3:
+		return f.AddHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
 	}
-	h1, h2 := f.hash.sum(key)
-	return f.AddHash(h1, h2)
+	return f.AddHash(f.hash.sum(key))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
@@ -98,7 +107,7 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
 // AddHash is [BloomFilter.Add] for a key whose digest is already known, from
 // [BloomFilter.Hash] of this or a compatible filter. It panics if the strategy
-// needs the key itself, as [SeededHashing] does.
+// needs the key itself, as [SeededHashing] and [BitsAndBlooms] do.
 func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	switch f.strategy.id {
 	case idDoubleHashing:
@@ -109,6 +118,10 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return blocked4Add(f.bits, f.params.M, f.params.K, h1, h2)
 	case idBlocked1, idBlocked8:
 		return blockedAdd(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+	case idGuavaMitz64:
+		return mitz64Add(f.bits, &f.divisor, f.params.K, h1, h2)
+	case idGuavaMitz32:
+		return mitz32Add(f.bits, &f.divisor, f.params.K, h1)
 	case idCustom:
 		return customAdd(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -117,17 +130,25 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
-	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	if f.strategy.id == idBitsAndBlooms {
+		return bitsAndBloomsAdd(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
+	}
+	return seededAdd(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	if f.strategy.needsKey() {
+	switch { // as hasher.sum does, with a call less
+	case f.hash.hash == MapHash:
+		h1 := maphash.Bytes(mapSeed, key)
+		return f.ContainsHash(h1, widen(h1))
+	case f.strategy.needsKey():
 		return f.containsKey(key)
+	case f.hash.hash == Murmur3:
+		return f.ContainsHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
 	}
-	h1, h2 := f.hash.sum(key)
-	return f.ContainsHash(h1, h2)
+	return f.ContainsHash(f.hash.sum(key))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -145,6 +166,10 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return blocked4Contains(f.bits, f.params.M, f.params.K, h1, h2)
 	case idBlocked1, idBlocked8:
 		return blockedContains(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+	case idGuavaMitz64:
+		return mitz64Contains(f.bits, &f.divisor, f.params.K, h1, h2)
+	case idGuavaMitz32:
+		return mitz32Contains(f.bits, &f.divisor, f.params.K, h1)
 	case idCustom:
 		return customContains(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
 	}
@@ -153,7 +178,10 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
-	return seededContains(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	if f.strategy.id == idBitsAndBlooms {
+		return bitsAndBloomsContains(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
+	}
+	return seededContains(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // misuse says what a call on a filter of this strategy did wrong.

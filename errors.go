@@ -9,10 +9,20 @@ var (
 	ErrInvalid = errors.New("bloom: invalid parameter")
 
 	// ErrTooLarge means that the filter would need more bytes than this machine
-	// has or than its int can count.
+	// has, than its int can count, or than WithMaxBytes allows. How much the machine
+	// has is known on Linux only: elsewhere the runtime may end the program.
 	ErrTooLarge = errors.New("bloom: filter too large")
 
 	// ErrIncompatible means that two filters cannot be combined, because they
-	// put the same key's bits in different places.
+	// put the same key's bits in different places, or that a filter cannot be
+	// read with the key, strategy or other options that the reader gave.
 	ErrIncompatible = errors.New("bloom: incompatible filters")
+
+	// ErrNotPortable means that a filter cannot be written, because the bytes
+	// would mean nothing to another process.
+	ErrNotPortable = errors.New("bloom: filter is not portable")
+
+	// ErrCorrupt means that bytes are not a filter, or not all of one, or not as
+	// they were written.
+	ErrCorrupt = errors.New("bloom: corrupt data")
 )

@@ -17,8 +17,11 @@ func (f *BloomFilter) FillRatio() float64 {
 // Between n/10 and 4n keys, for p <= 0.1, its standard error is below 1/sqrt(n) of
 // the count. Far beyond, it rests on the few bits that are not set yet. A filter with
 // every bit set cannot tell: the answer is math.MaxUint64.
-func (f *BloomFilter) EstimatedCount() uint64 {
-	m, k, x := f.params.M, f.params.K, f.bits.count()
+func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count()) }
+
+// countOf returns how many keys have most likely set x bits.
+func (f *BloomFilter) countOf(x uint64) uint64 {
+	m, k := f.strategy.reach(f.params.M), f.params.K
 	n := EstimatedN(m, k, x)
 	if z := f.strategy.groups(); z > 0 {
 		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
@@ -34,17 +37,25 @@ func (f *BloomFilter) EstimatedCount() uint64 {
 // for Blocked, whose blocks are not equally full, the mean of the blocks' rates. It
 // passes the promised p when about n keys are in, and is 1 when every bit is set.
 func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
-	if z := f.strategy.groups(); z > 0 {
-		return blockedRate(f.bits, f.params.K/z, z)
-	}
-	return math.Pow(f.FillRatio(), float64(f.params.K))
+	_, rate := f.tally()
+	return rate
 }
 
-// blockedRate returns the rate of a blocked filter by its bits. A key takes a block
-// at random, in each of z groups a word, and in the word g bits; the rate of a word
+// tally looks at each word once, for the number of bits that are set and the rate
+// that follows from them.
+func (f *BloomFilter) tally() (ones uint64, rate float64) {
+	if z := f.strategy.groups(); z > 0 {
+		return blockedTally(f.bits, f.params.K/z, z)
+	}
+	ones = f.bits.count()
+	return ones, math.Pow(float64(ones)/float64(f.strategy.reach(f.params.M)), float64(f.params.K))
+}
+
+// blockedTally is the tally of a blocked filter. A key takes a block at random,
+// in each of z groups a word, and in the word g bits; the rate of a word
 // with x bits is (x/64)^g, that of a group the mean of its words', that of a block
 // the product of its groups'.
-func blockedRate(b bitArray, g, z int) float64 {
+func blockedTally(b bitArray, g, z int) (ones uint64, rate float64) {
 	var word [65]float64
 	for x := range word {
 		word[x] = math.Pow(float64(x)/64, float64(g))
@@ -56,11 +67,13 @@ func blockedRate(b bitArray, g, z int) float64 {
 		for j := range z {
 			group := 0.0
 			for w := range perGroup {
-				group += word[bits.OnesCount64(b[i+j*perGroup+w].Load())]
+				x := bits.OnesCount64(b[i+j*perGroup+w].Load())
+				ones += uint64(x)
+				group += word[x]
 			}
 			rate *= group / float64(perGroup)
 		}
 		sum += rate
 	}
-	return sum / float64(len(b)/blockWords)
+	return ones, sum / float64(len(b)/blockWords)
 }

@@ -60,8 +60,15 @@ func keyedHasher(key [16]byte) hasher {
 	return hasher{hash: sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
 }
 
+// key returns the secret key of sipHash.
+func (h *hasher) key() (key [16]byte) {
+	binary.LittleEndian.PutUint64(key[:8], h.k0)
+	binary.LittleEndian.PutUint64(key[8:], h.k1)
+	return key
+}
+
 // sum returns the digest. For Murmur3, h1 is the first eight bytes of the
-// canonical one, little-endian, and h2 the rest; see murmurSeed for the exception.
+// canonical one, little-endian, and h2 the rest.
 func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	switch h.hash {
 	case MapHash:
@@ -70,19 +77,16 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	case sipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
 	}
-	seed := murmurSeed(h.k0, key)
-	return murmur3.SeedSum128(seed, seed, key)
+	return murmur3.SeedSum128(h.k0, h.k0, key)
 }
 
-// murmurSeed returns the seed to hash a key with: the one that was asked for, but
-// for a key of 1 to 8 bytes whose length is the seed. Murmur3 xors the length into
-// both halves of its state, which hold the seed, and of a key that short only one
-// half gets anything else: if the two cancel, the other half is 0, and the digest
-// is (2x, 3x) of a single x. That makes half of SeededHashing's positions
-// unreachable, and Blocked's words follow from its blocks: with seed 8 and keys of 8
-// bytes its rate was 24 times p.
-func murmurSeed(seed uint64, key []byte) uint64 {
-	if n := uint64(len(key)); n == seed && n-1 < 8 {
+// murmurSeed returns what Murmur3 is started at for a user's seed: the seed, but
+// for 1 to 8. Murmur3 xors a key's length into both halves of its state, which begin
+// as the seed, and of a key of at most 8 bytes only one half gets anything else. If
+// seed and length cancel, the digest is (2x, 3x) of a single x, and Blocked's words
+// follow from its blocks: with seed 8 and keys of 8 bytes its rate was 24 times p.
+func murmurSeed(seed uint64) uint64 {
+	if seed-1 < 8 {
 		return seed ^ doubleXor
 	}
 	return seed

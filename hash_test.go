@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -43,7 +44,7 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 			f, err := New(3000, 1e-3, opt, WithStrategy(s))
 			if s.needsKey() && name != "murmur3" {
 				require.ErrorIs(t, err, ErrInvalid)
-				require.ErrorContains(t, err, `strategy "seeded-hashing" has a hash of its own`)
+				require.ErrorContains(t, err, fmt.Sprintf(`strategy %q has a hash of its own`, s))
 				continue
 			}
 			require.NoError(t, err)
@@ -165,7 +166,7 @@ func TestMurmurSeedsOfEveryLength(t *testing.T) {
 	const keys = 1 << 14
 	for length := 2; length <= 17; length++ {
 		for seed := range uint64(20) {
-			h := hasher{hash: Murmur3, k0: seed}
+			h := MustNew(1, 0.5, WithSeed(seed)).hash
 			var high, low [256]float64 // how often the top and the low 4 bits of h1 meet those of h2
 			for i := range uint64(keys) {
 				var key [24]byte
@@ -200,8 +201,8 @@ func chiSquareSigmas(counts []float64, want float64) float64 {
 	return (x - freedom) / math.Sqrt(2*freedom)
 }
 
-// TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest
-// (Blocked 24 times p) or half the positions (SeededHashing up to 9 % above p).
+// TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
+// and Blocked 24 times p.
 func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
 	for _, c := range []struct {
 		s      Strategy
@@ -212,9 +213,6 @@ func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
 		{Blocked, 8, 8, 0.01},
 		{Blocked, 4, 4, 0.01},
 		{DoubleHashing, 8, 8, 0.01},
-		{SeededHashing, 4, 0, 0.03},
-		{SeededHashing, 8, 0, 1e-3},
-		{SeededHashing, 8, 8, 0.01},
 	} {
 		const n, filters = 10_000, 20
 		f := MustNew(n, c.p, WithStrategy(c.s), WithSeed(c.seed))

@@ -33,10 +33,11 @@ var (
 	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	independent = []Strategy{DoubleHashing, SeededHashing}
 	builtins    = append(append([]Strategy{}, independent...), blockeds...)
+	foreigns    = []Strategy{GuavaMitz32, GuavaMitz64, BitsAndBlooms}
 	custom      = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
 	})
-	allStrategies = append([]Strategy{custom}, builtins...)
+	allStrategies = append(append([]Strategy{custom}, builtins...), foreigns...)
 )
 
 // addressOf returns where in memory the first word is.

@@ -1,6 +1,9 @@
 package bloom
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // An Option changes what New would choose by itself.
 type Option func(*options)
@@ -10,10 +13,14 @@ type options struct {
 	hash     Hash
 	seed     *uint64
 	key      *[16]byte
+	maxBytes uint64
 }
 
 func newOptions(opts []Option) options {
-	o := options{strategy: DoubleHashing}
+	return options{strategy: DoubleHashing, maxBytes: math.MaxUint64}.with(opts)
+}
+
+func (o options) with(opts []Option) options {
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -36,10 +43,10 @@ func WithHash(h Hash) Option {
 // compatible. A seed is no secret key: keys that collide under every seed can be
 // made in a millisecond. For those there is [WithKey].
 //
-// A key of 1 to 8 bytes whose length is the seed is hashed with the seed xor
-// 0x9e3779b97f4a7c15 instead: with its own length as the seed, Murmur3 makes a
-// digest whose halves follow from each other.
+// The seeds 1 to 8 stand for themselves xor 0x9e3779b97f4a7c15: Murmur3 with one of
+// them makes half a digest of the keys that are as many bytes long.
 func WithSeed(seed uint64) Option {
+	seed = murmurSeed(seed)
 	return func(o *options) { o.seed = &seed }
 }
 
@@ -51,6 +58,21 @@ func WithSeed(seed uint64) Option {
 // does not leave the process, [MapHash] gives the same safety and is faster.
 func WithKey(key [16]byte) Option {
 	return func(o *options) { o.key = &key }
+}
+
+// WithMaxBytes refuses a filter whose bits take more than the given bytes of
+// memory, by an error that wraps [ErrTooLarge]: for parameters or bytes that come
+// from strangers. Without it the limit is the machine's memory.
+func WithMaxBytes(bytes uint64) Option {
+	return func(o *options) { o.maxBytes = bytes }
+}
+
+// checkSize holds m to WithMaxBytes.
+func (o *options) checkSize(m uint64) error {
+	if bytes := wordsFor(m) * 8; bytes > o.maxBytes {
+		return fmt.Errorf("%w: m = %d bits are %d bytes, want at most %d", ErrTooLarge, m, bytes, o.maxBytes)
+	}
+	return nil
 }
 
 // hasher puts the options about hashing together, and refuses those that exclude

@@ -97,14 +97,30 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
-// [FalsePositiveRate] approximates: it is what [New] sizes by. For m, k >= 1;
-// in O(k²·n) for n <= 1000 and O(1) beyond, for Blocked in O(k·n/m). A custom strategy is taken at its word that its
-// positions are independent.
+// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
+// milliseconds at most. A custom strategy is taken at its word that its positions
+// are independent. For [Blocked] itself it is that of the best of its four with
+// this k; [BloomFilter.Strategy] says which of them a filter has.
+//
+// It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
+// (255 where others chose it), for Blocked an m that is not a multiple of 512 or a k
+// that is not one of z.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	if z := s.groups(); z > 0 {
-		return newBlockModel(k, z).rate(n, m/blockBits)
+	if m == 0 || k < 1 || k > s.maxK() || s.blocked() && m%blockBits != 0 {
+		return math.NaN()
 	}
-	return independentRate(m, k, n)
+	if !s.blocked() {
+		return independentRate(s.reach(m), k, n)
+	}
+	best := math.NaN()
+	for _, c := range s.candidates() {
+		if z := c.groups(); k%z == 0 {
+			if rate := newBlockModel(k, z).rate(n, m/blockBits); !(rate >= best) {
+				best = rate
+			}
+		}
+	}
+	return best
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
@@ -140,7 +156,11 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	if ideal := math.Ceil(-math.Log2(p)); ideal > maxK { // k that sets half the bits
 		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, ideal, maxK)
 	}
-	if m := OptimalM(n, p); m >= maxM {
+	m := OptimalM(n, p)
+	if p > 0.5 { // k = 1, which is more than the bound's fraction of one
+		m = -float64(n) / math.Log1p(-p)
+	}
+	if m >= maxM {
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
 	}
 	if s.blocked() {
@@ -150,9 +170,12 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K, s = blockedParams(n, p, s)
 	} else {
 		params.M, params.K = independentParams(n, p)
+		if reach := s.reach(params.M); reach < params.M {
+			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, reach)
+		}
 	}
 	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
-		return params, s, fmt.Errorf("%w: n = %d keys at p = %v with strategy %q need more than %d bytes", ErrTooLarge, n, p, s, uint64(maxM/8))
+		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))
 	}
 	return params, s, nil
 }
@@ -178,20 +201,35 @@ func independentParams(n uint64, p float64) (m uint64, k int) {
 const maxM = 1 << 53
 
 // minWords returns the smallest number of 64-bit words that keeps n keys of k
-// bits at or below rate p. It starts from the textbook's m and walks, first by
+// bits at or below rate p. It starts from the textbook's m and goes on, first by
 // the cheap rate, then by the true one: a few steps at any size.
 func minWords(n uint64, p float64, k int) uint64 {
 	m := -float64(k) * float64(n) / math.Log1p(-math.Pow(p, 1/float64(k)))
 	words := max(1, uint64(m/64))
 	for _, rate := range []func(m uint64, k int, n uint64) float64{expandedRate, independentRate} {
-		for words > 1 && rate((words-1)*64, k, n) <= p {
-			words--
-		}
-		for rate(words*64, k, n) > p {
-			words++
-		}
+		words = leastFrom(words, func(w uint64) bool { return rate(w*64, k, n) <= p })
 	}
 	return words
+}
+
+// leastFrom returns the smallest number, from 1, that is enough, given a guess. Its
+// steps double, because for p near 1 and many keys the guess is far off in words.
+func leastFrom(guess uint64, enough func(uint64) bool) uint64 {
+	low, high := guess-1, guess // low is 0 or not enough
+	for step := uint64(1); !enough(high); step *= 2 {
+		low, high = high, high+step
+	}
+	for step := uint64(1); low > 0 && enough(low); step *= 2 {
+		low, high = low-min(step, low), low
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
 }
 
 // exactKeys is where independentRate changes over from the exact computation to
@@ -219,6 +257,9 @@ func independentRate(m uint64, k int, n uint64) float64 {
 // Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
 // application", section 3.2.
 func expandedRate(bits uint64, k int, n uint64) float64 {
+	if bits == 1 {
+		return 1 // where the variance below is 0/0
+	}
 	m, balls := float64(bits), float64(k)*float64(n)
 	q1, q2 := exactZero(1, m, balls), exactZero(2, m, balls)
 	mean := ExpectedOnes(bits, k, n)
@@ -239,8 +280,8 @@ func exactRate(bits uint64, k int, n uint64) float64 {
 	m := float64(bits)
 	// cover[j]: the balls so far cover j given bits. The next one hits one of
 	// them with probability j/m, and then j-1 remain to be covered.
-	var hit, cover, distinct [maxK + 1]float64
 	top := int(min(uint64(k), bits)) // there are no more than m different bits
+	hit, cover, distinct := make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
 	for j := range top + 1 {
 		hit[j] = float64(j) / m
 	}

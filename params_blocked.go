@@ -18,21 +18,23 @@ const blockedSlack = 1.03
 // of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
-// blockedParams returns m, k and the strategy with the z to use for n keys at
-// rate p; an m of math.MaxUint64 if there is none below maxM.
-func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
-	candidates := []Strategy{s}
+// candidates returns the strategies that a Blocked may become.
+func (s Strategy) candidates() []Strategy {
 	if s.id == idBlocked {
-		candidates = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+		return []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	}
+	return []Strategy{s}
+}
+
+// blockedParams returns m, k and the strategy with the z to use for n keys at
+// rate p.
+func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
+	candidates := s.candidates()
 	best := uint64(math.MaxUint64)
 	blocks, ks := make([]uint64, len(candidates)), make([]int, len(candidates))
 	for i, c := range candidates {
 		blocks[i], ks[i] = leastBlocks(n, p, c.groups())
 		best = min(best, blocks[i])
-	}
-	if best == math.MaxUint64 {
-		return best, 1, s
 	}
 	for i, c := range candidates {
 		if float64(blocks[i]) <= blockedSlack*float64(best) {
@@ -94,7 +96,7 @@ func (bm *blockModel) at(i int) float64 {
 		for r, prob := range bm.probe {
 			hit += prob * bm.cover[r]
 		}
-		if hit > 1-1e-12 { // rounding keeps it from coming any nearer than 1e-14
+		if hit > 1-1e-12 { // rounding may keep it from getting nearer
 			hit = 1 // or a block with 2^40 keys would take 2^40 steps
 		}
 		bm.hit = append(bm.hit, math.Pow(hit, float64(bm.z)))
@@ -118,11 +120,6 @@ func (bm *blockModel) addKey() {
 	}
 }
 
-// saturated is how many keys a block on average must have for its rate to be 1 to the
-// last digit: even with k = 1, which of 512 bits sets one, half as many leave a given
-// bit unset with a probability of e^-128.
-const saturated = 1 << 17
-
 // rate returns the expected rate of n keys in the given number of blocks: the mean
 // of at(i), where i is binomial(n, 1/blocks).
 func (bm *blockModel) rate(n, blocks uint64) float64 {
@@ -131,8 +128,8 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 	}
 	keys, others := float64(n), float64(blocks-1)
 	mean := keys / float64(blocks)
-	if mean > saturated {
-		return 1 // what follows would take as many steps
+	if mean > 1<<15 {
+		return 1 // a block is as good as full with half as many keys, for every k and z
 	}
 	// log P(i = 0), and from there upwards by the ratio of neighbours: as a
 	// logarithm for as long as float64 would show it as 0.
@@ -154,8 +151,11 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 	return min(sum, 1)
 }
 
+// tooManyBlocks ends the search: a small p can want more blocks than a uint64 counts.
+const tooManyBlocks = maxM / blockBits
+
 // minBlocks returns the smallest number of blocks that keeps n keys at or below
-// rate p, or math.MaxUint64 if even maxM bits do not. The logarithm of the rate is a smooth function of the logarithm of that
+// rate p, or at least tooManyBlocks where that is too large anyway. The logarithm of the rate is a smooth function of the logarithm of that
 // number, so the search goes by the secant.
 func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 	excess := func(blocks uint64) float64 { return math.Log(bm.rate(n, blocks) / p) }
@@ -172,11 +172,11 @@ func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 		low /= 2
 	}
 	for atHigh > 0 {
-		if high == maxM/blockBits {
-			return math.MaxUint64
+		if high >= tooManyBlocks {
+			return tooManyBlocks
 		}
 		low, atLow = high, atHigh
-		high = min(high+high/4+1, maxM/blockBits)
+		high = min(high+high/4+1, tooManyBlocks) // beyond, a smaller k would hide larger ones
 		atHigh = excess(high)
 	}
 	for high-low > 1 {

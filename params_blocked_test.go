@@ -152,6 +152,13 @@ func TestBlockedResolves(t *testing.T) {
 	require.Equal(t, f.Strategy().Name(), again.Strategy().Name())
 	require.True(t, f.Compatible(again))
 
+	// Also where digests that collide take a share of p.
+	s, err := NewScheme(1<<30, 1e-9, WithStrategy(Blocked), WithHash(MapHash))
+	require.NoError(t, err)
+	same, err := NewSchemeWithParams(s.Params(), WithStrategy(Blocked), WithHash(MapHash))
+	require.NoError(t, err)
+	require.Equal(t, s.Identity(), same.Identity())
+
 	for _, c := range []struct {
 		s      Strategy
 		params Params

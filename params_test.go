@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -166,6 +167,9 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 				scheme, err := NewScheme(n, p, WithStrategy(s), hash)
 				if err != nil {
 					refused++
+					if s.reach(maxM) < maxM && errors.Is(err, ErrTooLarge) {
+						continue // a strategy of others' that has few bits of hash
+					}
 					blockedTooSmall := s.blocked() && p < minBlockedP*(1+1e-6)
 					collides := p < 1.1*float64(n)/(1<<64) || s.blocked() && p-float64(n)/(1<<64) < minBlockedP
 					if !s.needsKey() && !blockedTooSmall && !collides {
@@ -259,4 +263,61 @@ func TestParamsForRejects(t *testing.T) {
 	got, err := ParamsFor(1_000_000, math.Pow(2, -maxK), DoubleHashing)
 	require.NoError(t, err)
 	require.Equal(t, maxK, got.K)
+}
+
+// TestParamsForEndsAtItsLimits: with p near 1, a filter has much fewer bits than
+// keys, and every step of a search is a small one.
+func TestParamsForEndsAtItsLimits(t *testing.T) {
+	nearOne := math.Nextafter(1, 0)
+	for _, s := range []Strategy{DoubleHashing, Blocked} {
+		for _, n := range []uint64{1000, 1 << 40, 1 << 50, 1 << 60, math.MaxUint64} {
+			for _, p := range []float64{1e-12, 0.1, 0.5, 0.6, 0.999999, nearOne} {
+				got, err := ParamsFor(n, p, s)
+				if err != nil {
+					require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
+					require.Greater(t, float64(n)*-math.Log1p(-p)/p, 1e13, "%s n=%d p=%v", s, n, p)
+					continue
+				}
+				require.Less(t, got.M, uint64(1<<53), "%s n=%d p=%v", s, n, p)
+			}
+		}
+	}
+}
+
+// TestBlockSaturatesBelowTheShortcut holds what rate says about full blocks.
+func TestBlockSaturatesBelowTheShortcut(t *testing.T) {
+	for z := 1; z <= 8; z *= 2 {
+		for k := z; k <= maxK; k += z {
+			bm := newBlockModel(k, z)
+			require.Equal(t, 1.0, bm.at(1<<14), "k=%d z=%d", k, z)
+			require.Equal(t, 1.0, bm.rate(1<<50, 2), "k=%d z=%d", k, z)
+			require.InDelta(t, 1, bm.rate(1<<17, 2), 1e-8, "k=%d z=%d", k, z)
+		}
+	}
+}
+
+// TestStrategyRateOfOddShapes: every strategy, at shapes that New never chooses.
+func TestStrategyRateOfOddShapes(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxForeignK + 1}} {
+			require.True(t, math.IsNaN(s.FalsePositiveRate(shape.M, shape.K, 10)), "%s %+v", s, shape)
+		}
+		for _, n := range []uint64{1 << 20, 1 << 50, math.MaxUint64} { // full, at once
+			require.InDelta(t, 1, s.FalsePositiveRate(1024, 8, n), 1e-9, "%s n=%d", s, n)
+		}
+	}
+	require.Equal(t, 1.0, DoubleHashing.FalsePositiveRate(1, 3, exactKeys+1))
+	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(100, 8, 10)))
+	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(512, 6, 10)))
+}
+
+// TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
+// independent positions.
+func TestRateOfBlockedItself(t *testing.T) {
+	params, resolved, err := size(1000, 1e-3, Blocked)
+	require.NoError(t, err)
+	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
+	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))
+	require.Greater(t, got, 0.8e-3)
+	require.Equal(t, Blocked1.FalsePositiveRate(51_200, 5, 1000), Blocked.FalsePositiveRate(51_200, 5, 1000), "only z = 1 divides 5")
 }

@@ -19,6 +19,7 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 	hash     hasher
+	divisor  divisor // by m, for strategies that take remainders
 }
 
 // NewScheme returns the scheme of the filter that [New] makes of the same
@@ -53,7 +54,10 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 		return scheme{}, err
 	}
 	params.P = p
-	return scheme{params, strategy, h}, nil
+	if err := o.checkSize(params.M); err != nil {
+		return scheme{}, err
+	}
+	return scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // given makes the scheme with the m and k that params names.
@@ -62,14 +66,17 @@ func given(params Params, o options) (scheme, error) {
 	if err != nil {
 		return scheme{}, err
 	}
-	if err := params.validate(); err != nil {
+	if err := params.validate(o.strategy); err != nil {
 		return scheme{}, err
 	}
-	strategy, err := o.strategy.resolve(params)
+	strategy, err := o.strategy.resolve(params, h.collisions(params.N))
 	if err != nil {
 		return scheme{}, err
 	}
-	return scheme{params, strategy, h}, nil
+	if err := o.checkSize(params.M); err != nil {
+		return scheme{}, err
+	}
+	return scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // Params returns m and k, and n and p as far as they are known.
@@ -94,9 +101,16 @@ func (s Scheme) Identity() string {
 // AppendPositions appends the positions of a key's k bits, each in [0, m) and not
 // necessarily different, in the order in which the strategy finds them.
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
-	if s.strategy.needsKey() {
+	switch s.strategy.id {
+	case idSeededHashing:
 		for i := range s.params.K {
-			dst = append(dst, seededPosition(key, s.hash.k0, i, s.params.M))
+			dst = append(dst, seededPosition(key, s.hash.k0, i, &s.divisor))
+		}
+		return dst
+	case idBitsAndBlooms:
+		h := sum256(s.hash.k0, key)
+		for i := range s.params.K {
+			dst = append(dst, s.divisor.remainder(h.at(uint64(i))))
 		}
 		return dst
 	}

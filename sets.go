@@ -30,7 +30,8 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 // Union adds every key of other to f, in O(m). Afterwards f is the filter that
 // all the keys together would have made, with their number's rate. Keys that are
 // being added to either while it runs are not lost from the filter they are added
-// to; whether f also gets those added to other is a matter of timing.
+// to; whether f also gets those added to other is a matter of timing. It counts as an
+// add of another key: of a key that is in other, an Add to f may have no winner.
 //
 // The error wraps [ErrIncompatible], and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {

@@ -3,13 +3,15 @@ package bloom
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/twmb/murmur3"
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
-// of this package are [DoubleHashing], [Blocked] and [SeededHashing]; [NewStrategy]
-// makes others. The zero Strategy is none, and [New] refuses it.
+// of this package are [DoubleHashing], [Blocked] and [SeededHashing], and those of
+// other systems, [GuavaMitz64], [GuavaMitz32] and [BitsAndBlooms]; [NewStrategy] makes
+// others. The zero Strategy is none, and [New] refuses it.
 //
 // The positions of a named strategy never change, because filters outlive the
 // program that made them. Two strategies of the same name are taken to be equal.
@@ -38,12 +40,19 @@ const (
 	idBlocked2
 	idBlocked4
 	idBlocked8
+	idGuavaMitz32
+	idGuavaMitz64
+	idBitsAndBlooms
 )
 
 // maxK is the largest number of bits a key may have. Half the bits of a filter
 // are set at its best, so k = 64 reaches rates below 1e-19; more would be slower
 // and no better.
 const maxK = 64
+
+// maxForeignK is the largest k that Guava's files can say. Other systems choose k
+// for a p that nobody needs, and their filters are there to be read.
+const maxForeignK = 255
 
 var (
 	// DoubleHashing derives all positions from one 128-bit digest (h1, h2), by
@@ -65,9 +74,11 @@ var (
 	// SeededHashing hashes the key itself k times, by 64-bit Murmur3 with the
 	// seeds s, s+1, …, s+k-1 (s is 0 unless [WithSeed] says otherwise), and takes
 	// each modulo m. It is the textbook's filter, k times the work of
-	// [DoubleHashing] at the same rate, and here to be compared with. Where a seed
-	// is the length of a key of at most 8 bytes, it is replaced as in [WithSeed]:
-	// or the rate would be up to 9 % above p for such keys.
+	// [DoubleHashing] at the same rate, and here to be compared with.
+	//
+	// Among keys of 1 to 8 bytes, the hash whose seed is their length has only half
+	// of the positions, if it is one of the k: a property of Murmur3, which takes the
+	// rate of such keys up to 9 % above p. The other strategies do not have it.
 	//
 	// It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
 	// panic on a filter with this strategy.
@@ -76,7 +87,7 @@ var (
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
 // are compatible if their strategies' names are equal. A filter calls index once
-// for each of a key's bits; a position of m or more makes the call that met it
+// for each of a key's bits, twice where it adds the key; a position of m or more makes the call that met it
 // panic. The filter is sized as if the positions were independent and uniform,
 // so the promise of p is only as good as index is.
 //
@@ -93,7 +104,20 @@ func (s Strategy) Name() string { return s.name }
 func (s Strategy) String() string { return s.name }
 
 // needsKey reports whether the digest is not enough to find the positions.
-func (s Strategy) needsKey() bool { return s.id == idSeededHashing }
+func (s Strategy) needsKey() bool { return s.id == idSeededHashing || s.id == idBitsAndBlooms }
+
+// foreign reports whether the strategy is that of another system.
+func (s Strategy) foreign() bool {
+	return s.id == idGuavaMitz32 || s.id == idGuavaMitz64 || s.id == idBitsAndBlooms
+}
+
+// maxK returns the largest k that a filter with the strategy may have.
+func (s Strategy) maxK() int {
+	if s.foreign() {
+		return maxForeignK
+	}
+	return maxK
+}
 
 func (s Strategy) validate() error {
 	switch {
@@ -109,14 +133,17 @@ func (s Strategy) validate() error {
 	return nil
 }
 
+// named returns all strategies of this package.
+func named() []Strategy {
+	return []Strategy{
+		DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8,
+		GuavaMitz32, GuavaMitz64, BitsAndBlooms,
+	}
+}
+
 // taken reports whether the name is that of a strategy of this package.
 func (s Strategy) taken() bool {
-	for _, b := range [...]Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8} {
-		if s.name == b.name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(named(), func(b Strategy) bool { return s.name == b.name })
 }
 
 // How an add finds its one winner
@@ -213,15 +240,15 @@ func doubleContains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 }
 
 // seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, m uint64) uint64 {
-	return murmur3.SeedSum64(murmurSeed(seed+uint64(i), key), key) % m
+func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {
+	return d.remainder(murmur3.SeedSum64(seed+uint64(i), key))
 }
 
-func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
 	last := noBit
 	for i := range k {
-		pos := seededPosition(key, seed, i, m)
+		pos := seededPosition(key, seed, i, d)
 		positions[i] = pos
 		if b.get(pos) == 0 {
 			last = pos
@@ -240,9 +267,9 @@ func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
 
 // seededContains stops at the first bit that lacks: each further one costs a
 // hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededContains(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	for i := range k {
-		if b.get(seededPosition(key, seed, i, m)) == 0 {
+		if b.get(seededPosition(key, seed, i, d)) == 0 {
 			return false
 		}
 	}

@@ -18,9 +18,14 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	h1, h2 := f.Hash(key)
 	seen := map[uint64]bool{}
 	for i := range f.params.K {
-		if f.strategy.needsKey() {
-			seen[murmur3.SeedSum64(murmurSeed(f.hash.k0+uint64(i), key), key)%f.params.M] = true
-		} else {
+		switch f.strategy.id {
+		case idSeededHashing:
+			seen[murmur3.SeedSum64(f.hash.k0+uint64(i), key)%f.params.M] = true
+		case idBitsAndBlooms:
+			h := [4]uint64{h1, h2}
+			h[2], h[3] = f.Hash(append(key[:len(key):len(key)], 1))
+			seen[(h[i%2]+uint64(i)*h[[]int{2, 3, 3, 2}[i%4]])%f.params.M] = true
+		default:
 			seen[f.strategy.index(h1, h2, i, f.params.M)] = true
 		}
 	}
@@ -49,7 +54,10 @@ func setBits(f *BloomFilter) []uint64 {
 func TestKernelsEqualIndexFunctions(t *testing.T) {
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1, 3, 63, 64, 65, 100, 512, 1000, 4096, 51_200} {
-			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK} {
+			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxForeignK} {
+				if k > s.maxK() {
+					continue
+				}
 				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), WithSeed(m+uint64(k)))
 				if s.blocked() && (m%512 != 0 || k%s.groups() != 0) {
 					require.ErrorIs(t, err, ErrInvalid)
@@ -82,13 +90,13 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata/positions.golden instead of comparing: only to append")
+var update = flag.Bool("update", false, "write testdata/positions.golden, and the *.bloom that are missing, instead of comparing: only to append")
 
 // TestPositionsAreFrozen compares with positions that were written down once.
 // A difference breaks every filter in every file: mend the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) {
 	var out strings.Builder
-	for _, s := range builtins {
+	for _, s := range append(append([]Strategy{}, builtins...), foreigns...) {
 		for _, seed := range []uint64{0, 42} {
 			shapes := []Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}}
 			if s.blocked() {
@@ -124,6 +132,15 @@ func TestEmptyKey(t *testing.T) {
 		require.True(t, f.Contains([]byte{}))
 		require.Len(t, setBits(f), 8, s)
 	}
+	// The others had not thought of it, but it is a key all the same.
+	for _, s := range foreigns {
+		f, err := NewWithParams(Params{M: 1 << 20, K: 8}, WithStrategy(s))
+		require.NoError(t, err)
+		require.False(t, f.Contains(nil))
+		require.True(t, f.Add(nil))
+		require.False(t, f.AddString(""))
+		require.True(t, f.Contains([]byte{}))
+	}
 }
 
 // TestDoubleIndexBeyond32Bits pins positions at sizes that no test allocates.
@@ -139,7 +156,7 @@ func TestDoubleIndexBeyond32Bits(t *testing.T) {
 }
 
 func TestAddHashIsAddOfTheDigest(t *testing.T) {
-	for _, s := range append([]Strategy{DoubleHashing, custom}, blockeds...) {
+	for _, s := range append([]Strategy{DoubleHashing, GuavaMitz32, GuavaMitz64, custom}, blockeds...) {
 		a, b := MustNew(100, 0.01, WithStrategy(s), WithSeed(7)), MustNew(100, 0.01, WithStrategy(s), WithSeed(7))
 		for i := range uint64(100) {
 			key := []byte(formatUint(i))

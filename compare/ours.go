@@ -25,6 +25,8 @@ func ourPeers() []*peer {
 		{name: "ours: DoubleHashing, Murmur3", strategy: bloom.DoubleHashing},
 		{name: "ours: DoubleHashing, MapHash", strategy: bloom.DoubleHashing, opts: fast},
 		{name: "ours: SeededHashing, Murmur3", strategy: bloom.SeededHashing},
+		{name: "ours: GuavaMitz64, Murmur3", strategy: bloom.GuavaMitz64},
+		{name: "ours: BitsAndBlooms, Murmur3", strategy: bloom.BitsAndBlooms},
 		{name: referencePortable + ", batch", strategy: bloom.Blocked, batch: true},
 		{name: referenceFastest + ", batch", strategy: bloom.Blocked, batch: true, opts: fast},
 		{name: "ours: DoubleHashing, MapHash, batch", strategy: bloom.DoubleHashing, batch: true, opts: fast},

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/seed3447c163/bloom"
 )
 
 // A crawler fetches pages and follows their links until none are left.
@@ -16,6 +14,7 @@ type crawler struct {
 	cfg         config
 	client      *client
 	seen        seenSet
+	state       *state // nil if nothing is kept
 	frontier    *frontier
 	stats       stats
 	started     time.Time
@@ -29,6 +28,7 @@ type stats struct {
 	fetched, notHTML, truncated, bytes atomic.Int64
 	redirected, failed                 atomic.Int64
 
+	resumed                     atomic.Int64
 	links                       atomic.Int64
 	added, addedBytes           atomic.Int64
 	duplicate, offHost, tooDeep atomic.Int64
@@ -38,7 +38,7 @@ type stats struct {
 	failures []string // the first few, to show
 }
 
-func newCrawler(cfg config, filter *bloom.BloomFilter) *crawler {
+func newCrawler(cfg config, filter filter) *crawler {
 	c := &crawler{
 		cfg:      cfg,
 		client:   newClient(cfg),
@@ -56,6 +56,9 @@ func newCrawler(cfg config, filter *bloom.BloomFilter) *crawler {
 // ends.
 func (c *crawler) crawl(ctx context.Context) {
 	c.client.loadRobots(ctx)
+	if c.state != nil {
+		c.resume()
+	}
 	for _, t := range c.cfg.starts {
 		c.offer(t, 0)
 	}
@@ -82,6 +85,17 @@ func (c *crawler) crawl(ctx context.Context) {
 	c.interrupted = ctx.Err() != nil
 }
 
+// resume queues what an earlier run has left, except on a host whose robots.txt does
+// not allow it any more or can't be read: that stays in the log.
+func (c *crawler) resume() {
+	for _, p := range c.state.pending {
+		if c.client.hosts[p.origin].allows(p.path) { // the host is one of the start URLs'
+			c.stats.resumed.Add(1)
+			c.frontier.push(p)
+		}
+	}
+}
+
 // ending says why the crawl ended.
 func (c *crawler) ending() string {
 	switch {
@@ -98,6 +112,9 @@ func (c *crawler) visit(ctx context.Context, p page) {
 	r, err := c.client.get(ctx, p.target)
 	if ctx.Err() != nil {
 		return // cut off by Ctrl-C: not the page's failure
+	}
+	if c.state != nil {
+		defer c.state.done(p)
 	}
 	c.stats.bytes.Add(r.bytes)
 	if r.redirected && p.depth == 0 {
@@ -156,6 +173,7 @@ func (c *crawler) follow(base *url.URL, l link, depth int) {
 // of nothing that won't be fetched.
 func (c *crawler) offer(t target, depth int) {
 	c.stats.links.Add(1)
+	p := page{target: t, depth: depth}
 	host, known := c.client.hosts[t.origin]
 	switch {
 	case !known:
@@ -164,13 +182,25 @@ func (c *crawler) offer(t target, depth int) {
 		c.stats.tooDeep.Add(1)
 	case !host.allows(t.path):
 		c.stats.robots.Add(1)
-	case !c.seen.add(t.String()):
+	case !c.isNew(&p):
 		c.stats.duplicate.Add(1)
 	default:
 		c.stats.added.Add(1)
 		c.stats.addedBytes.Add(int64(len(t.String())))
-		c.frontier.push(page{t, depth})
+		c.frontier.push(p)
 	}
+}
+
+// isNew reports whether a page was not found before, and takes it for found.
+func (c *crawler) isNew(p *page) bool {
+	if c.state == nil {
+		return c.seen.add(p.String())
+	}
+	added := c.state.add(p)
+	if !added && c.state.failed() {
+		c.frontier.close() // what can't be kept must not be fetched
+	}
+	return added
 }
 
 // maxFailures is how many failures the summary shows: enough to see a pattern.

@@ -5,7 +5,8 @@ import "sync"
 // A page is a URL that was found and waits to be fetched.
 type page struct {
 	target
-	depth int // clicks away from a start URL
+	depth int   // clicks away from a start URL
+	id    int64 // in the log of a state
 }
 
 // A frontier is the queue of pages to fetch, level by level: no page is handed out
@@ -24,7 +25,7 @@ type frontier struct {
 	mu      sync.Mutex
 	changed sync.Cond // the answer of pop may have changed
 	level   []page    // being handed out
-	next    []page    // a click further away
+	next    []page    // further away: one click, or more if an earlier crawl has left them
 	taken   int       // pages that pop has handed out
 	done    int       // pages of those that are finished
 	limit   int       // pages that pop hands out at most, 0 for any number
@@ -37,7 +38,8 @@ func newFrontier(limit int) *frontier {
 	return q
 }
 
-// push adds a start page, or one that a page from pop links to.
+// push adds a start page, one that a page from pop links to, or one that an earlier
+// crawl has left.
 func (q *frontier) push(p page) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +60,7 @@ func (q *frontier) pop() (page, bool) {
 		return page{}, false
 	}
 	if len(q.level) == 0 {
-		q.level, q.next = q.next, nil
+		q.level, q.next = nearest(q.next)
 	}
 	if len(q.level) == 0 {
 		return page{}, false
@@ -67,6 +69,21 @@ func (q *frontier) pop() (page, bool) {
 	q.level = q.level[1:]
 	q.taken++
 	return p, true
+}
+
+// nearest splits off the pages that are the fewest clicks away.
+func nearest(pages []page) (near, far []page) {
+	for _, p := range pages {
+		if len(near) > 0 && p.depth < near[0].depth {
+			near, far = nil, append(far, near...)
+		}
+		if len(near) == 0 || p.depth == near[0].depth {
+			near = append(near, p)
+		} else {
+			far = append(far, p)
+		}
+	}
+	return near, far
 }
 
 // finish says that a page from pop is done with and will add no more links.

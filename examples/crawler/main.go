@@ -18,6 +18,10 @@
 //
 //	crawler [flags] [start URL ...]
 //
+// With -state the crawl is kept in a folder, the filter as a memory-mapped file, and
+// goes on where it was after it was killed: a page that was being fetched then is
+// fetched once more, and no other.
+//
 // With -exact an exact set runs beside the filter and every difference is
 // reported.
 //
@@ -65,6 +69,7 @@ type config struct {
 	n       uint64
 	p       float64
 	exact   bool
+	state   string
 	starts  []target
 }
 
@@ -77,12 +82,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "crawler:", err)
 		return exitUsage
 	}
-	filter, err := bloom.New(cfg.n, cfg.p)
-	if err != nil {
+	if _, err := bloom.NewScheme(cfg.n, cfg.p); err != nil {
 		fmt.Fprintf(stderr, "crawler: -n %d -p %g: %v\n", cfg.n, cfg.p, err)
 		return exitUsage
 	}
-	if err := crawlAndReport(ctx, cfg, filter, stdout, stderr); err != nil {
+	if err := crawlAndReport(ctx, cfg, stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "crawler:", err)
 		return exitFail
 	}
@@ -91,7 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // crawlAndReport starts the built-in site if it is needed, crawls, and writes the
 // summary, whatever ended the crawl.
-func crawlAndReport(ctx context.Context, cfg config, filter *bloom.BloomFilter, stdout, stderr io.Writer) (err error) {
+func crawlAndReport(ctx context.Context, cfg config, stdout, stderr io.Writer) (err error) {
 	intro := "crawling " + joinTargets(cfg.starts)
 	if len(cfg.starts) == 0 {
 		site, err := startSite()
@@ -106,11 +110,35 @@ func crawlAndReport(ctx context.Context, cfg config, filter *bloom.BloomFilter, 
 		return err
 	}
 
-	c := newCrawler(cfg, filter)
+	c, err := startCrawler(cfg)
+	if err != nil {
+		return err
+	}
+	if c.state != nil {
+		defer func() { err = errors.Join(err, c.state.close()) }()
+	}
 	stopProgress := startProgress(c, stderr)
 	c.crawl(ctx)
 	stopProgress()
 	return c.report(stdout)
+}
+
+// startCrawler returns a crawler with a filter in memory or, with -state, in a file.
+func startCrawler(cfg config) (*crawler, error) {
+	if cfg.state == "" {
+		filter, err := bloom.New(cfg.n, cfg.p)
+		if err != nil {
+			return nil, err
+		}
+		return newCrawler(cfg, filter), nil
+	}
+	state, err := openState(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("-state: %w", err)
+	}
+	c := newCrawler(cfg, state.seen)
+	c.state = state
+	return c, nil
 }
 
 // String describes the limits of a crawl.
@@ -146,6 +174,7 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 	fs.Uint64Var(&cfg.n, "n", 1_000_000, "make the filter for this many `URLs`")
 	fs.Float64Var(&cfg.p, "p", 1e-6, "false-positive `rate` at n URLs: the share of pages that are never fetched")
 	fs.BoolVar(&cfg.exact, "exact", false, "run an exact set beside the filter and report the differences")
+	fs.StringVar(&cfg.state, "state", "", "keep the crawl in this `folder`: a crawl that was killed or interrupted\ngoes on when it is run again with the same flags and URLs")
 	// Parse would print every error with all the flags; run prints it in a line.
 	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); err != nil {
@@ -165,6 +194,10 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 			return cfg, fmt.Errorf("start URL %q: %w", arg, err)
 		}
 		cfg.starts = append(cfg.starts, t)
+	}
+
+	if cfg.state != "" && len(cfg.starts) == 0 {
+		return cfg, errors.New("-state without a URL: the built-in site has another address in every run")
 	}
 
 	rateGiven := false
@@ -189,6 +222,8 @@ func (cfg config) validate() error {
 		return fmt.Errorf("-max %d, want a number of requests, or 0 for no limit", cfg.max)
 	case cfg.timeout <= 0:
 		return fmt.Errorf("-timeout %v, want more than 0", cfg.timeout)
+	case cfg.exact && cfg.state != "":
+		return errors.New("-exact with -state: the exact set is not kept")
 	case cfg.maxBody < 1:
 		return fmt.Errorf("-maxbody %d, want at least 1", cfg.maxBody)
 	}

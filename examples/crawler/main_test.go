@@ -26,6 +26,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"-max", "-3"}, "-max -3"},
 		{[]string{"-timeout", "0s"}, "-timeout 0s"},
 		{[]string{"-maxbody", "0"}, "-maxbody 0"},
+		{[]string{"-state", "x"}, "-state without a URL"},
+		{[]string{"-state", "x", "-exact", "http://example.org"}, "-exact with -state"},
 		{[]string{"-speed", "1"}, "-speed"},
 		{[]string{"example.org"}, `"example.org"`},
 		{[]string{"ftp://example.org/"}, `"ftp://example.org/"`},

@@ -43,7 +43,7 @@ func (c *crawler) report(w io.Writer) error {
 		return err
 	case len(misses) > 0:
 		return fmt.Errorf("the filter forgot %d URLs, the first is %s", len(misses), misses[0])
-	case c.stats.fetched.Load() == 0 && !c.interrupted:
+	case c.stats.fetched.Load() == 0 && !c.interrupted && (c.state == nil || len(c.state.pending) > 0 || c.state.earlier == 0):
 		return errors.New("nothing was fetched")
 	}
 	return nil
@@ -68,10 +68,13 @@ func (c *crawler) reportPages(b *bytes.Buffer) {
 	}
 
 	fmt.Fprintf(b, "\n%s\n\n", c.ending())
+	if c.state != nil {
+		row(b, "resumed", count(s.resumed.Load()), fmt.Sprintf("left by earlier runs, which found %s", count(c.state.earlier)))
+	}
 	row(b, "pages fetched", count(fetched), note)
 	row(b, "redirects", count(redirected), "their targets are links")
 	row(b, "failed", count(failed), "")
-	row(b, "not fetched", count(s.added.Load()-fetched-redirected-failed), "new, but the crawl ended before")
+	row(b, "not fetched", count(s.resumed.Load()+s.added.Load()-fetched-redirected-failed), "new, but the crawl ended before")
 	row(b, "elapsed", c.elapsed.Round(time.Millisecond).String(), "")
 	row(b, "pages/s", perSecond(fetched, c.elapsed), "")
 }
@@ -91,6 +94,9 @@ func (c *crawler) reportLinks(b *bytes.Buffer) {
 
 func (c *crawler) reportFilter(b *bytes.Buffer) {
 	f, added := c.seen.filter, c.stats.added.Load()
+	if c.state != nil {
+		added += c.state.earlier
+	}
 	estimate := "all bits are set"
 	if n := f.EstimatedCount(); n != math.MaxUint64 {
 		estimate = "going by its bits " + count(n)

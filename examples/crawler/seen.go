@@ -10,9 +10,21 @@ import (
 // A seenSet knows which URLs were found before. The filter alone decides; the
 // audit, if there is one, only watches.
 type seenSet struct {
-	filter *bloom.BloomFilter
+	filter filter
 	audit  *audit
 }
+
+// A filter is a [bloom.BloomFilter], or with -state one that lives in a file.
+type filter interface {
+	AddString(key string) bool
+	ContainsString(key string) bool
+	SizeBytes() uint64
+	FillRatio() float64
+	EstimatedCount() uint64
+	EstimatedFalsePositiveRate() float64
+}
+
+var _ filter = (*bloom.BloomFilter)(nil)
 
 // add returns true if the URL is definitely new and this call is the one that
 // added it, false if it was probably found before. It is safe for concurrent use

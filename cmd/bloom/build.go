@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/spf13/cobra"
+)
+
+var buildHelp = `Makes a filter of keys and writes it to a file.
+
+-n is how many different keys the filter will hold, later ones counted in: beyond it the
+filter never misses either, but its rate rises above -p. Without -n the files are read
+twice, and the filter is made for as many keys as there are lines in them.
+
+Choose -p by what a wrong "probably in" costs: 0.01 where it is a look in vain, 1e-6
+where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
+shows it for your numbers.
+
+With --format the file is one for another program, and the filter the one that it would
+make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8).
+
+Formats:
+` + formatsHelp()
+
+func newBuild(e *env) *cobra.Command {
+	var pl plan
+	var key secret
+	in := input{env: e}
+	var out, as string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ...]",
+		Short: "make a filter of the keys in files or standard input",
+		Long:  buildHelp,
+		Example: `  bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
+  bloom build -o words.bloom /usr/share/dict/words
+  bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
+  find . -print0 | bloom build -0 -n 1e5 -o files.bloom`,
+		RunE: func(cmd *cobra.Command, inputs []string) error {
+			opts, err := key.options()
+			if err != nil {
+				return err
+			}
+			if err := checkNew(out, force); err != nil {
+				return err
+			}
+			if pl.n == 0 {
+				if err := in.countInto(&pl.n, inputs); err != nil {
+					return err
+				}
+			}
+			to, err := formatNamed(as)
+			if err != nil {
+				return err
+			}
+			f, err := pl.filter(to, opts, cmd.Flags().Changed("strategy"))
+			if err != nil {
+				return err
+			}
+			// To learn only after hours that the format has no such filter would be late.
+			if err := to.write(io.Discard, f); err != nil {
+				return err
+			}
+			if err := fill(e, &in, f, inputs); err != nil {
+				return err
+			}
+			return save(out, f, to)
+		},
+	}
+	pl.flags(cmd, 0.01)
+	key.flags(cmd)
+	in.flags(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	formatFlag(cmd, &as)
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+const addHelp = `Adds keys to the filter in a file, and says how many of them were new. The file is
+replaced when all keys are in: until then it stays as it was, also for those who ask
+it meanwhile. Two adds to the same file at the same time lose the keys of one of them.`
+
+func newAdd(e *env) *cobra.Command {
+	var key secret
+	in := input{env: e}
+	cmd := &cobra.Command{
+		Use:     "add FILE [INPUT ...]",
+		Short:   "add keys to the filter in a file",
+		Long:    addHelp,
+		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts, err := key.options()
+			if err != nil {
+				return err
+			}
+			f, format, err := load(e, args[0], opts)
+			if err != nil {
+				return err
+			}
+			if err := fill(e, &in, f, args[1:]); err != nil {
+				return err
+			}
+			return save(args[0], f, format)
+		},
+	}
+	key.flags(cmd)
+	in.flags(cmd)
+	in.keyFlag(cmd)
+	return cmd
+}
+
+// fill adds the keys and says what has become of them.
+func fill(e *env, in *input, f *bloom.BloomFilter, files []string) error {
+	shown := newProgress(e, "new", files, false)
+	err := in.each(files, shown, func(keys [][]byte) error {
+		shown.count(len(keys), f.AddMany(keys, nil))
+		return nil
+	})
+	shown.stop()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s keys read, %s of them definitely new; the filter now holds %s\n",
+		grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(f.EstimatedCount()))
+	warn(e, f)
+	return nil
+}
+
+// warn says so if a filter holds more than it was made for.
+func warn(e *env, f *bloom.BloomFilter) {
+	if s := f.Stats(); s.Load() > overload {
+		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
+			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
+	}
+}
+
+// overload is from where on there is a warning: the count is an estimate, whose noise
+// should not cry wolf at exactly n.
+const overload = 1.05
+
+// countInto reads the inputs for their number of keys.
+func (in *input) countInto(n *count, files []string) error {
+	if len(files) == 0 || totalSize(files, nil) == 0 {
+		return fmt.Errorf("how many keys will there be? Want -n, as standard input and pipes cannot be read twice to count them")
+	}
+	for _, name := range files {
+		if _, err := os.Stat(name); err != nil {
+			return err
+		}
+	}
+	shown := newProgress(in.env, "counted", files, false)
+	defer shown.stop()
+	err := in.each(files, shown, func(keys [][]byte) error {
+		shown.count(len(keys), len(keys))
+		return nil
+	})
+	*n = count(max(1, shown.keys.Load()))
+	return err
+}
+
+// filter makes the empty filter of a plan: for another program's format the one that
+// this program would make of the same n and p, unless a strategy is asked for.
+func (pl *plan) filter(to *format, opts []bloom.Option, strategy bool) (*bloom.BloomFilter, error) {
+	if to.make != nil && !strategy {
+		return to.make(uint64(pl.n), float64(pl.p), opts...)
+	}
+	return bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
+}

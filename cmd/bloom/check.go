@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const checkHelp = `Prints the keys that are probably in the filter, each on a line, in the order in which
+they come. With -v it prints the others, those that are definitely not in.
+
+The exit status is grep's: 0 if at least one key was selected, 1 if none was, 2 if
+something went wrong.`
+
+func newCheck(e *env) *cobra.Command {
+	var key secret
+	in := input{env: e}
+	var invert, quiet, number bool
+	cmd := &cobra.Command{
+		Use:   "check FILE [INPUT ...]",
+		Short: "print the keys that are probably in a filter, or with -v those that are not",
+		Long:  checkHelp,
+		Example: `  bloom check seen.bloom candidates.txt       # probably seen before
+  bloom check -v seen.bloom candidates.txt    # definitely new
+  bloom check -q seen.bloom -k "$url" && echo "probably seen"`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts, err := key.options()
+			if err != nil {
+				return err
+			}
+			f, _, err := load(e, args[0], opts)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriterSize(e.stdout, bufferSize)
+			shown := newProgress(e, "selected", args[1:], !quiet && !number)
+			var found []bool
+			err = in.each(args[1:], shown, func(keys [][]byte) error {
+				found = resize(found, len(keys))
+				yes := f.ContainsMany(keys, found)
+				if invert {
+					yes = len(keys) - yes
+				}
+				shown.count(len(keys), yes)
+				switch {
+				case number || yes == 0:
+					return nil
+				case quiet:
+					return errEnough
+				}
+				for i, key := range keys {
+					if found[i] != invert {
+						out.Write(key)
+						out.WriteByte(in.delim())
+					}
+				}
+				return out.Flush()
+			})
+			shown.stop()
+			if err != nil && !errors.Is(err, errEnough) {
+				return err
+			}
+			if number {
+				fmt.Fprintln(e.stdout, shown.yes.Load())
+			}
+			if shown.yes.Load() == 0 {
+				return errNotFound
+			}
+			return nil
+		},
+	}
+	key.flags(cmd)
+	in.flags(cmd)
+	in.keyFlag(cmd)
+	cmd.Flags().BoolVarP(&invert, "invert", "v", false, "select the keys that are definitely not in")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing and stop at the first selected key: only the exit status")
+	cmd.Flags().BoolVarP(&number, "count", "c", false, "print how many keys were selected, not which")
+	return cmd
+}
+
+// errEnough ends the reading where what comes next cannot change the answer.
+var errEnough = errors.New("enough")
+
+// resize returns a slice of n answers, in the same memory if it suffices.
+func resize(answers []bool, n int) []bool {
+	if cap(answers) < n {
+		return make([]bool, n)
+	}
+	return answers[:n]
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const convertHelp = `Writes a filter in another format. What is in it stays the same: a filter cannot be
+converted to one for a program that would look for its bits in other places. So a filter
+that Java's Guava shall read must be built for it: bloom build --format guava.`
+
+func newConvert(e *env) *cobra.Command {
+	var key secret
+	var as string
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "convert --format FORMAT FILE NEW-FILE",
+		Short:   "write a filter in another format",
+		Long:    convertHelp + "\n\nFormats:\n" + formatsHelp(),
+		Example: "  bloom convert --format text seen.bloom seen.txt",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			opts, err := key.options()
+			if err != nil {
+				return err
+			}
+			if err := checkNew(files[1], force); err != nil {
+				return err
+			}
+			to, err := formatNamed(as)
+			if err != nil {
+				return err
+			}
+			f, _, err := load(e, files[0], opts)
+			if err != nil {
+				return err
+			}
+			return save(files[1], f, to)
+		},
+	}
+	key.flags(cmd)
+	formatFlag(cmd, &as)
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	if err := cmd.MarkFlagRequired("format"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+func formatFlag(cmd *cobra.Command, as *string) {
+	cmd.Flags().StringVar(as, "format", native.name, "`format` to write: "+strings.Join(formatNames(), ", "))
+	complete(cmd, "format", formatNames()...)
+}
+
+func formatNamed(name string) (*format, error) {
+	for i := range formats {
+		if formats[i].name == name && !formats[i].mapped {
+			return &formats[i], nil
+		}
+	}
+	return nil, fmt.Errorf("format %q, want one of %s", name, strings.Join(formatNames(), ", "))
+}
+
+func formatsHelp() string {
+	var b strings.Builder
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-21s %s\n", f.name, f.about)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

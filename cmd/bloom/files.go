@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/persist"
+)
+
+// load reads the filter in a file, "-" for standard input, whatever its format.
+func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format, error) {
+	r, size := e.stdin, int64(-1)
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer file.Close() // it was only read: closing cannot lose anything
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, err
+		}
+		if info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		r = file
+	}
+	b := bufio.NewReaderSize(r, bufferSize)
+	head, err := b.Peek(4096)
+	if err != nil && err != io.EOF {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i := range formats {
+		if !formats[i].is(head, size) {
+			continue
+		}
+		if formats[i].mapped {
+			f, err := loadMapped(path, opts)
+			return f, &formats[i], err
+		}
+		f, err := formats[i].read(b, opts)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, hint(err))
+		}
+		if _, err := b.ReadByte(); err != io.EOF {
+			return nil, nil, fmt.Errorf("%s: more bytes behind the filter's end, want none", path)
+		}
+		return f, &formats[i], nil
+	}
+	return nil, nil, fmt.Errorf("%s: not a filter in any format that is known", path)
+}
+
+// loadMapped reads a filter of persist.Open, which other programs may be using.
+func loadMapped(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	if path == "-" {
+		return nil, fmt.Errorf("a memory-mapped filter on standard input, want its file's name")
+	}
+	file, err := persist.OpenReadOnly(path, opts...)
+	if err != nil {
+		return nil, hint(err)
+	}
+	f := file.Snapshot()
+	return f, file.Close()
+}
+
+// hint adds what to do about an error, where that can be told.
+func hint(err error) error {
+	if errors.Is(err, bloom.ErrIncompatible) {
+		return fmt.Errorf("%w (see bloom help secrets)", err)
+	}
+	return err
+}
+
+// save writes the filter to a file, which is, whatever happens, the old one or the new one.
+func save(path string, f *bloom.BloomFilter, to *format) error {
+	if to.mapped {
+		return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+	}
+	return persist.Save(path, writerTo(func(w io.Writer) error { return to.write(w, f) }))
+}
+
+// A writerTo is an io.WriterTo for functions that do not count.
+type writerTo func(w io.Writer) error
+
+func (write writerTo) WriteTo(w io.Writer) (int64, error) {
+	counted := &writeCounter{w: w}
+	err := write(counted)
+	return counted.n, err
+}
+
+type writeCounter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *writeCounter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// checkNew refuses to write over a file that exists, unless that is wanted.
+func checkNew(path string, force bool) error {
+	if force {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists, want a new name, or --force to replace it", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

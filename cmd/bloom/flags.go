@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/spf13/cobra"
+)
+
+// A count is a flag for a number of keys: 1000000, 1_000_000, 1e6.
+type count uint64
+
+func (c *count) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.FormatUint(uint64(*c), 10)
+}
+func (c *count) Type() string { return "keys" }
+
+func (c *count) Set(text string) error {
+	plain := strings.ReplaceAll(text, "_", "")
+	if n, err := strconv.ParseUint(plain, 10, 64); err == nil && n > 0 {
+		*c = count(n)
+		return nil
+	}
+	x, err := strconv.ParseFloat(plain, 64)
+	if err != nil || x < 1 || x > 1<<53 || x != math.Trunc(x) {
+		return fmt.Errorf("want a whole number of keys, at least 1, such as 1000000, 1_000_000 or 1e6")
+	}
+	*c = count(x)
+	return nil
+}
+
+// A rate is a flag for a false-positive rate: 0.001, 1e-3, 0.1%.
+type rate float64
+
+func (r *rate) String() string { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
+func (r *rate) Type() string   { return "rate" }
+
+func (r *rate) Set(text string) error {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		x /= 100
+	}
+	if err != nil || !(x > 0 && x < 1) {
+		return fmt.Errorf("want a rate between 0 and 1, such as 0.001, 1e-3 or 0.1%%")
+	}
+	*r = rate(x)
+	return nil
+}
+
+// strategies are those that a filter can be made with, in the order of the help.
+var strategies = []bloom.Strategy{
+	bloom.DoubleHashing, bloom.Blocked, bloom.SeededHashing,
+	bloom.GuavaMitz64, bloom.GuavaMitz32, bloom.BitsAndBlooms,
+}
+
+// A strategyFlag is a flag for a strategy, by its name.
+type strategyFlag struct{ bloom.Strategy }
+
+func (s *strategyFlag) Type() string { return "strategy" }
+
+func (s *strategyFlag) Set(name string) error {
+	for _, known := range strategies {
+		if known.Name() == name {
+			s.Strategy = known
+			return nil
+		}
+	}
+	return fmt.Errorf("want one of %s", strings.Join(strategyNames(), ", "))
+}
+
+func strategyNames() (names []string) {
+	for _, s := range strategies {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// A plan says which filter to make.
+type plan struct {
+	n        count
+	p        rate
+	strategy strategyFlag
+}
+
+// flags adds the plan's flags to a command. p has a default, n must be chosen.
+func (pl *plan) flags(cmd *cobra.Command, p float64) {
+	pl.p, pl.strategy = rate(p), strategyFlag{bloom.DoubleHashing}
+	cmd.Flags().VarP(&pl.n, "number", "n", "different keys planned for, e.g. 1e6")
+	cmd.Flags().VarP(&pl.p, "rate", "p", "false-positive rate at that number, e.g. 0.001 or 0.1%")
+	cmd.Flags().VarP(&pl.strategy, "strategy", "s", "how a key's bits are found: "+strings.Join(strategyNames(), ", "))
+	complete(cmd, "strategy", strategyNames()...)
+}
+
+// complete tells the shell which values a flag may have.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// A secret is where a filter's secret key comes from.
+type secret struct{ file string }
+
+func (s *secret) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.file, "key-file", "", "`file` with the filter's secret key: 16 bytes or 32 hex digits; default is $"+keyVariable+" (see bloom help secrets)")
+}
+
+const keyVariable = "BLOOM_KEY"
+
+// options returns the key as an option, or none if there is no key.
+func (s *secret) options() ([]bloom.Option, error) {
+	var raw []byte
+	source := s.file
+	switch text := os.Getenv(keyVariable); {
+	case s.file != "":
+		var err error
+		if raw, err = os.ReadFile(s.file); err != nil {
+			return nil, err
+		}
+	case text != "":
+		raw, source = []byte(text), "$"+keyVariable
+		if len(raw) == 16 { // digits that somebody forgot half of, not 16 random bytes
+			raw = raw[:15]
+		}
+	default:
+		return nil, nil
+	}
+	if len(raw) != 16 {
+		digits := strings.TrimSpace(string(raw))
+		decoded, err := hex.DecodeString(digits)
+		if err != nil || len(decoded) != 16 {
+			return nil, fmt.Errorf("%s: %d bytes are no key, want 32 hexadecimal digits, or in a file 16 bytes", source, len(raw))
+		}
+		raw = decoded
+	}
+	return []bloom.Option{bloom.WithKey([16]byte(raw))}, nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/guava"
+)
+
+// A format is a way to write a filter down.
+type format struct {
+	name, about string
+	// is reports whether a file that begins with head and has size bytes, -1 if that is
+	// unknown, is one.
+	is    func(head []byte, size int64) bool
+	read  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error)
+	write func(w io.Writer, f *bloom.BloomFilter) error
+	// make, if not nil, makes the empty filter that the format's own programs would make.
+	make   func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
+	mapped bool // of persist.Open: neither read from a stream nor written
+}
+
+// native is what is written unless something else is asked for.
+var native = &formats[0]
+
+// formats are tried in this order: those that say what they are come first.
+var formats = []format{
+	{
+		name:  "bloom",
+		about: "this program's own, and Go's BloomFilter.WriteTo",
+		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
+		read:  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
+		write: func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
+	},
+	{
+		name:  "text",
+		about: "the same in base64, as in JSON",
+		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("iWJsb29tCg")) },
+		read:  readText,
+		write: writeText,
+	},
+	{
+		name:   "mapped",
+		about:  "memory-mapped, of Go's persist.Open; is read, not written",
+		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
+		mapped: true,
+	},
+	{
+		name:  "bits-and-blooms-json",
+		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
+		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) },
+		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+			return bitsandblooms.ReadJSON(r, opts...)
+		},
+		write: bitsandblooms.WriteJSON,
+		make:  bitsandblooms.New,
+	},
+	{
+		name:  "bits-and-blooms",
+		about: "WriteTo of Go's github.com/bits-and-blooms/bloom",
+		is:    isBitsAndBlooms,
+		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+			return bitsandblooms.Read(r, opts...)
+		},
+		write: bitsandblooms.Write,
+		make:  bitsandblooms.New,
+	},
+	{
+		name:  "guava",
+		about: "writeTo of Java's com.google.common.hash.BloomFilter",
+		is:    isGuava,
+		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+			return guava.Read(r, opts...)
+		},
+		write: guava.Write,
+		make:  guava.New,
+	},
+}
+
+// isBitsAndBlooms: m, k and the number of bits, which is m, and then the words. The
+// format has no mark, so its length is what tells.
+func isBitsAndBlooms(head []byte, size int64) bool {
+	if len(head) < 32 {
+		return false
+	}
+	m, k := binary.BigEndian.Uint64(head), binary.BigEndian.Uint64(head[8:])
+	if k < 1 || k > 255 || m < 1 || m > 1<<53 {
+		return false
+	}
+	length := binary.BigEndian.Uint64(head[16:])
+	swapped := binary.LittleEndian.Uint64(head[16:])
+	return (length == m || swapped == m) && (size < 0 || uint64(size) == 24+(m+63)/64*8)
+}
+
+// isGuava: strategy, k and the number of words, and then the words. It has no mark
+// either.
+func isGuava(head []byte, size int64) bool {
+	if len(head) < 14 || head[0] > 1 || head[1] < 1 {
+		return false
+	}
+	words := int64(int32(binary.BigEndian.Uint32(head[2:])))
+	return words > 0 && (size < 0 || size == 6+8*words)
+}
+
+func readText(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	decoded := base64.NewDecoder(base64.StdEncoding, r) // ignores newlines
+	f, err := bloom.Read(decoded, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := io.Copy(io.Discard, decoded); err != nil {
+		return nil, err
+	} else if n > 0 {
+		return nil, fmt.Errorf("%d more bytes behind the filter's end, want none", n)
+	}
+	return f, nil
+}
+
+func writeText(w io.Writer, f *bloom.BloomFilter) error {
+	encoder := base64.NewEncoder(base64.StdEncoding, w)
+	if _, err := f.WriteTo(encoder); err != nil {
+		return err
+	}
+	if err := encoder.Close(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// formatNames are the formats that can be written.
+func formatNames() (names []string) {
+	for _, f := range formats {
+		if !f.mapped {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

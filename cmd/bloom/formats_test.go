@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/persist"
+)
+
+// TestFormatsAreToldApart: no file of one format is taken for another.
+func TestFormatsAreToldApart(t *testing.T) {
+	for _, n := range []uint64{1, 10, 1000, 70_000} {
+		for i := range formats {
+			from := &formats[i]
+			if from.mapped {
+				continue
+			}
+			pl := plan{n: count(n), p: 0.01, strategy: strategyFlag{strategies[0]}}
+			f, err := pl.filter(from, nil, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.AddString("x")
+			var file bytes.Buffer
+			if err := from.write(&file, f); err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int64{int64(file.Len()), -1} {
+				var got string
+				for _, to := range formats {
+					if to.is(file.Bytes()[:min(file.Len(), 4096)], size) {
+						got = to.name
+						break
+					}
+				}
+				if got != from.name {
+					t.Errorf("%s of %d keys, size %d, is taken for %q", from.name, n, size, got)
+				}
+			}
+		}
+	}
+}
+
+// TestFilesOfOthers: what bits-and-blooms itself has written is known for what it is.
+func TestFilesOfOthers(t *testing.T) {
+	for pattern, want := range map[string]string{"*.bloom": "bits-and-blooms", "*.json": "bits-and-blooms-json"} {
+		files, err := filepath.Glob("../../interop/bitsandblooms/testdata/" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal("no files", err)
+		}
+		for _, name := range files {
+			if _, format, err := load(&env{}, name, nil); err != nil || format.name != want {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+		}
+	}
+}
+
+// TestMapped: a filter that a program has mapped can be asked, explained and saved, and is
+// not written to.
+func TestMapped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seen.map")
+	file, err := persist.Open(path, 1000, 0.001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	file.AddString("apple")
+
+	var out, errs bytes.Buffer
+	expect := func(want int, args ...string) {
+		t.Helper()
+		out.Reset()
+		errs.Reset()
+		if got := run(args, nil, &out, &errs); got != want {
+			t.Errorf("%q: status %d, want %d: %s", args, got, want, errs.String())
+		}
+	}
+	expect(0, "check", "-q", path, "-k", "apple")
+	expect(1, "check", "-q", path, "-k", "pear")
+	expect(0, "info", path)
+	if !bytes.Contains(out.Bytes(), []byte("about 1 keys")) {
+		t.Errorf("info: %s", out.String())
+	}
+	expect(2, "add", path, "-k", "pear")
+	if !bytes.Contains(errs.Bytes(), []byte("bloom convert makes a file of it")) {
+		t.Errorf("add: %s", errs.String())
+	}
+	expect(0, "convert", "--format", "bloom", path, path+".bloom")
+	expect(0, "check", "-q", path+".bloom", "-k", "apple")
+	expect(0, "union", "-o", path+".united", path, path)
+	if f, _, err := load(&env{}, path+".united", nil); err != nil || !f.ContainsString("apple") {
+		t.Error(err)
+	}
+}
+
+// TestGuavasSize: what a Java program makes of the same numbers.
+func TestGuavasSize(t *testing.T) {
+	pl := plan{n: 1_000_000, p: 0.03}
+	to, err := formatNamed("guava")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := pl.filter(to, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := guava.New(1_000_000, 0.03)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Compatible(want) {
+		t.Errorf("%v, want %v", f, want)
+	}
+}

@@ -1,0 +1,40 @@
+// Bloom makes, fills, asks, unites and explains Bloom filters in files, from the
+// command line. Its help says how: bloom --help.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// The exit status is grep's: whoever writes scripts knows it.
+const (
+	statusFound    = 0
+	statusNotFound = 1
+	statusError    = 2
+)
+
+// errNotFound is no failure but an answer: nothing to say, only a status.
+var errNotFound = errors.New("not found")
+
+// run is the program. It returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cmd := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
+	cmd.SetArgs(args)
+	cmd.SetIn(stdin)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	switch err := cmd.Execute(); {
+	case err == nil:
+		return statusFound
+	case errors.Is(err, errNotFound):
+		return statusNotFound
+	default:
+		fmt.Fprintf(stderr, "bloom: %s\n", plainError(err))
+		return statusError
+	}
+}

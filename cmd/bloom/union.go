@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
+must have been made with the same -n, -p, strategy and secret key. It holds as many
+different keys as they have together: if that is more than -n, its rate is above -p. The new file has the first one's format, unless --format says otherwise.`
+
+func newUnion(e *env) *cobra.Command {
+	var key secret
+	var out, as string
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "union -o FILE FILE ...",
+		Short:   "unite filters into one",
+		Long:    unionHelp,
+		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			opts, err := key.options()
+			if err != nil {
+				return err
+			}
+			if err := checkNew(out, force); err != nil {
+				return err
+			}
+			all, to, err := load(e, files[0], opts)
+			if err != nil {
+				return err
+			}
+			for _, name := range files[1:] {
+				f, _, err := load(e, name, opts)
+				if err != nil {
+					return err
+				}
+				if err := all.Union(f); err != nil {
+					return fmt.Errorf("%s and %s: %w", files[0], name, err)
+				}
+			}
+			warn(e, all)
+			if cmd.Flags().Changed("format") {
+				if to, err = formatNamed(as); err != nil {
+					return err
+				}
+			} else if to.mapped {
+				to = native
+			}
+			return save(out, all, to)
+		},
+	}
+	key.flags(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	formatFlag(cmd, &as)
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err)
+	}
+	return cmd
+}

@@ -1,0 +1,9 @@
+// Package variants measures the filters that grow, forget and remove beside the plain one
+// and beside those of BoomFilters, the only Go library that has counterparts of two of
+// them:
+//
+//	go test -bench . ./compare/variants
+//
+// BoomFilters' may be used by one goroutine only, so all run on one. rueidisprob has a
+// counting filter too, but keeps it in a Redis server, and is not comparable.
+package variants

@@ -1,0 +1,173 @@
+package counting
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame/frametest"
+)
+
+func written(t testing.TB, f *Filter) []byte {
+	var b bytes.Buffer
+	if _, err := f.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// small is what the golden file holds: every value of a counter is in it.
+func small(t testing.TB) *Filter {
+	f, err := NewWithParams(bloom.Params{M: 100, K: 3, N: 10, P: 0.1}, bloom.WithSeed(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b [16]byte
+	for i := range uint64(18) {
+		for range i {
+			f.Add(key(&b, i))
+		}
+	}
+	f.Remove(key(&b, 3))
+	return f
+}
+
+func TestGolden(t *testing.T) {
+	f := small(t)
+	golden := frametest.Golden(t, "testdata/v1.golden", written(t, f))
+	g, err := Read(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range snapshot(f) {
+		if got := g.counters[i].Load(); got != word {
+			t.Fatalf("word %d is %x, want %x", i, got, word)
+		}
+	}
+	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r); return err })
+	frametest.Failing(t, f.WriteTo)
+}
+
+func TestScatter(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	for range 10_000 {
+		if x := random.Uint64(); gather(scatter(x)) != x&0xffff || scatter(x)&^lowest != 0 {
+			t.Fatalf("scatter(%x) = %x", x, scatter(x))
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	secret := [16]byte{1, 2, 3}
+	for _, s := range strategies {
+		opts := []bloom.Option{bloom.WithStrategy(s)}
+		if s.Name() == "own" {
+			opts = append(opts, bloom.WithKey(secret))
+		}
+		f := must(500, 0.01, opts...)
+		var b [16]byte
+		for i := range uint64(600) {
+			f.Add(key(&b, i))
+		}
+		g, err := Read(bytes.NewReader(written(t, f)), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(600) {
+			if !g.Remove(key(&b, i)) {
+				t.Fatalf("%v: key %d is missing", g, i)
+			}
+		}
+		if g.FillRatio() != 0 || g.Params() != f.Params() {
+			t.Errorf("%v is not %v", g, f)
+		}
+	}
+}
+
+func TestWhatCannotBeWrittenOrRead(t *testing.T) {
+	var b bytes.Buffer
+	if n, err := must(10, 0.1, bloom.WithHash(bloom.MapHash)).WriteTo(&b); !errors.Is(err, bloom.ErrNotPortable) || n != 0 || b.Len() != 0 {
+		t.Errorf("MapHash: %d bytes, %v", n, err)
+	}
+	keyed := written(t, must(10, 0.1, bloom.WithKey([16]byte{1})))
+	for _, opts := range [][]bloom.Option{nil, {bloom.WithKey([16]byte{2})}, {bloom.WithKey([16]byte{1}), bloom.WithStrategy(bloom.Blocked)}} {
+		if f, err := Read(bytes.NewReader(keyed), opts...); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
+			t.Errorf("with %d options: %v, %v", len(opts), f, err)
+		}
+	}
+	if f, err := Read(bytes.NewReader(keyed), bloom.WithKey([16]byte{1}), bloom.WithMaxBytes(3)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("with 3 bytes of memory: %v, %v", f, err)
+	}
+	// Planes of different filters.
+	a, c := written(t, must(10, 0.1)), written(t, must(20, 0.1))
+	quarter := (len(a) - len(magic)) / 4
+	mixed := append(bytes.Clone(a[:len(magic)+3*quarter]), c[len(c)-(len(c)-len(magic))/4:]...)
+	if f, err := Read(bytes.NewReader(mixed)); f != nil || !errors.Is(err, bloom.ErrCorrupt) {
+		t.Errorf("mixed: %v, %v", f, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	golden := written(f, small(f))
+	f.Add(golden)
+	for i := 0; i < len(golden); i += 37 {
+		damaged := bytes.Clone(golden)
+		damaged[i] ^= 0x11
+		f.Add(damaged)
+		f.Add(golden[:i])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		if err != nil {
+			return
+		}
+		if again := written(t, g); !bytes.HasPrefix(data, again) {
+			t.Fatalf("%x was read and written as %x", data, again)
+		}
+	})
+}
+
+// FuzzAgainstMap reads its input as a program of operations and runs it on a filter and
+// on a map that counts.
+func FuzzAgainstMap(f *testing.F) {
+	f.Add([]byte{0, 1, 0, 1, 2, 1, 2, 1, 2, 1})
+	f.Add([]byte("\x00a\x01b\x00a\x02a\x02b\x02c\x03\x00"))
+	f.Fuzz(func(t *testing.T, program []byte) {
+		for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
+			// So large that one false positive in all the fuzzing of a year would be
+			// bad luck.
+			c := must(256, 1e-12, bloom.WithStrategy(s))
+			there := map[byte]int{}
+			for i := 0; i+1 < len(program); i += 2 {
+				x := program[i+1]
+				switch key := []byte{x}; program[i] % 4 {
+				case 0, 1:
+					if got := c.Add(key); got != (there[x] == 0) {
+						t.Fatalf("%v: Add(%d) = %v, there %d times", c, x, got, there[x])
+					}
+					there[x]++
+				case 2:
+					if got := c.Remove(key); got != (there[x] > 0) {
+						t.Fatalf("%v: Remove(%d) = %v, there %d times", c, x, got, there[x])
+					}
+					if there[x] > 0 && there[x] < full { // from 15 on it stays
+						there[x]--
+					}
+				case 3:
+					var err error
+					if c, err = Read(bytes.NewReader(written(t, c))); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for x := range 256 {
+				if got := c.Contains([]byte{byte(x)}); got != (there[byte(x)] > 0) {
+					t.Fatalf("%v: Contains(%d) = %v, there %d times", c, x, got, there[byte(x)])
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,247 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A vandal offers damaged bytes and counts. None may be accepted, none may panic,
+// and each must be told from a filter that is only incompatible.
+type vandal struct {
+	t     testing.TB
+	opts  []Option
+	tried int
+}
+
+func (v *vandal) offer(damaged []byte, what string, args ...any) {
+	v.tried++
+	f, err := Read(bytes.NewReader(damaged), v.opts...)
+	if f != nil || !errors.Is(err, ErrCorrupt) {
+		v.t.Fatalf(what+": %v, %v", append(args, f, err)...)
+	}
+}
+
+// allocated returns how many bytes a call allocates.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestEveryBitFlipAndTruncation of the golden files is refused, and costs no more
+// memory than a small multiple of the bytes.
+func TestEveryBitFlipAndTruncation(t *testing.T) {
+	flips, cuts := vandal{t: t}, vandal{t: t}
+	most := uint64(0)
+	for name, p := range portables(t) {
+		data := golden(t, name, p.f)
+		flips.opts, cuts.opts = p.opts, p.opts
+		for i := range data {
+			most = max(most, allocated(func() {
+				for bit := range 8 {
+					data[i] ^= 1 << bit
+					flips.offer(data, "%s: bit %d of byte %d flipped", name, bit, i)
+					data[i] ^= 1 << bit
+				}
+			})/8)
+			if i > 0 {
+				cuts.offer(data[:i], "%s: cut to %d bytes", name, i)
+			}
+		}
+		_, err := Read(bytes.NewReader(data), p.opts...)
+		require.NoError(t, err)
+	}
+	t.Logf("%d flips, %d truncations refused; at most %d bytes allocated for one", flips.tried, cuts.tried, most)
+	require.Less(t, most, uint64(4<<10))
+}
+
+// TestEveryBitFlipOfText is refused too, also in bits that base64 has no use for.
+func TestEveryBitFlipOfText(t *testing.T) {
+	for _, name := range []string{"one-bit", "empty", "double-hashing"} {
+		text, err := portables(t)[name].f.MarshalText()
+		require.NoError(t, err)
+		for i := range len(text) * 8 {
+			var f BloomFilter
+			text[i/8] ^= 1 << (i % 8)
+			if err := f.UnmarshalText(text); !errors.Is(err, ErrCorrupt) || f.bits != nil {
+				t.Fatalf("%s: bit %d flipped: %v", name, i, err)
+			}
+			text[i/8] ^= 1 << (i % 8)
+		}
+	}
+}
+
+var allDamage = flag.Bool("damage", false, "TestOtherDamage of all golden files, instead of two")
+
+// TestOtherDamage: what disks, copies and editors do.
+func TestOtherDamage(t *testing.T) {
+	v := vandal{t: t}
+	filters := portables(t)
+	for name, p := range filters {
+		if !*allDamage && name != "triple-key" && name != "one-bit" {
+			continue
+		}
+		v.opts = p.opts
+		data := golden(t, name, p.f)
+		for i, old := range data {
+			for b := range 256 {
+				if data[i] = byte(b); data[i] != old {
+					v.offer(data, "%s: byte %d is %d", name, i, b)
+				}
+			}
+			data[i] = old
+			v.offer(append(bytes.Clone(data[:i]), data[i+1:]...), "%s: byte %d left out", name, i)
+			if inserted := append(append(bytes.Clone(data[:i]), old), data[i:]...); i > 0 && !bytes.HasPrefix(inserted, data) {
+				v.offer(inserted, "%s: byte %d doubled", name, i)
+			}
+			zeroed := append(bytes.Clone(data[:i]), make([]byte, len(data)-i)...)
+			if !bytes.Equal(zeroed, data) {
+				v.offer(zeroed, "%s: zeros from %d on", name, i)
+			}
+			for j := range i &^ 7 / 8 {
+				if swapped := bytes.Clone(data); i%8 == 0 && !bytes.Equal(data[8*j:][:8], data[i:][:8]) {
+					copy(swapped[8*j:][:8], data[i:][:8])
+					copy(swapped[i:][:8], data[8*j:][:8])
+					v.offer(swapped, "%s: words %d and %d swapped", name, j, i/8)
+				}
+			}
+		}
+		for other, q := range filters {
+			if q.f.params.M == p.f.params.M && other != name {
+				v.offer(append(bytes.Clone(data[:headerUnit]), golden(t, other, q.f)[headerUnit:]...), "header of %s, words of %s", name, other)
+			}
+		}
+		v.offer(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")), "%s: as text for Windows", name)
+	}
+	v.opts = nil
+	data := golden(t, "one-bit", filters["one-bit"].f)
+	for i := range len(data) * 8 {
+		for j := range i {
+			data[i/8], data[j/8] = data[i/8]^1<<(i%8), data[j/8]^1<<(j%8)
+			v.offer(data, "bits %d and %d flipped", i, j)
+			data[i/8], data[j/8] = data[i/8]^1<<(i%8), data[j/8]^1<<(j%8)
+		}
+	}
+	for _, b := range []string{"\x00", "{}", "RIFF", "\x89PNG\r\n\x1a\n", "\x89bloom\r\n", "\x89bloom"} {
+		v.offer([]byte(b), "%q", b)
+		v.offer(append([]byte(b), make([]byte, 1000)...), "%q and zeros", b)
+	}
+	t.Logf("%d damaged files refused", v.tried)
+}
+
+// forge recomputes the checksums, as someone would who means ill.
+func forge(data []byte) []byte {
+	h := headerBytes(int(data[15]))
+	if len(data) < h+trailerBytes {
+		return data
+	}
+	binary.LittleEndian.PutUint32(data[checkAt:], headerSum(data[:h]))
+	var sum checksum
+	sum.add(data[:len(data)-trailerBytes])
+	return sum.append(data[:len(data)-trailerBytes])
+}
+
+// TestForgedFields: with the checksums right, every field is still checked against
+// the others and the bytes that are there.
+func TestForgedFields(t *testing.T) {
+	le := binary.LittleEndian
+	filters := portables(t)
+	for _, c := range []struct {
+		name string
+		edit func(b []byte)
+		is   error
+		text string
+	}{
+		{"double-hashing", func(b []byte) { b[7] = 2 }, ErrIncompatible, "the data has format version 2, want 1"},
+		{"double-hashing", func(b []byte) { b[7] = 0 }, ErrIncompatible, "the data has format version 0, want 1"},
+		{"double-hashing", func(b []byte) { b[12] = 0 }, ErrCorrupt, "k = 0 bits a key, want 1 to 64"},
+		{"double-hashing", func(b []byte) { b[12] = 65 }, ErrCorrupt, "k = 65 bits a key, want 1 to 64"},
+		{"double-hashing", func(b []byte) { b[13] = 0 }, ErrCorrupt, `strategy 0 "double-hashing", which no filter has`},
+		{"double-hashing", func(b []byte) { b[13] = byte(idBlocked) }, ErrCorrupt, `strategy 4 "double-hashing", which no filter has`},
+		{"double-hashing", func(b []byte) { b[13] = byte(idSeededHashing) }, ErrCorrupt, `strategy 3 is named "double-hashing", want "seeded-hashing"`},
+		{"double-hashing", func(b []byte) { b[13] = 200 }, ErrIncompatible, `the data's strategy is number 200, "double-hashing", which this version does not know`},
+		{"double-hashing", func(b []byte) { b[13] = byte(idCustom) }, ErrIncompatible, `the data's strategy is "double-hashing", want one of that name by WithStrategy`},
+		{"triple", func(b []byte) { clear(b[48:54]); b[15] = 0 }, ErrCorrupt, `strategy 1 "", which no filter has`},
+		{"double-hashing", func(b []byte) { b[14] = byte(MapHash) }, ErrCorrupt, "its hash is maphash, which is never written"},
+		{"double-hashing", func(b []byte) { b[14] = 9 }, ErrIncompatible, "the data's hash is number 9, which this version does not know"},
+		{"double-hashing", func(b []byte) { b[14] = byte(sipHash) }, ErrIncompatible, "want its secret key by WithKey"},
+		{"double-hashing", func(b []byte) { b[15] = 13 }, ErrCorrupt, "byte 61 of the header is 0x67, want 0"},
+		{"double-hashing", func(b []byte) { b[15] = 15 }, ErrCorrupt, `is named "double-hashing\x00", want "double-hashing"`},
+		{"double-hashing", func(b []byte) { b[63] = 1 }, ErrCorrupt, "byte 63 of the header is 0x1, want 0"},
+		{"double-hashing", func(b []byte) { b[48] = 'D' }, ErrCorrupt, `is named "Double-hashing", want "double-hashing"`},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 0) }, ErrCorrupt, "m = 0 bits, want at least 1"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 960) }, ErrCorrupt, "checksum"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 1025) }, ErrCorrupt, "it ends within the checksum: unexpected EOF"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 1<<62) }, ErrTooLarge, "m = 4611686018427387904 bits are"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], math.MaxUint64) }, ErrTooLarge, "are 2305843009213693952 bytes"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.NaN())) }, ErrCorrupt, "p = NaN, want 0 < p < 1"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(1)) }, ErrCorrupt, "p = 1, want 0 < p < 1"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(-0.5)) }, ErrCorrupt, "p = -0.5, want 0 < p < 1"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.Inf(1))) }, ErrCorrupt, "p = +Inf, want 0 < p < 1"},
+		{"double-hashing", func(b []byte) { b[64+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
+		{"blocked-4", func(b []byte) { b[12] = 6 }, ErrCorrupt, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
+		{"blocked-4", func(b []byte) { le.PutUint64(b[16:], 1023) }, ErrCorrupt, `m = 1023 and k = 8 with strategy "blocked-4"`},
+		{"seeded-hashing", func(b []byte) { b[14] = byte(sipHash) }, ErrIncompatible, "want its secret key"},
+	} {
+		data := golden(t, c.name, filters[c.name].f)
+		c.edit(data)
+		f, err := Read(bytes.NewReader(forge(data)))
+		require.Nil(t, f)
+		require.ErrorIs(t, err, c.is, c.text)
+		require.ErrorContains(t, err, c.text)
+		require.Regexp(t, "^bloom: ", err.Error())
+	}
+
+	// SeededHashing has no key, even if the key is right.
+	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
+	keyed := keyedHasher(testKey)
+	data[14] = byte(sipHash)
+	le.PutUint64(data[40:], keyed.check())
+	_, err := Read(bytes.NewReader(forge(data)), WithKey(testKey))
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, `"seeded-hashing" has a hash of its own`)
+
+	// What is allowed to change, and the forger's work is sound: n, p and seed.
+	data = golden(t, "double-hashing", filters["double-hashing"].f)
+	le.PutUint64(data[24:], math.MaxUint64)
+	le.PutUint64(data[32:], 0)
+	le.PutUint64(data[40:], 5)
+	f, err := Read(bytes.NewReader(forge(data)))
+	require.NoError(t, err)
+	require.Equal(t, Params{N: math.MaxUint64, M: 961, K: 7}, f.Params())
+	require.True(t, bytes.Equal(data, marshal(t, f)))
+}
+
+// hidden hides the length of what it reads from.
+type hidden struct{ io.Reader }
+
+// TestLyingHeaderAllocatesLittle: a header that promises a gigabyte, and a few
+// words that follow.
+func TestLyingHeaderAllocatesLittle(t *testing.T) {
+	for _, come := range []int{0, 8, 1000, 100_000, 3_000_000} {
+		s, err := given(Params{M: 1 << 33, K: 7}, newOptions(nil))
+		require.NoError(t, err)
+		data := append(s.appendHeader(nil), make([]byte, come)...)
+		for name, r := range map[string]io.Reader{"bytes": bytes.NewReader(data), "stream": hidden{bytes.NewReader(data)}} {
+			got := allocated(func() {
+				_, err := Read(r)
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			})
+			t.Logf("%s of %d bytes: %d allocated", name, len(data), got)
+			// A size class of the allocator is up to an eighth larger than what was asked for.
+			require.Less(t, got, uint64(4096+45*len(data)/10), name)
+		}
+		var g BloomFilter
+		require.Less(t, allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
+	}
+}

@@ -1,0 +1,26 @@
+module github.com/seed3447c163/bloom/docs/check
+
+go 1.26.0
+
+require (
+	github.com/redis/go-redis/v9 v9.19.0
+	github.com/seed3447c163/bloom v0.0.0
+	github.com/seed3447c163/bloom/redisbloom v0.0.0
+	github.com/yuin/goldmark v1.8.7
+	golang.org/x/tools v0.52.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dchest/siphash v1.2.3 // indirect
+	github.com/twmb/murmur3 v1.2.2 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace (
+	github.com/seed3447c163/bloom => ../../
+	github.com/seed3447c163/bloom/redisbloom => ../../redisbloom
+)

@@ -1,0 +1,14 @@
+package check
+
+// What snippets may import must be in go.mod.
+import (
+	_ "github.com/redis/go-redis/v9"
+	_ "github.com/seed3447c163/bloom"
+	_ "github.com/seed3447c163/bloom/counting"
+	_ "github.com/seed3447c163/bloom/interop/bitsandblooms"
+	_ "github.com/seed3447c163/bloom/interop/guava"
+	_ "github.com/seed3447c163/bloom/persist"
+	_ "github.com/seed3447c163/bloom/redisbloom"
+	_ "github.com/seed3447c163/bloom/rotating"
+	_ "github.com/seed3447c163/bloom/scalable"
+)

@@ -1,0 +1,102 @@
+package bloom_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"net/netip"
+
+	"github.com/seed3447c163/bloom"
+)
+
+func ExampleNewTyped() {
+	ids, err := bloom.NewTyped(1_000_000, 0.01, binary.LittleEndian.AppendUint64)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(ids.Add(4711), ids.Add(4711), ids.Contains(4712))
+	fmt.Println(ids.Filter())
+	// Output:
+	// true false false
+	// bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing hash=murmur3 bytes=1199120)
+}
+
+// A struct needs a function that says which bytes stand for it. Of several strings, all
+// but the last have their length before them.
+func ExampleNewTyped_struct() {
+	type visit struct {
+		User, Page string
+		Day        uint32
+	}
+	visits, err := bloom.NewTyped(1000, 1e-6, func(dst []byte, v visit) []byte {
+		dst = binary.LittleEndian.AppendUint32(dst, v.Day)
+		dst = binary.AppendUvarint(dst, uint64(len(v.User)))
+		dst = append(dst, v.User...)
+		return append(dst, v.Page...)
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(visits.Add(visit{"ann", "/", 1}))
+	fmt.Println(visits.Add(visit{"an", "n/", 1}), "another one")
+	fmt.Println(visits.Add(visit{"ann", "/", 1}))
+	// Output:
+	// true
+	// true another one
+	// false
+}
+
+// Types with an AppendBinary method are keys as they are.
+func ExampleAppendBinary() {
+	hosts, err := bloom.NewTyped(1000, 0.001, bloom.AppendBinary[netip.Addr])
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(hosts.Add(netip.MustParseAddr("192.0.2.1")))
+	fmt.Println(hosts.Contains(netip.MustParseAddr("192.0.2.1")))
+	// Output:
+	// true
+	// true
+}
+
+func ExampleTyped_AddMany() {
+	ids, err := bloom.NewTyped(1000, 0.001, binary.LittleEndian.AppendUint64)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	added := make([]bool, 4)
+	fmt.Println(ids.AddMany([]uint64{1, 2, 1, 3}, added), added)
+	fmt.Println(ids.ContainsMany([]uint64{3, 4}, nil))
+	// Output:
+	// 3 [true true false true]
+	// 1
+}
+
+func ExampleTyped_AddSeq() {
+	stock := map[uint64]string{1001: "bolt", 1002: "nut", 1003: "washer"}
+	ids, err := bloom.NewTyped(1000, 0.001, binary.LittleEndian.AppendUint64)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(ids.AddSeq(maps.Keys(stock)), ids.Contains(1002))
+	// Output:
+	// 3 true
+}
+
+// A filter that was read from a file, or that has keys of several kinds, is viewed as
+// one for a type.
+func ExampleTypedOver() {
+	f := bloom.MustNew(1000, 0.001)
+	names := bloom.TypedOver(f, func(dst []byte, s string) []byte { return append(append(dst, 's'), s...) })
+	numbers := bloom.TypedOver(f, func(dst []byte, n uint64) []byte {
+		return binary.LittleEndian.AppendUint64(append(dst, 'n'), n)
+	})
+	fmt.Println(names.Add("one"), numbers.Add(1), f.EstimatedCount())
+	// Output:
+	// true true 2
+}

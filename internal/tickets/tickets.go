@@ -1,0 +1,137 @@
+// Package tickets counts down from a number, in as many places as there are
+// processors, so that goroutines that count do not contend for one cache line.
+package tickets
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Box holds tickets. Its methods, except Refill, are safe for concurrent use and
+// lock-free.
+//
+// Each goroutine takes from a cell of its own and, when that is empty, moves half
+// of another one there. So the tickets are given out to the last one, but mostly
+// from a cache line that no other processor writes.
+type Box struct {
+	cells []cell
+	shift uint
+}
+
+type cell struct {
+	left   atomic.Int64
+	inside atomic.Int64
+	_      [64 - 16]byte // a cache line each
+}
+
+// New returns a box of n tickets.
+func New(n uint64) *Box {
+	// Four cells to a processor: goroutines find theirs by hashing, and seldom meet.
+	cells, shift := 4, uint(62)
+	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 {
+		cells, shift = cells*2, shift-1
+	}
+	b := &Box{make([]cell, cells), shift}
+	b.Refill(n)
+	return b
+}
+
+// Refill makes it a box of n tickets, as [New] does. Nobody else may use it
+// meanwhile.
+func (b *Box) Refill(n uint64) {
+	each, more := n/uint64(len(b.cells)), n%uint64(len(b.cells))
+	for i := range b.cells {
+		left := each
+		if uint64(i) < more {
+			left++
+		}
+		b.cells[i].left.Store(int64(left))
+	}
+}
+
+// own returns which cell this goroutine should use. The address of its stack is as
+// good as an identity, which the language does not have: goroutines that run at the
+// same time have different stacks. It is no more than a hint.
+func (b *Box) own() uint64 {
+	var here byte
+	stack := uint64(uintptr(unsafe.Pointer(&here))) >> 11 // no stack is smaller than 2 KiB
+	return stack * 0x9e3779b97f4a7c15 >> b.shift
+}
+
+// Take takes a ticket and reports whether there was one. While another goroutine
+// moves tickets from one cell to another, it may miss those.
+func (b *Box) Take() bool {
+	own := b.own()
+	return b.cells[own].take() || b.fetch(own)
+}
+
+func (c *cell) take() bool {
+	for {
+		left := c.left.Load()
+		if left == 0 {
+			return false
+		}
+		if c.left.CompareAndSwap(left, left-1) {
+			return true
+		}
+	}
+}
+
+// fetch takes a ticket from another cell and moves half of the others with it.
+func (b *Box) fetch(own uint64) bool {
+	for i := uint64(1); i < uint64(len(b.cells)); i++ {
+		from := &b.cells[(own+i)%uint64(len(b.cells))]
+		for {
+			left := from.left.Load()
+			if left == 0 {
+				break
+			}
+			half := (left + 1) / 2
+			if from.left.CompareAndSwap(left, left-half) {
+				b.cells[own].left.Add(half - 1)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Give gives a ticket back.
+func (b *Box) Give() { b.cells[b.own()].left.Add(1) }
+
+// Left returns how many tickets there are; while some are being taken, given or
+// moved, about how many.
+func (b *Box) Left() uint64 {
+	var sum int64
+	for i := range b.cells {
+		sum += b.cells[i].left.Load()
+	}
+	return uint64(max(0, sum))
+}
+
+// Enter says that the caller is at work on what the box stands for, until it
+// calls Leave of the result.
+func (b *Box) Enter() Visit {
+	c := &b.cells[b.own()]
+	c.inside.Add(1)
+	return Visit{c}
+}
+
+// A Visit is what [Box.Enter] began.
+type Visit struct{ c *cell }
+
+// Leave ends the visit.
+func (v Visit) Leave() { v.c.inside.Add(-1) }
+
+// Idle reports whether nobody is inside. It is certain only of those who cannot
+// enter any more: who enters and then finds out that it came too late may leave
+// again at any time.
+func (b *Box) Idle() bool {
+	for i := range b.cells {
+		if b.cells[i].inside.Load() != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,333 @@
+package bitsandblooms
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// golden are the files that bits-and-blooms itself has written, see testdata/README.md.
+var golden = []struct {
+	name string
+	n    uint64
+	p    float64
+	keys int
+}{{"empty", 10, 0.01, 0}, {"ten", 10, 0.01, 10}, {"hundred", 100, 1e-6, 100}, {"one", 1, 0.5, 1}}
+
+func TestGolden(t *testing.T) {
+	for _, g := range golden {
+		data, err := os.ReadFile("testdata/" + g.name + ".bloom")
+		require.NoError(t, err)
+		text, err := os.ReadFile("testdata/" + g.name + ".json")
+		require.NoError(t, err)
+
+		f, err := Read(bytes.NewReader(data))
+		require.NoError(t, err)
+		fromJSON, err := ReadJSON(bytes.NewReader(text))
+		require.NoError(t, err)
+		require.True(t, f.Equal(fromJSON))
+		made, err := New(g.n, g.p)
+		require.NoError(t, err)
+		for i := range g.keys {
+			key := fmt.Sprintf("key %d", i)
+			require.True(t, f.ContainsString(key))
+			made.AddString(key)
+		}
+		require.True(t, f.Equal(made))
+		if f.FillRatio() < 1 {
+			require.InDelta(t, g.keys, ApproximatedSize(f), 1)
+		}
+		require.Equal(t, data, written(t, made))
+		require.Equal(t, string(text), string(writtenJSON(t, made)))
+	}
+}
+
+func written(t testing.TB, f *bloom.BloomFilter) []byte {
+	var out bytes.Buffer
+	require.NoError(t, Write(&out, f))
+	return out.Bytes()
+}
+
+func writtenJSON(t testing.TB, f *bloom.BloomFilter) []byte {
+	var out bytes.Buffer
+	require.NoError(t, WriteJSON(&out, f))
+	return out.Bytes()
+}
+
+// filled returns a filter of n keys.
+func filled(t testing.TB, n uint64) *bloom.BloomFilter {
+	f, err := New(n, 0.01)
+	require.NoError(t, err)
+	for i := range n {
+		f.AddString(fmt.Sprint(i))
+	}
+	return f
+}
+
+// TestKnownHead is their README's filter of 1000 bits: 152 bytes.
+func TestKnownHead(t *testing.T) {
+	f, err := bloom.NewWithParams(bloom.Params{M: 1000, K: 4}, bloom.WithStrategy(bloom.BitsAndBlooms))
+	require.NoError(t, err)
+	data := written(t, f)
+	require.Len(t, data, 152)
+	require.Equal(t, "\x00\x00\x00\x00\x00\x00\x03\xe8\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x03\xe8", string(data[:24]))
+}
+
+func TestRoundTripInAStream(t *testing.T) {
+	var stream bytes.Buffer
+	var filters []*bloom.BloomFilter
+	for _, n := range []uint64{1, 10, 1000, 60_000, 300_000} {
+		f := filled(t, n)
+		filters = append(filters, f)
+		require.NoError(t, Write(&stream, f))
+		g, err := ReadJSON(iotest.HalfReader(bytes.NewReader(append(writtenJSON(t, f), " \n"...))))
+		require.NoError(t, err)
+		require.True(t, g.Equal(f))
+	}
+	stream.WriteString("and more")
+	for _, want := range filters {
+		f, err := Read(iotest.OneByteReader(&stream))
+		require.NoError(t, err)
+		require.True(t, f.Equal(want))
+	}
+	require.Equal(t, "and more", stream.String())
+	_, err := Read(strings.NewReader(""))
+	require.Equal(t, io.EOF, err)
+}
+
+// head is that of a filter: m, k and the set's length, of which the last byte is given.
+func head(m, k, length byte) string {
+	zeros := strings.Repeat("\x00", 7)
+	return zeros + string([]byte{m}) + zeros + string([]byte{k}) + zeros + string([]byte{length})
+}
+
+func TestReadRefuses(t *testing.T) {
+	ones, word := strings.Repeat("\xff", 8), strings.Repeat("\x00", 8)
+	for _, c := range []struct{ data, text string }{
+		{head(0, 1, 0), "m = 0 bits, want at least 1"},
+		{head(64, 0, 64) + word, "k = 0 bits a key, want 1 to 255"},
+		{ones + ones + ones, "k = 18446744073709551615 bits a key, want 1 to 255"},
+		{head(64, 1, 63) + word, "a set of 63 bits for m = 64"},
+		{head(64, 1, 0), "a set of 0 bits for m = 64"},
+		{head(1, 1, 65) + word + word, "a set of 65 bits for m = 1, want as many, or those of 1 words"},
+		{head(64, 1, 64)[:16] + ones, "a set of 18446744073709551615 bits for m = 64"},
+		{head(3, 1, 3) + "\x00\x00\x00\x00\x00\x00\x00\x08", "last word 0x8 has bits beyond m = 3"},
+		{head(3, 1, 4) + "\x00\x00\x00\x00\x00\x00\x00\x08", "last word 0x8 has bits beyond m = 3"},
+		{"\x00", "it ends within the head"},
+		{head(64, 1, 64)[:16], "it ends within the head"},
+		{head(64, 1, 64)[:23], "it ends within the head"},
+		{head(64, 1, 64), "it ends within the bits"},
+		{head(64, 1, 64) + word[:7], "it ends within the bits"},
+		{ones + head(0, 1, 0)[8:16] + ones, "it ends within the bits"},
+	} {
+		_, err := Read(strings.NewReader(c.data))
+		require.ErrorIs(t, err, bloom.ErrCorrupt, "%q", c.data)
+		require.ErrorContains(t, err, "bitsandblooms: bloom: corrupt data: "+c.text)
+		require.Equal(t, strings.Contains(c.text, "ends"), errors.Is(err, io.ErrUnexpectedEOF))
+	}
+
+	data := written(t, filled(t, 1000)) // 9586 bits
+	_, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1199))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(1200))
+	require.NoError(t, err)
+	_, err = Read(bytes.NewReader(data), bloom.WithSeed(1))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = Read(bytes.NewReader(data), bloom.WithStrategy(bloom.DoubleHashing))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	broken := errors.New("broken line")
+	_, err = Read(io.MultiReader(bytes.NewReader(data[:100]), iotest.ErrReader(broken)))
+	require.ErrorIs(t, err, broken)
+	_, err = ReadJSON(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+}
+
+func TestReadJSONRefuses(t *testing.T) {
+	for _, c := range []struct{ json, text string }{
+		{``, "unexpected end of JSON input"},
+		{`{}`, "m = 0 bits"},
+		{`null`, "m = 0 bits"},
+		{`{"m":0,"k":3,"b":"AAAAAAAAAAA="}`, "m = 0 bits"},
+		{`{"m":64,"k":0,"b":""}`, "k = 0 bits a key"},
+		{`{"m":64,"k":300,"b":""}`, "k = 300 bits a key"},
+		{`{"m":-1,"k":3,"b":""}`, "cannot unmarshal number -1"},
+		{`{"m":64,"k":3,"b":7}`, "cannot unmarshal number"},
+		{`{"m":64,"k":3}`, "it ends within the head"},
+		{`{"m":64,"k":3,"b":"AAAA"}`, "it ends within the head"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`, "it ends within the bits"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAAAA"}`, "field b has 2 bytes after the bits, want none"},
+		{`{"m":64,"k":3,"b":"AAAA!"}`, "field b: illegal base64 data"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "invalid character '{' after top-level value"},
+	} {
+		_, err := ReadJSON(strings.NewReader(c.json))
+		require.ErrorIs(t, err, bloom.ErrCorrupt, c.json)
+		require.ErrorContains(t, err, c.text)
+		require.ErrorContains(t, err, "bitsandblooms: bloom: corrupt data: ")
+	}
+	_, err := ReadJSON(strings.NewReader(`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","of a later version":1}`))
+	require.NoError(t, err)
+}
+
+// TestLyingHeadAllocatesLittle: the 24 bytes of which the other library dies.
+func TestLyingHeadAllocatesLittle(t *testing.T) {
+	for _, came := range []int{0, 1000, 3_000_000} {
+		data := "\x00\x00\x01\x00\x00\x00\x00\x00" + head(0, 1, 0)[8:16] + "\x00\x00\x01\x00\x00\x00\x00\x00" + strings.Repeat("\x00", came)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(strings.NewReader(data))
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(4*came+300_000) {
+			t.Errorf("%d bytes came and %d were allocated", came, got)
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	for text, f := range map[string]*bloom.BloomFilter{
+		`it has strategy "double-hashing", want "bits-and-blooms"`: bloom.MustNew(10, 0.01),
+		"it has another hash than Murmur3 with seed 0":             bloom.MustNew(10, 0.01, bloom.WithStrategy(bloom.BitsAndBlooms), bloom.WithSeed(1)),
+		`it has strategy ""`: {},
+	} {
+		for _, write := range []func(io.Writer, *bloom.BloomFilter) error{Write, WriteJSON} {
+			var out bytes.Buffer
+			err := write(&out, f)
+			require.ErrorIs(t, err, bloom.ErrNotPortable)
+			require.ErrorContains(t, err, text)
+			require.Zero(t, out.Len())
+		}
+	}
+	f := filled(t, 100)
+	for room := range len(writtenJSON(t, f)) {
+		require.ErrorIs(t, WriteJSON(&narrow{room}, f), errFull)
+	}
+	for room := range len(written(t, f)) {
+		require.ErrorIs(t, Write(&narrow{room}, f), errFull)
+	}
+}
+
+var errFull = errors.New("full")
+
+// narrow takes only so many bytes.
+type narrow struct{ room int }
+
+func (n *narrow) Write(p []byte) (int, error) {
+	if len(p) > n.room {
+		return n.room, errFull
+	}
+	n.room -= len(p)
+	return len(p), nil
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		n    uint64
+		p    float64
+		opts []bloom.Option
+		is   error
+		text string
+	}{
+		{0, 0.01, nil, bloom.ErrInvalid, "n = 0 keys, want at least 1"},
+		{10, 0, nil, bloom.ErrInvalid, "p = 0, want 0 < p < 1"},
+		{10, 1, nil, bloom.ErrInvalid, "p = 1,"},
+		{10, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},
+		{10, 1e-80, nil, bloom.ErrInvalid, "needs k = 266 bits a key, want at most 255"},
+		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want fewer than 2^63"},
+		{1 << 30, 0.01, []bloom.Option{bloom.WithMaxBytes(1 << 20)}, bloom.ErrTooLarge, "want at most 1048576"},
+		{10, 0.01, []bloom.Option{bloom.WithStrategy(bloom.Blocked8)}, bloom.ErrInvalid, "blocked-8"},
+		{10, 0.01, []bloom.Option{bloom.WithSeed(3)}, bloom.ErrInvalid, "another hash than Murmur3 with seed 0"},
+		{10, 0.01, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrInvalid, "has a hash of its own"},
+	} {
+		_, err := New(c.n, c.p, c.opts...)
+		require.ErrorIs(t, err, c.is)
+		require.ErrorContains(t, err, c.text)
+		require.ErrorContains(t, err, "bitsandblooms: bloom: ")
+	}
+}
+
+func TestApproximatedSizeOfFull(t *testing.T) {
+	f := filled(t, 10)
+	for i := range f.Params().M {
+		f.Words()[i/64].Or(1 << (i % 64))
+	}
+	require.Equal(t, uint32(math.MaxUint32), ApproximatedSize(f))
+}
+
+// TestEveryFlipAndEveryCut of the golden files is an error or another filter, never a
+// panic: the format has no checksum, so a flip in the words is another filter.
+func TestEveryFlipAndEveryCut(t *testing.T) {
+	flips, refused, cuts := 0, 0, 0
+	for _, g := range golden {
+		for ending, read := range map[string]func(io.Reader, ...bloom.Option) (*bloom.BloomFilter, error){"bloom": Read, "json": ReadJSON} {
+			data, err := os.ReadFile("testdata/" + g.name + "." + ending)
+			require.NoError(t, err)
+			for i := range len(data) * 8 {
+				other := bytes.Clone(data)
+				other[i/8] ^= 1 << (i % 8)
+				flips++
+				f, err := read(bytes.NewReader(other))
+				if err != nil {
+					require.ErrorIs(t, err, bloom.ErrCorrupt)
+					refused++
+					continue
+				}
+				f.AddString("a key")
+				written(t, f)
+			}
+			for n := range len(data) {
+				_, err := read(bytes.NewReader(data[:n]))
+				require.Error(t, err)
+				cuts++
+			}
+		}
+	}
+	t.Logf("%d flips, %d refused; %d cuts refused", flips, refused, cuts)
+}
+
+// FuzzRead: any bytes are an error or a filter that is read again as it was written.
+func FuzzRead(f *testing.F) {
+	fuzz(f, "bloom", Read, Write)
+}
+
+// FuzzReadJSON is the same for JSON.
+func FuzzReadJSON(f *testing.F) {
+	f.Add([]byte(`{"b":"AAAAAAAAAEAAAAAAAAAA+/8=","k":255,"m":64}`))
+	fuzz(f, "json", ReadJSON, WriteJSON)
+}
+
+func fuzz(f *testing.F, ending string, read func(io.Reader, ...bloom.Option) (*bloom.BloomFilter, error), write func(io.Writer, *bloom.BloomFilter) error) {
+	for _, g := range golden {
+		data, err := os.ReadFile("testdata/" + g.name + "." + ending)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		f, err := read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := write(&out, f); err != nil {
+			t.Fatal(err)
+		}
+		again, err := read(&out)
+		if err != nil || !again.Equal(f) {
+			t.Fatalf("%v read, %v written: %v", f, again, err)
+		}
+		f.Add(data)
+		if !f.Contains(data) {
+			t.Fatal("a key is missed")
+		}
+		ApproximatedSize(f)
+	})
+}

@@ -1,0 +1,182 @@
+package bitsandblooms
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
+)
+
+// What WriteTo, MarshalBinary and GobEncode write:
+//
+//	offset  bytes  field
+//	0       8      m, bits of the filter, big-endian
+//	8       8      k, bits that belong to a key, big-endian
+//	16      8      length of the bit set: m, or the bits of its words
+//	24      8 each words: bit i of the filter is bit i%64 of word i/64
+//
+// The bit set, that is the last two fields, is big-endian, or little-endian in a
+// program that has called bitset.LittleEndian. In JSON it is {"m":m,"k":k,"b":"…"},
+// where b is the bit set in base64, with the URL alphabet, or the standard one in a
+// program that has called bitset.Base64StdEncoding. Nothing says what it is, and there
+// is no checksum.
+
+// Read reads a filter that WriteTo of bits-and-blooms, or [Write], has written, in
+// O(m), and nothing beyond its end: several filters may follow each other in a stream.
+// At the end of the stream it returns io.EOF itself. n and p are not in the data, so
+// those of [bloom.BloomFilter.Params] are 0. Both byte orders of the bit set are read.
+//
+// What their decoder takes and should not is an error: m or k of 0, fewer bits than m,
+// bits beyond m. Memory is asked for as the bytes arrive, at most three times as much;
+// [bloom.WithMaxBytes], the only option, refuses larger filters at once. The format has
+// no checksum, so that a flipped bit in the words is not found.
+//
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, or have a k above
+// 255, and io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if it is
+// larger than WithMaxBytes or the machine's memory, or the error of r.
+func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	var head [16]byte
+	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("bitsandblooms: %w", err)
+	}
+	return readBitSet(r, binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), opts)
+}
+
+// readBitSet reads the length and the words of a filter with the given m and k.
+func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	switch {
+	case m == 0:
+		return nil, fmt.Errorf("bitsandblooms: %w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
+	case k == 0 || k > maxK:
+		return nil, fmt.Errorf("bitsandblooms: %w: k = %d bits a key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
+	}
+	s, err := scheme(bloom.Params{M: m, K: int(k)}, opts)
+	if err != nil {
+		return nil, err
+	}
+	var head [8]byte
+	if err := wire.Full(r, head[:], "the head", false); err != nil {
+		return nil, fmt.Errorf("bitsandblooms: %w", err)
+	}
+	// The length is m, or a little more: that tells the byte orders apart, as no m that
+	// fits a memory is the same in both.
+	order, length := binary.ByteOrder(binary.BigEndian), binary.BigEndian.Uint64(head[:])
+	if swapped := bits.ReverseBytes64(length); !holds(length, m) && holds(swapped, m) {
+		order, length = binary.LittleEndian, swapped
+	}
+	if !holds(length, m) {
+		return nil, fmt.Errorf("bitsandblooms: %w: a set of %d bits for m = %d, want as many, or those of %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
+	}
+	f, err := wire.Read(r, order, s)
+	if err != nil {
+		return nil, fmt.Errorf("bitsandblooms: %w", err)
+	}
+	if tail := m % 64; tail != 0 {
+		if last := f.Words()[m/64].Load(); last>>tail != 0 {
+			return nil, fmt.Errorf("bitsandblooms: %w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
+		}
+	}
+	return f, nil
+}
+
+// holds reports whether a set of that length has m bits, and as many words.
+func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
+
+// Write writes the filter as WriteTo of bits-and-blooms does by default, in O(m):
+// [bloom.BloomFilter.SizeBytes] and 24 bytes. It needs 64 KiB of memory and may run
+// while keys are added: what it writes contains every key whose Add had returned
+// before.
+//
+// The error is that of w, or wraps [bloom.ErrNotPortable] if the filter has another
+// strategy than [bloom.BitsAndBlooms], or a seed. Then nothing is written.
+func Write(w io.Writer, f *bloom.BloomFilter) error {
+	p, err := portable(f)
+	if err != nil {
+		return err
+	}
+	head := binary.BigEndian.AppendUint64(nil, p.M)
+	head = binary.BigEndian.AppendUint64(head, uint64(p.K))
+	return writeBitSet(w, head, f)
+}
+
+func portable(f *bloom.BloomFilter) (bloom.Params, error) {
+	if why := notTheirs(f.Scheme()); why != "" {
+		return f.Params(), fmt.Errorf("bitsandblooms: %w: it has %s", bloom.ErrNotPortable, why)
+	}
+	return f.Params(), nil
+}
+
+func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
+	if err := wire.Write(w, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words()); err != nil {
+		return fmt.Errorf("bitsandblooms: %w", err)
+	}
+	return nil
+}
+
+// ReadJSON reads a filter that MarshalJSON of bits-and-blooms, or [WriteJSON], has
+// made, and nothing but white space behind it, to the end of r. Both alphabets of
+// base64 are read. It needs about four times the memory of the text; if that is a
+// stranger's, bound it by an io.LimitReader. Otherwise it is as [Read].
+func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("bitsandblooms: reading JSON: %w", err)
+	}
+	var parts struct {
+		M uint64 `json:"m"`
+		K uint64 `json:"k"`
+		B string `json:"b"`
+	}
+	if err := json.Unmarshal(text, &parts); err != nil {
+		return nil, fmt.Errorf("bitsandblooms: %w: %w", bloom.ErrCorrupt, err)
+	}
+	alphabet := base64.URLEncoding
+	if strings.ContainsAny(parts.B, "+/") {
+		alphabet = base64.StdEncoding
+	}
+	bitSet, err := alphabet.Strict().DecodeString(parts.B)
+	if err != nil {
+		return nil, fmt.Errorf("bitsandblooms: %w: field b: %w", bloom.ErrCorrupt, err)
+	}
+	rest := bytes.NewReader(bitSet)
+	f, err := readBitSet(rest, parts.M, parts.K, opts)
+	if err != nil {
+		return nil, err
+	}
+	if rest.Len() > 0 {
+		return nil, fmt.Errorf("bitsandblooms: %w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
+	}
+	return f, nil
+}
+
+// WriteJSON writes what MarshalJSON of bits-and-blooms returns by default, in O(m):
+// about 4/3 of [bloom.BloomFilter.SizeBytes]. The errors are those of [Write].
+func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
+	p, err := portable(f)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, `{"m":%d,"k":%d,"b":"`, p.M, p.K); err != nil {
+		return fmt.Errorf("bitsandblooms: %w", err)
+	}
+	text := base64.NewEncoder(base64.URLEncoding, w)
+	if err := writeBitSet(text, nil, f); err != nil {
+		return err
+	}
+	if err := text.Close(); err != nil {
+		return fmt.Errorf("bitsandblooms: %w", err)
+	}
+	if _, err := io.WriteString(w, `"}`); err != nil {
+		return fmt.Errorf("bitsandblooms: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+module github.com/seed3447c163/bloom/interop/bitsandblooms/oracle
+
+go 1.26.0
+
+require (
+	github.com/bits-and-blooms/bitset v1.24.2
+	github.com/bits-and-blooms/bloom/v3 v3.7.1
+	github.com/seed3447c163/bloom v0.0.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/dchest/siphash v1.2.3 // indirect
+	github.com/twmb/murmur3 v1.2.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
+
+replace github.com/seed3447c163/bloom => ../../../

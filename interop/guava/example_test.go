@@ -1,0 +1,105 @@
+package guava_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
+)
+
+// fromJava is what a Java program has written: BloomFilter.create(stringFunnel(UTF_8),
+// 10, 0.01) after put("old@example.com").
+var fromJava = []byte("\x01\x07\x00\x00\x00\x02" +
+	"\x04\x00\x04\x04\x00\x00\x04\x00" +
+	"\x00\x04\x00\x00\x04\x00\x00\x04")
+
+// A filter that a Java program has filled is asked and filled further.
+func ExampleRead() {
+	f, err := guava.Read(bytes.NewReader(fromJava), bloom.WithMaxBytes(1<<20))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(f.ContainsString("old@example.com"))
+	fmt.Println(f.ContainsString("new@example.com"))
+	fmt.Println(f.AddString("new@example.com"))
+	// Output:
+	// true
+	// false
+	// true
+}
+
+// The filter that BloomFilter.create(Funnels.longFunnel(), 1000, 0.01) makes, written
+// for BloomFilter.readFrom.
+func ExampleWrite() {
+	f, err := guava.New(1000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	numbers := bloom.TypedOver(f, guava.LongFunnel)
+	for id := range int64(1000) {
+		numbers.Add(id)
+	}
+	var file bytes.Buffer
+	if err := guava.Write(&file, f); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d bytes: % x …\n", file.Len(), file.Bytes()[:6])
+	fmt.Println("about", guava.ApproximateElementCount(f), "keys")
+	// Output:
+	// 1206 bytes: 01 07 00 00 00 96 …
+	// about 985 keys
+}
+
+// Several filters follow each other in a stream.
+func ExampleRead_stream() {
+	stream := io.MultiReader(bytes.NewReader(fromJava), bytes.NewReader(fromJava))
+	for {
+		f, err := guava.Read(stream)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(f)
+	}
+	// Output:
+	// bloom.BloomFilter(n=0 p=0 m=128 k=7 strategy=guava-mitz-64 hash=murmur3 bytes=16)
+	// bloom.BloomFilter(n=0 p=0 m=128 k=7 strategy=guava-mitz-64 hash=murmur3 bytes=16)
+}
+
+// A class with a funnel of its own:
+//
+//	(user, into) -> into.putString(user.name, UTF_8).putLong(user.id)
+func ExampleStringFunnel() {
+	type user struct {
+		name string
+		id   int64
+	}
+	f, err := guava.New(1000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	users := bloom.TypedOver(f, func(dst []byte, u user) []byte {
+		dst = guava.StringFunnel(dst, u.name)
+		return guava.LongFunnel(dst, u.id)
+	})
+	fmt.Println(users.Add(user{"Anna", 42}), users.Contains(user{"Anna", 42}), users.Contains(user{"Anna", 43}))
+	// Output: true true false
+}
+
+func ExampleSequentialFunnel() {
+	path := guava.SequentialFunnel(guava.StringFunnel)
+	fmt.Printf("%q\n", path(nil, []string{"a", "bc"}))
+	fmt.Printf("%q\n", path(nil, []string{"ab", "c"}))
+	// Output:
+	// "abc"
+	// "abc"
+}

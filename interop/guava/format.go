@@ -1,0 +1,94 @@
+package guava
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
+)
+
+// What BloomFilter.writeTo writes, all numbers big-endian:
+//
+//	offset  bytes  field
+//	0       1      strategy: 0 is MURMUR128_MITZ_32, 1 is MURMUR128_MITZ_64
+//	1       1      k, bits that belong to a key: 1 to 255
+//	2       4      number of words: 1 to 2^31-1
+//	6       8 each words: bit i of the filter is bit i%64 of word i/64
+//
+// Nothing says what it is or how it was sized, and there is no checksum: almost any
+// bytes are some filter.
+const headBytes = 6
+
+var strategies = [...]bloom.Strategy{bloom.GuavaMitz32, bloom.GuavaMitz64}
+
+// Read reads a filter that Guava's writeTo, or [Write], has written, in O(m), and
+// nothing beyond its end: several filters may follow each other in a stream. At the
+// end of the stream it returns io.EOF itself. n and p are not in the data, so those of
+// [bloom.BloomFilter.Params] are 0.
+//
+// Six bytes can claim 16 GiB. Memory is asked for as the bytes arrive, at most three
+// times as much; [bloom.WithMaxBytes], the only option, refuses larger filters at
+// once. The format has no checksum, so damage is not found unless it is in the head:
+// send it along with something that has one, or keep it in this library's own format.
+// Who sets all bits makes a filter that contains everything;
+// [bloom.BloomFilter.FillRatio] shows it.
+//
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and
+// io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if it is larger
+// than WithMaxBytes or the machine's memory, or the error of r.
+func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	var head [headBytes]byte
+	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("guava: %w", err)
+	}
+	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])
+	switch {
+	case int(ordinal) >= len(strategies):
+		return nil, fmt.Errorf("guava: %w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
+	case k == 0:
+		return nil, fmt.Errorf("guava: %w: k = 0 bits a key, want 1 to 255", bloom.ErrCorrupt)
+	case words == 0 || words > math.MaxInt32:
+		return nil, fmt.Errorf("guava: %w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
+	}
+	strategy := strategies[ordinal]
+	s, err := scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, strategy, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.Strategy().Name() != strategy.Name() {
+		return nil, fmt.Errorf("guava: %w: the data's strategy is %q, want %q", bloom.ErrIncompatible, strategy, s.Strategy())
+	}
+	f, err := wire.Read(r, binary.BigEndian, s)
+	if err != nil {
+		return nil, fmt.Errorf("guava: %w", err)
+	}
+	return f, nil
+}
+
+// Write writes the filter as Guava's writeTo does, in O(m): [bloom.BloomFilter.SizeBytes]
+// and 6 bytes, for Guava's readFrom. It needs 64 KiB of memory and may run while keys
+// are added: what it writes contains every key whose Add had returned before.
+//
+// The error is that of w, or wraps [bloom.ErrNotPortable] if Guava has no such filter:
+// it has one of the two strategies, m is a multiple of 64 and below 2^37, the hash is
+// Murmur3 without a seed. Then nothing is written.
+func Write(w io.Writer, f *bloom.BloomFilter) error {
+	s := f.Scheme()
+	if why := notGuava(s); why != "" {
+		return fmt.Errorf("guava: %w: it has %s", bloom.ErrNotPortable, why)
+	}
+	head := []byte{1, byte(s.Params().K)}
+	if s.Strategy().Name() == bloom.GuavaMitz32.Name() {
+		head[0] = 0
+	}
+	head = binary.BigEndian.AppendUint32(head, uint32(s.Params().M/64))
+	if err := wire.Write(w, head, f.Words()); err != nil {
+		return fmt.Errorf("guava: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package guava
+
+import (
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The functions below append to dst the bytes that the Guava funnel of the same name
+// feeds to the hash, and return the longer slice. Nothing separates one value from
+// the next, so a Java funnel that puts several fields is a call for each of them:
+//
+//	key := guava.StringFunnel(buf[:0], user.Name) // into.putString(user.name, UTF_8)
+//	key = guava.LongFunnel(key, user.ID)          //     .putLong(user.id)
+//	f.Add(key)
+//
+// putShort, putChar, putFloat and putDouble are AppendUint16, of math.Float32bits
+// AppendUint32 and of math.Float64bits AppendUint64 of [binary.LittleEndian];
+// putByte is a byte, putBoolean one that is 0 or 1.
+
+// StringFunnel is Funnels.stringFunnel(UTF_8) and putString(s, UTF_8): the bytes of
+// the string. There is no need to call it for a string alone: AddString and
+// ContainsString do the same.
+//
+// A Java string with half a surrogate pair is fed as if it had a '?' there. A Go
+// string that is not valid UTF-8 has no counterpart in Java, and is fed as it is.
+func StringFunnel(dst []byte, s string) []byte { return append(dst, s...) }
+
+// UnencodedCharsFunnel is Funnels.unencodedCharsFunnel() and putUnencodedChars(s):
+// the string's UTF-16 code units, low byte first. Each byte that is not part of valid
+// UTF-8 counts as U+FFFD. For a Java string with half a surrogate pair, which no Go
+// string can hold, see [UTF16Funnel].
+func UnencodedCharsFunnel(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = append(dst, c, 0)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(high))
+			r = low
+		}
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(r))
+		i += size
+	}
+	return dst
+}
+
+// UTF16Funnel is [UnencodedCharsFunnel] for a string that is given by its UTF-16
+// code units, well-formed or not.
+func UTF16Funnel(dst []byte, units []uint16) []byte {
+	for _, u := range units {
+		dst = binary.LittleEndian.AppendUint16(dst, u)
+	}
+	return dst
+}
+
+// IntegerFunnel is Funnels.integerFunnel() and putInt(v): four bytes, the low one
+// first.
+func IntegerFunnel(dst []byte, v int32) []byte {
+	return binary.LittleEndian.AppendUint32(dst, uint32(v))
+}
+
+// LongFunnel is Funnels.longFunnel() and putLong(v): eight bytes, the low one first.
+func LongFunnel(dst []byte, v int64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, uint64(v))
+}
+
+// ByteArrayFunnel is Funnels.byteArrayFunnel() and putBytes(b): the bytes. There is
+// no need to call it for bytes alone: Add and Contains do the same.
+func ByteArrayFunnel(dst, b []byte) []byte { return append(dst, b...) }
+
+// SequentialFunnel is Funnels.sequentialFunnel(element): the values one after the
+// other, with nothing in between, so that the strings "ab", "c" and "a", "bc" are the
+// same key.
+func SequentialFunnel[T any](element func(dst []byte, v T) []byte) func(dst []byte, values []T) []byte {
+	return func(dst []byte, values []T) []byte {
+		for _, v := range values {
+			dst = element(dst, v)
+		}
+		return dst
+	}
+}

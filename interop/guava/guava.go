@@ -1,0 +1,174 @@
+// Package guava shares Bloom filters with Java programs that use Guava's
+// com.google.common.hash.BloomFilter.
+//
+// [New] makes the filter that Guava makes of the same arguments, [Read] reads what
+// its writeTo has written, and [Write] writes what its readFrom reads. All three
+// deal in ordinary filters of package bloom, with the strategy [bloom.GuavaMitz64]
+// or, for Guava up to version 16, [bloom.GuavaMitz32]: safe for concurrent use, with
+// one winner, batches, unions and estimates, in all speed.
+//
+//	f, err := guava.Read(file, bloom.WithMaxBytes(1<<30))
+//	if f.ContainsString("key") { // mightContain, where Java has Funnels.stringFunnel(UTF_8)
+//
+// # Keys
+//
+// A Java program feeds its keys to the filter through a Funnel, and the file does
+// not say which. In Go a key is bytes, those that the funnel makes: for a string
+// under Funnels.stringFunnel(UTF_8) they are the Go string itself. The functions
+// [StringFunnel], [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel],
+// [ByteArrayFunnel] and [SequentialFunnel] make them for the others, each named like
+// its counterpart. With another funnel than the one that the filter was filled by,
+// keys are missed.
+//
+// docs/java.md shows both programs, start to end.
+package guava
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// DefaultP is the false-positive rate that Guava's create takes where it is given
+// none.
+const DefaultP = 0.03
+
+const (
+	maxWords = math.MaxInt32 // Guava keeps the words in one Java array
+	maxK     = 255           // the format has one byte for it
+)
+
+// New returns an empty filter that is compatible with the one that
+// BloomFilter.create(funnel, n, p) of Guava 33.4 and later makes: equal m, k and
+// strategy, and after the same keys the same bytes. See [Params] for earlier versions.
+//
+// Like Guava, it trusts the textbook's formula and rounds k to the nearest whole
+// number, so that the rate at n keys can be some percent above p; for small filters
+// with a small p, see [bloom.GuavaMitz64].
+//
+// Options are [bloom.WithMaxBytes], and [bloom.WithStrategy] with
+// [bloom.GuavaMitz32] for programs with Guava up to version 16.
+//
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is
+// none of these, or if Guava cannot make the filter either: k above 255, or no bit at
+// all. It wraps [bloom.ErrTooLarge] for more than 2^31-1 words, more than the
+// 2^31 bits that MITZ_32 can reach, or more memory than there is.
+func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	params, err := Params(n, p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scheme(params, bloom.GuavaMitz64, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.Strategy().Name() == bloom.GuavaMitz32.Name() && params.M > 1<<31 {
+		return nil, fmt.Errorf("guava: %w: n = %d keys at p = %v need m = %d bits, and MURMUR128_MITZ_32 reaches no more than 2^31", bloom.ErrTooLarge, n, p, params.M)
+	}
+	f, err := s.Filter()
+	if err != nil {
+		return nil, fmt.Errorf("guava: %w", err)
+	}
+	return f, nil
+}
+
+// Params returns the parameters that BloomFilter.create of Guava 33.4 and later
+// chooses for n keys at rate p. n = 0 is taken for 1, as there. The errors are those
+// of [New].
+//
+// Earlier versions round k differently, for few keys only: see [ParamsBefore33_4].
+func Params(n uint64, p float64) (bloom.Params, error) {
+	return params(n, p, func(uint64) float64 { return -log(p) / ln2 })
+}
+
+// ParamsBefore33_4 returns the parameters that BloomFilter.create of Guava before
+// version 33.4 chooses. They differ from those of [Params] in k, by 1, if n is a
+// handful or -log2(p) is a hair above a half: for p = 0.01 up to n = 3, for p = 0.03
+// and 0.001 never. A filter with them is made by [bloom.NewWithParams].
+func ParamsBefore33_4(n uint64, p float64) (bloom.Params, error) {
+	return params(n, p, func(bits uint64) float64 { return float64(bits) / float64(max(n, 1)) * ln2 })
+}
+
+// ln2 is a variable: Java computes with it as a float64, Go with the constant exactly.
+var ln2 = math.Ln2
+
+// params has the two formulas in common: bits = -n·ln p/(ln 2)², truncated, and k,
+// rounded half up.
+func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params, error) {
+	result := bloom.Params{N: n, P: p}
+	if !(p > 0 && p < 1) {
+		return result, fmt.Errorf("guava: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	}
+	bits := -float64(max(n, 1)) * log(p) / (ln2 * ln2)
+	if bits < 1 {
+		return result, fmt.Errorf("guava: %w: n = %d keys at p = %v need %.3g bits, and Guava rounds that to none", bloom.ErrInvalid, n, p, bits)
+	}
+	if bits >= maxWords*64+1 {
+		return result, fmt.Errorf("guava: %w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, math.Floor(bits), uint64(maxWords*64))
+	}
+	k := math.Floor(idealK(uint64(bits)) + 0.5)
+	if k > maxK {
+		return result, fmt.Errorf("guava: %w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+	}
+	result.M = (uint64(bits) + 63) / 64 * 64
+	result.K = max(1, int(k))
+	return result, nil
+}
+
+// log is math.Log, which on some platforms is wrong for subnormal numbers.
+func log(p float64) float64 {
+	if p < 0x1p-1022 {
+		return math.Log(p*0x1p54) - 54*ln2
+	}
+	return math.Log(p)
+}
+
+// scheme returns Guava's scheme with the given parameters, and refuses options by
+// which it would no longer be Guava's.
+func scheme(params bloom.Params, s bloom.Strategy, opts []bloom.Option) (bloom.Scheme, error) {
+	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(s)}, opts...)...)
+	if err != nil {
+		return made, fmt.Errorf("guava: %w", err)
+	}
+	if why := notGuava(made); why != "" {
+		return made, fmt.Errorf("guava: %w: the options ask for %s", bloom.ErrInvalid, why)
+	}
+	return made, nil
+}
+
+// notGuava returns what it is about a scheme that Guava does not have, or "".
+func notGuava(s bloom.Scheme) string {
+	name := s.Strategy().Name()
+	if name != bloom.GuavaMitz64.Name() && name != bloom.GuavaMitz32.Name() {
+		return fmt.Sprintf("strategy %q, want %q or %q", s.Strategy(), bloom.GuavaMitz64, bloom.GuavaMitz32)
+	}
+	plain, err := bloom.NewSchemeWithParams(s.Params(), bloom.WithStrategy(s.Strategy()))
+	switch params := s.Params(); {
+	case err != nil || plain.Identity() != s.Identity():
+		return fmt.Sprintf("another hash than Murmur3 with seed 0 (%s)", s.Identity())
+	case params.M%64 != 0:
+		return fmt.Sprintf("m = %d bits, want a multiple of 64", params.M)
+	case params.M/64 > maxWords:
+		return fmt.Sprintf("m = %d bits, want at most %d", params.M, uint64(maxWords*64))
+	}
+	return ""
+}
+
+// ApproximateElementCount returns Guava's approximateElementCount: how many
+// different keys have most likely been added, in O(m). Where Guava throws, because
+// every bit is set, it is math.MaxInt64.
+func ApproximateElementCount(f *bloom.BloomFilter) int64 {
+	p := f.Params()
+	n := math.Round(-math.Log1p(-f.FillRatio()) * float64(p.M) / float64(p.K))
+	if n >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(n)
+}
+
+// ExpectedFpp returns Guava's expectedFpp: the rate at which keys that were never
+// added are answered with true as things stand, in O(m).
+func ExpectedFpp(f *bloom.BloomFilter) float64 {
+	return math.Pow(f.FillRatio(), float64(f.Params().K))
+}

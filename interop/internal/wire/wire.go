@@ -1,0 +1,89 @@
+// Package wire reads and writes a filter's words for the formats of other systems.
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// chunkWords are read and written at a time.
+const chunkWords = 8192
+
+// Full fills p, which is part of what. It returns io.EOF itself if there is nothing
+// to read and first is true; an end anywhere else wraps [bloom.ErrCorrupt] and
+// io.ErrUnexpectedEOF.
+func Full(r io.Reader, p []byte, what string, first bool) error {
+	n, err := io.ReadFull(r, p)
+	switch {
+	case err == nil || err == io.EOF && first && n == 0:
+		return err
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it ends within %s: %w", bloom.ErrCorrupt, what, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("reading %s: %w", what, err)
+}
+
+// Read reads the words of a filter with the given scheme, and no byte more. Memory
+// is asked for as the words arrive, at most three times as much and 64 KiB.
+func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
+	var (
+		f     *bloom.BloomFilter
+		words []atomic.Uint64
+		total = s.SizeBytes() / 8
+		buf   = make([]byte, min(total, chunkWords)*8)
+	)
+	for read := uint64(0); read < total; {
+		if read == uint64(len(words)) { // all of the first half have arrived: the next is the filter itself
+			room := max(2*read, chunkWords)
+			var larger []atomic.Uint64
+			if room < total {
+				larger = make([]atomic.Uint64, room)
+			} else {
+				var err error
+				if f, err = s.Filter(); err != nil {
+					return nil, err
+				}
+				larger = f.Words()
+			}
+			for i := range words {
+				larger[i].Store(words[i].Load())
+			}
+			words = larger
+		}
+		next := words[read:min(read+chunkWords, uint64(len(words)))]
+		chunk := buf[:len(next)*8]
+		if err := Full(r, chunk, "the bits", false); err != nil {
+			return nil, err
+		}
+		for i := range next {
+			next[i].Store(order.Uint64(chunk[i*8:]))
+		}
+		read += uint64(len(next))
+	}
+	return f, nil
+}
+
+// Write writes a head and then words, big-endian. It may run while keys are added.
+func Write(w io.Writer, head []byte, words []atomic.Uint64) error {
+	buf := append(make([]byte, 0, len(head)+min(len(words), chunkWords)*8), head...)
+	for {
+		next := words[:min(len(words), chunkWords)]
+		for i := range next {
+			buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
+		}
+		if n, err := w.Write(buf); err != nil {
+			return err
+		} else if n < len(buf) {
+			return io.ErrShortWrite
+		}
+		if words = words[len(next):]; len(words) == 0 {
+			return nil
+		}
+		buf = buf[:0]
+	}
+}

@@ -1,0 +1,140 @@
+package persist
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// faults reports whether a call touches memory that is not there or protected.
+func faults(call func()) (fault bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			_, fault = r.(interface{ Addr() uintptr })
+		}
+	}()
+	call()
+	return false
+}
+
+// Goroutines work on a file while another closes it and the garbage collector
+// runs. Each call either does its work or panics with the text of a closed file. A
+// mapping that went away too early would end the test by a fault.
+func TestCloseWhileInUse(t *testing.T) {
+	rounds := times(20, 50, 2000)
+	var before, after atomic.Int64
+	path := filepath.Join(t.TempDir(), "f")
+	keys := make([]string, 1000)
+	for i := range keys {
+		keys[i] = string(key(uint64(i)))
+	}
+	for round := range rounds {
+		f, err := Open(path, 100_000, 0.01)
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for w := range 8 {
+			wg.Go(func() {
+				defer func() {
+					if err, ok := recover().(error); !ok || !errors.Is(err, os.ErrClosed) {
+						t.Errorf("panic with %v", err)
+					}
+					after.Add(1)
+				}()
+				for i := uint64(w); ; i++ {
+					switch w {
+					case 0:
+						f.AddManyStrings(keys, nil)
+					case 1:
+						f.Snapshot()
+					case 2:
+						f.EstimatedCount()
+					default:
+						if k := key(i); !f.Add(k) && !f.Contains(k) {
+							t.Errorf("key %d is lost", i)
+						}
+					}
+					before.Add(1)
+				}
+			})
+		}
+		wg.Go(func() {
+			for end := before.Load() + int64(round%100); before.Load() < end; {
+				runtime.Gosched()
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			runtime.GC() // once to find the mapping unused, if it is
+		})
+		wg.Wait()
+	}
+	t.Logf("%d times closed by one of 9 goroutines; %d operations before, %d panics after", rounds, before.Load(), after.Load())
+}
+
+// An operation holds the mapping while it runs, though the file is closed and
+// forgotten: here a strategy's index function closes it in the middle of an Add and
+// waits for the garbage collector to do its worst.
+func TestMappingOutlivesItsOperations(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	calls := 0
+	var f *File
+	f = openHooked(t, path, func() {
+		if calls++; calls != 3 {
+			return
+		}
+		require.NoError(t, f.Close())
+		f = nil
+		for range 5 {
+			runtime.GC()
+			time.Sleep(time.Millisecond) // for the cleanups
+		}
+	})
+	require.True(t, f.AddString("key"))
+	require.Greater(t, calls, 3)
+
+	again := openHooked(t, path, func() {})
+	require.True(t, again.ContainsString("key"))
+	require.NoError(t, again.Close())
+}
+
+// mappings returns how many mappings of a file this process has.
+func mappings(t *testing.T, path string) int {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Skip("NOT TESTED: that memory is given back, for there is no /proc/self/maps here")
+	}
+	return strings.Count(string(maps), path)
+}
+
+// Closed files, and files that were forgotten without Close, give their memory
+// back.
+func TestMappingsGoAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	var closed []*File // held on to
+	for i := range 20 {
+		f, err := Open(path, 1000, 0.01)
+		require.NoError(t, err)
+		if i%2 == 0 {
+			closed = append(closed, f)
+		}
+	}
+	require.Equal(t, 20, mappings(t, path))
+	for _, f := range closed {
+		require.NoError(t, f.Close())
+	}
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return mappings(t, path) == 0
+	}, 10*time.Second, time.Millisecond)
+	runtime.KeepAlive(closed)
+}

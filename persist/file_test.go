@@ -1,0 +1,318 @@
+package persist
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+var custom = bloom.NewStrategy("textbook", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })
+
+// The file answers as the filter in memory does, before and after it is reopened,
+// for every way to place the bits.
+func TestFileIsTheFilter(t *testing.T) {
+	const n, p = 2000, 0.001
+	for name, opts := range map[string][]bloom.Option{
+		"default":         nil,
+		"seed":            {bloom.WithSeed(7)},
+		"key":             {bloom.WithKey([16]byte{1, 2, 3})},
+		"blocked":         {bloom.WithStrategy(bloom.Blocked)},
+		"blocked and key": {bloom.WithStrategy(bloom.Blocked), bloom.WithKey([16]byte{1, 2, 3})},
+		"blocked 1":       {bloom.WithStrategy(bloom.Blocked1)},
+		"blocked 8":       {bloom.WithStrategy(bloom.Blocked8)},
+		"seeded":          {bloom.WithStrategy(bloom.SeededHashing)},
+		"guava 32":        {bloom.WithStrategy(bloom.GuavaMitz32)},
+		"guava 64":        {bloom.WithStrategy(bloom.GuavaMitz64)},
+		"bitsandblooms":   {bloom.WithStrategy(bloom.BitsAndBlooms)},
+		"custom":          {bloom.WithStrategy(custom)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f")
+			want := bloom.MustNew(n, p, opts...)
+			f, err := Open(path, n, p, opts...)
+			require.NoError(t, err)
+			s := want.Strategy().Name()
+			byHash := s != bloom.SeededHashing.Name() && s != bloom.BitsAndBlooms.Name()
+			for i := range uint64(n) {
+				k, added := key(i), false
+				switch {
+				case i%3 == 0:
+					added = f.Add(k)
+				case i%3 == 1 && byHash:
+					added = f.AddHash(f.Hash(k))
+				default:
+					added = f.AddString(string(k))
+				}
+				if added != want.Add(k) {
+					t.Fatalf("Add of key %d: %v", i, added)
+				}
+			}
+			require.NoError(t, f.Sync())
+
+			compare := func(f *File) {
+				t.Helper()
+				for i := range uint64(3 * n) {
+					k := key(i)
+					if got := f.Contains(k); got != want.Contains(k) || got != f.ContainsString(string(k)) {
+						t.Fatalf("Contains of key %d: %v", i, got)
+					}
+					if h1, h2 := f.HashString(string(k)); byHash && f.ContainsHash(h1, h2) != want.Contains(k) {
+						t.Fatalf("ContainsHash of key %d", i)
+					}
+				}
+				require.Equal(t, want.Params(), f.Params())
+				require.Equal(t, want.Scheme().Identity(), f.Scheme().Identity())
+				require.Equal(t, want.SizeBytes(), f.SizeBytes())
+				require.Equal(t, want.FillRatio(), f.FillRatio())
+				require.Equal(t, want.EstimatedCount(), f.EstimatedCount())
+				require.Equal(t, want.EstimatedFalsePositiveRate(), f.EstimatedFalsePositiveRate())
+				require.True(t, want.Equal(f.Snapshot()))
+			}
+			compare(f)
+			require.NoError(t, f.Close())
+
+			again, err := Open(path, n, p, opts...)
+			require.NoError(t, err)
+			compare(again)
+			readOnly, err := OpenReadOnly(path, opts...)
+			require.NoError(t, err)
+			compare(readOnly)
+
+			// They share the bits.
+			require.True(t, again.AddString("a key that comes later"))
+			require.True(t, readOnly.ContainsString("a key that comes later"))
+
+			var written, expected bytes.Buffer
+			_, err = again.WriteTo(&written)
+			require.NoError(t, err)
+			want.AddString("a key that comes later")
+			_, err = want.WriteTo(&expected)
+			require.NoError(t, err)
+			require.Equal(t, expected.Bytes(), written.Bytes())
+			require.NoError(t, again.Close())
+			require.NoError(t, readOnly.Close())
+			requireNoLeftover(t, path)
+		})
+	}
+}
+
+func requireNoLeftover(t *testing.T, path string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+unfinished))
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestBatches(t *testing.T) {
+	f := openFile(t, filepath.Join(t.TempDir(), "f"), 1000, 1e-6)
+	keys, texts := [][]byte{}, []string{}
+	for i := range uint64(500) {
+		keys = append(keys, key(i))
+		texts = append(texts, string(key(250+i)))
+	}
+	added := make([]bool, len(keys))
+	require.Equal(t, 500, f.AddMany(keys, added))
+	require.NotContains(t, added, false)
+	require.Equal(t, 250, f.AddManyStrings(texts, added))
+	require.Equal(t, added[:250], make([]bool, 250))
+	require.Equal(t, 500, f.ContainsMany(keys, nil))
+	require.Equal(t, 500, f.ContainsManyStrings(texts, nil))
+}
+
+func TestUnionAndSnapshot(t *testing.T) {
+	f := openFile(t, filepath.Join(t.TempDir(), "f"), 1000, 1e-6)
+	f.AddString("file")
+	before := f.Snapshot()
+
+	memory, err := f.Scheme().Filter()
+	require.NoError(t, err)
+	memory.AddString("memory")
+	require.NoError(t, f.Union(memory))
+	require.True(t, f.ContainsString("memory"))
+	require.False(t, before.ContainsString("memory"), "a snapshot is a copy")
+	require.ErrorIs(t, f.Union(bloom.MustNew(2000, 1e-6)), bloom.ErrIncompatible)
+
+	// The copy neither sees nor changes the file, and outlives it.
+	before.AddString("copy")
+	require.False(t, f.ContainsString("copy"))
+	require.NoError(t, f.Close())
+	require.True(t, before.ContainsString("file"))
+}
+
+func TestAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("NOT TESTED: allocations, for the race detector has its own")
+	}
+	f := openFile(t, filepath.Join(t.TempDir(), "f"), 100_000, 0.01)
+	i := uint64(0)
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		var k [8]byte // on the stack, and stays there
+		k[0], k[1] = byte(i), byte(i>>8)
+		i++
+		f.Add(k[:])
+		f.Contains(k[:])
+		h1, h2 := f.Hash(k[:])
+		f.AddHash(h1, h2)
+		f.ContainsHash(h1, h2)
+		f.AddString("key")
+		f.ContainsString("key")
+	}))
+}
+
+func TestBadArguments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, test := range []struct {
+		n    uint64
+		p    float64
+		opts []bloom.Option
+		is   error
+		text string
+	}{
+		{0, 0.1, nil, bloom.ErrInvalid, "n = 0"},
+		{1, 1, nil, bloom.ErrInvalid, "p = 1"},
+		{1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
+		{1000, 0.1, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrNotPortable, "maphash"},
+		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.NewStrategy("", doubled))}, bloom.ErrNotPortable, "name"},
+		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.Strategy{})}, bloom.ErrInvalid, "zero Strategy"},
+		{1 << 62, 0.1, nil, bloom.ErrTooLarge, "4611686018427387904"},
+		{1000, 0.1, []bloom.Option{bloom.WithMaxBytes(100)}, bloom.ErrTooLarge, "want at most 100"},
+	} {
+		_, err := Open(path, test.n, test.p, test.opts...)
+		require.ErrorIs(t, err, test.is)
+		require.ErrorContains(t, err, test.text)
+		require.NoFileExists(t, path)
+	}
+	requireNoLeftover(t, path)
+
+	_, err := Open(filepath.Join(path, "no folder", "f"), 1000, 0.1)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = OpenReadOnly(path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoFileExists(t, path)
+	_, err = Open(filepath.Dir(path), 1000, 0.1)
+	require.Error(t, err)
+	require.ErrorContains(t, err, "directory")
+	require.NoError(t, os.Symlink(filepath.Join(filepath.Dir(path), "nowhere"), path))
+	_, err = Open(path, 1000, 0.1)
+	require.Error(t, err, "a symbolic link to nothing")
+}
+
+func doubled(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }
+
+// Each error names what the file has and what was asked for.
+func TestOtherParameters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	keyed := filepath.Join(t.TempDir(), "keyed")
+	f := openFile(t, path, 1000, 0.01)
+	f.AddString("key")
+	k, err := Open(keyed, 1000, 0.01, bloom.WithKey([16]byte{1}))
+	require.NoError(t, err)
+	require.NoError(t, k.Close())
+	for _, test := range []struct {
+		path  string
+		n     uint64
+		p     float64
+		opts  []bloom.Option
+		texts []string
+	}{
+		{path, 1001, 0.01, nil, []string{"n = 1000", "n = 1001"}},
+		{path, 1000, 0.02, nil, []string{"p = 0.01", "p = 0.02"}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithSeed(0x55)}, []string{"murmur3:0000000000000000", "murmur3:0000000000000055"}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithKey([16]byte{1})}, []string{"murmur3", "siphash"}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(custom)}, []string{`"double-hashing"`, `"textbook"`}},
+		{path, 1000, 0.01, []bloom.Option{bloom.WithStrategy(bloom.SeededHashing)}, []string{`"double-hashing"`, `"seeded-hashing"`}},
+		{keyed, 1000, 0.01, nil, []string{"siphash", "murmur3"}},
+		{keyed, 1000, 0.01, []bloom.Option{bloom.WithKey([16]byte{2})}, []string{"siphash"}},
+	} {
+		_, err := Open(test.path, test.n, test.p, test.opts...)
+		require.ErrorIs(t, err, bloom.ErrIncompatible)
+		for _, text := range test.texts {
+			require.ErrorContains(t, err, text)
+		}
+		if test.n == 1000 && test.p == 0.01 {
+			_, err = OpenReadOnly(test.path, test.opts...)
+			require.ErrorIs(t, err, bloom.ErrIncompatible)
+		}
+	}
+	require.True(t, f.ContainsString("key"), "the file is as it was")
+}
+
+func TestReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	openFile(t, path, 1000, 0.01).AddString("key")
+	require.NoError(t, os.Chmod(path, 0o444))
+	f, err := OpenReadOnly(path)
+	require.NoError(t, err)
+	require.True(t, f.ContainsString("key"))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	for op, call := range map[string]func(){
+		"Add":            func() { f.Add([]byte("x")) },
+		"AddString":      func() { f.AddString("x") },
+		"AddHash":        func() { f.AddHash(1, 2) },
+		"AddMany":        func() { f.AddMany([][]byte{{1}}, nil) },
+		"AddManyStrings": func() { f.AddManyStrings([]string{"x"}, nil) },
+	} {
+		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file is open read-only", op, path), call)
+	}
+	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), ErrReadOnly)
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
+// The pages themselves refuse to be written to: no bug above could change them.
+func TestReadOnlyMappingIsProtected(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	openFile(t, path, 1000, 0.01)
+	f, err := OpenReadOnly(path)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = f.file.Write([]byte("x"))
+	require.Error(t, err, "the file itself is open for reading")
+	require.True(t, faults(func() { f.mapping.Load().data[headerSize] = 1 }))
+}
+
+func TestUseAfterClose(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := Open(path, 1000, 0.01)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for op, call := range map[string]func(){
+		"Add":                        func() { f.Add(nil) },
+		"AddString":                  func() { f.AddString("") },
+		"AddHash":                    func() { f.AddHash(1, 2) },
+		"AddMany":                    func() { f.AddMany(nil, nil) },
+		"AddManyStrings":             func() { f.AddManyStrings(nil, nil) },
+		"Contains":                   func() { f.Contains(nil) },
+		"ContainsString":             func() { f.ContainsString("") },
+		"ContainsHash":               func() { f.ContainsHash(1, 2) },
+		"ContainsMany":               func() { f.ContainsMany(nil, nil) },
+		"ContainsManyStrings":        func() { f.ContainsManyStrings(nil, nil) },
+		"Hash":                       func() { f.Hash(nil) },
+		"HashString":                 func() { f.HashString("") },
+		"Snapshot":                   func() { f.Snapshot() },
+		"FillRatio":                  func() { f.FillRatio() },
+		"EstimatedCount":             func() { f.EstimatedCount() },
+		"EstimatedFalsePositiveRate": func() { f.EstimatedFalsePositiveRate() },
+	} {
+		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file already closed", op, path), call)
+	}
+	require.ErrorIs(t, f.Sync(), os.ErrClosed)
+	require.ErrorIs(t, f.Close(), os.ErrClosed)
+	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), os.ErrClosed)
+	_, err = f.WriteTo(&bytes.Buffer{})
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.EqualValues(t, 1000, f.Params().N, "what needs no mapping goes on")
+	require.Contains(t, f.String(), path)
+}

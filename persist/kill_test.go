@@ -1,0 +1,171 @@
+package persist
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// What childSave saves: generation g holds the keys 0 to g·saveStep-1.
+const (
+	saveKeys = 1_000_000
+	saveRate = 0.01
+	saveStep = 100
+)
+
+// childSave saves one generation after another to the path args[0], from args[1]
+// on, and acknowledges each that Save has returned from.
+func childSave(args []string) error {
+	go untilStdinEnds()
+	first, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	f := bloom.MustNew(saveKeys, saveRate)
+	for i := range first * saveStep {
+		f.Add(key(i))
+	}
+	fmt.Println("ready")
+	for g := first; ; g++ {
+		if err := Save(args[0], f); err != nil {
+			return err
+		}
+		fmt.Println(g)
+		for i := range uint64(saveStep) {
+			f.Add(key(g*saveStep + i))
+		}
+	}
+}
+
+// A process that saves in a loop is killed at any moment. Then the file is that
+// of the last Save that returned, or of the next: nothing else, and nothing
+// beside it but one leftover.
+func TestKilledWhileSaving(t *testing.T) {
+	kills := times(5, 25, 1000)
+	path := filepath.Join(t.TempDir(), "f")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	want := bloom.MustNew(saveKeys, saveRate) // the last generation that is known
+	known := uint64(0)
+	require.NoError(t, Save(path, want))
+	saved, leftovers, newer := 0, 0, 0
+	for range kills {
+		p := startChild(t, "save", path, strconv.FormatUint(known, 10))
+		if line, ok := p.line(); !ok || line != "ready" {
+			t.Fatalf("%q %s", line, p.err.String())
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(30 * time.Millisecond))))
+		require.NoError(t, p.Process.Kill())
+		for line, ok := p.line(); ok; line, ok = p.line() {
+			g, err := strconv.ParseUint(line, 10, 64)
+			require.NoError(t, err)
+			for ; known < g; known++ {
+				for i := range uint64(saveStep) {
+					want.Add(key(known*saveStep + i))
+				}
+			}
+			saved++
+		}
+		p.Wait()
+
+		got, err := Load(path)
+		require.NoError(t, err)
+		if !got.Equal(want) {
+			for i := range uint64(saveStep) {
+				want.Add(key(known*saveStep + i))
+			}
+			known++
+			newer++
+			require.True(t, got.Equal(want), "the file is neither generation %d nor %d", known-1, known)
+		}
+		files, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		leftovers += len(files) - 1
+		require.LessOrEqual(t, len(files), 2)
+	}
+	require.NoError(t, Save(path, want))
+	requireNoLeftover(t, path)
+	t.Logf("%d kills, %d saves acknowledged, %d files newer than the last acknowledged, %d leftovers; every file was old or new", kills, saved, newer, leftovers)
+}
+
+const (
+	addKeys = 1_000_000
+	addRate = 1e-9
+)
+
+// childAdd adds the keys from args[1] on to the file args[0], and acknowledges each
+// that Add has returned from.
+func childAdd(args []string) error {
+	go untilStdinEnds()
+	first, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	f, err := Open(args[0], addKeys, addRate)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for i := first; ; i++ {
+		f.Add(key(i))
+		fmt.Fprintln(&out, i)
+		if i%16 == 0 { // the pipe is what takes the time
+			if _, err := out.WriteTo(os.Stdout); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// A process that adds to a mapped file is killed at any moment, also while it
+// makes the file. No key is lost that it has acknowledged.
+func TestKilledWhileAdding(t *testing.T) {
+	kills := times(5, 25, 1000)
+	path := filepath.Join(t.TempDir(), "f")
+	rnd := rand.New(rand.NewPCG(3, 4))
+	next, made, early := uint64(0), 0, 0
+	for kill := range kills {
+		if kill%20 == 19 { // another file, and be early enough to disturb its making
+			require.NoError(t, os.Remove(path))
+			next = 0
+		}
+		p := startChild(t, "add", path, strconv.FormatUint(next, 10))
+		// The lines are read while the child runs, or it would wait for the pipe.
+		timer := time.AfterFunc(time.Duration(rnd.Int64N(int64(30*time.Millisecond))), func() { p.Process.Kill() })
+		first := next
+		for line, ok := p.line(); ok; line, ok = p.line() {
+			i, err := strconv.ParseUint(line, 10, 64)
+			require.NoError(t, err)
+			require.Equal(t, next, i)
+			next = i + 1
+		}
+		p.Wait()
+		require.False(t, timer.Stop(), "the child ended by itself: %s", p.err.String())
+
+		if _, err := os.Stat(path); err != nil {
+			early++ // before the file had its name
+			require.Equal(t, first, next)
+			continue
+		}
+		f, err := Open(path, addKeys, addRate)
+		require.NoError(t, err)
+		// All since the last kill, and of the others enough to find a lost page.
+		for i := range next {
+			if (i >= first || i%64 == uint64(kill)%64) && !f.Contains(key(i)) {
+				t.Fatalf("kill %d: key %d of %d acknowledged ones is lost", kill, i, next)
+			}
+		}
+		require.NoError(t, f.Close())
+		made += int(next - first)
+	}
+	openFile(t, path, addKeys, addRate)
+	requireNoLeftover(t, path)
+	t.Logf("%d kills, %d of them before the file was made; %d keys acknowledged, none lost", kills, early, made)
+}

@@ -1,0 +1,362 @@
+package persist
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// A model of a disk that loses power. What a program did to it is a sequence of
+// steps; a power cut keeps some of the steps before it, and the rules are the
+// weakest that a file system may have:
+//
+//   - A write to a file that was synced afterwards is kept. Of the writes since the
+//     last sync, any may be kept, kept in part, or leave zeros in its place.
+//   - A name that was given or taken away is kept once the folder was synced. Of
+//     those changes since, any may be kept, in any combination.
+//
+// The model does not know that path.unfinished is written before it is renamed, nor
+// that rename is one step: it only has what was asked for.
+
+type stepKind int
+
+const (
+	stepWrite   stepKind = iota // data to a file
+	stepSync                    // of a file
+	stepName                    // gives a file a name, in place of another
+	stepUnname                  // takes a name away
+	stepRename                  // both at once: a name goes from one to another
+	stepSyncDir                 // of the folder
+)
+
+type step struct {
+	kind     stepKind
+	file     int // which one
+	data     []byte
+	name, to string
+}
+
+// A recorder is a fileSystem that only notes the steps.
+type recorder struct {
+	steps []step
+	files int
+}
+
+type recordedFile struct {
+	disk *recorder
+	file int
+	name string
+}
+
+func (d *recorder) do(s step) { d.steps = append(d.steps, s) }
+
+func (d *recorder) create(path string) (tempFile, error) {
+	d.files++
+	f := &recordedFile{d, d.files, path + unfinished}
+	d.do(step{kind: stepName, file: f.file, name: f.name})
+	return f, nil
+}
+
+func (d *recorder) rename(t tempFile, path string) error {
+	f := t.(*recordedFile)
+	d.do(step{kind: stepRename, file: f.file, name: f.name, to: path})
+	return nil
+}
+
+func (d *recorder) publish(t tempFile, path string) error {
+	f := t.(*recordedFile)
+	d.do(step{kind: stepName, file: f.file, name: path})
+	d.do(step{kind: stepUnname, name: f.name})
+	return nil
+}
+
+func (d *recorder) discard(tempFile) error { panic("nothing fails here") }
+func (d *recorder) syncDir(string) error   { d.do(step{kind: stepSyncDir}); return nil }
+
+func (f *recordedFile) Write(p []byte) (int, error) {
+	f.disk.do(step{kind: stepWrite, file: f.file, data: bytes.Clone(p)})
+	return len(p), nil
+}
+
+func (f *recordedFile) Chmod(fs.FileMode) error { return nil }
+
+func (f *recordedFile) Sync() error {
+	f.disk.do(step{kind: stepSync, file: f.file})
+	return nil
+}
+
+func (f *recordedFile) allocate(_, size int64) error {
+	_, err := f.Write(make([]byte, size))
+	return err
+}
+
+// A disk is what is there after a power cut: for each name the bytes of its file.
+type disk map[string]string
+
+// powerCut returns every disk that may be there if the power is cut after the
+// given steps.
+func powerCut(before disk, steps []step) []disk {
+	names := map[string]int{} // which file has it; those of before have numbers below 0
+	contents := map[int][]string{}
+	for name, data := range before {
+		id := -1 - len(names)
+		names[name], contents[id] = id, []string{data}
+	}
+
+	// What each file may hold.
+	synced, pending := map[int]string{}, map[int][][]byte{}
+	for _, s := range steps {
+		switch s.kind {
+		case stepWrite:
+			pending[s.file] = append(pending[s.file], s.data)
+		case stepSync:
+			synced[s.file] += string(bytes.Join(pending[s.file], nil))
+			pending[s.file] = nil
+		}
+	}
+	for _, s := range steps {
+		if s.file > 0 {
+			contents[s.file] = survivors(synced[s.file], pending[s.file])
+		}
+	}
+
+	// Which names there may be: all changes up to the last sync of the folder, and
+	// any of those after it.
+	var changes []step
+	certain := 0
+	for _, s := range steps {
+		switch s.kind {
+		case stepName, stepUnname, stepRename:
+			changes = append(changes, s)
+		case stepSyncDir:
+			certain = len(changes)
+		}
+	}
+	var disks []disk
+	for kept := range 1 << (len(changes) - certain) {
+		now := maps.Clone(names)
+		for i, c := range changes {
+			if i >= certain && kept>>(i-certain)&1 == 0 {
+				continue
+			}
+			switch c.kind {
+			case stepName:
+				now[c.name] = c.file
+			case stepUnname:
+				delete(now, c.name)
+			case stepRename:
+				delete(now, c.name)
+				now[c.to] = c.file
+			}
+		}
+		disks = append(disks, combine(now, contents)...)
+	}
+	return disks
+}
+
+// survivors returns what a file may hold whose last writes were not synced.
+func survivors(synced string, pending [][]byte) []string {
+	found := map[string]bool{synced: true}
+	sofar := synced
+	for _, data := range pending {
+		text := string(data)
+		for _, part := range []string{
+			text[:1], text[:len(text)/2], text[:len(text)-1], text,
+			string(make([]byte, len(text))),                        // length without data
+			text[:len(text)/2] + string(make([]byte, len(text)/2)), // or half
+			string(make([]byte, len(text)/2)) + text[len(text)/2:],
+		} {
+			found[sofar+part] = true
+			found[sofar+string(make([]byte, len(text)))+part] = true // a later write without the earlier
+		}
+		sofar += text
+	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// combine returns the disks in which each name's file holds one of its contents.
+func combine(names map[string]int, contents map[int][]string) []disk {
+	disks := []disk{{}}
+	for name, file := range names {
+		var next []disk
+		for _, d := range disks {
+			for _, data := range contents[file] {
+				d := maps.Clone(d)
+				d[name] = data
+				next = append(next, d)
+			}
+		}
+		disks = next
+	}
+	return disks
+}
+
+// lay makes a real folder of a disk and returns it.
+func lay(t *testing.T, dir string, d disk) {
+	t.Helper()
+	for name, data := range d {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// cut cuts the power after every number of steps, and gives every disk that may be
+// left, laid out in a folder, to look.
+func cut(t *testing.T, before disk, steps []step, look func(dir string, done bool)) (cuts, disks int) {
+	t.Helper()
+	for n := range len(steps) + 1 {
+		for _, d := range powerCut(before, steps[:n]) {
+			dir, err := os.MkdirTemp(t.TempDir(), "")
+			require.NoError(t, err)
+			lay(t, dir, d)
+			look(dir, n == len(steps))
+			disks++
+		}
+		cuts++
+	}
+	return cuts, disks
+}
+
+func TestPowerCutWhileSaving(t *testing.T) {
+	older := bloom.MustNew(uint64(times(20_000, 50_000, 500_000)), 1e-6) // more than one write
+	older.AddString("old")
+	newer := older.Clone()
+	newer.AddString("new")
+	var encoded bytes.Buffer
+	_, err := older.WriteTo(&encoded)
+	require.NoError(t, err)
+
+	for _, before := range []disk{
+		{},
+		{"f": encoded.String()},
+		{"f": encoded.String(), "f" + unfinished: "left over"},
+	} {
+		// A second Save follows the first, as in a program that saves now and then.
+		for saves := 1; saves <= times(1, 2, 2); saves++ {
+			rec := &recorder{}
+			for range saves {
+				require.NoError(t, save(rec, "f", newer)) // there is no file "f" here
+			}
+			old, new := 0, 0
+			cuts, disks := cut(t, before, rec.steps, func(dir string, done bool) {
+				got, err := Load(filepath.Join(dir, "f"))
+				switch {
+				case err == nil && got.Equal(newer):
+					new++
+				case done:
+					t.Fatalf("Save had returned, but the file is not the new one: %v", err)
+				case err == nil && got.Equal(older), errors.Is(err, fs.ErrNotExist) && before["f"] == "":
+					old++
+				default:
+					t.Fatalf("neither old nor new: %v", err)
+				}
+			})
+			t.Logf("%d saves, %d old files: power cut at %d points, %d disks: %d old, %d new, 0 neither", saves, len(before), cuts, disks, old, new)
+		}
+	}
+}
+
+func TestPowerCutWhileCreating(t *testing.T) {
+	scheme := filterWith().Scheme()
+	rec := &recorder{}
+	require.NoError(t, create(rec, "f", scheme))
+	none, whole := 0, 0
+	cuts, disks := cut(t, disk{}, rec.steps, func(dir string, done bool) {
+		f, err := OpenReadOnly(filepath.Join(dir, "f"))
+		switch {
+		case err == nil:
+			require.Zero(t, f.EstimatedCount())
+			require.NoError(t, f.Close())
+			whole++
+		case errors.Is(err, fs.ErrNotExist) && !done:
+			none++
+		default:
+			t.Fatal(err)
+		}
+	})
+	t.Logf("power cut at %d points, %d disks: %d without the file, %d with a whole one", cuts, disks, none, whole)
+}
+
+// A power cut keeps any of the sectors that were changed since the last Sync. All keys of
+// before are there, and the file goes on as if the others had never been added.
+func TestPowerCutWhileAdding(t *testing.T) {
+	const sector, synced, keys = 512, 1000, 2000
+	path := filepath.Join(t.TempDir(), "f")
+	f := openFile(t, path, keys, 1e-6)
+	add := func(from, to uint64) []byte {
+		for i := from; i < to; i++ {
+			f.Add(key(i))
+		}
+		require.NoError(t, f.Sync())
+		file, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return file
+	}
+	before, after := add(0, synced), add(synced, keys)
+
+	rnd := rand.New(rand.NewPCG(7, 8))
+	cuts, kept := times(20, 100, 1000), 0
+	for range cuts {
+		left := bytes.Clone(before)
+		for at := 0; at < len(left); at += sector {
+			if rnd.IntN(2) == 1 {
+				copy(left[at:min(at+sector, len(left))], after[at:])
+			}
+		}
+		path := filepath.Join(t.TempDir(), "f")
+		require.NoError(t, os.WriteFile(path, left, 0o666))
+		f := openFile(t, path, keys, 1e-6)
+		for i := range uint64(keys) {
+			if there := f.Contains(key(i)); i < synced && !there {
+				t.Fatalf("key %d was there at the last Sync and is lost", i)
+			} else if i >= synced && there {
+				kept++
+			}
+		}
+		for i := range uint64(keys) {
+			f.Add(key(i))
+		}
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(after, got), "with all keys again, it is the file that it was")
+	}
+	t.Logf("%d power cuts: none of %d synced keys was ever lost, %d of %d later ones were kept", cuts, synced, kept, cuts*(keys-synced))
+}
+
+// The model finds the faults of those who save in other ways.
+func TestPowerCutFindsFaults(t *testing.T) {
+	data := []byte("new and whole")
+	write, sync := step{kind: stepWrite, file: 1, data: data}, step{kind: stepSync, file: 1}
+	begin := step{kind: stepName, file: 1, name: "f.unfinished"}
+	rename, syncDir := step{kind: stepRename, file: 1, name: "f.unfinished", to: "f"}, step{kind: stepSyncDir}
+	for name, test := range map[string]struct {
+		steps []step
+		fault bool
+	}{
+		"right":            {[]step{begin, write, sync, rename, syncDir}, false},
+		"no sync":          {[]step{begin, write, rename, syncDir}, true},
+		"sync too late":    {[]step{begin, write, rename, sync, syncDir}, true},
+		"no sync of names": {[]step{begin, write, sync, rename}, true},
+		"in place":         {[]step{{kind: stepName, file: 1, name: "f"}, write, sync, syncDir}, true},
+		"removed before":   {[]step{begin, write, sync, {kind: stepUnname, name: "f"}, rename, syncDir}, true},
+	} {
+		fault := false
+		for n := range len(test.steps) + 1 {
+			for _, d := range powerCut(disk{"f": "old"}, test.steps[:n]) {
+				done := n == len(test.steps)
+				fault = fault || d["f"] != string(data) && (done || d["f"] != "old")
+			}
+		}
+		require.Equal(t, test.fault, fault, name)
+	}
+}

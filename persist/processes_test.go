@@ -1,0 +1,199 @@
+package persist
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	racers    = 8
+	raceRate  = 1e-9
+	raceBatch = 32 // keys between two barriers
+)
+
+// childRace adds keys 0 to args[1]-1 to the file args[0], one batch at the same time
+// as its seven brothers, and writes to args[2] a byte for each key: 1 if it won.
+// args[3] is the file by which they wait for each other.
+func childRace(args []string) error {
+	go untilStdinEnds()
+	keys, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	f, err := Open(args[0], keys, raceRate)
+	if err != nil {
+		return err
+	}
+	// The barrier is a mapped file as well: its first word counts arrivals.
+	barrier, err := bloomWords(args[3])
+	if err != nil {
+		return err
+	}
+	wins := make([]byte, keys)
+	arrivals := uint64(0)
+	for i := uint64(0); i < keys; i++ {
+		if i%raceBatch == 0 {
+			arrivals += racers
+			barrier.Add(1)
+			for spin := 0; barrier.Load() < arrivals; spin++ {
+				if spin > 100 {
+					yieldProcessor()
+				}
+			}
+		}
+		if f.Add(key(i)) {
+			wins[i] = 1
+		}
+	}
+	for i := range keys {
+		if !f.Contains(key(i)) {
+			return fmt.Errorf("key %d is lost", i)
+		}
+	}
+	return os.WriteFile(args[2], wins, 0o666)
+}
+
+// Eight processes add the same keys to one file. No key has a second winner, and
+// none is without, apart from false positives.
+func TestProcessesHaveOneWinner(t *testing.T) {
+	keys := times(20_000, 100_000, 2_000_000)
+	dir := t.TempDir()
+	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
+	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
+	var processes []*process
+	for i := range racers {
+		processes = append(processes, startChild(t, "race", path, strconv.Itoa(keys), filepath.Join(dir, fmt.Sprint("wins", i)), barrier))
+	}
+	winners := make([]int, keys)
+	busy := 0
+	for i, p := range processes {
+		p.wait(t)
+		wins, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("wins", i)))
+		require.NoError(t, err)
+		own := 0
+		for key, won := range wins {
+			winners[key] += int(won)
+			own += int(won)
+		}
+		if own > keys/1000 {
+			busy++
+		}
+	}
+	none := 0
+	for key, n := range winners {
+		if n > 1 {
+			t.Fatalf("key %d had %d winners", key, n)
+		}
+		if n == 0 {
+			none++
+		}
+	}
+	require.Zero(t, none, "keys without a winner, at a rate of %v", raceRate)
+	require.Greater(t, busy, 1, "one process was always first: they did not race")
+	t.Logf("%d processes added the same %d keys: %d winners, %d processes among them often, no key with two", racers, keys, keys-none, busy)
+}
+
+// childMake opens the path args[0], which does not exist yet, when told to, and adds
+// keys of its own.
+func childMake(args []string) error {
+	from, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	var path string
+	for {
+		if _, err := fmt.Scan(&path); err != nil {
+			return nil // no more
+		}
+		f, err := Open(path, 10_000, 1e-6)
+		if err != nil {
+			return err
+		}
+		for i := range uint64(100) {
+			f.Add(key(from + i))
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+		fmt.Println("done")
+	}
+}
+
+// Eight processes open a new path at the same time: they have the same file, so the
+// keys of all of them are in it.
+func TestCreationRace(t *testing.T) {
+	rounds := times(5, 50, 1000)
+	dir := t.TempDir()
+	var processes []*process
+	for i := range racers {
+		p := startChild(t, "make", "", strconv.Itoa(100*i))
+		line, ok := p.line()
+		require.True(t, ok && line == "ready", line)
+		processes = append(processes, p)
+	}
+	for round := range rounds {
+		path := filepath.Join(dir, fmt.Sprint("f", round))
+		for _, p := range processes {
+			_, err := fmt.Fprintln(p.in, path)
+			require.NoError(t, err)
+		}
+		for _, p := range processes {
+			if line, ok := p.line(); !ok || line != "done" {
+				p.wait(t)
+			}
+		}
+		f, err := Open(path, 10_000, 1e-6)
+		require.NoError(t, err)
+		for i := range uint64(100 * racers) {
+			if !f.Contains(key(i)) {
+				t.Fatalf("round %d: key %d is not there: two files were made", round, i)
+			}
+		}
+		require.NoError(t, f.Close())
+		require.NoError(t, os.Remove(path))
+	}
+	requireNoLeftover(t, filepath.Join(dir, "f"))
+	for _, p := range processes {
+		p.in.Close()
+		p.wait(t)
+	}
+	t.Logf("%d new files, each opened by %d processes at the same time: one file each", rounds, racers)
+}
+
+// The same with goroutines, and two filters of different parameters: one of the
+// two is made, and the other is told.
+func TestCreationRaceOfDifferentFilters(t *testing.T) {
+	dir := t.TempDir()
+	refused := 0
+	for round := range times(20, 100, 1000) {
+		path := filepath.Join(dir, fmt.Sprint("f", round))
+		errs := make(chan error, racers)
+		for i := range racers {
+			go func() {
+				f, err := Open(path, uint64(1000+i%2), 0.01)
+				if err == nil {
+					err = f.Close()
+				}
+				errs <- err
+			}()
+		}
+		failed := 0
+		for range racers {
+			if err := <-errs; err != nil {
+				require.ErrorIs(t, err, bloom.ErrIncompatible)
+				failed++
+			}
+		}
+		require.Equal(t, racers/2, failed)
+		refused += failed
+	}
+	requireNoLeftover(t, filepath.Join(dir, "f"))
+	t.Logf("%d opened with other parameters than the one that made the file, all refused", refused)
+}

@@ -1,0 +1,123 @@
+package persist
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// Save writes a filter to a file, by its WriteTo. Whenever the program or the machine
+// stops, the file at path is the old one or the new one, whole; when Save has
+// returned without an error, it is the new one, also after a power cut. Keys that
+// are added while Save runs may be in the file or not; those whose Add had
+// returned before are.
+//
+// It writes a file of its own in the same folder, called path.unfinished, which
+// takes the space of a second filter, and then renames it. A leftover of a
+// process that was killed is removed by the next Save. Saves of the same path
+// wait for each other, also those of other processes; the last one stays. (On
+// Windows the name has a random part, leftovers stay, and nobody waits.)
+//
+// A new file gets the permissions that os.Create gives, an old one's are kept. If
+// path is a symbolic link, the file that it leads to is replaced.
+//
+// The error is that of WriteTo or of the operating system. It leaves the old file
+// and no other, unless it came from the last step, which makes the new name safe
+// against a power cut: then the file is the new one, but after a power cut may be
+// the old one.
+func Save(path string, f io.WriterTo) error {
+	if err := save(osFiles{}, path, f); err != nil {
+		return fmt.Errorf("persist: save %q: %w", path, err)
+	}
+	return nil
+}
+
+func save(files fileSystem, path string, w io.WriterTo) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	old, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return err
+	case !old.Mode().IsRegular():
+		return fmt.Errorf("%w: it is no regular file but %v", fs.ErrExist, old.Mode().Type())
+	case isMapped(path):
+		// Those that have it open would go on with a file that has no name.
+		return fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
+	}
+	file, err := files.create(path)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteTo(file)
+	if err == nil && old != nil {
+		err = file.Chmod(old.Mode().Perm())
+	}
+	if err == nil {
+		err = file.Sync() // before the rename, or the new name could come to an empty file
+	}
+	if err == nil {
+		err = files.rename(file, path)
+	}
+	if err != nil {
+		return errors.Join(err, files.discard(file))
+	}
+	return files.syncDir(filepath.Dir(path))
+}
+
+// isMapped reports whether a file is known to be of Open's kind.
+func isMapped(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
+}
+
+// Load reads a filter that [Save] has written, as [bloom.Read] does, with its
+// options and errors. The file must end where the filter does: more bytes are an
+// error that wraps bloom.ErrCorrupt.
+func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	f, err := load(path, opts)
+	if err != nil {
+		return nil, fmt.Errorf("persist: load %q: %w", path, err)
+	}
+	return f, nil
+}
+
+func load(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	if head, err := r.Peek(len(magic)); err == nil && string(head) == magic {
+		return nil, fmt.Errorf("%w: it is a mapped filter, for Open", bloom.ErrCorrupt)
+	}
+	f, err := bloom.Read(r, opts...)
+	if err == io.EOF {
+		return nil, fmt.Errorf("%w: the file is empty", bloom.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.ReadByte(); err == nil {
+		return nil, fmt.Errorf("%w: bytes after the end of the filter", bloom.ErrCorrupt)
+	} else if err != io.EOF {
+		return nil, err
+	}
+	return f, nil
+}

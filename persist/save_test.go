@@ -1,0 +1,315 @@
+package persist
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+func filterWith(keys ...string) *bloom.BloomFilter {
+	f := bloom.MustNew(1000, 1e-6)
+	for _, k := range keys {
+		f.AddString(k)
+	}
+	return f
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, f := range []*bloom.BloomFilter{
+		filterWith("a"),
+		filterWith("a", "b"),
+		bloom.MustNew(100_000, 0.01, bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(3)),
+	} {
+		require.NoError(t, Save(path, f))
+		got, err := Load(path)
+		require.NoError(t, err)
+		require.True(t, got.Equal(f))
+		requireNoLeftover(t, path)
+	}
+
+	key := [16]byte{1}
+	keyed := bloom.MustNew(1000, 0.01, bloom.WithKey(key))
+	require.NoError(t, Save(path, keyed))
+	_, err := Load(path)
+	require.ErrorIs(t, err, bloom.ErrIncompatible)
+	got, err := Load(path, bloom.WithKey(key))
+	require.NoError(t, err)
+	require.True(t, got.Equal(keyed))
+
+	// A mapped filter is saved as a snapshot of it.
+	f := openFile(t, filepath.Join(t.TempDir(), "f"), 1000, 1e-6)
+	f.AddString("mapped")
+	require.NoError(t, Save(path, f))
+	got, err = Load(path)
+	require.NoError(t, err)
+	require.True(t, got.Equal(f.Snapshot()))
+}
+
+func TestSavePermissions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	other := filepath.Join(t.TempDir(), "other")
+	file, err := os.Create(other)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	mode := func(path string) fs.FileMode {
+		info, err := os.Lstat(path)
+		require.NoError(t, err)
+		return info.Mode()
+	}
+
+	require.NoError(t, Save(path, filterWith("a")))
+	require.Equal(t, mode(other), mode(path), "a new file is as os.Create makes it")
+	for _, want := range []fs.FileMode{0o600, 0o666, 0o640} {
+		require.NoError(t, os.Chmod(path, want))
+		require.NoError(t, Save(path, filterWith("b")))
+		require.Equal(t, want, mode(path))
+	}
+
+	// A leftover does not lend its permissions to a new file.
+	require.NoError(t, os.WriteFile(path+unfinished, []byte("left over"), 0o600))
+	require.NoError(t, os.Chmod(path+unfinished, 0o777))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, Save(path, filterWith("c")))
+	require.Equal(t, mode(other), mode(path))
+
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(path, link))
+	require.NoError(t, Save(link, filterWith("through the link")))
+	require.Equal(t, fs.ModeSymlink, mode(link).Type())
+	got, err := Load(path)
+	require.NoError(t, err)
+	require.True(t, got.ContainsString("through the link"))
+}
+
+func TestSaveRefuses(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	require.NoError(t, Save(path, filterWith("a")))
+	require.ErrorIs(t, Save(path, bloom.MustNew(1000, 0.01, bloom.WithHash(bloom.MapHash))), bloom.ErrNotPortable)
+	got, err := Load(path)
+	require.NoError(t, err)
+	require.True(t, got.ContainsString("a"), "the old file is there")
+	requireNoLeftover(t, path)
+
+	require.ErrorContains(t, Save(dir, filterWith("a")), "no regular file")
+	require.ErrorIs(t, Save(filepath.Join(dir, "no", "f"), filterWith("a")), fs.ErrNotExist)
+	require.Error(t, Save(filepath.Join(path, "f"), filterWith("a")), "in a file that is no folder")
+
+	// Neither kind of file is taken for the other.
+	mapped := filepath.Join(dir, "mapped")
+	openFile(t, mapped, 1000, 1e-6)
+	require.ErrorContains(t, Save(mapped, filterWith("a")), "it is a mapped filter")
+	_, err = Load(mapped)
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	require.ErrorContains(t, err, "it is a mapped filter")
+	_, err = Open(path, 1000, 1e-6)
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	require.ErrorContains(t, err, "no mapped filter")
+}
+
+func TestLoadRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, Save(path, filterWith("a")))
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	_, err = Load(path + "x")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for name, bytes := range map[string][]byte{
+		"empty":    nil,
+		"text":     []byte("hello"),
+		"cut":      good[:len(good)-1],
+		"trailing": append(good[:len(good):len(good)], 0),
+		"twice":    append(good[:len(good):len(good)], good...),
+	} {
+		require.NoError(t, os.WriteFile(path, bytes, 0o666))
+		_, err := Load(path)
+		require.ErrorIs(t, err, bloom.ErrCorrupt, name)
+		require.ErrorContains(t, err, path)
+	}
+	require.NoError(t, os.WriteFile(path, good, 0o666))
+	_, err = Load(path, bloom.WithMaxBytes(10))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+}
+
+// Many save to the same path at the same time: it is always a whole file of one of
+// them.
+func TestConcurrentSaves(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	filters := []*bloom.BloomFilter{filterWith("a"), filterWith("b"), filterWith("c"), filterWith("d")}
+	require.NoError(t, Save(path, filters[0]))
+	saves := times(10, 50, 500)
+	var wg sync.WaitGroup
+	for _, f := range filters {
+		wg.Go(func() {
+			for range saves {
+				if err := Save(path, f); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	loads := 0
+	for running := true; running; loads++ {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		got, err := Load(path)
+		require.NoError(t, err)
+		require.True(t, got.Equal(filters[0]) || got.Equal(filters[1]) || got.Equal(filters[2]) || got.Equal(filters[3]))
+	}
+	requireNoLeftover(t, path)
+	t.Logf("%d saves by %d goroutines, %d loads meanwhile", saves*len(filters), len(filters), loads)
+}
+
+// A failingDisk fails at one of its steps.
+type failingDisk struct {
+	osFiles
+	countdown int
+}
+
+var errDisk = errors.New("disk on fire")
+
+func (d *failingDisk) step() error {
+	if d.countdown--; d.countdown == 0 {
+		return errDisk
+	}
+	return nil
+}
+
+func (d *failingDisk) create(path string) (tempFile, error) {
+	if err := d.step(); err != nil {
+		return nil, err
+	}
+	f, err := d.osFiles.create(path)
+	return failingFile{f, d}, err
+}
+
+func (d *failingDisk) rename(f tempFile, path string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.osFiles.rename(f.(failingFile).tempFile, path)
+}
+
+func (d *failingDisk) publish(f tempFile, path string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.osFiles.publish(f.(failingFile).tempFile, path)
+}
+
+func (d *failingDisk) discard(f tempFile) error { return d.osFiles.discard(f.(failingFile).tempFile) }
+
+func (d *failingDisk) syncDir(dir string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.osFiles.syncDir(dir)
+}
+
+type failingFile struct {
+	tempFile
+	disk *failingDisk
+}
+
+func (f failingFile) Write(p []byte) (int, error) {
+	if err := f.disk.step(); err != nil {
+		n, _ := f.tempFile.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.tempFile.Write(p)
+}
+
+func (f failingFile) Chmod(mode fs.FileMode) error {
+	if err := f.disk.step(); err != nil {
+		return err
+	}
+	return f.tempFile.Chmod(mode)
+}
+
+func (f failingFile) Sync() error {
+	if err := f.disk.step(); err != nil {
+		return err
+	}
+	return f.tempFile.Sync()
+}
+
+func (f failingFile) allocate(offset, size int64) error {
+	if err := f.disk.step(); err != nil {
+		return err
+	}
+	return f.tempFile.allocate(offset, size)
+}
+
+// Whichever step fails, Save says so, and leaves the old file and no other.
+func TestSaveOnAFailingDisk(t *testing.T) {
+	for step := 1; ; step++ {
+		path := filepath.Join(t.TempDir(), "f")
+		require.NoError(t, Save(path, filterWith("old")))
+		disk := &failingDisk{countdown: step}
+		err := save(disk, path, filterWith("new"))
+		got, loadErr := Load(path)
+		require.NoError(t, loadErr)
+		requireNoLeftover(t, path)
+		if err == nil {
+			require.True(t, got.ContainsString("new"))
+			require.Equal(t, 7, step, "create, write, chmod, sync, rename, syncDir")
+			return
+		}
+		require.ErrorIs(t, err, errDisk)
+		if renamed := step == 6; renamed {
+			require.True(t, got.ContainsString("new"))
+		} else {
+			require.True(t, got.Equal(filterWith("old")), "step %d", step)
+		}
+	}
+}
+
+// The same for a file that is being made for Open.
+func TestCreateOnAFailingDisk(t *testing.T) {
+	scheme := filterWith().Scheme()
+	for step := 1; ; step++ {
+		path := filepath.Join(t.TempDir(), "f")
+		err := create(&failingDisk{countdown: step}, path, scheme)
+		requireNoLeftover(t, path)
+		if err == nil {
+			require.Equal(t, 7, step, "create, write, allocate, sync, publish, syncDir")
+			return
+		}
+		require.ErrorIs(t, err, errDisk)
+		if step < 6 {
+			require.NoFileExists(t, path)
+		}
+	}
+}
+
+// What cannot write a whole filter leaves the old one.
+func TestSaveOfAFailingWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, Save(path, filterWith("old")))
+	require.ErrorIs(t, Save(path, brokenFilter{}), errDisk)
+	got, err := Load(path)
+	require.NoError(t, err)
+	require.True(t, got.Equal(filterWith("old")))
+	requireNoLeftover(t, path)
+}
+
+type brokenFilter struct{}
+
+func (brokenFilter) WriteTo(w io.Writer) (int64, error) {
+	n, _ := w.Write([]byte("half of"))
+	return int64(n), errDisk
+}

@@ -1,0 +1,341 @@
+package proof
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+var operations = flag.Int("operations", 200_000, "how many operations the linearizability tests record, all together")
+
+// An op is one call of Add or Contains. exempt says that the key may have become
+// present without a winner by then, which is the documented exception.
+type op struct {
+	key         int
+	add, exempt bool
+}
+
+// annotate finds out for each call whether adds of other keys that were called
+// before it returned can have made its key present: all by themselves, if they set
+// all of its bits, or together with an Add of its own, if they set one.
+func annotate(history []porcupine.Operation, positions [][]uint64) (exempt bool) {
+	for i, o := range history {
+		in := o.Input.(op)
+		var others []uint64
+		own := false
+		for _, b := range history {
+			if by := b.Input.(op); by.add && b.Call <= o.Return {
+				if by.key == in.key {
+					own = true
+				} else {
+					others = append(others, positions[by.key]...)
+				}
+			}
+		}
+		shared := 0
+		for _, pos := range positions[in.key] {
+			if slices.Contains(others, pos) {
+				shared++
+			}
+		}
+		in.exempt = shared == len(positions[in.key]) || own && shared > 0
+		history[i].Input = in
+		exempt = exempt || in.exempt
+	}
+	return exempt
+}
+
+// model is what the documentation promises, key by key: the first Add of a key
+// returns true and every later one false; Contains returns false before it and true
+// after it. A key may become present without a winner where that is exempt. It never
+// becomes absent again, and never has a second winner.
+var model = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		byKey := map[int][]porcupine.Operation{}
+		for _, o := range history {
+			key := o.Input.(op).key
+			byKey[key] = append(byKey[key], o)
+		}
+		return slices.Collect(maps.Values(byKey))
+	},
+	Init: func() any { return false },
+	Step: func(state, input, output any) (bool, any) {
+		present, in, yes := state.(bool), input.(op), output.(bool)
+		switch {
+		case present: // Add: false. Contains: true.
+			return yes != in.add, true
+		case yes == in.add: // the winner, or a Contains before it
+			return true, in.add
+		}
+		return in.exempt, true // nobody wins
+	},
+}
+
+// A set is what is tested: a BloomFilter, or its broken twin.
+type set interface {
+	Add(key []byte) bool
+	Contains(key []byte) bool
+}
+
+// onePass is the twin: Guava's rule, which says "new" if any of the bits was new.
+type onePass struct {
+	scheme bloom.Scheme
+	words  []atomic.Uint64
+}
+
+func (o onePass) Add(key []byte) (won bool) {
+	for _, pos := range o.scheme.AppendPositions(nil, key) {
+		won = o.words[pos/64].Or(1<<(pos%64))>>(pos%64)&1 == 0 || won
+	}
+	return won
+}
+
+func (o onePass) Contains(key []byte) bool {
+	for _, pos := range o.scheme.AppendPositions(nil, key) {
+		if o.words[pos/64].Load()>>(pos%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// record lets one goroutine for each program run it on s, call by call in lockstep,
+// and returns what was called, when, and what it answered.
+func record(s set, keys [][]byte, programs [][]op) []porcupine.Operation {
+	histories := make([][]porcupine.Operation, len(programs))
+	var arrived atomic.Int64
+	var wg sync.WaitGroup
+	start := time.Now()
+	for g, program := range programs {
+		histories[g] = make([]porcupine.Operation, len(program))
+		wg.Go(func() {
+			for i, o := range program {
+				arrived.Add(1)
+				for spins := 1; int(arrived.Load()) < len(programs)*(i+1); spins++ {
+					if spins%1024 == 0 {
+						runtime.Gosched() // there may be fewer processors than goroutines
+					}
+				}
+				var yes bool
+				call := time.Since(start)
+				if o.add {
+					yes = s.Add(keys[o.key])
+				} else {
+					yes = s.Contains(keys[o.key])
+				}
+				histories[g][i] = porcupine.Operation{ClientId: g, Input: o, Call: int64(call), Output: yes, Return: int64(time.Since(start))}
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(histories...)
+}
+
+// mix is a bijection whose outputs look random: every run tries the same programs.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30 + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A counts says what a run consisted of.
+type counts struct{ histories, operations, overlaps, strict, nobody int }
+
+// check records histories on sets that make returns until there are enough
+// operations, and returns the first history that is not linearizable.
+func check(t *testing.T, enough, goroutines, keysPer int, scheme bloom.Scheme, make func() set) (c counts, broken []porcupine.Operation) {
+	for round := uint64(0); c.operations < enough; round++ {
+		keys, positions := [][]byte{}, [][]uint64{}
+		for i := range uint64(keysPer) {
+			keys = append(keys, fmt.Appendf(nil, "key %d of %d", i, round))
+			positions = append(positions, scheme.AppendPositions(nil, keys[i]))
+		}
+		programs := [][]op{}
+		for g := range goroutines {
+			program := []op{}
+			for i := range uint64(6) {
+				r := mix(round<<16 + uint64(g)<<8 + i)
+				key := r % uint64(keysPer)
+				if round%4 != 0 { // or they would seldom meet
+					key = mix(round+i<<40) % uint64(keysPer)
+				}
+				program = append(program, op{key: int(key), add: r>>32%3 != 0})
+			}
+			programs = append(programs, program)
+		}
+		history := record(make(), keys, programs)
+		c.histories++
+		c.operations += len(history)
+		if !annotate(history, positions) {
+			c.strict++
+		}
+		c.overlaps += overlapping(history)
+		c.nobody += withoutWinner(history, keysPer)
+		switch result, _ := porcupine.CheckOperationsVerbose(model, history, time.Minute); result {
+		case porcupine.Illegal:
+			return c, history
+		case porcupine.Unknown:
+			t.Fatalf("a history of %d operations could not be checked in a minute", len(history))
+		}
+	}
+	return c, nil
+}
+
+// overlapping counts the operations during which another one on the same key ran.
+func overlapping(history []porcupine.Operation) (n int) {
+	for i, a := range history {
+		if slices.ContainsFunc(history[:i], func(b porcupine.Operation) bool {
+			return a.Input.(op).key == b.Input.(op).key && a.ClientId != b.ClientId && a.Call <= b.Return && b.Call <= a.Return
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutWinner counts the keys that were added and nobody won.
+func withoutWinner(history []porcupine.Operation, keys int) (n int) {
+	for key := range keys {
+		added, won := false, false
+		for _, o := range history {
+			if in := o.Input.(op); in.key == key && in.add {
+				added, won = true, won || o.Output.(bool)
+			}
+		}
+		if added && !won {
+			n++
+		}
+	}
+	return n
+}
+
+// schemes are all strategies, each in filters where keys that share bits are rare,
+// and where they are the rule.
+func schemes(t *testing.T) map[string]bloom.Scheme {
+	all := map[string]bloom.Scheme{}
+	custom := bloom.NewStrategy("custom", func(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m })
+	for _, c := range []struct {
+		s bloom.Strategy
+		k int
+	}{
+		{bloom.DoubleHashing, 7}, {bloom.SeededHashing, 7}, {custom, 5},
+		{bloom.Blocked1, 7}, {bloom.Blocked2, 8}, {bloom.Blocked4, 8}, {bloom.Blocked8, 16},
+	} {
+		for name, m := range map[string]uint64{"wide": 1 << 20, "narrow": 512} {
+			if name == "narrow" && c.s.Name() == "double-hashing" {
+				m = 24 // three keys of 7 bits: hardly any has one of its own
+			}
+			s, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: c.k}, bloom.WithStrategy(c.s))
+			require.NoError(t, err)
+			all[c.s.Name()+"/"+name] = s
+		}
+	}
+	return all
+}
+
+// TestLinearizable records what the real code answers to several goroutines, and
+// lets porcupine find an order of the calls in which a single thread would have
+// been answered the same.
+func TestLinearizable(t *testing.T) {
+	enough := *operations
+	if testing.Short() {
+		enough /= 10
+	}
+	all := schemes(t)
+	var total counts
+	for name, scheme := range all {
+		t.Run(name, func(t *testing.T) {
+			var sum counts
+			for _, goroutines := range []int{2, 4} {
+				c, broken := check(t, enough/len(all)/2, goroutines, 3, scheme, func() set {
+					f, err := scheme.Filter()
+					require.NoError(t, err)
+					return f
+				})
+				require.Empty(t, broken, "not linearizable")
+				sum.add(c)
+			}
+			t.Logf("%+v", sum)
+			if scheme.Params().M > 1<<10 {
+				require.Greater(t, sum.strict, sum.histories*9/10)
+			}
+			total.add(sum)
+		})
+	}
+	t.Logf("all: %+v", total)
+	if total.overlaps == 0 {
+		t.Log("NOT TESTED: no two calls ran at the same time on this machine")
+	}
+}
+
+func (c *counts) add(d counts) {
+	c.histories += d.histories
+	c.operations += d.operations
+	c.overlaps += d.overlaps
+	c.strict += d.strict
+	c.nobody += d.nobody
+}
+
+// TestOnePassIsNotLinearizable shows that the test above can fail.
+func TestOnePassIsNotLinearizable(t *testing.T) {
+	scheme, err := bloom.NewSchemeWithParams(bloom.Params{M: 1 << 20, K: 7})
+	require.NoError(t, err)
+	c, broken := check(t, 10_000_000, 2, 3, scheme, func() set {
+		return onePass{scheme, make([]atomic.Uint64, scheme.SizeBytes()/8)}
+	})
+	require.NotEmpty(t, broken, "two winners went unnoticed in %+v", c)
+	t.Logf("caught after %+v", c)
+}
+
+// TestModelRefuses holds the model to the documentation, call by call. Where key 1
+// has a bit of key 0, its add is called first.
+func TestModelRefuses(t *testing.T) {
+	type call struct {
+		add, answer bool
+		from, to    int64
+	}
+	const add, contains = true, false
+	for _, c := range []struct {
+		text                  string
+		calls                 []call
+		free, shares, covered bool // key 1 has none of key 0's bits, one, all
+	}{
+		{"one winner", []call{{add, true, 0, 5}, {add, false, 1, 6}}, true, true, true},
+		{"two winners", []call{{add, true, 0, 5}, {add, true, 1, 6}}, false, false, false},
+		{"nobody wins", []call{{add, false, 0, 5}, {add, false, 1, 6}}, false, true, true},
+		{"a loser before the winner began", []call{{add, false, 0, 1}, {add, true, 2, 3}}, false, false, false},
+		{"missed", []call{{add, true, 0, 1}, {contains, false, 2, 3}}, false, false, false},
+		{"not yet there", []call{{add, true, 0, 3}, {contains, false, 1, 2}}, true, true, true},
+		{"there, then gone", []call{{add, true, 0, 9}, {contains, true, 1, 2}, {contains, false, 3, 4}}, false, false, false},
+		{"missed after a loser", []call{{add, true, 0, 9}, {add, false, 1, 2}, {contains, false, 3, 4}}, false, false, false},
+		{"never added", []call{{contains, true, 0, 1}}, false, false, true},
+		{"there before its add", []call{{contains, true, 0, 1}, {add, false, 2, 3}}, false, false, true},
+		{"there while it is added", []call{{contains, true, 0, 3}, {add, false, 2, 3}}, false, true, true},
+	} {
+		for _, mode := range []struct {
+			positions []uint64
+			want      bool
+		}{{[]uint64{3, 4}, c.free}, {[]uint64{2, 3}, c.shares}, {[]uint64{1, 2}, c.covered}} {
+			history := []porcupine.Operation{{ClientId: 9, Input: op{key: 1, add: true}, Output: true, Call: -1, Return: 100}}
+			for i, o := range c.calls {
+				history = append(history, porcupine.Operation{ClientId: i, Input: op{add: o.add}, Output: o.answer, Call: o.from, Return: o.to})
+			}
+			annotate(history, [][]uint64{{1, 2}, mode.positions})
+			require.Equal(t, mode.want, porcupine.CheckOperations(model, history), "%s, %v", c.text, mode.positions)
+		}
+	}
+	late := []porcupine.Operation{{Input: op{key: 0}, Output: true, Call: 0, Return: 1}, {ClientId: 1, Input: op{key: 1, add: true}, Output: true, Call: 2, Return: 3}}
+	require.False(t, annotate(late, [][]uint64{{1, 2}, {1, 2}}), "added later")
+	require.False(t, porcupine.CheckOperations(model, late))
+}

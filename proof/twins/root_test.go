@@ -1,0 +1,234 @@
+package twins
+
+// The second pass of doubleAdd, which several twins change.
+const doubleSecondPass = `	x = h1
+	for range k {
+		if pos := reduce(x, m); pos != last {
+			b.set(pos)
+		}
+		x = x*doubleMul + y
+	}
+	return b.flip(last)`
+
+func one(file, old, new string) []edit { return []edit{{file: file, old: old, new: new}} }
+
+// slowMotion makes goroutines take turns in the middle of an add, so that races are
+// lost and won on a machine of one processor too, or one that is busy.
+func slowMotion(edits ...edit) []edit {
+	return append(edits,
+		edit{file: "bitarray.go", old: "import (\n", new: "import (\n\t\"runtime\"\n"},
+		edit{file: "bitarray.go", old: "func (b bitArray) get(i uint64) uint64 {\n", new: `var yields atomic.Uint32
+
+func yield() {
+	if yields.Add(0x9e3779b9)>>30 == 0 {
+		runtime.Gosched()
+	}
+}
+
+func (b bitArray) get(i uint64) uint64 {
+	yield()
+`},
+		edit{file: "bitarray.go", old: "func (b bitArray) set(i uint64) {\n", new: "func (b bitArray) set(i uint64) {\n\tyield()\n"},
+	)
+}
+
+var twins = append([]twin{
+	// Nothing wrong: what the racing twins have in common is not what is noticed.
+	{name: "right, in slow motion", right: true, tests: []string{"TestOneWinnerInLockstep", "TestNoMissesUnderConcurrency"}, edits: slowMotion()},
+	{name: "right, in slow motion: linearizability", right: true, in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion()},
+
+	// One winner.
+	{name: "one pass, as Guava has it: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	won := false
+	for range k {
+		won = b.flip(reduce(x, m)) || won
+		x = x*doubleMul + y
+	}
+	return won`})},
+	{name: "one pass, as Guava has it: linearizability", in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	won := false
+	for range k {
+		won = b.flip(reduce(x, m)) || won
+		x = x*doubleMul + y
+	}
+	return won`})},
+	{name: "one pass: SeededHashing", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: `	for _, pos := range positions[:k] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	return b.flip(last)`, new: `	won := false
+	for _, pos := range positions[:k] {
+		won = b.flip(pos) || won
+	}
+	return won`})},
+	{name: "one pass: a strategy of one's own", tests: []string{"TestOneWinnerInEverySchedule", "TestNobodyWinsOnlyWithAnotherKey"}, edits: one("strategy.go", `		if pos := s.position(h1, h2, i, m); pos != last {
+			b.set(pos)
+		}
+	}
+	return b.flip(last)`, `		if b.flip(s.position(h1, h2, i, m)) {
+			last = noBit
+		}
+	}
+	return last == noBit`)},
+	{name: "one pass: Blocked4", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "blocked.go", old: `	w0.Or(m0)
+	w1.Or(m1)
+	w2.Or(m2)
+	return w3.Or(m3)&m3 != m3`, new: `	won := w0.Or(m0)&m0 != m0
+	yield()
+	won = w1.Or(m1)&m1 != m1 || won
+	yield()
+	won = w2.Or(m2)&m2 != m2 || won
+	return w3.Or(m3)&m3 != m3 || won`})},
+	{name: "the last bit is flipped first: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	won := b.flip(last)
+	for range k {
+		if pos := reduce(x, m); pos != last {
+			b.set(pos)
+		}
+		x = x*doubleMul + y
+	}
+	return won`})},
+	{name: "the last word is flipped first: Blocked2", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "blocked.go", old: `	w0.Or(m0)
+	return w1.Or(m1)&m1 != m1`, new: `	won := w1.Or(m1)&m1 != m1
+	yield()
+	w0.Or(m0)
+	return won`})},
+	{name: "the wrong last word: Blocked2", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `	if lack1 == 0 { // the last`, `	if lack1 != 0 { // the last`)},
+	{name: "the wrong last word: Blocked4", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `		w0, w3, m0, m3 = w3, w0, m3, m0
+`, `		w0, w1, m0, m1 = w1, w0, m1, m0
+`)},
+	{name: "the wrong last word: Blocked1 and Blocked8", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `			last = j
+`, `			last = max(last, 0)
+`)},
+	{name: "a coinciding bit is lost to oneself", tests: []string{"TestOneWinnerInLockstep", "TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", doubleSecondPass, `	x = h1
+	for i := range k {
+		if pos := reduce(x, m); pos != last || i < k-1 {
+			b.set(pos)
+		}
+		x = x*doubleMul + y
+	}
+	return b.flip(last)`)},
+	{name: "an OR that is not atomic: flip", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "bitarray.go", old: `	return b[i/64].Or(mask)&mask == 0`, new: `	old := b[i/64].Load()
+	yield()
+	b[i/64].Store(old | mask)
+	return old&mask == 0`})},
+
+	// Never misses.
+	{name: "an OR that is not atomic: set", tests: []string{"TestNoMissesUnderConcurrency"}, edits: slowMotion(edit{file: "bitarray.go", old: `	b[i/64].Or(1 << (i % 64))
+`, new: `	old := b[i/64].Load()
+	yield()
+	b[i/64].Store(old | 1<<(i%64))
+`})},
+	{name: "Union overwrites", slow: true, tests: []string{"TestNoMissesUnderConcurrency"}, edits: slowMotion(edit{file: "bitarray.go", old: `b[i].Or(w)`, new: `old := b[i].Load()
+			runtime.Gosched()
+			b[i].Store(old | w)`})},
+	{name: "Union forgets the last word", tests: []string{"TestUnionIsTheFilterOfAllKeys"}, edits: one("bitarray.go", `	for i := range b {
+		// Most words`, `	for i := range b[1:] {
+		// Most words`)},
+	{name: "Intersect unites", tests: []string{"TestIntersectKeepsCommonKeys"}, edits: one("sets.go", `f.bits.and(other.bits)`, `f.bits.or(other.bits)`)},
+	{name: "Clone shares its bits", tests: []string{"TestCloneIsIndependent"}, edits: one("sets.go", `	c.bits = makeWords(uint64(len(f.bits)))
+`, ``)},
+	{name: "Clear leaves a word", slow: true, tests: []string{"TestClearForgets"}, edits: one("bitarray.go", `	for i := range b {
+		b[i].Store(0)`, `	for i := range b[1:] {
+		b[i].Store(0)`)},
+	{name: "seeds are not compared", tests: []string{"TestCompatible", "TestCompatibleHashes"}, edits: one("sets.go", `	case f.hash != other.hash:`, `	case false:`)},
+	{name: "keys are not compared", slow: true, tests: []string{"TestCompatibleHashes"}, edits: []edit{
+		{file: "sets.go", old: `	case f.hash != other.hash && f.hash.hash == sipHash:`, new: `	case false:`},
+		{file: "sets.go", old: `	case f.hash != other.hash:`, new: `	case f.hash.k0 != other.hash.k0 && f.hash.hash != sipHash:`}}},
+	{name: "names of strategies are not compared", tests: []string{"TestCompatible"}, edits: one("sets.go", ` || f.strategy.name != other.strategy.name`, ``)},
+
+	// Positions.
+	{name: "Add sets k-1 bits", tests: []string{"TestKernelsEqualIndexFunctions", "TestPositionsAreFrozen"}, edits: one("bloom.go", `doubleAdd(f.bits, f.params.M, f.params.K,`, `doubleAdd(f.bits, f.params.M, f.params.K-1,`)},
+	{name: "Contains looks at k-1 bits", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("bloom.go", `doubleContains(f.bits, f.params.M, f.params.K,`, `doubleContains(f.bits, f.params.M, f.params.K-1,`)},
+	{name: "Contains leaves out a bit of four", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", `b.get(reduce(x2, m))&b.get(reduce(x3, m)) == 0`, `b.get(reduce(x2, m)) == 0`)},
+	{name: "seeds begin at 1", tests: []string{"TestPositionsAreFrozen", "TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", `murmur3.SeedSum64(seed+uint64(i), key) % m`, `murmur3.SeedSum64(seed+uint64(i)+1, key) % m`)},
+	{name: "SeededHashing ignores the seed", tests: []string{"TestSeedMovesPositions"}, edits: one("strategy.go", `murmur3.SeedSum64(seed+uint64(i), key) % m`, `murmur3.SeedSum64(seed*0+uint64(i), key) % m`)},
+	{name: "the empty key's digest of zeros", tests: []string{"TestEmptyKey"}, edits: []edit{{"strategy.go", `x, y := h1, h2^doubleXor`, `x, y := h1, h2`, 3}}},
+	{name: "a position of 32 bits: reduce", tests: []string{"TestDoubleIndexBeyond32Bits"}, edits: one("strategy.go", `	return hi
+`, `	return uint64(uint32(hi))
+`)},
+	{name: "a position of 32 bits: get and set", slow: true, long: true, tests: []string{"TestBeyond32Bits"}, edits: []edit{
+		{file: "bitarray.go", old: `return b[i/64].Load() >>`, new: `return b[uint32(i)/64].Load() >>`},
+		{file: "bitarray.go", old: `	b[i/64].Or(1 << (i % 64))`, new: `	b[uint32(i)/64].Or(1 << (i % 64))`}}},
+	{name: "a position beyond m goes through", tests: []string{"TestMisusePanicsWithAClearText"}, edits: one("strategy.go", `	if pos >= m {`, `	if false {`)},
+	{name: "a block that is parts of two cache lines", tests: []string{"TestBlocksAreCacheLines"}, edits: one("bitarray.go", `% line / 8
+`, `% line / 8 * 0
+`)},
+	{name: "Guava: the absolute value, not the complement", tests: []string{"TestKernelsEqualIndexFunctions", "TestPositionsAreFrozen"}, edits: one("strategy_guava.go", `uint64(x ^ x>>31)`, `uint64(x^x>>31) + uint64(uint32(x)>>31)`)},
+	{name: "Guava: i begins at 0", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("strategy_guava.go", `	x := int32(h1) + int32(i+1)*int32(h1>>32)`, `	x := int32(h1) + int32(i)*int32(h1>>32)`), in: ""},
+	{name: "a remainder that is m", tests: []string{"TestRemainder"}, edits: one("divisor.go", `bits.Sub64(x-q*d.m, d.m, 0)`, `bits.Sub64(x-q*d.m, d.m, 1)`)},
+
+	// The rate.
+	{name: "the textbook's double hashing", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
+		{file: "strategy.go", old: `x = x*doubleMul + y`, new: `x = x + y`, times: 4},
+		{file: "strategy.go", old: `x1 := x*doubleMul + y`, new: `x1 := x + y`},
+		{file: "strategy.go", old: `x2 := x1*doubleMul + y`, new: `x2 := x1 + y`},
+		{file: "strategy.go", old: `x3 := x2*doubleMul + y`, new: `x3 := x2 + y`},
+		{file: "strategy.go", old: `x = x3*doubleMul + y`, new: `x = x3 + y`}}},
+	{name: "a strategy that reuses hash bits: word and block", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
+		{file: "blocked.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`, times: 7}}},
+	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
+	return hi ^ lo`, `	return y<<t | y>>(64-t)`)},
+	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("hash.go", `	return hi ^ lo
+}
+
+// collisions`, `	return h1 + (hi^lo)*0
+}
+
+// collisions`)},
+	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return exactRate(m, k, n)
+}`, `	return FalsePositiveRate(m, k, n)
+}`)},
+	{name: "Blocked sized by the classical rate", tests: []string{"TestRateIsKept", "TestBlockedRateAgainstBruteForce"}, edits: one("params_blocked.go", `	keys, others := float64(n), float64(blocks-1)
+`, `	if blocks > 1 {
+		return FalsePositiveRate(blocks*blockBits, bm.z*bm.g, n)
+	}
+	keys, others := float64(n), float64(blocks-1)
+`)},
+	{name: "k is rounded down", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	if k < maxK {`, `	if false {`)},
+	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for k > 1 && independentRate(words*64, k-1, n) <= p {`, `	for false {`)},
+	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, k`, `	return words*64 + 64, k`)},
+	{name: "collisions of digests are forgotten", tests: []string{"TestMapHashCollisionsAreInTheRate"}, edits: one("hash.go", `		return float64(n) / (1 << 64)`, `		return float64(n) / (1 << 64) * 1e-9`)},
+	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `	if n >= math.MaxUint64 {
+		return math.MaxUint64`, `	if n >= math.MaxUint64 {
+		return 0`)},
+	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("estimates.go", `		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)`, `		_ = z`)},
+
+	// No lock, no allocation.
+	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{
+		{file: "bloom.go", old: `	return f.AddHash(f.hash.sum(key))`, new: `	return f.AddHash(escape(&f.hash, key))`},
+		{file: "bloom.go", old: `// AddString is`, new: `var escape = func(h *hasher, key []byte) (uint64, uint64) { return h.sum(key) }
+
+// AddString is`}}},
+	{name: "a string that is copied", tests: []string{"TestNoAllocations"}, edits: []edit{
+		{file: "bloom.go", old: `return f.Contains(bytesOf(key))`, new: `return f.Contains(kept([]byte(key)))`},
+		{file: "bloom.go", old: `// AddString is`, new: `var keep []byte
+
+func kept(b []byte) []byte { keep = b; return b }
+
+// AddString is`}}},
+	{name: "get is a call", tests: []string{"TestInlining"}, edits: one("bitarray.go", `func (b bitArray) get(`, `//go:noinline
+func (b bitArray) get(`)},
+
+	// Batches.
+	{name: "a batch in reverse", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `		for i := range group {
+			count += answer(f.AddHash(`, `		for i := len(group) - 1; i >= 0; i-- {
+			count += answer(f.AddHash(`)},
+	{name: "a batch answers in the wrong place", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `f.ContainsHash(d[i].h1, d[i].h2), found, first+i)`, `f.ContainsHash(d[i].h1, d[i].h2), found, i)`)},
+	{name: "a batch leaves answers as they were", slow: true, tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `	if answers != nil {`, `	if answers != nil && yes {`)},
+
+	// Keys of strangers.
+	{name: "WithKey hashes without the key", tests: []string{"TestSipHashVector", "TestCollidingKeys"}, edits: one("hash.go", `		return siphash.Hash128(h.k0, h.k1, key)
+`, `		return murmur3.SeedSum128(h.k0, h.k0+0*siphash.BlockSize, key)
+`)},
+
+	// Bad input.
+	{name: "p = NaN goes through", slow: true, hangs: true, tests: []string{"TestParamsForRejects"}, edits: one("params.go", `	if !(p > 0 && p < 1) {`, `	if p <= 0 || p >= 1 {`)},
+	{name: "k = 0 goes through", tests: []string{"TestNewWithParams"}, edits: one("bloom.go", `	case p.K < 1 || `, `	case p.K < 0 || `)},
+	{name: "a search that never ends", tests: []string{"TestStrategyRateOfOddShapes"}, edits: one("params.go", `m == 0 || k < 1 || k >`, `m == 0 || k < 0 || k >`)},
+	{name: "a bit beyond m in a stranger's words", tests: []string{"TestFilterOverRefusesWordsThatDoNotFit"}, edits: one("scheme.go", `last>>tail != 0`, `last>>tail > 1<<40`)},
+
+	// Files.
+	{name: "words in the machine's order", tests: []string{"TestRoundTrip"}, edits: one("encoding.go", `	le, out := binary.LittleEndian, dst`, `	le, out := binary.BigEndian, dst`)},
+}, files...)

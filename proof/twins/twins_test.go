@@ -1,0 +1,168 @@
+// Package twins shows that the tests can fail. For each of the twins it breaks the
+// code in one way, on the side, runs the tests that should notice, and requires that
+// every one of them fails. Run it with
+//
+//	go test ./twins -run . -twins essential -v    (or: all, or part of a name)
+package twins
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var which = flag.String("twins", "", `which twins to try: "essential", "all" or part of a name`)
+
+// A twin is the code with a mistake in it.
+type twin struct {
+	name  string
+	edits []edit
+	tests []string // each of them must fail
+	in    string   // the folder whose tests they are, from the root of the repository
+	slow  bool     // not one of the essential ones
+	long  bool     // the tests do not find it with -short
+	hangs bool     // they find it by not ending
+	right bool     // there is no mistake, and the tests must pass
+}
+
+// An edit replaces text of a file, which must be there: so often, or once if times
+// is 0.
+type edit struct {
+	file, old, new string
+	times          int
+}
+
+func TestTwinsAreCaught(t *testing.T) {
+	if *which == "" {
+		t.Skip("NOT TESTED without -twins: that each test catches the mistake that it is there for")
+	}
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	var table sync.Map
+	tried := 0
+	t.Run("all", func(t *testing.T) {
+		for _, w := range twins {
+			if *which != "all" && (*which != "essential" || w.slow) && !strings.Contains(w.name, *which) {
+				continue
+			}
+			tried++
+			t.Run(w.name, func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				failed, output := w.run(t, root)
+				if w.right {
+					require.Empty(t, failed, "%s\n%s", w.name, tail(output))
+					table.Store(w.name, "passes")
+					return
+				}
+				for _, test := range w.tests {
+					if !slices.Contains(failed, test) {
+						t.Errorf("%s does not notice: %s\n%s", test, w.name, tail(output))
+					}
+				}
+				table.Store(w.name, fmt.Sprintf("%s (%.0f s)", strings.Join(failed, ", "), time.Since(began).Seconds()))
+			})
+		}
+	})
+	require.Positive(t, tried, "no twin of that name")
+	for _, w := range twins {
+		if caught, ok := table.Load(w.name); ok {
+			t.Logf("| %s | %s |", w.name, caught)
+		}
+	}
+}
+
+// TestEditsMatch is quick and needs no flag: a twin whose text is gone tests nothing.
+func TestEditsMatch(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, w := range twins {
+		require.False(t, names[w.name], "two twins are named %q", w.name)
+		names[w.name] = true
+		require.NotEmpty(t, w.tests, w.name)
+		for file, text := range w.apply(t, root) {
+			original, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if text == string(original) {
+				t.Errorf("%s: nothing is changed", w.name)
+			}
+		}
+	}
+}
+
+// apply returns the files with the mistake in them, by their paths.
+func (w twin) apply(t *testing.T, root string) map[string]string {
+	files := map[string]string{}
+	for _, e := range w.edits {
+		path := filepath.Join(root, e.file)
+		text, ok := files[path]
+		if !ok {
+			raw, err := os.ReadFile(path)
+			require.NoError(t, err, w.name)
+			text = string(raw)
+		}
+		if n, want := strings.Count(text, e.old), max(1, e.times); n != want {
+			t.Errorf("%s: the text to replace in %s is there %d times, want %d:\n%s", w.name, e.file, n, want, e.old)
+		}
+		files[path] = strings.ReplaceAll(text, e.old, e.new)
+	}
+	return files
+}
+
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|^running tests:\n\t(\w+)`)
+
+// run runs the twin's tests with the go command reading the broken files in place of
+// the good ones, and returns which of them failed.
+func (w twin) run(t *testing.T, root string) (failed []string, output string) {
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for path, text := range w.apply(t, root) {
+		broken := filepath.Join(dir, filepath.Base(path))
+		require.NoError(t, os.WriteFile(broken, []byte(text), 0o644))
+		replace[path] = broken
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	raw, err := json.Marshal(map[string]any{"Replace": replace})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, raw, 0o644))
+
+	timeout := "3m"
+	if w.hangs {
+		timeout = "20s"
+	}
+	args := []string{"test", "-vet=off", "-count=1", "-timeout=" + timeout, "-run", "^(" + strings.Join(w.tests, "|") + ")$"}
+	if !w.long {
+		args = append(args, "-short")
+	}
+	cmd := exec.Command("go", append(args, ".")...)
+	cmd.Dir = filepath.Join(root, w.in)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-overlay="+overlay)
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "[build failed]") || !w.hangs && strings.Contains(string(out), "test timed out") {
+		t.Fatalf("%s: %v\n%s", w.name, err, tail(string(out)))
+	}
+	for _, match := range failure.FindAllStringSubmatch(string(out), -1) {
+		failed = append(failed, match[1]+match[2])
+	}
+	if err != nil && failed == nil {
+		t.Fatalf("%s: %v\n%s", w.name, err, tail(string(out)))
+	}
+	return failed, string(out)
+}
+
+func tail(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+}

@@ -1,0 +1,90 @@
+package redisbloom
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Bitmap is a Bloom filter that is a plain Redis bitmap, as other services and
+// libraries keep them: no header, and the bit at position i is the bit that SETBIT
+// numbers i. It is for sharing a filter with a service that already runs one; a
+// [Filter] is better in every other respect. Nothing in Redis says how large the
+// filter is or where a key's bits are: whoever opens it with other parameters is
+// not told, and misses the others' keys. Nor is it noticed when the bitmap is gone:
+// everything is new then.
+//
+// All methods are safe for concurrent use by multiple goroutines.
+type Bitmap struct{ store }
+
+// OpenBitmap returns the filter in the bitmap at key, which may be missing: then it
+// is an empty one. positions says where a key's bits are; a bloom.Scheme does, such
+// as
+//
+//	bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(strategy))
+//
+// and so do [RueidisProb] and [GoZero]. Positions must be below 2^32. Of the
+// options, [WithWait] has an effect. Nothing is sent.
+func OpenBitmap(client redis.UniversalClient, key string, positions Positions, opts ...Option) (*Bitmap, error) {
+	o := newOptions(opts)
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := checkClient(client, o); err != nil {
+		return nil, err
+	}
+	if key == "" {
+		return nil, fmt.Errorf("%w: empty key, want that of a bitmap", bloom.ErrInvalid)
+	}
+	if positions == nil {
+		return nil, fmt.Errorf("%w: no positions, want a bloom.Scheme", bloom.ErrInvalid)
+	}
+	if s, ok := positions.(bloom.Scheme); ok {
+		switch {
+		case s.Params().K == 0:
+			return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
+		case s.Params().M > maxValueBits:
+			return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxValueBits))
+		case !portable(s):
+			return nil, fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want another", bloom.ErrInvalid)
+		}
+	}
+	k := len(positions.AppendPositions(nil, nil))
+	if k == 0 {
+		return nil, fmt.Errorf("%w: no position for a key, want at least 1", bloom.ErrInvalid)
+	}
+	s := &shard{name: key}
+	s.life.Store(&life{}) // without a header it can't be told whether a front is still valid
+	return &Bitmap{store{
+		client: client, positions: positions, k: k, shards: []*shard{s}, replicas: o.replicas, wait: o.wait,
+	}}, nil
+}
+
+// Add adds a key, see [Filter.Add]: one winner, sent at most once.
+func (b *Bitmap) Add(ctx context.Context, key []byte) (bool, error) {
+	added, err := b.add(ctx, [][]byte{key})
+	return added[0], err
+}
+
+// AddMany adds keys, see [Filter.AddMany].
+func (b *Bitmap) AddMany(ctx context.Context, keys [][]byte) (added []bool, err error) {
+	return b.add(ctx, keys)
+}
+
+// Contains returns false if the key is definitely not in the bitmap, true if it
+// probably is.
+func (b *Bitmap) Contains(ctx context.Context, key []byte) (bool, error) {
+	found, err := b.contains(ctx, [][]byte{key})
+	if err != nil {
+		return false, err
+	}
+	return found[0], nil
+}
+
+// ContainsMany asks for keys as [Bitmap.Contains] does one after the other.
+func (b *Bitmap) ContainsMany(ctx context.Context, keys [][]byte) (found []bool, err error) {
+	return b.contains(ctx, keys)
+}

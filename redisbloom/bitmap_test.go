@@ -1,0 +1,169 @@
+package redisbloom
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+const fox = "The quick brown fox jumps over the lazy dog"
+
+// javaArticle is the layout of a filter that a much-copied Java article keeps in a
+// Redis bitmap: Guava's positions for 3000 keys at 3 %, modulo an m that is not
+// rounded.
+func javaArticle(t testing.TB) bloom.Scheme {
+	t.Helper()
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(bloom.GuavaMitz64))
+	require.NoError(t, err)
+	return s
+}
+
+// TestBitmapLayouts adds keys and finds exactly the bits set, with Redis's own
+// GETBIT, that an independent computation of each layout (in Python, from the
+// published digests) has found; and, the other way round, finds keys that SETBIT
+// has put there.
+func TestBitmapLayouts(t *testing.T) {
+	s := startServer(t)
+	must := func(p Positions, err error) Positions {
+		require.NoError(t, err)
+		return p
+	}
+	for name, c := range map[string]struct {
+		positions Positions
+		want      map[string][]int64
+	}{
+		"java article": {javaArticle(t), map[string][]int64{
+			fox: {16295, 568, 6736, 12904, 19072}, "hell": {15281, 10864, 3419, 20897, 16480},
+		}},
+		"rueidisprob": {must(RueidisProb(95851, 7)), map[string][]int64{
+			fox:    {71065, 65037, 5636, 95459, 36058, 30030, 66480},
+			"hell": {49074, 2982, 10263, 17544, 67303, 74584, 28492},
+		}},
+		"go-zero": {must(GoZero(20000)), map[string][]int64{
+			"hell": {8579, 12378, 12059, 4009, 302, 7756, 11626, 10632, 6750, 19343, 17422, 7890, 1619, 14074},
+		}},
+	} {
+		for key, positions := range c.want {
+			t.Run(name+"/"+key, func(t *testing.T) {
+				s.client.FlushAll(bg)
+				b, err := OpenBitmap(s.client, "{theirs}", c.positions)
+				require.NoError(t, err)
+				found, err := b.Contains(bg, []byte(key))
+				require.NoError(t, err)
+				require.False(t, found, "a missing bitmap is an empty filter")
+				added, err := b.AddMany(bg, [][]byte{[]byte(key), []byte(key)})
+				require.NoError(t, err)
+				require.Equal(t, []bool{true, false}, added)
+				require.Equal(t, sorted(positions), setBits(t, s.client, "{theirs}"))
+
+				s.client.Del(bg, "{theirs}")
+				for _, pos := range positions {
+					found, err := b.Contains(bg, []byte(key))
+					require.NoError(t, err)
+					require.False(t, found)
+					s.client.SetBit(bg, "{theirs}", pos, 1)
+				}
+				found, err = b.Contains(bg, []byte(key))
+				require.NoError(t, err)
+				require.True(t, found)
+			})
+		}
+	}
+}
+
+func sorted(positions []int64) []int64 {
+	s := slices.Clone(positions)
+	slices.Sort(s)
+	return s
+}
+
+// setBits returns the offsets of all bits that are set.
+func setBits(t testing.TB, client *redis.Client, key string) []int64 {
+	t.Helper()
+	value, err := client.Get(bg, key).Bytes()
+	require.NoError(t, err)
+	pipe := client.Pipeline()
+	bits := make([]*redis.IntCmd, len(value)*8)
+	for i := range bits {
+		bits[i] = pipe.GetBit(bg, key, int64(i))
+	}
+	_, err = pipe.Exec(bg)
+	require.NoError(t, err)
+	var set []int64
+	for i, bit := range bits {
+		if bit.Val() == 1 {
+			set = append(set, int64(i))
+		}
+	}
+	return set
+}
+
+// TestBitmapHoldsKeys fills the Java article's filter with as many keys as it is for.
+func TestBitmapHoldsKeys(t *testing.T) {
+	s := startServer(t)
+	b, err := OpenBitmap(s.client, "f", javaArticle(t))
+	require.NoError(t, err)
+	added, err := b.AddMany(bg, keysOf(0, 3000))
+	require.NoError(t, err)
+	require.Greater(t, count(added), 2900)
+	found, err := b.ContainsMany(bg, keysOf(0, 23000))
+	require.NoError(t, err)
+	require.Equal(t, 3000, count(found[:3000]), "no misses")
+	require.InDelta(t, 0.03, float64(count(found[3000:]))/20000, 0.005) // four sigmas
+	added1, err := b.Add(bg, keyOf(5))
+	require.NoError(t, err)
+	require.False(t, added1)
+	require.LessOrEqual(t, s.client.StrLen(bg, "f").Val(), int64((21895+7)/8), "no header, nothing beyond m")
+}
+
+// TestGoZeroLeavesTheCallersBytes: a key that is a part of a longer slice.
+func TestGoZeroLeavesTheCallersBytes(t *testing.T) {
+	p, err := GoZero(1000)
+	require.NoError(t, err)
+	whole := []byte("hello")
+	p.AppendPositions(nil, whole[:4])
+	require.Equal(t, "hello", string(whole))
+}
+
+// odd is a layout without positions.
+type odd struct{}
+
+func (odd) AppendPositions(dst []uint64, _ []byte) []uint64 { return dst }
+
+func TestBadBitmaps(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
+	defer client.Close()
+	mapHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.MapHash))
+	require.NoError(t, err)
+	large, err := bloom.NewScheme(1e10, 0.1)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		text      string
+		key       string
+		positions Positions
+		opts      []Option
+	}{
+		{"empty key", "", javaArticle(t), nil},
+		{"no positions", "f", nil, nil},
+		{"zero Scheme", "f", bloom.Scheme{}, nil},
+		{"MapHash", "f", mapHash, nil},
+		{"no position for a key", "f", odd{}, nil},
+		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
+	} {
+		_, err := OpenBitmap(client, c.key, c.positions, c.opts...)
+		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
+		require.ErrorContains(t, err, c.text)
+	}
+	_, err = OpenBitmap(client, "f", large)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = GoZero(0)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = GoZero(1<<32 + 1)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = RueidisProb(0, 7)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+}

@@ -1,0 +1,71 @@
+// Package redisbloom keeps a Bloom filter in Redis, where any number of processes
+// and machines share it: the crawlers of a fleet, the replicas of a service. It
+// has the keys, strategies and parameters of package bloom, and runs on any Redis
+// from 6.2 on, alone, with Sentinel or as a Cluster, on Valkey, and on the services
+// that host them; no module, no Lua.
+//
+//	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
+//	f, err := redisbloom.Open(ctx, client, "seen", 10_000_000, 1e-6)
+//	if err != nil {
+//		return err
+//	}
+//	added, err := f.Add(ctx, url)
+//	switch {
+//	case err != nil:
+//		return err // see "When an add fails"
+//	case added:
+//		fetch(url) // definitely new, and no other process was told so
+//	}
+//
+// # Guarantees
+//
+//   - No misses while the server remembers. Once Add(x) has returned without error,
+//     every later Contains(x), of any process, is true or an error that wraps
+//     [ErrLost]; but see "What can be forgotten".
+//   - One winner. Of any number of processes that add the same new key at the
+//     same time, exactly one gets true.
+//   - The rate is at most p after n keys.
+//   - All who use a filter agree on its parameters, or get [ErrMismatch].
+//   - An add is sent at most once. Clients repeat a command whose reply was lost; an
+//     add that is repeated finds its own bits, and nobody is told that the key is
+//     new.
+//
+// # What it costs
+//
+// Add and Contains are one round trip, AddMany and ContainsMany one for each 500
+// keys: a single BITFIELD, 7 µs of the server's time for a single key and 2 to 3 for
+// each of a batch. Keys that this process knows to be there are answered without
+// asking, see [WithFront].
+//
+// # When an add fails
+//
+// If the reply to an add is lost (the connection broke, the context ended), the
+// key may be in the filter or not, and nobody was told that it is new. To add it
+// again and to believe a false would lose it. The error then wraps [ErrUnknown],
+// and [AddError] lists the keys. A crawler fetches such a page, at the risk
+// of fetching it twice; a mailer that must not send twice drops it. An error
+// that does not wrap ErrUnknown leaves the keys out of the filter: they can be added
+// again.
+//
+// # What can be forgotten
+//
+// A filter in Redis never invents keys beyond its rate, but it can forget some or
+// all of them. When the key in Redis is gone (evicted, expired, flushed, deleted, or
+// not saved when the server ended), the next call that asks the server returns
+// [ErrLost], and [Filter.Reopen] goes on with an empty one. What nobody can notice
+// is the loss of the latest adds: by a failover to a replica that lagged behind
+// (prevented by [WithWait]), or by a restart from a snapshot or an append-only file
+// that did not have them yet. The README says how to configure the server.
+//
+// # Other filters in Redis
+//
+// [OpenBitmap] shares the plain bitmaps of other services and libraries,
+// [OpenModule] uses the RedisBloom module, and [NewLocal] is a filter in this
+// process. All of them are a [Set], so that a program can choose by configuration.
+//
+// # Concurrency
+//
+// All methods of all types are safe for concurrent use by multiple goroutines. The
+// context of a call ends its wait, whatever the client's time limits are; one that
+// can end costs a goroutine a call.
+package redisbloom

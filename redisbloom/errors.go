@@ -1,0 +1,117 @@
+package redisbloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Errors that callers match with errors.Is. Parameters out of range wrap
+// bloom.ErrInvalid, local filters with another layout bloom.ErrIncompatible.
+var (
+	// ErrMismatch means that the key holds something else: a filter with other
+	// parameters, or no filter of this package. Nothing was changed.
+	ErrMismatch = errors.New("redisbloom: not this filter")
+
+	// ErrLost means that the filter, or one of its shards, is gone: evicted,
+	// expired, flushed, deleted, lost in a restart, or made anew by somebody else.
+	// Its keys are forgotten. [Filter.Reopen] goes on with an empty one.
+	ErrLost = errors.New("redisbloom: filter lost")
+
+	// ErrUnknown means that no answer came for some keys of an add, so that they
+	// may or may not be in the filter. [AddError] says which.
+	ErrUnknown = errors.New("redisbloom: keys may or may not have been added")
+
+	// ErrReplicas means that fewer replicas than [WithWait] asks for confirmed an
+	// add in time. The keys are in the primary's memory; a failover may lose them.
+	ErrReplicas = errors.New("redisbloom: too few replicas confirmed")
+)
+
+// An AddError says which keys of an Add or AddMany have no answer. The answers of
+// all the others are valid.
+//
+// A key of Unknown may be in the filter although nobody was told that it is new.
+// To add it again and believe a false would lose it: whoever must not lose a key
+// treats it as new, at the price of doing its work twice; whoever must not do the
+// work twice drops it. A key of NotAdded can simply be added again.
+type AddError struct {
+	Unknown  []int // indices of keys that may or may not have been added
+	NotAdded []int // indices of keys that this call has definitely not added
+	Err      error // why
+}
+
+// Error names the cause and how many keys it left without an answer.
+func (e *AddError) Error() string {
+	return fmt.Sprintf("redisbloom: %d keys may or may not have been added, %d were not: %s",
+		len(e.Unknown), len(e.NotAdded), strings.TrimPrefix(e.Err.Error(), "redisbloom: "))
+}
+
+// Unwrap makes errors.Is and errors.As see the cause, and ErrUnknown if there are
+// such keys.
+func (e *AddError) Unwrap() []error {
+	if len(e.Unknown) > 0 {
+		return []error{e.Err, ErrUnknown}
+	}
+	return []error{e.Err}
+}
+
+// notExecuted reports whether err proves that the server has not executed the
+// command: it refused it, or the command never left.
+func notExecuted(err error) bool {
+	if errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, redis.ErrClosed) {
+		return true
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	return isReply(err)
+}
+
+// isReply reports whether err is the server's own error reply.
+func isReply(err error) bool {
+	_, ok := errors.AsType[redis.Error](err)
+	return ok && !errors.Is(err, redis.Nil)
+}
+
+// hints say what to do about a server's refusal. The text before the first space
+// of an error reply is its code.
+var hints = map[string]string{
+	"OOM":         "the server is at maxmemory: raise it, or give the filter a server of its own",
+	"READONLY":    "the server is a replica: connect to the primary, through Sentinel or Cluster if it moves",
+	"NOREPLICAS":  "min-replicas-to-write holds writes back: bring the replicas up and add again",
+	"MISCONF":     "the server cannot save to disk and holds writes back: see its log",
+	"LOADING":     "the server is reading its data after a start: add again in a moment",
+	"MASTERDOWN":  "the replica has lost its primary: wait for the failover",
+	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
+	"NOPERM":      "the user's ACL must allow BITFIELD, BITFIELD_RO, GETRANGE, SETRANGE, SET, BITCOUNT, UNLINK, WATCH, MULTI and EXEC on the filter's keys",
+	"NOAUTH":      "the server wants a password",
+}
+
+// explain adds to an error what the user can do about it.
+func explain(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if !isReply(err) {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("redisbloom: key %q: stopped waiting: %w", key, err)
+		}
+		return fmt.Errorf("redisbloom: key %q: %w", key, err)
+	}
+	text := err.Error()
+	code, _, _ := strings.Cut(text, " ")
+	switch {
+	case code == "WRONGTYPE":
+		return fmt.Errorf("%w: key %q holds no string: choose another name, or delete the key: %w", ErrMismatch, key, err)
+	case strings.HasPrefix(text, "ERR unknown command"):
+		return fmt.Errorf("redisbloom: key %q: the server does not have the command, want Redis 6.2 or later: %w", key, err)
+	}
+	if hint, ok := hints[code]; ok {
+		return fmt.Errorf("redisbloom: key %q: %s: %w", key, hint, err)
+	}
+	return fmt.Errorf("redisbloom: key %q: %w", key, err)
+}

@@ -1,0 +1,313 @@
+package redisbloom
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+var bg = context.Background()
+
+// noFront makes every call ask the server.
+var noFront = WithFront(0)
+
+func TestAddAndContains(t *testing.T) {
+	s := startServer(t)
+	for name, opts := range map[string][]Option{
+		"default":  nil,
+		"noFront":  {noFront},
+		"shards":   {WithShards(5)},
+		"blocked":  {WithBloomOptions(bloom.WithStrategy(bloom.Blocked))},
+		"seeded":   {WithBloomOptions(bloom.WithStrategy(bloom.SeededHashing))},
+		"keyed":    {WithBloomOptions(bloom.WithKey([16]byte{1, 2, 3}))},
+		"keyShard": {WithBloomOptions(bloom.WithKey([16]byte{1, 2, 3})), WithShards(3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, s.client, name, 3000, 1e-4, opts...)
+			other := open(t, s.client, name, 3000, 1e-4, opts...)
+
+			added, err := f.Add(bg, keyOf(0))
+			require.NoError(t, err)
+			require.True(t, added)
+			added, err = other.Add(bg, keyOf(0))
+			require.NoError(t, err)
+			require.False(t, added)
+			found, err := other.Contains(bg, keyOf(0))
+			require.NoError(t, err)
+			require.True(t, found)
+			found, err = other.Contains(bg, keyOf(1))
+			require.NoError(t, err)
+			require.False(t, found)
+
+			// More than one command holds, with duplicates inside and outside.
+			keys := append(keysOf(0, 1500), keysOf(700, 800)...)
+			answers, err := f.AddMany(bg, keys)
+			require.NoError(t, err)
+			require.Equal(t, 1499, count(answers), "new keys")
+			require.False(t, answers[0])
+			require.Zero(t, count(answers[1500:]))
+			answers, err = other.ContainsMany(bg, keysOf(0, 3000))
+			require.NoError(t, err)
+			require.Equal(t, 1500, count(answers[:1500]), "no misses")
+			require.LessOrEqual(t, count(answers[1500:]), 3, "1500 false positives at 1e-4 and half the keys")
+		})
+	}
+}
+
+// TestSameAsLocal holds the answers and the bits in Redis to those of a filter in
+// the process with the same keys.
+func TestSameAsLocal(t *testing.T) {
+	s := startServer(t)
+	for name, opts := range map[string][]Option{
+		"one": {noFront}, "front": nil, "shards": {noFront, WithShards(4)}, "shards and front": {WithShards(4)},
+	} {
+		f := open(t, s.client, name, 2000, 0.05, opts...)
+		local, err := NewLocal(2000, 0.05, opts...)
+		require.NoError(t, err)
+		for from := 0; from < 4000; from += 777 {
+			keys := append(keysOf(from, from+777), keysOf(from/2, from/2+50)...)
+			want, _ := local.AddMany(bg, keys)
+			got, err := f.AddMany(bg, keys)
+			require.NoError(t, err)
+			require.Equal(t, want, got, name)
+		}
+		want, _ := local.ContainsMany(bg, keysOf(0, 20000))
+		got, err := f.ContainsMany(bg, keysOf(0, 20000))
+		require.NoError(t, err)
+		require.Equal(t, want, got, name)
+		requireSameBits(t, s.client, f, local)
+	}
+}
+
+// requireSameBits compares the values behind the headers with the local words,
+// byte by byte.
+func requireSameBits(t *testing.T, client redis.UniversalClient, f *Filter, local *Local) {
+	t.Helper()
+	for i, key := range f.Keys() {
+		value, err := client.Get(bg, key).Bytes()
+		require.NoError(t, err)
+		require.Equal(t, wordBytes(local.Filters()[i]), value[headerBytes:], "key %s", key)
+	}
+}
+
+// wordBytes returns a filter's words as a file of ours holds them: little-endian.
+func wordBytes(f *bloom.BloomFilter) []byte {
+	var b []byte
+	for i := range f.Words() {
+		w := f.Words()[i].Load()
+		for range 8 {
+			b = append(b, byte(w))
+			w >>= 8
+		}
+	}
+	return b
+}
+
+// TestOneWinner lets many clients add the same keys at the same time: each key must
+// have one winner, none two.
+func TestOneWinner(t *testing.T) {
+	s := startServer(t)
+	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(3)}} {
+		const clients, keys = 8, 4000
+		var wins [keys]atomic.Int32
+		var all sync.WaitGroup
+		for c := range clients {
+			all.Go(func() {
+				client := redis.NewClient(&redis.Options{Addr: s.addr})
+				defer client.Close()
+				f, err := Open(bg, client, "winner "+name, keys, 1e-6, opts...)
+				if !assert.NoError(t, err) {
+					return
+				}
+				// Single adds and batches of different sizes, mixed.
+				for i := 0; i < keys; {
+					size := min(1+(i*7+c*13)%40, keys-i)
+					added, err := f.AddMany(bg, keysOf(i, i+size))
+					if !assert.NoError(t, err) {
+						return
+					}
+					for j, yes := range added {
+						if yes {
+							wins[i+j].Add(1)
+						}
+					}
+					i += size
+				}
+			})
+		}
+		all.Wait()
+		for i := range wins {
+			if n := wins[i].Load(); n != 1 {
+				t.Fatalf("%s: key %d has %d winners", name, i, n)
+			}
+		}
+	}
+}
+
+// TestRate measures the false-positive rate of a full filter, also when it is
+// spread over shards.
+func TestRate(t *testing.T) {
+	s := startServer(t)
+	const n, p, asked = 20000, 0.02, 200000
+	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(7)}} {
+		f := open(t, s.client, name, n, p, opts...)
+		_, err := f.AddMany(bg, keysOf(0, n))
+		require.NoError(t, err)
+		found, err := f.ContainsMany(bg, keysOf(n, n+asked))
+		require.NoError(t, err)
+		rate, sigma := float64(count(found))/asked, math.Sqrt(p*(1-p)/asked)
+		// The fill of one filter of 20 000 keys varies too, by some 0.3 % of the rate.
+		require.Less(t, rate, p+4*sigma, name)
+		require.Greater(t, rate, 0.9*p, name)
+	}
+}
+
+// TestShardsAreEven holds the shards' loads to those of a fair choice.
+func TestShardsAreEven(t *testing.T) {
+	const shards, keys = 16, 160000
+	scheme, err := bloom.NewScheme(10000, 0.01)
+	require.NoError(t, err)
+	var load [shards]float64
+	for i := range keys {
+		load[shardOf(scheme.AppendPositions(nil, keyOf(i)), shards)]++
+	}
+	chi := 0.0
+	for _, l := range load {
+		chi += (l - keys/shards) * (l - keys/shards) / (keys / shards)
+	}
+	require.Less(t, chi, 15+4*math.Sqrt(2*15), "chi squared of 15 degrees of freedom: %v", load)
+}
+
+// TestShardOfIsFrozen pins the choice of shards, which is part of the layout.
+func TestShardOfIsFrozen(t *testing.T) {
+	var got []int
+	for i := range 12 {
+		got = append(got, shardOf([]uint64{uint64(i), 1 << 20, uint64(i) << 40}, 1000))
+	}
+	require.Equal(t, []int{774, 913, 635, 113, 420, 823, 22, 915, 829, 306, 70, 487}, got)
+}
+
+// TestParametersAreChecked opens one name with different parameters.
+func TestParametersAreChecked(t *testing.T) {
+	s := startServer(t)
+	open(t, s.client, "f", 100_000, 0.01)
+	before := s.client.Get(bg, "f").Val()
+	for name, c := range map[string]struct {
+		n    uint64
+		p    float64
+		opts []Option
+		text string
+	}{
+		"n":        {n: 200_000, p: 0.01, text: "n = 100000, p = 0.01"},
+		"p":        {n: 100_000, p: 0.001, text: "opened for n = 100000, p = 0.001"},
+		"shards":   {n: 100_000, p: 0.01, opts: []Option{WithShards(2)}, text: "(1 shards of m = 959360 bits, k = 7)"},
+		"strategy": {n: 100_000, p: 0.01, opts: []Option{WithBloomOptions(bloom.WithStrategy(bloom.SeededHashing))}, text: "another strategy"},
+		"seed":     {n: 100_000, p: 0.01, opts: []Option{WithBloomOptions(bloom.WithSeed(1))}, text: "another strategy, hash, seed or secret key"},
+		"key":      {n: 100_000, p: 0.01, opts: []Option{WithBloomOptions(bloom.WithKey([16]byte{7}))}, text: "secret key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(bg, s.client, "f", c.n, c.p, c.opts...)
+			require.ErrorIs(t, err, ErrMismatch)
+			require.ErrorContains(t, err, c.text)
+			require.Equal(t, before, s.client.Get(bg, "f").Val(), "nothing may change")
+		})
+	}
+}
+
+// TestForeignKeysAreLeftAlone opens names under which there is something else.
+func TestForeignKeysAreLeftAlone(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.client.SetBit(bg, "bitmap", 100_000, 1).Err())
+	require.NoError(t, s.client.Set(bg, "short", "x", 0).Err())
+	require.NoError(t, s.client.Set(bg, "empty", "", 0).Err())
+	require.NoError(t, s.client.LPush(bg, "list", "x").Err())
+	for _, key := range []string{"bitmap", "short", "empty", "list"} {
+		before := s.client.Dump(bg, key).Val()
+		_, err := Open(bg, s.client, key, 1000, 0.01)
+		require.ErrorIs(t, err, ErrMismatch, key)
+		require.Equal(t, before, s.client.Dump(bg, key).Val(), key)
+	}
+}
+
+func TestBadParameters(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
+	defer client.Close()
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ReadOnly: true})
+	defer cluster.Close()
+	for _, c := range []struct {
+		text   string
+		client redis.UniversalClient
+		name   string
+		n      uint64
+		p      float64
+		opts   []Option
+	}{
+		{"n = 0", client, "f", 0, 0.01, nil},
+		{"p = 1", client, "f", 10, 1, nil},
+		{"NaN", client, "f", 10, math.NaN(), nil},
+		{"empty name", client, "", 10, 0.1, nil},
+		{`"a}b"`, client, "a}b", 10, 0.1, nil},
+		{"no client", nil, "f", 10, 0.1, nil},
+		{"MapHash", client, "f", 10, 0.1, []Option{WithBloomOptions(bloom.WithHash(bloom.MapHash))}},
+		{"TTL -1s", client, "f", 10, 0.1, []Option{WithTTL(-1e9)}},
+		{"TTL 1ms", client, "f", 10, 0.1, []Option{WithTTL(1e6)}},
+		{"-1 shards", client, "f", 10, 0.1, []Option{WithShards(-1)}},
+		{"wait for 1 replicas for 0s", client, "f", 10, 0.1, []Option{WithWait(1, 0)}},
+		{"ReadTimeout", client, "f", 10, 0.1, []Option{WithWait(1, 1e10)}},
+		{"reads from replicas", cluster, "f", 10, 0.1, nil},
+		{"want *redis.Client", redis.NewRing(&redis.RingOptions{}), "f", 10, 0.1, []Option{WithWait(1, 1e8)}},
+	} {
+		_, err := Open(bg, c.client, c.name, c.n, c.p, c.opts...)
+		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
+		require.ErrorContains(t, err, c.text)
+	}
+	_, err := Open(bg, client, "f", 1e9, 0.01, WithShards(1))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	require.ErrorContains(t, err, "use more shards")
+	_, err = Open(bg, client, "f", 1<<41, 0.01)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+}
+
+// TestCommandsPerBatch counts commands: one for each 500 keys.
+func TestCommandsPerBatch(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 10000, 0.01, noFront)
+	before := calls(t, s.client, "bitfield")
+	_, err := f.AddMany(bg, keysOf(0, 1001))
+	require.NoError(t, err)
+	require.Equal(t, 3, calls(t, s.client, "bitfield")-before)
+	before = calls(t, s.client, "bitfield_ro")
+	_, err = f.ContainsMany(bg, keysOf(0, 500))
+	require.NoError(t, err)
+	require.Equal(t, 1, calls(t, s.client, "bitfield_ro")-before)
+
+	answers, err := f.AddMany(bg, nil)
+	require.NoError(t, err)
+	require.Empty(t, answers)
+}
+
+// TestEmptyAndLongKeys adds the keys at the edges.
+func TestEmptyAndLongKeys(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 100, 1e-6)
+	for _, key := range [][]byte{nil, slices.Repeat([]byte{0}, 1<<20)} {
+		added, err := f.Add(bg, key)
+		require.NoError(t, err)
+		require.True(t, added)
+		found, err := f.Contains(bg, key)
+		require.NoError(t, err)
+		require.True(t, found)
+	}
+	added, err := f.Add(bg, []byte{})
+	require.NoError(t, err)
+	require.False(t, added, "nil and empty are the same key")
+}

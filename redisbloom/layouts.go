@@ -1,0 +1,56 @@
+package redisbloom
+
+import (
+	"fmt"
+
+	"github.com/twmb/murmur3"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// rueidisProb is the strategy of rueidisprob: with (h1, h2) the Murmur3 x64-128
+// digest of the key, position i is (h1 + i·h2 mod 2^64) mod m.
+var rueidisProb = bloom.NewStrategy("rueidisprob", func(h1, h2 uint64, i int, m uint64) uint64 {
+	return (h1 + uint64(i)*h2) % m
+})
+
+// RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k to
+// a key, for [OpenBitmap]. The bitmap of the filter that rueidisprob calls name has
+// the key "{name}". rueidisprob computes m = ceil(-n·ln p / (ln 2)²) and
+// k = round(m/n·ln 2). It also counts, in "{name}:c", the adds that changed a bit;
+// those made here are not counted.
+func RueidisProb(m uint64, k int) (Positions, error) {
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(rueidisProb))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// goZero is the layout of go-zero's core/bloom: position i is the first half of
+// the Murmur3 x64-128 digest of the key with the byte i behind it, modulo the
+// number of bits.
+type goZero uint64
+
+const goZeroK = 14
+
+// GoZero returns the layout of go-zero's bloom.New(store, key, bits), for
+// [OpenBitmap]: 14 bits to a key.
+func GoZero(bits uint64) (Positions, error) {
+	if bits == 0 || bits > maxValueBits {
+		return nil, fmt.Errorf("%w: %d bits, want 1 to %d", bloom.ErrInvalid, bits, uint64(maxValueBits))
+	}
+	return goZero(bits), nil
+}
+
+// AppendPositions appends the positions of a key's bits.
+func (bits goZero) AppendPositions(dst []uint64, key []byte) []uint64 {
+	// A copy: behind the caller's key may stand something that is still needed.
+	salted := append(make([]byte, 0, len(key)+1), key...)
+	salted = append(salted, 0)
+	for i := range byte(goZeroK) {
+		salted[len(key)] = i
+		dst = append(dst, murmur3.Sum64(salted)%uint64(bits))
+	}
+	return dst
+}

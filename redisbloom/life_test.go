@@ -1,0 +1,340 @@
+package redisbloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// requireLost holds a handle to noticing that its key is gone, and Reopen to making
+// it usable again.
+func requireLost(t *testing.T, f *Filter) {
+	t.Helper()
+	added, err := f.AddMany(bg, keysOf(500, 520))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorContains(t, err, "Reopen")
+	require.Zero(t, count(added))
+	for range 2 {
+		_, err = f.Contains(bg, keyOf(1))
+		require.ErrorIs(t, err, ErrLost)
+		_, err = f.Add(bg, keyOf(1))
+		require.ErrorIs(t, err, ErrLost)
+	}
+	require.NoError(t, f.Reopen(bg))
+	added, err = f.AddMany(bg, keysOf(0, 100))
+	require.NoError(t, err)
+	require.Equal(t, 100, count(added), "the front must not remember the life before")
+}
+
+// TestLossIsNoticed takes the key away in every way there is, and has the next call
+// notice it.
+func TestLossIsNoticed(t *testing.T) {
+	s := startServer(t)
+	for name, lose := range map[string]func(key string){
+		"del":      func(key string) { s.client.Del(bg, key) },
+		"flushall": func(key string) { s.client.FlushAll(bg) },
+		"expire":   func(key string) { s.client.PExpire(bg, key, time.Millisecond); time.Sleep(20 * time.Millisecond) },
+		"rename":   func(key string) { s.client.Rename(bg, key, "elsewhere") },
+		"set":      func(key string) { s.client.Set(bg, key, "", 0); s.client.Del(bg, key) },
+	} {
+		for _, shards := range []int{1, 3} {
+			t.Run(fmt.Sprint(name, shards), func(t *testing.T) {
+				s.client.FlushAll(bg)
+				f := open(t, s.client, "f", 1000, 1e-6, WithShards(shards))
+				reader := open(t, s.client, "f", 1000, 1e-6, WithShards(shards), noFront)
+				added, err := f.AddMany(bg, keysOf(0, 100))
+				require.NoError(t, err)
+				require.Equal(t, 100, count(added))
+				for _, key := range f.Keys() {
+					lose(key)
+				}
+				found, err := reader.ContainsMany(bg, keysOf(0, 100))
+				require.ErrorIs(t, err, ErrLost, "no is no answer: %v", found)
+				require.Zero(t, s.client.Exists(bg, f.Keys()...).Val(), "asking leaves nothing behind")
+				requireLost(t, f)
+				require.NoError(t, reader.Reopen(bg))
+				found, err = reader.ContainsMany(bg, keysOf(0, 100))
+				require.NoError(t, err)
+				require.Equal(t, 100, count(found))
+			})
+		}
+	}
+}
+
+// TestOrphanIsRemoved: an add on a vanished key leaves nothing behind, and if
+// it was interrupted, what it left is replaced by the next Open.
+func TestOrphanIsRemoved(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 1e-6)
+	s.client.Del(bg, "f")
+	_, err := f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.Zero(t, s.client.Exists(bg, "f").Val())
+
+	// The same add as a client makes it that dies before it has read the reply.
+	parts, err := f.split(bg, keysOf(0, 10), 0, true, make([]bool, 10))
+	require.ErrorIs(t, err, ErrLost)
+	require.Len(t, parts, 1)
+	cmd, _, _ := bitfield(bg, "f", true, true, []uint64{headerBits + 5, headerBits + 900})
+	require.NoError(t, s.client.Process(bg, cmd))
+	require.Equal(t, int64(1), s.client.Exists(bg, "f").Val())
+
+	f = open(t, s.client, "f", 1000, 1e-6, WithTTL(time.Hour))
+	require.Equal(t, int64(0), s.client.BitCount(bg, "f", &redis.BitCount{Start: headerBytes, End: -1}).Val(), "an empty filter")
+	require.Equal(t, int64(f.valueBytes()), s.client.StrLen(bg, "f").Val())
+	require.Greater(t, s.client.TTL(bg, "f").Val(), 59*time.Minute)
+	added, err := f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+	require.True(t, added)
+}
+
+// TestAllocationChangesNothing: others may have added already when a key is brought
+// to its full length.
+func TestAllocationChangesNothing(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	local, err := f.NewLocal()
+	require.NoError(t, err)
+	for i := range local.shards[0].Words() {
+		local.shards[0].Words()[i].Store(^uint64(0))
+	}
+	require.NoError(t, f.Push(bg, local.Filters()...))
+	before := s.client.Get(bg, "f").Val()
+	require.NoError(t, s.client.Do(bg, f.allocation("f")...).Err())
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+}
+
+// TestOnlyOrphansAreReplaced: between looking and acting, somebody else may have
+// made the key anew.
+func TestOnlyOrphansAreReplaced(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	_, err := f.AddMany(bg, keysOf(0, 100))
+	require.NoError(t, err)
+	before := s.client.Get(bg, "f").Val()
+	require.NoError(t, f.remake(bg, "f", f.newHeader(time.Time{})))
+	require.NoError(t, f.make(bg, "f", f.newHeader(time.Time{})))
+	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) { pipe.Unlink(bg, "f") }))
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+
+	// And exactly between the two: the transaction must notice.
+	require.NoError(t, s.client.SetRange(bg, "f", 0, string(make([]byte, 8))+"\xb1\x00\xf1\x01"+string(make([]byte, 52))).Err())
+	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) {
+		require.NoError(t, s.client.Set(bg, "f", before, 0).Err())
+		pipe.Unlink(bg, "f")
+	}))
+	require.Equal(t, before, s.client.Get(bg, "f").Val())
+}
+
+// TestRecreationIsNoticed: somebody else has made the filter anew, with the same
+// parameters or others.
+func TestRecreationIsNoticed(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 1e-6)
+	_, err := f.AddMany(bg, keysOf(0, 10))
+	require.NoError(t, err)
+	s.client.Del(bg, "f")
+	other := open(t, s.client, "f", 1000, 1e-6)
+	_, err = f.Add(bg, keyOf(11))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, err, ErrUnknown)
+	require.ErrorContains(t, err, "made anew by somebody else")
+	require.NoError(t, f.Reopen(bg))
+	found, err := other.ContainsMany(bg, keysOf(0, 10))
+	require.NoError(t, err)
+	require.Zero(t, count(found))
+
+	s.client.Del(bg, "f")
+	open(t, s.client, "f", 500, 0.01)
+	_, err = f.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+}
+
+// TestOneShardLost: the others stay as they are.
+func TestOneShardLost(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 1e-6, WithShards(4), noFront)
+	_, err := f.AddMany(bg, keysOf(0, 400))
+	require.NoError(t, err)
+	s.client.Del(bg, f.Keys()[2])
+
+	added, err := f.AddMany(bg, keysOf(400, 800))
+	require.ErrorIs(t, err, ErrLost)
+	failed, ok := errors.AsType[*AddError](err)
+	require.True(t, ok)
+	require.InDelta(t, 100, len(failed.Unknown), 50)
+	require.Empty(t, failed.NotAdded)
+	require.Equal(t, 400, count(added)+len(failed.Unknown), "all others were added")
+
+	require.NoError(t, f.Reopen(bg))
+	found, err := f.ContainsMany(bg, keysOf(0, 400))
+	require.NoError(t, err)
+	require.InDelta(t, 300, count(found), 50)
+}
+
+// TestReopenByMany: goroutines that share a filter all meet the loss.
+func TestReopenByMany(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 10000, 1e-6, WithShards(2))
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 300 {
+				_, err := f.Add(bg, keyOf(g*1000+i))
+				if errors.Is(err, ErrLost) {
+					err = f.Reopen(bg)
+				}
+				assert.NoError(t, err)
+				if g == 0 && i%100 == 50 {
+					s.client.FlushAll(bg)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, f.Reopen(bg))
+	_, err := f.Add(bg, keyOf(-1))
+	require.NoError(t, err)
+}
+
+// TestTTL: the expiry counts from when the filter was made; neither adding,
+// joining, pushing nor merging changes it, and the front believes in it.
+func TestTTL(t *testing.T) {
+	s := startServer(t)
+	for _, shards := range []int{1, 3} {
+		f := open(t, s.client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(2*time.Second), WithShards(shards))
+		expires := f.Expires()
+		require.InDelta(t, 2, time.Until(expires).Seconds(), 0.5)
+		expiresAt := func() {
+			t.Helper()
+			for _, key := range f.Keys() {
+				at, err := s.client.PExpireTime(bg, key).Result()
+				require.NoError(t, err)
+				require.Equal(t, expires.UnixMilli(), at.Milliseconds(), key)
+			}
+		}
+		expiresAt()
+		_, err := f.AddMany(bg, keysOf(0, 50))
+		require.NoError(t, err)
+		expiresAt()
+		joined := open(t, s.client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(time.Hour), WithShards(shards))
+		require.Equal(t, expires.UnixMilli(), joined.Expires().UnixMilli())
+		expiresAt()
+		local, err := f.NewLocal()
+		require.NoError(t, err)
+		require.NoError(t, f.Merge(bg, local.Filters()...))
+		expiresAt()
+		require.NoError(t, f.Push(bg, local.Filters()...))
+		expiresAt()
+		added, err := f.AddMany(bg, keysOf(0, 50))
+		require.NoError(t, err)
+		require.Equal(t, 50, count(added))
+		time.Sleep(time.Until(expires) + 50*time.Millisecond)
+		_, err = f.Add(bg, keyOf(0))
+		require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
+		require.NoError(t, f.Reopen(bg))
+		require.InDelta(t, 2, time.Until(f.Expires()).Seconds(), 0.5)
+		added, err = f.AddMany(bg, keysOf(0, 50))
+		require.NoError(t, err)
+		require.Equal(t, 50, count(added))
+	}
+	f := open(t, s.client, "forever", 1000, 1e-6)
+	require.True(t, f.Expires().IsZero())
+	require.Equal(t, time.Duration(-1), s.client.TTL(bg, "forever").Val())
+}
+
+// TestShardsExpireApart: the first shard's expiry has passed by the time the second
+// one is made.
+func TestShardsExpireApart(t *testing.T) {
+	s := startServer(t)
+	past := time.Now().Add(-time.Minute)
+	f := open(t, s.client, "f", 1000, 0.01)
+	h, made, err := f.joinShard(bg, "g", past)
+	require.NoError(t, err)
+	require.True(t, made)
+	require.True(t, h.expires.IsZero())
+	f.opts.ttl = time.Hour
+	h, made, err = f.joinShard(bg, "h", past)
+	require.NoError(t, err)
+	require.True(t, made)
+	require.InDelta(t, 3600, time.Until(h.expires).Seconds(), 60)
+}
+
+func TestDelete(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
+	other := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
+	require.NoError(t, f.Delete(bg))
+	require.Zero(t, s.client.DBSize(bg).Val())
+	_, err := f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	_, err = other.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.NoError(t, other.Reopen(bg))
+	require.NoError(t, f.Delete(bg), "what others have made anew is left alone")
+	require.Equal(t, int64(3), s.client.DBSize(bg).Val())
+}
+
+// TestContextIsHonoured stops the server without closing its connections: only the
+// context can end the wait.
+func TestContextIsHonoured(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 1e-6, noFront)
+	local, err := f.NewLocal()
+	require.NoError(t, err)
+	client := redis.NewClient(&redis.Options{Addr: s.addr, ReadTimeout: time.Minute})
+	defer client.Close()
+	f.client = client
+	require.NoError(t, client.Ping(bg).Err())
+
+	cancelled, cancel := context.WithCancel(bg)
+	cancel()
+	_, err = f.AddMany(cancelled, keysOf(0, 2))
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
+
+	s.signal(t, "STOP")
+	defer s.signal(t, "CONT")
+	for name, call := range map[string]func(ctx context.Context) error{
+		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
+		"AddMany":  func(ctx context.Context) error { _, err := f.AddMany(ctx, keysOf(0, 1200)); return err },
+		"Contains": func(ctx context.Context) error { _, err := f.Contains(ctx, keyOf(0)); return err },
+		"Push":     func(ctx context.Context) error { return f.Push(ctx, local.Filters()...) },
+		"Merge":    func(ctx context.Context) error { return f.Merge(ctx, local.Filters()...) },
+		"Pull":     func(ctx context.Context) error { return f.Pull(ctx, local.Filters()...) },
+		"Info":     func(ctx context.Context) error { _, err := f.Info(ctx); return err },
+		"Delete":   func(ctx context.Context) error { return f.Delete(ctx) },
+		"Reopen":   func(ctx context.Context) error { return f.Reopen(ctx) },
+		"Open":     func(ctx context.Context) error { _, err := Open(ctx, client, "g", 10, 0.1); return err },
+	} {
+		ctx, cancel := context.WithTimeout(bg, 30*time.Millisecond)
+		done := make(chan error, 1)
+		go func() { done <- call(ctx) }()
+		select {
+		case err := <-done:
+			require.ErrorIs(t, err, context.DeadlineExceeded, name)
+			if name == "Add" {
+				require.ErrorIs(t, err, ErrUnknown)
+			}
+			if name == "AddMany" { // the first command was sent, the others were not
+				failed, ok := errors.AsType[*AddError](err)
+				require.True(t, ok)
+				require.Equal(t, indices(0, 500), failed.Unknown)
+				require.Equal(t, indices(500, 1200), failed.NotAdded)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s does not return when its context has ended", name)
+		}
+		cancel()
+	}
+}

@@ -1,0 +1,97 @@
+package redisbloom
+
+import (
+	"context"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Local is a filter in this process with the layout of a [Filter] in Redis: for
+// programs that choose between the two by configuration, and for what is filled
+// here and then pushed. Its methods never fail, and need no context.
+//
+// All methods are safe for concurrent use by multiple goroutines.
+type Local struct {
+	scheme bloom.Scheme
+	shards []*bloom.BloomFilter
+}
+
+// NewLocal returns an empty filter with the layout that [Open] gives to the same
+// arguments. Of the options, [WithBloomOptions] and [WithShards] have an effect.
+//
+// The error wraps bloom.ErrInvalid or bloom.ErrTooLarge.
+func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
+	o := newOptions(opts)
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	scheme, shards, err := layoutFor(n, p, o.shards, o.bloom)
+	if err != nil {
+		return nil, err
+	}
+	return newLocal(scheme, shards)
+}
+
+// NewLocal returns an empty filter in this process with the layout of f, to be
+// filled and pushed, or pulled into.
+func (f *Filter) NewLocal() (*Local, error) { return newLocal(f.scheme, len(f.shards)) }
+
+func newLocal(scheme bloom.Scheme, shards int) (*Local, error) {
+	l := &Local{scheme: scheme, shards: make([]*bloom.BloomFilter, shards)}
+	for i := range l.shards {
+		var err error
+		if l.shards[i], err = scheme.Filter(); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Filters returns the filters that make up l, one for each shard. A Local of one
+// shard is one bloom.BloomFilter, with all that it can do.
+func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
+
+// shardFor returns the filter that a key belongs to.
+func (l *Local) shardFor(key []byte) *bloom.BloomFilter {
+	if len(l.shards) == 1 {
+		return l.shards[0]
+	}
+	var room [64]uint64
+	return l.shards[shardOf(l.scheme.AppendPositions(room[:0], key), len(l.shards))]
+}
+
+// Add adds a key, see bloom.BloomFilter.Add. The error is always nil.
+func (l *Local) Add(_ context.Context, key []byte) (bool, error) {
+	return l.shardFor(key).Add(key), nil
+}
+
+// AddMany adds keys. The error is always nil.
+func (l *Local) AddMany(_ context.Context, keys [][]byte) ([]bool, error) {
+	added := make([]bool, len(keys))
+	if len(l.shards) == 1 {
+		l.shards[0].AddMany(keys, added)
+		return added, nil
+	}
+	for i, key := range keys {
+		added[i] = l.shardFor(key).Add(key)
+	}
+	return added, nil
+}
+
+// Contains asks for a key, see bloom.BloomFilter.Contains. The error is always nil.
+func (l *Local) Contains(_ context.Context, key []byte) (bool, error) {
+	return l.shardFor(key).Contains(key), nil
+}
+
+// ContainsMany asks for keys. The error is always nil.
+func (l *Local) ContainsMany(_ context.Context, keys [][]byte) ([]bool, error) {
+	found := make([]bool, len(keys))
+	if len(l.shards) == 1 {
+		l.shards[0].ContainsMany(keys, found)
+		return found, nil
+	}
+	for i, key := range keys {
+		found[i] = l.shardFor(key).Contains(key)
+	}
+	return found, nil
+}

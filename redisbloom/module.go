@@ -1,0 +1,243 @@
+package redisbloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Module is a filter of the RedisBloom module (BF.RESERVE, BF.INSERT,
+// BF.MEXISTS), for servers that have it: Redis Stack, Redis 8. The module keeps the
+// filter in a format of its own; it cannot be pushed or pulled, and the module
+// chooses where a key's bits are, by a hash that is not keyed: strangers who choose
+// the keys can make them collide.
+//
+// All methods are safe for concurrent use by multiple goroutines.
+type Module struct {
+	client redis.UniversalClient
+	name   string
+}
+
+// A ReserveOption changes how the module makes a filter.
+type ReserveOption func(*reserve)
+
+type reserve struct {
+	expansion  int
+	nonScaling bool
+	ttl        time.Duration
+}
+
+// WithExpansion makes each further layer, once n keys are in, this many times as
+// large as the one before. At least 1; the module's default is 2.
+func WithExpansion(times int) ReserveOption {
+	return func(r *reserve) { r.expansion = times }
+}
+
+// WithoutScaling has the module refuse keys beyond n instead of adding layers: less
+// memory and time for those who know n.
+func WithoutScaling() ReserveOption {
+	return func(r *reserve) { r.nonScaling = true }
+}
+
+// WithReserveTTL lets the filter expire d after it was made.
+func WithReserveTTL(d time.Duration) ReserveOption {
+	return func(r *reserve) { r.ttl = d }
+}
+
+// OpenModule makes the filter of this name by BF.RESERVE, or joins it if it is there.
+// The module tells n of a filter, but not p: [ErrMismatch] is certain only for
+// filters that have not grown yet.
+//
+// The error wraps bloom.ErrInvalid for parameters out of range. A server without
+// the module answers that it does not know the command.
+func OpenModule(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...ReserveOption) (*Module, error) {
+	var r reserve
+	for _, opt := range opts {
+		opt(&r)
+	}
+	switch {
+	case client == nil:
+		return nil, fmt.Errorf("%w: no client", bloom.ErrInvalid)
+	case name == "":
+		return nil, fmt.Errorf("%w: empty name, want a Redis key", bloom.ErrInvalid)
+	case n == 0:
+		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
+	case !(p > 0 && p < 1):
+		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	case r.expansion < 0 || r.expansion > 0 && r.nonScaling:
+		return nil, fmt.Errorf("%w: expansion %d, want at least 1, and not with WithoutScaling", bloom.ErrInvalid, r.expansion)
+	case r.ttl < 0 || r.ttl > 0 && r.ttl < time.Millisecond:
+		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, r.ttl)
+	}
+	m := &Module{client: client, name: name}
+	args := []any{"BF.RESERVE", name, p, n}
+	if r.expansion > 0 {
+		args = append(args, "EXPANSION", r.expansion)
+	}
+	if r.nonScaling {
+		args = append(args, "NONSCALING")
+	}
+	_, err := doOnce(ctx, client, args...)
+	switch {
+	case err == nil && r.ttl > 0:
+		_, err = do(ctx, client, "PEXPIRE", name, r.ttl.Milliseconds())
+	case isReply(err) && strings.Contains(err.Error(), "exists"):
+		err = m.check(ctx, n)
+	}
+	if err != nil {
+		return nil, m.explain(err)
+	}
+	return m, nil
+}
+
+// check compares n with the capacity of a filter that is there.
+func (m *Module) check(ctx context.Context, n uint64) error {
+	v, err := do(ctx, m.client, "BF.INFO", m.name)
+	if err != nil {
+		return err
+	}
+	info := make(map[string]int64)
+	switch v := v.(type) {
+	case []any: // RESP2: names and values in turn
+		for i := 0; i+1 < len(v); i += 2 {
+			if value, ok := v[i+1].(int64); ok {
+				info[fmt.Sprint(v[i])] = value
+			}
+		}
+	case map[any]any: // RESP3
+		for name, value := range v {
+			if value, ok := value.(int64); ok {
+				info[fmt.Sprint(name)] = value
+			}
+		}
+	}
+	if info["Number of filters"] == 1 && info["Capacity"] != int64(n) {
+		return fmt.Errorf("%w: key %q was made for n = %d, opened for n = %d", ErrMismatch, m.name, info["Capacity"], n)
+	}
+	return nil
+}
+
+// Add adds a key, see [Filter.Add]: one winner, sent at most once.
+func (m *Module) Add(ctx context.Context, key []byte) (bool, error) {
+	added, err := m.AddMany(ctx, [][]byte{key})
+	return added[0], err
+}
+
+// AddMany adds keys, see [Filter.AddMany]. It never makes a filter: if that is
+// gone, the error wraps [ErrLost].
+func (m *Module) AddMany(ctx context.Context, keys [][]byte) (added []bool, err error) {
+	added = make([]bool, len(keys))
+	for first := 0; first < len(keys); first += batchKeys {
+		last := min(first+batchKeys, len(keys))
+		args := []any{"BF.INSERT", m.name, "NOCREATE", "ITEMS"}
+		for _, key := range keys[first:last] {
+			args = append(args, copyOf(key))
+		}
+		v, err := doOnce(ctx, m.client, args...)
+		failed := &AddError{Err: m.explain(err)}
+		if err == nil {
+			failed.Unknown, failed.Err = m.answers(v, added, first, last)
+		} else if notExecuted(err) {
+			failed.NotAdded = indices(first, last)
+		} else {
+			failed.Unknown = indices(first, last)
+		}
+		if failed.Err != nil {
+			failed.NotAdded = append(failed.NotAdded, indices(last, len(keys))...)
+			return added, failed
+		}
+	}
+	return added, nil
+}
+
+// Contains returns false if the key was definitely never added, true if it probably
+// was. The module answers false also if the filter is gone.
+func (m *Module) Contains(ctx context.Context, key []byte) (bool, error) {
+	found, err := m.ContainsMany(ctx, [][]byte{key})
+	if err != nil {
+		return false, err
+	}
+	return found[0], nil
+}
+
+// ContainsMany asks for keys as [Module.Contains] does one after the other.
+func (m *Module) ContainsMany(ctx context.Context, keys [][]byte) (found []bool, err error) {
+	found = make([]bool, len(keys))
+	for first := 0; first < len(keys); first += batchKeys {
+		last := min(first+batchKeys, len(keys))
+		args := []any{"BF.MEXISTS", m.name}
+		for _, key := range keys[first:last] {
+			args = append(args, copyOf(key))
+		}
+		v, err := do(ctx, m.client, args...)
+		if err != nil {
+			return nil, m.explain(err)
+		}
+		if _, err := m.answers(v, found, first, last); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// answers reads a reply of one element for each key: 0 or 1, in RESP3 a boolean, or an
+// error for that key alone, whose index is in failed.
+func (m *Module) answers(reply any, answers []bool, first, last int) (failed []int, err error) {
+	elements, ok := reply.([]any)
+	if !ok || len(elements) > last-first {
+		return indices(first, last), fmt.Errorf("redisbloom: key %q: unexpected reply %v, want %d answers", m.name, reply, last-first)
+	}
+	for i, e := range elements {
+		switch e := e.(type) {
+		case int64:
+			answers[first+i] = e != 0
+		case bool:
+			answers[first+i] = e
+		default:
+			failed = append(failed, first+i)
+			err = m.explain(fmt.Errorf("%v", e))
+		}
+	}
+	// After an error, the module leaves out the rest.
+	if len(elements) < last-first {
+		failed = append(failed, indices(first+len(elements), last)...)
+		if err == nil {
+			err = fmt.Errorf("redisbloom: key %q: %d answers, want %d", m.name, len(elements), last-first)
+		}
+	}
+	return failed, err
+}
+
+// explain adds what the user can do.
+func (m *Module) explain(err error) error {
+	switch {
+	case err == nil || errors.Is(err, ErrMismatch):
+		return err
+	case isReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
+		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use Open: %w", m.name, err)
+	case isReply(err) && strings.Contains(err.Error(), "not found"):
+		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted; its keys are forgotten: OpenModule makes an empty one: %w", ErrLost, m.name, err)
+	case strings.Contains(err.Error(), "is full"):
+		return fmt.Errorf("redisbloom: key %q holds n keys and does not scale: open one with a larger n: %w", m.name, err)
+	}
+	return explain(m.name, err)
+}
+
+// copyOf copies a key for a command that may outlive the call, when its context
+// ends.
+func copyOf(key []byte) []byte { return append(make([]byte, 0, len(key)), key...) }
+
+// indices returns first ... last-1.
+func indices(first, last int) []int {
+	var all []int
+	for i := first; i < last; i++ {
+		all = append(all, i)
+	}
+	return all
+}

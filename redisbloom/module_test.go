@@ -1,0 +1,90 @@
+package redisbloom
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+func TestModule(t *testing.T) {
+	for _, protocol := range []int{2, 3} {
+		t.Run(fmt.Sprint("RESP", protocol), func(t *testing.T) {
+			fake, addr := startFakeModule(t)
+			client := protocolClient(t, addr, protocol)
+			m, err := OpenModule(bg, client, "f", 5000, 0.001, WithExpansion(4))
+			require.NoError(t, err)
+			require.Equal(t, []string{"BF.RESERVE", "f", "0.001", "5000", "EXPANSION", "4"}, fake.last)
+			other, err := OpenModule(bg, client, "f", 5000, 0.001)
+			require.NoError(t, err, "the second joins")
+			_, err = OpenModule(bg, client, "f", 6000, 0.001)
+			require.ErrorIs(t, err, ErrMismatch)
+
+			added, err := m.Add(bg, keyOf(0))
+			require.NoError(t, err)
+			require.True(t, added)
+			added, err = other.Add(bg, keyOf(0))
+			require.NoError(t, err)
+			require.False(t, added)
+			answers, err := m.AddMany(bg, append(keysOf(0, 1200), keyOf(7)))
+			require.NoError(t, err)
+			require.Equal(t, 1199, count(answers))
+			found, err := m.Contains(bg, keyOf(3))
+			require.NoError(t, err)
+			require.True(t, found)
+			answers, err = m.ContainsMany(bg, keysOf(600, 1800))
+			require.NoError(t, err)
+			require.Equal(t, 600, count(answers))
+
+			delete(fake.filters, "f")
+			_, err = m.Add(bg, keyOf(0))
+			require.ErrorIs(t, err, ErrLost, "and not made by the module with parameters of its own")
+			require.Empty(t, fake.filters)
+		})
+	}
+}
+
+func TestModuleFull(t *testing.T) {
+	_, addr := startFakeModule(t)
+	m, err := OpenModule(bg, protocolClient(t, addr, 2), "f", 700, 0.01, WithoutScaling())
+	require.NoError(t, err)
+	added, err := m.AddMany(bg, keysOf(0, 1200))
+	require.ErrorContains(t, err, "holds n keys and does not scale")
+	failed, ok := errors.AsType[*AddError](err)
+	require.True(t, ok)
+	require.Equal(t, 700, count(added))
+	require.Equal(t, indices(700, 1000), failed.Unknown)
+	require.Equal(t, indices(1000, 1200), failed.NotAdded)
+}
+
+// TestModuleMissing asks a server that has no modules.
+func TestModuleMissing(t *testing.T) {
+	s := startServer(t)
+	_, err := OpenModule(bg, s.client, "f", 100, 0.01)
+	require.ErrorContains(t, err, "does not have the RedisBloom module")
+}
+
+func TestBadModuleParameters(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
+	defer client.Close()
+	for text, open := range map[string]func() (*Module, error){
+		"no client":    func() (*Module, error) { return OpenModule(bg, nil, "f", 1, 0.1) },
+		"empty name":   func() (*Module, error) { return OpenModule(bg, client, "", 1, 0.1) },
+		"n = 0":        func() (*Module, error) { return OpenModule(bg, client, "f", 0, 0.1) },
+		"p = 1":        func() (*Module, error) { return OpenModule(bg, client, "f", 1, 1) },
+		"expansion -1": func() (*Module, error) { return OpenModule(bg, client, "f", 1, 0.1, WithExpansion(-1)) },
+		"not with WithoutScaling": func() (*Module, error) {
+			return OpenModule(bg, client, "f", 1, 0.1, WithExpansion(2), WithoutScaling())
+		},
+		"TTL": func() (*Module, error) { return OpenModule(bg, client, "f", 1, 0.1, WithReserveTTL(-time.Second)) },
+	} {
+		_, err := open()
+		require.ErrorIs(t, err, bloom.ErrInvalid, text)
+		require.ErrorContains(t, err, text)
+	}
+}

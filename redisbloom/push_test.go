@@ -1,0 +1,239 @@
+package redisbloom
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// TestPush: the bytes in Redis are those of the local words, whatever was there.
+func TestPush(t *testing.T) {
+	s := startServer(t)
+	for _, n := range []uint64{1, 1000, 3_000_000} { // the last one is 3.6 MB: many chunks
+		s.client.FlushAll(bg)
+		local := bloom.MustNew(n, 0.01)
+		local.AddMany(keysOf(0, int(min(n, 5000))), nil)
+		var reports []uint64
+		f := open(t, s.client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+			require.Equal(t, local.SizeBytes(), total)
+			reports = append(reports, done)
+		}))
+		_, err := f.AddMany(bg, keysOf(90000, 91000))
+		require.NoError(t, err)
+		other := open(t, s.client, "f", n, 0.01)
+		require.NoError(t, f.Push(bg, local))
+		require.Equal(t, uint64(0), reports[0])
+		require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
+		require.IsIncreasing(t, reports)
+		for _, transfer := range []func(context.Context, ...*bloom.BloomFilter) error{f.Merge, f.Pull} {
+			reports = nil
+			require.NoError(t, transfer(bg, local))
+			require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
+		}
+
+		value, err := s.client.Get(bg, "f").Bytes()
+		require.NoError(t, err)
+		require.Equal(t, wordBytes(local), value[headerBytes:])
+		require.Equal(t, int64(1), s.client.DBSize(bg).Val(), "no upload left over")
+		require.Equal(t, time.Duration(-1), s.client.TTL(bg, "f").Val(), "nor its expiry")
+
+		_, err = other.Add(bg, keyOf(1))
+		require.ErrorIs(t, err, ErrLost, "others are told that their keys are gone")
+		found, err := f.ContainsMany(bg, keysOf(0, int(min(n, 5000))))
+		require.NoError(t, err)
+		require.Equal(t, int(min(n, 5000)), count(found))
+	}
+}
+
+// TestPushMergePullShards does the round trip with a filter of several shards.
+func TestPushMergePullShards(t *testing.T) {
+	s := startServer(t)
+	const n = 20000
+	f := open(t, s.client, "f", n, 0.001, WithShards(4))
+	here, err := f.NewLocal()
+	require.NoError(t, err)
+	here.AddMany(bg, keysOf(0, 5000))
+	require.NoError(t, f.Push(bg, here.Filters()...))
+	requireSameBits(t, s.client, f, here)
+
+	_, err = f.AddMany(bg, keysOf(5000, 10000))
+	require.NoError(t, err)
+	more, err := NewLocal(n, 0.001, WithShards(4))
+	require.NoError(t, err)
+	more.AddMany(bg, keysOf(10000, 15000))
+	require.NoError(t, f.Merge(bg, more.Filters()...))
+	require.Equal(t, int64(4), s.client.DBSize(bg).Val(), "no upload left over")
+
+	all, err := NewLocal(n, 0.001, WithShards(4))
+	require.NoError(t, err)
+	all.AddMany(bg, keysOf(0, 15000))
+	requireSameBits(t, s.client, f, all)
+	for _, l := range []*Local{here, more} {
+		require.NoError(t, f.Pull(bg, l.Filters()...))
+		for i := range all.Filters() {
+			require.True(t, all.Filters()[i].Equal(l.Filters()[i]))
+		}
+	}
+}
+
+// TestMergeLosesNothing merges while others add.
+func TestMergeLosesNothing(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 100000, 1e-4)
+	local := bloom.MustNew(100000, 1e-4)
+	local.AddMany(keysOf(50000, 60000), nil)
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		i := 0
+		for ; ; i += 50 {
+			select {
+			case <-stop:
+				done <- i
+				return
+			default:
+			}
+			if _, err := f.AddMany(bg, keysOf(i, i+50)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 20 {
+		require.NoError(t, f.Merge(bg, local))
+	}
+	close(stop)
+	n := <-done
+	require.Positive(t, n)
+	found, err := open(t, s.client, "f", 100000, 1e-4).ContainsMany(bg, append(keysOf(0, n), keysOf(50000, 60000)...))
+	require.NoError(t, err)
+	require.Equal(t, n+10000, count(found))
+}
+
+// TestTransfersNoticeLoss: what is gone cannot be merged or pulled.
+func TestTransfersNoticeLoss(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	local := bloom.MustNew(1000, 0.01)
+	for name, call := range map[string]func() error{
+		"merge": func() error { return f.Merge(bg, local) },
+		"pull":  func() error { return f.Pull(bg, local) },
+		"info":  func() error { _, err := f.Info(bg); return err },
+	} {
+		require.NoError(t, f.Reopen(bg))
+		require.NoError(t, call(), name)
+		s.client.Del(bg, "f")
+		require.ErrorIs(t, call(), ErrLost, name)
+		require.ErrorIs(t, call(), ErrLost, name)
+		require.Zero(t, s.client.DBSize(bg).Val(), "%s leaves nothing behind", name)
+	}
+	require.NoError(t, f.Push(bg, local), "what is gone can be pushed anew")
+
+	// Somebody else's contents do not get into a local filter.
+	full := bloom.MustNew(1000, 0.01)
+	full.AddMany(keysOf(0, 1000), nil)
+	other := open(t, s.client, "f", 1000, 0.01)
+	require.NoError(t, other.Push(bg, full))
+	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
+	require.Zero(t, local.FillRatio())
+	require.NoError(t, f.Reopen(bg))
+	_, err := f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+}
+
+// TestLostDuringPull: the filter is exchanged while it is pulled, after the first
+// chunk of many.
+func TestLostDuringPull(t *testing.T) {
+	s := startServer(t)
+	const n = 1_000_000
+	local := bloom.MustNew(n, 0.01)
+	other := open(t, s.client, "f", n, 0.01)
+	exchanged := false
+	f := open(t, s.client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+		if done > 0 && !exchanged {
+			exchanged = true
+			require.NoError(t, other.Push(bg, bloom.MustNew(n, 0.01)))
+		}
+	}))
+	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
+}
+
+func TestTransferOfOtherLayouts(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	for name, local := range map[string][]*bloom.BloomFilter{
+		"none":     nil,
+		"nil":      {nil},
+		"two":      {bloom.MustNew(1000, 0.01), bloom.MustNew(1000, 0.01)},
+		"n":        {bloom.MustNew(2000, 0.01)},
+		"strategy": {bloom.MustNew(1000, 0.01, bloom.WithStrategy(bloom.SeededHashing))},
+		"seed":     {bloom.MustNew(1000, 0.01, bloom.WithSeed(3))},
+	} {
+		require.ErrorIs(t, f.Push(bg, local...), bloom.ErrIncompatible, name)
+		require.ErrorIs(t, f.Merge(bg, local...), bloom.ErrIncompatible, name)
+		require.ErrorIs(t, f.Pull(bg, local...), bloom.ErrIncompatible, name)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	s := startServer(t)
+	const n, p = 10000, 0.01
+	for _, shards := range []int{1, 4} {
+		s.client.FlushAll(bg)
+		f := open(t, s.client, "f", n, p, WithShards(shards))
+		_, err := f.AddMany(bg, keysOf(0, n))
+		require.NoError(t, err)
+		info, err := f.Info(bg)
+		require.NoError(t, err)
+		require.Equal(t, f.Params(), info.Params)
+		require.Equal(t, "double-hashing", info.Strategy)
+		require.Equal(t, shards, info.Shards)
+		// The estimate's deviation is sqrt(n)·0.3 or so.
+		require.InDelta(t, n, info.EstimatedCount, 5*math.Sqrt(n))
+		require.InDelta(t, p, info.EstimatedRate, 0.2*p) // small shards have 2 % of room
+		require.InDelta(t, 0.5, info.FillRatio(), 0.03)
+		bytes := int64(0)
+		for _, key := range f.Keys() {
+			bytes += s.client.StrLen(bg, key).Val()
+		}
+		require.Equal(t, bytes, int64(info.Bytes))
+		require.Contains(t, info.String(), "expires=never")
+	}
+}
+
+// TestLargeFilter is one of 40 MiB over several keys: no misses, and the same bits
+// as in the process.
+func TestLargeFilter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	s := startServer(t)
+	const n = 35_000_000
+	local, err := NewLocal(n, 0.01)
+	require.NoError(t, err)
+	require.Len(t, local.Filters(), 2)
+	require.Greater(t, 2*local.Filters()[0].SizeBytes(), uint64(40<<20))
+	local.AddMany(bg, keysOf(0, 300_000))
+
+	f := open(t, s.client, "f", n, 0.01)
+	require.Equal(t, 2, f.Shards())
+	require.NoError(t, f.Push(bg, local.Filters()...))
+	requireSameBits(t, s.client, f, local)
+	want, _ := local.AddMany(bg, keysOf(290_000, 310_000))
+	added, err := f.AddMany(bg, keysOf(290_000, 310_000))
+	require.NoError(t, err)
+	require.Equal(t, want, added)
+	found, err := f.ContainsMany(bg, keysOf(0, 310_000))
+	require.NoError(t, err)
+	require.Equal(t, 310_000, count(found), "no misses")
+
+	pulled, err := f.NewLocal()
+	require.NoError(t, err)
+	require.NoError(t, f.Pull(bg, pulled.Filters()...))
+	for i := range pulled.Filters() {
+		require.True(t, pulled.Filters()[i].Equal(local.Filters()[i]))
+	}
+}

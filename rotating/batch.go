@@ -1,0 +1,81 @@
+package rotating
+
+import "github.com/seed3447c163/bloom/internal/digest"
+
+// AddMany adds keys as [Filter.Add] does one after the other, and faster if the filter is
+// larger than the cache. It returns how many of them were definitely new; if added is not
+// nil, added[i] becomes what Add of keys[i] would return.
+//
+// It panics if added is neither nil nor as long as keys.
+func (f *Filter) AddMany(keys [][]byte, added []bool) int { return addMany(f, keys, added) }
+
+// AddManyStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddManyStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
+
+// ContainsMany asks for keys as [Filter.Contains] does one after the other, and faster if
+// the filter is larger than the cache. It returns how many of them were probably added; if
+// found is not nil, found[i] becomes what Contains of keys[i] would return.
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
+
+// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+	return containsMany(f, keys, found)
+}
+
+func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int) {
+	digest.CheckAnswers("rotating", len(keys), added)
+	clear(added)
+	var b digest.Batch
+	for first := 0; first < len(keys); first += digest.Group {
+		group := keys[first:min(first+digest.Group, len(keys))]
+		digest.Hash(&b, f.hasher, group)
+		f.containsGroup(&b, len(group))
+		for i := range group {
+			if !b.Found[i] && f.AddHash(b.H1[i], b.H2[i]) {
+				count++
+				if added != nil {
+					added[first+i] = true
+				}
+			}
+		}
+	}
+	return count
+}
+
+func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count int) {
+	digest.CheckAnswers("rotating", len(keys), found)
+	var b digest.Batch
+	for first := 0; first < len(keys); first += digest.Group {
+		group := keys[first:min(first+digest.Group, len(keys))]
+		digest.Hash(&b, f.hasher, group)
+		count += f.containsGroup(&b, len(group))
+		if found != nil {
+			copy(found[first:], b.Found[:len(group)])
+		}
+	}
+	return count
+}
+
+// containsGroup asks for a group of keys layer by layer and returns how many were found.
+// The questions to a layer do not depend on each other, so the processor works on the
+// next ones while it waits for the memory of the first.
+func (f *Filter) containsGroup(b *digest.Batch, keys int) (count int) {
+	for {
+		now := f.live.Load()
+		oldest := f.generation(now) - int64(f.plan.generations)
+		for i := len(*now) - 1; i >= 0 && (*now)[i].generation >= oldest; i-- {
+			e := &(*now)[i]
+			for j := range keys {
+				if !b.Found[j] && e.ContainsHash(b.H1[j], b.H2[j]) {
+					b.Found[j] = true
+					count++
+				}
+			}
+		}
+		if f.live.Load() == now { // as in ContainsHash: only then false is false
+			return count
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package rotating
+
+import (
+	"testing"
+	"time"
+)
+
+// BenchmarkContains asks for absent keys, with the system's monotonic clock, with all of the
+// system's clock, and with one that stands still: the differences are what it costs to read
+// them. compare/variants has the comparison with others.
+func BenchmarkContains(b *testing.B) {
+	at := time.Unix(0, 0)
+	for _, c := range []struct {
+		name string
+		opts []Option
+	}{
+		{"monotonic", nil},
+		{"time.Now", []Option{WithClock(time.Now)}},
+		{"still", []Option{WithClock(func() time.Time { return at })}},
+	} {
+		b.Run("clock="+c.name, func(b *testing.B) {
+			f := must(time.Hour, 4, 10_000, 0.01, c.opts...)
+			var buf [16]byte
+			for i := range uint64(10_000) {
+				f.Add(key(&buf, i))
+			}
+			b.ResetTimer()
+			for i := range uint64(b.N) {
+				f.Contains(key(&buf, 1<<40+i))
+			}
+		})
+	}
+}

@@ -1,0 +1,219 @@
+package rotating
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame/frametest"
+)
+
+func written(t testing.TB, f *Filter) []byte {
+	var b bytes.Buffer
+	if _, err := f.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// small is what the golden file holds: four layers in three generations.
+func small(c *clock) *Filter {
+	f := must(time.Minute, 3, 12, 0.1, c.option(), bloomOpts(bloom.WithSeed(7)))
+	var b [16]byte
+	for i := range uint64(8) {
+		f.Add(key(&b, i))
+		c.sleep(5 * time.Second)
+	}
+	f.Add(key(&b, 8))
+	f.Add(key(&b, 9))
+	return f
+}
+
+func TestGolden(t *testing.T) {
+	var c clock
+	f := small(&c)
+	golden := frametest.Golden(t, "testdata/v1.golden", written(t, f))
+	g, err := Read(bytes.NewReader(golden), c.option())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.String() != f.String() || len(*g.live.Load()) < 3 {
+		t.Errorf("%v, want %v", g, f)
+	}
+	if again := written(t, g); !bytes.Equal(again, golden) {
+		t.Error("written again, it is another")
+	}
+	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r, c.option()); return err })
+	frametest.Failing(t, f.WriteTo)
+}
+
+// TestGoesOnAfterRead: a filter that is read remembers and forgets as the original does.
+func TestGoesOnAfterRead(t *testing.T) {
+	for _, opts := range [][]bloom.Option{nil, {bloom.WithKey([16]byte{1, 2})}, {bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5)}} {
+		var c clock
+		f := must(time.Hour, 3, 100, 1e-6, c.option(), bloomOpts(opts...))
+		var b [16]byte
+		next := uint64(0)
+		add := func(filters ...*Filter) {
+			for range 20 {
+				for _, f := range filters {
+					if !f.Add(key(&b, next)) {
+						t.Fatalf("%v: key %d is not new", f, next)
+					}
+				}
+				next++
+			}
+			c.sleep(13 * time.Minute)
+		}
+		for range 10 {
+			add(f)
+		}
+		g, err := Read(bytes.NewReader(written(t, f)), c.option(), bloomOpts(opts...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			for i := range next {
+				if f.Contains(key(&b, i)) != g.Contains(key(&b, i)) {
+					t.Fatalf("%v: key %d: %v; the original: %v", g, i, g.Contains(key(&b, i)), f.Contains(key(&b, i)))
+				}
+			}
+			add(f, g)
+		}
+		if !bytes.Equal(written(t, f), written(t, g)) {
+			t.Errorf("%v is not %v", g, f)
+		}
+	}
+}
+
+// TestTimePassesInTheFile: between writing and reading, keys get older; a clock that is
+// behind the writer's does not make them younger or eternal.
+func TestTimePassesInTheFile(t *testing.T) {
+	var c clock
+	f := must(time.Hour, 2, 100, 1e-6, c.option())
+	c.until(10 * time.Hour)
+	f.AddString("key")
+	c.sleep(40 * time.Minute)
+	data := written(t, f)
+	for _, x := range []struct {
+		read, asked time.Duration
+		want        bool
+	}{
+		{10*time.Hour + 40*time.Minute, 0, true},
+		{11 * time.Hour, 0, true},
+		{11*time.Hour + 30*time.Minute, 0, false},
+		{11 * time.Hour, 29 * time.Minute, true},
+		{11 * time.Hour, 30 * time.Minute, false},
+		{1000 * time.Hour, 0, false},
+		{time.Hour, 0, true},
+		{time.Hour, 49 * time.Minute, true},
+		{time.Hour, 50 * time.Minute, false},
+	} {
+		c.until(x.read)
+		g, err := Read(bytes.NewReader(data), c.option())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.sleep(x.asked)
+		if got := g.ContainsString("key"); got != x.want {
+			t.Errorf("read at %v, asked %v later: %v, want %v", x.read, x.asked, got, x.want)
+		}
+		if got := g.AddString("key"); got == x.want {
+			t.Errorf("read at %v, added %v later: %v, want %v", x.read, x.asked, got, !x.want)
+		}
+	}
+	// The system's clock: far ahead of the one above.
+	g, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.ContainsString("key") || !g.AddString("key") || !g.ContainsString("key") {
+		t.Error("with the system's clock: wrong")
+	}
+}
+
+func TestWhatCannotBeWrittenOrRead(t *testing.T) {
+	var b bytes.Buffer
+	if n, err := must(time.Hour, 2, 10, 0.1, bloomOpts(bloom.WithHash(bloom.MapHash))).WriteTo(&b); !errors.Is(err, bloom.ErrNotPortable) || n != 0 || b.Len() != 0 {
+		t.Errorf("MapHash: %d bytes, %v", n, err)
+	}
+	keyed := written(t, must(time.Hour, 2, 10, 0.1, bloomOpts(bloom.WithKey([16]byte{1}))))
+	for name, c := range map[string]struct {
+		opts []bloom.Option
+		want error
+	}{
+		"no key":           {nil, bloom.ErrIncompatible},
+		"another key":      {[]bloom.Option{bloom.WithKey([16]byte{2})}, bloom.ErrIncompatible},
+		"another strategy": {[]bloom.Option{bloom.WithKey([16]byte{1}), bloom.WithStrategy(bloom.Blocked)}, bloom.ErrIncompatible},
+		"little memory":    {[]bloom.Option{bloom.WithKey([16]byte{1}), bloom.WithMaxBytes(3)}, bloom.ErrTooLarge},
+	} {
+		if f, err := Read(bytes.NewReader(keyed), bloomOpts(c.opts...)); f != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, %v; want %v", name, f, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var c clock
+	golden := written(f, small(&c))
+	f.Add(golden)
+	for i := 0; i < len(golden); i += 37 {
+		damaged := bytes.Clone(golden)
+		damaged[i] ^= 0x11
+		f.Add(damaged)
+		f.Add(golden[:i])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var c clock
+		g, err := Read(bytes.NewReader(data), c.option(), bloomOpts(bloom.WithMaxBytes(1<<20)))
+		if err != nil {
+			return
+		}
+		written(t, g)
+		if g.AddString("one more") && !g.ContainsString("one more") {
+			t.Fatalf("%v: a key is missing", g)
+		}
+	})
+}
+
+// FuzzAgainstMap reads its input as keys and pauses and runs them on a filter and on a map
+// of who was added when.
+func FuzzAgainstMap(f *testing.F) {
+	f.Add([]byte("abc\x80abc\x8fabc\xff"))
+	f.Add([]byte{1, 2, 3, 130, 4, 129, 5, 140, 1, 2, 3, 255, 3, 4})
+	f.Fuzz(func(t *testing.T, program []byte) {
+		const window, generations = 60, 4
+		var c clock
+		r := must(window, generations, 40, 1e-12, c.option())
+		added := map[byte]int64{}
+		for _, x := range program {
+			switch {
+			case x == 255:
+				var err error
+				if r, err = Read(bytes.NewReader(written(t, r)), c.option()); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			case x >= 128:
+				c.sleep(time.Duration(x - 128))
+				continue
+			}
+			// A generation is 15, a key goes with its own.
+			at, known := added[x]
+			now := int64(c.elapsed())
+			there := known && now/15 <= at/15+generations
+			if got := r.Contains([]byte{x}); got != there {
+				t.Fatalf("%v: Contains(%d) = %v at %d, added at %d", r, x, got, now, at)
+			}
+			if got := r.Add([]byte{x}); got == there {
+				t.Fatalf("%v: Add(%d) = %v at %d, added at %d", r, x, got, now, at)
+			}
+			if !there {
+				added[x] = now
+			}
+		}
+	})
+}

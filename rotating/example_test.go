@@ -1,0 +1,49 @@
+package rotating_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed3447c163/bloom/rotating"
+)
+
+// A crawler that visits a page again after a day. The clock is one of our own, to have the
+// days go by.
+func Example() {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	seen, err := rotating.New(24*time.Hour, 4, 1_000_000, 0.01, rotating.WithClock(func() time.Time { return now }))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 8 {
+		if seen.AddString("https://go.dev/") {
+			fmt.Println(now.Format("Jan 2 15:04"), "fetch")
+		}
+		now = now.Add(10 * time.Hour)
+	}
+	// Output:
+	// Jan 1 00:00 fetch
+	// Jan 2 06:00 fetch
+	// Jan 3 12:00 fetch
+}
+
+// Who has been active within the last hour: every sign of life makes a key young again.
+func ExampleFilter_Renew() {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	active, err := rotating.New(time.Hour, 6, 100_000, 0.001, rotating.WithClock(func() time.Time { return now }))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 5 {
+		active.RenewString("gopher")
+		now = now.Add(45 * time.Minute)
+	}
+	fmt.Println(active.ContainsString("gopher"))
+	now = now.Add(time.Hour)
+	fmt.Println(active.ContainsString("gopher"))
+	// Output:
+	// true
+	// false
+}

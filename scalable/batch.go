@@ -1,0 +1,87 @@
+package scalable
+
+import "github.com/seed3447c163/bloom/internal/digest"
+
+// AddMany adds keys as [Filter.Add] does one after the other, and faster if the
+// filter is larger than the cache. It returns how many of them were definitely new;
+// if added is not nil, added[i] becomes what Add of keys[i] would return. It stops at
+// the first key for which there is no room; those after it are not added, and their
+// added[i] is false.
+//
+// It panics if added is neither nil nor as long as keys.
+func (f *Filter) AddMany(keys [][]byte, added []bool) (int, error) { return addMany(f, keys, added) }
+
+// AddManyStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
+	return addMany(f, keys, added)
+}
+
+// ContainsMany asks for keys as [Filter.Contains] does one after the other, and
+// faster if the filter is larger than the cache. It returns how many of them were
+// probably added; if found is not nil, found[i] becomes what Contains of keys[i] would
+// return.
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
+
+// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+	return containsMany(f, keys, found)
+}
+
+func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, err error) {
+	digest.CheckAnswers("scalable", len(keys), added)
+	clear(added)
+	var b digest.Batch
+	for first := 0; first < len(keys); first += digest.Group {
+		group := keys[first:min(first+digest.Group, len(keys))]
+		digest.Hash(&b, f.hasher, group)
+		f.layers.Load().containsGroup(&b, len(group))
+		for i := range group {
+			if b.Found[i] {
+				continue
+			}
+			yes, err := f.AddHash(b.H1[i], b.H2[i])
+			if err != nil {
+				return count, err
+			}
+			if yes {
+				count++
+				if added != nil {
+					added[first+i] = true
+				}
+			}
+		}
+	}
+	return count, nil
+}
+
+func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count int) {
+	digest.CheckAnswers("scalable", len(keys), found)
+	var b digest.Batch
+	for first := 0; first < len(keys); first += digest.Group {
+		group := keys[first:min(first+digest.Group, len(keys))]
+		digest.Hash(&b, f.hasher, group)
+		count += f.layers.Load().containsGroup(&b, len(group))
+		if found != nil {
+			copy(found[first:], b.Found[:len(group)])
+		}
+	}
+	return count
+}
+
+// containsGroup asks for a group of keys layer by layer and returns how many were
+// found. The questions to a layer do not depend on each other, so the processor works
+// on the next ones while it waits for the memory of the first.
+func (l *layers) containsGroup(b *digest.Batch, keys int) (count int) {
+	for i := len(*l) - 1; i >= 0; i-- {
+		layer := (*l)[i]
+		for j := range keys {
+			if !b.Found[j] && layer.ContainsHash(b.H1[j], b.H2[j]) {
+				b.Found[j] = true
+				count++
+			}
+		}
+	}
+	return count
+}

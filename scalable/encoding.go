@@ -1,0 +1,175 @@
+package scalable
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/tickets"
+)
+
+// The format, version 1, frozen. All numbers are little-endian.
+//
+//	bytes  field
+//	8      magic: 89 62 6c 6f 6f 6d 73 01, the last of them the version
+//	8      n
+//	8      p: IEEE 754
+//	8      growth: IEEE 754
+//	8      tightening: IEEE 754, 0 for the default series
+//	8      number of layers, at least 1
+//	4      CRC-32 of the numbers so far
+//
+// and for each layer, oldest first,
+//
+//	8      how many more keys it takes
+//	4      CRC-32 of all numbers so far, without checksums
+//	…      the layer, in the format of package bloom; its n and p are those of the plan
+const magic = "\x89blooms\x01"
+
+// WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
+// layer. The bytes are the same on every architecture and readable for ever, by [Read]. A
+// snapshot that survives a crash is persist.Save(path, f).
+//
+// It may run while keys are added: what it writes contains every key whose Add had
+// returned before WriteTo was called. Limits are not written.
+//
+// The error is that of w, or wraps [bloom.ErrNotPortable] as that of
+// [bloom.BloomFilter.WriteTo].
+func (f *Filter) WriteTo(w io.Writer) (int64, error) {
+	now := *f.layers.Load()
+	out := frame.NewWriter(w)
+	out.Magic(magic)
+	out.Numbers(f.n, math.Float64bits(f.p), math.Float64bits(f.config.growth), math.Float64bits(f.config.tightening), uint64(len(now)))
+	for _, l := range now {
+		// Before the bits: a key that comes in between is one too many in the bits,
+		// and takes the place of one in the next layer at worst.
+		out.Numbers(min(l.tickets.Left(), l.Params().N))
+		out.Filter(l.BloomFilter)
+	}
+	n, err := out.Result()
+	return n, frame.Wrap("scalable", err)
+}
+
+// Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its
+// end. At the end of the stream it returns io.EOF itself.
+//
+// The layers to come are made with the given options: those of [WithBloom] must be what
+// the filter was made with, and so must growth and tightening if they are given. Limits
+// are as given now.
+//
+// The errors are those of [bloom.Read]; [WithMaxBytes] bounds the memory of all layers
+// together.
+func Read(r io.Reader, opts ...Option) (*Filter, error) {
+	f, err := read(frame.NewReader(r), opts)
+	return f, frame.Wrap("scalable", err)
+}
+
+func read(in *frame.Reader, opts []Option) (*Filter, error) {
+	wanted, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	hasher, err := digest.Hasher("scalable", wanted.bloom)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Magic(magic); err != nil {
+		return nil, err
+	}
+	var n, p, growth, tightening, count uint64
+	if err := in.Numbers("the header", &n, &p, &growth, &tightening, &count); err != nil {
+		return nil, err
+	}
+	f := &Filter{n: n, p: math.Float64frombits(p), config: wanted, hasher: hasher}
+	f.config.growth, f.config.tightening = math.Float64frombits(growth), math.Float64frombits(tightening)
+	if err := f.agrees(wanted, count); err != nil {
+		return nil, err
+	}
+	var all layers
+	for i := range count {
+		l, err := f.readLayer(in, all)
+		if err != nil {
+			return nil, fmt.Errorf("layer %d: %w", i, err)
+		}
+		all = append(all, l)
+	}
+	f.layers.Store(&all)
+	return f, nil
+}
+
+// agrees checks what the header says against itself and against what is wanted.
+func (f *Filter) agrees(wanted config, count uint64) error {
+	c := f.config
+	c.set.tightening = c.tightening != 0
+	switch err := c.validate(); {
+	case err != nil:
+		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+	case f.n < 1:
+		return fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrCorrupt)
+	case !(f.p > 0 && f.p < 1):
+		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrCorrupt, f.p)
+	case count < 1:
+		return fmt.Errorf("%w: 0 layers, want at least 1", bloom.ErrCorrupt)
+	case wanted.set.growth && wanted.growth != c.growth:
+		return fmt.Errorf("%w: the data's growth is %v, want %v", bloom.ErrIncompatible, c.growth, wanted.growth)
+	case wanted.set.tightening && wanted.tightening != c.tightening:
+		return fmt.Errorf("%w: the data's tightening is %v, want %v", bloom.ErrIncompatible, c.tightening, wanted.tightening)
+	case c.maxLayers > 0 && count > uint64(c.maxLayers):
+		return fmt.Errorf("%w: %d layers, want at most %d", bloom.ErrTooLarge, count, c.maxLayers)
+	}
+	return nil
+}
+
+// readLayer reads the layer that comes after the given ones.
+func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
+	var left uint64
+	if err := in.Numbers("the number of keys", &left); err != nil {
+		return nil, err
+	}
+	opts := f.config.bloom
+	if f.config.maxBytes > 0 {
+		room := f.config.maxBytes - min(older.bytes(), f.config.maxBytes)
+		opts = append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room))
+	}
+	b, err := in.Filter("the filter", opts)
+	if err != nil {
+		return nil, err
+	}
+	keys, rate, err := f.config.plan(f.n, f.p, len(older))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+	}
+	// The last bits of a power may differ between machines.
+	if got := b.Params(); got.N != keys && !close(float64(got.N), float64(keys)) || !close(got.P, rate) {
+		return nil, fmt.Errorf("%w: it is for n = %d and p = %v, want %d and %v", bloom.ErrCorrupt, got.N, got.P, keys, rate)
+	}
+	if left > b.Params().N {
+		return nil, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, b.Params().N)
+	}
+	if !sameDigest(b, f.hasher) || family(b) != family(f.hasher) {
+		return nil, fmt.Errorf("%w: it is %v, the layers to come would be as %v: want the options that it was made with", bloom.ErrIncompatible, b, f.hasher)
+	}
+	return &layer{b, tickets.New(left)}, nil
+}
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }
+
+// sameDigest reports whether both filters hash a key to the same digest.
+func sameDigest(a, b *bloom.BloomFilter) bool {
+	a1, a2 := a.HashString("layer")
+	b1, b2 := b.HashString("layer")
+	return a1 == b1 && a2 == b2
+}
+
+// family returns the strategy's name; those that Blocked chooses from are one.
+func family(f *bloom.BloomFilter) string {
+	name := f.Strategy().Name()
+	if strings.HasPrefix(name, bloom.Blocked.Name()) {
+		return bloom.Blocked.Name()
+	}
+	return name
+}

@@ -1,0 +1,166 @@
+package scalable
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame/frametest"
+)
+
+func written(t testing.TB, f *Filter) []byte {
+	var b bytes.Buffer
+	if _, err := f.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// small is what the golden file holds: three layers.
+func small(t testing.TB) *Filter {
+	f := must(4, 0.1, WithTightening(0.5))
+	var b [16]byte
+	for i := range uint64(16) {
+		if _, err := f.Add(key(&b, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestGolden(t *testing.T) {
+	f := small(t)
+	golden := frametest.Golden(t, "testdata/v1.golden", written(t, f))
+	g, err := Read(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.String() != f.String() || len(g.Layers()) != 3 {
+		t.Errorf("%v, want %v", g, f)
+	}
+	if again := written(t, g); !bytes.Equal(again, golden) {
+		t.Error("written again, it is another")
+	}
+	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r); return err })
+	frametest.Failing(t, f.WriteTo)
+}
+
+// TestGrowsOnAfterRead: a filter that is read grows as the original does.
+func TestGrowsOnAfterRead(t *testing.T) {
+	secret := WithBloom(bloom.WithKey([16]byte{1, 2}))
+	blocked := WithBloom(bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5))
+	for _, opts := range [][]Option{nil, {secret}, {blocked}, {WithGrowth(3)}, {WithTightening(0.8)}} {
+		f := must(100, 0.001, opts...)
+		var b [16]byte
+		for i := range uint64(450) {
+			f.Add(key(&b, i))
+		}
+		g, err := Read(bytes.NewReader(written(t, f)), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := uint64(400); i < 2000; i++ {
+			a, _ := f.Add(key(&b, i))
+			c, err := g.Add(key(&b, i))
+			if a != c || err != nil {
+				t.Fatalf("%v: key %d: %v, %v; the original: %v", g, i, c, err, a)
+			}
+		}
+		if !bytes.Equal(written(t, f), written(t, g)) {
+			t.Errorf("%v is not %v", g, f)
+		}
+	}
+}
+
+func TestWhatCannotBeWrittenOrRead(t *testing.T) {
+	var b bytes.Buffer
+	mapHash := WithBloom(bloom.WithHash(bloom.MapHash))
+	if n, err := must(10, 0.1, mapHash).WriteTo(&b); !errors.Is(err, bloom.ErrNotPortable) || n != 0 || b.Len() != 0 {
+		t.Errorf("MapHash: %d bytes, %v", n, err)
+	}
+	key := WithBloom(bloom.WithKey([16]byte{1}))
+	keyed := written(t, must(10, 0.1, key, WithGrowth(3), WithTightening(0.6)))
+	for name, c := range map[string]struct {
+		opts []Option
+		want error
+	}{
+		"no key":           {nil, bloom.ErrIncompatible},
+		"another key":      {[]Option{WithBloom(bloom.WithKey([16]byte{2}))}, bloom.ErrIncompatible},
+		"another strategy": {[]Option{key, WithBloom(bloom.WithStrategy(bloom.Blocked))}, bloom.ErrIncompatible},
+		"another growth":   {[]Option{key, WithGrowth(2)}, bloom.ErrIncompatible},
+		"another series":   {[]Option{key, WithTightening(0.5)}, bloom.ErrIncompatible},
+		"little memory":    {[]Option{key, WithMaxBytes(3)}, bloom.ErrTooLarge},
+		"a bad option":     {[]Option{key, WithMaxBytes(0)}, bloom.ErrInvalid},
+	} {
+		if f, err := Read(bytes.NewReader(keyed), c.opts...); f != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, %v; want %v", name, f, err, c.want)
+		}
+	}
+	seeded := written(t, must(10, 0.1, WithBloom(bloom.WithSeed(7))))
+	if f, err := Read(bytes.NewReader(seeded)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
+		t.Errorf("without its seed: %v, %v", f, err)
+	}
+	blocked := written(t, must(10, 0.1, WithBloom(bloom.WithStrategy(bloom.Blocked))))
+	if f, err := Read(bytes.NewReader(blocked)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
+		t.Errorf("without its strategy: %v, %v", f, err)
+	}
+	if f, err := Read(bytes.NewReader(written(t, small(t))), WithMaxLayers(2)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("more layers than wanted: %v, %v", f, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	golden := written(f, small(f))
+	f.Add(golden)
+	for i := 0; i < len(golden); i += 37 {
+		damaged := bytes.Clone(golden)
+		damaged[i] ^= 0x11
+		f.Add(damaged)
+		f.Add(golden[:i])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := Read(bytes.NewReader(data), WithMaxBytes(1<<20))
+		if err != nil {
+			return
+		}
+		if again := written(t, g); !bytes.HasPrefix(data, again) {
+			t.Fatalf("%x was read and written as %x", data, again)
+		}
+		g.AddString("one more")
+	})
+}
+
+// FuzzAgainstMap reads its input as keys and runs them on a filter that grows with nearly
+// each of them, and on a map.
+func FuzzAgainstMap(f *testing.F) {
+	f.Add([]byte("abcabc\x00d\x00e"))
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 9, 8, 7})
+	f.Fuzz(func(t *testing.T, program []byte) {
+		s := must(1, 1e-12)
+		there := map[byte]bool{}
+		for _, x := range program {
+			if x == 0 {
+				var err error
+				if s, err = Read(bytes.NewReader(written(t, s))); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			added, err := s.Add([]byte{x})
+			if err != nil || added == there[x] {
+				t.Fatalf("%v: Add(%d) = %v, %v; it was there: %v", s, x, added, err, there[x])
+			}
+			there[x] = true
+		}
+		for x := range 256 {
+			if got := s.Contains([]byte{byte(x)}); got != there[byte(x)] {
+				t.Fatalf("%v: Contains(%d) = %v", s, x, got)
+			}
+		}
+		if got := s.EstimatedCount(); got != uint64(len(there)) {
+			t.Fatalf("%v: EstimatedCount = %d, want %d", s, got, len(there))
+		}
+	})
+}

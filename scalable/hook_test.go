@@ -1,0 +1,108 @@
+package scalable
+
+import (
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// hooked returns a strategy whose index function calls a hook in the middle of each add
+// and lookup, so that a test can let something happen just then.
+func hooked(hook *func()) bloom.Strategy {
+	return bloom.NewStrategy("hooked", func(h1, h2 uint64, i int, m uint64) uint64 {
+		if *hook != nil && i == 1 {
+			(*hook)()
+		}
+		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
+	})
+}
+
+// TestBirthInTheMiddle: layers are born at every step of an add, one after the other, and
+// in each case that add is still the winner, and the only one.
+func TestBirthInTheMiddle(t *testing.T) {
+	for at := 1; at < 12; at++ {
+		var hook func()
+		f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+		calls, births := 0, 0
+		hook = func() {
+			if calls++; calls != at {
+				return
+			}
+			inner := hook
+			hook = nil
+			for _, other := range []string{"one", "two", "three"}[:at%3+1] { // each fills a layer
+				if added, err := f.AddString(other); !added || err != nil {
+					t.Fatalf("step %d: %q: %v, %v", at, other, added, err)
+				}
+			}
+			births = len(f.Layers()) - 1
+			hook = inner
+		}
+		if added, err := f.AddString("key"); !added || err != nil {
+			t.Errorf("step %d, %d births: %v, %v", at, births, added, err)
+		}
+		hook = nil
+		if added, err := f.AddString("key"); added || err != nil || !f.ContainsString("key") {
+			t.Errorf("step %d, %d births: the key is not there", at, births)
+		}
+	}
+}
+
+// TestRivalInTheMiddle: the same key is added at every step of an add, by one who sees
+// newer layers. One of the two wins.
+func TestRivalInTheMiddle(t *testing.T) {
+	for at := 1; at < 12; at++ {
+		for others := range 3 {
+			var hook func()
+			f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+			calls, winners := 0, 0
+			hook = func() {
+				if calls++; calls != at {
+					return
+				}
+				inner := hook
+				hook = nil
+				for _, other := range []string{"one", "two"}[:others] {
+					f.AddString(other)
+				}
+				if added, _ := f.AddString("key"); added {
+					winners++
+				}
+				hook = inner
+			}
+			if added, _ := f.AddString("key"); added {
+				winners++
+			}
+			if hook = nil; winners != 1 || !f.ContainsString("key") {
+				t.Errorf("step %d, %d births before: %d winners", at, others, winners)
+			}
+		}
+	}
+}
+
+// TestTicketsComeBack: of two that take a ticket for the same key, the loser gives his
+// back.
+func TestTicketsComeBack(t *testing.T) {
+	var hook func()
+	f := must(100, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
+	hook = func() {
+		inner := hook
+		hook = nil
+		f.AddString("key")
+		hook = inner
+	}
+	if added, _ := f.AddString("key"); added {
+		t.Error("two winners")
+	}
+	calls := 0
+	hook = func() { // in the add itself, not in the question before it
+		if calls++; calls == 2 {
+			f.AddString("another")
+		}
+	}
+	f.AddString("another")
+	hook = nil
+	if got := f.EstimatedCount(); got != 2 {
+		t.Errorf("EstimatedCount = %d, want 2", got)
+	}
+}

@@ -1,0 +1,81 @@
+package bloom
+
+import (
+	"log/slog"
+	"math"
+)
+
+// Stats is what a service wants to watch of a filter, at one moment. It marshals to
+// JSON and is a [slog.LogValuer]; for expvar, publish a function that returns it.
+//
+// There is no count of the calls of Add: one counter that all goroutines share would
+// have its cache line travel between the processors at each call, and cost more than
+// the Add. EstimatedCount, from the bits, is the number of different keys. For exact
+// numbers let each worker count, in a variable of its own, its calls and how often
+// Add returned true.
+type Stats struct {
+	N         uint64  `json:"n"`          // keys it is planned for; 0 if unknown
+	P         float64 `json:"p"`          // rate promised at N keys; 0 if unknown
+	M         uint64  `json:"m"`          // bits
+	K         int     `json:"k"`          // bits that belong to a key
+	Strategy  string  `json:"strategy"`   // its name
+	Hash      string  `json:"hash"`       // its name
+	SizeBytes uint64  `json:"size_bytes"` // memory of the bits
+
+	Ones                       uint64  `json:"ones"`                          // bits that are set
+	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, see [BloomFilter.FillRatio]
+	EstimatedCount             uint64  `json:"estimated_count"`               // see [BloomFilter.EstimatedCount]
+	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // see [BloomFilter.EstimatedFalsePositiveRate]
+}
+
+// Stats returns all of that from one pass over the bits, in O(m): about 0.3 ms a
+// megabyte, so that once in some seconds costs nothing that matters, and twice that
+// for Blocked. While keys are being added the numbers are those of some moment of the
+// call. BenchmarkStats.
+func (f *BloomFilter) Stats() Stats {
+	ones, rate := f.tally()
+	return Stats{
+		N: f.params.N, P: f.params.P, M: f.params.M, K: f.params.K,
+		Strategy:  f.strategy.name,
+		Hash:      f.hash.hash.String(),
+		SizeBytes: f.SizeBytes(),
+
+		Ones:                       ones,
+		FillRatio:                  float64(ones) / float64(f.params.M),
+		EstimatedCount:             f.countOf(ones),
+		EstimatedFalsePositiveRate: rate,
+	}
+}
+
+// Load returns EstimatedCount/N, how much of the planned number of keys is in: 1 when
+// the rate reaches P. It is 0 if N is unknown, and +Inf if every bit is set.
+func (s Stats) Load() float64 {
+	switch {
+	case s.N == 0:
+		return 0
+	case s.EstimatedCount == math.MaxUint64:
+		return math.Inf(1)
+	}
+	return float64(s.EstimatedCount) / float64(s.N)
+}
+
+// LogValue returns the group of all fields, named as in JSON.
+func (s Stats) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Uint64("n", s.N), slog.Float64("p", s.P), slog.Uint64("m", s.M), slog.Int("k", s.K),
+		slog.String("strategy", s.Strategy), slog.String("hash", s.Hash), slog.Uint64("size_bytes", s.SizeBytes),
+		slog.Uint64("ones", s.Ones), slog.Float64("fill_ratio", s.FillRatio),
+		slog.Uint64("estimated_count", s.EstimatedCount),
+		slog.Float64("estimated_false_positive_rate", s.EstimatedFalsePositiveRate),
+	)
+}
+
+// LogValue returns what the filter was made with, in constant time: a filter may be
+// logged anywhere. What is in it costs a pass over the bits: log its Stats for that.
+func (f BloomFilter) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Uint64("n", f.params.N), slog.Float64("p", f.params.P), slog.Uint64("m", f.params.M), slog.Int("k", f.params.K),
+		slog.String("strategy", f.strategy.name), slog.String("hash", f.hash.hash.String()),
+		slog.Uint64("size_bytes", f.SizeBytes()),
+	)
+}

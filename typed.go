@@ -1,0 +1,191 @@
+package bloom
+
+import (
+	"encoding"
+	"fmt"
+	"iter"
+	"sync"
+)
+
+// A Typed is a [BloomFilter] whose keys are values of type T. A function says which
+// bytes stand for a value; two values are the same key if their bytes are.
+//
+// All methods are safe for concurrent use by multiple goroutines, as the filter's
+// own are, if the function is. They allocate nothing as long as the function only
+// appends: the bytes go into buffers that are used again.
+type Typed[T any] struct {
+	filter    *BloomFilter
+	appendKey func(dst []byte, v T) []byte
+}
+
+// NewTyped returns an empty filter for n different values with a false-positive
+// rate of at most p, as [New] does, with New's errors. appendKey appends the bytes
+// that stand for v to dst and returns the extended slice; it must not keep dst.
+// Among those that exist are binary.LittleEndian.AppendUint64 and, for every type
+// with an AppendBinary method, [AppendBinary].
+//
+// The bytes must tell apart what is to be told apart: two strings in a row need the
+// length of the first before them, or ("ab", "c") is the same key as ("a", "bc").
+// And they must stay the same for as long as the filter, or a file of it, lives.
+//
+// It panics if appendKey is nil.
+func NewTyped[T any](n uint64, p float64, appendKey func(dst []byte, v T) []byte, opts ...Option) (*Typed[T], error) {
+	f, err := New(n, p, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return TypedOver(f, appendKey), nil
+}
+
+// TypedOver returns a view of a filter that exists, for instance of one that was
+// read from a file: keys that are added to either are in both. Several views of
+// different types on one filter are possible.
+//
+// It panics if f or appendKey is nil.
+func TypedOver[T any](f *BloomFilter, appendKey func(dst []byte, v T) []byte) *Typed[T] {
+	if f == nil || appendKey == nil {
+		panic("bloom: a Typed with a nil filter or append function")
+	}
+	return &Typed[T]{f, appendKey}
+}
+
+// AppendBinary is an append function for every type with an AppendBinary method,
+// such as netip.Addr: bloom.NewTyped(n, p, bloom.AppendBinary[netip.Addr]).
+//
+// A value whose AppendBinary returns an error has no bytes, and neither true nor
+// false would be right for it: AppendBinary panics. Where values may be such, as a
+// time.Time with an odd zone may, check them before, or write a function that gives
+// them bytes.
+func AppendBinary[T encoding.BinaryAppender](dst []byte, v T) []byte {
+	key, err := v.AppendBinary(dst)
+	if err != nil {
+		panic(fmt.Sprintf("bloom: a %T that cannot be a key: %v", v, err))
+	}
+	return key
+}
+
+// Filter returns the filter itself, not a copy: for its estimates, to write it to a
+// file, to unite it with others, or to add keys as bytes.
+func (t *Typed[T]) Filter() *BloomFilter { return t.filter }
+
+// Add adds a value, with the answer of [BloomFilter.Add]: true if it is definitely
+// new and this call is the one that added it, false if it was probably there.
+func (t *Typed[T]) Add(v T) bool {
+	b := keyBuffers.Get().(*keyBuffer)
+	key := t.appendKey(b.free, v)
+	yes := t.filter.Add(key)
+	b.fit(len(key))
+	keyBuffers.Put(b)
+	return yes
+}
+
+// Contains returns false if the value was definitely never added, true if it
+// probably was.
+func (t *Typed[T]) Contains(v T) bool {
+	b := keyBuffers.Get().(*keyBuffer)
+	key := t.appendKey(b.free, v)
+	yes := t.filter.Contains(key)
+	b.fit(len(key))
+	keyBuffers.Put(b)
+	return yes
+}
+
+// AddMany is [BloomFilter.AddMany] for values: it adds them as Add does one after
+// the other, and faster. It returns how many of them were definitely new; if added
+// is not nil, added[i] becomes what Add of values[i] would return.
+//
+// It panics if added is neither nil nor as long as values.
+func (t *Typed[T]) AddMany(values []T, added []bool) (count int) {
+	checkAnswers(len(values), added)
+	b := keyBuffers.Get().(*keyBuffer)
+	for first := 0; first < len(values); first += batchSize {
+		group := values[first:min(first+batchSize, len(values))]
+		keys := appendKeys(b, group, t.appendKey)
+		count += addMany(t.filter, keys, answersOf(added, first, len(keys)))
+	}
+	clear(b.keys[:])
+	keyBuffers.Put(b)
+	return count
+}
+
+// ContainsMany is [BloomFilter.ContainsMany] for values: it asks for them as
+// Contains does one after the other, and faster. It returns how many of them were
+// probably added; if found is not nil, found[i] becomes what Contains of values[i]
+// would return.
+//
+// It panics if found is neither nil nor as long as values.
+func (t *Typed[T]) ContainsMany(values []T, found []bool) (count int) {
+	checkAnswers(len(values), found)
+	b := keyBuffers.Get().(*keyBuffer)
+	for first := 0; first < len(values); first += batchSize {
+		group := values[first:min(first+batchSize, len(values))]
+		keys := appendKeys(b, group, t.appendKey)
+		count += containsMany(t.filter, keys, answersOf(found, first, len(keys)))
+	}
+	clear(b.keys[:])
+	keyBuffers.Put(b)
+	return count
+}
+
+// AddSeq adds the values of a sequence, such as maps.Keys of a map, and returns how
+// many of them were definitely new. It adds them in groups, as AddMany does, so a
+// value may be yielded some time before it is added; when AddSeq returns, all are.
+func (t *Typed[T]) AddSeq(values iter.Seq[T]) (count int) {
+	group := make([]T, 0, batchSize)
+	for v := range values {
+		if group = append(group, v); len(group) == batchSize {
+			count += t.AddMany(group, nil)
+			group = group[:0]
+		}
+	}
+	return count + t.AddMany(group, nil)
+}
+
+// answersOf is the part of the answers that belongs to a group.
+func answersOf(answers []bool, first, n int) []bool {
+	if answers == nil {
+		return nil
+	}
+	return answers[first : first+n]
+}
+
+// A keyBuffer is memory for keys. An append function is not known to the compiler,
+// so a buffer on the caller's stack would be moved to the heap at each call. Of the
+// ways around that, a pool is the fastest that is safe. BenchmarkTyped.
+type keyBuffer struct {
+	free []byte // empty, with the capacity to use
+	keys [batchSize][]byte
+}
+
+var keyBuffers = sync.Pool{New: func() any { return &keyBuffer{free: make([]byte, 0, 128)} }}
+
+// maxKeyBuffer is the largest buffer that is kept: a few huge values should not
+// hold memory for ever.
+const maxKeyBuffer = 1 << 20
+
+// fit makes the buffer large enough for what it would have had to hold just now.
+// The slice that an append function has returned is not kept, even if it is larger:
+// if the function has not appended, it may belong to someone else.
+func (b *keyBuffer) fit(size int) {
+	if size > cap(b.free) && size <= maxKeyBuffer/2 {
+		b.free = make([]byte, 0, 2*size)
+	}
+}
+
+// appendKeys makes keys of a group of values, one behind the other, valid until the
+// next call. Those for which there is no more room are on the heap.
+func appendKeys[T any](b *keyBuffer, group []T, appendKey func([]byte, T) []byte) [][]byte {
+	free, size := b.free, 0
+	for i, v := range group {
+		key := appendKey(free, v)
+		b.keys[i] = key
+		size += len(key)
+		if len(key) <= cap(free) {
+			free = free[len(key):len(key)]
+		} else {
+			free = nil
+		}
+	}
+	b.fit(size)
+	return b.keys[:len(group)]
+}

@@ -1,0 +1,303 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// appendVarying makes keys of 0 to 99 bytes, which overflow a group's buffer now
+// and then, whatever its size.
+func appendVarying(dst []byte, v uint64) []byte {
+	length := mix(v) % 100
+	for range length {
+		dst = append(dst, byte(v))
+	}
+	if length > 8 {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+// TestTypedEqualsUntyped: each way to add gives the bits and answers that the bytes
+// give to the filter itself.
+func TestTypedEqualsUntyped(t *testing.T) {
+	const n = 1000
+	// Some new, some old, some twice in a group.
+	values := make([]uint64, n)
+	for i := range values {
+		values[i] = mix(uint64(i)) % (uint64(i)/2 + 1)
+	}
+	for _, s := range allStrategies {
+		want := MustNew(n, 0.01, WithStrategy(s))
+		wantAdded, wantFound, total := make([]bool, n), make([]bool, n), 0
+		for i, v := range values {
+			if wantAdded[i] = want.Add(appendVarying(nil, v)); wantAdded[i] {
+				total++
+			}
+		}
+		absent, present := make([]uint64, n), 0
+		for i := range absent {
+			absent[i] = mix(uint64(i))
+			if wantFound[i] = want.Contains(appendVarying(nil, absent[i])); wantFound[i] {
+				present++
+			}
+		}
+
+		check := func(how string, typed *Typed[uint64]) {
+			t.Helper()
+			require.True(t, want.Equal(typed.Filter()), "%s %s", s, how)
+			found := slices.Repeat([]bool{true}, n)
+			require.Equal(t, present, typed.ContainsMany(absent, found))
+			require.Equal(t, wantFound, found)
+			for i, v := range absent {
+				if typed.Contains(v) != wantFound[i] {
+					t.Fatalf("%s %s: Contains(%d) = %v", s, how, v, !wantFound[i])
+				}
+			}
+			require.Equal(t, n, typed.ContainsMany(values, nil))
+		}
+		newTyped := func() *Typed[uint64] {
+			typed, err := NewTyped(n, 0.01, appendVarying, WithStrategy(s))
+			require.NoError(t, err)
+			return typed
+		}
+
+		one := newTyped()
+		for i, v := range values {
+			if one.Add(v) != wantAdded[i] {
+				t.Fatalf("%s: Add(%d) = %v", s, v, !wantAdded[i])
+			}
+		}
+		check("Add", one)
+
+		many := newTyped()
+		added := slices.Repeat([]bool{true}, n)
+		sum := 0
+		for first, length := 0, 0; first < n; first, length = first+length, length+29 { // also an empty one
+			next := min(first+length, n)
+			sum += many.AddMany(values[first:next], added[first:next])
+		}
+		require.Equal(t, total, sum)
+		require.Equal(t, wantAdded, added)
+		check("AddMany", many)
+
+		for _, length := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1} {
+			a, b := newTyped(), newTyped()
+			require.Equal(t, a.AddMany(values[:length], nil), b.AddSeq(slices.Values(values[:length])))
+			require.True(t, a.Filter().Equal(b.Filter()), "length %d", length)
+		}
+		seq := newTyped()
+		require.Equal(t, total, seq.AddSeq(slices.Values(values)))
+		check("AddSeq", seq)
+	}
+}
+
+// TestTypedKeepsForeignMemory: an append function that does not append, but returns
+// bytes of its own, gives the same answers by all ways, and its bytes are not used
+// as a buffer.
+func TestTypedKeepsForeignMemory(t *testing.T) {
+	words := []string{"a", "bb", "a rather long key that does not fit where the others do ", "", "dd"}
+	memory := []byte(fmt.Sprint(words, "and much behind them that nobody may write to"))
+	before := bytes.Clone(memory)
+	foreign := func(_ []byte, i int) []byte { return memory[i : 2*i] } // with capacity to the end
+	one, err := NewTyped(100, 1e-6, foreign)
+	require.NoError(t, err)
+	many, err := NewTyped(100, 1e-6, foreign)
+	require.NoError(t, err)
+	values := []int{7, 0, 30, 1, 7, 40}
+	for _, v := range values {
+		one.Add(v)
+		require.True(t, one.Contains(v))
+	}
+	require.Equal(t, 5, many.AddMany(values, nil))
+	require.True(t, one.Filter().Equal(many.Filter()))
+	uints := TypedOver(one.Filter(), binary.LittleEndian.AppendUint64)
+	for i := range uint64(1000) {
+		uints.Add(i)
+	}
+	require.Equal(t, before, memory)
+}
+
+func TestTypedHugeKeys(t *testing.T) {
+	typed := TypedOver(MustNew(100, 1e-6), func(dst []byte, n int) []byte {
+		return append(dst, make([]byte, n)...)
+	})
+	sizes := []int{0, 1, 127, 128, 129, maxKeyBuffer/2 - 1, maxKeyBuffer / 2, maxKeyBuffer, 3 * maxKeyBuffer, 5}
+	require.Equal(t, len(sizes), typed.AddMany(sizes, nil))
+	for _, n := range sizes {
+		require.True(t, typed.Filter().Contains(make([]byte, n)), "%d bytes", n)
+		require.True(t, typed.Contains(n))
+		require.False(t, typed.Add(n))
+	}
+}
+
+// TestTypedConcurrently: buffers are never shared between goroutines, and every
+// value has one winner.
+func TestTypedConcurrently(t *testing.T) {
+	const n, workers = 20_000, 8
+	typed, err := NewTyped(n, 1e-9, func(dst []byte, v uint64) []byte {
+		dst = append(dst, "some text before the number: "...)
+		runtime.Gosched() // others run with their buffers half written
+		return binary.BigEndian.AppendUint64(dst, v)
+	})
+	require.NoError(t, err)
+	var winners atomic.Int64
+	var wg sync.WaitGroup
+	for w := range uint64(workers) {
+		wg.Go(func() {
+			group := make([]uint64, 0, 100)
+			for i := range uint64(n) {
+				v := (i + w*n/workers) % n
+				if w%2 == 0 {
+					if typed.Add(v) {
+						winners.Add(1)
+					}
+				} else if group = append(group, v); len(group) == cap(group) {
+					winners.Add(int64(typed.AddMany(group, nil)))
+					group = group[:0]
+				}
+				if w%2 == 0 && !typed.Contains(v) {
+					t.Errorf("%d is missed right after its Add", v)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want := MustNew(n, 1e-9)
+	for i := range uint64(n) {
+		want.Add(binary.BigEndian.AppendUint64([]byte("some text before the number: "), i))
+	}
+	require.True(t, want.Equal(typed.Filter()))
+	require.EqualValues(t, n, winners.Load())
+}
+
+func TestTypedErrorsAndPanics(t *testing.T) {
+	typed, err := NewTyped(0, 0.01, binary.LittleEndian.AppendUint64)
+	require.ErrorIs(t, err, ErrInvalid)
+	require.Nil(t, typed)
+
+	const misuse = "bloom: a Typed with a nil filter or append function"
+	require.PanicsWithValue(t, misuse, func() { TypedOver(nil, binary.LittleEndian.AppendUint64) })
+	require.PanicsWithValue(t, misuse, func() { TypedOver[int](MustNew(1, 0.1), nil) })
+
+	uints := TypedOver(MustNew(10, 0.1), binary.LittleEndian.AppendUint64)
+	const length = "bloom: room for 1 answers to 2 keys, want as many, or nil"
+	require.PanicsWithValue(t, length, func() { uints.AddMany(make([]uint64, 2), make([]bool, 1)) })
+	require.PanicsWithValue(t, length, func() { uints.ContainsMany(make([]uint64, 2), make([]bool, 1)) })
+	require.Zero(t, uints.Filter().FillRatio(), "nothing was added")
+}
+
+func TestAppendBinary(t *testing.T) {
+	hosts, err := NewTyped(100, 1e-6, AppendBinary[netip.Addr])
+	require.NoError(t, err)
+	require.Equal(t, 2, hosts.AddSeq(maps.Keys(map[netip.Addr]int{
+		netip.MustParseAddr("192.0.2.1"):   1,
+		netip.MustParseAddr("2001:db8::1"): 2,
+	})))
+	require.True(t, hosts.Contains(netip.MustParseAddr("192.0.2.1")))
+	require.False(t, hosts.Contains(netip.MustParseAddr("192.0.2.2")))
+	require.True(t, hosts.Filter().Contains([]byte{192, 0, 2, 1}))
+
+	failing := TypedOver(MustNew(1, 0.1), AppendBinary[noBinary])
+	require.PanicsWithValue(t, "bloom: a bloom.noBinary that cannot be a key: no binary form",
+		func() { failing.Add(noBinary{}) })
+}
+
+type noBinary struct{}
+
+func (noBinary) AppendBinary(dst []byte) ([]byte, error) {
+	return dst, errors.New("no binary form")
+}
+
+// point is a struct key of two fields.
+type point struct{ x, y int32 }
+
+func appendPoint(dst []byte, p point) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.x))
+	return binary.LittleEndian.AppendUint32(dst, uint32(p.y))
+}
+
+func TestTypedNoAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("NOT TESTED under the race detector: its sync.Pool loses buffers on purpose")
+	}
+	uints := TypedOver(MustNew(10_000, 0.001), binary.LittleEndian.AppendUint64)
+	points := TypedOver(MustNew(10_000, 0.001, WithStrategy(Blocked)), appendPoint)
+	addrs := TypedOver(MustNew(10_000, 0.001, WithStrategy(SeededHashing)), AppendBinary[netip.Addr])
+	long := TypedOver(MustNew(10_000, 0.001), appendVarying)
+	var numbers [200]uint64
+	for name, call := range map[string]func(i uint64){
+		"Add":              func(i uint64) { uints.Add(i) },
+		"Contains":         func(i uint64) { uints.Contains(i) },
+		"Add, struct":      func(i uint64) { points.Add(point{int32(i), 1}) },
+		"Contains, struct": func(i uint64) { points.Contains(point{int32(i), 1}) },
+		"Add, appender":    func(i uint64) { addrs.Add(netip.AddrFrom4([4]byte{byte(i)})) },
+		"Add, long keys":   func(i uint64) { long.Add(i) },
+		"AddMany":          func(i uint64) { numbers[0] = i; long.AddMany(numbers[:], nil) },
+		"ContainsMany": func(i uint64) {
+			values, found := [3]uint64{i, i + 1, i + 2}, [3]bool{}
+			uints.ContainsMany(values[:], found[:])
+		},
+	} {
+		// A collection empties the pool: one in a thousand calls may allocate.
+		i := uint64(0)
+		if allocs := testing.AllocsPerRun(1000, func() { call(i); i++ }); allocs != 0 {
+			t.Errorf("%s allocates %v times", name, allocs)
+		}
+	}
+}
+
+// BenchmarkTyped is a lookup of an integer in a small blocked filter: as bytes that
+// the caller makes, by Typed's pool of buffers, and by a buffer on the stack, which
+// the call of an unknown function moves to the heap.
+func BenchmarkTyped(b *testing.B) {
+	const n = 10_000
+	f := MustNew(n, 0.01, WithStrategy(Blocked))
+	typed := TypedOver(f, binary.LittleEndian.AppendUint64)
+	for i := range uint64(n) {
+		typed.Add(i)
+	}
+	values := make([]uint64, 512)
+	for i := range values {
+		values[i] = reduce(mix(uint64(i)), n)
+	}
+	for _, c := range []struct {
+		name     string
+		contains func(v uint64) bool
+	}{
+		{"untyped", func(v uint64) bool {
+			var key [8]byte
+			return f.Contains(binary.LittleEndian.AppendUint64(key[:0], v))
+		}},
+		{"pool", typed.Contains},
+		{"stack", func(v uint64) bool {
+			var key [64]byte // who does not know T cannot know how little is enough
+			return f.Contains(typed.appendKey(key[:0], v))
+		}},
+	} {
+		b.Run("by="+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range b.N {
+				c.contains(values[i%len(values)])
+			}
+		})
+	}
+	b.Run("by=batch", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; i < b.N; i += len(values) {
+			typed.ContainsMany(values, nil)
+		}
+	})
+}
