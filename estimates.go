@@ -14,8 +14,9 @@ func (f *BloomFilter) FillRatio() float64 {
 
 // EstimatedCount returns how many different keys have most likely been added,
 // whether or not their Add returned true, in O(m), rounded; see [EstimatedN].
-// Between empty and 2n keys, its standard error is below 1/sqrt(n) of the count. A
-// filter with every bit set cannot tell: the answer is math.MaxUint64.
+// Between n/10 and 4n keys, for p <= 0.1, its standard error is below 1/sqrt(n) of
+// the count. Far beyond, it rests on the few bits that are not set yet. A filter with
+// every bit set cannot tell: the answer is math.MaxUint64.
 func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count()) }
 
 // countOf returns how many keys have most likely set x bits.

@@ -42,3 +42,119 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 		}
 	}
 }
+
+// TestEstimatedCountIsUnbiased: over many filters the mean is the true count, and
+// the standard error what the documentation says, from a tenth of n up to four times.
+func TestEstimatedCountIsUnbiased(t *testing.T) {
+	const n = 2000
+	filters := 40
+	if testing.Short() {
+		filters = 10
+	}
+	for _, s := range allStrategies {
+		for _, p := range []float64{0.1, 1e-3} {
+			f := MustNew(n, p, WithStrategy(s))
+			loads := []float64{0.1, 0.5, 1, 2, 4}
+			mean, squares := make([]float64, len(loads)), make([]float64, len(loads))
+			var b [40]byte
+			key := uint64(0)
+			for range filters {
+				f.Clear()
+				added := uint64(0)
+				for i, load := range loads {
+					for ; added < uint64(load*n); added++ {
+						f.Add(key40(&b, key))
+						key++
+					}
+					ratio := float64(f.EstimatedCount()) / float64(added)
+					mean[i] += ratio / float64(filters)
+					squares[i] += ratio * ratio / float64(filters)
+				}
+			}
+			for i, load := range loads {
+				sd := math.Sqrt(squares[i] - mean[i]*mean[i])
+				// A standard deviation of few samples is itself uncertain by its
+				// share of 1/√(2·filters).
+				if limit := (1 + 4/math.Sqrt(2*float64(filters))) / math.Sqrt(n); sd > limit {
+					t.Errorf("%s p=%v load=%v: standard error %.4f of the count, want less than %.4f", s, p, load, sd, limit)
+				}
+				// The logarithm is not straight: a bias of the order of 1/n.
+				// That of ten may come out far too small, so not less than is usual.
+				usual := 0.35 / math.Sqrt(n)
+				if off := math.Abs(mean[i] - 1); off > 4*max(sd, usual)/math.Sqrt(float64(filters))+2/float64(n) {
+					t.Errorf("%s p=%v load=%v: mean %.5f of the count ± %.5f", s, p, load, mean[i], sd/math.Sqrt(float64(filters)))
+				}
+			}
+		}
+	}
+}
+
+// TestEstimatedRateIsTheMeasuredOne at half load, full load and overload, up to a
+// filter with hardly a bit left.
+func TestEstimatedRateIsTheMeasuredOne(t *testing.T) {
+	const n = 10_000
+	probes := uint64(400_000)
+	if testing.Short() {
+		probes /= 10
+	}
+	for _, s := range allStrategies {
+		f := MustNew(n, 0.01, WithStrategy(s))
+		params := f.Params()
+		var b [40]byte
+		added, asked := uint64(0), uint64(1<<40)
+		for _, load := range []float64{0.5, 1, 2, 4, 20} {
+			for ; added < uint64(load*n); added++ {
+				f.Add(key40(&b, added))
+			}
+			estimate := f.EstimatedFalsePositiveRate()
+			hits := 0.0
+			for range probes {
+				if f.Contains(key40(&b, asked)) {
+					hits++
+				}
+				asked++
+			}
+			want := estimate * float64(probes)
+			sigma := math.Sqrt(want*(1-estimate) + 1)
+			if math.Abs(hits-want) > 4*sigma {
+				t.Errorf("%s load=%v: %.0f of %d lookups, the estimate gives %.0f ± %.0f", s, load, hits, probes, want, sigma)
+			}
+			// How far one filter is from the mean of all: a few percent at half load,
+			// where the bits vary most, and less and less as they fill up.
+			predicted := f.Strategy().FalsePositiveRate(params.M, params.K, added)
+			if math.Abs(estimate-predicted) > 0.1*predicted*(1-predicted)+1e-4 {
+				t.Errorf("%s load=%v: the estimate is %.5g, predicted are %.5g", s, load, estimate, predicted)
+			}
+			if load == 20 && (estimate < 0.99 || estimate > 1) {
+				t.Errorf("%s: 20 times n keys, and the rate is said to be %v", s, estimate)
+			}
+		}
+	}
+}
+
+// TestEstimatesOfAnyFill: whatever bits are set, the estimates are numbers, rise
+// with the bits, and only a filter with every bit set is said to be saturated.
+func TestEstimatesOfAnyFill(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, k := range []int{1, 2, 4, 8, 16, maxK} {
+			f, err := NewWithParams(Params{M: 1024, K: k}, WithStrategy(s))
+			if s.blocked() && k%s.groups() != 0 {
+				require.ErrorIs(t, err, ErrInvalid)
+				continue
+			}
+			require.NoError(t, err)
+			count, rate := uint64(0), 0.0
+			for x := range uint64(1024) {
+				f.bits.set(x * 421 % 1024) // 421 is odd: each bit once
+				c, r := f.EstimatedCount(), f.EstimatedFalsePositiveRate()
+				if c < count || !(r >= rate && r <= 1) {
+					t.Fatalf("%s k=%d, %d bits set: count %d after %d, rate %v after %v", s, k, x+1, c, count, r, rate)
+				}
+				if full := x == 1023; full != (c == math.MaxUint64) || full != (r == 1) {
+					t.Fatalf("%s k=%d, %d bits set: count %d, rate %v", s, k, x+1, c, r)
+				}
+				count, rate = c, r
+			}
+		}
+	}
+}

@@ -130,8 +130,8 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 //
 // m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits.
 // Apart from that it exceeds [OptimalM] because k is a whole number, by less than
-// 1 % for p < 0.11 and by up to 6 % for larger p, and for Blocked by more, see
-// there.
+// 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
+// is more than the bound asks for. For Blocked it is more, see there.
 //
 // The error wraps [ErrInvalid] for n = 0, p outside (0, 1) or NaN, a p so small
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for

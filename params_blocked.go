@@ -176,7 +176,7 @@ func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 			return tooManyBlocks
 		}
 		low, atLow = high, atHigh
-		high += high/4 + 1
+		high = min(high+high/4+1, tooManyBlocks) // beyond, a smaller k would hide larger ones
 		atHigh = excess(high)
 	}
 	for high-low > 1 {

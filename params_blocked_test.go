@@ -123,6 +123,28 @@ func TestBlockedMemory(t *testing.T) {
 	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
 }
 
+// TestBlockedBeyondAllSizes: where few bits a key would take more blocks than a uint64
+// counts, the search once went round for ever.
+func TestBlockedBeyondAllSizes(t *testing.T) {
+	for _, p := range []float64{1e-9, 1e-10, 1e-11, 1e-12} {
+		got, s, err := size(1<<40, p, Blocked)
+		require.NoError(t, err)
+		require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, 1<<40), p)
+		for _, n := range []uint64{2e14, 9e14} {
+			for _, s := range append([]Strategy{Blocked}, blockeds...) {
+				_, err := ParamsFor(n, p, s)
+				require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
+				require.ErrorContains(t, err, formatUint(n)+" keys")
+			}
+		}
+	}
+	// And a rate is computed in no time for more keys than blocks can hold.
+	for _, s := range blockeds {
+		require.Equal(t, 1.0, s.FalsePositiveRate(512*7, 8, math.MaxUint64))
+		require.InDelta(t, 1, s.FalsePositiveRate(512*7, 8, 7<<17), 1e-12)
+	}
+}
+
 func TestBlockedResolves(t *testing.T) {
 	f := MustNew(1000, 0.01, WithStrategy(Blocked))
 	again, err := NewWithParams(f.Params(), WithStrategy(Blocked))

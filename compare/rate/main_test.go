@@ -98,6 +98,23 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// TestNothingToCompareWith: neither without the others nor with a single point, nor
+// with nothing measured at all, is there nothing to write.
+func TestNothingToCompareWith(t *testing.T) {
+	stdout := os.Stdout
+	defer func() { os.Stdout = stdout }()
+	os.Stdout, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	for _, budget := range []string{"2s", "1ns"} {
+		dir := t.TempDir()
+		if err := program([]string{"-n", "10", "-p", "0.01", "-only", "^Blocked$", "-budget", budget, "-out", dir}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "rate.md")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestBudget: what there is no time for is said not to have been measured.
 func TestBudget(t *testing.T) {
 	o := options{sizes: []uint64{1000}, rates: []float64{0.01}, subjects: regexp.MustCompile("^Blocked$")}

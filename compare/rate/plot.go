@@ -23,24 +23,34 @@ var (
 	ourShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
 )
 
-// draw draws measured / p against n, a panel for each p that the others have, too.
+// draw draws measured / p against n, a panel for each p that the others have, too, or
+// for every p if there are no others. Without a single point it draws nothing.
 func (r *report) draw(path string) error {
-	var panels []*plot.Plot
+	var all, compared []*plot.Plot
 	for _, p := range r.rates() {
-		panel, err := r.panel(p)
+		panel, contrast, err := r.panel(p)
 		if err != nil {
 			return err
 		}
 		if panel != nil {
-			panels = append(panels, panel)
+			all = append(all, panel)
+		}
+		if contrast {
+			compared = append(compared, panel)
 		}
 	}
-	return figures.SaveSVG(760, 330, path, panels...)
+	if len(compared) > 0 {
+		all = compared
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return figures.SaveSVG(760, 330, path, all...)
 }
 
-// panel returns nil where there is nothing to compare with.
-func (r *report) panel(rate float64) (*plot.Plot, error) {
-	p := figures.New(fmt.Sprintf("Measured false-positive rate / asked rate, p = %g", rate))
+// panel returns nil where nothing was measured, and whether there are others in it.
+func (r *report) panel(rate float64) (p *plot.Plot, contrast bool, err error) {
+	p = figures.New(fmt.Sprintf("Measured false-positive rate / asked rate, p = %g", rate))
 	p.X.Label.Text = "keys in the filter"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.Y.Tick.Marker = figures.RatioTicks{}
@@ -52,7 +62,6 @@ func (r *report) panel(rate float64) (*plot.Plot, error) {
 	low, high := 0.5, 2.0
 	first, last := math.Inf(1), math.Inf(-1)
 	ours, others := 0, 0
-	contrast := false
 	var add []func() // ours last, on top of the others
 	for _, g := range r.groups() {
 		var style draw.LineStyle
@@ -82,7 +91,7 @@ func (r *report) panel(rate float64) (*plot.Plot, error) {
 		contrast = contrast || !g.subject.ours
 		line, dots, err := plotter.NewLinePoints(xys)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		line.LineStyle, dots.GlyphStyle = style, glyph
 		p.Legend.Add(g.subject.name, line, dots)
@@ -92,24 +101,24 @@ func (r *report) panel(rate float64) (*plot.Plot, error) {
 			p.Add(line, dots)
 		}
 	}
-	if !contrast {
-		return nil, nil
+	if last < first {
+		return nil, false, nil
 	}
 	one, err := plotter.NewLine(plotter.XYs{{X: first, Y: 1}, {X: last, Y: 1}})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	one.Color, one.Width = figures.Ink, vg.Points(0.7)
 	p.Add(one)
 	for _, f := range add {
 		f()
 	}
-	p.X.Min, p.X.Max = first, last*math.Pow(last/first, 0.4) // room for the legend
-	p.Y.Min, p.Y.Max = max(low, 0.05), high                  // far below 1 there is nothing to see
+	p.X.Min, p.X.Max = first, last*math.Pow(max(last/first, 10), 0.4) // room for the legend
+	p.Y.Min, p.Y.Max = max(low, 0.05), high                           // far below 1 there is nothing to see
 	var ticks plot.ConstantTicks
 	for n := first; n <= last; n *= 10 {
 		ticks = append(ticks, plot.Tick{Value: n, Label: figures.Grouped(uint64(n))})
 	}
 	p.X.Tick.Marker = ticks
-	return p, nil
+	return p, contrast, nil
 }
