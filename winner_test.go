@@ -10,7 +10,7 @@ import (
 )
 
 // races asks for the long version of all tests about the one winner.
-var races = flag.Int("races", 0, "so many lockstep races for each of DoubleHashing, Blocked2 and Blocked4, as many and a half for the rest together, and longer explorations")
+var races = flag.Int("races", 0, "so many lockstep races for each of DoubleHashing, Blocked2 and Blocked4, a quarter of it or less for each of the rest, and longer explorations")
 
 // The model of an add: the two passes as they stand above the kernels in
 // strategy.go, one load or one locked instruction a step, every interleaving tried.
