@@ -133,7 +133,7 @@ func (f *BloomFilter) addKey(key []byte) bool {
 	if f.strategy.id == idBitsAndBlooms {
 		return bitsAndBloomsAdd(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
 	}
-	return seededAdd(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	return seededAdd(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // Contains returns false if the key was definitely never added, true if it
@@ -181,7 +181,7 @@ func (f *BloomFilter) containsKey(key []byte) bool {
 	if f.strategy.id == idBitsAndBlooms {
 		return bitsAndBloomsContains(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
 	}
-	return seededContains(f.bits, f.params.M, f.params.K, f.hash.k0, key)
+	return seededContains(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
 }
 
 // misuse says what a call on a filter of this strategy did wrong.

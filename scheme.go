@@ -104,7 +104,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	switch s.strategy.id {
 	case idSeededHashing:
 		for i := range s.params.K {
-			dst = append(dst, seededPosition(key, s.hash.k0, i, s.params.M))
+			dst = append(dst, seededPosition(key, s.hash.k0, i, &s.divisor))
 		}
 		return dst
 	case idBitsAndBlooms:

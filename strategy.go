@@ -240,15 +240,15 @@ func doubleContains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
 }
 
 // seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, m uint64) uint64 {
-	return murmur3.SeedSum64(seed+uint64(i), key) % m
+func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {
+	return d.remainder(murmur3.SeedSum64(seed+uint64(i), key))
 }
 
-func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
 	last := noBit
 	for i := range k {
-		pos := seededPosition(key, seed, i, m)
+		pos := seededPosition(key, seed, i, d)
 		positions[i] = pos
 		if b.get(pos) == 0 {
 			last = pos
@@ -267,9 +267,9 @@ func seededAdd(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
 
 // seededContains stops at the first bit that lacks: each further one costs a
 // hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, m uint64, k int, seed uint64, key []byte) bool {
+func seededContains(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 	for i := range k {
-		if b.get(seededPosition(key, seed, i, m)) == 0 {
+		if b.get(seededPosition(key, seed, i, d)) == 0 {
 			return false
 		}
 	}
