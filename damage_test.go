@@ -245,3 +245,33 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 		require.Less(t, allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
 	}
 }
+
+// TestDamagedHeaderIsNotFollowed: the header has a checksum of its own, so that no word
+// is read on its word.
+func TestDamagedHeaderIsNotFollowed(t *testing.T) {
+	f, err := NewWithParams(Params{M: 1 << 20, K: 7})
+	require.NoError(t, err)
+	data := marshal(t, f)
+	for i := range headerUnit * 8 {
+		data[i/8] ^= 1 << (i % 8)
+		var g BloomFilter
+		n, err := g.ReadFrom(bytes.NewReader(data))
+		require.ErrorIs(t, err, ErrCorrupt, "bit %d", i)
+		require.LessOrEqual(t, n, int64(headerBytes(maxName)), "bit %d", i)
+		data[i/8] ^= 1 << (i % 8)
+	}
+}
+
+// TestUnmarshalTakesAllOrNothing: bytes after the end are an error, and the receiver
+// stays what it was.
+func TestUnmarshalTakesAllOrNothing(t *testing.T) {
+	f, g := MustNew(100, 0.01), MustNew(50, 0.1)
+	g.AddString("kept")
+	before := g.Clone()
+	for _, data := range [][]byte{nil, append(marshal(t, f), 0), append(marshal(t, f), marshal(t, f)...)} {
+		require.ErrorIs(t, g.UnmarshalBinary(data), ErrCorrupt, "%d bytes", len(data))
+		same(t, before, g)
+	}
+	require.NoError(t, g.UnmarshalBinary(marshal(t, f)))
+	same(t, f, g)
+}

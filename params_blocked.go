@@ -155,8 +155,9 @@ func (bm *blockModel) rate(n, blocks uint64) float64 {
 const tooManyBlocks = maxM / blockBits
 
 // minBlocks returns the smallest number of blocks that keeps n keys at or below
-// rate p, or at least tooManyBlocks where that is too large anyway. The logarithm of the rate is a smooth function of the logarithm of that
-// number, so the search goes by the secant.
+// rate p, or at least tooManyBlocks where that is too large anyway. The logarithm of
+// the rate is a smooth function of the logarithm of that number, so the search goes by
+// the secant.
 func (bm *blockModel) minBlocks(n uint64, p float64) uint64 {
 	excess := func(blocks uint64) float64 { return math.Log(bm.rate(n, blocks) / p) }
 	// low is too small, high is large enough. No filter does with less than the

@@ -20,6 +20,9 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		{WithStrategy(SeededHashing)},
 		{WithStrategy(SeededHashing), WithSeed(7)},
 		{WithStrategy(custom)},
+		{WithStrategy(BitsAndBlooms), WithSeed(7)},
+		{WithStrategy(GuavaMitz32)},
+		{WithStrategy(GuavaMitz64)},
 	} {
 		s, err := NewScheme(500, 0.001, opts...)
 		require.NoError(t, err)

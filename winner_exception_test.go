@@ -19,7 +19,7 @@ import (
 func TestExceptionIsRare(t *testing.T) {
 	rounds := 1 << 15
 	if testing.Short() || raceDetector {
-		rounds = 1 << 13
+		rounds = 1 << 11
 	}
 	if *races > 0 {
 		rounds = *races / 8

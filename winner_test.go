@@ -10,7 +10,7 @@ import (
 )
 
 // races asks for the long version of all tests about the one winner.
-var races = flag.Int("races", 0, "so many lockstep races for each of DoubleHashing, Blocked2 and Blocked4, as many and a half for the rest together, and longer explorations")
+var races = flag.Int("races", 0, "so many lockstep races for each of DoubleHashing, Blocked2 and Blocked4, a quarter of it or less for each of the rest, and longer explorations")
 
 // The model of an add: the two passes as they stand above the kernels in
 // strategy.go, one load or one locked instruction a step, every interleaving tried.
@@ -296,6 +296,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		{2, rounds / 16, Params{M: 5, K: 7}, GuavaMitz64, 1},
 	} {
 		t.Run(fmt.Sprintf("goroutines=%d/strategy=%s/m=%d", c.goroutines, c.s, c.params.M), func(t *testing.T) {
+			c.rounds += -c.rounds & (c.perFilter - 1) // whole filters
 			winners := race(c.goroutines, c.rounds, c.params, c.s, c.perFilter)
 			t.Logf("%d races: keys by number of winners %v", c.rounds, winners)
 			if winners[1] != c.rounds {

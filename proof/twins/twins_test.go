@@ -121,7 +121,7 @@ func (w twin) apply(t *testing.T, root string) map[string]string {
 	return files
 }
 
-var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|^running tests:\n\t(\w+)`)
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|^\trunning tests:\n\t\t(\w+)`)
 
 // run runs the twin's tests with the go command reading the broken files in place of
 // the good ones, and returns which of them failed.
