@@ -22,9 +22,13 @@ const batchWords = 256 << 10 / 8
 // equal keys in one batch, the first is the new one.
 //
 // It panics if added is neither nil nor as long as keys.
+//
+//go:noinline
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int { return addMany(f, keys, added) }
 
 // AddManyStrings is [BloomFilter.AddMany] for strings, without copying them.
+//
+//go:noinline
 func (f *BloomFilter) AddManyStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
 
 // ContainsMany asks for keys as [BloomFilter.Contains] does one after the other,
@@ -33,15 +37,22 @@ func (f *BloomFilter) AddManyStrings(keys []string, added []bool) int { return a
 // keys[i] would return.
 //
 // It panics if found is neither nil nor as long as keys.
+//
+//go:noinline
 func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
 	return containsMany(f, keys, found)
 }
 
 // ContainsManyStrings is [BloomFilter.ContainsMany] for strings, without copying
 // them.
+//
+//go:noinline
 func (f *BloomFilter) ContainsManyStrings(keys []string, found []bool) int {
 	return containsMany(f, keys, found)
 }
+
+// The four are not inlined, as their callers' keys would then be passed to generic
+// code, of which other packages do not know that nothing escapes.
 
 // addMany and containsMany differ only in the calls inside their loops. To pass
 // those as a function would make the caller's keys escape to the heap.

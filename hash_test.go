@@ -202,7 +202,7 @@ func chiSquareSigmas(counts []float64, want float64) float64 {
 }
 
 // TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
-// and Blocked 24 times p.
+// and Blocked 24 times p, or half the positions, and SeededHashing up to 1.09 times p.
 func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
 	for _, c := range []struct {
 		s      Strategy
@@ -213,6 +213,8 @@ func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
 		{Blocked, 8, 8, 0.01},
 		{Blocked, 4, 4, 0.01},
 		{DoubleHashing, 8, 8, 0.01},
+		{SeededHashing, 4, 0, 0.03},
+		{SeededHashing, 8, 0, 1e-3},
 	} {
 		const n, filters = 10_000, 20
 		f := MustNew(n, c.p, WithStrategy(c.s), WithSeed(c.seed))

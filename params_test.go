@@ -172,7 +172,7 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 					}
 					blockedTooSmall := s.blocked() && p < minBlockedP*(1+1e-6)
 					collides := p < 1.1*float64(n)/(1<<64) || s.blocked() && p-float64(n)/(1<<64) < minBlockedP
-					if !s.needsKey() && !blockedTooSmall && !collides {
+					if !s.NeedsKey() && !blockedTooSmall && !collides {
 						t.Fatalf("%s n=%d p=%v: %v", s, n, p, err)
 					}
 					require.ErrorIs(t, err, ErrInvalid)

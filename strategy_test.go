@@ -20,7 +20,11 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	for i := range f.params.K {
 		switch f.strategy.id {
 		case idSeededHashing:
-			seen[murmur3.SeedSum64(f.hash.k0+uint64(i), key)%f.params.M] = true
+			seed := f.hash.k0 + uint64(i)
+			if n := len(key); n >= 1 && n <= 8 && seed == uint64(n) {
+				seed ^= 0x9e3779b97f4a7c15
+			}
+			seen[murmur3.SeedSum64(seed, key)%f.params.M] = true
 		case idBitsAndBlooms:
 			h := [4]uint64{h1, h2}
 			h[2], h[3] = f.Hash(append(key[:len(key):len(key)], 1))
