@@ -180,7 +180,10 @@ func TestTypedConcurrently(t *testing.T) {
 		want.Add(binary.BigEndian.AppendUint64([]byte("some text before the number: "), i))
 	}
 	require.True(t, want.Equal(typed.Filter()))
-	require.EqualValues(t, n, winners.Load())
+	// Nobody wins a key whose last bit another key's add sets meanwhile. An emulator,
+	// which stops threads in the middle of adds for long, shows it now and then.
+	require.LessOrEqual(t, winners.Load(), int64(n))
+	require.Greater(t, winners.Load(), int64(n)-20)
 }
 
 func TestTypedErrorsAndPanics(t *testing.T) {
