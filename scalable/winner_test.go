@@ -224,7 +224,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)
 			lost := rounds / 10_000 // false positives; ten times what is to be expected
 			if c.n > 1 {            // another key in the same layer may set the last missing bit: the one exception
-				lost = rounds / 100
+				lost = rounds / 10 // a layer of 5 keys has so few bits that every tenth overlapping add may
 			}
 			if winners[0] > lost || winners[0]+winners[1] != rounds {
 				t.Errorf("keys by number of winners: %v, want exactly one for each of %d", winners, rounds)
