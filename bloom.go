@@ -50,8 +50,9 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // zero, and are not checked against M and K.
 //
 // The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (1..255 for the
-// strategies of other systems), P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with these M and
-// K, and [ErrTooLarge] if the machine has too little memory.
+// strategies of other systems), P is neither 0 nor between 0 and 1, or the strategy
+// is not valid or cannot be had with these M and K, and [ErrTooLarge] if the machine
+// has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := given(params, newOptions(opts))
 	if err != nil {

@@ -96,13 +96,14 @@ func TestKill(t *testing.T) {
 			f := open(t, s.client, "f", 10000, 1e-9)
 			reader := open(t, s.client, "f", 10000, 1e-9, noFront)
 			process := s.process.Process
-			time.AfterFunc(150*time.Millisecond, func() { process.Kill() })
 			confirmed, unknown := 0, 0
 			for i := 0; ; i++ {
 				added, err := f.Add(bg, keyOf(i))
 				if err == nil {
 					require.True(t, added)
-					confirmed++
+					if confirmed++; confirmed == 1 {
+						time.AfterFunc(150*time.Millisecond, func() { process.Kill() })
+					}
 					continue
 				}
 				if errors.Is(err, ErrUnknown) {
@@ -144,12 +145,7 @@ func TestReplicaCutOff(t *testing.T) {
 			link := startProxy(t, primary.addr)
 			var host, port = "127.0.0.1", link.addr[len("127.0.0.1:"):]
 			replica := startServer(t, "--replicaof", host+" "+port)
-			eventually(t, "the replica follows", func() error {
-				if info := replica.client.Info(bg, "replication").Val(); !containsLine(info, "master_link_status:up") {
-					return errors.New(info)
-				}
-				return nil
-			})
+			awaitReplica(t, primary)
 			opts := []Option{WithFront(0)}
 			if wait {
 				opts = append(opts, WithWait(1, 100*time.Millisecond))

@@ -208,7 +208,7 @@ func TestInfo(t *testing.T) {
 // as in the process.
 func TestLargeFilter(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short")
+		t.Skip("NOT TESTED with -short: a filter of 40 MiB")
 	}
 	s := startServer(t)
 	const n = 35_000_000

@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -105,6 +106,24 @@ func eventually(t testing.TB, what string, ok func() error) {
 		}
 	}
 	t.Fatalf("waited in vain: %s: %v", what, err)
+}
+
+// awaitReplica waits until a replica has confirmed a write of its primary. A link that
+// is up says less: the primary may not count the replica yet.
+func awaitReplica(t testing.TB, primary *server) {
+	t.Helper()
+	eventually(t, "a replica follows", func() error {
+		conn := primary.client.Conn() // WAIT speaks of its own connection's writes
+		defer conn.Close()
+		if err := conn.Set(context.Background(), "a replica follows", 1, 0).Err(); err != nil {
+			return err
+		}
+		replicas, err := conn.Wait(context.Background(), 1, 100*time.Millisecond).Result()
+		if err == nil && replicas == 0 {
+			err = errors.New("none has confirmed a write")
+		}
+		return err
+	})
 }
 
 // open opens a filter, which must work.
