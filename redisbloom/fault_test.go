@@ -173,8 +173,9 @@ func TestReplicaCutOff(t *testing.T) {
 				add(i)
 			}
 			primary.kill()
-			link.silent.Unlock()
-			require.NoError(t, replica.client.ReplicaOf(bg, "NO", "ONE").Err())
+			err := replica.client.ReplicaOf(bg, "NO", "ONE").Err()
+			link.silent.Unlock() // what was on its way arrives too late
+			require.NoError(t, err)
 
 			g := open(t, replica.client, "f", 100000, 1e-9)
 			keys := make([][]byte, len(confirmed))
