@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
 
@@ -152,6 +155,73 @@ func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 	} {
 		if f, err := Read(bytes.NewReader(keyed), bloomOpts(c.opts...)); f != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, %v; want %v", name, f, err, c.want)
+		}
+	}
+}
+
+// TestForgedNumbers: whoever makes up a file can make its checksums right, too.
+func TestForgedNumbers(t *testing.T) {
+	const window, generations, n, p = uint64(time.Minute), 3, 12, 0.1 // 4 keys a layer, 9 layers at most
+	const now = 2 * uint64(20*time.Second)                            // the third generation
+	right := must(time.Minute, generations, n, p).scheme
+	type layer struct {
+		generation, left uint64
+		filter           *bloom.BloomFilter
+	}
+	made := func(s bloom.Scheme, err error) *bloom.BloomFilter {
+		f, err2 := s.Filter()
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return f
+	}
+	a, b := made(right, nil), made(right, nil)
+	each := right.Params()
+	forge := func(window, generations, n uint64, p float64, elapsed, count uint64, layers ...layer) []byte {
+		var b bytes.Buffer
+		out := frame.NewWriter(&b)
+		out.Magic(magic)
+		out.Numbers(window, generations, n, math.Float64bits(p), 0, elapsed, count)
+		for _, l := range layers {
+			out.Numbers(l.generation, l.left)
+			out.Filter(l.filter)
+		}
+		if _, err := out.Result(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	if _, err := Read(bytes.NewReader(forge(window, generations, n, p, now, 2, layer{0, 4, a}, layer{2, 0, b}))); err != nil {
+		t.Fatalf("what is right is refused: %v", err)
+	}
+	one := layer{0, 4, a}
+	for _, c := range []struct {
+		data []byte
+		text string
+	}{
+		{forge(0, generations, n, p, now, 1, one), "window = 0s, want more than 0"},
+		{forge(1<<63, generations, n, p, now, 1, one), "want more than 0"},
+		{forge(2, generations, n, p, now, 1, one), "window = 2ns, want at least 1 ns for each of 3 generations"},
+		{forge(window, 0, n, p, now, 1, one), "generations = 0, want 1 to 1000"},
+		{forge(window, 1<<32, n, p, now, 1, one), "generations = 1001, want 1 to 1000"},
+		{forge(window, generations, 0, p, now, 1, one), "n = 0 keys, want at least 1"},
+		{forge(window, generations, n, math.NaN(), now, 1, one), "p = NaN, want 0 < p < 1"},
+		{forge(window, generations, n, p, 1<<63, 1, one), "9223372036854775808 ns since the beginning"},
+		{forge(window, generations, n, p, now, 0, one), "0 layers, want 1 to 12"},
+		{forge(window, generations, n, p, now, 13, one), "13 layers, want 1 to 12"},
+		{forge(window, generations, n, p, now, 2, one), "layer 1: bloom: corrupt data: it ends within"},
+		{forge(window, generations, n, p, now, 1, layer{3, 4, a}), "layer 0: bloom: corrupt data: generation 3, want 0 to 2"},
+		{forge(window, generations, n, p, now, 1, layer{1 << 63, 4, a}), "want 0 to 2"},
+		{forge(window, generations, n, p, now, 2, layer{2, 4, a}, layer{1, 4, b}), "layer 1: bloom: corrupt data: generation 1, want 2 to 2"},
+		{forge(window, generations, n, p, now, 1, layer{0, 5, a}), "layer 0: bloom: corrupt data: 5 more keys, want at most 4"},
+		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(5, each.P))}), "it is for n = 5 keys, want 4"},
+		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(4, p))}), "it is for p = 0.1, want 0.011"},
+		{forge(window, generations, n, p, now, 2, one, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithSeed(9)))}), "layer 1: bloom: corrupt data: it is"},
+	} {
+		var clock clock
+		f, err := Read(bytes.NewReader(c.data), clock.option())
+		if f != nil || !errors.Is(err, bloom.ErrCorrupt) && !errors.Is(err, bloom.ErrIncompatible) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v, %v, want %q", f, err, c.text)
 		}
 	}
 }

@@ -8,11 +8,14 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// hooked returns a strategy whose index function calls a hook in the middle of each add
-// and lookup, so that a test can let something happen just then.
+// steps is more than an add has.
+const steps = 100
+
+// hooked returns a strategy whose index function calls a hook for each position, so that
+// a test can let something happen at every step of an add and a lookup.
 func hooked(hook *func()) bloom.Strategy {
 	return bloom.NewStrategy("hooked", func(h1, h2 uint64, i int, m uint64) uint64 {
-		if *hook != nil && i == 1 {
+		if *hook != nil {
 			(*hook)()
 		}
 		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
@@ -23,7 +26,7 @@ func hooked(hook *func()) bloom.Strategy {
 // that the layer in use is forgotten, cleared and filled again. In each case that add is
 // the winner, and the only one.
 func TestTurnInTheMiddle(t *testing.T) {
-	for at := 1; at < 12; at++ {
+	for at := 1; at < steps; at++ {
 		for turns := 1; turns < 10; turns++ {
 			var c clock
 			var hook func()
@@ -68,7 +71,7 @@ func TestTurnInTheMiddle(t *testing.T) {
 // TestRivalInTheMiddle: the same key is added at every step of an add, by one who sees
 // newer layers. Within the window, one of the two wins.
 func TestRivalInTheMiddle(t *testing.T) {
-	for at := 1; at < 12; at++ {
+	for at := 1; at < steps; at++ {
 		for turns := range 3 {
 			var c clock
 			var hook func()

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
 
@@ -108,6 +111,71 @@ func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 	}
 	if f, err := Read(bytes.NewReader(written(t, small(t))), WithMaxLayers(2)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
 		t.Errorf("more layers than wanted: %v, %v", f, err)
+	}
+}
+
+// TestForgedNumbers: whoever makes up a file can make its checksums right, too.
+func TestForgedNumbers(t *testing.T) {
+	const n, p = 10, 0.1
+	layers := *must(n, p).layers.Load()
+	right := layers[0].BloomFilter
+	second, err := must(n, p).newLayer(layers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(n uint64, p float64, opts ...bloom.Option) *bloom.BloomFilter {
+		return bloom.MustNew(n, p, opts...)
+	}
+	forge := func(n uint64, p, growth, tightening float64, count, left uint64, filters ...*bloom.BloomFilter) []byte {
+		var b bytes.Buffer
+		out := frame.NewWriter(&b)
+		out.Magic(magic)
+		out.Numbers(n, math.Float64bits(p), math.Float64bits(growth), math.Float64bits(tightening), count)
+		for _, f := range filters {
+			out.Numbers(left)
+			out.Filter(f)
+		}
+		if _, err := out.Result(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	if _, err := Read(bytes.NewReader(forge(n, p, 2, 0, 2, n, right, second.BloomFilter))); err != nil {
+		t.Fatalf("what is right is refused: %v", err)
+	}
+	for _, c := range []struct {
+		data []byte
+		text string
+	}{
+		{forge(0, p, 2, 0, 1, n, right), "n = 0 keys, want at least 1"},
+		{forge(n, 0, 2, 0, 1, n, right), "p = 0, want 0 < p < 1"},
+		{forge(n, 1, 2, 0, 1, n, right), "p = 1, want 0 < p < 1"},
+		{forge(n, math.NaN(), 2, 0, 1, n, right), "p = NaN, want 0 < p < 1"},
+		{forge(n, p, 0.5, 0, 1, n, right), "growth = 0.5, want 1 to 1000"},
+		{forge(n, p, 1001, 0, 1, n, right), "growth = 1001, want 1 to 1000"},
+		{forge(n, p, math.NaN(), 0, 1, n, right), "growth = NaN, want 1 to 1000"},
+		{forge(n, p, 2, 1, 1, n, right), "tightening = 1, want 0 < r < 1"},
+		{forge(n, p, 2, -0.5, 1, n, right), "tightening = -0.5, want 0 < r < 1"},
+		{forge(n, p, 2, math.NaN(), 1, n, right), "tightening = NaN, want 0 < r < 1"},
+		{forge(n, p, 2, 0, 0, n, right), "0 layers, want at least 1"},
+		{forge(n, p, 2, 0, 1<<63, n, right), "layer 1: bloom: corrupt data: it ends within"},
+		{forge(n, p, 2, 0, 1, n+1, right), "layer 0: bloom: corrupt data: 11 more keys, want at most 10"},
+		{forge(n, p, 2, 0, 1, n, made(n+1, p/2)), "layer 0: bloom: corrupt data: it is for n = 11 and p = 0.05, want 10 and 0.05"},
+		{forge(n, p, 2, 0, 1, n, made(n, p)), "layer 0: bloom: corrupt data: it is for n = 10 and p = 0.1, want 10 and 0.05"},
+		{forge(n, p, 2, 0, 2, n, right, right), "layer 1: bloom: corrupt data: it is for n = 10 and p = 0.05, want 20 and 0.01"},
+	} {
+		f, err := Read(bytes.NewReader(c.data), WithMaxBytes(1<<20))
+		if f != nil || !errors.Is(err, bloom.ErrCorrupt) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v, %v, want %q", f, err, c.text)
+		}
+	}
+	for _, data := range [][]byte{
+		forge(n, p, 2, 0, 1, n, made(n, p/2, bloom.WithSeed(9))),
+		forge(n, p, 2, 0, 2, n, right, made(2*n, second.Params().P, bloom.WithStrategy(bloom.Blocked))),
+	} {
+		if f, err := Read(bytes.NewReader(data)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
+			t.Errorf("a layer that is made otherwise: %v, %v", f, err)
+		}
 	}
 }
 

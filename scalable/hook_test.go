@@ -6,11 +6,14 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// hooked returns a strategy whose index function calls a hook in the middle of each add
-// and lookup, so that a test can let something happen just then.
+// steps is more than an add has.
+const steps = 100
+
+// hooked returns a strategy whose index function calls a hook for each position, so that
+// a test can let something happen at every step of an add and a lookup.
 func hooked(hook *func()) bloom.Strategy {
 	return bloom.NewStrategy("hooked", func(h1, h2 uint64, i int, m uint64) uint64 {
-		if *hook != nil && i == 1 {
+		if *hook != nil {
 			(*hook)()
 		}
 		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
@@ -20,7 +23,7 @@ func hooked(hook *func()) bloom.Strategy {
 // TestBirthInTheMiddle: layers are born at every step of an add, one after the other, and
 // in each case that add is still the winner, and the only one.
 func TestBirthInTheMiddle(t *testing.T) {
-	for at := 1; at < 12; at++ {
+	for at := 1; at < steps; at++ {
 		var hook func()
 		f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
 		calls, births := 0, 0
@@ -51,7 +54,7 @@ func TestBirthInTheMiddle(t *testing.T) {
 // TestRivalInTheMiddle: the same key is added at every step of an add, by one who sees
 // newer layers. One of the two wins.
 func TestRivalInTheMiddle(t *testing.T) {
-	for at := 1; at < 12; at++ {
+	for at := 1; at < steps; at++ {
 		for others := range 3 {
 			var hook func()
 			f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))

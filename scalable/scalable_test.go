@@ -93,11 +93,26 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 	}
 }
 
+// TestGrowsOnce: of those who find the same newest layer full, one makes the next.
+func TestGrowsOnce(t *testing.T) {
+	f := must(1, 0.1)
+	now := f.layers.Load()
+	for range 2 {
+		if err := f.grow(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(f.Layers()); n != 2 {
+		t.Errorf("%d layers, want 2", n)
+	}
+}
+
 // TestFull: no key that gets an error is in, none that is in gets one.
 func TestFull(t *testing.T) {
 	for _, opts := range [][]Option{
 		{WithMaxLayers(2)},
 		{WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2)},
+		{WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2), WithGrowth(1)}, // no layer alone is too large
 		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 5 / 2))},
 	} {
 		f := must(100, 1e-6, opts...)
