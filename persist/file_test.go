@@ -2,6 +2,7 @@ package persist
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -241,7 +242,34 @@ func TestOtherParameters(t *testing.T) {
 			require.ErrorIs(t, err, bloom.ErrIncompatible)
 		}
 	}
+	_, err = OpenReadOnly(path, bloom.WithHash(bloom.MapHash))
+	require.ErrorIs(t, err, bloom.ErrNotPortable)
 	require.True(t, f.ContainsString("key"), "the file is as it was")
+}
+
+// The words of a mapped file are as one kind of machine has them; another kind must not
+// take them for its own.
+func TestOtherByteOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f := openFile(t, path, 1000, 0.01)
+	require.Equal(t, path, f.Path())
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer file.Close()
+	page := make([]byte, headerSize)
+	_, err = file.ReadAt(page, 0)
+	require.NoError(t, err)
+	h, err := decodeHeader(page)
+	require.NoError(t, err)
+	require.Equal(t, nativeBigEndian, h.bigEndian)
+	h.bigEndian = !nativeBigEndian
+	_, err = file.WriteAt(h.encode(), 0)
+	require.NoError(t, err)
+	_, err = Open(path, 1000, 0.01)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorContains(t, err, "its words are "+orderName(!nativeBigEndian)+", this machine is "+orderName(nativeBigEndian))
+	_, err = OpenReadOnly(path)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
 func TestReadOnly(t *testing.T) {

@@ -100,6 +100,9 @@ func TestSaveRefuses(t *testing.T) {
 	requireNoLeftover(t, path)
 
 	require.ErrorContains(t, Save(dir, filterWith("a")), "no regular file")
+	_, err = OpenReadOnly(dir)
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	require.ErrorContains(t, err, "no regular file")
 	require.ErrorIs(t, Save(filepath.Join(dir, "no", "f"), filterWith("a")), fs.ErrNotExist)
 	require.Error(t, Save(filepath.Join(path, "f"), filterWith("a")), "in a file that is no folder")
 

@@ -217,6 +217,7 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(5, each.P))}), "it is for n = 5 keys, want 4"},
 		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(4, p))}), "it is for p = 0.1, want 0.011"},
 		{forge(window, generations, n, p, now, 2, one, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithSeed(9)))}), "layer 1: bloom: corrupt data: it is"},
+		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithStrategy(bloom.SeededHashing)))}), "needs the key itself"},
 	} {
 		var clock clock
 		f, err := Read(bytes.NewReader(c.data), clock.option())

@@ -205,6 +205,36 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+func TestAccessors(t *testing.T) {
+	var c clock
+	f := must(time.Hour, 7, 70, 0.021, c.option(), bloomOpts(bloom.WithSeed(77)))
+	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
+	if got, want := f.Generation(), 514285714286*time.Nanosecond; got != want {
+		t.Errorf("Generation = %v, want %v", got, want)
+	}
+	if got := f.Layer(); got.N != 10 || math.Abs(got.P-0.001) > 1e-9 { // three layers a generation
+		t.Errorf("Layer = %+v, want n = 10 and p = 0.001", got)
+	}
+	if got, want := f.SizeBytes(), f.Layer().M/8; got != want {
+		t.Errorf("SizeBytes = %d, want %d", got, want)
+	}
+	for range 20 { // seven generations, the present one, and one that is clean
+		c.sleep(f.Generation())
+		f.Add([]byte(c.elapsed().String()))
+	}
+	if got, want := f.SizeBytes(), 9*f.Layer().M/8; got != want {
+		t.Errorf("SizeBytes = %d after 20 generations, want %d", got, want)
+	}
+	h1, h2 := f.Hash([]byte("key"))
+	s1, s2 := f.HashString("key")
+	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
+		t.Error("another digest than that of a plain filter with the same seed")
+	}
+	if !f.AddHash(h1, h2) || f.RenewHash(h1, h2) || !f.ContainsString("key") {
+		t.Error("what is added by its digest is another key")
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	var c clock
 	for _, f := range []*Filter{must(time.Hour, 4, 100_000, 0.001), must(time.Hour, 4, 100_000, 0.001, c.option())} {
@@ -247,6 +277,7 @@ func TestBadParameters(t *testing.T) {
 		{time.Hour, 1, 1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
 		{time.Hour, 1, 1, 0.1, []bloom.Option{bloom.WithStrategy(bloom.SeededHashing)}, bloom.ErrInvalid, "seeded-hashing"},
 		{time.Hour, 1, 1 << 50, 0.1, nil, bloom.ErrTooLarge, "bytes"},
+		{time.Hour, 1, 1, 1e-300, nil, bloom.ErrInvalid, "p = "},
 	} {
 		f, err := New(c.window, c.generations, c.n, c.p, bloomOpts(c.opts...))
 		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {

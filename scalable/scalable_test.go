@@ -189,6 +189,22 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+func TestAccessors(t *testing.T) {
+	f := must(50, 0.01, WithBloom(bloom.WithSeed(77)))
+	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
+	if f.N() != 50 || f.P() != 0.01 {
+		t.Errorf("n = %d and p = %v, want 50 and 0.01", f.N(), f.P())
+	}
+	h1, h2 := f.Hash([]byte("key"))
+	s1, s2 := f.HashString("key")
+	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
+		t.Error("another digest than that of a plain filter with the same seed")
+	}
+	if added, err := f.AddHash(h1, h2); !added || err != nil || !f.ContainsString("key") {
+		t.Errorf("AddHash: %v, %v", added, err)
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	f := must(100_000, 0.001, WithGrowth(1))
 	i := uint64(0)
@@ -234,6 +250,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, own(bloom.WithStrategy(bloom.BitsAndBlooms)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
 		{1 << 50, 0.1, WithGrowth(2), bloom.ErrTooLarge, "bytes"},
+		{1 << 63, 0.1, WithGrowth(2), ErrFull, "layer 0 would be for 9.22e+18 keys"},
 	} {
 		f, err := New(c.n, c.p, c.opt)
 		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {

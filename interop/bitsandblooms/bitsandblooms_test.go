@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -103,6 +104,20 @@ func TestRoundTripInAStream(t *testing.T) {
 	require.Equal(t, "and more", stream.String())
 	_, err := Read(strings.NewReader(""))
 	require.Equal(t, io.EOF, err)
+}
+
+// TestLittleEndian is what a program writes that has called bitset.LittleEndian.
+func TestLittleEndian(t *testing.T) {
+	for _, n := range []uint64{1, 100, 60_000} {
+		f := filled(t, n)
+		data := written(t, f)
+		for at := 16; at < len(data); at += 8 {
+			slices.Reverse(data[at : at+8])
+		}
+		g, err := Read(bytes.NewReader(data))
+		require.NoError(t, err)
+		require.True(t, g.Equal(f))
+	}
 }
 
 // head is that of a filter: m, k and the set's length, of which the last byte is given.

@@ -4,9 +4,10 @@
 //
 //	go run ./soak -for 10m
 //
-// It prints a line a minute, and at the end what it has done. If anything was wrong it
-// says what and exits with status 1; the seed in its first line repeats the operations,
-// though not the timing.
+// Where there is a redis-server, filters in Redis are among them. It prints a line a
+// minute, and at the end what it has done. If anything was wrong it says what and exits
+// with status 1; the seed in its first line repeats the operations, though not the
+// timing.
 package main
 
 import (
@@ -40,7 +41,18 @@ func main() {
 	}
 	s := &soak{goroutines: *goroutines, dir: dir, random: rand.New(rand.NewPCG(*seed, 1)), counts: map[string]int64{}}
 	fmt.Printf("soak for %v with %d goroutines and -seed %d\n", *duration, *goroutines, *seed)
+	if s.redis, err = newServer(dir); err != nil {
+		fmt.Println("NOT SOAKED: redisbloom:", err)
+		if os.Getenv("BLOOM_REQUIRE") != "" {
+			os.Exit(1)
+		}
+	} else {
+		kinds = append(kinds, redisKind)
+	}
 	s.run(*duration)
+	if s.redis != nil {
+		s.redis.kill()
+	}
 	os.RemoveAll(dir)
 	if !s.verdict() {
 		os.Exit(1)
@@ -51,6 +63,7 @@ func main() {
 type soak struct {
 	goroutines int
 	dir        string
+	redis      *server    // nil if there is none
 	random     *rand.Rand // of the main goroutine
 
 	mu       sync.Mutex
@@ -67,6 +80,9 @@ func (s *soak) run(duration time.Duration) {
 		if round%len(kinds) == 0 {
 			s.killAdders()
 			s.killSavers()
+			if s.redis != nil {
+				s.killServer()
+			}
 		}
 		s.count("rounds", 1)
 		if time.Now().After(minute) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -61,6 +62,11 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 		damaged[i/8] ^= 1 << (i % 8)
 		flips++
 	}
+	for n := range len(data) {
+		if err := read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errBroken))); !errors.Is(err, errBroken) {
+			t.Fatalf("a reader that fails after %d bytes: %v, want its error", n, err)
+		}
+	}
 	more := bytes.NewReader(append(bytes.Clone(data), "more"...))
 	if err := read(more); err != nil || more.Len() != 4 {
 		t.Errorf("with more behind it: %v, %d bytes left, want 4", err, more.Len())
@@ -68,8 +74,8 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Logf("%d cuts and %d flips, none accepted", cuts, flips)
 }
 
-// Failing returns an error at every single write, one after the other: each must come
-// back.
+// Failing writes half at every single write, one after the other, with an error or without:
+// each must come back.
 func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 	t.Helper()
 	var whole bytes.Buffer
@@ -77,17 +83,19 @@ func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 	if err != nil || n != int64(whole.Len()) {
 		t.Fatalf("%d bytes written, %d reported, %v", whole.Len(), n, err)
 	}
-	for fail := 0; ; fail++ {
-		w := &failing{left: fail}
-		n, err := write(w)
-		if n != w.n {
-			t.Fatalf("%d bytes written, %d reported", w.n, n)
-		}
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, errBroken) {
-			t.Fatalf("write %d: %v, want that of the writer", fail, err)
+	for _, c := range []struct{ err, want error }{{errBroken, errBroken}, {nil, io.ErrShortWrite}} {
+		for fail := 0; ; fail++ {
+			w := &failing{left: fail, err: c.err}
+			n, err := write(w)
+			if n != w.n {
+				t.Fatalf("%d bytes written, %d reported", w.n, n)
+			}
+			if !w.failed {
+				break
+			}
+			if !errors.Is(err, c.want) {
+				t.Fatalf("write %d: %v, want %v", fail, err, c.want)
+			}
 		}
 	}
 }
@@ -95,14 +103,17 @@ func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 var errBroken = errors.New("broken")
 
 type failing struct {
-	left int
-	n    int64
+	left   int
+	err    error
+	failed bool
+	n      int64
 }
 
 func (f *failing) Write(p []byte) (int, error) {
 	if f.left == 0 {
+		f.failed = true
 		f.n += int64(len(p) / 2)
-		return len(p) / 2, errBroken
+		return len(p) / 2, f.err
 	}
 	f.left--
 	f.n += int64(len(p))
