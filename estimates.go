@@ -13,7 +13,7 @@ func (f *BloomFilter) FillRatio() float64 {
 }
 
 // EstimatedCount returns how many different keys have most likely been added,
-// whether or not their Add returned true, in O(m), rounded; see [EstimatedN].
+// whether or not their Add returned true, in O(m), rounded; see [Strategy.EstimatedN].
 // Between n/10 and 4n keys, for p <= 0.1, its standard error is below 1/sqrt(n) of
 // the count. Far beyond, it rests on the few bits that are not set yet. A filter with
 // every bit set cannot tell: the answer is math.MaxUint64.
@@ -21,11 +21,7 @@ func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count())
 
 // countOf returns how many keys have most likely set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
-	m, k := f.strategy.reach(f.params.M), f.params.K
-	n := EstimatedN(m, k, x)
-	if z := f.strategy.groups(); z > 0 {
-		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
-	}
+	n := f.strategy.EstimatedN(f.params.M, f.params.K, x)
 	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}
@@ -47,8 +43,8 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 	if z := f.strategy.groups(); z > 0 {
 		return blockedTally(f.bits, f.params.K/z, z)
 	}
-	ones = f.bits.count()
-	return ones, math.Pow(float64(ones)/float64(f.strategy.reach(f.params.M)), float64(f.params.K))
+	ones, reach := f.bits.count(), f.strategy.reach(f.params.M)
+	return ones, math.Pow(float64(min(ones, reach))/float64(reach), float64(f.params.K))
 }
 
 // blockedTally is the tally of a blocked filter. A key takes a block at random,

@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -20,6 +21,32 @@ func TestEstimatesOfEmptyAndFull(t *testing.T) {
 		require.Equal(t, 1.0, f.EstimatedFalsePositiveRate())
 		require.Equal(t, 1.0, f.FillRatio())
 	}
+}
+
+// TestEstimatedNOfStrategies: the formula for bits that are elsewhere.
+func TestEstimatedNOfStrategies(t *testing.T) {
+	for _, s := range allStrategies {
+		f := MustNew(1000, 0.01, WithStrategy(s))
+		for i := range uint64(700) {
+			f.Add(binary.LittleEndian.AppendUint64(nil, i))
+		}
+		m, k, x := f.Params().M, f.Params().K, f.bits.count()
+		require.Equal(t, f.EstimatedCount(), uint64(math.Round(f.Strategy().EstimatedN(m, k, x))), s)
+		require.Zero(t, f.Strategy().EstimatedN(m, k, 0), s)
+		require.True(t, math.IsInf(f.Strategy().EstimatedN(m, k, m), 1), s)
+		for name, n := range map[string]float64{
+			"x > m": f.Strategy().EstimatedN(m, k, m+1),
+			"m = 0": f.Strategy().EstimatedN(0, k, 0),
+			"k = 0": f.Strategy().EstimatedN(m, 0, x),
+		} {
+			require.True(t, math.IsNaN(n), "%s, %s: %v", s, name, n)
+		}
+	}
+	require.True(t, math.IsNaN(Blocked.EstimatedN(512, 8, 1)), "which of its four?")
+	require.True(t, math.IsNaN(Blocked8.EstimatedN(512, 7, 1)), "seven bits in eight words")
+	require.True(t, math.IsNaN(Blocked8.EstimatedN(513, 8, 1)), "half a block")
+	require.True(t, math.IsInf(GuavaMitz32.EstimatedN(1<<33, 3, 1<<32), 1), "bits that no key has")
+	require.InEpsilon(t, 1000, DoubleHashing.EstimatedN(9600, 7, 4970), 0.01)
 }
 
 // TestEstimatesFollowTheTruth at half load, full load and overload.

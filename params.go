@@ -123,6 +123,26 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return best
 }
 
+// EstimatedN returns how many keys have most likely been added to a filter of m
+// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
+// bits that are elsewhere. It is the package-level [EstimatedN] but for the strategies
+// of Blocked, whose keys set fewer different bits. It is +Inf for x = m.
+//
+// It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]
+// itself: [BloomFilter.Strategy] says which of its four a filter has.
+func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
+	z := s.groups()
+	switch {
+	case m == 0 || k < 1 || k > s.maxK() || x > m:
+		return math.NaN()
+	case !s.blocked():
+		return EstimatedN(s.reach(m), k, min(x, s.reach(m)))
+	case z == 0 || m%blockBits != 0 || k%z != 0:
+		return math.NaN()
+	}
+	return math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
+}
+
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
 // smallest m at which some k keeps the strategy's true rate at or below p, and the
 // smallest such k. (No other k does with fewer bits, up to the rounding of m; with

@@ -134,6 +134,22 @@ type odd struct{}
 
 func (odd) AppendPositions(dst []uint64, _ []byte) []uint64 { return dst }
 
+// uneven has one position more than the key has bytes.
+type uneven struct{}
+
+func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
+	return append(dst, make([]uint64, 1+len(key))...)
+}
+
+func TestUnevenPositions(t *testing.T) {
+	s := startServer(t)
+	b, err := OpenBitmap(s.client, "f", uneven{})
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "redisbloom: 3 positions for a key and 1 for another, want as many", func() {
+		b.AddMany(bg, [][]byte{nil, []byte("ab")})
+	})
+}
+
 func TestBadBitmaps(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
 	defer client.Close()

@@ -21,7 +21,9 @@ import (
 type fakeModule struct {
 	mu      sync.Mutex
 	filters map[string]*fakeFilter
-	last    []string // the last command
+	expiry  string
+	last    []string          // the last command
+	replies map[string]string // in place of its own, by command
 }
 
 type fakeFilter struct {
@@ -113,6 +115,9 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		}
 		return ":0\r\n"
 	}
+	if reply, ok := f.replies[command]; ok {
+		return reply
+	}
 	switch command {
 	case "HELLO":
 		*resp3 = len(args) > 1 && args[1] == "3"
@@ -127,9 +132,11 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 			return "-ERR item exists\r\n"
 		}
 		capacity, _ := strconv.Atoi(args[3])
+		f.expiry = ""
 		f.filters[args[1]] = &fakeFilter{capacity: capacity, nonScaling: args[len(args)-1] == "NONSCALING", items: make(map[string]bool)}
 		return "+OK\r\n"
 	case "PEXPIRE":
+		f.expiry = args[2]
 		return ":1\r\n"
 	case "BF.INFO":
 		capacity := f.filters[args[1]].capacity

@@ -308,3 +308,37 @@ func TestEmptyAndLongKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, added, "nil and empty are the same key")
 }
+
+func TestAccessors(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "crawl", 1000, 0.01, WithShards(2))
+	require.Equal(t, "crawl", f.Name())
+	require.Equal(t, 2, f.Shards())
+	require.Equal(t, `redisbloom.Filter("crawl" n=1000 p=0.01 m=10112 k=6 strategy=double-hashing shards=2)`, f.String())
+}
+
+func TestNewLocal(t *testing.T) {
+	_, err := NewLocal(0, 0.01)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = NewLocal(10, 0.01, WithShards(-1))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = NewLocal(1e13, 0.01)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	l, err := NewLocal(1000, 0.01, WithShards(2))
+	require.NoError(t, err)
+	added, err := l.Add(bg, keyOf(1))
+	require.NoError(t, err)
+	require.True(t, added)
+	for i, want := range []bool{false, true, false} {
+		found, err := l.Contains(bg, keyOf(i))
+		require.NoError(t, err)
+		require.Equal(t, want, found)
+	}
+}
+
+// TestExplain: what a server says comes with what to do about it.
+func TestExplain(t *testing.T) {
+	s := startServer(t, "--rename-command", "BITFIELD", "")
+	_, err := Open(bg, s.client, "f", 1000, 0.01)
+	require.ErrorContains(t, err, `key "f": the server does not have the command, want Redis 6.2 or later`)
+}

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -52,11 +53,11 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 			return Info{}, err
 		}
 		info.Ones += ones
-		info.EstimatedCount += bloom.EstimatedN(f.m, f.k, ones)
-		rate := 1.0
-		for range f.k {
-			rate *= float64(ones) / float64(f.m)
+		n, rate := f.scheme.Strategy().EstimatedN(f.m, f.k, ones), 1.0
+		if n < math.MaxUint64 {
+			rate = f.scheme.Strategy().FalsePositiveRate(f.m, f.k, uint64(math.Round(n)))
 		}
+		info.EstimatedCount += n
 		info.EstimatedRate += rate / float64(len(f.shards))
 	}
 	return info, nil

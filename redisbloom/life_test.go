@@ -299,6 +299,13 @@ func TestContextIsHonoured(t *testing.T) {
 	require.NoError(t, client.Ping(bg).Err())
 
 	cancelled, cancel := context.WithCancel(bg)
+	added, err := f.AddMany(cancelled, keysOf(0, 10)) // not yet
+	require.NoError(t, err)
+	require.Equal(t, 10, count(added))
+	require.NoError(t, f.Pull(cancelled, local.Filters()...))
+	found, err := local.ContainsMany(cancelled, keysOf(0, 10))
+	require.NoError(t, err)
+	require.Equal(t, 10, count(found))
 	cancel()
 	_, err = f.AddMany(cancelled, keysOf(0, 2))
 	require.ErrorIs(t, err, context.Canceled)

@@ -62,6 +62,64 @@ func TestModuleFull(t *testing.T) {
 	require.Equal(t, indices(1000, 1200), failed.NotAdded)
 }
 
+// TestModuleExpires: the expiry is set with the filter, and by nobody who joins.
+func TestModuleExpires(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	client := protocolClient(t, addr, 2)
+	_, err := OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, "60000", fake.expiry)
+	fake.expiry = ""
+	_, err = OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Hour))
+	require.NoError(t, err)
+	require.Empty(t, fake.expiry)
+}
+
+// TestModuleStrangeReplies: what is no answer is not taken for one. An add may have been
+// executed then.
+func TestModuleStrangeReplies(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	m, err := OpenModule(bg, protocolClient(t, addr, 2), "f", 700, 0.01)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		reply   string
+		unknown []int
+		text    string
+	}{
+		{":5\r\n", []int{0, 1, 2}, "unexpected reply 5, want 3 answers"},
+		{"*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n", []int{0, 1, 2}, "unexpected reply [1 1 1 1], want 3 answers"},
+		{"*2\r\n:1\r\n:0\r\n", []int{2}, "2 answers, want 3"},
+		{"*3\r\n:1\r\n+odd\r\n:1\r\n", []int{1}, "odd"},
+		{"-ERR busy\r\n", nil, "busy"},
+	} {
+		fake.replies = map[string]string{"BF.INSERT": c.reply, "BF.MEXISTS": c.reply}
+		_, err := m.AddMany(bg, keysOf(0, 3))
+		require.ErrorContains(t, err, c.text)
+		failed, ok := errors.AsType[*AddError](err)
+		require.True(t, ok)
+		require.Equal(t, c.unknown, failed.Unknown)
+		require.Equal(t, c.unknown != nil, errors.Is(err, ErrUnknown))
+		_, err = m.ContainsMany(bg, keysOf(0, 3))
+		require.ErrorContains(t, err, c.text)
+	}
+	_, err = m.Contains(bg, keyOf(0))
+	require.ErrorContains(t, err, "busy")
+
+	// No reply at all.
+	m.client.(*redis.Client).Close()
+	_, err = m.AddMany(bg, keysOf(0, 3))
+	require.ErrorIs(t, err, redis.ErrClosed)
+	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
+	p := startProxy(t, addr)
+	m.client = redis.NewClient(&redis.Options{Addr: p.addr, Protocol: 2, DisableIdentity: true})
+	fake.replies = nil
+	_, err = m.Contains(bg, keyOf(0)) // so that there is a connection
+	require.NoError(t, err)
+	p.cutEvery.Store(1)
+	_, err = m.AddMany(bg, keysOf(0, 3))
+	require.ErrorIs(t, err, ErrUnknown)
+}
+
 // TestModuleMissing asks a server that has no modules.
 func TestModuleMissing(t *testing.T) {
 	s := startServer(t)

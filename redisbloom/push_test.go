@@ -202,6 +202,31 @@ func TestInfo(t *testing.T) {
 		require.Equal(t, bytes, int64(info.Bytes))
 		require.Contains(t, info.String(), "expires=never")
 	}
+
+	// The blocks of this one are not equally full, and a key's bits not all different.
+	f := open(t, s.client, "blocked", n, 1e-4, WithBloomOptions(bloom.WithStrategy(bloom.Blocked)), WithTTL(time.Hour))
+	local, err := f.NewLocal()
+	require.NoError(t, err)
+	_, err = local.AddMany(bg, keysOf(0, n))
+	require.NoError(t, err)
+	require.NoError(t, f.Merge(bg, local.Filters()...))
+	info, err := f.Info(bg)
+	require.NoError(t, err)
+	require.InDelta(t, float64(local.Filters()[0].EstimatedCount()), info.EstimatedCount, 0.5)
+	require.InEpsilon(t, local.Filters()[0].EstimatedFalsePositiveRate(), info.EstimatedRate, 0.1)
+	require.InEpsilon(t, 1e-4, info.EstimatedRate, 0.1)
+	require.Contains(t, info.String(), "expires=20")
+
+	// Full: no count, and every answer is yes.
+	all := local.Filters()[0].Words()
+	for i := range all {
+		all[i].Store(math.MaxUint64)
+	}
+	require.NoError(t, f.Merge(bg, local.Filters()...))
+	info, err = f.Info(bg)
+	require.NoError(t, err)
+	require.True(t, math.IsInf(info.EstimatedCount, 1))
+	require.Equal(t, 1.0, info.EstimatedRate)
 }
 
 // TestLargeFilter is one of 40 MiB over several keys: no misses, and the same bits

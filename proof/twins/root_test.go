@@ -198,7 +198,7 @@ var rootTwins = []twin{
 	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `	if n >= math.MaxUint64 {
 		return math.MaxUint64`, `	if n >= math.MaxUint64 {
 		return 0`)},
-	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("estimates.go", `		n = math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)`, `		_ = z`)},
+	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
 
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{
