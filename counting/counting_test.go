@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -247,6 +248,9 @@ func TestNoAllocations(t *testing.T) {
 			i++
 			b[0] = i
 			f.Add(b[:])
+			f.Remove(binary.LittleEndian.AppendUint64(b[:0], uint64(i)))
+			addr, _ := netip.AddrFrom4([4]byte{i}).AppendBinary(b[:0])
+			f.Remove(addr)
 			f.Contains(b[:])
 			f.Remove(b[:])
 			f.AddString("a string")

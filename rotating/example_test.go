@@ -1,6 +1,7 @@
 package rotating_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -46,4 +47,23 @@ func ExampleFilter_Renew() {
 	// Output:
 	// true
 	// false
+}
+
+// Messages have a number: its bytes are the key, in a buffer on the stack.
+func Example_integers() {
+	seen, err := rotating.New(time.Hour, 4, 100_000, 0.001)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var key [8]byte
+	for _, id := range []uint64{7, 8, 7, 9} {
+		if seen.Add(binary.LittleEndian.AppendUint64(key[:0], id)) {
+			fmt.Println("handle", id)
+		}
+	}
+	// Output:
+	// handle 7
+	// handle 8
+	// handle 9
 }

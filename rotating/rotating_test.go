@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -243,6 +244,9 @@ func TestNoAllocations(t *testing.T) {
 			var b [16]byte
 			i++
 			f.Add(key(&b, i))
+			f.Add(binary.LittleEndian.AppendUint64(b[:0], i))
+			addr, _ := netip.AddrFrom4([4]byte{byte(i)}).AppendBinary(b[:0])
+			f.Add(addr)
 			f.Contains(b[:3])
 			f.Renew(b[:3])
 			f.AddString("a string")

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -212,6 +213,9 @@ func TestNoAllocations(t *testing.T) {
 		var b [16]byte
 		i++
 		f.Add(key(&b, i))
+		f.Add(binary.LittleEndian.AppendUint64(b[:0], i))
+		addr, _ := netip.AddrFrom4([4]byte{byte(i)}).AppendBinary(b[:0])
+		f.Add(addr)
 		f.Contains(b[:3])
 		f.AddString("a string")
 		f.ContainsString("a string")
