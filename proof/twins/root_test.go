@@ -231,7 +231,7 @@ func (b bitArray) get(`)},
 	// Bad input.
 	{name: "p = NaN goes through", slow: true, hangs: true, tests: []string{"TestParamsForRejects"}, edits: one("params.go", `	if !(p > 0 && p < 1) {`, `	if p <= 0 || p >= 1 {`)},
 	{name: "k = 0 goes through", tests: []string{"TestNewWithParams"}, edits: one("bloom.go", `	case p.K < 1 || `, `	case p.K < 0 || `)},
-	{name: "a search that never ends", tests: []string{"TestStrategyRateOfOddShapes"}, edits: one("params.go", `m == 0 || k < 1 || k >`, `m == 0 || k < 0 || k >`)},
+	{name: "a search that never ends", tests: []string{"TestStrategyRateOfOddShapes"}, edits: one("params.go", `if m == 0 || k < 1 || k >`, `if m == 0 || k < 0 || k >`)},
 	{name: "a bit beyond m in a stranger's words", tests: []string{"TestFilterOverRefusesWordsThatDoNotFit"}, edits: one("scheme.go", `last>>tail != 0`, `last>>tail > 1<<40`)},
 
 	// Files.
