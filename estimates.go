@@ -43,8 +43,13 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 	if z := f.strategy.groups(); z > 0 {
 		return blockedTally(f.bits, f.params.K/z, z)
 	}
-	ones, reach := f.bits.count(), f.strategy.reach(f.params.M)
-	return ones, math.Pow(float64(min(ones, reach))/float64(reach), float64(f.params.K))
+	if f.strategy.id == idGuavaMitz32 {
+		s := spreadOver(mitz32Values, f.params.M)
+		low, high := f.bits.countAround(s.low)
+		return low + high, s.rate(float64(low), float64(high), f.params.K)
+	}
+	ones = f.bits.count()
+	return ones, math.Pow(float64(ones)/float64(f.params.M), float64(f.params.K))
 }
 
 // blockedTally is the tally of a blocked filter. A key takes a block at random,

@@ -109,8 +109,12 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if m == 0 || k < 1 || k > s.maxK() || s.blocked() && m%blockBits != 0 {
 		return math.NaN()
 	}
-	if !s.blocked() {
-		return independentRate(s.reach(m), k, n)
+	switch {
+	case s.id == idGuavaMitz32 && n > 0:
+		spread := spreadOver(mitz32Values, m)
+		return min(1, independentRate(spread.reach(), k, n)*spread.factor(k, n))
+	case !s.blocked():
+		return independentRate(m, k, n)
 	}
 	best := math.NaN()
 	for _, c := range s.candidates() {
@@ -135,8 +139,10 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 	switch {
 	case m == 0 || k < 1 || k > s.maxK() || x > m:
 		return math.NaN()
+	case s.id == idGuavaMitz32:
+		return spreadOver(mitz32Values, m).estimatedN(k, x)
 	case !s.blocked():
-		return EstimatedN(s.reach(m), k, min(x, s.reach(m)))
+		return EstimatedN(m, k, x)
 	case z == 0 || m%blockBits != 0 || k%z != 0:
 		return math.NaN()
 	}
@@ -190,9 +196,13 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K, s = blockedParams(n, p, s)
 	} else {
 		params.M, params.K = independentParams(n, p)
-		if reach := s.reach(params.M); reach < params.M {
-			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, reach)
+	}
+	if s.id == idGuavaMitz32 {
+		enough := func(words uint64) bool { return s.FalsePositiveRate(words*64, params.K, n) <= p }
+		if !enough(mitz32Values / 64) {
+			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, uint64(mitz32Values))
 		}
+		params.M = leastFrom(params.M/64, enough) * 64
 	}
 	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,62 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	}
 	require.Equal(t, uint64(math.Round(EstimatedN(m, 7, 1024))), f.EstimatedCount())
 	require.Equal(t, math.Pow(1024.0/float64(m), 7), f.EstimatedFalsePositiveRate())
+}
+
+// TestSpread holds the rate and the estimates of uneven positions to a simulation, with
+// fewer values than GuavaMitz32 has.
+func TestSpread(t *testing.T) {
+	const values, keys, k = 1 << 14, 1200, 4
+	for _, share := range []float64{0.3, 0.5, 0.71, 0.9, 1, 1.5} {
+		m := uint64(share * values)
+		s := spreadOver(values, m)
+		require.InEpsilon(t, 1, float64(s.low)*s.often+float64(s.m-s.low)*s.seldom, 1e-12)
+		random := rand.New(rand.NewPCG(5, m))
+		const filters, probes = 60, 20_000
+		rate, estimate, fromBits := 0.0, 0.0, 0.0
+		for range filters {
+			b := makeWords(wordsFor(m))
+			for range keys * k {
+				b.set(random.Uint64N(values) % m)
+			}
+			low, high := b.countAround(s.low)
+			require.Equal(t, b.count(), low+high)
+			fromBits += s.rate(float64(low), float64(high), k) / filters
+			estimate += s.estimatedN(k, low+high) / filters
+			for range probes {
+				found := uint64(1)
+				for range k {
+					found &= b.get(random.Uint64N(values) % m)
+				}
+				rate += float64(found) / (filters * probes)
+			}
+		}
+		want := expandedRate(s.reach(), k, keys) * s.factor(k, keys)
+		sigma := math.Sqrt(want / (filters * probes))
+		require.InDelta(t, want, rate, 4*sigma, "m = %v of the values, factor %v", share, s.factor(k, keys))
+		require.InDelta(t, fromBits, rate, 4*sigma)
+		require.InEpsilon(t, keys, estimate, 0.005, "m = %v of the values", share)
+	}
+	require.True(t, math.IsInf(spreadOver(values, 10_000).estimatedN(k, 10_000), 1))
+	require.Zero(t, spreadOver(values, 10_000).estimatedN(k, 0))
+}
+
+// TestMitz32KeepsItsRateNearItsReach: sized as if its positions were even, 106.8 million
+// keys at 0.1 % would have 1.67 times their rate.
+func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
+	const n, p = 106_800_000, 1e-3
+	even, err := ParamsFor(n, p, GuavaMitz64)
+	require.NoError(t, err)
+	require.InEpsilon(t, 1.673*p, GuavaMitz32.FalsePositiveRate(even.M, even.K, n), 0.001)
+	params, err := ParamsFor(n, p, GuavaMitz32)
+	require.NoError(t, err)
+	require.InDelta(t, 1.08, float64(params.M)/float64(even.M), 0.01)
+	require.LessOrEqual(t, GuavaMitz32.FalsePositiveRate(params.M, params.K, n), p)
+	require.Greater(t, GuavaMitz32.FalsePositiveRate(params.M-64, params.K, n), p)
+	low, high := spreadOver(mitz32Values, params.M).ones(params.K, n)
+	require.InEpsilon(t, n, GuavaMitz32.EstimatedN(params.M, params.K, uint64(low+high)), 1e-6)
+	_, err = ParamsFor(n, 1e-6, GuavaMitz32)
+	require.ErrorIs(t, err, ErrTooLarge)
 }
 
 func TestLargeKIsForForeignStrategies(t *testing.T) {
