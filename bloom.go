@@ -211,8 +211,11 @@ func (f *BloomFilter) Strategy() Strategy { return f.strategy }
 // SizeBytes returns the memory that the bits take.
 func (f *BloomFilter) SizeBytes() uint64 { return uint64(len(f.bits)) * 8 }
 
+// GoString is String: %#v would print all bits, and the secret key.
+func (f BloomFilter) GoString() string { return f.String() }
+
 // String describes the filter in a line for a log, in constant time.
-func (f *BloomFilter) String() string {
+func (f BloomFilter) String() string {
 	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%v bytes=%d)",
 		f.params.N, f.params.P, f.params.M, f.params.K, f.strategy, f.hash.hash, f.SizeBytes())
 }

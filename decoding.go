@@ -94,9 +94,6 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 	return f.UnmarshalBinary(data)
 }
 
-// anyHash stands in options for no wish.
-const anyHash Hash = math.MaxUint8
-
 // read reads a filter and checks it against the options. n is how many bytes were
 // read, also in case of an error.
 func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {

@@ -70,7 +70,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked8)}, ""},
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked4)}, `the data's strategy is "blocked-8", want "blocked-4"`},
 		{keyed, nil, "the data's hash is siphash, want its secret key by WithKey"},
-		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is siphash, want its secret key by WithKey"},
+		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is siphash, want murmur3"},
+		{keyed, []Option{WithHash(Murmur3), WithKey(testKey)}, "the data's hash is siphash, want murmur3"},
 		{keyed, []Option{WithKey(other)}, "the data was made with another secret key than the given one"},
 		{keyed, []Option{WithSeed(11)}, "the data's hash is siphash with a secret key, want seed 11"},
 		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is siphash, want maphash"},
@@ -86,6 +87,19 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		}
 		require.ErrorIs(t, err, ErrIncompatible)
 		require.EqualError(t, err, "bloom: incompatible filters: "+c.text)
+	}
+
+	// What is wrong with the option is no fault of the data.
+	for _, data := range [][]byte{plain, named} {
+		for text, s := range map[string]Strategy{
+			`strategy "triple" has no index function`:  NewStrategy("triple", nil),
+			`strategy name "blocked" is taken by this`: NewStrategy("blocked", custom.index),
+		} {
+			_, err := Read(bytes.NewReader(data), WithStrategy(s))
+			require.ErrorIs(t, err, ErrInvalid)
+			require.NotErrorIs(t, err, ErrCorrupt)
+			require.ErrorContains(t, err, text)
+		}
 	}
 
 	// The same by a receiver's own key and strategy.

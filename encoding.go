@@ -3,6 +3,7 @@ package bloom
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -72,8 +73,8 @@ func (c checksum) append(dst []byte) []byte {
 }
 
 // encodedBytes returns the size of the filter in its format.
-func (f *BloomFilter) encodedBytes() int {
-	return headerBytes(len(f.strategy.name)) + len(f.bits)*8 + trailerBytes
+func (f *BloomFilter) encodedBytes() uint64 {
+	return uint64(headerBytes(len(f.strategy.name))) + f.SizeBytes() + trailerBytes
 }
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
@@ -154,14 +155,28 @@ func (a *appender) Write(p []byte) (int, error) {
 // without fields, and all its keys be lost without an error.
 
 // AppendBinary appends what [BloomFilter.WriteTo] writes to dst. It implements
-// encoding.BinaryAppender.
+// encoding.BinaryAppender. The error is WriteTo's, or wraps [ErrTooLarge] on a 32-bit
+// system if there is no slice that long.
 func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 	if err := f.portable(); err != nil {
 		return dst, err
 	}
-	a := appender(slices.Grow(dst, f.encodedBytes()))
-	_, err := f.WriteTo(&a)
+	size, err := f.roomFor(1)
+	if err != nil {
+		return dst, err
+	}
+	a := appender(slices.Grow(dst, size))
+	_, err = f.WriteTo(&a)
 	return a, err
+}
+
+// roomFor returns the size of the encoded filter, times times of which must fit a slice.
+func (f *BloomFilter) roomFor(times uint64) (int, error) {
+	size := f.encodedBytes()
+	if size > math.MaxInt/times {
+		return 0, fmt.Errorf("%w: the filter is written as %d bytes, want at most %d: use WriteTo", ErrTooLarge, size, math.MaxInt/times)
+	}
+	return int(size), nil
 }
 
 // MarshalBinary returns what [BloomFilter.WriteTo] writes. It implements
@@ -174,10 +189,13 @@ func (f BloomFilter) AppendText(dst []byte) ([]byte, error) {
 	if err := f.portable(); err != nil {
 		return dst, err
 	}
-	a := appender(slices.Grow(dst, base64.StdEncoding.EncodedLen(f.encodedBytes())))
+	size, err := f.roomFor(2)
+	if err != nil {
+		return dst, err
+	}
+	a := appender(slices.Grow(dst, base64.StdEncoding.EncodedLen(size)))
 	text := base64.NewEncoder(base64.StdEncoding, &a)
-	_, err := f.WriteTo(text)
-	if err == nil {
+	if _, err = f.WriteTo(text); err == nil {
 		err = text.Close()
 	}
 	return a, err

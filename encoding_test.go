@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -276,5 +279,23 @@ func TestWriterThatFails(t *testing.T) {
 		n, err := c.f.WriteTo(&failingWriter{size, fails})
 		require.NoError(t, err)
 		require.Equal(t, size, n)
+	}
+}
+
+// TestEncodingOfTheLargestOn32Bits: a filter of nearly 2 GiB has room in the address
+// space, its encoding has none.
+func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
+	largest := struct { // a slice that is never looked into
+		words    *atomic.Uint64
+		len, cap int
+	}{new(atomic.Uint64), math.MaxInt32 / 8, math.MaxInt32 / 8}
+	f := BloomFilter{bits: *(*bitArray)(unsafe.Pointer(&largest)), scheme: MustNew(10, 0.1).scheme}
+	require.Greater(t, f.encodedBytes(), uint64(math.MaxInt32))
+	if math.MaxInt == math.MaxInt32 {
+		for _, encode := range []func([]byte) ([]byte, error){f.AppendBinary, f.AppendText} {
+			_, err := encode(nil)
+			require.ErrorIs(t, err, ErrTooLarge)
+			require.ErrorContains(t, err, "2147483712 bytes")
+		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 // FillRatio returns the share of bits that are set, from 0 to 1, in O(m). It is
 // about 0.5 when a filter that [New] sized holds its n keys. While keys are being
 // added it is that of some moment of the call.
-func (f *BloomFilter) FillRatio() float64 {
-	return float64(f.bits.count()) / float64(f.params.M)
-}
+func (f *BloomFilter) FillRatio() float64 { return f.fill(f.bits.count()) }
+
+// fill is 0 for the zero BloomFilter, which has no bits.
+func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / max(1, float64(f.params.M)) }
 
 // EstimatedCount returns how many different keys have most likely been added,
 // whether or not their Add returned true, in O(m), rounded; see [Strategy.EstimatedN].
@@ -22,6 +23,9 @@ func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count())
 // countOf returns how many keys have most likely set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
 	n := f.strategy.EstimatedN(f.params.M, f.params.K, x)
+	if x == 0 {
+		return 0
+	}
 	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}
@@ -48,8 +52,10 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 		low, high := f.bits.countAround(s.low)
 		return low + high, s.rate(float64(low), float64(high), f.params.K)
 	}
-	ones = f.bits.count()
-	return ones, math.Pow(float64(ones)/float64(f.params.M), float64(f.params.K))
+	if ones = f.bits.count(); ones == 0 {
+		return 0, 0 // also of the zero BloomFilter
+	}
+	return ones, math.Pow(f.fill(ones), float64(f.params.K))
 }
 
 // blockedTally is the tally of a blocked filter. A key takes a block at random,

@@ -73,6 +73,7 @@ func TestHashOptionsThatExcludeEachOther(t *testing.T) {
 		"hash Hash(7), want Murmur3 or MapHash":                                  {WithHash(7)},
 		"hash siphash, want Murmur3 or MapHash":                                  {WithHash(sipHash)},
 		"a seed and a key":                                                       {WithSeed(0), WithKey(testKey)},
+		"Murmur3 and a key, want at most one":                                    {WithHash(Murmur3), WithKey(testKey)},
 		"MapHash has a seed of its own":                                          {WithHash(MapHash), WithSeed(1)},
 		"want no seed or key":                                                    {WithHash(MapHash), WithKey(testKey)},
 		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":     {WithHash(MapHash)},
@@ -87,6 +88,19 @@ func TestHashOptionsThatExcludeEachOther(t *testing.T) {
 			require.ErrorContains(t, err, text)
 		}
 	}
+}
+
+// TestMapHashRefusesTheGivenP: not what is left of it for the filter.
+func TestMapHashRefusesTheGivenP(t *testing.T) {
+	const n = 1_000_000_000
+	for _, p := range []float64{-1, 0, 1, 1.00000001, math.NaN(), math.Inf(1)} {
+		_, err := New(n, p, WithHash(MapHash))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, fmt.Sprintf("p = %v, want 0 < p < 1", p))
+	}
+	_, err := New(1<<20, 1.00001e-12, WithHash(MapHash), WithStrategy(Blocked))
+	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, "(of p = 1.00001e-12, 5.7e-14 are taken by equal digests of maphash)")
 }
 
 // TestMapHashCollisionsAreInTheRate: 64-bit digests of a billion keys collide at a

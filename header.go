@@ -109,7 +109,12 @@ func (in *source) header() (header, error) {
 // scheme checks the header's fields against each other and against what the reader
 // asked for.
 func (h *header) scheme(o options) (scheme, error) {
-	made := options{maxBytes: o.maxBytes}
+	made := options{hash: anyHash, maxBytes: o.maxBytes}
+	if o.strategy.id != idNone { // what the caller got wrong is no fault of the data
+		if err := o.strategy.validate(); err != nil {
+			return scheme{}, err
+		}
+	}
 	var err error
 	if made.strategy, err = h.findStrategy(o.strategy); err != nil {
 		return scheme{}, err
@@ -155,7 +160,7 @@ func (h *header) findStrategy(want Strategy) (Strategy, error) {
 // findHash puts the header's hash into made. It must be the one that want asks
 // for, if any.
 func (h *header) findHash(want options, made *options) error {
-	if want.hash != anyHash && want.hash != Murmur3 {
+	if want.hash != anyHash && (want.hash != Murmur3 || h.hash == sipHash) {
 		return fmt.Errorf("%w: the data's hash is %v, want %v", ErrIncompatible, h.hash, want.hash)
 	}
 	switch h.hash {

@@ -16,8 +16,11 @@ type options struct {
 	maxBytes uint64
 }
 
+// anyHash stands in options for no wish.
+const anyHash Hash = math.MaxUint8
+
 func newOptions(opts []Option) options {
-	return options{strategy: DoubleHashing, maxBytes: math.MaxUint64}.with(opts)
+	return options{strategy: DoubleHashing, hash: anyHash, maxBytes: math.MaxUint64}.with(opts)
 }
 
 func (o options) with(opts []Option) options {
@@ -79,10 +82,12 @@ func (o *options) checkSize(m uint64) error {
 // each other.
 func (o *options) hasher() (hasher, error) {
 	switch {
-	case o.hash != Murmur3 && o.hash != MapHash:
+	case o.hash != anyHash && o.hash != Murmur3 && o.hash != MapHash:
 		return hasher{}, fmt.Errorf("%w: hash %v, want Murmur3 or MapHash", ErrInvalid, o.hash)
 	case o.key != nil && o.seed != nil:
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
+	case o.hash == Murmur3 && o.key != nil:
+		return hasher{}, fmt.Errorf("%w: Murmur3 and a key, want at most one: WithKey stands for SipHash", ErrInvalid)
 	case o.hash == MapHash && (o.key != nil || o.seed != nil):
 		return hasher{}, fmt.Errorf("%w: MapHash has a seed of its own, want no seed or key", ErrInvalid)
 	case o.strategy.NeedsKey() && (o.hash == MapHash || o.key != nil):
@@ -92,5 +97,8 @@ func (o *options) hasher() (hasher, error) {
 	case o.seed != nil:
 		return hasher{hash: Murmur3, k0: *o.seed}, nil
 	}
-	return hasher{hash: o.hash}, nil
+	if o.hash == MapHash {
+		return hasher{hash: MapHash}, nil
+	}
+	return hasher{}, nil
 }

@@ -98,7 +98,7 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
 // [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// milliseconds at most. A custom strategy is taken at its word that its positions
+// milliseconds at most, for k up to 64. A custom strategy is taken at its word that its positions
 // are independent. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //

@@ -45,11 +45,17 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 	}
 	// Keys with equal digests are part of the rate. Without that part, p must
 	// still be possible.
-	collisions := h.collisions(n)
-	if p > 0 && p <= collisions {
+	collisions, rest := h.collisions(n), p
+	if p > 0 && p < 1 {
+		rest = p - collisions
+	}
+	if p > 0 && rest <= 0 {
 		return scheme{}, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
 	}
-	params, strategy, err := size(n, p-collisions, o.strategy)
+	params, strategy, err := size(n, rest, o.strategy)
+	if err != nil && rest != p {
+		return scheme{}, fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.hash)
+	}
 	if err != nil {
 		return scheme{}, err
 	}
@@ -93,10 +99,16 @@ func (s Scheme) SizeBytes() uint64 { return wordsFor(s.params.M) * 8 }
 // every key's bits in the same places: m, k, the strategy's name, the hash and its
 // seed. A secret key is represented by a check value, from which it cannot be
 // found. The text never changes for the same scheme, except that one with
-// [MapHash] is another in every process.
+// [MapHash] or with a strategy without a name is another in every process.
 func (s Scheme) Identity() string {
-	return fmt.Sprintf("m=%d k=%d strategy=%q hash=%v:%016x", s.params.M, s.params.K, s.strategy, s.hash.hash, s.hash.check())
+	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.hash, s.hash.check())
 }
+
+// String returns the Identity, for a log. It holds no secret key.
+func (s Scheme) String() string { return s.Identity() }
+
+// GoString is String: %#v would print the secret key.
+func (s Scheme) GoString() string { return s.Identity() }
 
 // AppendPositions appends the positions of a key's k bits, each in [0, m) and not
 // necessarily different, in the order in which the strategy finds them.

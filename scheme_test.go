@@ -1,7 +1,10 @@
 package bloom
 
 import (
+	"encoding/binary"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -70,6 +73,24 @@ func TestIdentityIsPinned(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, s.Identity())
 	}
+}
+
+// TestSchemesKeepTheirKey: whatever prints or logs one does not give the secret away.
+func TestSchemesKeepTheirKey(t *testing.T) {
+	f := MustNew(1000, 0.01, WithKey([16]byte([]byte("0123456789abcdef"))))
+	s := f.Scheme()
+	var out strings.Builder
+	for _, v := range []any{s, f, *f} {
+		fmt.Fprintf(&out, "%v %+v %#v %s\n", v, v, v, v)
+	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("made", "scheme", s, "filter", f, "value", *f)
+	for _, half := range []string{"01234567", "89abcdef"} {
+		secret := binary.LittleEndian.Uint64([]byte(half))
+		for _, text := range []string{half, fmt.Sprint(secret), fmt.Sprintf("%x", secret), fmt.Sprintf("%x", half)} {
+			require.NotContains(t, out.String(), text)
+		}
+	}
+	require.Contains(t, out.String(), s.Identity())
 }
 
 func TestIdentityTellsSchemesApart(t *testing.T) {

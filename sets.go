@@ -15,8 +15,8 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fmt.Errorf("%w: m = %d and %d", ErrIncompatible, a.M, b.M)
 	case a.K != b.K:
 		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
-	case f.strategy.id != other.strategy.id || f.strategy.name != other.strategy.name:
-		return fmt.Errorf("%w: strategies %q and %q", ErrIncompatible, f.strategy, other.strategy)
+	case !f.strategy.same(other.strategy):
+		return fmt.Errorf("%w: strategies %s and %s", ErrIncompatible, f.strategy.quoted(), other.strategy.quoted())
 	case f.hash.hash != other.hash.hash:
 		return fmt.Errorf("%w: hashes %v and %v", ErrIncompatible, f.hash.hash, other.hash.hash)
 	case f.hash != other.hash && f.hash.hash == sipHash:

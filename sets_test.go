@@ -81,6 +81,17 @@ func TestCompatible(t *testing.T) {
 	}
 	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", doubleIndex))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", doubleIndex)))
 	require.False(t, a.Compatible(b), "a custom strategy is its name")
+
+	own, another := NewStrategy("", doubleIndex), NewStrategy("", custom.index)
+	a, b = MustNew(9, 0.1, WithStrategy(own)), MustNew(9, 0.1, WithStrategy(another))
+	require.False(t, a.Compatible(b), "without a name it is only itself")
+	require.ErrorIs(t, a.Union(b), ErrIncompatible)
+	require.NotEqual(t, a.Scheme().Identity(), b.Scheme().Identity())
+	b = MustNew(5, 0.01, WithStrategy(own))
+	c, err := NewWithParams(Params{M: b.Params().M, K: b.Params().K}, WithStrategy(own))
+	require.NoError(t, err)
+	require.NoError(t, b.Union(c))
+	require.Equal(t, b.Scheme().Identity(), c.Scheme().Identity())
 }
 
 func TestCloneIsIndependent(t *testing.T) {

@@ -41,7 +41,7 @@ func (f *BloomFilter) Stats() Stats {
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,
-		FillRatio:                  float64(ones) / float64(f.params.M),
+		FillRatio:                  f.fill(ones),
 		EstimatedCount:             f.countOf(ones),
 		EstimatedFalsePositiveRate: rate,
 	}

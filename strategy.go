@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
+	"sync/atomic"
 
 	"github.com/twmb/murmur3"
 )
@@ -14,11 +16,13 @@ import (
 // others. The zero Strategy is none, and [New] refuses it.
 //
 // The positions of a named strategy never change, because filters outlive the
-// program that made them. Two strategies of the same name are taken to be equal.
+// program that made them. Two strategies of the same name are taken to be equal; one
+// without a name equals only itself.
 type Strategy struct {
-	id    strategyID
-	name  string
-	index IndexFunc
+	id     strategyID
+	name   string
+	serial uint64 // of one without a name: which call of NewStrategy made it
+	index  IndexFunc
 }
 
 // An IndexFunc returns the position, in [0, m), of the i-th of a key's bits,
@@ -86,15 +90,38 @@ var (
 )
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
-// are compatible if their strategies' names are equal. A filter calls index once
-// for each of a key's bits, twice where it adds the key; a position of m or more makes the call that met it
-// panic. The filter is sized as if the positions were independent and uniform,
-// so the promise of p is only as good as index is.
+// are compatible if their strategies' names are equal. One with the empty name is for
+// this process: its filters are compatible with each other, and cannot be written.
+//
+// A filter calls index once for each of a key's bits, twice where it adds the key; a
+// position of m or more makes the call that met it panic. The filter is sized as if the
+// positions were independent and uniform, so the promise of p is only as good as index
+// is.
 //
 // [New] returns an error for a strategy whose index is nil or whose name is that
 // of one of this package's.
 func NewStrategy(name string, index IndexFunc) Strategy {
-	return Strategy{id: idCustom, name: name, index: index}
+	s := Strategy{id: idCustom, name: name, index: index}
+	if name == "" {
+		s.serial = nameless.Add(1)
+	}
+	return s
+}
+
+// nameless counts the strategies without a name.
+var nameless atomic.Uint64
+
+// same reports whether two strategies put keys in the same places.
+func (s Strategy) same(other Strategy) bool {
+	return s.id == other.id && s.name == other.name && s.serial == other.serial
+}
+
+// quoted returns what no other strategy of this process has.
+func (s Strategy) quoted() string {
+	if s.serial > 0 {
+		return fmt.Sprintf("%q#%d", s.name, s.serial)
+	}
+	return strconv.Quote(s.name)
 }
 
 // Name returns the name that identifies the strategy.

@@ -11,8 +11,8 @@ import (
 // bytes stand for a value; two values are the same key if their bytes are.
 //
 // All methods are safe for concurrent use by multiple goroutines, as the filter's
-// own are, if the function is. They allocate nothing as long as the function only
-// appends: the bytes go into buffers that are used again.
+// own are, if the function is. They allocate nothing, but for AddSeq, as long as the
+// function only appends: the bytes go into buffers that are used again.
 type Typed[T any] struct {
 	filter    *BloomFilter
 	appendKey func(dst []byte, v T) []byte
