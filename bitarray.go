@@ -2,10 +2,11 @@ package bloom
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // bitArray is a fixed number of bits that any number of goroutines may read and
@@ -31,7 +32,7 @@ func newBitArray(m uint64) (bitArray, error) {
 // m bits.
 func checkMemory(m uint64) error {
 	words := wordsFor(m)
-	if limit := maxBytes(); words >= limit/8 {
+	if limit := memory.Limit(); words >= limit/8 {
 		return fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
 	}
 	return nil
@@ -58,16 +59,6 @@ func makeWords(words uint64) bitArray {
 	b := raw[skip:][:words:words]
 	adviseHugePages(b)
 	return b
-}
-
-// maxBytes is the most that one bit array may take: what an int can count and
-// the machine's memory can hold.
-func maxBytes() uint64 {
-	limit := uint64(math.MaxInt)
-	if total, ok := physicalMemory(); ok {
-		limit = min(limit, total)
-	}
-	return limit
 }
 
 // get reports whether bit i is set, as 1 or 0 so that callers can combine bits

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,7 +55,7 @@ func TestBitArrayCombines(t *testing.T) {
 
 func TestBitArrayTooLarge(t *testing.T) {
 	sizes := []uint64{math.MaxUint64, 1 << 63, 1 << 60}
-	if limit := maxBytes(); limit < 1<<60 {
+	if limit := memory.Limit(); limit < 1<<60 {
 		sizes = append(sizes, 8*(limit+8))
 	}
 	for _, m := range sizes {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,7 +51,7 @@ func TestNewWithParams(t *testing.T) {
 }
 
 func TestNewBeyondMemory(t *testing.T) {
-	if _, ok := physicalMemory(); !ok {
+	if _, ok := memory.Physical(); !ok {
 		t.Skip("NOT TESTED: a filter larger than the memory, for this system does not say how much that is")
 	}
 	_, err := New(1<<45, 1e-9)
@@ -179,7 +180,7 @@ func TestBeyond32Bits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED with -short: a filter of more than 2^32 bits")
 	}
-	if total, ok := physicalMemory(); ok && total < 2<<30 {
+	if total, ok := memory.Physical(); ok && total < 2<<30 {
 		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
 	}
 	for _, s := range allStrategies {

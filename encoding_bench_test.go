@@ -34,13 +34,13 @@ func copyTo(w io.Writer, raw []byte) error {
 	return nil
 }
 
-// memory is a writer that copies into memory that is there.
-type memory struct {
+// roomWriter is a writer that copies into memory that is there.
+type roomWriter struct {
 	buf []byte
 	at  int
 }
 
-func (m *memory) Write(p []byte) (int, error) {
+func (m *roomWriter) Write(p []byte) (int, error) {
 	m.at += copy(m.buf[m.at:], p)
 	return len(p), nil
 }
@@ -62,8 +62,8 @@ func BenchmarkWriteTo(b *testing.B) {
 				}
 			})
 		}
-		run("memory", "copy", func() error { return copyTo(&memory{buf: room}, f.bits.bytes()) })
-		run("memory", "WriteTo", func() error { _, err := f.WriteTo(&memory{buf: room}); return err })
+		run("memory", "copy", func() error { return copyTo(&roomWriter{buf: room}, f.bits.bytes()) })
+		run("memory", "WriteTo", func() error { _, err := f.WriteTo(&roomWriter{buf: room}); return err })
 		run("memory", "MarshalBinary", func() error { _, err := f.MarshalBinary(); return err })
 		{
 			path := filepath.Join(b.TempDir(), "filter")

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,7 +15,7 @@ import (
 // all its bits.
 func TestBeyond33Bits(t *testing.T) {
 	const m = 1<<33 + 1<<20
-	total, known := physicalMemory()
+	total, known := memory.Physical()
 	switch {
 	case testing.Short():
 		t.Skip("NOT TESTED with -short: a filter of more than 2^33 bits")

@@ -2,7 +2,6 @@ package counting
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -49,11 +48,14 @@ func newFilter(scheme bloom.Scheme) (*Filter, error) {
 	return &Filter{c, scheme}, nil
 }
 
+// maxCounters is where a number of bits has no room in 64 of them.
+const maxCounters = 1 << 62 / counterBits
+
 // newCounters borrows the root package's bit array, which knows what the machine can
 // hold and how large memory is best asked for.
 func newCounters(m uint64) (counters, error) {
-	if m > math.MaxUint64/counterBits {
-		return nil, fmt.Errorf("counting: %w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(math.MaxUint64/counterBits))
+	if m >= maxCounters {
+		return nil, fmt.Errorf("counting: %w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
 	}
 	b, err := bloom.NewWithParams(bloom.Params{M: wordsFor(m) * 64, K: 1})
 	if err != nil {
@@ -62,7 +64,8 @@ func newCounters(m uint64) (counters, error) {
 	return b.Words(), nil
 }
 
-// maxK is the most counters that a key may have.
+// maxK is the most counters that a key may have without an allocation: of the strategies,
+// only those of other systems go beyond.
 const maxK = 64
 
 // A buffer has room for a key's positions on the caller's stack.

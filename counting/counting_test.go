@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -289,6 +290,11 @@ func TestBadParameters(t *testing.T) {
 	params := bloom.Params{M: 1 << 45, K: 1} // the plain filter has 4 TiB
 	if f, err := NewWithParams(params); f != nil || !errors.Is(err, bloom.ErrTooLarge) || !strings.Contains(err.Error(), "m = 35184372088832 counters of 4 bits") {
 		t.Errorf("NewWithParams(%+v) = %v, %v", params, f, err)
+	}
+	for _, m := range []uint64{1<<62 - 1, 1 << 62, math.MaxUint64} {
+		if f, err := NewWithParams(bloom.Params{M: m, K: 1}); f != nil || !errors.Is(err, bloom.ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("m = %d", m)) {
+			t.Errorf("m = %d: %v, %v", m, f, err)
+		}
 	}
 	if f, err := NewWithParams(bloom.Params{M: 1}); f != nil || !errors.Is(err, bloom.ErrInvalid) {
 		t.Errorf("k = 0: %v, %v", f, err)

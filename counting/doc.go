@@ -34,7 +34,7 @@
 //     at most one gets true, and exactly one if no other key is added or removed in those
 //     nanoseconds that has a counter with it in common. A second one gets true only
 //     after a Remove of that key has begun.
-//   - No locks and no allocation in Add, Remove and Contains.
+//   - No locks in Add, Remove and Contains, and no allocation up to k = 64.
 //
 // # What it costs
 //

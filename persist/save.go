@@ -39,8 +39,9 @@ func Save(path string, f io.WriterTo) error {
 }
 
 func save(files fileSystem, path string, w io.WriterTo) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	path, err := realPath(path)
+	if err != nil {
+		return err
 	}
 	old, err := os.Stat(path)
 	switch {
@@ -58,7 +59,14 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	if err != nil {
 		return err
 	}
+	written := false
+	defer func() {
+		if !written { // WriteTo has panicked, and nobody else lets go of the file and its lock
+			_ = files.discard(file)
+		}
+	}()
 	_, err = w.WriteTo(file)
+	written = true
 	if err == nil && old != nil {
 		err = file.Chmod(old.Mode().Perm())
 	}
@@ -72,6 +80,27 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 		return errors.Join(err, files.discard(file))
 	}
 	return files.syncDir(filepath.Dir(path))
+}
+
+// realPath follows symbolic links, the last of which may lead to a file that is not there
+// yet.
+func realPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	for range 40 { // as many as Linux follows
+		if err == nil {
+			return real, nil
+		}
+		target, notLink := os.Readlink(path)
+		if notLink != nil {
+			return path, nil // a new file, or an error that the next step meets too
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+		real, err = filepath.EvalSymlinks(path)
+	}
+	return "", err
 }
 
 // isMapped reports whether a file is known to be of Open's kind.

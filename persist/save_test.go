@@ -89,6 +89,40 @@ func TestSavePermissions(t *testing.T) {
 	require.True(t, got.ContainsString("through the link"))
 }
 
+// TestSaveThroughALink: the file is made where the link leads, and stays there.
+func TestSaveThroughALink(t *testing.T) {
+	dir, far := t.TempDir(), t.TempDir()
+	link, second := filepath.Join(dir, "link"), filepath.Join(far, "second")
+	require.NoError(t, os.Symlink(second, link))
+	require.NoError(t, os.Symlink("f", second)) // relative to where it is
+	for _, name := range []string{"a", "b"} {   // the first makes the file
+		require.NoError(t, Save(link, filterWith(name)))
+		for _, path := range []string{link, second} {
+			info, err := os.Lstat(path)
+			require.NoError(t, err)
+			require.Equal(t, fs.ModeSymlink, info.Mode().Type())
+		}
+		got, err := Load(filepath.Join(far, "f"))
+		require.NoError(t, err)
+		require.True(t, got.ContainsString(name))
+	}
+	loop := filepath.Join(dir, "loop")
+	require.NoError(t, os.Symlink(loop, loop))
+	require.Error(t, Save(loop, filterWith("a")))
+}
+
+type panicking struct{}
+
+func (panicking) WriteTo(io.Writer) (int64, error) { panic("in WriteTo") }
+
+// TestSaveAfterAPanic: what WriteTo has broken off is out of the next one's way.
+func TestSaveAfterAPanic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.PanicsWithValue(t, "in WriteTo", func() { Save(path, panicking{}) })
+	requireNoLeftover(t, path)
+	require.NoError(t, Save(path, filterWith("a"))) // it would wait for ever
+}
+
 func TestSaveRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

@@ -23,7 +23,8 @@
 //     which Add, returning true, read the clock.
 //   - The rate holds. While no more than n different keys come in any one window, spread
 //     over it as they like, a key that was not added is answered with true at a rate of at
-//     most p. If more come, nothing is lost, but the rate rises above p.
+//     most p. If more come, nothing is lost, but the rate rises above p. A key that is
+//     renewed comes anew, once in each generation.
 //   - One winner. Of any number of goroutines that add the same key, one gets true
 //     within the window, also while a generation ends; with the exception of package
 //     bloom.

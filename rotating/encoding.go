@@ -27,10 +27,10 @@ import (
 //
 // and for each layer, oldest first,
 //
+//	…      the layer, in the format of package bloom
 //	8      its generation: when it began, in units of a generation since the filter's beginning
 //	8      how many more keys it takes
 //	4      CRC-32 of all numbers so far, without checksums
-//	…      the layer, in the format of package bloom
 //
 // A generation is the window divided by the generations, rounded up.
 const magic = "\x89bloomr\x01"
@@ -67,9 +67,10 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	out.Numbers(uint64(f.plan.window), uint64(f.plan.generations), f.plan.n, math.Float64bits(f.plan.p),
 		uint64(f.time().UnixNano()), uint64(elapsed), uint64(len(*now)))
 	for _, e := range *now {
-		// Before the bits: a key that comes in between is one too many in the bits.
-		out.Numbers(uint64(e.generation), min(e.tickets.Left(), f.plan.layerKeys()))
+		// After the bits: a key that comes meanwhile may have a place in vain, but none
+		// is in the bits without one, or the filter that is read would take too many.
 		out.Filter(e.BloomFilter)
+		out.Numbers(uint64(e.generation), min(e.tickets.Left(), f.plan.layerKeys()))
 	}
 	n, err := out.Result()
 	return n, frame.Wrap("rotating", err)
@@ -137,6 +138,10 @@ func read(in *frame.Reader, c config) (*Filter, error) {
 
 // readLayer reads the layer that comes after the given ones.
 func (f *Filter) readLayer(in *frame.Reader, older live, newest int64, opts []bloom.Option) (entry, error) {
+	b, err := in.Filter("the filter", opts)
+	if err != nil {
+		return entry{}, err
+	}
 	var generation, left uint64
 	if err := in.Numbers("the numbers", &generation, &left); err != nil {
 		return entry{}, err
@@ -150,10 +155,6 @@ func (f *Filter) readLayer(in *frame.Reader, older live, newest int64, opts []bl
 		return entry{}, fmt.Errorf("%w: generation %d, want %d to %d", bloom.ErrCorrupt, generation, oldest, newest)
 	case left > f.plan.layerKeys():
 		return entry{}, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, f.plan.layerKeys())
-	}
-	b, err := in.Filter("the filter", opts)
-	if err != nil {
-		return entry{}, err
 	}
 	if got, want := b.Params().N, f.plan.layerKeys(); got != want {
 		return entry{}, fmt.Errorf("%w: it is for n = %d keys, want %d", bloom.ErrCorrupt, got, want)

@@ -183,8 +183,8 @@ func TestForgedNumbers(t *testing.T) {
 		out.Magic(magic)
 		out.Numbers(window, generations, n, math.Float64bits(p), 0, elapsed, count)
 		for _, l := range layers {
-			out.Numbers(l.generation, l.left)
 			out.Filter(l.filter)
+			out.Numbers(l.generation, l.left)
 		}
 		if _, err := out.Result(); err != nil {
 			t.Fatal(err)
@@ -293,4 +293,47 @@ func FuzzAgainstMap(f *testing.F) {
 			}
 		}
 	})
+}
+
+// busyWriter has something else done before its first byte.
+type busyWriter struct {
+	bytes.Buffer
+	meanwhile func()
+}
+
+func (w *busyWriter) Write(p []byte) (int, error) {
+	if w.meanwhile != nil {
+		w.meanwhile()
+		w.meanwhile = nil
+	}
+	return w.Buffer.Write(p)
+}
+
+// TestSnapshotWhileKeysCome: keys that come while the filter is written, and are in its
+// bits, have taken their places, so that no layer of the copy gets more than it is for.
+func TestSnapshotWhileKeysCome(t *testing.T) {
+	const n = 800_000 // more than one write a layer
+	var c clock
+	f := must(time.Hour, 4, n, 0.01, c.option())
+	var b [16]byte
+	out := busyWriter{meanwhile: func() {
+		for i := range uint64(n / 4) {
+			f.Add(key(&b, i))
+		}
+	}}
+	if _, err := f.WriteTo(&out); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Read(&out.Buffer, c.option())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := uint64(n); i < n+n/4; i++ {
+		g.Add(key(&b, i))
+	}
+	for i, e := range *g.live.Load() {
+		if count, n := e.EstimatedCount(), e.Params().N; count > n+n/50 {
+			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
+		}
+	}
 }

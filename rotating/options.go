@@ -19,6 +19,9 @@ type config struct {
 // It is called from many goroutines at once, once for each operation. When it goes
 // back, the filter forgets nothing until it has caught up.
 //
+// Times are written to files as nanoseconds since 1970: those before 1678 or after 2262
+// have none.
+//
 // The default is the system's, of which the monotonic reading is used: setting the
 // time of day does not matter.
 func WithClock(now func() time.Time) Option {

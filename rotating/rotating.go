@@ -131,7 +131,8 @@ func (f *Filter) AddHash(h1, h2 uint64) bool { return f.add(h1, h2, false) }
 
 // Renew adds a key as [Filter.Add] does, with the same answer, and if it is there
 // already, makes it young again: it is remembered for the window from now. It takes room
-// as a new key does, once in each generation.
+// as a new key does, once in each generation: where all keys are renewed all the time, n
+// must be the generations and one times their number.
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
 func (f *Filter) Renew(key []byte) bool { return f.RenewHash(f.hasher.Hash(key)) }

@@ -25,9 +25,9 @@ import (
 //
 // and for each layer, oldest first,
 //
+//	…      the layer, in the format of package bloom; its n and p are those of the plan
 //	8      how many more keys it takes
 //	4      CRC-32 of all numbers so far, without checksums
-//	…      the layer, in the format of package bloom; its n and p are those of the plan
 const magic = "\x89blooms\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
@@ -45,10 +45,10 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	out.Magic(magic)
 	out.Numbers(f.n, math.Float64bits(f.p), math.Float64bits(f.config.growth), math.Float64bits(f.config.tightening), uint64(len(now)))
 	for _, l := range now {
-		// Before the bits: a key that comes in between is one too many in the bits,
-		// and takes the place of one in the next layer at worst.
-		out.Numbers(min(l.tickets.Left(), l.Params().N))
+		// After the bits: a key that comes meanwhile may have a place in vain, but none
+		// is in the bits without one, or the filter that is read would take too many.
 		out.Filter(l.BloomFilter)
+		out.Numbers(min(l.tickets.Left(), l.Params().N))
 	}
 	n, err := out.Result()
 	return n, frame.Wrap("scalable", err)
@@ -126,10 +126,6 @@ func (f *Filter) agrees(wanted config, count uint64) error {
 
 // readLayer reads the layer that comes after the given ones.
 func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
-	var left uint64
-	if err := in.Numbers("the number of keys", &left); err != nil {
-		return nil, err
-	}
 	opts := f.config.bloom
 	if f.config.maxBytes > 0 {
 		room := f.config.maxBytes - min(older.bytes(), f.config.maxBytes)
@@ -137,6 +133,10 @@ func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
 	}
 	b, err := in.Filter("the filter", opts)
 	if err != nil {
+		return nil, err
+	}
+	var left uint64
+	if err := in.Numbers("the number of keys", &left); err != nil {
 		return nil, err
 	}
 	keys, rate, err := f.config.plan(f.n, f.p, len(older))

@@ -132,8 +132,8 @@ func TestForgedNumbers(t *testing.T) {
 		out.Magic(magic)
 		out.Numbers(n, math.Float64bits(p), math.Float64bits(growth), math.Float64bits(tightening), count)
 		for _, f := range filters {
-			out.Numbers(left)
 			out.Filter(f)
+			out.Numbers(left)
 		}
 		if _, err := out.Result(); err != nil {
 			t.Fatal(err)
@@ -231,4 +231,46 @@ func FuzzAgainstMap(f *testing.F) {
 			t.Fatalf("%v: EstimatedCount = %d, want %d", s, got, len(there))
 		}
 	})
+}
+
+// busyWriter has something else done before its first byte.
+type busyWriter struct {
+	bytes.Buffer
+	meanwhile func()
+}
+
+func (w *busyWriter) Write(p []byte) (int, error) {
+	if w.meanwhile != nil {
+		w.meanwhile()
+		w.meanwhile = nil
+	}
+	return w.Buffer.Write(p)
+}
+
+// TestSnapshotWhileKeysCome: keys that come while the filter is written, and are in its
+// bits, have taken their places, so that no layer of the copy gets more than it is for.
+func TestSnapshotWhileKeysCome(t *testing.T) {
+	const n = 200_000 // more than one write
+	f := must(n, 0.01)
+	var b [16]byte
+	out := busyWriter{meanwhile: func() {
+		for i := range uint64(n - 1) {
+			f.Add(key(&b, i))
+		}
+	}}
+	if _, err := f.WriteTo(&out); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Read(&out.Buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := uint64(n); i < 2*n; i++ {
+		g.Add(key(&b, i))
+	}
+	for i, l := range *g.layers.Load() {
+		if count, n := l.BloomFilter.EstimatedCount(), l.Params().N; count > n+n/50 {
+			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
+		}
+	}
 }

@@ -74,6 +74,9 @@ func (f *Filter) newLayer(older layers) (*layer, error) {
 		return nil, fmt.Errorf("%w: %d layers, which is the limit", ErrFull, limit)
 	}
 	keys, rate, err := f.config.plan(f.n, f.p, i)
+	if err != nil && i == 0 {
+		return nil, fmt.Errorf("scalable: %w: %w", bloom.ErrTooLarge, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFull, err)
 	}

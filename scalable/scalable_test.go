@@ -254,7 +254,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, own(bloom.WithStrategy(bloom.BitsAndBlooms)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
 		{1 << 50, 0.1, WithGrowth(2), bloom.ErrTooLarge, "bytes"},
-		{1 << 63, 0.1, WithGrowth(2), ErrFull, "layer 0 would be for 9.22e+18 keys"},
+		{1 << 63, 0.1, WithGrowth(2), bloom.ErrTooLarge, "layer 0 would be for 9.22e+18 keys"},
 	} {
 		f, err := New(c.n, c.p, c.opt)
 		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {

@@ -48,21 +48,31 @@ func (w *Writer) Filter(f *bloom.BloomFilter) {
 	}
 }
 
-// Result returns what WriteTo returns.
-func (w *Writer) Result() (int64, error) { return w.n, w.err }
+// Result writes what is left and returns what WriteTo returns.
+func (w *Writer) Result() (int64, error) {
+	if w.err == nil {
+		w.err = (*through)(w).flush()
+	}
+	return w.n, w.err
+}
 
 // through is the Writer as the filters see it.
 type through Writer
 
 func (w *through) Write(p []byte) (int, error) {
-	if err := w.write(w.pending); err != nil {
+	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	w.pending = w.pending[:0]
 	if err := w.write(p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+func (w *through) flush() error {
+	err := w.write(w.pending)
+	w.pending = w.pending[:0]
+	return err
 }
 
 func (w *through) write(p []byte) error {

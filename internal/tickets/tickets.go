@@ -27,9 +27,10 @@ type cell struct {
 
 // New returns a box of n tickets.
 func New(n uint64) *Box {
-	// Four cells to a processor: goroutines find theirs by hashing, and seldom meet.
+	// Four cells to a processor: goroutines find theirs by hashing, and seldom meet. But
+	// where tickets are few, memory for them should be, too.
 	cells, shift := 4, uint(62)
-	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 {
+	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < n/64 {
 		cells, shift = cells*2, shift-1
 	}
 	b := &Box{make([]cell, cells), shift}

@@ -143,7 +143,6 @@ func TestReadRefuses(t *testing.T) {
 		{head(64, 1, 64)[:23], "it ends within the head"},
 		{head(64, 1, 64), "it ends within the bits"},
 		{head(64, 1, 64) + word[:7], "it ends within the bits"},
-		{ones + head(0, 1, 0)[8:16] + ones, "it ends within the bits"},
 	} {
 		_, err := Read(strings.NewReader(c.data))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, "%q", c.data)
@@ -151,8 +150,13 @@ func TestReadRefuses(t *testing.T) {
 		require.Equal(t, strings.Contains(c.text, "ends"), errors.Is(err, io.ErrUnexpectedEOF))
 	}
 
+	// More than any machine has is not waited for.
+	_, err := Read(io.MultiReader(strings.NewReader(ones+head(0, 1, 0)[8:16]+ones), iotest.ErrReader(errors.New("it is waited for"))))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	require.ErrorContains(t, err, "m = 18446744073709551615 bits")
+
 	data := written(t, filled(t, 1000)) // 9586 bits
-	_, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1199))
+	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(1199))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(1200))
 	require.NoError(t, err)
@@ -196,7 +200,7 @@ func TestReadJSONRefuses(t *testing.T) {
 // TestLyingHeadAllocatesLittle: the 24 bytes of which the other library dies.
 func TestLyingHeadAllocatesLittle(t *testing.T) {
 	for _, came := range []int{0, 1000, 3_000_000} {
-		data := "\x00\x00\x01\x00\x00\x00\x00\x00" + head(0, 1, 0)[8:16] + "\x00\x00\x01\x00\x00\x00\x00\x00" + strings.Repeat("\x00", came)
+		data := "\x00\x00\x00\x02\x00\x00\x00\x00" + head(0, 1, 0)[8:16] + "\x00\x00\x00\x02\x00\x00\x00\x00" + strings.Repeat("\x00", came)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := Read(strings.NewReader(data))

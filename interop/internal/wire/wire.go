@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // chunkWords are read and written at a time.
@@ -29,7 +30,8 @@ func Full(r io.Reader, p []byte, what string, first bool) error {
 }
 
 // Read reads the words of a filter with the given scheme, and no byte more. Memory
-// is asked for as the words arrive, at most three times as much and 64 KiB.
+// is asked for as the words arrive, at most three times as much and 64 KiB. What the
+// machine could not hold is refused before.
 func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
 	var (
 		f     *bloom.BloomFilter
@@ -37,6 +39,9 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 		total = s.SizeBytes() / 8
 		buf   = make([]byte, min(total, chunkWords)*8)
 	)
+	if limit := memory.Limit(); s.SizeBytes() > limit {
+		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", bloom.ErrTooLarge, s.Params().M, s.SizeBytes(), limit)
+	}
 	for read := uint64(0); read < total; {
 		if read == uint64(len(words)) { // all of the first half have arrived: the next is the filter itself
 			room := max(2*read, chunkWords)

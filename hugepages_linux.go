@@ -5,17 +5,6 @@ import (
 	"unsafe"
 )
 
-// physicalMemory returns the bytes of memory that the machine has. Asking for
-// more is answered by the runtime with a fatal error or by the kernel with a
-// killed process, neither of which a caller could handle.
-func physicalMemory() (total uint64, ok bool) {
-	var info syscall.Sysinfo_t
-	if syscall.Sysinfo(&info) != nil {
-		return 0, false
-	}
-	return uint64(info.Totalram) * uint64(info.Unit), true
-}
-
 const hugePage = 2 << 20
 
 // adviseHugePages asks the kernel to back a large array with pages of 2 MiB: with
