@@ -12,7 +12,9 @@ const checkHelp = `Prints the keys that are probably in the filter, each on a li
 they come. With -v it prints the others, those that are definitely not in.
 
 The exit status is grep's: 0 if at least one key was selected, 1 if none was, 2 if
-something went wrong.`
+something went wrong.
+
+FILE may be - for standard input if the keys come from files or -k.`
 
 func newCheck(e *env) *cobra.Command {
 	var key secret
@@ -30,6 +32,9 @@ func newCheck(e *env) *cobra.Command {
 			opts, err := key.options()
 			if err != nil {
 				return err
+			}
+			if args[0] == "-" && in.fromStdin(args[1:]) {
+				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
 			f, _, err := load(e, args[0], opts)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -22,6 +23,11 @@ type input struct {
 
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&in.null, "null", "0", false, "keys end in NUL, not newline")
+}
+
+// fromStdin reports whether keys are read from standard input.
+func (in *input) fromStdin(files []string) bool {
+	return len(in.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
 }
 
 func (in *input) delim() byte {
