@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
@@ -16,7 +15,8 @@ error.
 
 -n is how many different keys the filter will hold, later ones counted in: beyond it the
 filter never misses either, but its rate rises above -p. Without -n the files are read
-twice, and the filter is made for as many keys as there are lines in them.
+twice, and the filter is made for as many keys as there are lines in them; there must be at
+least one, and standard input and pipes need -n.
 
 Choose -p by what a wrong "probably in" costs: 0.01 where it is a look in vain, 1e-6
 where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
@@ -152,26 +152,6 @@ func warn(e *env, f *bloom.BloomFilter) {
 // overload is from where on there is a warning: the count is an estimate, whose noise
 // should not cry wolf at exactly n.
 const overload = 1.05
-
-// countInto reads the inputs for their number of keys.
-func (in *input) countInto(n *count, files []string) error {
-	if len(files) == 0 || totalSize(files, nil) == 0 {
-		return fmt.Errorf("how many keys will there be? Want -n, as standard input and pipes cannot be read twice to count them")
-	}
-	for _, name := range files {
-		if _, err := os.Stat(name); err != nil {
-			return err
-		}
-	}
-	shown := newProgress(in.env, "counted", files, false)
-	defer shown.stop()
-	err := in.each(files, shown, func(keys [][]byte) error {
-		shown.count(len(keys), len(keys))
-		return nil
-	})
-	*n = count(max(1, shown.keys.Load()))
-	return err
-}
 
 // filter makes the empty filter of a plan: for another program's format the one that
 // this program would make of the same n and p, unless a strategy is asked for.
