@@ -69,7 +69,9 @@ func newCheck(e *env) *cobra.Command {
 				return err
 			}
 			if number {
-				fmt.Fprintln(e.stdout, shown.yes.Load())
+				if _, err := fmt.Fprintln(e.stdout, shown.yes.Load()); err != nil {
+					return err
+				}
 			}
 			if shown.yes.Load() == 0 {
 				return errNotFound
