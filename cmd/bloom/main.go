@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 )
@@ -35,6 +34,9 @@ func (h *helpWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// errSaid is something wrong that a message has told of already.
+var errSaid = errors.New("said already")
+
 // run is the program. It returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
@@ -52,8 +54,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusFound
 	case errors.Is(err, errNotFound):
 		return statusNotFound
+	case errors.Is(err, errSaid):
+		return statusError
 	default:
-		fmt.Fprintf(stderr, "bloom: %s\n", plainError(err))
+		io.WriteString(stderr, message(err))
 		return statusError
 	}
 }

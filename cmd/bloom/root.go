@@ -97,6 +97,9 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
+// message is the line that tells of an error.
+func message(err error) string { return "bloom: " + plainError(err) + "\n" }
+
 // plainError takes the library's own prefix off, as the program has the same name,
 // and adds where to look.
 func plainError(err error) string {
