@@ -51,14 +51,14 @@ func newBuild(e *env) *cobra.Command {
 			if err := checkNew(out, force); err != nil {
 				return err
 			}
+			to, err := formatNamed(as)
+			if err != nil {
+				return err
+			}
 			if pl.n == 0 {
 				if err := in.countInto(&pl.n, inputs); err != nil {
 					return err
 				}
-			}
-			to, err := formatNamed(as)
-			if err != nil {
-				return err
 			}
 			f, err := pl.filter(to, opts, cmd.Flags().Changed("strategy"))
 			if err != nil {
@@ -110,6 +110,9 @@ func newAdd(e *env) *cobra.Command {
 			}
 			f, format, err := load(e, args[0], opts)
 			if err != nil {
+				return err
+			}
+			if err := checkWritable(args[0]); err != nil {
 				return err
 			}
 			if err := fill(e, &in, f, args[1:]); err != nil {

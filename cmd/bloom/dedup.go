@@ -57,6 +57,11 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if path != "" {
+				if err := checkWritable(path); err != nil {
+					return err
+				}
+			}
 			if err := dedup(e, &in, f, inputs); err != nil {
 				return err
 			}

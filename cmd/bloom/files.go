@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
@@ -81,7 +79,7 @@ func hint(err error) error {
 // or to standard output if path is "-".
 func save(e *env, path string, f *bloom.BloomFilter, to *format) error {
 	if to.mapped {
-		return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+		return errMapped(path)
 	}
 	if path == "-" {
 		return to.write(e.stdout, f)
@@ -107,37 +105,4 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// wantFile refuses "-" for a filter that is read and then replaced: it could be read from
-// standard input, but would not come back there. Without this it would be saved in a file
-// of that name.
-func wantFile(path string) error {
-	if path == "-" {
-		return fmt.Errorf("filter %q: want a file, which can be replaced (one of that name is ./-)", path)
-	}
-	return nil
-}
-
-// wantOnce refuses "-" as the name of two files: the first one would leave nothing to read
-// for the second.
-func wantOnce(paths []string) error {
-	first := slices.Index(paths, "-")
-	if first >= 0 && slices.Contains(paths[first+1:], "-") {
-		return fmt.Errorf("\"-\" twice, want it once: standard input cannot be read again")
-	}
-	return nil
-}
-
-// checkNew refuses to write over a file that exists, unless that is wanted.
-func checkNew(path string, force bool) error {
-	if path == "-" || force {
-		return nil
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists, want a new name, or --force to replace it", path)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
