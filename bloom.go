@@ -195,7 +195,8 @@ func (f *BloomFilter) misuse(call string) string {
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters
 // with [BloomFilter.AddHash] and [BloomFilter.ContainsHash]. The digest serves
-// every filter with the same hash and seed or key, whatever its size and strategy.
+// every filter with the same hash and seed or key, whatever its size, and with any
+// strategy but [SeededHashing] and [BitsAndBlooms], which need the key itself.
 func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.hash.sum(key) }
 
 // HashString is [BloomFilter.Hash] for a string, without copying it.

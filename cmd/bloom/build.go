@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
@@ -11,9 +10,13 @@ import (
 
 var buildHelp = `Makes a filter of keys and writes it to a file.
 
+With -o - the filter goes to standard output, as what is said of it goes to standard
+error.
+
 -n is how many different keys the filter will hold, later ones counted in: beyond it the
 filter never misses either, but its rate rises above -p. Without -n the files are read
-twice, and the filter is made for as many keys as there are lines in them.
+twice, and the filter is made for as many keys as there are lines in them; there must be at
+least one, and standard input and pipes need -n.
 
 Choose -p by what a wrong "probably in" costs: 0.01 where it is a look in vain, 1e-6
 where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
@@ -38,7 +41,8 @@ func newBuild(e *env) *cobra.Command {
 		Example: `  bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
   bloom build -o words.bloom /usr/share/dict/words
   bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
-  find . -print0 | bloom build -0 -n 1e5 -o files.bloom`,
+  find . -print0 | bloom build -0 -n 1e5 -o files.bloom
+  bloom build -n 1e6 -o - urls.txt | ssh host 'cat > seen.bloom'`,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			opts, err := key.options()
 			if err != nil {
@@ -47,14 +51,14 @@ func newBuild(e *env) *cobra.Command {
 			if err := checkNew(out, force); err != nil {
 				return err
 			}
+			to, err := formatNamed(as)
+			if err != nil {
+				return err
+			}
 			if pl.n == 0 {
 				if err := in.countInto(&pl.n, inputs); err != nil {
 					return err
 				}
-			}
-			to, err := formatNamed(as)
-			if err != nil {
-				return err
 			}
 			f, err := pl.filter(to, opts, cmd.Flags().Changed("strategy"))
 			if err != nil {
@@ -67,13 +71,13 @@ func newBuild(e *env) *cobra.Command {
 			if err := fill(e, &in, f, inputs); err != nil {
 				return err
 			}
-			return save(out, f, to)
+			return save(e, out, f, to)
 		},
 	}
 	pl.flags(cmd, 0.01)
 	key.flags(cmd)
 	in.flags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write, - for standard output")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
 	formatFlag(cmd, &as)
 	if err := cmd.MarkFlagRequired("output"); err != nil {
@@ -84,7 +88,8 @@ func newBuild(e *env) *cobra.Command {
 
 const addHelp = `Adds keys to the filter in a file, and says how many of them were new. The file is
 replaced when all keys are in: until then it stays as it was, also for those who ask
-it meanwhile. Two adds to the same file at the same time lose the keys of one of them.`
+it meanwhile. Two adds to the same file at the same time lose the keys of one of them.
+FILE must be a file, not - for standard input.`
 
 func newAdd(e *env) *cobra.Command {
 	var key secret
@@ -100,14 +105,20 @@ func newAdd(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := wantFile(args[0]); err != nil {
+				return err
+			}
 			f, format, err := load(e, args[0], opts)
 			if err != nil {
+				return err
+			}
+			if err := checkWritable(args[0]); err != nil {
 				return err
 			}
 			if err := fill(e, &in, f, args[1:]); err != nil {
 				return err
 			}
-			return save(args[0], f, format)
+			return save(e, args[0], f, format)
 		},
 	}
 	key.flags(cmd)
@@ -144,26 +155,6 @@ func warn(e *env, f *bloom.BloomFilter) {
 // overload is from where on there is a warning: the count is an estimate, whose noise
 // should not cry wolf at exactly n.
 const overload = 1.05
-
-// countInto reads the inputs for their number of keys.
-func (in *input) countInto(n *count, files []string) error {
-	if len(files) == 0 || totalSize(files, nil) == 0 {
-		return fmt.Errorf("how many keys will there be? Want -n, as standard input and pipes cannot be read twice to count them")
-	}
-	for _, name := range files {
-		if _, err := os.Stat(name); err != nil {
-			return err
-		}
-	}
-	shown := newProgress(in.env, "counted", files, false)
-	defer shown.stop()
-	err := in.each(files, shown, func(keys [][]byte) error {
-		shown.count(len(keys), len(keys))
-		return nil
-	})
-	*n = count(max(1, shown.keys.Load()))
-	return err
-}
 
 // filter makes the empty filter of a plan: for another program's format the one that
 // this program would make of the same n and p, unless a strategy is asked for.

@@ -12,11 +12,15 @@ const checkHelp = `Prints the keys that are probably in the filter, each on a li
 they come. With -v it prints the others, those that are definitely not in.
 
 The exit status is grep's: 0 if at least one key was selected, 1 if none was, 2 if
-something went wrong.`
+something went wrong. As with grep, an INPUT that cannot be read is told of and passed
+over: the others are still searched, the count of -c is printed, and the status is 2 in the
+end, unless -q has found a key.
+
+FILE may be - for standard input if the keys come from files or -k.`
 
 func newCheck(e *env) *cobra.Command {
 	var key secret
-	in := input{env: e}
+	in := input{env: e, goOn: true}
 	var invert, quiet, number bool
 	cmd := &cobra.Command{
 		Use:   "check FILE [INPUT ...]",
@@ -30,6 +34,9 @@ func newCheck(e *env) *cobra.Command {
 			opts, err := key.options()
 			if err != nil {
 				return err
+			}
+			if args[0] == "-" && in.fromStdin(args[1:]) {
+				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
 			f, _, err := load(e, args[0], opts)
 			if err != nil {
@@ -60,13 +67,18 @@ func newCheck(e *env) *cobra.Command {
 				return out.Flush()
 			})
 			shown.stop()
-			if err != nil && !errors.Is(err, errEnough) {
+			if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, errSaid) {
 				return err
 			}
 			if number {
-				fmt.Fprintln(e.stdout, shown.yes.Load())
+				if _, err := fmt.Fprintln(e.stdout, shown.yes.Load()); err != nil {
+					return err
+				}
 			}
-			if shown.yes.Load() == 0 {
+			switch {
+			case errors.Is(err, errSaid):
+				return err
+			case shown.yes.Load() == 0:
 				return errNotFound
 			}
 			return nil

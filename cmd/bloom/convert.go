@@ -9,7 +9,9 @@ import (
 
 const convertHelp = `Writes a filter in another format. What is in it stays the same: a filter cannot be
 converted to one for a program that would look for its bits in other places. So a filter
-that Java's Guava shall read must be built for it: bloom build --format guava.`
+that Java's Guava shall read must be built for it: bloom build --format guava.
+
+FILE may be - for standard input, and NEW-FILE - for standard output.`
 
 func newConvert(e *env) *cobra.Command {
 	var key secret
@@ -19,7 +21,7 @@ func newConvert(e *env) *cobra.Command {
 		Use:     "convert --format FORMAT FILE NEW-FILE",
 		Short:   "write a filter in another format",
 		Long:    convertHelp + "\n\nFormats:\n" + formatsHelp(),
-		Example: "  bloom convert --format text seen.bloom seen.txt",
+		Example: "  bloom convert --format text seen.bloom seen.txt\n  bloom convert --format bloom - - < seen.txt > seen.bloom",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			opts, err := key.options()
@@ -37,7 +39,7 @@ func newConvert(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return save(files[1], f, to)
+			return save(e, files[1], f, to)
 		},
 	}
 	key.flags(cmd)

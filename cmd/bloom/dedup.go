@@ -20,7 +20,8 @@ most -p as long as there are at most -n distinct keys.
 
 With --filter the keys are remembered in a file from one run to the next; it is made, with
 -n and -p, if it does not exist. The file is written when all keys are out: if dedup is
-stopped before that, the next run prints the same keys again, and none is lost.`
+stopped before that, the next run prints the same keys again, and none is lost. It must be
+a file, not - for standard input or output.`
 
 func newDedup(e *env) *cobra.Command {
 	pl := plan{n: 10_000_000}
@@ -38,6 +39,9 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := wantFile(path); err != nil {
+				return err
+			}
 			kept := native
 			var f *bloom.BloomFilter
 			if _, missing := os.Stat(path); path == "" || errors.Is(missing, fs.ErrNotExist) {
@@ -53,11 +57,16 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if path != "" {
+				if err := checkWritable(path); err != nil {
+					return err
+				}
+			}
 			if err := dedup(e, &in, f, inputs); err != nil {
 				return err
 			}
 			if path != "" {
-				return save(path, f, kept)
+				return save(e, path, f, kept)
 			}
 			return nil
 		},

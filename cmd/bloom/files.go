@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/seed3447c163/bloom"
@@ -76,10 +75,14 @@ func hint(err error) error {
 	return err
 }
 
-// save writes the filter to a file, which is, whatever happens, the old one or the new one.
-func save(path string, f *bloom.BloomFilter, to *format) error {
+// save writes the filter to a file, which is, whatever happens, the old one or the new one,
+// or to standard output if path is "-".
+func save(e *env, path string, f *bloom.BloomFilter, to *format) error {
 	if to.mapped {
-		return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+		return errMapped(path)
+	}
+	if path == "-" {
+		return to.write(e.stdout, f)
 	}
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.write(w, f) }))
 }
@@ -102,17 +105,4 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// checkNew refuses to write over a file that exists, unless that is wanted.
-func checkNew(path string, force bool) error {
-	if force {
-		return nil
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists, want a new name, or --force to replace it", path)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

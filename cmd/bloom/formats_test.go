@@ -88,6 +88,19 @@ func TestMapped(t *testing.T) {
 	if !bytes.Contains(errs.Bytes(), []byte("bloom convert makes a file of it")) {
 		t.Errorf("add: %s", errs.String())
 	}
+	// Before the keys are read, or printed.
+	for _, args := range [][]string{
+		{"add", path, "missing"},
+		{"build", "-f", "-n", "10", "-o", path, "missing"},
+		{"build", "-f", "-o", path, "missing"},
+		{"union", "-f", "-o", path, "missing"},
+		{"dedup", "--filter", path, "missing"},
+	} {
+		expect(2, args...)
+		if !bytes.Contains(errs.Bytes(), []byte("is written only by the programs that have it open")) {
+			t.Errorf("%q: %s", args, errs.String())
+		}
+	}
 	expect(0, "convert", "--format", "bloom", path, path+".bloom")
 	expect(0, "check", "-q", path+".bloom", "-k", "apple")
 	expect(0, "union", "-o", path+".united", path, path)

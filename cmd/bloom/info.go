@@ -13,7 +13,8 @@ import (
 
 const infoHelp = `Says of each filter what it was made for, how full it is, about how many different keys
 it holds and what its false-positive rate is now. The count and the rate are estimates
-from the bits, good to a percent or so for filters of more than some thousand keys.`
+from the bits, good to a percent or so for filters of more than some thousand keys. One
+FILE may be - for standard input.`
 
 func newInfo(e *env) *cobra.Command {
 	var key secret
@@ -27,6 +28,9 @@ func newInfo(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			opts, err := key.options()
 			if err != nil {
+				return err
+			}
+			if err := wantOnce(files); err != nil {
 				return err
 			}
 			for i, name := range files {

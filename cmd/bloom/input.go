@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -18,10 +19,16 @@ type input struct {
 	env  *env
 	null bool
 	keys []string // on the command line, in place of files
+	goOn bool     // past an input that cannot be read
 }
 
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&in.null, "null", "0", false, "keys end in NUL, not newline")
+}
+
+// fromStdin reports whether keys are read from standard input.
+func (in *input) fromStdin(files []string) bool {
+	return len(in.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
 }
 
 func (in *input) delim() byte {
@@ -36,7 +43,8 @@ const bufferSize = 256 << 10
 
 // each calls do with the keys of all files, as many at once as are there: a program
 // further up the pipe does not have to fill a buffer before its keys are handled. The
-// slices are valid during the call.
+// slices are valid during the call. If it goes on past an input that cannot be read, it says
+// so at once and returns errSaid in the end; an error of do ends it in any case.
 func (in *input) each(files []string, shown *progress, do func(keys [][]byte) error) error {
 	if len(in.keys) > 0 {
 		if len(files) > 0 {
@@ -51,12 +59,17 @@ func (in *input) each(files []string, shown *progress, do func(keys [][]byte) er
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
+	var said error
 	for _, name := range files {
-		if err := in.eachOf(name, shown, do); err != nil {
+		err := in.eachOf(name, shown, do)
+		if in.goOn && errors.As(err, new(readError)) {
+			shown.say(in.env.stderr, message(err))
+			said = errSaid
+		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	return said
 }
 
 func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) error) error {
@@ -64,7 +77,7 @@ func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) err
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return err
+			return readError{err}
 		}
 		defer file.Close() // it was only read: closing cannot lose anything
 		raw = file
@@ -73,7 +86,7 @@ func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) err
 	}
 	r, err := unpack(counted{raw, shown})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return readError{fmt.Errorf("%s: %w", name, err)}
 	}
 	defer r.Close()
 	err = split(r, in.delim(), do)
@@ -120,7 +133,7 @@ func unpack(r io.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(b), nil
 }
 
-// A readError is an error of the input, which is named in the message.
+// A readError is an error of an input, not of what is done with its keys.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -145,6 +146,38 @@ func TestProgress(t *testing.T) {
 			t.Errorf("total %d: the line is not cleared in the end: %q", total, out.String())
 		}
 	}
+}
+
+// TestProgressSays: a message begins a line of its own, and the display goes on behind it.
+func TestProgressSays(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{}
+	p.say(&out, "first\n")
+	if out.String() != "first\n" {
+		t.Errorf("%q without a display", out.String())
+	}
+	screen := &firstWrite{happened: make(chan struct{})}
+	p.start(screen, 0)
+	<-screen.happened // there is something in the way
+	p.say(screen, "second\n")
+	p.say(screen, "third\n")
+	p.stop()
+	if got := screen.text.String(); !strings.Contains(got, "\rsecond\n") || !strings.Contains(got, "third\n") {
+		t.Errorf("%q with a display", got)
+	}
+}
+
+// A firstWrite tells when something has been written to it.
+type firstWrite struct {
+	text     bytes.Buffer
+	once     sync.Once
+	happened chan struct{}
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	n, err := w.text.Write(p)
+	w.once.Do(func() { close(w.happened) })
+	return n, err
 }
 
 func TestTotalSize(t *testing.T) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 )
@@ -21,20 +20,44 @@ const (
 // errNotFound is no failure but an answer: nothing to say, only a status.
 var errNotFound = errors.New("not found")
 
+// A helpWriter is what cobra prints help to. Cobra only mentions an error and goes on as if
+// all was well, so this keeps the first one for the exit status.
+type helpWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (h *helpWriter) Write(p []byte) (int, error) {
+	if h.err == nil {
+		_, h.err = h.w.Write(p)
+	}
+	return len(p), nil
+}
+
+// errSaid is something wrong that a message has told of already.
+var errSaid = errors.New("said already")
+
 // run is the program. It returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
+	help := &helpWriter{w: stdout}
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)
-	cmd.SetOut(stdout)
+	cmd.SetOut(help)
 	cmd.SetErr(stderr)
-	switch err := cmd.Execute(); {
+	err := cmd.Execute()
+	if err == nil {
+		err = help.err
+	}
+	switch {
 	case err == nil:
 		return statusFound
 	case errors.Is(err, errNotFound):
 		return statusNotFound
+	case errors.Is(err, errSaid):
+		return statusError
 	default:
-		fmt.Fprintf(stderr, "bloom: %s\n", plainError(err))
+		io.WriteString(stderr, message(err))
 		return statusError
 	}
 }

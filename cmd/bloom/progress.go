@@ -22,6 +22,7 @@ type progress struct {
 	bytes, keys, yes atomic.Int64
 	what             string // what yes counts
 	quit, done       chan struct{}
+	says             chan string
 }
 
 func (p *progress) read(n int) { p.bytes.Add(int64(n)) }
@@ -58,7 +59,7 @@ func (p *progress) start(out io.Writer, total int64) {
 		progressbar.OptionThrottle(redraw/2),          // once, not at both calls
 	)
 	bar.StartWithoutRender()
-	p.quit, p.done = make(chan struct{}), make(chan struct{})
+	p.quit, p.done, p.says = make(chan struct{}), make(chan struct{}), make(chan string)
 	go func() {
 		defer close(p.done)
 		ticker := time.NewTicker(redraw)
@@ -72,12 +73,24 @@ func (p *progress) start(out io.Writer, total int64) {
 				}
 				bar.Describe(p.String())
 				bar.Set64(at)
+			case text := <-p.says:
+				bar.Clear()
+				io.WriteString(out, text)
 			case <-p.quit:
 				bar.Clear()
 				return
 			}
 		}
 	}()
+}
+
+// say prints a message where the display is not in its way.
+func (p *progress) say(out io.Writer, text string) {
+	if p.quit == nil {
+		io.WriteString(out, text)
+		return
+	}
+	p.says <- text
 }
 
 // stop takes the display off the screen: what remains there are messages.

@@ -36,7 +36,11 @@ streams compressed with gzip or zstd are recognised by their first bytes and
 unpacked. With -0 keys end in NUL instead of newline, as find -print0 and sort -z
 write them, and may then have newlines in them. The last key may lack its end.
 Blanks, carriage returns and letter case are part of a key, an empty line is the
-empty key.`
+empty key.
+
+"-" is also standard input where a filter is only read, by check, info, union and
+convert, and standard output where a new one is written, by build, union and convert.
+A file of that name is "./-".`
 
 const statusHelp = `0  the command did what it was asked to; check: at least one key was selected
 1  only check: no key was selected
@@ -92,6 +96,9 @@ func newRoot(e *env) *cobra.Command {
 	)
 	return root
 }
+
+// message is the line that tells of an error.
+func message(err error) string { return "bloom: " + plainError(err) + "\n" }
 
 // plainError takes the library's own prefix off, as the program has the same name,
 // and adds where to look.

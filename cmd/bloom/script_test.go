@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -55,6 +56,18 @@ func TestScripts(t *testing.T) {
 				}
 				if got != want {
 					ts.Fatalf("exit status %d, want %d", got, want)
+				}
+			},
+			// holds folder name...: these are all files in the folder, sorted.
+			"holds": func(ts *testscript.TestScript, neg bool, args []string) {
+				entries, err := os.ReadDir(ts.MkAbs(args[0]))
+				ts.Check(err)
+				var names []string
+				for _, entry := range entries {
+					names = append(names, entry.Name())
+				}
+				if !slices.Equal(names, args[1:]) {
+					ts.Fatalf("in %s are %q, want %q", args[0], names, args[1:])
 				}
 			},
 			// cut N from to: the first bytes of a file.

@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/dustin/go-humanize"
 )
 
-// grouped prints a whole number with its thousands apart: 1,234,567.
-func grouped[N int | int64 | uint64](n N) string { return humanize.Comma(int64(n)) }
+// grouped prints a count with its thousands apart: 1,234,567. A file may say that it was
+// made for 2^64-1 keys, which no int64 holds.
+func grouped[N int | int64 | uint64](n N) string {
+	return humanize.BigComma(new(big.Int).SetUint64(uint64(n)))
+}
 
 // holds prints an estimated count.
 func holds(n uint64) string {

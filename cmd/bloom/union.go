@@ -8,7 +8,10 @@ import (
 
 const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
 must have been made with the same -n, -p, strategy and secret key. It holds as many
-different keys as they have together: if that is more than -n, its rate is above -p. The new file has the first one's format, unless --format says otherwise.`
+different keys as they have together: if that is more than -n, its rate is above -p. The
+new file has the first one's format, unless --format says otherwise.
+
+One FILE may be - for standard input. With -o - the new filter goes to standard output.`
 
 func newUnion(e *env) *cobra.Command {
 	var key secret
@@ -26,6 +29,9 @@ func newUnion(e *env) *cobra.Command {
 				return err
 			}
 			if err := checkNew(out, force); err != nil {
+				return err
+			}
+			if err := wantOnce(files); err != nil {
 				return err
 			}
 			all, to, err := load(e, files[0], opts)
@@ -49,11 +55,11 @@ func newUnion(e *env) *cobra.Command {
 			} else if to.mapped {
 				to = native
 			}
-			return save(out, all, to)
+			return save(e, out, all, to)
 		},
 	}
 	key.flags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write, - for standard output")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
 	formatFlag(cmd, &as)
 	if err := cmd.MarkFlagRequired("output"); err != nil {

@@ -20,7 +20,8 @@
 //
 // With -state the crawl is kept in a folder, the filter as a memory-mapped file, and
 // goes on where it was after it was killed: a page that was being fetched then is
-// fetched once more, and no other.
+// fetched once more, and no other. A folder is for one crawler at a time, and a second
+// one is refused.
 //
 // With -exact an exact set runs beside the filter and every difference is
 // reported.
@@ -174,7 +175,7 @@ func parseFlags(args []string, stderr io.Writer) (config, error) {
 	fs.Uint64Var(&cfg.n, "n", 1_000_000, "make the filter for this many `URLs`")
 	fs.Float64Var(&cfg.p, "p", 1e-6, "false-positive `rate` at n URLs: the share of pages that are never fetched")
 	fs.BoolVar(&cfg.exact, "exact", false, "run an exact set beside the filter and report the differences")
-	fs.StringVar(&cfg.state, "state", "", "keep the crawl in this `folder`: a crawl that was killed or interrupted\ngoes on when it is run again with the same flags and URLs")
+	fs.StringVar(&cfg.state, "state", "", "keep the crawl in this `folder`: a crawl that was killed or interrupted\ngoes on when it is run again with the same flags and URLs; one crawler at a time")
 	// Parse would print every error with all the flags; run prints it in a line.
 	fs.SetOutput(io.Discard)
 	if err := fs.Parse(args); err != nil {

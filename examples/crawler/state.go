@@ -31,6 +31,11 @@ import (
 //
 // That holds when the program is killed. After a power cut the filter may know
 // pages that the log does not: remove seen.map, and it is made anew from the log.
+//
+// A folder is for one crawler at a time. Two would give the same numbers to different
+// pages, and one's - would take the other's page from those that wait. So the log is
+// locked, where the system has locks that end with their process: on Linux, macOS and
+// the BSDs. Elsewhere it is up to the user.
 type state struct {
 	seen    *persist.File
 	pending []page // found by an earlier run and not done with
@@ -48,12 +53,16 @@ func openState(cfg config) (_ *state, err error) {
 		return nil, err
 	}
 	s := &state{}
-	if s.seen, err = persist.Open(filepath.Join(cfg.state, "seen.map"), cfg.n, cfg.p); err != nil {
-		return nil, err
-	}
 	s.log, err = os.OpenFile(filepath.Join(cfg.state, "frontier.log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, errors.Join(err, s.seen.Close())
+		return nil, err
+	}
+	// Before all else: what an older crawl has left is not to be looked at while it runs.
+	if err := lock(s.log); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", cfg.state, err), s.log.Close())
+	}
+	if s.seen, err = persist.Open(filepath.Join(cfg.state, "seen.map"), cfg.n, cfg.p); err != nil {
+		return nil, errors.Join(err, s.log.Close())
 	}
 	if err := s.replay(cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", s.log.Name(), err), s.log.Close(), s.seen.Close())

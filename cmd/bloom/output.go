@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// wantFile refuses "-" for a filter that is read and then replaced: it could be read from
+// standard input, but would not come back there. Without this it would be saved in a file
+// of that name.
+func wantFile(path string) error {
+	if path == "-" {
+		return fmt.Errorf("filter %q: want a file, which can be replaced (one of that name is ./-)", path)
+	}
+	return nil
+}
+
+// wantOnce refuses "-" as the name of two files: the first one would leave nothing to read
+// for the second.
+func wantOnce(paths []string) error {
+	first := slices.Index(paths, "-")
+	if first >= 0 && slices.Contains(paths[first+1:], "-") {
+		return fmt.Errorf("\"-\" twice, want it once: standard input cannot be read again")
+	}
+	return nil
+}
+
+// checkNew refuses to write over a file that exists, unless that is wanted, and a file that
+// cannot be written.
+func checkNew(path string, force bool) error {
+	if path == "-" {
+		return nil
+	}
+	if force {
+		return checkWritable(path)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists, want a new name, or --force to replace it", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return checkWritable(path)
+}
+
+// checkWritable finds before the work what save would find after it, perhaps hours later and
+// when dedup has printed all keys: that the file cannot be written.
+func checkWritable(path string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // as save does
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s cannot be replaced by a filter, want a regular file or a new name", path)
+		}
+		if isMapped(path) {
+			return errMapped(path)
+		}
+	}
+	// save makes a file in the same folder, too. That it can is not told by permissions
+	// alone: the file system may be read-only.
+	trial, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
+			err = inPath.Err // without the trial's name
+		}
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	return errors.Join(trial.Close(), os.Remove(trial.Name()))
+}
+
+// isMapped reports whether a file is known to be a memory-mapped filter.
+func isMapped(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close() // it was only read
+	head := make([]byte, 16)
+	n, _ := io.ReadFull(file, head)
+	return slices.ContainsFunc(formats, func(f format) bool { return f.mapped && f.is(head[:n], -1) })
+}
+
+func errMapped(path string) error {
+	return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+}
