@@ -102,7 +102,7 @@ func explain(key string, err error) error {
 		}
 		return fmt.Errorf("redisbloom: key %q: %w", key, err)
 	}
-	text := err.Error()
+	text := strings.TrimPrefix(err.Error(), "EXECABORT Transaction discarded because of: ")
 	code, _, _ := strings.Cut(text, " ")
 	switch {
 	case code == "WRONGTYPE":

@@ -312,7 +312,7 @@ func TestContextIsHonoured(t *testing.T) {
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 
 	p.silent.Lock()
-	defer p.silent.Unlock()
+	defer func() { p.silent.Unlock(); awaitIdle(t, client) }()
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
 		"AddMany":  func(ctx context.Context) error { _, err := f.AddMany(ctx, keysOf(0, 1200)); return err },
