@@ -220,6 +220,27 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 }
 
+// TestContradictoryHeader: a header with the right fingerprint but other numbers is
+// refused, and nothing is made by them.
+func TestContradictoryHeader(t *testing.T) {
+	s := startServer(t)
+	for _, c := range []struct {
+		at    int64
+		value string
+	}{
+		{48, "\x40\x00\x00\x00\x00\x00\x00\x00"}, // m, more than there is memory
+		{48, "\x00\x00\x00\x00\x00\x00\x00\x08"}, // m, less than the positions reach
+		{14, "\xff"},                             // k
+		{12, "\xff\xff"},                         // shards
+	} {
+		s.client.FlushAll(bg)
+		open(t, s.client, "f", 1000, 0.01)
+		require.NoError(t, s.client.SetRange(bg, "f", c.at, c.value).Err())
+		_, err := Open(bg, s.client, "f", 1000, 0.01)
+		require.ErrorIs(t, err, ErrMismatch)
+	}
+}
+
 // TestForeignKeysAreLeftAlone opens names under which there is something else.
 func TestForeignKeysAreLeftAlone(t *testing.T) {
 	s := startServer(t)

@@ -39,7 +39,7 @@ func (f *Filter) join(ctx context.Context) error {
 func (f *Filter) newLife(h header) *life {
 	l := &life{header: h}
 	if f.params.M/8 <= f.opts.front {
-		l.front = newFront(h.m)
+		l.front = newFront(f.m) // of what h says, nothing but the epoch and the expiry is relied on
 	}
 	return l
 }
@@ -93,13 +93,13 @@ func (f *Filter) check(key string, value []byte) (header, error) {
 	}
 	want := f.newHeader(time.Time{})
 	switch {
-	case h.fingerprint == want.fingerprint:
-		return h, nil
 	case h.m != want.m || h.k != want.k || h.shards != want.shards:
 		return h, fmt.Errorf("%w: key %q was made for n = %d, p = %v (%d shards of m = %d bits, k = %d), opened for n = %d, p = %v (%d shards of m = %d bits, k = %d)",
 			ErrMismatch, key, h.n, h.p, h.shards, h.m, h.k, f.params.N, f.params.P, want.shards, want.m, want.k)
+	case h.fingerprint != want.fingerprint:
+		return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key than %s", ErrMismatch, key, f.scheme.Strategy())
 	}
-	return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key than %s", ErrMismatch, key, f.scheme.Strategy())
+	return h, nil
 }
 
 func (f *Filter) newHeader(expires time.Time) header {
