@@ -73,8 +73,8 @@ func layoutFor(n uint64, p float64, shards int, opts []bloom.Option) (bloom.Sche
 	if err != nil {
 		return s, 0, err
 	}
-	if !portable(s) {
-		return s, 0, fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want Murmur3 or WithKey", bloom.ErrInvalid)
+	if err := checkPortable(s); err != nil {
+		return s, 0, err
 	}
 	if shards == 0 {
 		whole := (s.Params().M + shardBits - 1) / shardBits
@@ -99,11 +99,18 @@ func layoutFor(n uint64, p float64, shards int, opts []bloom.Option) (bloom.Sche
 	return s, shards, nil
 }
 
-// portable reports whether other processes find the same positions. The identity
-// ends with the hash; a strategy's name, which may contain anything, comes before.
-func portable(s bloom.Scheme) bool {
+// checkPortable refuses schemes of which nobody can tell whether other processes find
+// the same positions. The identity ends with the hash; a strategy's name, which may
+// contain anything, comes before.
+func checkPortable(s bloom.Scheme) error {
 	id := s.Identity()
-	return !strings.HasPrefix(id[strings.LastIndex(id, " hash="):], " hash=maphash:")
+	switch {
+	case strings.HasPrefix(id[strings.LastIndex(id, " hash="):], " hash=maphash:"):
+		return fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want Murmur3 or WithKey", bloom.ErrInvalid)
+	case s.Strategy().Name() == "":
+		return fmt.Errorf("%w: a strategy without a name, by which processes tell it from another: want one of NewStrategy with a name", bloom.ErrInvalid)
+	}
+	return nil
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is the

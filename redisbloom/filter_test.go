@@ -256,6 +256,9 @@ func TestForeignKeysAreLeftAlone(t *testing.T) {
 	}
 }
 
+// nameless is a strategy that no fingerprint can tell from another.
+var nameless = bloom.NewStrategy("", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })
+
 func TestBadParameters(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
 	defer client.Close()
@@ -276,6 +279,7 @@ func TestBadParameters(t *testing.T) {
 		{`"a}b"`, client, "a}b", 10, 0.1, nil},
 		{"no client", nil, "f", 10, 0.1, nil},
 		{"MapHash", client, "f", 10, 0.1, []Option{WithBloomOptions(bloom.WithHash(bloom.MapHash))}},
+		{"without a name", client, "f", 10, 0.1, []Option{WithBloomOptions(bloom.WithStrategy(nameless))}},
 		{"TTL -1s", client, "f", 10, 0.1, []Option{WithTTL(-1e9)}},
 		{"TTL 1ms", client, "f", 10, 0.1, []Option{WithTTL(1e6)}},
 		{"-1 shards", client, "f", 10, 0.1, []Option{WithShards(-1)}},

@@ -51,7 +51,8 @@ func (o *options) validate() error {
 
 // WithBloomOptions passes options on to bloom.New: strategy, seed or secret key.
 // They are part of what all users of a filter must agree on. bloom.MapHash is
-// refused, because its digests mean nothing outside one process.
+// refused, because its digests mean nothing outside one process, and so is a strategy
+// without a name.
 func WithBloomOptions(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
