@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -65,52 +63,6 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 		return nil, err
 	}
 	return f, nil
-}
-
-// layoutFor returns the scheme of each shard and how many there are.
-func layoutFor(n uint64, p float64, shards int, opts []bloom.Option) (bloom.Scheme, int, error) {
-	s, err := bloom.NewScheme(n, p, opts...)
-	if err != nil {
-		return s, 0, err
-	}
-	if err := checkPortable(s); err != nil {
-		return s, 0, err
-	}
-	if shards == 0 {
-		whole := (s.Params().M + shardBits - 1) / shardBits
-		if whole > maxShards {
-			return s, 0, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want at most %d", bloom.ErrTooLarge, n, p, s.SizeBytes(), uint64(maxShards)*shardBits/8)
-		}
-		shards = int(whole)
-	}
-	if shards > 1 {
-		// Shards do not get equal numbers of keys: n/S on average, with a deviation
-		// of sqrt(n/S). The fuller ones err more and the emptier ones less; one
-		// deviation of room more than pays for what does not cancel out.
-		each := float64(n) / float64(shards)
-		s, err = bloom.NewScheme(uint64(math.Ceil(each+math.Sqrt(each))), p, opts...)
-		if err != nil {
-			return s, 0, err
-		}
-	}
-	if s.Params().M > maxValueBits-headerBits {
-		return s, 0, fmt.Errorf("%w: m = %d bits in each of %d shards, want at most %d: use more shards", bloom.ErrTooLarge, s.Params().M, shards, uint64(maxValueBits-headerBits))
-	}
-	return s, shards, nil
-}
-
-// checkPortable refuses schemes of which nobody can tell whether other processes find
-// the same positions. The identity ends with the hash; a strategy's name, which may
-// contain anything, comes before.
-func checkPortable(s bloom.Scheme) error {
-	id := s.Identity()
-	switch {
-	case strings.HasPrefix(id[strings.LastIndex(id, " hash="):], " hash=maphash:"):
-		return fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want Murmur3 or WithKey", bloom.ErrInvalid)
-	case s.Strategy().Name() == "":
-		return fmt.Errorf("%w: a strategy without a name, by which processes tell it from another: want one of NewStrategy with a name", bloom.ErrInvalid)
-	}
-	return nil
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is the
