@@ -248,6 +248,10 @@ func TestForeignKeysAreLeftAlone(t *testing.T) {
 	require.NoError(t, s.client.Set(bg, "short", "x", 0).Err())
 	require.NoError(t, s.client.Set(bg, "empty", "", 0).Err())
 	require.NoError(t, s.client.LPush(bg, "list", "x").Err())
+	require.NoError(t, s.client.Set(bg, "shard:{2}", "x", 0).Err())
+	_, err := Open(bg, s.client, "shard", 1000, 0.01, WithShards(3))
+	require.ErrorIs(t, err, ErrMismatch)
+	require.Zero(t, s.client.Exists(bg, "shard", "shard:{1}").Val(), "nor is there a part of a filter beside it")
 	for _, key := range []string{"bitmap", "short", "empty", "list"} {
 		before := s.client.Dump(bg, key).Val()
 		_, err := Open(bg, s.client, key, 1000, 0.01)

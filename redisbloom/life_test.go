@@ -257,7 +257,7 @@ func TestTTL(t *testing.T) {
 // one is made.
 func TestShardsExpireApart(t *testing.T) {
 	s := startServer(t)
-	past := time.Now().Add(-time.Minute)
+	past := &header{expires: time.Now().Add(-time.Minute)}
 	f := open(t, s.client, "f", 1000, 0.01)
 	h, made, err := f.joinShard(bg, "g", past)
 	require.NoError(t, err)
@@ -268,6 +268,33 @@ func TestShardsExpireApart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, made)
 	require.InDelta(t, 3600, time.Until(h.expires).Seconds(), 60)
+}
+
+// TestShardMadeAnewExpiresLikeTheOthers: whoever makes it, with whatever options.
+func TestShardMadeAnewExpiresLikeTheOthers(t *testing.T) {
+	s := startServer(t)
+	ways := map[string]func(*Filter) error{
+		"reopen": func(f *Filter) error { return f.Reopen(bg) },
+		"open": func(f *Filter) error {
+			_, err := Open(bg, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(f.opts.ttl))
+			return err
+		},
+	}
+	for name, way := range ways {
+		for _, ttls := range [][2]time.Duration{{time.Hour, 0}, {0, time.Hour}, {time.Hour, 3 * time.Hour}} {
+			for lost := range 3 {
+				s.client.FlushAll(bg)
+				maker := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[0]))
+				joiner := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[1]))
+				expires := s.client.PExpireTime(bg, "f").Val()
+				require.NoError(t, s.client.Del(bg, maker.Keys()[lost]).Err())
+				require.NoError(t, way(joiner))
+				for _, key := range maker.Keys() {
+					require.Equal(t, expires, s.client.PExpireTime(bg, key).Val(), "%s by one with TTL %v of %v, made with %v: %s", name, ttls[1], lost, ttls[0], key)
+				}
+			}
+		}
+	}
 }
 
 func TestDelete(t *testing.T) {
