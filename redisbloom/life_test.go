@@ -301,15 +301,71 @@ func TestDelete(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
 	other := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
+	_, err := f.Add(bg, keyOf(0))
+	require.NoError(t, err)
 	require.NoError(t, f.Delete(bg))
 	require.Zero(t, s.client.DBSize(bg).Val())
-	_, err := f.Add(bg, keyOf(0))
-	require.ErrorIs(t, err, ErrLost)
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
 	_, err = other.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
 	require.NoError(t, other.Reopen(bg))
 	require.NoError(t, f.Delete(bg), "what others have made anew is left alone")
 	require.Equal(t, int64(3), s.client.DBSize(bg).Val())
+}
+
+// TestDeleteLeavesOthersAlone: something else takes the filter's place just before it is
+// deleted, or before that.
+func TestDeleteLeavesOthersAlone(t *testing.T) {
+	s := startServer(t)
+	for with, r := range replacements {
+		for _, between := range []bool{false, true} {
+			s.client.FlushAll(bg)
+			replace := onlyOnce(func() { r.put(t, s) })
+			client := s.client
+			if between {
+				client = hooked(t, s, hook{before: replace})
+			}
+			f := open(t, client, "f", 1000, 0.01)
+			if !between {
+				replace()
+			}
+			require.NoError(t, f.Delete(bg), with)
+			require.Equal(t, int64(1), s.client.Exists(bg, "f").Val(), with)
+		}
+	}
+}
+
+// TestDeleteAmongAdds has somebody add just before each transaction.
+func TestDeleteAmongAdds(t *testing.T) {
+	s := startServer(t)
+	other := open(t, s.client, "f", 1000, 0.01)
+	tries := 0
+	f := open(t, hooked(t, s, hook{before: func() {
+		_, err := other.Add(bg, keyOf(1000+tries))
+		require.NoError(t, err)
+		tries++
+	}}), "f", 1000, 0.01)
+	require.NoError(t, f.Delete(bg))
+	require.Equal(t, watchedTries+1, tries)
+	require.Zero(t, s.client.DBSize(bg).Val())
+}
+
+// TestDeleteOnce: after a reply that was lost, the filter may have been made anew, and a
+// client that repeats the command would delete that.
+func TestDeleteOnce(t *testing.T) {
+	s := startServer(t)
+	p := startProxy(t, s.addr)
+	client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+	defer client.Close()
+	client.AddHook(hook{
+		before: onlyOnce(func() { p.cutEvery.Store(1) }),
+		after:  func() { p.cutEvery.Store(0) },
+	})
+	f := open(t, client, "f", 1000, 0.01)
+	require.Error(t, f.Delete(bg))
+	require.Positive(t, p.cuts.Load())
+	require.Equal(t, 1, calls(t, s.client, "unlink"))
 }
 
 // TestContextIsHonoured lets the server fall silent without closing its connections:
