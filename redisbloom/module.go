@@ -262,6 +262,8 @@ func (m *Module) explain(err error) error {
 		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use Open: %w", m.name, err)
 	case isReply(err) && strings.Contains(err.Error(), "not found"):
 		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted; its keys are forgotten: OpenModule makes an empty one: %w", ErrLost, m.name, err)
+	case isReply(err) && strings.HasPrefix(err.Error(), "NOPERM "):
+		return fmt.Errorf("redisbloom: key %q: the user's ACL must allow %s: %w", m.name, moduleCommands, err)
 	case strings.Contains(err.Error(), "is full"):
 		return fmt.Errorf("redisbloom: key %q holds n keys and does not scale: open one with a larger n: %w", m.name, err)
 	}
