@@ -14,7 +14,8 @@ import (
 // bloom.ErrInvalid, local filters with another layout bloom.ErrIncompatible.
 var (
 	// ErrMismatch means that the key holds something else: a filter with other
-	// parameters, or no filter of this package. Nothing was changed.
+	// parameters, or no filter of this package. Nothing was changed; but see
+	// [Filter.Push] for one case.
 	ErrMismatch = errors.New("redisbloom: not this filter")
 
 	// ErrLost means that the filter, or one of its shards, is gone: evicted,

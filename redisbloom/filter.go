@@ -34,7 +34,11 @@ type Filter struct {
 // and [ErrMismatch] if there is something else under the name. What is there is
 // never changed then.
 //
-// The client stays the caller's, who closes it.
+// The client stays the caller's, who closes it. It must read where it writes: one that
+// reads from replicas misses keys that were added a moment ago. A cluster client that
+// does is refused; a Sentinel client with ReplicaOnly cannot be told from another and
+// must not be used. Nor must a Ring, which goes on at another server, without the keys,
+// when one does not answer.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o := newOptions(opts)
 	if err := o.validate(); err != nil {
@@ -125,7 +129,9 @@ func (f *Filter) Shards() int { return len(f.shards) }
 // Keys returns the names of the filter's keys in Redis.
 func (f *Filter) Keys() []string { return shardNames(f.name, len(f.shards)) }
 
-// Expires returns when the filter expires, or the zero time if it does not.
+// Expires returns when the filter expires, or the zero time if it does not: as it was
+// when the filter was made or pushed. What an operator has changed by EXPIRE or PERSIST
+// since then is not seen.
 func (f *Filter) Expires() time.Time { return f.shards[0].life.Load().expires }
 
 // String describes the filter in a line for a log.

@@ -268,6 +268,10 @@ func TestBadParameters(t *testing.T) {
 	defer client.Close()
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ReadOnly: true})
 	defer cluster.Close()
+	byLatency := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, RouteByLatency: true})
+	defer byLatency.Close()
+	random := redis.NewFailoverClusterClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"127.0.0.1:1"}, RouteRandomly: true})
+	defer random.Close()
 	for _, c := range []struct {
 		text   string
 		client redis.UniversalClient
@@ -290,6 +294,8 @@ func TestBadParameters(t *testing.T) {
 		{"wait for 1 replicas for 0s", client, "f", 10, 0.1, []Option{WithWait(1, 0)}},
 		{"ReadTimeout", client, "f", 10, 0.1, []Option{WithWait(1, 1e10)}},
 		{"reads from replicas", cluster, "f", 10, 0.1, nil},
+		{"reads from replicas", byLatency, "f", 10, 0.1, nil},
+		{"reads from replicas", random, "f", 10, 0.1, nil},
 		{"want *redis.Client", redis.NewRing(&redis.RingOptions{}), "f", 10, 0.1, []Option{WithWait(1, 1e8)}},
 	} {
 		_, err := Open(bg, c.client, c.name, c.n, c.p, c.opts...)
