@@ -2,8 +2,10 @@ package redisbloom
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -158,6 +160,33 @@ func TestRecreationIsNoticed(t *testing.T) {
 	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
 	_, err = f.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
+}
+
+// TestAddOnSomethingElse: an add knows only by its reply that the key is another. What it
+// has changed by then is what the README says: the bytes of the mark, and its bits.
+func TestAddOnSomethingElse(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	want := []byte(strings.Repeat("precious ", 1000))
+	require.NoError(t, s.client.Set(bg, "f", want, 0).Err())
+	reader := open(t, s.client, "g", 1000, 0.01)
+	reader.shards[0].name = "f"
+	_, err := reader.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "asking changes nothing")
+
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, err, ErrUnknown)
+	binary.BigEndian.PutUint32(want[8:], mark)
+	for _, pos := range f.positions.AppendPositions(nil, keyOf(0)) {
+		want[headerBytes+pos/8] |= 1 << (pos % 8)
+	}
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()))
+	_, err = f.Add(bg, keyOf(1))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "nothing more is sent")
 }
 
 // TestOneShardLost: the others stay as they are.
