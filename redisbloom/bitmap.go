@@ -39,6 +39,12 @@ func OpenBitmap(client redis.UniversalClient, key string, positions Positions, o
 	if key == "" {
 		return nil, fmt.Errorf("%w: empty key, want that of a bitmap", bloom.ErrInvalid)
 	}
+	if s, ok := positions.(*bloom.Scheme); ok { // has the method, too
+		positions = nil
+		if s != nil {
+			positions = *s
+		}
+	}
 	if positions == nil {
 		return nil, fmt.Errorf("%w: no positions, want a bloom.Scheme", bloom.ErrInvalid)
 	}
@@ -48,8 +54,9 @@ func OpenBitmap(client redis.UniversalClient, key string, positions Positions, o
 			return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
 		case s.Params().M > maxValueBits:
 			return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxValueBits))
-		case !portable(s):
-			return nil, fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want another", bloom.ErrInvalid)
+		}
+		if err := checkPortable(s); err != nil {
+			return nil, err
 		}
 	}
 	k := len(positions.AppendPositions(nil, nil))

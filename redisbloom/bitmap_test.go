@@ -157,6 +157,8 @@ func TestBadBitmaps(t *testing.T) {
 	require.NoError(t, err)
 	large, err := bloom.NewScheme(1e10, 0.1)
 	require.NoError(t, err)
+	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(nameless))
+	require.NoError(t, err)
 	for _, c := range []struct {
 		text      string
 		key       string
@@ -167,6 +169,10 @@ func TestBadBitmaps(t *testing.T) {
 		{"no positions", "f", nil, nil},
 		{"zero Scheme", "f", bloom.Scheme{}, nil},
 		{"MapHash", "f", mapHash, nil},
+		{"no positions", "f", (*bloom.Scheme)(nil), nil},
+		{"zero Scheme", "f", &bloom.Scheme{}, nil},
+		{"MapHash", "f", &mapHash, nil},
+		{"without a name", "f", nameless, nil},
 		{"no position for a key", "f", odd{}, nil},
 		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
 	} {
@@ -174,8 +180,10 @@ func TestBadBitmaps(t *testing.T) {
 		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
 		require.ErrorContains(t, err, c.text)
 	}
-	_, err = OpenBitmap(client, "f", large)
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	for _, positions := range []Positions{large, &large} {
+		_, err = OpenBitmap(client, "f", positions)
+		require.ErrorIs(t, err, bloom.ErrTooLarge)
+	}
 	_, err = GoZero(0)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = GoZero(1<<32 + 1)

@@ -1,8 +1,10 @@
 package redisbloom
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -73,6 +75,18 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 4000, info.EstimatedCount, 100)
 
+	// A cluster client would run a transaction again whose reply was lost.
+	deaf := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].addr}})
+	defer deaf.Close()
+	sent := 0
+	deaf.OnNewNode(func(node *redis.Client) { node.AddHook(loseReplies{&sent}) })
+	f.client = deaf
+	require.ErrorIs(t, f.Push(bg, more.Filters()...), io.EOF)
+	require.Equal(t, 1, sent)
+	f.client = client
+	require.NoError(t, f.Reopen(bg))
+	requireSameBits(t, client, f, more)
+
 	require.NoError(t, client.Del(bg, f.Keys()[3]).Err())
 	_, err = f.AddMany(bg, keysOf(0, 1000))
 	require.ErrorIs(t, err, ErrLost)
@@ -85,6 +99,22 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, f.Delete(bg))
 	for _, node := range nodes {
 		require.Zero(t, node.client.DBSize(bg).Val())
+	}
+}
+
+// loseReplies loses the replies to transactions, and counts these.
+type loseReplies struct{ sent *int }
+
+func (loseReplies) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (loseReplies) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (l loseReplies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		if cmds[0].Name() == "multi" {
+			*l.sent++
+			err = io.EOF
+		}
+		return err
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // bloom.ErrInvalid, local filters with another layout bloom.ErrIncompatible.
 var (
 	// ErrMismatch means that the key holds something else: a filter with other
-	// parameters, or no filter of this package. Nothing was changed.
+	// parameters, or no filter of this package. Nothing was changed; but see
+	// [Filter.Push] for one case.
 	ErrMismatch = errors.New("redisbloom: not this filter")
 
 	// ErrLost means that the filter, or one of its shards, is gone: evicted,
@@ -77,6 +78,13 @@ func isReply(err error) bool {
 	return ok && !errors.Is(err, redis.Nil)
 }
 
+// commands are all that a Filter sends. What is beside f are its other shards and what
+// Push and Merge upload.
+const commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EXEC, GETRANGE, MULTI, PERSIST, PEXPIRE, PEXPIREAT, PTTL, RENAME, SET, SETRANGE, TIME, UNLINK, UNWATCH, WAIT and WATCH"
+
+// moduleCommands are all that a Module sends.
+const moduleCommands = "BF.INFO, BF.INSERT, BF.MEXISTS and BF.RESERVE, and with an expiry EXEC, EXISTS, MULTI, PEXPIRE, UNWATCH and WATCH"
+
 // hints say what to do about a server's refusal. The text before the first space
 // of an error reply is its code.
 var hints = map[string]string{
@@ -87,7 +95,7 @@ var hints = map[string]string{
 	"LOADING":     "the server is reading its data after a start: add again in a moment",
 	"MASTERDOWN":  "the replica has lost its primary: wait for the failover",
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
-	"NOPERM":      "the user's ACL must allow BITFIELD, BITFIELD_RO, GETRANGE, SETRANGE, SET, BITCOUNT, UNLINK, WATCH, MULTI and EXEC on the filter's keys",
+	"NOPERM":      "the user's ACL must allow " + commands + " on the keys f, f:* and {f}:* if f is the filter's name",
 	"NOAUTH":      "the server wants a password",
 }
 
@@ -102,7 +110,7 @@ func explain(key string, err error) error {
 		}
 		return fmt.Errorf("redisbloom: key %q: %w", key, err)
 	}
-	text := err.Error()
+	text := strings.TrimPrefix(err.Error(), "EXECABORT Transaction discarded because of: ")
 	code, _, _ := strings.Cut(text, " ")
 	switch {
 	case code == "WRONGTYPE":

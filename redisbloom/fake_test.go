@@ -50,17 +50,60 @@ func startFakeModule(t *testing.T) (*fakeModule, string) {
 	return f, l.Addr().String()
 }
 
+// A fakeSession is what the server knows of a connection.
+type fakeSession struct {
+	resp3   bool
+	watched map[string]*fakeFilter // and what was there
+	multi   bool
+	queue   [][]string
+}
+
+// transact executes a command, or keeps it for the transaction that it belongs to.
+func (f *fakeModule) transact(args []string, s *fakeSession) string {
+	switch command := strings.ToUpper(args[0]); {
+	case command == "WATCH":
+		s.watched = make(map[string]*fakeFilter)
+		for _, key := range args[1:] {
+			s.watched[key] = f.filters[key]
+		}
+		return "+OK\r\n"
+	case command == "UNWATCH":
+		s.watched = nil
+		return "+OK\r\n"
+	case command == "MULTI":
+		s.multi, s.queue = true, nil
+		return "+OK\r\n"
+	case command == "EXEC":
+		watched := s.watched
+		s.watched, s.multi = nil, false
+		for key, before := range watched {
+			if f.filters[key] != before {
+				return "*-1\r\n"
+			}
+		}
+		reply := fmt.Sprintf("*%d\r\n", len(s.queue))
+		for _, args := range s.queue {
+			reply += f.execute(args, &s.resp3)
+		}
+		return reply
+	case s.multi:
+		s.queue = append(s.queue, args)
+		return "+QUEUED\r\n"
+	}
+	return f.execute(args, &s.resp3)
+}
+
 func (f *fakeModule) serve(c net.Conn) {
 	defer c.Close()
 	r := bufio.NewReader(c)
-	resp3 := false
+	var s fakeSession
 	for {
 		args, err := readCommand(r)
 		if err != nil {
 			return
 		}
 		f.mu.Lock()
-		reply := f.execute(args, &resp3)
+		reply := f.transact(args, &s)
 		f.mu.Unlock()
 		if _, err := io.WriteString(c, reply); err != nil {
 			return
@@ -135,6 +178,11 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		f.expiry = ""
 		f.filters[args[1]] = &fakeFilter{capacity: capacity, nonScaling: args[len(args)-1] == "NONSCALING", items: make(map[string]bool)}
 		return "+OK\r\n"
+	case "EXISTS":
+		if f.filters[args[1]] != nil {
+			return ":1\r\n"
+		}
+		return ":0\r\n"
 	case "PEXPIRE":
 		f.expiry = args[2]
 		return ":1\r\n"

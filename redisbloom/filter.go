@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,7 +34,11 @@ type Filter struct {
 // and [ErrMismatch] if there is something else under the name. What is there is
 // never changed then.
 //
-// The client stays the caller's, who closes it.
+// The client stays the caller's, who closes it. It must read where it writes: one that
+// reads from replicas misses keys that were added a moment ago. A cluster client that
+// does is refused; a Sentinel client with ReplicaOnly cannot be told from another and
+// must not be used. Nor must a Ring, which goes on at another server, without the keys,
+// when one does not answer.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o := newOptions(opts)
 	if err := o.validate(); err != nil {
@@ -65,45 +67,6 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 		return nil, err
 	}
 	return f, nil
-}
-
-// layoutFor returns the scheme of each shard and how many there are.
-func layoutFor(n uint64, p float64, shards int, opts []bloom.Option) (bloom.Scheme, int, error) {
-	s, err := bloom.NewScheme(n, p, opts...)
-	if err != nil {
-		return s, 0, err
-	}
-	if !portable(s) {
-		return s, 0, fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want Murmur3 or WithKey", bloom.ErrInvalid)
-	}
-	if shards == 0 {
-		whole := (s.Params().M + shardBits - 1) / shardBits
-		if whole > maxShards {
-			return s, 0, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want at most %d", bloom.ErrTooLarge, n, p, s.SizeBytes(), uint64(maxShards)*shardBits/8)
-		}
-		shards = int(whole)
-	}
-	if shards > 1 {
-		// Shards do not get equal numbers of keys: n/S on average, with a deviation
-		// of sqrt(n/S). The fuller ones err more and the emptier ones less; one
-		// deviation of room more than pays for what does not cancel out.
-		each := float64(n) / float64(shards)
-		s, err = bloom.NewScheme(uint64(math.Ceil(each+math.Sqrt(each))), p, opts...)
-		if err != nil {
-			return s, 0, err
-		}
-	}
-	if s.Params().M > maxValueBits-headerBits {
-		return s, 0, fmt.Errorf("%w: m = %d bits in each of %d shards, want at most %d: use more shards", bloom.ErrTooLarge, s.Params().M, shards, uint64(maxValueBits-headerBits))
-	}
-	return s, shards, nil
-}
-
-// portable reports whether other processes find the same positions. The identity
-// ends with the hash; a strategy's name, which may contain anything, comes before.
-func portable(s bloom.Scheme) bool {
-	id := s.Identity()
-	return !strings.HasPrefix(id[strings.LastIndex(id, " hash="):], " hash=maphash:")
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is the
@@ -166,7 +129,9 @@ func (f *Filter) Shards() int { return len(f.shards) }
 // Keys returns the names of the filter's keys in Redis.
 func (f *Filter) Keys() []string { return shardNames(f.name, len(f.shards)) }
 
-// Expires returns when the filter expires, or the zero time if it does not.
+// Expires returns when the filter expires, or the zero time if it does not: as it was
+// when the filter was made or pushed. What an operator has changed by EXPIRE or PERSIST
+// since then is not seen.
 func (f *Filter) Expires() time.Time { return f.shards[0].life.Load().expires }
 
 // String describes the filter in a line for a log.

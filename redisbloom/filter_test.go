@@ -220,6 +220,27 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 }
 
+// TestContradictoryHeader: a header with the right fingerprint but other numbers is
+// refused, and nothing is made by them.
+func TestContradictoryHeader(t *testing.T) {
+	s := startServer(t)
+	for _, c := range []struct {
+		at    int64
+		value string
+	}{
+		{48, "\x40\x00\x00\x00\x00\x00\x00\x00"}, // m, more than there is memory
+		{48, "\x00\x00\x00\x00\x00\x00\x00\x08"}, // m, less than the positions reach
+		{14, "\xff"},                             // k
+		{12, "\xff\xff"},                         // shards
+	} {
+		s.client.FlushAll(bg)
+		open(t, s.client, "f", 1000, 0.01)
+		require.NoError(t, s.client.SetRange(bg, "f", c.at, c.value).Err())
+		_, err := Open(bg, s.client, "f", 1000, 0.01)
+		require.ErrorIs(t, err, ErrMismatch)
+	}
+}
+
 // TestForeignKeysAreLeftAlone opens names under which there is something else.
 func TestForeignKeysAreLeftAlone(t *testing.T) {
 	s := startServer(t)
@@ -227,6 +248,10 @@ func TestForeignKeysAreLeftAlone(t *testing.T) {
 	require.NoError(t, s.client.Set(bg, "short", "x", 0).Err())
 	require.NoError(t, s.client.Set(bg, "empty", "", 0).Err())
 	require.NoError(t, s.client.LPush(bg, "list", "x").Err())
+	require.NoError(t, s.client.Set(bg, "shard:{2}", "x", 0).Err())
+	_, err := Open(bg, s.client, "shard", 1000, 0.01, WithShards(3))
+	require.ErrorIs(t, err, ErrMismatch)
+	require.Zero(t, s.client.Exists(bg, "shard", "shard:{1}").Val(), "nor is there a part of a filter beside it")
 	for _, key := range []string{"bitmap", "short", "empty", "list"} {
 		before := s.client.Dump(bg, key).Val()
 		_, err := Open(bg, s.client, key, 1000, 0.01)
@@ -235,11 +260,18 @@ func TestForeignKeysAreLeftAlone(t *testing.T) {
 	}
 }
 
+// nameless is a strategy that no fingerprint can tell from another.
+var nameless = bloom.NewStrategy("", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })
+
 func TestBadParameters(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
 	defer client.Close()
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ReadOnly: true})
 	defer cluster.Close()
+	byLatency := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, RouteByLatency: true})
+	defer byLatency.Close()
+	random := redis.NewFailoverClusterClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"127.0.0.1:1"}, RouteRandomly: true})
+	defer random.Close()
 	for _, c := range []struct {
 		text   string
 		client redis.UniversalClient
@@ -255,12 +287,15 @@ func TestBadParameters(t *testing.T) {
 		{`"a}b"`, client, "a}b", 10, 0.1, nil},
 		{"no client", nil, "f", 10, 0.1, nil},
 		{"MapHash", client, "f", 10, 0.1, []Option{WithBloomOptions(bloom.WithHash(bloom.MapHash))}},
+		{"without a name", client, "f", 10, 0.1, []Option{WithBloomOptions(bloom.WithStrategy(nameless))}},
 		{"TTL -1s", client, "f", 10, 0.1, []Option{WithTTL(-1e9)}},
 		{"TTL 1ms", client, "f", 10, 0.1, []Option{WithTTL(1e6)}},
 		{"-1 shards", client, "f", 10, 0.1, []Option{WithShards(-1)}},
 		{"wait for 1 replicas for 0s", client, "f", 10, 0.1, []Option{WithWait(1, 0)}},
 		{"ReadTimeout", client, "f", 10, 0.1, []Option{WithWait(1, 1e10)}},
 		{"reads from replicas", cluster, "f", 10, 0.1, nil},
+		{"reads from replicas", byLatency, "f", 10, 0.1, nil},
+		{"reads from replicas", random, "f", 10, 0.1, nil},
 		{"want *redis.Client", redis.NewRing(&redis.RingOptions{}), "f", 10, 0.1, []Option{WithWait(1, 1e8)}},
 	} {
 		_, err := Open(bg, c.client, c.name, c.n, c.p, c.opts...)

@@ -83,25 +83,3 @@ func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {
 	}
 	return ones, f.alive(ctx, s, l)
 }
-
-// Delete removes the filter from Redis, for everybody: the next call of others
-// returns [ErrLost], and so does the next of this one. What has been made anew by
-// somebody else is left alone.
-func (f *Filter) Delete(ctx context.Context) error {
-	for _, s := range f.shards {
-		l := s.life.Load()
-		value, err := getRange(ctx, f.client, s.name, 0, headerBytes-1)
-		if err != nil {
-			return err
-		}
-		l.lost.Store(true)
-		if h, ok := decodeHeader(value); !ok || h.epoch != l.epoch {
-			continue
-		}
-		if _, err := do(ctx, f.client, "UNLINK", s.name); err != nil {
-			return explain(s.name, err)
-		}
-	}
-	f.log.InfoContext(ctx, "deleted", "filter", f.name)
-	return nil
-}

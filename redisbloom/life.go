@@ -18,19 +18,46 @@ func (f *Filter) Reopen(ctx context.Context) error {
 	return f.join(ctx)
 }
 
-// join makes or joins every shard.
+// join makes or joins every shard. It looks at all of them before it makes one: if
+// anything else is there, nothing is made; and a shard made anew expires when those
+// do that are still there, or never, whatever the options of whoever makes it.
 func (f *Filter) join(ctx context.Context) error {
-	var expires time.Time // of the shards before, for one that has to be made
-	for _, s := range f.shards {
-		h, made, err := f.joinShard(ctx, s.name, expires)
+	found := make([]*header, len(f.shards))
+	var like *header
+	for i, s := range f.shards {
+		value, err := getRange(ctx, f.client, s.name, 0, headerBytes-1)
 		if err != nil {
 			return err
 		}
-		expires = h.expires
+		if len(value) == 0 || isOrphan(value) {
+			continue
+		}
+		h, err := f.check(s.name, value)
+		if err != nil {
+			return err
+		}
+		found[i] = &h
+		if like == nil {
+			like = &h
+		}
+	}
+	for i, s := range f.shards {
+		h, made := found[i], false
+		if h == nil {
+			var anew header
+			var err error
+			if anew, made, err = f.joinShard(ctx, s.name, like); err != nil {
+				return err
+			}
+			h = &anew
+			if like == nil {
+				like = h
+			}
+		}
 		if l := s.life.Load(); l != nil && l.epoch == h.epoch && !l.lost.Load() {
 			continue
 		}
-		s.life.Store(f.newLife(h))
+		s.life.Store(f.newLife(*h))
 		f.log.InfoContext(ctx, "opened", "filter", f.name, "key", s.name, "made", made, "n", h.n, "p", h.p, "expires", h.expires)
 	}
 	return nil
@@ -39,7 +66,7 @@ func (f *Filter) join(ctx context.Context) error {
 func (f *Filter) newLife(h header) *life {
 	l := &life{header: h}
 	if f.params.M/8 <= f.opts.front {
-		l.front = newFront(h.m)
+		l.front = newFront(f.m) // of what h says, nothing but the epoch and the expiry is relied on
 	}
 	return l
 }
@@ -47,8 +74,9 @@ func (f *Filter) newLife(h header) *life {
 // joinTries is how often making a key may be overtaken by somebody else.
 const joinTries = 10
 
-// joinShard returns the header of a key, after making the key if it is not there.
-func (f *Filter) joinShard(ctx context.Context, key string, expires time.Time) (h header, made bool, err error) {
+// joinShard returns the header of a key, after making the key if it is not there: with
+// the expiry of like, unless that is nil or has passed.
+func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h header, made bool, err error) {
 	var mine int64
 	for range joinTries {
 		value, err := getRange(ctx, f.client, key, 0, headerBytes-1)
@@ -59,17 +87,9 @@ func (f *Filter) joinShard(ctx context.Context, key string, expires time.Time) (
 			h, err := f.check(key, value)
 			return h, mine != 0 && h.epoch == mine, err
 		}
-		if f.opts.ttl > 0 || !expires.IsZero() {
-			now, err := f.serverTime(ctx)
-			if err != nil {
-				return header{}, false, err
-			}
-			if !expires.After(now) {
-				expires = time.Time{}
-				if f.opts.ttl > 0 {
-					expires = now.Add(f.opts.ttl)
-				}
-			}
+		expires, err := f.expiryOfNew(ctx, like)
+		if err != nil {
+			return header{}, false, err
 		}
 		h := f.newHeader(expires)
 		mine = h.epoch
@@ -85,6 +105,23 @@ func (f *Filter) joinShard(ctx context.Context, key string, expires time.Time) (
 	return header{}, false, fmt.Errorf("%w: key %q holds an empty string, or is made and deleted all the time", ErrMismatch, key)
 }
 
+// expiryOfNew returns when a key expires that is made now.
+func (f *Filter) expiryOfNew(ctx context.Context, like *header) (time.Time, error) {
+	if like != nil && like.expires.IsZero() || like == nil && f.opts.ttl == 0 {
+		return time.Time{}, nil
+	}
+	now, err := f.serverTime(ctx)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case like != nil && like.expires.After(now):
+		return like.expires, nil
+	case f.opts.ttl > 0:
+		return now.Add(f.opts.ttl), nil
+	}
+	return time.Time{}, nil
+}
+
 // check decodes a header and compares it with what this filter expects.
 func (f *Filter) check(key string, value []byte) (header, error) {
 	h, ok := decodeHeader(value)
@@ -93,13 +130,13 @@ func (f *Filter) check(key string, value []byte) (header, error) {
 	}
 	want := f.newHeader(time.Time{})
 	switch {
-	case h.fingerprint == want.fingerprint:
-		return h, nil
 	case h.m != want.m || h.k != want.k || h.shards != want.shards:
 		return h, fmt.Errorf("%w: key %q was made for n = %d, p = %v (%d shards of m = %d bits, k = %d), opened for n = %d, p = %v (%d shards of m = %d bits, k = %d)",
 			ErrMismatch, key, h.n, h.p, h.shards, h.m, h.k, f.params.N, f.params.P, want.shards, want.m, want.k)
+	case h.fingerprint != want.fingerprint:
+		return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key than %s", ErrMismatch, key, f.scheme.Strategy())
 	}
-	return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key than %s", ErrMismatch, key, f.scheme.Strategy())
+	return h, nil
 }
 
 func (f *Filter) newHeader(expires time.Time) header {

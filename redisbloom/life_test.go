@@ -2,8 +2,10 @@ package redisbloom
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -160,6 +162,33 @@ func TestRecreationIsNoticed(t *testing.T) {
 	require.ErrorIs(t, err, ErrLost)
 }
 
+// TestAddOnSomethingElse: an add knows only by its reply that the key is another. What it
+// has changed by then is what the README says: the bytes of the mark, and its bits.
+func TestAddOnSomethingElse(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.client, "f", 1000, 0.01)
+	want := []byte(strings.Repeat("precious ", 1000))
+	require.NoError(t, s.client.Set(bg, "f", want, 0).Err())
+	reader := open(t, s.client, "g", 1000, 0.01)
+	reader.shards[0].name = "f"
+	_, err := reader.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "asking changes nothing")
+
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, err, ErrUnknown)
+	binary.BigEndian.PutUint32(want[8:], mark)
+	for _, pos := range f.positions.AppendPositions(nil, keyOf(0)) {
+		want[headerBytes+pos/8] |= 1 << (pos % 8)
+	}
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()))
+	_, err = f.Add(bg, keyOf(1))
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
+	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "nothing more is sent")
+}
+
 // TestOneShardLost: the others stay as they are.
 func TestOneShardLost(t *testing.T) {
 	s := startServer(t)
@@ -257,7 +286,7 @@ func TestTTL(t *testing.T) {
 // one is made.
 func TestShardsExpireApart(t *testing.T) {
 	s := startServer(t)
-	past := time.Now().Add(-time.Minute)
+	past := &header{expires: time.Now().Add(-time.Minute)}
 	f := open(t, s.client, "f", 1000, 0.01)
 	h, made, err := f.joinShard(bg, "g", past)
 	require.NoError(t, err)
@@ -270,19 +299,102 @@ func TestShardsExpireApart(t *testing.T) {
 	require.InDelta(t, 3600, time.Until(h.expires).Seconds(), 60)
 }
 
+// TestShardMadeAnewExpiresLikeTheOthers: whoever makes it, with whatever options.
+func TestShardMadeAnewExpiresLikeTheOthers(t *testing.T) {
+	s := startServer(t)
+	ways := map[string]func(*Filter) error{
+		"reopen": func(f *Filter) error { return f.Reopen(bg) },
+		"open": func(f *Filter) error {
+			_, err := Open(bg, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(f.opts.ttl))
+			return err
+		},
+	}
+	for name, way := range ways {
+		for _, ttls := range [][2]time.Duration{{time.Hour, 0}, {0, time.Hour}, {time.Hour, 3 * time.Hour}} {
+			for lost := range 3 {
+				s.client.FlushAll(bg)
+				maker := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[0]))
+				joiner := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[1]))
+				expires := s.client.PExpireTime(bg, "f").Val()
+				require.NoError(t, s.client.Del(bg, maker.Keys()[lost]).Err())
+				require.NoError(t, way(joiner))
+				for _, key := range maker.Keys() {
+					require.Equal(t, expires, s.client.PExpireTime(bg, key).Val(), "%s by one with TTL %v of %v, made with %v: %s", name, ttls[1], lost, ttls[0], key)
+				}
+			}
+		}
+	}
+}
+
 func TestDelete(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
 	other := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
+	_, err := f.Add(bg, keyOf(0))
+	require.NoError(t, err)
 	require.NoError(t, f.Delete(bg))
 	require.Zero(t, s.client.DBSize(bg).Val())
-	_, err := f.Add(bg, keyOf(0))
-	require.ErrorIs(t, err, ErrLost)
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
 	_, err = other.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
 	require.NoError(t, other.Reopen(bg))
 	require.NoError(t, f.Delete(bg), "what others have made anew is left alone")
 	require.Equal(t, int64(3), s.client.DBSize(bg).Val())
+}
+
+// TestDeleteLeavesOthersAlone: something else takes the filter's place just before it is
+// deleted, or before that.
+func TestDeleteLeavesOthersAlone(t *testing.T) {
+	s := startServer(t)
+	for with, r := range replacements {
+		for _, between := range []bool{false, true} {
+			s.client.FlushAll(bg)
+			replace := onlyOnce(func() { r.put(t, s) })
+			client := s.client
+			if between {
+				client = hooked(t, s, hook{before: replace})
+			}
+			f := open(t, client, "f", 1000, 0.01)
+			if !between {
+				replace()
+			}
+			require.NoError(t, f.Delete(bg), with)
+			require.Equal(t, int64(1), s.client.Exists(bg, "f").Val(), with)
+		}
+	}
+}
+
+// TestDeleteAmongAdds has somebody add just before each transaction.
+func TestDeleteAmongAdds(t *testing.T) {
+	s := startServer(t)
+	other := open(t, s.client, "f", 1000, 0.01)
+	tries := 0
+	f := open(t, hooked(t, s, hook{before: func() {
+		_, err := other.Add(bg, keyOf(1000+tries))
+		require.NoError(t, err)
+		tries++
+	}}), "f", 1000, 0.01)
+	require.NoError(t, f.Delete(bg))
+	require.Equal(t, watchedTries+1, tries)
+	require.Zero(t, s.client.DBSize(bg).Val())
+}
+
+// TestDeleteOnce: after a reply that was lost, the filter may have been made anew, and a
+// client that repeats the command would delete that.
+func TestDeleteOnce(t *testing.T) {
+	s := startServer(t)
+	p := startProxy(t, s.addr)
+	client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+	defer client.Close()
+	client.AddHook(hook{
+		before: onlyOnce(func() { p.cutEvery.Store(1) }),
+		after:  func() { p.cutEvery.Store(0) },
+	})
+	f := open(t, client, "f", 1000, 0.01)
+	require.Error(t, f.Delete(bg))
+	require.Positive(t, p.cuts.Load())
+	require.Equal(t, 1, calls(t, s.client, "unlink"))
 }
 
 // TestContextIsHonoured lets the server fall silent without closing its connections:
@@ -312,7 +424,7 @@ func TestContextIsHonoured(t *testing.T) {
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 
 	p.silent.Lock()
-	defer p.silent.Unlock()
+	defer func() { p.silent.Unlock(); awaitIdle(t, client) }()
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
 		"AddMany":  func(ctx context.Context) error { _, err := f.AddMany(ctx, keysOf(0, 1200)); return err },

@@ -29,6 +29,7 @@ type ReserveOption func(*reserve)
 
 type reserve struct {
 	expansion  int
+	expand     bool // expansion was named
 	nonScaling bool
 	ttl        time.Duration
 }
@@ -36,7 +37,7 @@ type reserve struct {
 // WithExpansion makes each further layer, once n keys are in, this many times as
 // large as the one before. At least 1; the module's default is 2.
 func WithExpansion(times int) ReserveOption {
-	return func(r *reserve) { r.expansion = times }
+	return func(r *reserve) { r.expansion, r.expand = times, true }
 }
 
 // WithoutScaling has the module refuse keys beyond n instead of adding layers: less
@@ -70,30 +71,68 @@ func OpenModule(ctx context.Context, client redis.UniversalClient, name string, 
 		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
 	case !(p > 0 && p < 1):
 		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
-	case r.expansion < 0 || r.expansion > 0 && r.nonScaling:
+	case r.expand && (r.expansion < 1 || r.nonScaling):
 		return nil, fmt.Errorf("%w: expansion %d, want at least 1, and not with WithoutScaling", bloom.ErrInvalid, r.expansion)
 	case r.ttl < 0 || r.ttl > 0 && r.ttl < time.Millisecond:
 		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, r.ttl)
 	}
 	m := &Module{client: client, name: name}
 	args := []any{"BF.RESERVE", name, p, n}
-	if r.expansion > 0 {
+	if r.expand {
 		args = append(args, "EXPANSION", r.expansion)
 	}
 	if r.nonScaling {
 		args = append(args, "NONSCALING")
 	}
-	_, err := doOnce(ctx, client, args...)
-	switch {
-	case err == nil && r.ttl > 0:
-		_, err = do(ctx, client, "PEXPIRE", name, r.ttl.Milliseconds())
-	case isReply(err) && strings.Contains(err.Error(), "exists"):
+	var err error
+	if r.ttl > 0 {
+		err = m.reserveExpiring(ctx, args, r.ttl)
+	} else {
+		_, err = doOnce(ctx, client, args...)
+	}
+	if errors.Is(err, errExists) || isReply(err) && strings.Contains(err.Error(), "exists") {
 		err = m.check(ctx, n)
 	}
 	if err != nil {
 		return nil, m.explain(err)
 	}
 	return m, nil
+}
+
+// errExists stands for the module's own refusal to make what is there.
+var errExists = errors.New("redisbloom: the key exists")
+
+// reserveExpiring makes a filter together with its expiry: there must never be one
+// that has none. In a transaction, the expiry would also be given to a filter that
+// is there already. So it is executed only if there is none up to then.
+func (m *Module) reserveExpiring(ctx context.Context, args []any, ttl time.Duration) error {
+	for range joinTries {
+		var err error
+		stopped := await(ctx, func() {
+			err = m.client.Watch(ctx, func(tx *redis.Tx) error {
+				there, err := tx.Exists(ctx, m.name).Result()
+				if err != nil {
+					return err
+				}
+				if there > 0 {
+					return errExists
+				}
+				cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+					pipe.Process(ctx, onceAny{redis.NewCmd(ctx, args...)})
+					pipe.Do(ctx, "PEXPIRE", m.name, ttl.Milliseconds())
+					return nil
+				})
+				return cause(cmds, err)
+			}, m.name)
+		})
+		if stopped != nil {
+			return stopped
+		}
+		if !errors.Is(err, redis.TxFailedErr) {
+			return err
+		}
+	}
+	return fmt.Errorf("redisbloom: key %q: made and deleted by others in each of %d tries: %w", m.name, joinTries, redis.TxFailedErr)
 }
 
 // check compares n with the capacity of a filter that is there.
@@ -223,6 +262,8 @@ func (m *Module) explain(err error) error {
 		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use Open: %w", m.name, err)
 	case isReply(err) && strings.Contains(err.Error(), "not found"):
 		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted; its keys are forgotten: OpenModule makes an empty one: %w", ErrLost, m.name, err)
+	case isReply(err) && strings.HasPrefix(err.Error(), "NOPERM "):
+		return fmt.Errorf("redisbloom: key %q: the user's ACL must allow %s: %w", m.name, moduleCommands, err)
 	case strings.Contains(err.Error(), "is full"):
 		return fmt.Errorf("redisbloom: key %q holds n keys and does not scale: open one with a larger n: %w", m.name, err)
 	}

@@ -73,6 +73,35 @@ func TestModuleExpires(t *testing.T) {
 	_, err = OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Hour))
 	require.NoError(t, err)
 	require.Empty(t, fake.expiry)
+	_, err = OpenModule(bg, client, "f", 800, 0.01, WithReserveTTL(time.Hour))
+	require.ErrorIs(t, err, ErrMismatch)
+	require.Empty(t, fake.expiry)
+
+	// Somebody else makes it at the same time.
+	client.AddHook(hook{before: onlyOnce(func() {
+		_, err := OpenModule(bg, protocolClient(t, addr, 2), "g", 700, 0.01)
+		require.NoError(t, err)
+	})})
+	_, err = OpenModule(bg, client, "g", 700, 0.01, WithReserveTTL(time.Hour))
+	require.NoError(t, err)
+	require.Empty(t, fake.expiry)
+}
+
+// TestModuleExpiresWithoutReply: however few replies come through, there is no filter
+// without its expiry.
+func TestModuleExpiresWithoutReply(t *testing.T) {
+	for cut := range int64(8) {
+		fake, addr := startFakeModule(t)
+		p := startProxy(t, addr)
+		client := redis.NewClient(&redis.Options{Addr: p.addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1})
+		p.cutEvery.Store(cut + 1)
+		OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Minute))
+		client.Close()
+		client = protocolClient(t, addr, 2)
+		_, err := OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, "60000", fake.expiry, "reply %d was cut", cut+1)
+	}
 }
 
 // TestModuleStrangeReplies: what is no answer is not taken for one. An add may have been
@@ -125,6 +154,8 @@ func TestModuleMissing(t *testing.T) {
 	s := startServer(t)
 	_, err := OpenModule(bg, s.client, "f", 100, 0.01)
 	require.ErrorContains(t, err, "does not have the RedisBloom module")
+	_, err = OpenModule(bg, s.client, "f", 100, 0.01, WithReserveTTL(time.Hour))
+	require.ErrorContains(t, err, "does not have the RedisBloom module")
 }
 
 func TestBadModuleParameters(t *testing.T) {
@@ -136,6 +167,7 @@ func TestBadModuleParameters(t *testing.T) {
 		"n = 0":        func() (*Module, error) { return OpenModule(bg, client, "f", 0, 0.1) },
 		"p = 1":        func() (*Module, error) { return OpenModule(bg, client, "f", 1, 1) },
 		"expansion -1": func() (*Module, error) { return OpenModule(bg, client, "f", 1, 0.1, WithExpansion(-1)) },
+		"expansion 0":  func() (*Module, error) { return OpenModule(bg, client, "f", 1, 0.1, WithExpansion(0)) },
 		"not with WithoutScaling": func() (*Module, error) {
 			return OpenModule(bg, client, "f", 1, 0.1, WithExpansion(2), WithoutScaling())
 		},

@@ -51,7 +51,8 @@ func (o *options) validate() error {
 
 // WithBloomOptions passes options on to bloom.New: strategy, seed or secret key.
 // They are part of what all users of a filter must agree on. bloom.MapHash is
-// refused, because its digests mean nothing outside one process.
+// refused, because its digests mean nothing outside one process, and so is a strategy
+// without a name.
 func WithBloomOptions(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
@@ -86,6 +87,9 @@ func WithFront(maxBytes uint64) Option {
 // with ErrReplicas after the timeout: what has been confirmed survives a failover.
 // It costs an add the replicas' round trip. The timeout must be shorter than the
 // client's ReadTimeout. For clients of a single server, Sentinel and Cluster.
+//
+// It is for Add and AddMany alone. What Open, Reopen, Push and Merge do may be lost in a
+// failover that comes right after them: the filter is then gone, or the one before.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }

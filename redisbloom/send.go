@@ -14,14 +14,14 @@ import (
 
 // send executes the commands of a round. An error means that ctx ended before the
 // replies came; what went wrong with one command stands in that command.
-func (s *store) send(ctx context.Context, parts []*part) error {
+func (s *store) send(ctx context.Context, parts []*part, add bool) error {
 	if len(parts) == 0 {
 		return nil
 	}
 	return await(ctx, func() {
 		switch {
-		case s.replicas > 0:
-			s.sendAndWait(ctx, parts)
+		case add && s.replicas > 0:
+			s.addAndWait(ctx, parts)
 		case len(parts) == 1:
 			s.client.Process(ctx, parts[0].cmd)
 		default:
@@ -34,37 +34,49 @@ func (s *store) send(ctx context.Context, parts []*part) error {
 	})
 }
 
-// sendAndWait executes the commands and has replicas confirm each. WAIT speaks of
-// what came over its own connection, so that the two must go to one node in one
-// pipeline.
-func (s *store) sendAndWait(ctx context.Context, parts []*part) {
-	var all sync.WaitGroup
+// addAndWait executes the adds and has replicas confirm each: shards side by side, but
+// what one of them gets in the order of the keys, so that of equal keys the first
+// is the new one.
+func (s *store) addAndWait(ctx context.Context, parts []*part) {
+	perShard := make(map[*shard][]*part)
 	for _, p := range parts {
-		p.wait = redis.NewIntCmd(ctx, "WAIT", s.replicas, s.wait.Milliseconds())
+		perShard[p.shard] = append(perShard[p.shard], p)
+	}
+	var all sync.WaitGroup
+	for _, parts := range perShard {
 		all.Go(func() {
-			// A node that is not, or no longer, the right one refuses the command
-			// and has not executed it: this is no retry of an add.
-			const tries = 5
-			for i := range tries {
-				if i > 0 {
-					time.Sleep(10 * time.Millisecond << i)
-				}
-				node, err := s.primary(ctx, p.shard.name)
-				if err != nil {
-					p.replies.SetErr(err)
-					return
-				}
-				pipe := node.Pipeline()
-				pipe.Process(ctx, p.cmd)
-				pipe.Process(ctx, p.wait)
-				pipe.Exec(ctx)
-				if !s.moved(ctx, p.replies.Err()) {
-					return
-				}
+			for _, p := range parts {
+				s.addPartAndWait(ctx, p)
 			}
 		})
 	}
 	all.Wait()
+}
+
+// addPartAndWait executes one command and has replicas confirm it. WAIT speaks of what
+// came over its own connection, so that the two must go to one node in one pipeline.
+func (s *store) addPartAndWait(ctx context.Context, p *part) {
+	p.wait = redis.NewIntCmd(ctx, "WAIT", s.replicas, s.wait.Milliseconds())
+	// A node that is not, or no longer, the right one refuses the command and has
+	// not executed it: this is no retry of an add.
+	const tries = 5
+	for i := range tries {
+		if i > 0 {
+			time.Sleep(10 * time.Millisecond << i)
+		}
+		node, err := s.primary(ctx, p.shard.name)
+		if err != nil {
+			p.replies.SetErr(err)
+			return
+		}
+		pipe := node.Pipeline()
+		pipe.Process(ctx, p.cmd)
+		pipe.Process(ctx, p.wait)
+		pipe.Exec(ctx)
+		if !s.moved(ctx, p.replies.Err()) {
+			return
+		}
+	}
 }
 
 // primary returns a client of the one node that holds a key.

@@ -70,7 +70,7 @@ func (s *store) add(ctx context.Context, keys [][]byte) ([]bool, error) {
 		last := min(first+s.round(), len(keys))
 		parts, err := s.split(ctx, keys[first:last], first, true, answers)
 		if err == nil {
-			err = s.send(ctx, parts)
+			err = s.send(ctx, parts, true)
 		}
 		for _, p := range parts {
 			if err := s.answer(ctx, p, err, true, answers); err != nil {
@@ -99,7 +99,7 @@ func (s *store) contains(ctx context.Context, keys [][]byte) ([]bool, error) {
 		last := min(first+s.round(), len(keys))
 		parts, err := s.split(ctx, keys[first:last], first, false, answers)
 		if err == nil {
-			err = s.send(ctx, parts)
+			err = s.send(ctx, parts, false)
 		}
 		for _, p := range parts {
 			if err := s.answer(ctx, p, err, false, answers); err != nil {

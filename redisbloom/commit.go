@@ -1,0 +1,162 @@
+package redisbloom
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Whoever adds to a filter writes to its key, and a transaction that watches the
+// key ends without effect then. On a key that many add to all the time it might
+// never come through. So after some tries the key is only looked at, and not
+// watched.
+const (
+	watchedTries   = 4
+	unwatchedTries = 4
+)
+
+// A view is what a transaction has found just before it begins.
+type view struct {
+	ticket  []byte // the first bytes of the upload
+	head    []byte // those of the shard's key
+	gone    bool   // the shard's key, although it may have had a head
+	expires time.Time
+}
+
+// commit executes commands on a shard's key in one moment, if it still is the key of
+// this life and u is whole. expires is when the key expires as it is now: somebody
+// may have changed that. Nothing is done otherwise; the error wraps ErrLost or
+// ErrMismatch if it is because of the shard's key.
+//
+// What is left open: if others add to the key so often that all of watchedTries
+// failed, and it is replaced by somebody else in the one round trip between the
+// look and the transaction, then the commands work on what replaced it. The error
+// wraps ErrLost or ErrMismatch then, too.
+func (f *Filter) commit(ctx context.Context, s *shard, l *life, u upload, commands func(pipe redis.Pipeliner, expires time.Time)) error {
+	for try := range watchedTries + unwatchedTries {
+		watched := []string{u.key}
+		if try < watchedTries {
+			watched = append(watched, s.name)
+		}
+		var last view
+		var err error
+		if stopped := await(ctx, func() { last, err = f.try(ctx, watched, s, l, u, commands) }); stopped != nil {
+			return explain(s.name, stopped) // the others may still be written to
+		}
+		switch {
+		case errors.Is(err, redis.TxFailedErr):
+			continue
+		case err != nil:
+			return explain(s.name, err)
+		}
+		if err := f.mine(ctx, s, l, last); err != nil {
+			return err
+		}
+		if !bytes.Equal(last.ticket, u.ticket) {
+			return fmt.Errorf("redisbloom: key %q: the upload was evicted, expired or deleted before it was whole, and nothing was changed: give the server more memory, or the maxmemory-policy noeviction, and try again", u.key)
+		}
+		return nil
+	}
+	return fmt.Errorf("redisbloom: key %q: changed by others in each of %d tries, and nothing was done: %w", u.key, watchedTries+unwatchedTries, redis.TxFailedErr)
+}
+
+// try looks and, if all is well, executes the commands. It returns what it has seen
+// last: by the commands' own transaction, if that was executed.
+func (f *Filter) try(ctx context.Context, watched []string, s *shard, l *life, u upload, commands func(redis.Pipeliner, time.Time)) (last view, err error) {
+	var unanswered error
+	err = f.client.Watch(ctx, func(tx *redis.Tx) error {
+		var err error
+		if last, err = look(ctx, tx, s.name, u.key); err != nil {
+			return err
+		}
+		h, err := f.check(s.name, last.head)
+		if err != nil || h.epoch != l.epoch || last.gone || !bytes.Equal(last.ticket, u.ticket) {
+			return nil // commit says why
+		}
+		head := redis.NewCmd(ctx, "GETRANGE", s.name, 0, headerBytes-1)
+		cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Process(ctx, onceAny{head}) // none is repeated: a RENAME would find its work done
+			commands(pipe, last.expires)
+			return nil
+		})
+		if err != nil && !isReply(err) {
+			unanswered = err // a cluster client would begin anew
+			return nil
+		}
+		if err != nil {
+			return cause(cmds, err)
+		}
+		text, err := head.Text()
+		last.head = []byte(text)
+		return err
+	}, watched...)
+	return last, errors.Join(err, unanswered)
+}
+
+// cause returns the reply because of which a transaction was not executed.
+func cause(cmds []redis.Cmder, err error) error {
+	for _, cmd := range cmds {
+		if e := cmd.Err(); e != nil && isReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
+			return e
+		}
+	}
+	return err
+}
+
+// look reads the beginnings of a shard's key and of an upload, and when the key
+// expires. Not every server tells the moment, but all tell how long it is to
+// there; by the clock before and after, it is the one of the header unless somebody
+// has changed it.
+func look(ctx context.Context, tx *redis.Tx, key, upload string) (view, error) {
+	pipe := tx.Pipeline()
+	ticket := pipe.GetRange(ctx, upload, 0, headerBytes-1)
+	head := pipe.GetRange(ctx, key, 0, headerBytes-1)
+	before := pipe.Time(ctx)
+	left := pipe.PTTL(ctx, key)
+	after := pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return view{}, err
+	}
+	v := view{ticket: []byte(ticket.Val()), head: []byte(head.Val())}
+	switch left := left.Val(); {
+	case left == -1: // never
+	case left <= 0: // a moment that has passed would delete whatever is there
+		v.gone = true
+	default:
+		v.expires = before.Val().Truncate(time.Millisecond).Add(left)
+		h, _ := decodeHeader(v.head)
+		if !h.expires.Before(v.expires) && !h.expires.After(after.Val().Add(left)) {
+			v.expires = h.expires
+		}
+	}
+	return v, nil
+}
+
+// mine returns an error if what was seen is not the key of this life.
+func (f *Filter) mine(ctx context.Context, s *shard, l *life, seen view) error {
+	if seen.gone {
+		return f.onLost(ctx, s, l, 0)
+	}
+	if len(seen.head) > 0 && !isOrphan(seen.head) {
+		if _, err := f.check(s.name, seen.head); err != nil {
+			l.lost.Store(true)
+			return err
+		}
+	}
+	return f.same(ctx, s, l, seen.head)
+}
+
+// setExpiry gives a key an expiry, or none: RENAME brings that of the upload along,
+// and BITOP leaves none.
+func setExpiry(ctx context.Context, pipe redis.Pipeliner, key string, expires time.Time) {
+	if expires.IsZero() {
+		pipe.Persist(ctx, key)
+	} else {
+		pipe.PExpireAt(ctx, key, expires)
+	}
+}

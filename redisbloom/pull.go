@@ -1,0 +1,92 @@
+package redisbloom
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// Pull adds the contents of the filter in Redis to local filters, one for each
+// shard, as Union does in the process. Everything that was added before Pull began
+// is in them afterwards.
+//
+// The error wraps bloom.ErrIncompatible as that of [Filter.Push] does, and
+// [ErrLost] if the filter is gone. After an error, the local filters may have part of
+// the contents.
+func (f *Filter) Pull(ctx context.Context, local ...*bloom.BloomFilter) error {
+	report, err := f.transfer(local)
+	if err != nil {
+		return err
+	}
+	for i, s := range f.shards {
+		l := s.life.Load()
+		if err := f.alive(ctx, s, l); err != nil {
+			return err
+		}
+		words := local[i].Words()
+		for from := uint64(0); from < f.scheme.SizeBytes(); from += chunkBytes {
+			to := min(from+chunkBytes, f.scheme.SizeBytes())
+			b, err := getRange(ctx, f.client, s.name, headerBytes+from, headerBytes+to-1)
+			if err != nil {
+				return err
+			}
+			for j := 0; j+8 <= len(b); j += 8 {
+				if w := binary.LittleEndian.Uint64(b[j:]); w != 0 {
+					words[(from+uint64(j))/8].Or(w)
+				}
+			}
+			report(to - from)
+		}
+		// The same key all the time, or some chunks came from another one.
+		if err := f.alive(ctx, s, l); err != nil {
+			return err
+		}
+	}
+	f.log.InfoContext(ctx, "pulled", "filter", f.name)
+	return nil
+}
+
+// transfer checks the local filters, and returns what counts the bytes for
+// WithProgress.
+func (f *Filter) transfer(local []*bloom.BloomFilter) (report func(bytes uint64), err error) {
+	if len(local) != len(f.shards) {
+		return nil, fmt.Errorf("%w: %d local filters for %d shards, want one for each: see NewLocal", bloom.ErrIncompatible, len(local), len(f.shards))
+	}
+	for i, l := range local {
+		if l == nil {
+			return nil, fmt.Errorf("%w: local filter %d is nil", bloom.ErrIncompatible, i)
+		}
+		if mine, want := l.Scheme().Identity(), f.scheme.Identity(); mine != want {
+			return nil, fmt.Errorf("%w: local filter %d has %s, want %s", bloom.ErrIncompatible, i, mine, want)
+		}
+	}
+	done, total := uint64(0), f.scheme.SizeBytes()*uint64(len(local))
+	report = func(bytes uint64) {
+		done += bytes
+		if f.opts.progress != nil {
+			f.opts.progress(done, total)
+		}
+	}
+	report(0)
+	return report, nil
+}
+
+// alive returns an error if a shard's key is not the one of this life any more.
+func (f *Filter) alive(ctx context.Context, s *shard, l *life) error {
+	value, err := getRange(ctx, f.client, s.name, 0, headerBytes-1)
+	if err != nil {
+		return err
+	}
+	return f.same(ctx, s, l, value)
+}
+
+// same compares the beginning of a shard's value with its life.
+func (f *Filter) same(ctx context.Context, s *shard, l *life, value []byte) error {
+	h, _ := decodeHeader(value)
+	if h.epoch == l.epoch {
+		return nil
+	}
+	return f.onLost(ctx, s, l, h.epoch)
+}
