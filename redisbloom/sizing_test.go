@@ -70,7 +70,7 @@ func TestShardSizes(t *testing.T) {
 		{16_000, 1e-12, 1000, bloom.Blocked, bloom.Params{M: 3072, K: 24}, 1000},
 		{1_000_000, 0.01, 16, bloom.DoubleHashing, bloom.Params{M: 601984, K: 7}, 16},
 		{35_000_000, 0.01, 0, bloom.DoubleHashing, bloom.Params{M: 167916864, K: 7}, 2},
-		{300_000_000, 0.01, 16, bloom.GuavaMitz32, bloom.Params{M: 179909504, K: 7}, 16},
+		{300_000_000, 0.01, 16, bloom.GuavaMitz32, bloom.Params{M: 179961280, K: 7}, 16},
 	} {
 		s, shards, err := layoutFor(c.n, c.p, c.shards, []bloom.Option{bloom.WithStrategy(c.strategy)})
 		require.NoError(t, err)
