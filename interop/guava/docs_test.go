@@ -30,6 +30,7 @@ func (o *oracle) page(t *testing.T) {
 	run := func(name string, args ...string) string {
 		command := exec.Command(name, args...)
 		command.Dir = dir
+		command.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // before Java 18, sources are read as the locale says
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
 		return string(out)

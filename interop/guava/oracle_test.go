@@ -61,7 +61,9 @@ func newOracle(t *testing.T) *oracle {
 }
 
 func (o *oracle) command(name string, args ...string) string {
-	out, err := exec.Command(name, args...).CombinedOutput()
+	command := exec.Command(name, args...)
+	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	out, err := command.CombinedOutput()
 	require.NoError(o.t, err, "%s: %s", name, out)
 	return strings.TrimSpace(string(out))
 }
