@@ -295,20 +295,6 @@ func FuzzAgainstMap(f *testing.F) {
 	})
 }
 
-// busyWriter has something else done before its first byte.
-type busyWriter struct {
-	bytes.Buffer
-	meanwhile func()
-}
-
-func (w *busyWriter) Write(p []byte) (int, error) {
-	if w.meanwhile != nil {
-		w.meanwhile()
-		w.meanwhile = nil
-	}
-	return w.Buffer.Write(p)
-}
-
 // TestSnapshotWhileKeysCome: keys that come while the filter is written, and are in its
 // bits, have taken their places, so that no layer of the copy gets more than it is for.
 func TestSnapshotWhileKeysCome(t *testing.T) {
@@ -316,7 +302,7 @@ func TestSnapshotWhileKeysCome(t *testing.T) {
 	var c clock
 	f := must(time.Hour, 4, n, 0.01, c.option())
 	var b [16]byte
-	out := busyWriter{meanwhile: func() {
+	out := frametest.BusyWriter{Meanwhile: func() {
 		for i := range uint64(n / 4) {
 			f.Add(key(&b, i))
 		}

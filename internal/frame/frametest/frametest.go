@@ -119,3 +119,17 @@ func (f *failing) Write(p []byte) (int, error) {
 	f.n += int64(len(p))
 	return len(p), nil
 }
+
+// A BusyWriter has something else done before its first byte.
+type BusyWriter struct {
+	bytes.Buffer
+	Meanwhile func()
+}
+
+func (w *BusyWriter) Write(p []byte) (int, error) {
+	if w.Meanwhile != nil {
+		w.Meanwhile()
+		w.Meanwhile = nil
+	}
+	return w.Buffer.Write(p)
+}
