@@ -22,10 +22,10 @@ func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count())
 
 // countOf returns how many keys have most likely set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
-	n := f.strategy.EstimatedN(f.params.M, f.params.K, x)
 	if x == 0 {
-		return 0
+		return 0 // also of the zero BloomFilter
 	}
+	n := f.strategy.EstimatedN(f.params.M, f.params.K, x)
 	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}

@@ -46,17 +46,16 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 	// Keys with equal digests are part of the rate. Without that part, p must
 	// still be possible.
 	collisions, rest := h.collisions(n), p
-	if p > 0 && p < 1 {
-		rest = p - collisions
-	}
-	if p > 0 && rest <= 0 {
-		return scheme{}, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
+	if p > 0 && p < 1 { // size refuses any other
+		if rest -= collisions; rest <= 0 {
+			return scheme{}, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
+		}
 	}
 	params, strategy, err := size(n, rest, o.strategy)
-	if err != nil && rest != p {
-		return scheme{}, fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.hash)
-	}
 	if err != nil {
+		if rest != p {
+			err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.hash)
+		}
 		return scheme{}, err
 	}
 	params.P = p
