@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
-
-	"github.com/twmb/murmur3"
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
@@ -57,37 +55,6 @@ const maxK = 64
 // maxForeignK is the largest k that Guava's files can say. Other systems choose k
 // for a p that nobody needs, and their filters are there to be read.
 const maxForeignK = 255
-
-var (
-	// DoubleHashing derives all positions from one 128-bit digest (h1, h2), by
-	// the congruential sequence
-	//
-	//	x_0 = h1
-	//	x_(i+1) = x_i·0xd1342543de82ef95 + (h2 xor 0x9e3779b97f4a7c15)  mod 2^64
-	//
-	// and maps each x_i to floor(x_i·m / 2^64). One hash a key, no division.
-	//
-	// Adding h2 without the multiplication, as the textbook's double hashing
-	// does, puts a key's positions on an arithmetic progression. Small filters
-	// suffer from that: at p = 1e-6 and n = 100 the measured rate is 53 times the
-	// promised one. With the multiplication it cannot be told from k independent
-	// hashes. The xor is for the empty key, whose Murmur3 digest is (0, 0): without
-	// it all its positions would be 0.
-	DoubleHashing = Strategy{id: idDoubleHashing, name: "double-hashing", index: doubleIndex}
-
-	// SeededHashing hashes the key itself k times, by 64-bit Murmur3 with the
-	// seeds s, s+1, …, s+k-1 (s is 0 unless [WithSeed] says otherwise), and takes
-	// each modulo m. It is the textbook's filter, k times the work of
-	// [DoubleHashing] at the same rate, and here to be compared with.
-	//
-	// One exception: the hash whose seed is the key's length, if that is 1 to 8, has
-	// the seed xor 0x9e3779b97f4a7c15 instead. Murmur3 by itself reaches only half of
-	// the positions there, which takes the rate of such keys up to 9 % above p.
-	//
-	// It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
-	// panic on a filter with this strategy.
-	SeededHashing = Strategy{id: idSeededHashing, name: "seeded-hashing"}
-)
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
 // are compatible if their strategies' names are equal. One with the empty name is for
@@ -199,114 +166,11 @@ func (s Strategy) taken() bool {
 // noBit is no position: positions are below m.
 const noBit = ^uint64(0)
 
-// The constants of DoubleHashing, frozen like its positions. The multiplier is
-// 5 modulo 8, as a full period of the congruential sequence needs.
-const (
-	doubleMul = 0xd1342543de82ef95
-	doubleXor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: any number without a pattern
-)
-
 // reduce maps a uniform x to [0, m) by multiplication, as m·(x / 2^64).
 // Lemire, "Fast random integer generation in an interval", 2019.
 func reduce(x, m uint64) uint64 {
 	hi, _ := bits.Mul64(x, m)
 	return hi
-}
-
-// doubleIndex is DoubleHashing as a pure function, for reference.
-func doubleIndex(h1, h2 uint64, i int, m uint64) uint64 {
-	x, y := h1, h2^doubleXor
-	for range i {
-		x = x*doubleMul + y
-	}
-	return reduce(x, m)
-}
-
-func doubleAdd(b bitArray, m uint64, k int, h1, h2 uint64) bool {
-	last := noBit
-	x, y := h1, h2^doubleXor
-	for range k {
-		pos := reduce(x, m)
-		if b.get(pos) == 0 {
-			last = pos
-		}
-		x = x*doubleMul + y
-	}
-	if last == noBit {
-		return false
-	}
-	x = h1
-	for range k {
-		if pos := reduce(x, m); pos != last {
-			b.set(pos)
-		}
-		x = x*doubleMul + y
-	}
-	return b.flip(last)
-}
-
-// doubleContains looks at four bits at a time and stops between fours. To stop
-// after each bit is a coin toss for the branch predictor; not to stop at all
-// loads bits of absent keys in vain. After four, an absent key is found out with
-// 15/16 certainty. BenchmarkContains, key=hit and key=miss.
-func doubleContains(b bitArray, m uint64, k int, h1, h2 uint64) bool {
-	x, y := h1, h2^doubleXor
-	for ; k > 4; k -= 4 {
-		x1 := x*doubleMul + y
-		x2 := x1*doubleMul + y
-		x3 := x2*doubleMul + y
-		if b.get(reduce(x, m))&b.get(reduce(x1, m))&b.get(reduce(x2, m))&b.get(reduce(x3, m)) == 0 {
-			return false
-		}
-		x = x3*doubleMul + y
-	}
-	all := uint64(1)
-	for range k {
-		all &= b.get(reduce(x, m))
-		x = x*doubleMul + y
-	}
-	return all != 0
-}
-
-// seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {
-	seed += uint64(i)
-	if uint64(len(key)) == seed {
-		seed = murmurSeed(seed)
-	}
-	return d.remainder(murmur3.SeedSum64(seed, key))
-}
-
-func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
-	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
-	last := noBit
-	for i := range k {
-		pos := seededPosition(key, seed, i, d)
-		positions[i] = pos
-		if b.get(pos) == 0 {
-			last = pos
-		}
-	}
-	if last == noBit {
-		return false
-	}
-	for _, pos := range positions[:k] {
-		if pos != last {
-			b.set(pos)
-		}
-	}
-	return b.flip(last)
-}
-
-// seededContains stops at the first bit that lacks: each further one costs a
-// hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
-	for i := range k {
-		if b.get(seededPosition(key, seed, i, d)) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // position calls a custom strategy's index and checks the answer: a bit beyond m

@@ -39,21 +39,21 @@ var rootTwins = []twin{
 	{name: "right, in slow motion: linearizability", right: true, in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion()},
 
 	// One winner.
-	{name: "one pass, as Guava has it: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	{name: "one pass, as Guava has it: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := false
 	for range k {
 		won = b.flip(reduce(x, m)) || won
 		x = x*doubleMul + y
 	}
 	return won`})},
-	{name: "one pass, as Guava has it: linearizability", in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	{name: "one pass, as Guava has it: linearizability", in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := false
 	for range k {
 		won = b.flip(reduce(x, m)) || won
 		x = x*doubleMul + y
 	}
 	return won`})},
-	{name: "one pass: SeededHashing", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: `	for _, pos := range positions[:k] {
+	{name: "one pass: SeededHashing", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_seeded.go", old: `	for _, pos := range positions[:k] {
 		if pos != last {
 			b.set(pos)
 		}
@@ -72,7 +72,7 @@ var rootTwins = []twin{
 		}
 	}
 	return last == noBit`)},
-	{name: "one pass: Blocked4", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "blocked.go", old: `	w0.Or(m0)
+	{name: "one pass: Blocked4", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_blocked.go", old: `	w0.Or(m0)
 	w1.Or(m1)
 	w2.Or(m2)
 	return w3.Or(m3)&m3 != m3`, new: `	won := w0.Or(m0)&m0 != m0
@@ -81,7 +81,7 @@ var rootTwins = []twin{
 	yield()
 	won = w2.Or(m2)&m2 != m2 || won
 	return w3.Or(m3)&m3 != m3 || won`})},
-	{name: "the last bit is flipped first: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy.go", old: doubleSecondPass, new: `	x = h1
+	{name: "the last bit is flipped first: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := b.flip(last)
 	for range k {
 		if pos := reduce(x, m); pos != last {
@@ -90,19 +90,19 @@ var rootTwins = []twin{
 		x = x*doubleMul + y
 	}
 	return won`})},
-	{name: "the last word is flipped first: Blocked2", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "blocked.go", old: `	w0.Or(m0)
+	{name: "the last word is flipped first: Blocked2", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_blocked.go", old: `	w0.Or(m0)
 	return w1.Or(m1)&m1 != m1`, new: `	won := w1.Or(m1)&m1 != m1
 	yield()
 	w0.Or(m0)
 	return won`})},
-	{name: "the wrong last word: Blocked2", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `	if lack1 == 0 { // the last`, `	if lack1 != 0 { // the last`)},
-	{name: "the wrong last word: Blocked4", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `		w0, w3, m0, m3 = w3, w0, m3, m0
+	{name: "the wrong last word: Blocked2", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_blocked.go", `	if lack1 == 0 { // the last`, `	if lack1 != 0 { // the last`)},
+	{name: "the wrong last word: Blocked4", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_blocked.go", `		w0, w3, m0, m3 = w3, w0, m3, m0
 `, `		w0, w1, m0, m1 = w1, w0, m1, m0
 `)},
-	{name: "the wrong last word: Blocked1 and Blocked8", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("blocked.go", `			last = j
+	{name: "the wrong last word: Blocked1 and Blocked8", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_blocked.go", `			last = j
 `, `			last = max(last, 0)
 `)},
-	{name: "a coinciding bit is lost to oneself", tests: []string{"TestOneWinnerInLockstep", "TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", doubleSecondPass, `	x = h1
+	{name: "a coinciding bit is lost to oneself", tests: []string{"TestOneWinnerInLockstep", "TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", doubleSecondPass, `	x = h1
 	for i := range k {
 		if pos := reduce(x, m); pos != last || i < k-1 {
 			b.set(pos)
@@ -142,14 +142,14 @@ var rootTwins = []twin{
 	// Positions.
 	{name: "Add sets k-1 bits", tests: []string{"TestKernelsEqualIndexFunctions", "TestPositionsAreFrozen"}, edits: one("bloom.go", `doubleAdd(f.bits, f.params.M, f.params.K,`, `doubleAdd(f.bits, f.params.M, f.params.K-1,`)},
 	{name: "Contains looks at k-1 bits", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("bloom.go", `doubleContains(f.bits, f.params.M, f.params.K,`, `doubleContains(f.bits, f.params.M, f.params.K-1,`)},
-	{name: "Contains leaves out a bit of four", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", `b.get(reduce(x2, m))&b.get(reduce(x3, m)) == 0`, `b.get(reduce(x2, m)) == 0`)},
-	{name: "seeds begin at 1", tests: []string{"TestPositionsAreFrozen", "TestKernelsEqualIndexFunctions"}, edits: one("strategy.go", `	seed += uint64(i)
+	{name: "Contains leaves out a bit of four", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", `b.get(reduce(x2, m))&b.get(reduce(x3, m)) == 0`, `b.get(reduce(x2, m)) == 0`)},
+	{name: "seeds begin at 1", tests: []string{"TestPositionsAreFrozen", "TestKernelsEqualIndexFunctions"}, edits: one("strategy_seeded.go", `	seed += uint64(i)
 `, `	seed += uint64(i) + 1
 `)},
-	{name: "SeededHashing ignores the seed", tests: []string{"TestSeedMovesPositions"}, edits: one("strategy.go", `	seed += uint64(i)
+	{name: "SeededHashing ignores the seed", tests: []string{"TestSeedMovesPositions"}, edits: one("strategy_seeded.go", `	seed += uint64(i)
 `, `	seed = uint64(i)
 `)},
-	{name: "the empty key's digest of zeros", tests: []string{"TestEmptyKey"}, edits: []edit{{"strategy.go", `x, y := h1, h2^doubleXor`, `x, y := h1, h2`, 3}}},
+	{name: "the empty key's digest of zeros", tests: []string{"TestEmptyKey"}, edits: []edit{{"strategy_double.go", `x, y := h1, h2^doubleXor`, `x, y := h1, h2`, 3}}},
 	{name: "a position of 32 bits: reduce", tests: []string{"TestDoubleIndexBeyond32Bits"}, edits: one("strategy.go", `	return hi
 `, `	return uint64(uint32(hi))
 `)},
@@ -166,14 +166,14 @@ var rootTwins = []twin{
 
 	// The rate.
 	{name: "the textbook's double hashing", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
-		{file: "strategy.go", old: `x = x*doubleMul + y`, new: `x = x + y`, times: 4},
-		{file: "strategy.go", old: `x1 := x*doubleMul + y`, new: `x1 := x + y`},
-		{file: "strategy.go", old: `x2 := x1*doubleMul + y`, new: `x2 := x1 + y`},
-		{file: "strategy.go", old: `x3 := x2*doubleMul + y`, new: `x3 := x2 + y`},
-		{file: "strategy.go", old: `x = x3*doubleMul + y`, new: `x = x3 + y`}}},
+		{file: "strategy_double.go", old: `x = x*doubleMul + y`, new: `x = x + y`, times: 4},
+		{file: "strategy_double.go", old: `x1 := x*doubleMul + y`, new: `x1 := x + y`},
+		{file: "strategy_double.go", old: `x2 := x1*doubleMul + y`, new: `x2 := x1 + y`},
+		{file: "strategy_double.go", old: `x3 := x2*doubleMul + y`, new: `x3 := x2 + y`},
+		{file: "strategy_double.go", old: `x = x3*doubleMul + y`, new: `x = x3 + y`}}},
 	{name: "a strategy that reuses hash bits: word and block", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
-		{file: "blocked.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`, times: 7}}},
-	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
+		{file: "strategy_blocked.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`, times: 7}}},
+	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("strategy_blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
 	return hi ^ lo`, `	return bits.RotateLeft64(y, t)`)},
 	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("hash.go", `	return hi ^ lo
 }
