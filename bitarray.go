@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/hugepage"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
@@ -58,7 +57,7 @@ func makeWords(words uint64) bitArray {
 	raw := make(bitArray, words+line/8-1)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % line / 8
 	b := raw[skip:][:words:words]
-	hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), words*8))
+	adviseHugePages(b)
 	return b
 }
 

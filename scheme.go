@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dchest/siphash"
-	"github.com/seed3447c163/bloom/internal/divide"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, all that
@@ -20,7 +19,7 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 	hash     hasher
-	divisor  divide.Divisor // by m, for strategies that take remainders
+	divisor  divisor // by m, for strategies that take remainders
 }
 
 // NewScheme returns the scheme of the filter that [New] makes of the same
@@ -63,7 +62,7 @@ func sized(n uint64, p float64, o options) (scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return scheme{}, err
 	}
-	return scheme{params, strategy, h, divide.New(params.M)}, nil
+	return scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // given makes the scheme with the m and k that params names.
@@ -82,7 +81,7 @@ func given(params Params, o options) (scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return scheme{}, err
 	}
-	return scheme{params, strategy, h, divide.New(params.M)}, nil
+	return scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // Params returns m and k, and n and p as far as they are known.
@@ -122,7 +121,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	case idBitsAndBlooms:
 		h := sum256(s.hash.k0, key)
 		for i := range s.params.K {
-			dst = append(dst, s.divisor.Remainder(h.at(uint64(i))))
+			dst = append(dst, s.divisor.remainder(h.at(uint64(i))))
 		}
 		return dst
 	}

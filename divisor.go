@@ -1,12 +1,11 @@
-// Package divide takes remainders by one divisor without dividing.
-package divide
+package bloom
 
 import (
 	"math"
 	"math/bits"
 )
 
-// A Divisor takes remainders modulo one m, again and again, by multiplication: half
+// A divisor takes remainders modulo one m, again and again, by multiplication: half
 // the time of divisions. BenchmarkRemainder.
 //
 // With 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), which has 64 bits, it is
@@ -16,39 +15,38 @@ import (
 //
 // Source: Granlund & Montgomery 1994, "Division by invariant integers using
 // multiplication", theorem 4.2.
-type Divisor struct {
+type divisor struct {
 	m, magic uint64
 	mask     uint64 // 2^63-1; 0 for m = 1, whose magic would need 65 bits
 	shift    uint   // l-1
 }
 
-// below63 masks the low 63 bits.
 const below63 = math.MaxInt64
 
-// New returns the divisor m, for m >= 1.
-func New(m uint64) Divisor {
+// newDivisor is for m >= 1.
+func newDivisor(m uint64) divisor {
 	if m == 1 {
-		return Divisor{m: 1}
+		return divisor{m: 1}
 	}
 	l := uint(bits.Len64(m - 1))
 	magic, rest := bits.Div64(1<<(l-1), 0, m)
 	if rest > 0 {
 		magic++
 	}
-	return Divisor{m, magic, below63, l - 1}
+	return divisor{m, magic, below63, l - 1}
 }
 
-// Remainder63 returns the remainder of the low 63 bits of x. It inlines; a test holds
+// remainder63 returns the remainder of the low 63 bits of x. It inlines; a test holds
 // it to that.
-func (d *Divisor) Remainder63(x uint64) uint64 {
+func (d *divisor) remainder63(x uint64) uint64 {
 	x &= d.mask
 	q, _ := bits.Mul64(x, d.magic)
 	return x - q>>(d.shift&63)*d.m
 }
 
-// Remainder returns x % m for all 64 bits of x. It inlines too, and has no branch: borrow
+// remainder returns x % m for all 64 bits of x. It inlines too, and has no branch: borrow
 // is 1 if the quotient was one too large.
-func (d *Divisor) Remainder(x uint64) uint64 {
+func (d *divisor) remainder(x uint64) uint64 {
 	x &= d.mask<<1 | d.mask
 	q, _ := bits.Mul64(x, d.magic)
 	r, borrow := bits.Sub64(x, q>>(d.shift&63)*d.m, 0)
