@@ -109,7 +109,7 @@ func answer(yes bool, answers []bool, i int) int {
 // looksAhead reports whether there is something to gain: not where the filter is
 // small, and not with a strategy whose time goes into hashing each key k times.
 func (f *BloomFilter) looksAhead() bool {
-	return len(f.bits) >= batchWords && !f.strategy.NeedsKey()
+	return len(f.bits) >= batchWords && f.hash != idOfKey
 }
 
 func checkAnswers(keys int, answers []bool) {
@@ -123,35 +123,35 @@ func checkAnswers(keys int, answers []bool) {
 // the same time.
 func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 	for i := range group {
-		d[i].h1, d[i].h2 = f.hash.sum(viewBytes(&group[i]))
+		d[i].h1, d[i].h2 = f.scheme.hash.sum(viewBytes(&group[i]))
 	}
 	switch {
-	case f.strategy.groups() > 0:
+	case f.kernel.groups() > 0:
 		for i := range group {
-			f.bits.block(d[i].h1, f.params.M)[0].Load()
+			f.bits.block(d[i].h1, f.m)[0].Load()
 		}
-	case f.strategy.id == idDoubleHashing:
+	case f.kernel == idDoubleHashing:
 		for i := range group {
 			x, y := d[i].h1, d[i].h2^doubleXor
-			for range f.params.K {
-				f.bits.get(reduce(x, f.params.M))
+			for range f.k {
+				f.bits.get(reduce(x, f.m))
 				x = x*doubleMul + y
 			}
 		}
-	case f.strategy.id == idGuavaMitz64:
+	case f.kernel == idGuavaMitz64:
 		for i := range group {
 			x := d[i].h1
-			for range f.params.K {
-				f.bits.get(f.divisor.remainder63(x))
+			for range f.k {
+				f.bits.get(f.scheme.divisor.remainder63(x))
 				x += d[i].h2
 			}
 		}
-	case f.strategy.id == idGuavaMitz32:
+	case f.kernel == idGuavaMitz32:
 		for i := range group {
 			x := int32(d[i].h1)
-			for range f.params.K {
+			for range f.k {
 				x += int32(d[i].h1 >> 32)
-				f.bits.get(f.divisor.remainder63(fold32(x)))
+				f.bits.get(f.scheme.divisor.remainder63(fold32(x)))
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilt
 						work(func() bool { left--; return left >= 0 })
 					}
 					b.StopTimer()
-					b.ReportMetric(float64(f.params.M)/float64(n), "bits/key")
+					b.ReportMetric(float64(f.Params().M)/float64(n), "bits/key")
 					b.ReportMetric(float64(yes.Load())/float64(b.N), "true/op")
 				})
 			}
@@ -106,7 +106,7 @@ func present(i, n uint64) uint64 { return reduce(mix(^i), n) }
 func BenchmarkAdd(b *testing.B) {
 	empty := func(s Strategy, n uint64) *BloomFilter { return MustNew(n, benchP, WithStrategy(s)) }
 	benchEach(b, "fresh", empty, absent, func(f *BloomFilter, key []byte, i uint64) bool {
-		if i%f.params.N == 0 { // on all goroutines: each empties it after its n
+		if i%f.Params().N == 0 { // on all goroutines: each empties it after its n
 			f.Clear()
 		}
 		return f.Add(key)

@@ -49,14 +49,18 @@ func tryWords(m, words uint64) (b bitArray, err error) {
 	return makeWords(words), nil
 }
 
-// makeWords allocates. The first word begins a cache line, so that each block of
-// Blocked is one line and not parts of two: the runtime's size classes are not
-// all multiples of it.
+// makeWords allocates. The first word of whole lines begins a line, so that each block
+// of Blocked is one cache line and not parts of two: most arrays come so from the
+// runtime, but not all of its size classes are multiples of a line. Other arrays have no
+// blocks, and stay where they are: room to move them would be a third of a small one.
 func makeWords(words uint64) bitArray {
-	const line = 64
-	raw := make(bitArray, words+line/8-1)
-	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % line / 8
-	b := raw[skip:][:words:words]
+	const line = 64 / 8
+	b := make(bitArray, words)
+	if skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) / 8 % line; skip > 0 && words%line == 0 {
+		b = make(bitArray, words+line-1)
+		skip = -uintptr(unsafe.Pointer(unsafe.SliceData(b))) / 8 % line
+		b = b[skip:][:words:words]
+	}
 	adviseHugePages(b)
 	return b
 }

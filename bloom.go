@@ -16,7 +16,15 @@ import (
 // and allocate nothing.
 type BloomFilter struct {
 	bits bitArray
-	scheme
+
+	// What Add and Contains need of the scheme, together.
+	m      uint64
+	seed   uint64
+	k      uint8
+	kernel strategyID
+	hash   hashID
+
+	scheme *scheme // shared with all filters that were made from it
 }
 
 // New returns an empty filter for n different keys with a false-positive rate of
@@ -27,11 +35,15 @@ type BloomFilter struct {
 // to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
 // too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
-	s, err := sized(n, p, newOptions(opts))
+	o, err := newOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(s)
+	s, err := sized(n, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.newFilter()
 }
 
 // MustNew is [New] for parameters that are constants of the program: it panics
@@ -54,11 +66,15 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // is not valid or cannot be had with these M and K, and [ErrTooLarge] if the machine
 // has too little memory.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
-	s, err := given(params, newOptions(opts))
+	o, err := newOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(s)
+	s, err := given(params, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.newFilter()
 }
 
 func (p Params) validate(s Strategy) error {
@@ -73,12 +89,12 @@ func (p Params) validate(s Strategy) error {
 	return nil
 }
 
-func newFilter(s scheme) (*BloomFilter, error) {
+func (s *scheme) newFilter() (*BloomFilter, error) {
 	b, err := newBitArray(s.params.M)
 	if err != nil {
 		return nil, err
 	}
-	return &BloomFilter{bits: b, scheme: s}, nil
+	return s.filter(b), nil
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is
@@ -90,16 +106,27 @@ func newFilter(s scheme) (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	switch { // as hasher.sum does, with a call less
-	case f.hash.hash == MapHash:
-		h1 := maphash.Bytes(mapSeed, key)
-		return f.AddHash(h1, widen(h1))
-	case f.strategy.NeedsKey():
+	var h1, h2 uint64
+	switch f.hash {
+	case idMurmur3:
+		h1, h2 = murmur3.SeedSum128(f.seed, f.seed, key)
+	case idMapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+		h2 = widen(h1)
+	case idOfKey:
 		return f.addKey(key)
-	case f.hash.hash == Murmur3:
-		return f.AddHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
+	default:
+		h1, h2 = f.scheme.hash.sum(key)
 	}
-	return f.AddHash(f.hash.sum(key))
+	switch f.kernel { // as in AddHash, which would be one more call
+	case idDoubleHashing:
+		return doubleAdd(f.bits, f.m, int(f.k), h1, h2)
+	case idBlocked2:
+		return blocked2Add(f.bits, f.m, int(f.k), h1, h2)
+	case idBlocked4:
+		return blocked4Add(f.bits, f.m, int(f.k), h1, h2)
+	}
+	return f.AddHash(h1, h2)
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
@@ -110,46 +137,57 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 // [BloomFilter.Hash] of this or a compatible filter. It panics if the strategy
 // needs the key itself, as [SeededHashing] and [BitsAndBlooms] do.
 func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
-	switch f.strategy.id {
+	switch f.kernel {
 	case idDoubleHashing:
-		return doubleAdd(f.bits, f.params.M, f.params.K, h1, h2)
+		return doubleAdd(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked2:
-		return blocked2Add(f.bits, f.params.M, f.params.K, h1, h2)
+		return blocked2Add(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked4:
-		return blocked4Add(f.bits, f.params.M, f.params.K, h1, h2)
+		return blocked4Add(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked1, idBlocked8:
-		return blockedAdd(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+		return blockedAdd(f.bits, f.m, int(f.k), f.kernel.groups(), h1, h2)
 	case idGuavaMitz64:
-		return mitz64Add(f.bits, &f.divisor, f.params.K, h1, h2)
+		return mitz64Add(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
-		return mitz32Add(f.bits, &f.divisor, f.params.K, h1)
+		return mitz32Add(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idCustom:
-		return customAdd(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
+		return customAdd(f.bits, f.m, int(f.k), f.scheme.strategy.def, h1, h2)
 	}
 	panic(f.misuse("AddHash"))
 }
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
-	if f.strategy.id == idBitsAndBlooms {
-		return bitsAndBloomsAdd(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
+	if f.kernel == idBitsAndBlooms {
+		return bitsAndBloomsAdd(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
-	return seededAdd(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
+	return seededAdd(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
 }
 
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	switch { // as hasher.sum does, with a call less
-	case f.hash.hash == MapHash:
-		h1 := maphash.Bytes(mapSeed, key)
-		return f.ContainsHash(h1, widen(h1))
-	case f.strategy.NeedsKey():
+	var h1, h2 uint64
+	switch f.hash {
+	case idMurmur3:
+		h1, h2 = murmur3.SeedSum128(f.seed, f.seed, key)
+	case idMapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+		h2 = widen(h1)
+	case idOfKey:
 		return f.containsKey(key)
-	case f.hash.hash == Murmur3:
-		return f.ContainsHash(murmur3.SeedSum128(f.hash.k0, f.hash.k0, key))
+	default:
+		h1, h2 = f.scheme.hash.sum(key)
 	}
-	return f.ContainsHash(f.hash.sum(key))
+	switch f.kernel { // as in ContainsHash, which would be one more call
+	case idDoubleHashing:
+		return doubleContains(f.bits, f.m, int(f.k), h1, h2)
+	case idBlocked2:
+		return blocked2Contains(f.bits, f.m, int(f.k), h1, h2)
+	case idBlocked4:
+		return blocked4Contains(f.bits, f.m, int(f.k), h1, h2)
+	}
+	return f.ContainsHash(h1, h2)
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -158,56 +196,58 @@ func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(bytesO
 // ContainsHash is [BloomFilter.Contains] for a key whose digest is already known.
 // It panics where [BloomFilter.AddHash] does.
 func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
-	switch f.strategy.id {
+	switch f.kernel {
 	case idDoubleHashing:
-		return doubleContains(f.bits, f.params.M, f.params.K, h1, h2)
+		return doubleContains(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked2:
-		return blocked2Contains(f.bits, f.params.M, f.params.K, h1, h2)
+		return blocked2Contains(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked4:
-		return blocked4Contains(f.bits, f.params.M, f.params.K, h1, h2)
+		return blocked4Contains(f.bits, f.m, int(f.k), h1, h2)
 	case idBlocked1, idBlocked8:
-		return blockedContains(f.bits, f.params.M, f.params.K, f.strategy.groups(), h1, h2)
+		return blockedContains(f.bits, f.m, int(f.k), f.kernel.groups(), h1, h2)
 	case idGuavaMitz64:
-		return mitz64Contains(f.bits, &f.divisor, f.params.K, h1, h2)
+		return mitz64Contains(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
-		return mitz32Contains(f.bits, &f.divisor, f.params.K, h1)
+		return mitz32Contains(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idCustom:
-		return customContains(f.bits, f.params.M, f.params.K, f.strategy, h1, h2)
+		return customContains(f.bits, f.m, int(f.k), f.scheme.strategy.def, h1, h2)
 	}
 	panic(f.misuse("ContainsHash"))
 }
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
-	if f.strategy.id == idBitsAndBlooms {
-		return bitsAndBloomsContains(f.bits, &f.divisor, f.params.K, sum256(f.hash.k0, key))
+	if f.kernel == idBitsAndBlooms {
+		return bitsAndBloomsContains(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
-	return seededContains(f.bits, &f.divisor, f.params.K, f.hash.k0, key)
+	return seededContains(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
 }
 
 // misuse says what a call on a filter of this strategy did wrong.
 func (f *BloomFilter) misuse(call string) string {
-	if f.strategy.id == idNone {
+	if f.kernel == idNone {
 		return "bloom: use of a BloomFilter that was not made by New"
 	}
-	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, f.strategy)
+	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, f.scheme.strategy)
 }
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters
 // with [BloomFilter.AddHash] and [BloomFilter.ContainsHash]. The digest serves
 // every filter with the same hash and seed or key, whatever its size, and with any
 // strategy but [SeededHashing] and [BitsAndBlooms], which need the key itself.
-func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.hash.sum(key) }
+func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.orNone().hash.sum(key) }
 
 // HashString is [BloomFilter.Hash] for a string, without copying it.
-func (f *BloomFilter) HashString(key string) (h1, h2 uint64) { return f.hash.sum(bytesOf(key)) }
+func (f *BloomFilter) HashString(key string) (h1, h2 uint64) {
+	return f.scheme.orNone().hash.sum(bytesOf(key))
+}
 
 // Params returns what the filter was made with.
-func (f *BloomFilter) Params() Params { return f.params }
+func (f *BloomFilter) Params() Params { return f.scheme.orNone().params }
 
 // Strategy returns the strategy that finds the keys' positions. For a filter made
 // with [Blocked] it is the one of Blocked1 to Blocked8 that New chose.
-func (f *BloomFilter) Strategy() Strategy { return f.strategy }
+func (f *BloomFilter) Strategy() Strategy { return f.scheme.orNone().strategy }
 
 // SizeBytes returns the memory that the bits take.
 func (f *BloomFilter) SizeBytes() uint64 { return uint64(len(f.bits)) * 8 }
@@ -217,6 +257,7 @@ func (f BloomFilter) GoString() string { return f.String() }
 
 // String describes the filter in a line for a log, in constant time.
 func (f BloomFilter) String() string {
-	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%v bytes=%d)",
-		f.params.N, f.params.P, f.params.M, f.params.K, f.strategy, f.hash.hash, f.SizeBytes())
+	s := f.scheme.orNone()
+	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%s bytes=%d)",
+		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.hash.name, f.SizeBytes())
 }

@@ -117,7 +117,7 @@ func TestOtherDamage(t *testing.T) {
 			}
 		}
 		for other, q := range filters {
-			if q.f.params.M == p.f.params.M && other != name {
+			if q.f.Params().M == p.f.Params().M && other != name {
 				v.offer(append(bytes.Clone(data[:headerUnit]), golden(t, other, q.f)[headerUnit:]...), "header of %s, words of %s", name, other)
 			}
 		}
@@ -172,9 +172,9 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { b[13] = 200 }, ErrIncompatible, `the data's strategy is number 200, "double-hashing", which this version does not know`},
 		{"double-hashing", func(b []byte) { b[13] = byte(idCustom) }, ErrIncompatible, `the data's strategy is "double-hashing", want one of that name by WithStrategy`},
 		{"triple", func(b []byte) { clear(b[48:54]); b[15] = 0 }, ErrCorrupt, `strategy 1 "", which no filter has`},
-		{"double-hashing", func(b []byte) { b[14] = byte(MapHash) }, ErrCorrupt, "its hash is maphash, which is never written"},
+		{"double-hashing", func(b []byte) { b[14] = byte(idMapHash) }, ErrCorrupt, "its hash is maphash, which is never written"},
 		{"double-hashing", func(b []byte) { b[14] = 9 }, ErrIncompatible, "the data's hash is number 9, which this version does not know"},
-		{"double-hashing", func(b []byte) { b[14] = byte(sipHash) }, ErrIncompatible, "want its secret key by WithKey"},
+		{"double-hashing", func(b []byte) { b[14] = byte(idSipHash) }, ErrIncompatible, "want its secret key by WithKey"},
 		{"double-hashing", func(b []byte) { b[15] = 13 }, ErrCorrupt, "byte 61 of the header is 0x67, want 0"},
 		{"double-hashing", func(b []byte) { b[15] = 15 }, ErrCorrupt, `is named "double-hashing\x00", want "double-hashing"`},
 		{"double-hashing", func(b []byte) { b[63] = 1 }, ErrCorrupt, "byte 63 of the header is 0x1, want 0"},
@@ -191,7 +191,7 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { b[64+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
 		{"blocked-4", func(b []byte) { b[12] = 6 }, ErrCorrupt, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
 		{"blocked-4", func(b []byte) { le.PutUint64(b[16:], 1023) }, ErrCorrupt, `m = 1023 and k = 8 with strategy "blocked-4"`},
-		{"seeded-hashing", func(b []byte) { b[14] = byte(sipHash) }, ErrIncompatible, "want its secret key"},
+		{"seeded-hashing", func(b []byte) { b[14] = byte(idSipHash) }, ErrIncompatible, "want its secret key"},
 	} {
 		data := golden(t, c.name, filters[c.name].f)
 		c.edit(data)
@@ -205,7 +205,7 @@ func TestForgedFields(t *testing.T) {
 	// SeededHashing has no key, even if the key is right.
 	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
 	keyed := keyedHasher(testKey)
-	data[14] = byte(sipHash)
+	data[14] = byte(idSipHash)
 	le.PutUint64(data[40:], keyed.check())
 	_, err := Read(bytes.NewReader(forge(data)), WithKey(testKey))
 	require.ErrorIs(t, err, ErrCorrupt)
@@ -229,9 +229,9 @@ type hidden struct{ io.Reader }
 // words that follow.
 func TestLyingHeaderAllocatesLittle(t *testing.T) {
 	for _, come := range []int{0, 8, 1000, 100_000, 3_000_000} {
-		s, err := given(Params{M: 1 << 33, K: 7}, newOptions(nil))
+		made, err := NewSchemeWithParams(Params{M: 1 << 33, K: 7})
 		require.NoError(t, err)
-		data := append(s.appendHeader(nil), make([]byte, come)...)
+		data := append(made.scheme.appendHeader(nil), make([]byte, come)...)
 		for name, r := range map[string]io.Reader{"bytes": bytes.NewReader(data), "stream": hidden{bytes.NewReader(data)}} {
 			got := allocated(func() {
 				_, err := Read(r)

@@ -35,7 +35,11 @@ import (
 // a later version of this package, [ErrTooLarge] if it is larger than the machine's
 // memory or WithMaxBytes, or the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
-	f, _, err := read(r, options{hash: anyHash, maxBytes: math.MaxUint64}.with(opts))
+	o, err := options{maxBytes: math.MaxUint64}.with(opts)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := read(r, o)
 	return f, err
 }
 
@@ -48,12 +52,12 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 // If there is an error, the receiver is unchanged. Unlike the other methods,
 // ReadFrom must not be called while others use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
-	o := options{hash: anyHash, maxBytes: math.MaxUint64}
-	if f.strategy.id == idCustom {
-		o.strategy = f.strategy
+	o, own := options{maxBytes: math.MaxUint64}, f.scheme.orNone()
+	if own.strategy.id() == idCustom {
+		o.strategy = own.strategy
 	}
-	if f.hash.hash == sipHash {
-		key := f.hash.key()
+	if own.hash.hash == &sipHash {
+		key := own.hash.key()
 		o.key = &key
 	}
 	g, n, err := read(r, o)
@@ -71,7 +75,7 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter
-	g.scheme = f.scheme
+	g.scheme = f.scheme // for what it lends
 	switch _, err := g.ReadFrom(r); {
 	case err == io.EOF:
 		return truncated("a filter", err)
@@ -118,7 +122,7 @@ func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
 			return nil, in.n, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", ErrCorrupt, last, s.params.M)
 		}
 	}
-	return &BloomFilter{bits: b, scheme: s}, in.n, nil
+	return s.filter(b), in.n, nil
 }
 
 // A source counts and checksums the bytes that are read from it.

@@ -60,8 +60,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{plain, nil, ""},
 		{plain, []Option{WithSeed(17), WithHash(Murmur3), WithStrategy(DoubleHashing), WithMaxBytes(8)}, ""},
 		{plain, []Option{WithSeed(18)}, "the data's seed is 17, want 18"},
-		{plain, []Option{WithHash(MapHash)}, "the data's hash is murmur3, want maphash"},
-		{plain, []Option{WithKey(testKey)}, "the data's hash is murmur3 without a key, want the given key"},
+		{plain, []Option{WithHash(MapHash)}, "the data's hash is \"murmur3\", want \"maphash\""},
+		{plain, []Option{WithKey(testKey)}, "the data's hash is \"murmur3\" without a key, want the given key"},
 		{plain, []Option{WithStrategy(Blocked)}, `the data's strategy is "double-hashing", want "blocked"`},
 		{plain, []Option{WithStrategy(SeededHashing)}, `the data's strategy is "double-hashing", want "seeded-hashing"`},
 		{plain, []Option{WithStrategy(custom)}, `the data's strategy is "double-hashing", want "triple"`},
@@ -69,15 +69,15 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked)}, ""},
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked8)}, ""},
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked4)}, `the data's strategy is "blocked-8", want "blocked-4"`},
-		{keyed, nil, "the data's hash is siphash, want its secret key by WithKey"},
-		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is siphash, want murmur3"},
-		{keyed, []Option{WithHash(Murmur3), WithKey(testKey)}, "the data's hash is siphash, want murmur3"},
+		{keyed, nil, "the data's hash is \"siphash\", want its secret key by WithKey"},
+		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is \"siphash\", want \"murmur3\""},
+		{keyed, []Option{WithHash(Murmur3), WithKey(testKey)}, "the data's hash is \"siphash\", want \"murmur3\""},
 		{keyed, []Option{WithKey(other)}, "the data was made with another secret key than the given one"},
-		{keyed, []Option{WithSeed(11)}, "the data's hash is siphash with a secret key, want seed 11"},
-		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is siphash, want maphash"},
+		{keyed, []Option{WithSeed(11)}, "the data's hash is \"siphash\" with a secret key, want seed 11"},
+		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
 		{named, []Option{WithStrategy(custom)}, ""},
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
-		{named, []Option{WithStrategy(NewStrategy("other", custom.index))}, `the data's strategy is "triple", want "other"`},
+		{named, []Option{WithStrategy(NewStrategy("other", custom.def.index))}, `the data's strategy is "triple", want "other"`},
 		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
 	} {
 		_, err := Read(bytes.NewReader(c.data), c.opts...)
@@ -93,7 +93,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	for _, data := range [][]byte{plain, named} {
 		for text, s := range map[string]Strategy{
 			`strategy "triple" has no index function`:  NewStrategy("triple", nil),
-			`strategy name "blocked" is taken by this`: NewStrategy("blocked", custom.index),
+			`strategy name "blocked" is taken by this`: NewStrategy("blocked", custom.def.index),
 		} {
 			_, err := Read(bytes.NewReader(data), WithStrategy(s))
 			require.ErrorIs(t, err, ErrInvalid)
@@ -124,7 +124,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, ErrIncompatible)
 			require.Same(t, &before.bits[0], &c.into.bits[0])
-			require.Equal(t, before.params, c.into.params)
+			require.Equal(t, before.Params(), c.into.Params())
 		}
 	}
 }

@@ -35,7 +35,7 @@ const largestM = maxM - blockBits
 // TestLargestM: what the argument above rests on. 9.39e14 keys at 1 % would fit
 // by the classical bound, but not with a whole k.
 func TestLargestM(t *testing.T) {
-	for _, s := range builtins {
+	for _, s := range ours {
 		got, err := ParamsFor(6e14, 0.01, s)
 		require.NoError(t, err, s)
 		require.LessOrEqual(t, got.M, uint64(largestM), s)
@@ -64,7 +64,7 @@ func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 			h1, h2 := digest(j)
 			at := func(h1, h2 uint64) (block uint64, within [maxK]uint64) {
 				for i := range within {
-					pos := s.index(h1, h2, i, largestM)
+					pos := s.def.index(h1, h2, i, largestM)
 					if i > 0 && pos/blockBits != block {
 						t.Fatalf("%s: probe %d is in block %d, the first in %d", s, i, pos/blockBits, block)
 					}
@@ -177,7 +177,7 @@ func TestMapHashWithinABlock(t *testing.T) {
 			words[h2>>60]++
 			before := uint64(0)
 			for i := range 16 {
-				bit := Blocked8.index(h1, h2, i, largestM) % 64 // the same for every z
+				bit := Blocked8.def.index(h1, h2, i, largestM) % 64 // the same for every z
 				single[i][bit]++
 				if i > 0 {
 					pair[i-1][before<<6|bit]++

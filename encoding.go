@@ -74,7 +74,7 @@ func (c checksum) append(dst []byte) []byte {
 
 // encodedBytes returns the size of the filter in its format.
 func (f *BloomFilter) encodedBytes() uint64 {
-	return uint64(headerBytes(len(f.strategy.name))) + f.SizeBytes() + trailerBytes
+	return uint64(headerBytes(len(f.Strategy().Name()))) + f.SizeBytes() + trailerBytes
 }
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
@@ -90,14 +90,14 @@ func (f *BloomFilter) encodedBytes() uint64 {
 // nothing to another process: with [MapHash], or with a strategy of one's own that
 // has no name or one of more than 255 bytes. Then nothing is written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
-	if err := f.portable(); err != nil {
+	if err := f.scheme.orNone().portable(); err != nil {
 		return 0, err
 	}
 	var (
 		sum     checksum
 		written int64
 		words   = f.bits
-		buf     = f.appendHeader(make([]byte, 0, min(f.encodedBytes(), chunkBytes+trailerBytes)))
+		buf     = f.scheme.appendHeader(make([]byte, 0, min(f.encodedBytes(), chunkBytes+trailerBytes)))
 	)
 	for done := false; !done; buf = buf[:0] {
 		fit := min(len(words), (chunkBytes-len(buf))/8)
@@ -158,7 +158,7 @@ func (a *appender) Write(p []byte) (int, error) {
 // encoding.BinaryAppender. The error is WriteTo's, or wraps [ErrTooLarge] on a 32-bit
 // system if there is no slice that long.
 func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
-	if err := f.portable(); err != nil {
+	if err := f.scheme.orNone().portable(); err != nil {
 		return dst, err
 	}
 	size, err := f.roomFor(1)
@@ -186,7 +186,7 @@ func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil
 // AppendText appends what [BloomFilter.WriteTo] writes, in base64, to dst. It
 // implements encoding.TextAppender.
 func (f BloomFilter) AppendText(dst []byte) ([]byte, error) {
-	if err := f.portable(); err != nil {
+	if err := f.scheme.orNone().portable(); err != nil {
 		return dst, err
 	}
 	size, err := f.roomFor(2)

@@ -32,13 +32,13 @@ func portables(t testing.TB) map[string]portable {
 			params.M, params.K = 1024, 8
 		}
 		opts, needed := []Option{WithStrategy(s)}, []Option(nil)
-		if s.id == idCustom {
+		if s.id() == idCustom {
 			opts, needed = nil, opts
 		}
-		add(s.name, params, 100, opts, needed)
-		add(s.name+"-seed", params, 100, append(opts, WithSeed(1<<63+42)), needed)
+		add(s.Name(), params, 100, opts, needed)
+		add(s.Name()+"-seed", params, 100, append(opts, WithSeed(1<<63+42)), needed)
 		if !s.NeedsKey() {
-			add(s.name+"-key", params, 100, opts, append(needed, WithKey(testKey)))
+			add(s.Name()+"-key", params, 100, opts, append(needed, WithKey(testKey)))
 		}
 	}
 	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)
@@ -83,7 +83,7 @@ func same(t testing.TB, want, got *BloomFilter) {
 func TestRoundTrip(t *testing.T) {
 	for name, p := range portables(t) {
 		data := marshal(t, p.f)
-		require.Len(t, data, headerBytes(len(p.f.strategy.name))+len(p.f.bits)*8+8, name)
+		require.Len(t, data, headerBytes(len(p.f.Strategy().Name()))+len(p.f.bits)*8+8, name)
 
 		var written bytes.Buffer
 		n, err := p.f.WriteTo(&written)
@@ -206,7 +206,7 @@ func TestTextIsStrict(t *testing.T) {
 }
 
 func TestNotPortable(t *testing.T) {
-	index := custom.index
+	index := custom.def.index
 	for text, f := range map[string]*BloomFilter{
 		"its hash is maphash, want Murmur3 or a key":          MustNew(10, 0.1, WithHash(MapHash)),
 		"its strategy has no name":                            MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),

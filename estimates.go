@@ -11,7 +11,7 @@ import (
 func (f *BloomFilter) FillRatio() float64 { return f.fill(f.bits.count()) }
 
 // fill is 0 for the zero BloomFilter, which has no bits.
-func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / max(1, float64(f.params.M)) }
+func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / max(1, float64(f.m)) }
 
 // EstimatedCount returns how many different keys have most likely been added,
 // whether or not their Add returned true, in O(m), rounded; see [Strategy.EstimatedN].
@@ -25,7 +25,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 	if x == 0 {
 		return 0 // also of the zero BloomFilter
 	}
-	n := f.strategy.EstimatedN(f.params.M, f.params.K, x)
+	n := f.scheme.strategy.EstimatedN(f.m, int(f.k), x)
 	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}
@@ -44,18 +44,18 @@ func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 // tally looks at each word once, for the number of bits that are set and the rate
 // that follows from them.
 func (f *BloomFilter) tally() (ones uint64, rate float64) {
-	if z := f.strategy.groups(); z > 0 {
-		return blockedTally(f.bits, f.params.K/z, z)
+	if z := f.kernel.groups(); z > 0 {
+		return blockedTally(f.bits, int(f.k)/z, z)
 	}
-	if f.strategy.id == idGuavaMitz32 {
-		s := spreadOver(mitz32Values, f.params.M)
+	if f.kernel == idGuavaMitz32 {
+		s := spreadOver(mitz32Values, f.m)
 		low, high := f.bits.countAround(s.low)
-		return low + high, s.rate(float64(low), float64(high), f.params.K)
+		return low + high, s.rate(float64(low), float64(high), int(f.k))
 	}
 	if ones = f.bits.count(); ones == 0 {
 		return 0, 0 // also of the zero BloomFilter
 	}
-	return ones, math.Pow(f.fill(ones), float64(f.params.K))
+	return ones, math.Pow(f.fill(ones), float64(f.k))
 }
 
 // blockedTally is the tally of a blocked filter. A key takes a block at random,

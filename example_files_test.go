@@ -105,7 +105,7 @@ func ExampleRead_key() {
 	g, err := bloom.Read(bytes.NewReader(data), bloom.WithKey(secret))
 	fmt.Println(g.ContainsString("key"), err)
 	// Output:
-	// true bloom: incompatible filters: the data's hash is siphash, want its secret key by WithKey
+	// true bloom: incompatible filters: the data's hash is "siphash", want its secret key by WithKey
 	// bloom: incompatible filters: the data was made with another secret key than the given one
 	// true <nil>
 }

@@ -11,38 +11,69 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A Hash turns keys into 128-bit digests. Choose one with [WithHash]; for the
-// third, which takes a secret, see [WithKey].
-type Hash uint8
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]; for SipHash,
+// which takes a secret, see [WithKey]. The zero Hash is none, and [New] refuses it.
+//
+// A Hash is a small value that never changes, and can be compared. A filter keeps its
+// own, whatever is assigned to a variable afterwards.
+type Hash struct{ def *hashDefinition }
 
-// The numbers are frozen: append, never edit.
+// A hashDefinition is what a Hash stands for. It never changes.
+type hashDefinition struct {
+	id   hashID
+	name string
+}
+
+// hashID picks the call that hashes. The numbers are frozen: append, never edit.
+type hashID uint8
+
 const (
+	idMurmur3 hashID = iota
+	idMapHash
+	idSipHash
+
+	// idOfKey is for strategies that take the key itself. It is in no file.
+	idOfKey hashID = 255
+)
+
+var (
 	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and for ever, and
 	// the default. It is not keyed: whoever chooses the keys can make them collide,
 	// under every seed.
-	Murmur3 Hash = iota
+	Murmur3 = Hash{&murmur3Hash}
 
 	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
 	// seed that all filters of the process share. It is the fastest, and safe
 	// against keys that an attacker chose, but its digests mean nothing outside
 	// this process. It has 64 bits, so that p must stay well above n/2^64.
-	MapHash
-
-	// sipHash is SipHash-2-4 with 128 bits out; WithKey chooses it.
-	sipHash
+	MapHash = Hash{&mapHash}
 )
 
-// String returns the hash's name.
-func (h Hash) String() string {
-	switch h {
-	case Murmur3:
-		return "murmur3"
-	case MapHash:
-		return "maphash"
-	case sipHash:
-		return "siphash"
+var (
+	murmur3Hash = hashDefinition{id: idMurmur3, name: "murmur3"}
+	mapHash     = hashDefinition{id: idMapHash, name: "maphash"}
+	sipHash     = hashDefinition{id: idSipHash, name: "siphash"} // with 128 bits out; WithKey chooses it
+)
+
+// Name returns the name that identifies the hash.
+func (h Hash) Name() string {
+	if h.def == nil {
+		return ""
 	}
-	return fmt.Sprintf("Hash(%d)", uint8(h))
+	return h.def.name
+}
+
+// String returns the name, for logs.
+func (h Hash) String() string { return h.Name() }
+
+func (h Hash) validate() error {
+	if h.def == nil {
+		return fmt.Errorf("%w: the hash is the zero Hash, want one such as Murmur3", ErrInvalid)
+	}
+	if h.def == &sipHash {
+		return fmt.Errorf("%w: hash %v has a secret key, want WithKey", ErrInvalid, h)
+	}
+	return nil
 }
 
 // mapSeed is one for the process, or no two filters could be united.
@@ -52,12 +83,12 @@ var mapSeed = maphash.MakeSeed()
 // not an interface: a key that crosses an interface escapes to the heap, and with
 // it the caller's stack buffer.
 type hasher struct {
-	hash   Hash
+	hash   *hashDefinition
 	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3
 }
 
 func keyedHasher(key [16]byte) hasher {
-	return hasher{hash: sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
+	return hasher{hash: &sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
 }
 
 // key returns the secret key of sipHash.
@@ -70,11 +101,11 @@ func (h *hasher) key() (key [16]byte) {
 // sum returns the digest. For Murmur3, h1 is the first eight bytes of the
 // canonical one, little-endian, and h2 the rest.
 func (h *hasher) sum(key []byte) (h1, h2 uint64) {
-	switch h.hash {
-	case MapHash:
+	switch h.hash.id {
+	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
 		return h1, widen(h1)
-	case sipHash:
+	case idSipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
 	}
 	return murmur3.SeedSum128(h.k0, h.k0, key)
@@ -104,7 +135,7 @@ func widen(h1 uint64) uint64 {
 // collisions returns how likely a new key has the whole digest of one of n others,
 // in which case no strategy can tell them apart.
 func (h *hasher) collisions(n uint64) float64 {
-	if h.hash == MapHash {
+	if h.hash == &mapHash {
 		return float64(n) / (1 << 64)
 	}
 	return 0 // n/2^128

@@ -70,8 +70,9 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 
 func TestHashOptionsThatExcludeEachOther(t *testing.T) {
 	for text, opts := range map[string][]Option{
-		"hash Hash(7), want Murmur3 or MapHash":                                  {WithHash(7)},
-		"hash siphash, want Murmur3 or MapHash":                                  {WithHash(sipHash)},
+		"the hash is the zero Hash, want one such as Murmur3":                    {WithHash(Hash{})},
+		"option 2 of 2 is nil":                                                   {WithHash(Murmur3), nil},
+		"hash siphash has a secret key, want WithKey":                            {WithHash(Hash{&sipHash})},
 		"a seed and a key":                                                       {WithSeed(0), WithKey(testKey)},
 		"Murmur3 and a key, want at most one":                                    {WithHash(Murmur3), WithKey(testKey)},
 		"MapHash has a seed of its own":                                          {WithHash(MapHash), WithSeed(1)},
@@ -109,7 +110,8 @@ func TestMapHashCollisionsAreInTheRate(t *testing.T) {
 	const n, p = 1 << 30, 1.1 * (1 << 30) / (1 << 64) // 90 % of p are collisions
 	wide, err := ParamsFor(n, p, DoubleHashing)
 	require.NoError(t, err)
-	o := newOptions([]Option{WithHash(MapHash)})
+	o, err := newOptions([]Option{WithHash(MapHash)})
+	require.NoError(t, err)
 	h, err := o.hasher()
 	require.NoError(t, err)
 	narrow, err := ParamsFor(n, p-h.collisions(n), DoubleHashing)
@@ -136,7 +138,7 @@ func TestCompatibleHashes(t *testing.T) {
 		}
 	}
 	require.True(t, filters["maphash"].Compatible(MustNew(10, 0.1, WithHash(MapHash))), "one seed for the process")
-	require.ErrorContains(t, filters["murmur3"].Union(filters["maphash"]), "hashes murmur3 and maphash")
+	require.ErrorContains(t, filters["murmur3"].Union(filters["maphash"]), `hashes "murmur3" and "maphash"`)
 	err := filters["key"].Union(filters["otherkey"])
 	require.EqualError(t, err, "bloom: incompatible filters: different secret keys")
 }
@@ -180,7 +182,7 @@ func TestMurmurSeedsOfEveryLength(t *testing.T) {
 	const keys = 1 << 14
 	for length := 2; length <= 17; length++ {
 		for seed := range uint64(20) {
-			h := MustNew(1, 0.5, WithSeed(seed)).hash
+			h := MustNew(1, 0.5, WithSeed(seed)).scheme.hash
 			var high, low [256]float64 // how often the top and the low 4 bits of h1 meet those of h2
 			for i := range uint64(keys) {
 				var key [24]byte

@@ -21,12 +21,12 @@ func (s *scheme) appendHeader(dst []byte) []byte {
 	dst = append(dst, fileMagic...)
 	dst = append(dst, fileVersion)
 	dst = append(dst, 0, 0, 0, 0) // the checksum
-	dst = append(dst, byte(s.params.K), byte(s.strategy.id), byte(s.hash.hash), byte(len(s.strategy.name)))
+	dst = append(dst, byte(s.params.K), byte(s.strategy.id()), byte(s.hash.hash.id), byte(len(s.strategy.Name())))
 	dst = binary.LittleEndian.AppendUint64(dst, s.params.M)
 	dst = binary.LittleEndian.AppendUint64(dst, s.params.N)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(s.params.P))
 	dst = binary.LittleEndian.AppendUint64(dst, s.hash.check())
-	dst = append(dst, s.strategy.name...)
+	dst = append(dst, s.strategy.Name()...)
 	for (len(dst)-start)%headerUnit != 0 {
 		dst = append(dst, 0)
 	}
@@ -43,13 +43,13 @@ func headerSum(header []byte) uint32 {
 
 // portable says why a filter with this scheme would mean nothing elsewhere.
 func (s *scheme) portable() error {
-	name := s.strategy.name
+	name := s.strategy.Name()
 	switch {
-	case s.strategy.id == idNone:
+	case s.strategy.id() == idNone:
 		return fmt.Errorf("%w: a BloomFilter that was not made by New", ErrInvalid)
-	case s.hash.hash == MapHash:
+	case s.hash.hash == &mapHash:
 		return fmt.Errorf("%w: its hash is %v, want Murmur3 or a key", ErrNotPortable, MapHash)
-	case s.strategy.id == idCustom && name == "":
+	case s.strategy.id() == idCustom && name == "":
 		return fmt.Errorf("%w: its strategy has no name", ErrNotPortable)
 	case len(name) > maxName:
 		return fmt.Errorf("%w: its strategy's name has %d bytes, want at most %d", ErrNotPortable, len(name), maxName)
@@ -62,7 +62,7 @@ type header struct {
 	params   Params
 	strategy strategyID
 	name     string
-	hash     Hash
+	hash     hashID
 	check    uint64
 }
 
@@ -101,30 +101,25 @@ func (in *source) header() (header, error) {
 		},
 		strategy: strategyID(buf[13]),
 		name:     string(name),
-		hash:     Hash(buf[14]),
+		hash:     hashID(buf[14]),
 		check:    binary.LittleEndian.Uint64(buf[40:]),
 	}, nil
 }
 
 // scheme checks the header's fields against each other and against what the reader
 // asked for.
-func (h *header) scheme(o options) (scheme, error) {
-	made := options{hash: anyHash, maxBytes: o.maxBytes}
-	if o.strategy.id != idNone { // what the caller got wrong is no fault of the data
-		if err := o.strategy.validate(); err != nil {
-			return scheme{}, err
-		}
-	}
+func (h *header) scheme(o options) (*scheme, error) {
+	made := options{maxBytes: o.maxBytes}
 	var err error
 	if made.strategy, err = h.findStrategy(o.strategy); err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	if err := h.findHash(o, &made); err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	s, err := given(h.params, made)
 	if errors.Is(err, ErrInvalid) {
-		return scheme{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return s, err
 }
@@ -136,22 +131,22 @@ func (h *header) findStrategy(want Strategy) (Strategy, error) {
 	switch {
 	case h.strategy == idNone || h.strategy == idBlocked || h.strategy == idCustom && h.name == "":
 		return found, fmt.Errorf("%w: strategy %d %q, which no filter has", ErrCorrupt, h.strategy, h.name)
-	case h.strategy == idCustom && want.id == idNone:
+	case h.strategy == idCustom && want.def == nil:
 		return found, fmt.Errorf("%w: the data's strategy is %q, want one of that name by WithStrategy", ErrIncompatible, h.name)
 	case h.strategy == idCustom:
-		found = Strategy{id: idCustom, name: h.name, index: want.index}
-	default:
-		all := named()
-		i := slices.IndexFunc(all, func(s Strategy) bool { return s.id == h.strategy })
-		if i < 0 {
-			return found, fmt.Errorf("%w: the data's strategy is number %d, %q, which this version does not know", ErrIncompatible, h.strategy, h.name)
+		if want.id() != idCustom || want.Name() != h.name {
+			return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, h.name, want)
 		}
-		if found = all[i]; found.name != h.name {
-			return found, fmt.Errorf("%w: strategy %d is named %q, want %q", ErrCorrupt, h.strategy, h.name, found)
-		}
+		return want, nil
 	}
-	wanted := want.id == idNone || want.id == found.id && want.name == found.name || want.id == idBlocked && found.blocked()
-	if !wanted {
+	i := slices.IndexFunc(builtins, func(d *definition) bool { return d.id == h.strategy })
+	if i < 0 {
+		return found, fmt.Errorf("%w: the data's strategy is number %d, %q, which this version does not know", ErrIncompatible, h.strategy, h.name)
+	}
+	if found = (Strategy{builtins[i]}); found.Name() != h.name {
+		return found, fmt.Errorf("%w: strategy %d is named %q, want %q", ErrCorrupt, h.strategy, h.name, found)
+	}
+	if want.def != nil && want != found && !(want.id() == idBlocked && found.blocked()) {
 		return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, found, want)
 	}
 	return found, nil
@@ -160,33 +155,40 @@ func (h *header) findStrategy(want Strategy) (Strategy, error) {
 // findHash puts the header's hash into made. It must be the one that want asks
 // for, if any.
 func (h *header) findHash(want options, made *options) error {
-	if want.hash != anyHash && (want.hash != Murmur3 || h.hash == sipHash) {
-		return fmt.Errorf("%w: the data's hash is %v, want %v", ErrIncompatible, h.hash, want.hash)
+	var name string
+	switch h.hash {
+	case idMurmur3:
+		name = murmur3Hash.name
+		made.seed = &h.check
+	case idSipHash:
+		name = sipHash.name
+		made.key = want.key
+	case idMapHash:
+		return fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, MapHash)
+	default:
+		return fmt.Errorf("%w: the data's hash is number %d, which this version does not know", ErrIncompatible, h.hash)
+	}
+	if want.hash != nil && want.hash.name != name {
+		return fmt.Errorf("%w: the data's hash is %q, want %q", ErrIncompatible, name, want.hash.name)
 	}
 	switch h.hash {
-	case Murmur3:
+	case idMurmur3:
 		if want.key != nil {
-			return fmt.Errorf("%w: the data's hash is %v without a key, want the given key", ErrIncompatible, h.hash)
+			return fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, name)
 		}
 		if want.seed != nil && *want.seed != h.check {
 			return fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, h.check, *want.seed)
 		}
-		made.seed = &h.check
-	case sipHash:
+	case idSipHash:
 		if want.seed != nil {
-			return fmt.Errorf("%w: the data's hash is %v with a secret key, want seed %d", ErrIncompatible, h.hash, *want.seed)
+			return fmt.Errorf("%w: the data's hash is %q with a secret key, want seed %d", ErrIncompatible, name, *want.seed)
 		}
 		if want.key == nil {
-			return fmt.Errorf("%w: the data's hash is %v, want its secret key by WithKey", ErrIncompatible, h.hash)
+			return fmt.Errorf("%w: the data's hash is %q, want its secret key by WithKey", ErrIncompatible, name)
 		}
 		if k := keyedHasher(*want.key); k.check() != h.check {
 			return fmt.Errorf("%w: the data was made with another secret key than the given one", ErrIncompatible)
 		}
-		made.key = want.key
-	case MapHash:
-		return fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, h.hash)
-	default:
-		return fmt.Errorf("%w: the data's hash is number %d, which this version does not know", ErrIncompatible, uint8(h.hash))
 	}
 	return nil
 }

@@ -28,16 +28,16 @@ func key40(b *[40]byte, i uint64) []byte {
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
-// builtins are the strategies of this package; custom is one of a user's.
+// ours are the strategies of this package; custom is one of a user's.
 var (
 	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	independent = []Strategy{DoubleHashing, SeededHashing}
-	builtins    = append(append([]Strategy{}, independent...), blockeds...)
+	ours        = append(append([]Strategy{}, independent...), blockeds...)
 	foreigns    = []Strategy{GuavaMitz32, GuavaMitz64, BitsAndBlooms}
 	custom      = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
 	})
-	allStrategies = append(append([]Strategy{custom}, builtins...), foreigns...)
+	allStrategies = append(append([]Strategy{custom}, ours...), foreigns...)
 )
 
 // addressOf returns where in memory the first word is.

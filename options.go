@@ -8,37 +8,53 @@ import (
 // An Option changes what New would choose by itself.
 type Option func(*options)
 
+// options are what was asked for; nil and the zero Strategy stand for no wish.
 type options struct {
 	strategy Strategy
-	hash     Hash
+	hash     *hashDefinition
 	seed     *uint64
 	key      *[16]byte
 	maxBytes uint64
+	err      error // the first option that is wrong by itself
 }
 
-// anyHash stands in options for no wish.
-const anyHash Hash = math.MaxUint8
-
-func newOptions(opts []Option) options {
-	return options{strategy: DoubleHashing, hash: anyHash, maxBytes: math.MaxUint64}.with(opts)
+// newOptions returns what is asked for of a new filter.
+func newOptions(opts []Option) (options, error) {
+	return options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}.with(opts)
 }
 
-func (o options) with(opts []Option) options {
-	for _, opt := range opts {
+func (o options) with(opts []Option) (options, error) {
+	for i, opt := range opts {
+		if opt == nil {
+			return o, fmt.Errorf("%w: option %d of %d is nil", ErrInvalid, i+1, len(opts))
+		}
 		opt(&o)
 	}
-	return o
+	return o, o.err
+}
+
+// refuse notes the first error of an option.
+func (o *options) refuse(err error) {
+	if o.err == nil {
+		o.err = err
+	}
 }
 
 // WithStrategy chooses how a key's positions are found. The default is
 // [DoubleHashing].
 func WithStrategy(s Strategy) Option {
-	return func(o *options) { o.strategy = s }
+	return func(o *options) {
+		o.refuse(s.validate())
+		o.strategy = s
+	}
 }
 
-// WithHash chooses the hash, [Murmur3] or [MapHash]. The default is Murmur3.
+// WithHash chooses the hash, such as [MapHash]. The default is [Murmur3].
 func WithHash(h Hash) Option {
-	return func(o *options) { o.hash = h }
+	return func(o *options) {
+		o.refuse(h.validate())
+		o.hash = h.def
+	}
 }
 
 // WithSeed starts Murmur3 at a seed other than 0, so that the filters of two
@@ -82,23 +98,21 @@ func (o *options) checkSize(m uint64) error {
 // each other.
 func (o *options) hasher() (hasher, error) {
 	switch {
-	case o.hash != anyHash && o.hash != Murmur3 && o.hash != MapHash:
-		return hasher{}, fmt.Errorf("%w: hash %v, want Murmur3 or MapHash", ErrInvalid, o.hash)
 	case o.key != nil && o.seed != nil:
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
-	case o.hash == Murmur3 && o.key != nil:
+	case o.hash == &murmur3Hash && o.key != nil:
 		return hasher{}, fmt.Errorf("%w: Murmur3 and a key, want at most one: WithKey stands for SipHash", ErrInvalid)
-	case o.hash == MapHash && (o.key != nil || o.seed != nil):
+	case o.hash == &mapHash && (o.key != nil || o.seed != nil):
 		return hasher{}, fmt.Errorf("%w: MapHash has a seed of its own, want no seed or key", ErrInvalid)
-	case o.strategy.NeedsKey() && (o.hash == MapHash || o.key != nil):
+	case o.strategy.NeedsKey() && (o.hash == &mapHash || o.key != nil):
 		return hasher{}, fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, o.strategy)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
 	case o.seed != nil:
-		return hasher{hash: Murmur3, k0: *o.seed}, nil
+		return hasher{hash: &murmur3Hash, k0: *o.seed}, nil
 	}
-	if o.hash == MapHash {
-		return hasher{hash: MapHash}, nil
+	if o.hash == &mapHash {
+		return hasher{hash: &mapHash}, nil
 	}
-	return hasher{}, nil
+	return hasher{hash: &murmur3Hash}, nil
 }

@@ -110,7 +110,7 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 		return math.NaN()
 	}
 	switch {
-	case s.id == idGuavaMitz32 && n > 0:
+	case s.id() == idGuavaMitz32 && n > 0:
 		spread := spreadOver(mitz32Values, m)
 		return min(1, independentRate(spread.reach(), k, n)*spread.factor(k, n))
 	case !s.blocked():
@@ -139,7 +139,7 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 	switch {
 	case m == 0 || k < 1 || k > s.maxK() || x > m:
 		return math.NaN()
-	case s.id == idGuavaMitz32:
+	case s.id() == idGuavaMitz32:
 		return spreadOver(mitz32Values, m).estimatedN(k, x)
 	case !s.blocked():
 		return EstimatedN(m, k, x)
@@ -197,7 +197,7 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	} else {
 		params.M, params.K = independentParams(n, p)
 	}
-	if s.id == idGuavaMitz32 {
+	if s.id() == idGuavaMitz32 {
 		enough := func(words uint64) bool { return s.FalsePositiveRate(words*64, params.K, n) <= p }
 		if !enough(mitz32Values / 64) {
 			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, uint64(mitz32Values))

@@ -20,8 +20,8 @@ const minBlockedP = 1e-12
 
 // candidates returns the strategies that a Blocked may become.
 func (s Strategy) candidates() []Strategy {
-	if s.id == idBlocked {
-		return []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+	if s.id() == idBlocked {
+		return []Strategy{{&blocked1}, {&blocked2}, {&blocked4}, {&blocked8}}
 	}
 	return []Strategy{s}
 }

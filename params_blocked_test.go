@@ -79,7 +79,7 @@ func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 				if got.K > s.groups() {
 					require.Greater(t, s.FalsePositiveRate(got.M, got.K-s.groups(), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
 				}
-				if got.M == 512 || s.id == idBlocked1 && p < 1e-4 {
+				if got.M == 512 || s.id() == idBlocked1 && p < 1e-4 {
 					continue
 				}
 				for k := s.groups(); k <= maxK; k += s.groups() {
@@ -176,7 +176,7 @@ func TestBlockedResolves(t *testing.T) {
 
 // TestBlocksAreCacheLines: or each lookup would cost two.
 func TestBlocksAreCacheLines(t *testing.T) {
-	for words := uint64(1); words < 5000; words += 1 + words/7 {
+	for words := uint64(8); words < 5000; words += 8 + words/56*8 {
 		b := makeWords(words)
 		require.Len(t, b, int(words))
 		require.Equal(t, len(b), cap(b))

@@ -12,9 +12,10 @@ import (
 // says where a key's bits are. It is for those who keep the bits themselves, in a
 // file, in another system or in a format of their own. Everyone else wants [New].
 //
-// A Scheme is a value that never changes.
-type Scheme struct{ scheme }
+// A Scheme is a small value that never changes.
+type Scheme struct{ scheme *scheme }
 
+// A scheme is what filters of one kind share. It never changes.
 type scheme struct {
 	params   Params
 	strategy Strategy
@@ -22,10 +23,37 @@ type scheme struct {
 	divisor  divisor // by m, for strategies that take remainders
 }
 
+// orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
+func (s *scheme) orNone() *scheme {
+	if s == nil {
+		return &noScheme
+	}
+	return s
+}
+
+var noScheme = scheme{hash: hasher{hash: &murmur3Hash}}
+
+// filter returns the filter with these bits.
+func (s *scheme) filter(bits bitArray) *BloomFilter {
+	hash := s.hash.hash.id
+	if s.strategy.NeedsKey() {
+		hash = idOfKey
+	}
+	return &BloomFilter{
+		bits: bits,
+		m:    s.params.M, seed: s.hash.k0, k: uint8(s.params.K), kernel: s.strategy.id(), hash: hash,
+		scheme: s,
+	}
+}
+
 // NewScheme returns the scheme of the filter that [New] makes of the same
 // arguments. The errors are New's, except that no memory is asked for.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
-	s, err := sized(n, p, newOptions(opts))
+	o, err := newOptions(opts)
+	if err != nil {
+		return Scheme{}, err
+	}
+	s, err := sized(n, p, o)
 	return Scheme{s}, err
 }
 
@@ -33,74 +61,80 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 // of the same arguments. The errors are NewWithParams', except that no memory is
 // asked for.
 func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
-	s, err := given(params, newOptions(opts))
+	o, err := newOptions(opts)
+	if err != nil {
+		return Scheme{}, err
+	}
+	s, err := given(params, o)
 	return Scheme{s}, err
 }
 
 // sized makes the scheme for n keys at rate p.
-func sized(n uint64, p float64, o options) (scheme, error) {
+func sized(n uint64, p float64, o options) (*scheme, error) {
 	h, err := o.hasher()
 	if err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	// Keys with equal digests are part of the rate. Without that part, p must
 	// still be possible.
 	collisions, rest := h.collisions(n), p
 	if p > 0 && p < 1 { // size refuses any other
 		if rest -= collisions; rest <= 0 {
-			return scheme{}, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash, n, collisions)
+			return nil, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.hash.name, n, collisions)
 		}
 	}
 	params, strategy, err := size(n, rest, o.strategy)
 	if err != nil {
 		if rest != p {
-			err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.hash)
+			err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.hash.name)
 		}
-		return scheme{}, err
+		return nil, err
 	}
 	params.P = p
 	if err := o.checkSize(params.M); err != nil {
-		return scheme{}, err
+		return nil, err
 	}
-	return scheme{params, strategy, h, newDivisor(params.M)}, nil
+	return &scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // given makes the scheme with the m and k that params names.
-func given(params Params, o options) (scheme, error) {
+func given(params Params, o options) (*scheme, error) {
 	h, err := o.hasher()
 	if err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	if err := params.validate(o.strategy); err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	strategy, err := o.strategy.resolve(params, h.collisions(params.N))
 	if err != nil {
-		return scheme{}, err
+		return nil, err
 	}
 	if err := o.checkSize(params.M); err != nil {
-		return scheme{}, err
+		return nil, err
 	}
-	return scheme{params, strategy, h, newDivisor(params.M)}, nil
+	return &scheme{params, strategy, h, newDivisor(params.M)}, nil
 }
 
 // Params returns m and k, and n and p as far as they are known.
-func (s Scheme) Params() Params { return s.params }
+func (s Scheme) Params() Params { return s.scheme.orNone().params }
 
 // Strategy returns the strategy that finds the keys' positions; in place of
 // [Blocked], the one of Blocked1 to Blocked8 that was chosen.
-func (s Scheme) Strategy() Strategy { return s.strategy }
+func (s Scheme) Strategy() Strategy { return s.scheme.orNone().strategy }
 
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
-func (s Scheme) SizeBytes() uint64 { return wordsFor(s.params.M) * 8 }
+func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
 // Identity returns a text that two schemes have in common if and only if they put
 // every key's bits in the same places: m, k, the strategy's name, the hash and its
 // seed. A secret key is represented by a check value, from which it cannot be
 // found. The text never changes for the same scheme, except that one with
 // [MapHash] or with a strategy without a name is another in every process.
-func (s Scheme) Identity() string {
-	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.hash, s.hash.check())
+func (s Scheme) Identity() string { return s.scheme.orNone().identity() }
+
+func (s *scheme) identity() string {
+	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.hash.name, s.hash.check())
 }
 
 // String returns the Identity, for a log. It holds no secret key.
@@ -112,7 +146,11 @@ func (s Scheme) GoString() string { return s.Identity() }
 // AppendPositions appends the positions of a key's k bits, each in [0, m) and not
 // necessarily different, in the order in which the strategy finds them.
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
-	switch s.strategy.id {
+	return s.scheme.orNone().appendPositions(dst, key)
+}
+
+func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
+	switch s.strategy.id() {
 	case idSeededHashing:
 		for i := range s.params.K {
 			dst = append(dst, seededPosition(key, s.hash.k0, i, &s.divisor))
@@ -126,7 +164,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	}
 	h1, h2 := s.hash.sum(key)
-	if s.strategy.id == idDoubleHashing { // its i-th position takes i steps: take each once
+	if s.strategy.id() == idDoubleHashing { // its i-th position takes i steps: take each once
 		x, y := h1, h2^doubleXor
 		for range s.params.K {
 			dst = append(dst, reduce(x, s.params.M))
@@ -135,7 +173,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	}
 	for i := range s.params.K {
-		dst = append(dst, s.strategy.position(h1, h2, i, s.params.M))
+		dst = append(dst, s.strategy.def.position(h1, h2, i, s.params.M))
 	}
 	return dst
 }
@@ -143,10 +181,10 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 // Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge]
 // if the machine has too little memory.
 func (s Scheme) Filter() (*BloomFilter, error) {
-	if s.strategy.id == idNone {
+	if s.scheme == nil {
 		return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", ErrInvalid)
 	}
-	return newFilter(s.scheme)
+	return s.scheme.newFilter()
 }
 
 // FilterOver returns a filter with this scheme whose bits are the given words: bit
@@ -157,18 +195,19 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 // The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words or a bit
 // at or beyond m is set.
 func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
-	if s.strategy.id == idNone {
+	if s.scheme == nil {
 		return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", ErrInvalid)
 	}
-	if want := wordsFor(s.params.M); uint64(len(words)) != want {
-		return nil, fmt.Errorf("%w: %d words, want %d for m = %d bits", ErrInvalid, len(words), want, s.params.M)
+	m := s.scheme.params.M
+	if want := wordsFor(m); uint64(len(words)) != want {
+		return nil, fmt.Errorf("%w: %d words, want %d for m = %d bits", ErrInvalid, len(words), want, m)
 	}
-	if tail := s.params.M % 64; tail != 0 {
+	if tail := m % 64; tail != 0 {
 		if last := words[len(words)-1].Load(); last>>tail != 0 {
-			return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", ErrInvalid, last, s.params.M)
+			return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", ErrInvalid, last, m)
 		}
 	}
-	return &BloomFilter{bits: words, scheme: s.scheme}, nil
+	return s.scheme.filter(words), nil
 }
 
 // Scheme returns the filter without its bits.
@@ -186,10 +225,10 @@ const keyCheckText = "github.com/seed3447c163/bloom: is this the key that the fi
 // check stands for the seed or key where filters are compared or written: the
 // seed itself, or what a secret key makes of a constant.
 func (h *hasher) check() uint64 {
-	switch h.hash {
-	case MapHash:
+	switch h.hash.id {
+	case idMapHash:
 		return maphash.String(mapSeed, keyCheckText)
-	case sipHash:
+	case idSipHash:
 		check, _ := siphash.Hash128(h.k0, h.k1, []byte(keyCheckText))
 		return check
 	}

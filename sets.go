@@ -9,20 +9,23 @@ func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 }
 
 func (f *BloomFilter) compatible(other *BloomFilter) error {
-	a, b := f.params, other.params
+	x, y := f.scheme.orNone(), other.scheme.orNone()
+	a, b := x.params, y.params
 	switch {
+	case x == y:
+		return nil
 	case a.M != b.M:
 		return fmt.Errorf("%w: m = %d and %d", ErrIncompatible, a.M, b.M)
 	case a.K != b.K:
 		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
-	case !f.strategy.same(other.strategy):
-		return fmt.Errorf("%w: strategies %s and %s", ErrIncompatible, f.strategy.quoted(), other.strategy.quoted())
-	case f.hash.hash != other.hash.hash:
-		return fmt.Errorf("%w: hashes %v and %v", ErrIncompatible, f.hash.hash, other.hash.hash)
-	case f.hash != other.hash && f.hash.hash == sipHash:
+	case !x.strategy.same(y.strategy):
+		return fmt.Errorf("%w: strategies %s and %s", ErrIncompatible, x.strategy.quoted(), y.strategy.quoted())
+	case x.hash.hash != y.hash.hash:
+		return fmt.Errorf("%w: hashes %q and %q", ErrIncompatible, x.hash.hash.name, y.hash.hash.name)
+	case x.hash != y.hash && x.hash.hash == &sipHash:
 		return fmt.Errorf("%w: different secret keys", ErrIncompatible)
-	case f.hash != other.hash:
-		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, f.hash.k0, other.hash.k0)
+	case x.hash != y.hash:
+		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, x.hash.k0, y.hash.k0)
 	}
 	return nil
 }

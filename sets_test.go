@@ -82,7 +82,7 @@ func TestCompatible(t *testing.T) {
 	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", doubleIndex))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", doubleIndex)))
 	require.False(t, a.Compatible(b), "a custom strategy is its name")
 
-	own, another := NewStrategy("", doubleIndex), NewStrategy("", custom.index)
+	own, another := NewStrategy("", doubleIndex), NewStrategy("", custom.def.index)
 	a, b = MustNew(9, 0.1, WithStrategy(own)), MustNew(9, 0.1, WithStrategy(another))
 	require.False(t, a.Compatible(b), "without a name it is only itself")
 	require.ErrorIs(t, a.Union(b), ErrIncompatible)

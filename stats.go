@@ -34,10 +34,11 @@ type Stats struct {
 // call. BenchmarkStats.
 func (f *BloomFilter) Stats() Stats {
 	ones, rate := f.tally()
+	s := f.scheme.orNone()
 	return Stats{
-		N: f.params.N, P: f.params.P, M: f.params.M, K: f.params.K,
-		Strategy:  f.strategy.name,
-		Hash:      f.hash.hash.String(),
+		N: s.params.N, P: s.params.P, M: s.params.M, K: s.params.K,
+		Strategy:  s.strategy.Name(),
+		Hash:      s.hash.hash.name,
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,
@@ -73,9 +74,10 @@ func (s Stats) LogValue() slog.Value {
 // LogValue returns what the filter was made with, in constant time: a filter may be
 // logged anywhere. What is in it costs a pass over the bits: log its Stats for that.
 func (f BloomFilter) LogValue() slog.Value {
+	s := f.scheme.orNone()
 	return slog.GroupValue(
-		slog.Uint64("n", f.params.N), slog.Float64("p", f.params.P), slog.Uint64("m", f.params.M), slog.Int("k", f.params.K),
-		slog.String("strategy", f.strategy.name), slog.String("hash", f.hash.hash.String()),
+		slog.Uint64("n", s.params.N), slog.Float64("p", s.params.P), slog.Uint64("m", s.params.M), slog.Int("k", s.params.K),
+		slog.String("strategy", s.strategy.Name()), slog.String("hash", s.hash.hash.name),
 		slog.Uint64("size_bytes", f.SizeBytes()),
 	)
 }

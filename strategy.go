@@ -16,12 +16,32 @@ import (
 // The positions of a named strategy never change, because filters outlive the
 // program that made them. Two strategies of the same name are taken to be equal; one
 // without a name equals only itself.
-type Strategy struct {
+//
+// A Strategy is a small value that never changes, and can be compared: every strategy of
+// this package equals itself, one of your own equals what the same call of NewStrategy
+// returned. A filter keeps its own, whatever is assigned to a variable afterwards.
+type Strategy struct{ def *definition }
+
+// A definition is what a Strategy stands for. It never changes, and all filters with the
+// strategy share it.
+type definition struct {
 	id     strategyID
 	name   string
 	serial uint64 // of one without a name: which call of NewStrategy made it
 	index  IndexFunc
 }
+
+// get returns the definition; that of the zero Strategy is empty.
+func (s Strategy) get() *definition {
+	if s.def == nil {
+		return &noDefinition
+	}
+	return s.def
+}
+
+var noDefinition definition
+
+func (s Strategy) id() strategyID { return s.get().id }
 
 // An IndexFunc returns the position, in [0, m), of the i-th of a key's bits,
 // 0 <= i < k, given the two halves of the key's 128-bit digest. It must be pure:
@@ -68,11 +88,11 @@ const maxForeignK = 255
 // [New] returns an error for a strategy whose index is nil or whose name is that
 // of one of this package's.
 func NewStrategy(name string, index IndexFunc) Strategy {
-	s := Strategy{id: idCustom, name: name, index: index}
+	d := &definition{id: idCustom, name: name, index: index}
 	if name == "" {
-		s.serial = nameless.Add(1)
+		d.serial = nameless.Add(1)
 	}
-	return s
+	return Strategy{d}
 }
 
 // nameless counts the strategies without a name.
@@ -80,31 +100,36 @@ var nameless atomic.Uint64
 
 // same reports whether two strategies put keys in the same places.
 func (s Strategy) same(other Strategy) bool {
-	return s.id == other.id && s.name == other.name && s.serial == other.serial
+	a, b := s.get(), other.get()
+	return a == b || a.id == b.id && a.name == b.name && a.serial == b.serial
 }
 
 // quoted returns what no other strategy of this process has.
 func (s Strategy) quoted() string {
-	if s.serial > 0 {
-		return fmt.Sprintf("%q#%d", s.name, s.serial)
+	d := s.get()
+	if d.serial > 0 {
+		return fmt.Sprintf("%q#%d", d.name, d.serial)
 	}
-	return strconv.Quote(s.name)
+	return strconv.Quote(d.name)
 }
 
 // Name returns the name that identifies the strategy.
-func (s Strategy) Name() string { return s.name }
+func (s Strategy) Name() string { return s.get().name }
 
 // String returns the name, for logs.
-func (s Strategy) String() string { return s.name }
+func (s Strategy) String() string { return s.get().name }
 
 // NeedsKey reports whether a key's digest is not enough to find its positions, as with
 // [SeededHashing] and [BitsAndBlooms]: then [BloomFilter.AddHash] and
 // [BloomFilter.ContainsHash] panic.
-func (s Strategy) NeedsKey() bool { return s.id == idSeededHashing || s.id == idBitsAndBlooms }
+func (s Strategy) NeedsKey() bool { return s.get().needsKey() }
+
+func (d *definition) needsKey() bool { return d.id == idSeededHashing || d.id == idBitsAndBlooms }
 
 // foreign reports whether the strategy is that of another system.
 func (s Strategy) foreign() bool {
-	return s.id == idGuavaMitz32 || s.id == idGuavaMitz64 || s.id == idBitsAndBlooms
+	id := s.id()
+	return id == idGuavaMitz32 || id == idGuavaMitz64 || id == idBitsAndBlooms
 }
 
 // maxK returns the largest k that a filter with the strategy may have.
@@ -116,30 +141,28 @@ func (s Strategy) maxK() int {
 }
 
 func (s Strategy) validate() error {
-	switch {
-	case s.id == idNone:
+	switch d := s.get(); {
+	case d.id == idNone:
 		return fmt.Errorf("%w: the strategy is the zero Strategy, want one such as DoubleHashing", ErrInvalid)
-	case s.id != idCustom:
+	case d.id != idCustom:
 		return nil
-	case s.index == nil:
-		return fmt.Errorf("%w: strategy %q has no index function", ErrInvalid, s.name)
-	case s.taken():
-		return fmt.Errorf("%w: strategy name %q is taken by this package", ErrInvalid, s.name)
+	case d.index == nil:
+		return fmt.Errorf("%w: strategy %q has no index function", ErrInvalid, d.name)
+	case d.taken():
+		return fmt.Errorf("%w: strategy name %q is taken by this package", ErrInvalid, d.name)
 	}
 	return nil
 }
 
-// named returns all strategies of this package.
-func named() []Strategy {
-	return []Strategy{
-		DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8,
-		GuavaMitz32, GuavaMitz64, BitsAndBlooms,
-	}
+// builtins are all strategies of this package, whatever is assigned to its variables.
+var builtins = []*definition{
+	&doubleHashing, &seededHashing, &blocked, &blocked1, &blocked2, &blocked4, &blocked8,
+	&guavaMitz32, &guavaMitz64, &bitsAndBlooms,
 }
 
 // taken reports whether the name is that of a strategy of this package.
-func (s Strategy) taken() bool {
-	return slices.ContainsFunc(named(), func(b Strategy) bool { return s.name == b.name })
+func (d *definition) taken() bool {
+	return slices.ContainsFunc(builtins, func(b *definition) bool { return d.name == b.name })
 }
 
 // How an add finds its one winner
@@ -175,15 +198,15 @@ func reduce(x, m uint64) uint64 {
 
 // position calls a custom strategy's index and checks the answer: a bit beyond m
 // may lie outside the array, or in it but outside every count and estimate.
-func (s Strategy) position(h1, h2 uint64, i int, m uint64) uint64 {
-	pos := s.index(h1, h2, i, m)
+func (d *definition) position(h1, h2 uint64, i int, m uint64) uint64 {
+	pos := d.index(h1, h2, i, m)
 	if pos >= m {
-		panic(fmt.Sprintf("bloom: strategy %q returned position %d for i = %d, want less than m = %d", s.name, pos, i, m))
+		panic(fmt.Sprintf("bloom: strategy %q returned position %d for i = %d, want less than m = %d", d.name, pos, i, m))
 	}
 	return pos
 }
 
-func customAdd(b bitArray, m uint64, k int, s Strategy, h1, h2 uint64) bool {
+func customAdd(b bitArray, m uint64, k int, s *definition, h1, h2 uint64) bool {
 	last := noBit
 	for i := range k {
 		if pos := s.position(h1, h2, i, m); b.get(pos) == 0 {
@@ -201,7 +224,7 @@ func customAdd(b bitArray, m uint64, k int, s Strategy, h1, h2 uint64) bool {
 	return b.flip(last)
 }
 
-func customContains(b bitArray, m uint64, k int, s Strategy, h1, h2 uint64) bool {
+func customContains(b bitArray, m uint64, k int, s *definition, h1, h2 uint64) bool {
 	for i := range k {
 		if b.get(s.position(h1, h2, i, m)) == 0 {
 			return false

@@ -14,7 +14,9 @@ import "github.com/twmb/murmur3"
 //
 // It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash] panic on a
 // filter with this strategy.
-var BitsAndBlooms = Strategy{id: idBitsAndBlooms, name: "bits-and-blooms"}
+var BitsAndBlooms = Strategy{&bitsAndBlooms}
+
+var bitsAndBlooms = definition{id: idBitsAndBlooms, name: "bits-and-blooms"}
 
 // digest256 are the two digests of a key.
 type digest256 [4]uint64

@@ -27,11 +27,19 @@ import (
 // So no bit of the digest serves twice: h1 selects the block, the top of h2 the
 // words, the low 48 bits of h2 the first 8 bits.
 var (
-	Blocked  = Strategy{id: idBlocked, name: "blocked"}
-	Blocked1 = Strategy{id: idBlocked1, name: "blocked-1", index: blockedIndex(1)}
-	Blocked2 = Strategy{id: idBlocked2, name: "blocked-2", index: blockedIndex(2)}
-	Blocked4 = Strategy{id: idBlocked4, name: "blocked-4", index: blockedIndex(4)}
-	Blocked8 = Strategy{id: idBlocked8, name: "blocked-8", index: blockedIndex(8)}
+	Blocked  = Strategy{&blocked}
+	Blocked1 = Strategy{&blocked1}
+	Blocked2 = Strategy{&blocked2}
+	Blocked4 = Strategy{&blocked4}
+	Blocked8 = Strategy{&blocked8}
+)
+
+var (
+	blocked  = definition{id: idBlocked, name: "blocked"}
+	blocked1 = definition{id: idBlocked1, name: "blocked-1", index: blockedIndex(1)}
+	blocked2 = definition{id: idBlocked2, name: "blocked-2", index: blockedIndex(2)}
+	blocked4 = definition{id: idBlocked4, name: "blocked-4", index: blockedIndex(4)}
+	blocked8 = definition{id: idBlocked8, name: "blocked-8", index: blockedIndex(8)}
 )
 
 const (
@@ -41,16 +49,18 @@ const (
 
 // groups returns z for the strategies that put z words of a block to use, and 0
 // for all others.
-func (s Strategy) groups() int {
-	switch s.id {
+func (s Strategy) groups() int { return s.id().groups() }
+
+func (id strategyID) groups() int {
+	switch id {
 	case idBlocked1, idBlocked2, idBlocked4, idBlocked8:
-		return 1 << (s.id - idBlocked1)
+		return 1 << (id - idBlocked1)
 	}
 	return 0
 }
 
 // blocked reports whether the strategy is Blocked or one of its four.
-func (s Strategy) blocked() bool { return s.id == idBlocked || s.groups() > 0 }
+func (s Strategy) blocked() bool { return s.id() == idBlocked || s.groups() > 0 }
 
 // resolve checks a strategy against parameters that were not made for it by New,
 // and finds out which of its four a Blocked was made with. collisions is what New
@@ -59,7 +69,7 @@ func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
 	if err := s.validate(); err != nil || !s.blocked() {
 		return s, err
 	}
-	if s.id == idBlocked {
+	if s.id() == idBlocked {
 		if made, resolved, err := size(p.N, p.P-collisions, s); err == nil && made.M == p.M && made.K == p.K {
 			return resolved, nil
 		}

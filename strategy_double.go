@@ -14,7 +14,9 @@ package bloom
 // promised one. With the multiplication it cannot be told from k independent
 // hashes. The xor is for the empty key, whose Murmur3 digest is (0, 0): without
 // it all its positions would be 0.
-var DoubleHashing = Strategy{id: idDoubleHashing, name: "double-hashing", index: doubleIndex}
+var DoubleHashing = Strategy{&doubleHashing}
+
+var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", index: doubleIndex}
 
 // The constants of DoubleHashing, frozen like its positions. The multiplier is
 // 5 modulo 8, as a full period of the congruential sequence needs.

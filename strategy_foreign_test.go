@@ -62,7 +62,7 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 
 	large, err := NewSchemeWithParams(Params{M: 4 * m, K: 7}, WithStrategy(GuavaMitz32))
 	require.NoError(t, err, "there to be read")
-	f := BloomFilter{bits: makeWords(16), scheme: large.scheme} // the words that are not 0
+	f := large.scheme.filter(makeWords(16)) // the words that are not 0
 	for i := range uint64(1024) {
 		f.bits.set(i)
 	}
@@ -159,7 +159,7 @@ func BenchmarkForeign(b *testing.B) {
 	const n = 10_000
 	for _, s := range foreigns {
 		run := func(name string, setup func(Strategy, uint64) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte) bool) {
-			b.Run("strategy="+s.name+"/op="+name, func(b *testing.B) {
+			b.Run("strategy="+s.Name()+"/op="+name, func(b *testing.B) {
 				f := setup(s, n)
 				var keys keyRing
 				b.ReportAllocs()

@@ -16,7 +16,7 @@ var (
 	// positions of a digest (h1, h2) are
 	//
 	//	(h1 + i·h2 mod 2^64) mod 2^63 mod m  for i = 0..k-1
-	GuavaMitz64 = Strategy{id: idGuavaMitz64, name: "guava-mitz-64", index: mitz64Index}
+	GuavaMitz64 = Strategy{&guavaMitz64}
 
 	// GuavaMitz32 is MURMUR128_MITZ_32, which Guava used up to version 16 and reads
 	// ever since. With a and b the low and the high half of h1, as signed 32-bit
@@ -30,7 +30,12 @@ var (
 	// m = 2^30 on, New makes up for that by up to 9 % more bits. What is left of the equal
 	// steps there is up to 3 % of the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at
 	// p = 1e-6.
-	GuavaMitz32 = Strategy{id: idGuavaMitz32, name: "guava-mitz-32", index: mitz32Index}
+	GuavaMitz32 = Strategy{&guavaMitz32}
+)
+
+var (
+	guavaMitz64 = definition{id: idGuavaMitz64, name: "guava-mitz-64", index: mitz64Index}
+	guavaMitz32 = definition{id: idGuavaMitz32, name: "guava-mitz-32", index: mitz32Index}
 )
 
 // mitz32Values is how many values the x_i of GuavaMitz32 can have.

@@ -13,7 +13,9 @@ import "github.com/twmb/murmur3"
 //
 // It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
 // panic on a filter with this strategy.
-var SeededHashing = Strategy{id: idSeededHashing, name: "seeded-hashing"}
+var SeededHashing = Strategy{&seededHashing}
+
+var seededHashing = definition{id: idSeededHashing, name: "seeded-hashing"}
 
 // seededPosition is the i-th position of SeededHashing.
 func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {

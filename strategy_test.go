@@ -1,10 +1,12 @@
 package bloom
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math/bits"
 	"os"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -18,20 +20,20 @@ import (
 func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	h1, h2 := f.Hash(key)
 	seen := map[uint64]bool{}
-	for i := range f.params.K {
-		switch f.strategy.id {
+	for i := range f.Params().K {
+		switch f.kernel {
 		case idSeededHashing:
-			seed := f.hash.k0 + uint64(i)
+			seed := f.seed + uint64(i)
 			if n := len(key); n >= 1 && n <= 8 && seed == uint64(n) {
 				seed ^= 0x9e3779b97f4a7c15
 			}
-			seen[murmur3.SeedSum64(seed, key)%f.params.M] = true
+			seen[murmur3.SeedSum64(seed, key)%f.Params().M] = true
 		case idBitsAndBlooms:
 			h := [4]uint64{h1, h2}
 			h[2], h[3] = f.Hash(append(key[:len(key):len(key)], 1))
-			seen[(h[i%2]+uint64(i)*h[[]int{2, 3, 3, 2}[i%4]])%f.params.M] = true
+			seen[(h[i%2]+uint64(i)*h[[]int{2, 3, 3, 2}[i%4]])%f.Params().M] = true
 		default:
-			seen[f.strategy.index(h1, h2, i, f.params.M)] = true
+			seen[f.Strategy().def.index(h1, h2, i, f.Params().M)] = true
 		}
 	}
 	positions := make([]uint64, 0, len(seen))
@@ -101,7 +103,7 @@ var update = flag.Bool("update", false, "write testdata/positions.golden, and th
 // A difference breaks every filter in every file: mend the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) {
 	var out strings.Builder
-	for _, s := range append(append([]Strategy{}, builtins...), foreigns...) {
+	for _, s := range append(append([]Strategy{}, ours...), foreigns...) {
 		for _, seed := range []uint64{0, 42} {
 			shapes := []Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}}
 			if s.blocked() {
@@ -128,7 +130,7 @@ func TestPositionsAreFrozen(t *testing.T) {
 
 // TestEmptyKey has its place because its Murmur3 digest is (0, 0).
 func TestEmptyKey(t *testing.T) {
-	for _, s := range builtins {
+	for _, s := range ours {
 		f, err := NewWithParams(Params{M: 1 << 20, K: 8}, WithStrategy(s))
 		require.NoError(t, err)
 		require.False(t, f.Contains(nil))
@@ -189,4 +191,37 @@ func TestMisusePanicsWithAClearText(t *testing.T) {
 	const position = `bloom: strategy "over" returned position 64 for i = 0, want less than m = 64`
 	require.PanicsWithValue(t, position, func() { over.AddString("x") })
 	require.PanicsWithValue(t, position, func() { over.ContainsString("x") })
+}
+
+// TestVariablesAreNotTheFilters: who assigns to an exported variable changes what is
+// made afterwards, and no filter that exists, and no file.
+func TestVariablesAreNotTheFilters(t *testing.T) {
+	f := MustNew(100, 0.01)
+	data := marshal(t, f)
+	before := DoubleHashing
+	DoubleHashing = SeededHashing
+	defer func() { DoubleHashing = before }()
+
+	require.Equal(t, before, f.Strategy())
+	require.NotEqual(t, DoubleHashing, f.Strategy())
+	require.Equal(t, "double-hashing", f.Strategy().Name())
+	require.Equal(t, before, MustNew(100, 0.01).Strategy(), "the default is no variable")
+	g, err := Read(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.Equal(t, before, g.Strategy())
+	require.True(t, g.Compatible(f))
+}
+
+// TestSmallFiltersAreSmall: filters of one scheme share all but their bits.
+func TestSmallFiltersAreSmall(t *testing.T) {
+	s, err := NewScheme(100, 0.01)
+	require.NoError(t, err)
+	filters := make([]*BloomFilter, 10_000)
+	got := allocated(func() {
+		for i := range filters {
+			filters[i], _ = s.Filter()
+		}
+	})
+	require.Less(t, got/uint64(len(filters)), uint64(200), "bytes each, 120 of them bits")
+	runtime.KeepAlive(filters)
 }

@@ -129,7 +129,7 @@ func TestNewRefuses(t *testing.T) {
 		{10, 0.01, []bloom.Option{bloom.WithSeed(1)}, bloom.ErrInvalid, "another hash than Murmur3 with seed 0"},
 		{10, 0.01, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrInvalid, "another hash than Murmur3"},
 		{10, 0.01, []bloom.Option{bloom.WithKey([16]byte{})}, bloom.ErrInvalid, "another hash than Murmur3"},
-		{10, 0.01, []bloom.Option{bloom.WithHash(9)}, bloom.ErrInvalid, "Hash(9)"},
+		{10, 0.01, []bloom.Option{bloom.WithHash(bloom.Hash{})}, bloom.ErrInvalid, "the hash is the zero Hash"},
 	} {
 		_, err := New(c.n, c.p, c.opts...)
 		require.ErrorIs(t, err, c.is)
