@@ -142,7 +142,7 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 		for i := range group {
 			x := d[i].h1
 			for range f.k {
-				f.bits.get(f.scheme.divisor.remainder63(x))
+				f.bits.get(f.scheme.divisor.Remainder63(x))
 				x += d[i].h2
 			}
 		}
@@ -151,7 +151,7 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 			x := int32(d[i].h1)
 			for range f.k {
 				x += int32(d[i].h1 >> 32)
-				f.bits.get(f.scheme.divisor.remainder63(fold32(x)))
+				f.bits.get(f.scheme.divisor.Remainder63(fold32(x)))
 			}
 		}
 	}

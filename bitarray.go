@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/hugepage"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
@@ -61,7 +62,7 @@ func makeWords(words uint64) bitArray {
 		skip = -uintptr(unsafe.Pointer(unsafe.SliceData(b))) / 8 % line
 		b = b[skip:][:words:words]
 	}
-	adviseHugePages(b)
+	hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), words*8))
 	return b
 }
 

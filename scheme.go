@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dchest/siphash"
+	"github.com/seed3447c163/bloom/internal/divide"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, all that
@@ -20,7 +21,7 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 	hash     hasher
-	divisor  divisor // by m, for strategies that take remainders
+	divisor  divide.Divisor // by m, for strategies that take remainders
 }
 
 // orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
@@ -94,7 +95,7 @@ func sized(n uint64, p float64, o options) (*scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return nil, err
 	}
-	return &scheme{params, strategy, h, newDivisor(params.M)}, nil
+	return &scheme{params, strategy, h, divide.New(params.M)}, nil
 }
 
 // given makes the scheme with the m and k that params names.
@@ -113,7 +114,7 @@ func given(params Params, o options) (*scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return nil, err
 	}
-	return &scheme{params, strategy, h, newDivisor(params.M)}, nil
+	return &scheme{params, strategy, h, divide.New(params.M)}, nil
 }
 
 // Params returns m and k, and n and p as far as they are known.
@@ -159,7 +160,7 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 	case idBitsAndBlooms:
 		h := sum256(s.hash.k0, key)
 		for i := range s.params.K {
-			dst = append(dst, s.divisor.remainder(h.at(uint64(i))))
+			dst = append(dst, s.divisor.Remainder(h.at(uint64(i))))
 		}
 		return dst
 	}

@@ -1,6 +1,9 @@
 package bloom
 
-import "github.com/twmb/murmur3"
+import (
+	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/twmb/murmur3"
+)
 
 // BitsAndBlooms is the scheme of github.com/bits-and-blooms/bloom, versions 2 and
 // 3; package interop/bitsandblooms reads and writes its filters. It takes two
@@ -39,11 +42,11 @@ func (d *digest256) at(i uint64) uint64 {
 	return d[i%2] + i*d[2+(i+1)/2%2]
 }
 
-func bitsAndBloomsAdd(b bitArray, d *divisor, k int, h digest256) bool {
+func bitsAndBloomsAdd(b bitArray, d *divide.Divisor, k int, h digest256) bool {
 	var kept [keptPositions]uint64
 	last := noBit
 	for i := range k {
-		pos := d.remainder(h.at(uint64(i)))
+		pos := d.Remainder(h.at(uint64(i)))
 		if i < len(kept) {
 			kept[i] = pos
 		}
@@ -60,7 +63,7 @@ func bitsAndBloomsAdd(b bitArray, d *divisor, k int, h digest256) bool {
 		}
 	}
 	for i := len(kept); i < k; i++ {
-		if pos := d.remainder(h.at(uint64(i))); pos != last {
+		if pos := d.Remainder(h.at(uint64(i))); pos != last {
 			b.set(pos)
 		}
 	}
@@ -69,27 +72,27 @@ func bitsAndBloomsAdd(b bitArray, d *divisor, k int, h digest256) bool {
 
 // bitsAndBloomsContains looks at four bits at a time, as doubleContains does: in each
 // four, the digests take part in the same order.
-func bitsAndBloomsContains(b bitArray, d *divisor, k int, h digest256) bool {
+func bitsAndBloomsContains(b bitArray, d *divide.Divisor, k int, h digest256) bool {
 	i, n := uint64(0), uint64(k)
 	for ; i+4 < n; i += 4 {
 		x0, x1, x2, x3 := h[0]+i*h[2], h[1]+(i+1)*h[3], h[0]+(i+2)*h[3], h[1]+(i+3)*h[2]
-		if b.get(d.remainder(x0))&b.get(d.remainder(x1))&b.get(d.remainder(x2))&b.get(d.remainder(x3)) == 0 {
+		if b.get(d.Remainder(x0))&b.get(d.Remainder(x1))&b.get(d.Remainder(x2))&b.get(d.Remainder(x3)) == 0 {
 			return false
 		}
 	}
 	all := uint64(1)
 	switch n - i {
 	case 4:
-		all &= b.get(d.remainder(h[1] + (i+3)*h[2]))
+		all &= b.get(d.Remainder(h[1] + (i+3)*h[2]))
 		fallthrough
 	case 3:
-		all &= b.get(d.remainder(h[0] + (i+2)*h[3]))
+		all &= b.get(d.Remainder(h[0] + (i+2)*h[3]))
 		fallthrough
 	case 2:
-		all &= b.get(d.remainder(h[1] + (i+1)*h[3]))
+		all &= b.get(d.Remainder(h[1] + (i+1)*h[3]))
 		fallthrough
 	case 1:
-		all &= b.get(d.remainder(h[0] + i*h[2]))
+		all &= b.get(d.Remainder(h[0] + i*h[2]))
 	}
 	return all != 0
 }

@@ -1,5 +1,11 @@
 package bloom
 
+import (
+	"math"
+
+	"github.com/seed3447c163/bloom/internal/divide"
+)
+
 // The strategies of Guava's BloomFilter, which Java programs use; package
 // interop/guava reads and writes its filters. They are Guava's only with Murmur3 and
 // no seed; with another hash they are the same walk over its digests.
@@ -48,17 +54,17 @@ const keptPositions = 16
 
 // mitz64Index is GuavaMitz64 as a pure function, for reference.
 func mitz64Index(h1, h2 uint64, i int, m uint64) uint64 {
-	return (h1 + uint64(i)*h2) & below63 % m
+	return (h1 + uint64(i)*h2) & math.MaxInt64 % m
 }
 
 // mitz64Add sets no bits behind the last one that lacks: they were seen set, and bits
 // are never cleared.
-func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
+func mitz64Add(b bitArray, d *divide.Divisor, k int, h1, h2 uint64) bool {
 	var kept [keptPositions]uint64
 	last, at := noBit, 0
 	x := h1
 	for i := range k {
-		pos := d.remainder63(x)
+		pos := d.Remainder63(x)
 		if i < len(kept) {
 			kept[i] = pos
 		}
@@ -76,7 +82,7 @@ func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 		}
 	}
 	for i := len(kept); i < at; i++ {
-		if pos := d.remainder63(h1 + uint64(i)*h2); pos != last {
+		if pos := d.Remainder63(h1 + uint64(i)*h2); pos != last {
 			b.set(pos)
 		}
 	}
@@ -85,11 +91,11 @@ func mitz64Add(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 
 // mitz64Contains looks at four bits at a time, as doubleContains does. A loop over the
 // last ones would take a tenth more time. BenchmarkForeign.
-func mitz64Contains(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
+func mitz64Contains(b bitArray, d *divide.Divisor, k int, h1, h2 uint64) bool {
 	x := h1
 	for ; k > 4; k -= 4 {
 		x1, x2, x3 := x+h2, x+2*h2, x+3*h2
-		if b.get(d.remainder63(x))&b.get(d.remainder63(x1))&b.get(d.remainder63(x2))&b.get(d.remainder63(x3)) == 0 {
+		if b.get(d.Remainder63(x))&b.get(d.Remainder63(x1))&b.get(d.Remainder63(x2))&b.get(d.Remainder63(x3)) == 0 {
 			return false
 		}
 		x = x3 + h2
@@ -97,16 +103,16 @@ func mitz64Contains(b bitArray, d *divisor, k int, h1, h2 uint64) bool {
 	all := uint64(1)
 	switch k {
 	case 4:
-		all &= b.get(d.remainder63(x + 3*h2))
+		all &= b.get(d.Remainder63(x + 3*h2))
 		fallthrough
 	case 3:
-		all &= b.get(d.remainder63(x + 2*h2))
+		all &= b.get(d.Remainder63(x + 2*h2))
 		fallthrough
 	case 2:
-		all &= b.get(d.remainder63(x + h2))
+		all &= b.get(d.Remainder63(x + h2))
 		fallthrough
 	case 1:
-		all &= b.get(d.remainder63(x))
+		all &= b.get(d.Remainder63(x))
 	}
 	return all != 0
 }
@@ -124,13 +130,13 @@ func mitz32Index(h1, _ uint64, i int, m uint64) uint64 {
 	return uint64(x) % m
 }
 
-func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
+func mitz32Add(b bitArray, d *divide.Divisor, k int, h1 uint64) bool {
 	var kept [keptPositions]uint64
 	last, at := noBit, 0
 	x, step := int32(h1), int32(h1>>32)
 	for i := range k {
 		x += step
-		pos := d.remainder63(fold32(x))
+		pos := d.Remainder63(fold32(x))
 		if i < len(kept) {
 			kept[i] = pos
 		}
@@ -147,7 +153,7 @@ func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
 		}
 	}
 	for i := len(kept); i < at; i++ {
-		if pos := d.remainder63(fold32(int32(h1) + int32(i+1)*step)); pos != last {
+		if pos := d.Remainder63(fold32(int32(h1) + int32(i+1)*step)); pos != last {
 			b.set(pos)
 		}
 	}
@@ -155,13 +161,13 @@ func mitz32Add(b bitArray, d *divisor, k int, h1 uint64) bool {
 }
 
 // mitz32Contains is as mitz64Contains.
-func mitz32Contains(b bitArray, d *divisor, k int, h1 uint64) bool {
+func mitz32Contains(b bitArray, d *divide.Divisor, k int, h1 uint64) bool {
 	step := int32(h1 >> 32)
 	x := int32(h1) + step
 	for ; k > 4; k -= 4 {
 		x1, x2, x3 := x+step, x+2*step, x+3*step
-		if b.get(d.remainder63(fold32(x)))&b.get(d.remainder63(fold32(x1)))&
-			b.get(d.remainder63(fold32(x2)))&b.get(d.remainder63(fold32(x3))) == 0 {
+		if b.get(d.Remainder63(fold32(x)))&b.get(d.Remainder63(fold32(x1)))&
+			b.get(d.Remainder63(fold32(x2)))&b.get(d.Remainder63(fold32(x3))) == 0 {
 			return false
 		}
 		x = x3 + step
@@ -169,16 +175,16 @@ func mitz32Contains(b bitArray, d *divisor, k int, h1 uint64) bool {
 	all := uint64(1)
 	switch k {
 	case 4:
-		all &= b.get(d.remainder63(fold32(x + 3*step)))
+		all &= b.get(d.Remainder63(fold32(x + 3*step)))
 		fallthrough
 	case 3:
-		all &= b.get(d.remainder63(fold32(x + 2*step)))
+		all &= b.get(d.Remainder63(fold32(x + 2*step)))
 		fallthrough
 	case 2:
-		all &= b.get(d.remainder63(fold32(x + step)))
+		all &= b.get(d.Remainder63(fold32(x + step)))
 		fallthrough
 	case 1:
-		all &= b.get(d.remainder63(fold32(x)))
+		all &= b.get(d.Remainder63(fold32(x)))
 	}
 	return all != 0
 }

@@ -1,6 +1,9 @@
 package bloom
 
-import "github.com/twmb/murmur3"
+import (
+	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/twmb/murmur3"
+)
 
 // SeededHashing hashes the key itself k times, by 64-bit Murmur3 with the
 // seeds s, s+1, …, s+k-1 (s is 0 unless [WithSeed] says otherwise), and takes
@@ -18,15 +21,15 @@ var SeededHashing = Strategy{&seededHashing}
 var seededHashing = definition{id: idSeededHashing, name: "seeded-hashing"}
 
 // seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, d *divisor) uint64 {
+func seededPosition(key []byte, seed uint64, i int, d *divide.Divisor) uint64 {
 	seed += uint64(i)
 	if uint64(len(key)) == seed {
 		seed = murmurSeed(seed)
 	}
-	return d.remainder(murmur3.SeedSum64(seed, key))
+	return d.Remainder(murmur3.SeedSum64(seed, key))
 }
 
-func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
+func seededAdd(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
 	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
 	last := noBit
 	for i := range k {
@@ -49,7 +52,7 @@ func seededAdd(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
 
 // seededContains stops at the first bit that lacks: each further one costs a
 // hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, d *divisor, k int, seed uint64, key []byte) bool {
+func seededContains(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
 	for i := range k {
 		if b.get(seededPosition(key, seed, i, d)) == 0 {
 			return false

@@ -160,7 +160,7 @@ var rootTwins = []twin{
 	{name: "a block that is parts of two cache lines", tests: []string{"TestBlocksAreCacheLines"}, edits: []edit{{"bitarray.go", `/ 8 % line`, `/ 8 % line * 0`, 2}}},
 	{name: "Guava: the absolute value, not the complement", tests: []string{"TestKernelsEqualIndexFunctions", "TestPositionsAreFrozen"}, edits: one("strategy_guava.go", `uint64(x ^ x>>31)`, `uint64(x^x>>31) + uint64(uint32(x)>>31)`)},
 	{name: "Guava: i begins at 0", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_guava.go", `	x := int32(h1) + int32(i+1)*int32(h1>>32)`, `	x := int32(h1) + int32(i)*int32(h1>>32)`), in: ""},
-	{name: "a remainder that is m", tests: []string{"TestRemainder"}, edits: one("divisor.go", `	return r + d.m&-borrow`, `	return r + 0*borrow`)},
+	{name: "a remainder that is m", tests: []string{"TestRemainder"}, edits: one("internal/divide/divide.go", `	return r + d.m&-borrow`, `	return r + 0*borrow`), in: "internal/divide"},
 
 	// The rate.
 	{name: "the textbook's double hashing", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{

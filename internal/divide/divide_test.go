@@ -1,4 +1,4 @@
-package bloom
+package divide
 
 import (
 	"math"
@@ -17,11 +17,11 @@ func edges(m uint64) []uint64 {
 
 func TestRemainder(t *testing.T) {
 	check := func(x, m uint64) {
-		d := newDivisor(m)
-		if got := d.remainder(x); got != x%m {
+		d := New(m)
+		if got := d.Remainder(x); got != x%m {
 			t.Fatalf("%d modulo %d is %d, want %d", x, m, got, x%m)
 		}
-		if got := d.remainder63(x); got != x&below63%m {
+		if got := d.Remainder63(x); got != x&below63%m {
 			t.Fatalf("the low 63 bits of %d modulo %d are %d, want %d", x, m, got, x&below63%m)
 		}
 	}
@@ -43,9 +43,9 @@ func TestRemainder(t *testing.T) {
 	}
 	// All of 12 bits by 12 bits, at both ends of the range.
 	for m := uint64(1); m < 1<<12; m += 7 {
-		d := newDivisor(m)
+		d := New(m)
 		for x := range uint64(1 << 12) {
-			if d.remainder(x) != x%m || d.remainder(^x) != ^x%m || d.remainder63(^x) != ^x&below63%m {
+			if d.Remainder(x) != x%m || d.Remainder(^x) != ^x%m || d.Remainder63(^x) != ^x&below63%m {
 				t.Fatalf("x = %d or its complement, modulo %d", x, m)
 			}
 		}
@@ -69,9 +69,9 @@ func FuzzRemainder(f *testing.F) {
 		if m == 0 {
 			return
 		}
-		d := newDivisor(m)
-		if d.remainder(x) != x%m || d.remainder63(x) != x&below63%m {
-			t.Fatalf("%d modulo %d is %d or %d, want %d or %d", x, m, d.remainder(x), d.remainder63(x), x%m, x&below63%m)
+		d := New(m)
+		if d.Remainder(x) != x%m || d.Remainder63(x) != x&below63%m {
+			t.Fatalf("%d modulo %d is %d or %d, want %d or %d", x, m, d.Remainder(x), d.Remainder63(x), x%m, x&below63%m)
 		}
 	})
 }
@@ -80,11 +80,11 @@ func FuzzRemainder(f *testing.F) {
 func BenchmarkRemainder(b *testing.B) {
 	m := uint64(95_872)
 	x, step, sum := uint64(3), uint64(0x9e3779b97f4a7c15), uint64(0)
-	d := newDivisor(m)
+	d := New(m)
 	b.Run("by=reciprocal/bits=63", func(b *testing.B) {
 		for b.Loop() {
 			for range 7 {
-				sum += d.remainder63(x)
+				sum += d.Remainder63(x)
 				x += step
 			}
 		}
@@ -92,7 +92,7 @@ func BenchmarkRemainder(b *testing.B) {
 	b.Run("by=reciprocal/bits=64", func(b *testing.B) {
 		for b.Loop() {
 			for range 7 {
-				sum += d.remainder(x)
+				sum += d.Remainder(x)
 				x += step
 			}
 		}

@@ -1,11 +1,12 @@
-package bloom
+// Package divide takes remainders by one divisor without dividing.
+package divide
 
 import (
 	"math"
 	"math/bits"
 )
 
-// A divisor takes remainders modulo one m, again and again, by multiplication: half
+// A Divisor takes remainders modulo one m, again and again, by multiplication: half
 // the time of divisions. BenchmarkRemainder.
 //
 // With 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), which has 64 bits, it is
@@ -15,38 +16,39 @@ import (
 //
 // Source: Granlund & Montgomery 1994, "Division by invariant integers using
 // multiplication", theorem 4.2.
-type divisor struct {
+type Divisor struct {
 	m, magic uint64
 	mask     uint64 // 2^63-1; 0 for m = 1, whose magic would need 65 bits
 	shift    uint   // l-1
 }
 
+// below63 masks the low 63 bits.
 const below63 = math.MaxInt64
 
-// newDivisor is for m >= 1.
-func newDivisor(m uint64) divisor {
+// New returns the divisor m, for m >= 1.
+func New(m uint64) Divisor {
 	if m == 1 {
-		return divisor{m: 1}
+		return Divisor{m: 1}
 	}
 	l := uint(bits.Len64(m - 1))
 	magic, rest := bits.Div64(1<<(l-1), 0, m)
 	if rest > 0 {
 		magic++
 	}
-	return divisor{m, magic, below63, l - 1}
+	return Divisor{m, magic, below63, l - 1}
 }
 
-// remainder63 returns the remainder of the low 63 bits of x. It inlines; a test holds
+// Remainder63 returns the remainder of the low 63 bits of x. It inlines; a test holds
 // it to that.
-func (d *divisor) remainder63(x uint64) uint64 {
+func (d *Divisor) Remainder63(x uint64) uint64 {
 	x &= d.mask
 	q, _ := bits.Mul64(x, d.magic)
 	return x - q>>(d.shift&63)*d.m
 }
 
-// remainder returns x % m for all 64 bits of x. It inlines too, and has no branch: borrow
+// Remainder returns x % m for all 64 bits of x. It inlines too, and has no branch: borrow
 // is 1 if the quotient was one too large.
-func (d *divisor) remainder(x uint64) uint64 {
+func (d *Divisor) Remainder(x uint64) uint64 {
 	x &= d.mask<<1 | d.mask
 	q, _ := bits.Mul64(x, d.magic)
 	r, borrow := bits.Sub64(x, q>>(d.shift&63)*d.m, 0)
