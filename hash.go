@@ -124,13 +124,17 @@ func murmurSeed(seed uint64) uint64 {
 }
 
 // widen makes the second half of a digest from a first half of 64 good bits. The
-// halves of the 128-bit product both depend on all of them, so that h2 looks
-// random even among keys whose h1 agree in their high bits, which are all that
-// select a position or a block.
+// multiplication makes the high half of the product depend on all bits of h1, and the
+// rotation puts that half where the bits of a word are selected, so that h2 looks random
+// even among keys whose h1 agree in their high bits, which are all that select a position
+// or a block. The multiplier is not that of DoubleHashing, whose second position would
+// otherwise be the sum of a number and its own rotation. The two halves of a product of
+// 128 bits would do as well, for half a nanosecond more. BenchmarkContains.
 func widen(h1 uint64) uint64 {
-	hi, lo := bits.Mul64(h1^doubleXor, doubleMul)
-	return hi ^ lo
+	return bits.RotateLeft64(h1*widenMul, 32) ^ doubleXor
 }
+
+const widenMul = 0xd6e8feb86659fd93
 
 // collisions returns how likely a new key has the whole digest of one of n others,
 // in which case no strategy can tell them apart.

@@ -173,13 +173,7 @@ var rootTwins = []twin{
 		{file: "strategy_blocked.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`, times: 7}}},
 	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("strategy_blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
 	return hi ^ lo`, `	return bits.RotateLeft64(y, t)`)},
-	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("hash.go", `	return hi ^ lo
-}
-
-// collisions`, `	return h1 + (hi^lo)*0
-}
-
-// collisions`)},
+	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("hash.go", `bits.RotateLeft64(h1*widenMul, 32) ^ doubleXor`, `bits.RotateLeft64(h1, 0)`)},
 	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return exactRate(m, k, n)
 }`, `	return FalsePositiveRate(m, k, n)
 }`)},
