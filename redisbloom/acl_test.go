@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,8 +20,8 @@ func user(t *testing.T, s *server, name string, commands []string) *redis.Client
 	for _, c := range commands {
 		args = append(args, "+"+strings.ToLower(c))
 	}
-	require.NoError(t, s.client.Do(bg, args...).Err())
-	client := redis.NewClient(&redis.Options{Addr: s.addr, Username: name, Password: "secret"})
+	require.NoError(t, s.Client.Do(bg, args...).Err())
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, Username: name, Password: "secret"})
 	t.Cleanup(func() { client.Close() })
 	return client
 }
@@ -45,11 +46,11 @@ func everything(client *redis.Client, s *server, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	s.client.Del(bg, "f")
+	s.Client.Del(bg, "f")
 	if _, err := f.AddMany(bg, keysOf(0, 100)); !errors.Is(err, ErrLost) {
 		return fmt.Errorf("lost, but %w", err)
 	}
-	s.client.SetRange(bg, "f", 8, "\xb1\x00\xf1\x01"+string(make([]byte, 52))) // an orphan
+	s.Client.SetRange(bg, "f", 8, "\xb1\x00\xf1\x01"+string(make([]byte, 52))) // an orphan
 	return errors.Join(f.Reopen(bg), f.Delete(bg))
 }
 
@@ -57,21 +58,21 @@ func everything(client *redis.Client, s *server, opts ...Option) error {
 // do everything; and there is nothing in it that is not needed.
 func TestCommandsOfAUser(t *testing.T) {
 	s := startServer(t)
-	named := strings.Fields(strings.NewReplacer(",", "", " and", "").Replace(commands))
+	named := strings.Fields(strings.NewReplacer(",", "", " and", "").Replace(send.Commands))
 	client := user(t, s, "all", named)
 	for _, opts := range [][]Option{nil, {WithTTL(time.Hour)}, {WithShards(3)}, {WithWait(1, time.Millisecond)}} {
 		require.NoError(t, everything(client, s, opts...))
-		require.Zero(t, s.client.DBSize(bg).Val())
+		require.Zero(t, s.Client.DBSize(bg).Val())
 	}
 	for i, c := range named {
 		if c == "UNWATCH" {
-			require.Positive(t, calls(t, s.client, "unwatch"))
+			require.Positive(t, calls(t, s.Client, "unwatch"))
 			continue // nobody is told that it failed
 		}
-		s.client.FlushAll(bg)
+		s.Client.FlushAll(bg)
 		rest := append(append([]string{}, named[:i]...), named[i+1:]...)
 		client := user(t, s, "no"+c, rest)
 		err := errors.Join(everything(client, s, WithTTL(time.Hour)), everything(client, s, WithWait(1, time.Millisecond)))
-		require.ErrorContains(t, err, "the user's ACL must allow "+commands+" on", c)
+		require.ErrorContains(t, err, "the user's ACL must allow "+send.Commands+" on", c)
 	}
 }

@@ -17,8 +17,8 @@ func BenchmarkAdd(b *testing.B) {
 		size int
 	}{{"batch=1/ctx=background", bg, 1}, {"batch=1/ctx=cancel", may, 1}, {"batch=100/ctx=background", bg, 100}, {"batch=100/ctx=cancel", may, 100}} {
 		b.Run(c.name, func(b *testing.B) {
-			s.client.FlushAll(bg)
-			f := open(b, s.client, "f", 1_000_000, 0.01, noFront)
+			s.Client.FlushAll(bg)
+			f := open(b, s.Client, "f", 1_000_000, 0.01, noFront)
 			keys := keysOf(0, 100_000)
 			b.ReportAllocs()
 			i := 0
@@ -39,7 +39,7 @@ func BenchmarkAdd(b *testing.B) {
 // BenchmarkAddKnown adds keys that the front knows.
 func BenchmarkAddKnown(b *testing.B) {
 	s := startServer(b)
-	f := open(b, s.client, "f", 1_000_000, 0.01)
+	f := open(b, s.Client, "f", 1_000_000, 0.01)
 	if _, err := f.Add(bg, keyOf(0)); err != nil {
 		b.Fatal(err)
 	}

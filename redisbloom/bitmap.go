@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // A Bitmap is a Bloom filter that is a plain Redis bitmap, as other services and
@@ -33,7 +34,8 @@ func OpenBitmap(client redis.UniversalClient, key string, positions Positions, o
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := checkClient(client, o); err != nil {
+	sender, err := send.New(client, o.replicas, o.wait)
+	if err != nil {
 		return nil, err
 	}
 	if key == "" {
@@ -65,9 +67,7 @@ func OpenBitmap(client redis.UniversalClient, key string, positions Positions, o
 	}
 	s := &shard{name: key}
 	s.life.Store(&life{}) // without a header it can't be told whether a front is still valid
-	return &Bitmap{store{
-		client: client, positions: positions, k: k, shards: []*shard{s}, replicas: o.replicas, wait: o.wait,
-	}}, nil
+	return &Bitmap{store{sender: sender, positions: positions, k: k, shards: []*shard{s}}}, nil
 }
 
 // Add adds a key, see [Filter.Add]: one winner, sent at most once.

@@ -49,8 +49,8 @@ func TestBitmapLayouts(t *testing.T) {
 	} {
 		for key, positions := range c.want {
 			t.Run(name+"/"+key, func(t *testing.T) {
-				s.client.FlushAll(bg)
-				b, err := OpenBitmap(s.client, "{theirs}", c.positions)
+				s.Client.FlushAll(bg)
+				b, err := OpenBitmap(s.Client, "{theirs}", c.positions)
 				require.NoError(t, err)
 				found, err := b.Contains(bg, []byte(key))
 				require.NoError(t, err)
@@ -58,14 +58,14 @@ func TestBitmapLayouts(t *testing.T) {
 				added, err := b.AddMany(bg, [][]byte{[]byte(key), []byte(key)})
 				require.NoError(t, err)
 				require.Equal(t, []bool{true, false}, added)
-				require.Equal(t, sorted(positions), setBits(t, s.client, "{theirs}"))
+				require.Equal(t, sorted(positions), setBits(t, s.Client, "{theirs}"))
 
-				s.client.Del(bg, "{theirs}")
+				s.Client.Del(bg, "{theirs}")
 				for _, pos := range positions {
 					found, err := b.Contains(bg, []byte(key))
 					require.NoError(t, err)
 					require.False(t, found)
-					s.client.SetBit(bg, "{theirs}", pos, 1)
+					s.Client.SetBit(bg, "{theirs}", pos, 1)
 				}
 				found, err = b.Contains(bg, []byte(key))
 				require.NoError(t, err)
@@ -105,7 +105,7 @@ func setBits(t testing.TB, client *redis.Client, key string) []int64 {
 // TestBitmapHoldsKeys fills the Java article's filter with as many keys as it is for.
 func TestBitmapHoldsKeys(t *testing.T) {
 	s := startServer(t)
-	b, err := OpenBitmap(s.client, "f", javaArticle(t))
+	b, err := OpenBitmap(s.Client, "f", javaArticle(t))
 	require.NoError(t, err)
 	added, err := b.AddMany(bg, keysOf(0, 3000))
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestBitmapHoldsKeys(t *testing.T) {
 	added1, err := b.Add(bg, keyOf(5))
 	require.NoError(t, err)
 	require.False(t, added1)
-	require.LessOrEqual(t, s.client.StrLen(bg, "f").Val(), int64((21895+7)/8), "no header, nothing beyond m")
+	require.LessOrEqual(t, s.Client.StrLen(bg, "f").Val(), int64((21895+7)/8), "no header, nothing beyond m")
 }
 
 // TestGoZeroLeavesTheCallersBytes: a key that is a part of a longer slice.
@@ -143,7 +143,7 @@ func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
 
 func TestUnevenPositions(t *testing.T) {
 	s := startServer(t)
-	b, err := OpenBitmap(s.client, "f", uneven{})
+	b, err := OpenBitmap(s.Client, "f", uneven{})
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisbloom: 3 positions for a key and 1 for another, want as many", func() {
 		b.AddMany(bg, [][]byte{nil, []byte("ab")})

@@ -24,18 +24,18 @@ func startCluster(t *testing.T) ([]*server, *redis.ClusterClient) {
 	for range 3 {
 		bus := freePort(t)
 		nodes = append(nodes, startServer(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus), "--cluster-node-timeout", "5000"))
-		addrs = append(addrs, nodes[len(nodes)-1].addr)
+		addrs = append(addrs, nodes[len(nodes)-1].Addr)
 	}
 	for i, n := range nodes {
-		require.NoError(t, n.client.ClusterAddSlotsRange(bg, i*16384/3, (i+1)*16384/3-1).Err())
+		require.NoError(t, n.Client.ClusterAddSlotsRange(bg, i*16384/3, (i+1)*16384/3-1).Err())
 		if i > 0 {
-			bus := nodes[0].args[3]
-			require.NoError(t, n.client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].port, bus).Err())
+			bus := nodes[0].Args[3]
+			require.NoError(t, n.Client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].Port, bus).Err())
 		}
 	}
 	for _, n := range nodes {
 		eventually(t, "the cluster is whole", func() error {
-			info := n.client.ClusterInfo(bg).Val()
+			info := n.Client.ClusterInfo(bg).Val()
 			if !containsLine(info, "cluster_state:ok") || !containsLine(info, "cluster_size:3") {
 				return errors.New(info)
 			}
@@ -53,7 +53,7 @@ func TestCluster(t *testing.T) {
 	const n = 20000
 	f := open(t, client, "seen", n, 1e-4, WithShards(6), WithTTL(time.Hour))
 	for _, node := range nodes {
-		require.Positive(t, node.client.DBSize(bg).Val(), "every node has a part")
+		require.Positive(t, node.Client.DBSize(bg).Val(), "every node has a part")
 	}
 	local, err := f.NewLocal()
 	require.NoError(t, err)
@@ -76,14 +76,14 @@ func TestCluster(t *testing.T) {
 	require.InDelta(t, 4000, info.EstimatedCount, 100)
 
 	// A cluster client would run a transaction again whose reply was lost.
-	deaf := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].addr}})
+	deaf := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].Addr}})
 	defer deaf.Close()
 	sent := 0
 	deaf.OnNewNode(func(node *redis.Client) { node.AddHook(loseReplies{&sent}) })
-	f.client = deaf
+	f.sender.Client = deaf
 	require.ErrorIs(t, f.Push(bg, more.Filters()...), io.EOF)
 	require.Equal(t, 1, sent)
-	f.client = client
+	f.sender.Client = client
 	require.NoError(t, f.Reopen(bg))
 	requireSameBits(t, client, f, more)
 
@@ -98,7 +98,7 @@ func TestCluster(t *testing.T) {
 	require.Equal(t, 1000, count(found))
 	require.NoError(t, f.Delete(bg))
 	for _, node := range nodes {
-		require.Zero(t, node.client.DBSize(bg).Val())
+		require.Zero(t, node.Client.DBSize(bg).Val())
 	}
 }
 
@@ -133,10 +133,10 @@ func reshard(t *testing.T, opts ...Option) {
 		size = 250 // each batch waits in vain for some 50 ms
 	}
 	f := open(t, client, "seen", keys, 1e-6)
-	slot := nodes[0].client.ClusterKeySlot(bg, "seen").Val()
+	slot := nodes[0].Client.ClusterKeySlot(bg, "seen").Val()
 	from := nodes[slot/(16384/3)]
 	to := nodes[(slot/(16384/3)+1)%3]
-	fromID, toID := from.client.ClusterMyID(bg).Val(), to.client.ClusterMyID(bg).Val()
+	fromID, toID := from.Client.ClusterMyID(bg).Val(), to.Client.ClusterMyID(bg).Val()
 
 	var wins [keys]int32
 	var mu sync.Mutex
@@ -166,12 +166,12 @@ func reshard(t *testing.T, opts ...Option) {
 		})
 	}
 	<-step
-	require.NoError(t, to.client.Do(bg, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err())
-	require.NoError(t, from.client.Do(bg, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err())
-	require.NoError(t, from.client.Migrate(bg, "127.0.0.1", fmt.Sprint(to.port), "seen", 0, 5*time.Second).Err())
+	require.NoError(t, to.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err())
+	require.NoError(t, from.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err())
+	require.NoError(t, from.Client.Migrate(bg, "127.0.0.1", fmt.Sprint(to.Port), "seen", 0, 5*time.Second).Err())
 	time.Sleep(20 * time.Millisecond) // in which clients are sent from one node to the other
 	for _, n := range []*server{to, from} {
-		require.NoError(t, n.client.Do(bg, "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
+		require.NoError(t, n.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
 	}
 	all.Wait()
 	if opts != nil {
@@ -189,13 +189,13 @@ func reshard(t *testing.T, opts ...Option) {
 	found, err := f.ContainsMany(bg, keysOf(0, keys))
 	require.NoError(t, err)
 	require.Equal(t, keys, count(found))
-	require.Equal(t, int64(1), to.client.Exists(bg, "seen").Val())
+	require.Equal(t, int64(1), to.Client.Exists(bg, "seen").Val())
 }
 
 // TestClusterWait: WAIT must speak of the node that has taken the add.
 func TestClusterWait(t *testing.T) {
 	nodes, client := startCluster(t)
-	slot := nodes[0].client.ClusterKeySlot(bg, "seen").Val()
+	slot := nodes[0].Client.ClusterKeySlot(bg, "seen").Val()
 	primary := nodes[slot/(16384/3)]
 	f := open(t, client, "seen", 10000, 1e-6, WithShards(3), WithWait(1, 50*time.Millisecond))
 	_, err := f.AddMany(bg, keysOf(0, 100))
@@ -206,9 +206,9 @@ func TestClusterWait(t *testing.T) {
 
 	bus := freePort(t)
 	replica := startServer(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus))
-	require.NoError(t, replica.client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].port, nodes[0].args[3]).Err())
+	require.NoError(t, replica.Client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].Port, nodes[0].Args[3]).Err())
 	eventually(t, "the replica knows its primary", func() error {
-		return replica.client.ClusterReplicate(bg, primary.client.ClusterMyID(bg).Val()).Err()
+		return replica.Client.ClusterReplicate(bg, primary.Client.ClusterMyID(bg).Val()).Err()
 	})
 	eventually(t, "one shard is confirmed, the others are not", func() error {
 		added, err := f.AddMany(bg, keysOf(100, 400))
@@ -226,11 +226,11 @@ func TestSentinel(t *testing.T) {
 	}
 	path := program(t, "redis-sentinel")
 	primary := startServer(t, "--repl-diskless-sync-delay", "0")
-	replica := startServer(t, "--replicaof", fmt.Sprintf("127.0.0.1 %d", primary.port), "--repl-diskless-sync-delay", "0")
+	replica := startServer(t, "--replicaof", fmt.Sprintf("127.0.0.1 %d", primary.Port), "--repl-diskless-sync-delay", "0")
 	awaitReplica(t, primary)
-	sentinel := &server{port: freePort(t), dir: t.TempDir()}
-	sentinel.addr = fmt.Sprintf("127.0.0.1:%d", sentinel.port)
-	config := filepath.Join(sentinel.dir, "sentinel.conf")
+	sentinel := &server{Port: freePort(t), Dir: t.TempDir()}
+	sentinel.Addr = fmt.Sprintf("127.0.0.1:%d", sentinel.Port)
+	config := filepath.Join(sentinel.Dir, "sentinel.conf")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `port %d
 bind 127.0.0.1
 dir %s
@@ -238,10 +238,10 @@ logfile log
 sentinel monitor crawl 127.0.0.1 %d 1
 sentinel down-after-milliseconds crawl 500
 sentinel failover-timeout crawl 3000
-`, sentinel.port, sentinel.dir, primary.port), 0o600))
-	sentinel.run(t, path, config)
-	t.Cleanup(sentinel.kill)
-	s := redis.NewSentinelClient(&redis.Options{Addr: sentinel.addr})
+`, sentinel.Port, sentinel.Dir, primary.Port), 0o600))
+	sentinel.Run(t, path, config)
+	t.Cleanup(sentinel.Kill)
+	s := redis.NewSentinelClient(&redis.Options{Addr: sentinel.Addr})
 	defer s.Close()
 	eventually(t, "Sentinel knows the replica", func() error {
 		replicas, err := s.Replicas(bg, "crawl").Result()
@@ -251,7 +251,7 @@ sentinel failover-timeout crawl 3000
 		return err
 	})
 
-	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{sentinel.addr}})
+	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{sentinel.Addr}})
 	defer client.Close()
 	f := open(t, client, "f", 100000, 1e-9, WithWait(1, 2*time.Second)) // a busy machine may be slow to confirm
 	confirmed := 0
@@ -260,9 +260,9 @@ sentinel failover-timeout crawl 3000
 		require.NoError(t, err)
 		require.True(t, added)
 	}
-	primary.kill()
+	primary.Kill()
 	failures := 0
-	g := open(t, replica.client, "f", 100000, 1e-9) // until it is a primary, it only answers
+	g := open(t, replica.Client, "f", 100000, 1e-9) // until it is a primary, it only answers
 	eventually(t, "adds are taken again, by the replica", func() error {
 		_, err := f.Add(bg, keyOf(confirmed))
 		if errors.Is(err, ErrReplicas) {

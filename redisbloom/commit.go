@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Whoever adds to a filter writes to its key, and a transaction that watches the
@@ -43,16 +45,12 @@ func (f *Filter) commit(ctx context.Context, s *shard, l *life, u upload, comman
 		if try < watchedTries {
 			watched = append(watched, s.name)
 		}
-		var last view
-		var err error
-		if stopped := await(ctx, func() { last, err = f.try(ctx, watched, s, l, u, commands) }); stopped != nil {
-			return explain(s.name, stopped) // the others may still be written to
-		}
+		last, err := f.try(ctx, watched, s, l, u, commands)
 		switch {
 		case errors.Is(err, redis.TxFailedErr):
 			continue
 		case err != nil:
-			return explain(s.name, err)
+			return send.Explain(s.name, err)
 		}
 		if err := f.mine(ctx, s, l, last); err != nil {
 			return err
@@ -68,23 +66,24 @@ func (f *Filter) commit(ctx context.Context, s *shard, l *life, u upload, comman
 // try looks and, if all is well, executes the commands. It returns what it has seen
 // last: by the commands' own transaction, if that was executed.
 func (f *Filter) try(ctx context.Context, watched []string, s *shard, l *life, u upload, commands func(redis.Pipeliner, time.Time)) (last view, err error) {
+	var seen view // not to be read after Watch has been abandoned
 	var unanswered error
-	err = f.client.Watch(ctx, func(tx *redis.Tx) error {
+	err = f.sender.Watch(ctx, func(tx *redis.Tx) error {
 		var err error
-		if last, err = look(ctx, tx, s.name, u.key); err != nil {
+		if seen, err = look(ctx, tx, s.name, u.key); err != nil {
 			return err
 		}
-		h, err := f.check(s.name, last.head)
-		if err != nil || h.epoch != l.epoch || last.gone || !bytes.Equal(last.ticket, u.ticket) {
+		h, err := f.check(s.name, seen.head)
+		if err != nil || h.epoch != l.epoch || seen.gone || !bytes.Equal(seen.ticket, u.ticket) {
 			return nil // commit says why
 		}
 		head := redis.NewCmd(ctx, "GETRANGE", s.name, 0, headerBytes-1)
 		cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.Process(ctx, onceAny{head}) // none is repeated: a RENAME would find its work done
-			commands(pipe, last.expires)
+			pipe.Process(ctx, send.Once{Cmd: head}) // none is repeated: a RENAME would find its work done
+			commands(pipe, seen.expires)
 			return nil
 		})
-		if err != nil && !isReply(err) {
+		if err != nil && !send.IsReply(err) {
 			unanswered = err // a cluster client would begin anew
 			return nil
 		}
@@ -92,16 +91,19 @@ func (f *Filter) try(ctx context.Context, watched []string, s *shard, l *life, u
 			return cause(cmds, err)
 		}
 		text, err := head.Text()
-		last.head = []byte(text)
+		seen.head = []byte(text)
 		return err
 	}, watched...)
-	return last, errors.Join(err, unanswered)
+	if err != nil {
+		return view{}, err
+	}
+	return seen, unanswered
 }
 
 // cause returns the reply because of which a transaction was not executed.
 func cause(cmds []redis.Cmder, err error) error {
 	for _, cmd := range cmds {
-		if e := cmd.Err(); e != nil && isReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
+		if e := cmd.Err(); e != nil && send.IsReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
 			return e
 		}
 	}

@@ -36,7 +36,7 @@ func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessP
 // hooked returns another client of a server, with a hook.
 func hooked(t *testing.T, s *server, h hook) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: s.addr})
+	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	t.Cleanup(func() { client.Close() })
 	client.AddHook(h)
 	return client
@@ -79,15 +79,15 @@ func TestUploadLost(t *testing.T) {
 	local := bloom.MustNew(n, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	lose := func() {
-		for _, key := range s.client.Keys(bg, "*upload*").Val() {
-			s.client.Del(bg, key)
+		for _, key := range s.Client.Keys(bg, "*upload*").Val() {
+			s.Client.Del(bg, key)
 		}
 	}
 	for name, transfer := range transfers {
 		for _, when := range []string{"first chunk", "last chunk", "transaction"} {
 			t.Run(fmt.Sprint(name, " ", when), func(t *testing.T) {
-				s.client.FlushAll(bg)
-				once, client := onlyOnce(lose), s.client
+				s.Client.FlushAll(bg)
+				once, client := onlyOnce(lose), s.Client
 				if when == "transaction" {
 					client = hooked(t, s, hook{before: once})
 				}
@@ -98,10 +98,10 @@ func TestUploadLost(t *testing.T) {
 				}))
 				_, err := f.AddMany(bg, keysOf(5000, 6000))
 				require.NoError(t, err)
-				before := s.client.Get(bg, "f").Val()
+				before := s.Client.Get(bg, "f").Val()
 				require.ErrorContains(t, transfer(f, local), "the upload was evicted, expired or deleted")
-				require.True(t, before == s.client.Get(bg, "f").Val(), "nothing was changed")
-				require.Equal(t, int64(1), s.client.DBSize(bg).Val(), "nothing is left over")
+				require.True(t, before == s.Client.Get(bg, "f").Val(), "nothing was changed")
+				require.Equal(t, int64(1), s.Client.DBSize(bg).Val(), "nothing is left over")
 				require.NoError(t, transfer(f, local), "it can be repeated")
 				found, err := f.ContainsMany(bg, keysOf(0, 1000))
 				require.NoError(t, err)
@@ -117,18 +117,18 @@ func TestExpiryIsTheServers(t *testing.T) {
 	s := startServer(t)
 	local := bloom.MustNew(1000, 0.01)
 	for name, transfer := range transfers {
-		f := open(t, s.client, name, 1000, 0.01, WithTTL(time.Hour))
-		require.NoError(t, s.client.Expire(bg, name, 3*time.Hour).Err())
-		before := s.client.PExpireTime(bg, name).Val()
+		f := open(t, s.Client, name, 1000, 0.01, WithTTL(time.Hour))
+		require.NoError(t, s.Client.Expire(bg, name, 3*time.Hour).Err())
+		before := s.Client.PExpireTime(bg, name).Val()
 		for range 3 {
 			require.NoError(t, transfer(f, local), name)
 			// The clock may go on between two commands, on a busy machine by more than a
 			// millisecond.
-			require.InDelta(t, before.Seconds(), s.client.PExpireTime(bg, name).Val().Seconds(), 60, name)
+			require.InDelta(t, before.Seconds(), s.Client.PExpireTime(bg, name).Val().Seconds(), 60, name)
 		}
-		require.NoError(t, s.client.Persist(bg, name).Err())
+		require.NoError(t, s.Client.Persist(bg, name).Err())
 		require.NoError(t, transfer(f, local), name)
-		require.Equal(t, time.Duration(-1), s.client.TTL(bg, name).Val(), name)
+		require.Equal(t, time.Duration(-1), s.Client.TTL(bg, name).Val(), name)
 		_, err := f.Add(bg, keyOf(1))
 		require.NoError(t, err, name)
 	}
@@ -142,22 +142,22 @@ func TestTransferAfterExpiry(t *testing.T) {
 	local.AddMany(keysOf(0, 1000), nil)
 	for name, transfer := range transfers {
 		for _, anew := range []bool{false, true} {
-			s.client.FlushAll(bg)
-			f := open(t, s.client, "f", 1000, 0.01, WithTTL(2*time.Second))
+			s.Client.FlushAll(bg)
+			f := open(t, s.Client, "f", 1000, 0.01, WithTTL(2*time.Second))
 			eventually(t, "it expires", func() error {
-				if s.client.Exists(bg, "f").Val() == 1 {
+				if s.Client.Exists(bg, "f").Val() == 1 {
 					return fmt.Errorf("it is still there")
 				}
 				return nil
 			})
 			if anew {
-				open(t, s.client, "f", 1000, 0.01, WithTTL(time.Hour))
+				open(t, s.Client, "f", 1000, 0.01, WithTTL(time.Hour))
 			}
-			before, expires := s.client.Get(bg, "f").Val(), s.client.PExpireTime(bg, "f").Val()
+			before, expires := s.Client.Get(bg, "f").Val(), s.Client.PExpireTime(bg, "f").Val()
 			require.ErrorIs(t, transfer(f, local), ErrLost, name)
-			require.Equal(t, before, s.client.Get(bg, "f").Val(), name)
-			require.Equal(t, expires, s.client.PExpireTime(bg, "f").Val(), name)
-			require.LessOrEqual(t, s.client.DBSize(bg).Val(), int64(1), "%s leaves nothing behind", name)
+			require.Equal(t, before, s.Client.Get(bg, "f").Val(), name)
+			require.Equal(t, expires, s.Client.PExpireTime(bg, "f").Val(), name)
+			require.LessOrEqual(t, s.Client.DBSize(bg).Val(), int64(1), "%s leaves nothing behind", name)
 		}
 	}
 }
@@ -168,22 +168,22 @@ var replacements = map[string]struct {
 	want error
 }{
 	"made anew": {func(t *testing.T, s *server) {
-		s.client.Del(bg, "f")
-		open(t, s.client, "f", 1000, 0.01, WithTTL(time.Hour))
+		s.Client.Del(bg, "f")
+		open(t, s.Client, "f", 1000, 0.01, WithTTL(time.Hour))
 	}, ErrLost},
 	"smaller": {func(t *testing.T, s *server) {
-		s.client.Del(bg, "f")
-		open(t, s.client, "f", 100, 0.5)
+		s.Client.Del(bg, "f")
+		open(t, s.Client, "f", 100, 0.5)
 	}, ErrMismatch},
 	"fingerprint": {func(t *testing.T, s *server) {
-		require.NoError(t, s.client.SetRange(bg, "f", 24, "another.").Err())
+		require.NoError(t, s.Client.SetRange(bg, "f", 24, "another.").Err())
 	}, ErrMismatch},
 	"text": {func(t *testing.T, s *server) {
-		require.NoError(t, s.client.Set(bg, "f", strings.Repeat("precious ", 20), time.Hour).Err())
+		require.NoError(t, s.Client.Set(bg, "f", strings.Repeat("precious ", 20), time.Hour).Err())
 	}, ErrMismatch},
 	"list": {func(t *testing.T, s *server) {
-		s.client.Del(bg, "f")
-		require.NoError(t, s.client.LPush(bg, "f", "precious").Err())
+		s.Client.Del(bg, "f")
+		require.NoError(t, s.Client.LPush(bg, "f", "precious").Err())
 	}, ErrMismatch},
 }
 
@@ -197,14 +197,14 @@ func TestTransferToSomethingElse(t *testing.T) {
 		for with, r := range replacements {
 			for _, between := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, " ", with, between), func(t *testing.T) {
-					s.client.FlushAll(bg)
+					s.Client.FlushAll(bg)
 					var before string
 					var ttl time.Duration
 					replace := onlyOnce(func() {
 						r.put(t, s)
-						before, ttl = s.client.Dump(bg, "f").Val(), s.client.PExpireTime(bg, "f").Val()
+						before, ttl = s.Client.Dump(bg, "f").Val(), s.Client.PExpireTime(bg, "f").Val()
 					})
-					client := s.client
+					client := s.Client
 					if between {
 						client = hooked(t, s, hook{before: replace})
 					}
@@ -213,9 +213,9 @@ func TestTransferToSomethingElse(t *testing.T) {
 						replace()
 					}
 					require.ErrorIs(t, transfer(f, local), r.want)
-					require.Equal(t, before, s.client.Dump(bg, "f").Val())
-					require.Equal(t, ttl, s.client.PExpireTime(bg, "f").Val())
-					require.Equal(t, int64(1), s.client.DBSize(bg).Val(), "no upload left over")
+					require.Equal(t, before, s.Client.Dump(bg, "f").Val())
+					require.Equal(t, ttl, s.Client.PExpireTime(bg, "f").Val())
+					require.Equal(t, int64(1), s.Client.DBSize(bg).Val(), "no upload left over")
 				})
 			}
 		}
@@ -229,7 +229,7 @@ func TestTransferAmongAdds(t *testing.T) {
 	local := bloom.MustNew(1000, 1e-6)
 	local.AddMany(keysOf(0, 300), nil)
 	for name, transfer := range transfers {
-		other := open(t, s.client, name, 1000, 1e-6)
+		other := open(t, s.Client, name, 1000, 1e-6)
 		tries := 0
 		f := open(t, hooked(t, s, hook{before: func() {
 			added, err := other.Add(bg, keyOf(1000+tries))
@@ -256,8 +256,8 @@ func TestReplacedAmongAdds(t *testing.T) {
 	local := bloom.MustNew(1000, 0.01)
 	for name, transfer := range transfers {
 		for _, anew := range []bool{false, true} {
-			s.client.FlushAll(bg)
-			other := open(t, s.client, "f", 1000, 0.01)
+			s.Client.FlushAll(bg)
+			other := open(t, s.Client, "f", 1000, 0.01)
 			tries := 0
 			f := open(t, hooked(t, s, hook{before: func() {
 				switch tries++; {
@@ -265,16 +265,16 @@ func TestReplacedAmongAdds(t *testing.T) {
 					_, err := other.Add(bg, keyOf(tries))
 					require.NoError(t, err)
 				case tries == watchedTries+1:
-					s.client.Del(bg, "f")
+					s.Client.Del(bg, "f")
 					if anew {
-						open(t, s.client, "f", 1000, 0.01)
+						open(t, s.Client, "f", 1000, 0.01)
 					}
 				}
 			}}), "f", 1000, 0.01)
 			require.ErrorIs(t, transfer(f, local), ErrLost, name)
 			require.Greater(t, tries, watchedTries)
 			if name == "merge" && !anew {
-				require.Zero(t, s.client.DBSize(bg).Val(), "no orphan")
+				require.Zero(t, s.Client.DBSize(bg).Val(), "no orphan")
 			}
 			require.NoError(t, f.Reopen(bg))
 			_, err := f.Add(bg, keyOf(1))
@@ -286,12 +286,12 @@ func TestReplacedAmongAdds(t *testing.T) {
 // TestMergedHeader: of the upload's first bytes, none come into the filter.
 func TestMergedHeader(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
-	before := s.client.GetRange(bg, "f", 0, headerBytes-1).Val()
+	f := open(t, s.Client, "f", 1000, 0.01)
+	before := s.Client.GetRange(bg, "f", 0, headerBytes-1).Val()
 	local := bloom.MustNew(1000, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	require.NoError(t, f.Merge(bg, local))
-	require.Equal(t, before, s.client.GetRange(bg, "f", 0, headerBytes-1).Val())
+	require.Equal(t, before, s.Client.GetRange(bg, "f", 0, headerBytes-1).Val())
 }
 
 // TestContextEndsInTransaction: the replies come after the caller has gone. The race
@@ -313,21 +313,21 @@ func TestCommitWithoutReply(t *testing.T) {
 	s := startServer(t)
 	local := bloom.MustNew(1000, 0.01)
 	for name, transfer := range transfers {
-		p := startProxy(t, s.addr)
-		client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+		p := startProxy(t, s.Addr)
+		client := redis.NewClient(&redis.Options{Addr: p.Addr, MinRetryBackoff: -1})
 		defer client.Close()
 		transactions := 0
 		client.AddHook(hook{
-			before: func() { transactions++; p.cutEvery.Store(1) },
-			after:  func() { p.cutEvery.Store(0) },
+			before: func() { transactions++; p.CutEvery.Store(1) },
+			after:  func() { p.CutEvery.Store(0) },
 		})
 		f := open(t, client, name, 1000, 0.01)
 		require.Error(t, transfer(f, local), name)
 		require.Equal(t, 1, transactions, name)
-		require.Positive(t, p.cuts.Load())
+		require.Positive(t, p.Cuts.Load())
 		require.NoError(t, f.Reopen(bg))
 		_, err := f.Add(bg, keyOf(1))
 		require.NoError(t, err)
-		require.Equal(t, int64(1), s.client.Exists(bg, name).Val())
+		require.Equal(t, int64(1), s.Client.Exists(bg, name).Val())
 	}
 }

@@ -19,11 +19,11 @@ func TestCutReplies(t *testing.T) {
 	s := startServer(t)
 	const keys = 3000
 	for _, size := range []int{1, 10} {
-		p := startProxy(t, s.addr)
-		client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+		p := startProxy(t, s.Addr)
+		client := redis.NewClient(&redis.Options{Addr: p.Addr, MinRetryBackoff: -1})
 		defer client.Close()
 		f := open(t, client, fmt.Sprint("f", size), keys, 1e-9)
-		p.cutEvery.Store(20)
+		p.CutEvery.Store(20)
 		won, lost, unknown := 0, 0, 0
 		for i := 0; i < keys; i += size {
 			added, err := f.AddMany(bg, keysOf(i, i+size))
@@ -44,7 +44,7 @@ func TestCutReplies(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("batches of %d: %d fresh keys, %d replies cut: %d new, %d reported as unknown, %d lost", size, keys, p.cuts.Load(), won, unknown, lost)
+		t.Logf("batches of %d: %d fresh keys, %d replies cut: %d new, %d reported as unknown, %d lost", size, keys, p.Cuts.Load(), won, unknown, lost)
 		require.Zero(t, lost)
 		require.Equal(t, keys, won+unknown)
 		require.Greater(t, unknown, keys/40)
@@ -60,11 +60,11 @@ func TestCutReplies(t *testing.T) {
 // client retries them, lose keys without an error.
 func TestCutRepliesWithRetries(t *testing.T) {
 	s := startServer(t)
-	p := startProxy(t, s.addr)
-	client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+	p := startProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, MinRetryBackoff: -1})
 	defer client.Close()
 	f := open(t, client, "f", 3000, 1e-9)
-	p.cutEvery.Store(20)
+	p.CutEvery.Store(20)
 	lost := 0
 	for i := range 1000 {
 		parts, err := f.split(bg, [][]byte{keyOf(i)}, 0, true, make([]bool, 1))
@@ -94,9 +94,9 @@ func TestKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t, c.args...)
-			f := open(t, s.client, "f", 10000, 1e-9)
-			reader := open(t, s.client, "f", 10000, 1e-9, noFront)
-			process := s.process.Process
+			f := open(t, s.Client, "f", 10000, 1e-9)
+			reader := open(t, s.Client, "f", 10000, 1e-9, noFront)
+			process := s.Process.Process
 			confirmed, unknown := 0, 0
 			for i := 0; ; i++ {
 				added, err := f.Add(bg, keyOf(i))
@@ -112,9 +112,9 @@ func TestKill(t *testing.T) {
 				}
 				break
 			}
-			<-s.exited
+			<-s.Exited
 			require.Positive(t, confirmed)
-			s.start(t)
+			s.Start(t)
 			found, err := reader.ContainsMany(bg, keysOf(0, confirmed))
 			if c.loses {
 				require.ErrorIs(t, err, ErrLost)
@@ -152,15 +152,15 @@ func TestReplicaCutOff(t *testing.T) {
 	for _, wait := range []bool{false, true} {
 		t.Run(fmt.Sprint("wait=", wait), func(t *testing.T) {
 			primary := startServer(t, "--repl-diskless-sync-delay", "0")
-			link := startProxy(t, primary.addr)
-			var host, port = "127.0.0.1", link.addr[len("127.0.0.1:"):]
+			link := startProxy(t, primary.Addr)
+			var host, port = "127.0.0.1", link.Addr[len("127.0.0.1:"):]
 			replica := startServer(t, "--replicaof", host+" "+port)
 			awaitReplica(t, primary)
 			opts := []Option{WithFront(0)}
 			if wait {
 				opts = append(opts, WithWait(1, 100*time.Millisecond))
 			}
-			f := open(t, primary.client, "f", 100000, 1e-9, opts...)
+			f := open(t, primary.Client, "f", 100000, 1e-9, opts...)
 			var confirmed []int
 			refused := 0
 			add := func(i int) {
@@ -178,16 +178,16 @@ func TestReplicaCutOff(t *testing.T) {
 			for ; i < 1000; i++ {
 				add(i)
 			}
-			link.silent.Lock()
+			link.Silent.Lock()
 			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); i++ {
 				add(i)
 			}
-			primary.kill()
-			err := replica.client.ReplicaOf(bg, "NO", "ONE").Err()
-			link.silent.Unlock() // what was on its way arrives too late
+			primary.Kill()
+			err := replica.Client.ReplicaOf(bg, "NO", "ONE").Err()
+			link.Silent.Unlock() // what was on its way arrives too late
 			require.NoError(t, err)
 
-			g := open(t, replica.client, "f", 100000, 1e-9)
+			g := open(t, replica.Client, "f", 100000, 1e-9)
 			keys := make([][]byte, len(confirmed))
 			for j, n := range confirmed {
 				keys[j] = keyOf(n)
@@ -211,13 +211,13 @@ func TestReplicaCutOff(t *testing.T) {
 // fills one that may not.
 func TestEviction(t *testing.T) {
 	s := startServer(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru", "--maxmemory-samples", "10")
-	f := open(t, s.client, "f", 100000, 0.01)
+	f := open(t, s.Client, "f", 100000, 0.01)
 	_, err := f.AddMany(bg, keysOf(0, 1000))
 	require.NoError(t, err)
 	value := make([]byte, 100_000)
-	for i := 0; s.client.Exists(bg, "f").Val() == 1; i++ {
+	for i := 0; s.Client.Exists(bg, "f").Val() == 1; i++ {
 		require.Less(t, i, 10000, "it is not evicted")
-		require.NoError(t, s.client.Set(bg, fmt.Sprint("other", i), value, 0).Err())
+		require.NoError(t, s.Client.Set(bg, fmt.Sprint("other", i), value, 0).Err())
 		time.Sleep(time.Millisecond) // the clock of LRU is coarse
 	}
 	_, err = f.Add(bg, keyOf(1000))
@@ -225,10 +225,10 @@ func TestEviction(t *testing.T) {
 	require.NoError(t, f.Reopen(bg))
 
 	s = startServer(t, "--maxmemory-policy", "noeviction")
-	f = open(t, s.client, "f", 100000, 0.01)
+	f = open(t, s.Client, "f", 100000, 0.01)
 	_, err = f.AddMany(bg, keysOf(0, 1000))
 	require.NoError(t, err)
-	require.NoError(t, s.client.ConfigSet(bg, "maxmemory", "100kb").Err()) // less than it has
+	require.NoError(t, s.Client.ConfigSet(bg, "maxmemory", "100kb").Err()) // less than it has
 	_, err = f.AddMany(bg, keysOf(1000, 1010))
 	require.ErrorContains(t, err, "maxmemory")
 	require.NotErrorIs(t, err, ErrUnknown, "a refused add was not executed")
@@ -238,15 +238,15 @@ func TestEviction(t *testing.T) {
 	found, err := f.ContainsMany(bg, keysOf(0, 1000))
 	require.NoError(t, err, "asking needs no memory")
 	require.Equal(t, 1000, count(found))
-	_, err = Open(bg, s.client, "g", 100000, 0.01)
+	_, err = Open(bg, s.Client, "g", 100000, 0.01)
 	require.ErrorContains(t, err, "maxmemory")
 }
 
 // TestReadOnlyReplica: adds are refused, and the error says where to go.
 func TestReadOnlyReplica(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
-	require.NoError(t, s.client.ReplicaOf(bg, "127.0.0.1", "1").Err())
+	f := open(t, s.Client, "f", 1000, 0.01)
+	require.NoError(t, s.Client.ReplicaOf(bg, "127.0.0.1", "1").Err())
 	_, err := f.Add(bg, keyOf(0))
 	require.ErrorContains(t, err, "connect to the primary")
 	require.NotErrorIs(t, err, ErrUnknown)
@@ -255,11 +255,11 @@ func TestReadOnlyReplica(t *testing.T) {
 // TestServerGone: nobody listens.
 func TestServerGone(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
-	s.kill()
-	client := redis.NewClient(&redis.Options{Addr: s.addr})
+	f := open(t, s.Client, "f", 1000, 0.01)
+	s.Kill()
+	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	defer client.Close()
-	f.client = client
+	f.sender.Client = client
 	_, err := f.Add(bg, keyOf(0))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrUnknown, "it never left: %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // A Filter is a Bloom filter in Redis, shared by any number of processes and
@@ -37,14 +38,15 @@ type Filter struct {
 // The client stays the caller's, who closes it. It must read where it writes: one that
 // reads from replicas misses keys that were added a moment ago. A cluster client that
 // does is refused; a Sentinel client with ReplicaOnly cannot be told from another and
-// must not be used. Nor must a Ring, which goes on at another server, without the keys,
-// when one does not answer.
+// must not be used. A Ring, which goes on at another server, without the keys, when one
+// does not answer, is refused.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o := newOptions(opts)
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := checkClient(client, o); err != nil {
+	sender, err := send.New(client, o.replicas, o.wait)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkName(name); err != nil {
@@ -57,8 +59,8 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	f := &Filter{name: name, scheme: scheme, opts: o, log: o.log}
 	f.params = bloom.Params{N: n, P: p, M: scheme.Params().M * uint64(shards), K: scheme.Params().K}
 	f.store = store{
-		client: client, positions: scheme, k: scheme.Params().K, m: scheme.Params().M, header: true,
-		replicas: o.replicas, wait: o.wait, onLost: f.onLost,
+		sender: sender, positions: scheme, k: scheme.Params().K, m: scheme.Params().M, header: true,
+		onLost: f.onLost,
 	}
 	for _, key := range shardNames(name, shards) {
 		f.shards = append(f.shards, &shard{name: key})

@@ -10,8 +10,8 @@ import (
 // before, in no order.
 func TestFrontSavesRoundTrips(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 10000, 1e-6)
-	before := calls(t, s.client, "bitfield")
+	f := open(t, s.Client, "f", 10000, 1e-6)
+	before := calls(t, s.Client, "bitfield")
 	new := 0
 	const adds = 10000
 	for i := range adds {
@@ -26,26 +26,26 @@ func TestFrontSavesRoundTrips(t *testing.T) {
 		}
 	}
 	require.Equal(t, adds/10, new)
-	trips := float64(calls(t, s.client, "bitfield")-before) / adds
+	trips := float64(calls(t, s.Client, "bitfield")-before) / adds
 	require.LessOrEqual(t, trips, 0.15, "round trips an add")
 
 	// The same stream in batches, by somebody else who learns from asking.
-	g := open(t, s.client, "f", 10000, 1e-6)
+	g := open(t, s.Client, "f", 10000, 1e-6)
 	_, err := g.ContainsMany(bg, keysOf(0, adds/10))
 	require.NoError(t, err)
-	before = calls(t, s.client, "bitfield")
+	before = calls(t, s.Client, "bitfield")
 	added, err := g.AddMany(bg, keysOf(0, adds/10))
 	require.NoError(t, err)
 	require.Zero(t, count(added))
-	require.Equal(t, before, calls(t, s.client, "bitfield"))
+	require.Equal(t, before, calls(t, s.Client, "bitfield"))
 }
 
 // TestFrontIsASubset: after any mixture of answers, no bit is in the front that the
 // server does not have.
 func TestFrontIsASubset(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.05, WithShards(2))
-	other := open(t, s.client, "f", 1000, 0.05, WithShards(2))
+	f := open(t, s.Client, "f", 1000, 0.05, WithShards(2))
+	other := open(t, s.Client, "f", 1000, 0.05, WithShards(2))
 	for i := 0; i < 2000; i += 100 {
 		_, err := other.AddMany(bg, keysOf(i, i+30))
 		require.NoError(t, err)
@@ -74,16 +74,16 @@ func TestFrontIsASubset(t *testing.T) {
 // TestFrontLimit: a filter larger than the limit has no front.
 func TestFrontLimit(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 100_000, 0.01, WithFront(119_000), WithShards(2))
+	f := open(t, s.Client, "f", 100_000, 0.01, WithFront(119_000), WithShards(2))
 	require.Nil(t, f.shards[1].life.Load().front)
-	f = open(t, s.client, "f", 100_000, 0.01, WithFront(125_000), WithShards(2))
+	f = open(t, s.Client, "f", 100_000, 0.01, WithFront(125_000), WithShards(2))
 	require.NotNil(t, f.shards[1].life.Load().front)
 }
 
 // TestKnownKeysCostNoAllocation: the common case of a crawler.
 func TestKnownKeysCostNoAllocation(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	key := keyOf(1)
 	_, err := f.Add(bg, key)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -71,9 +72,9 @@ func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {
 	}
 	var ones uint64
 	for from := uint64(headerBytes); from < f.valueBytes(); from += countBytes {
-		v, err := do(ctx, f.client, "BITCOUNT", s.name, from, min(from+countBytes, f.valueBytes())-1)
+		v, err := f.sender.Do(ctx, "BITCOUNT", s.name, from, min(from+countBytes, f.valueBytes())-1)
 		if err != nil {
-			return 0, explain(s.name, err)
+			return 0, send.Explain(s.name, err)
 		}
 		n, ok := v.(int64)
 		if !ok {

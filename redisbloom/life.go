@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Reopen goes on after [ErrLost], as [Open] would: it makes what is gone, empty, and
@@ -25,14 +27,14 @@ func (f *Filter) join(ctx context.Context) error {
 	found := make([]*header, len(f.shards))
 	var like *header
 	for i, s := range f.shards {
-		value, err := getRange(ctx, f.client, s.name, 0, headerBytes-1)
+		value, err := f.sender.GetRange(ctx, s.name, 0, headerBytes-1)
 		if err != nil {
 			return err
 		}
-		if len(value) == 0 || isOrphan(value) {
+		if len(value) == 0 || isOrphan([]byte(value)) {
 			continue
 		}
-		h, err := f.check(s.name, value)
+		h, err := f.check(s.name, []byte(value))
 		if err != nil {
 			return err
 		}
@@ -79,12 +81,12 @@ const joinTries = 10
 func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h header, made bool, err error) {
 	var mine int64
 	for range joinTries {
-		value, err := getRange(ctx, f.client, key, 0, headerBytes-1)
+		value, err := f.sender.GetRange(ctx, key, 0, headerBytes-1)
 		if err != nil {
 			return header{}, false, err
 		}
-		if len(value) > 0 && !isOrphan(value) {
-			h, err := f.check(key, value)
+		if len(value) > 0 && !isOrphan([]byte(value)) {
+			h, err := f.check(key, []byte(value))
 			return h, mine != 0 && h.epoch == mine, err
 		}
 		expires, err := f.expiryOfNew(ctx, like)
@@ -149,11 +151,11 @@ func (f *Filter) newHeader(expires time.Time) header {
 func (f *Filter) serverTime(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	var err error
-	if stopped := await(ctx, func() { now, err = f.client.Time(ctx).Result() }); stopped != nil {
-		return time.Time{}, explain(f.name, stopped)
+	if stopped := f.sender.Await(ctx, func() { now, err = f.sender.Client.Time(ctx).Result() }); stopped != nil {
+		return time.Time{}, send.Explain(f.name, stopped)
 	}
 	if err != nil {
-		return time.Time{}, explain(f.name, err)
+		return time.Time{}, send.Explain(f.name, err)
 	}
 	return now, nil
 }
@@ -165,15 +167,15 @@ func (f *Filter) make(ctx context.Context, key string, h header) error {
 	if !h.expires.IsZero() {
 		args = append(args, "PXAT", unixMilli(h.expires))
 	}
-	_, err := doOnce(ctx, f.client, args...)
+	_, err := f.sender.DoOnce(ctx, args...)
 	switch {
 	case errors.Is(err, redis.Nil):
 		return nil
 	case err != nil:
-		return explain(key, err)
+		return send.Explain(key, err)
 	}
-	_, err = do(ctx, f.client, f.allocation(key)...)
-	return explain(key, err)
+	_, err = f.sender.Do(ctx, f.allocation(key)...)
+	return send.Explain(key, err)
 }
 
 // allocation is a command that makes a key as long as it will be, and changes
@@ -201,27 +203,21 @@ func (f *Filter) remake(ctx context.Context, key string, h header) error {
 // overOrphan executes commands in a transaction if the key holds an orphan, and
 // goes on holding it until then.
 func (f *Filter) overOrphan(ctx context.Context, key string, commands func(redis.Pipeliner)) error {
-	var err error
-	stopped := await(ctx, func() {
-		err = f.client.Watch(ctx, func(tx *redis.Tx) error {
-			value, err := tx.GetRange(ctx, key, 0, headerBytes-1).Bytes()
-			if err != nil || !isOrphan(value) {
-				return err
-			}
-			_, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-				commands(pipe)
-				return nil
-			})
+	err := f.sender.Watch(ctx, func(tx *redis.Tx) error {
+		value, err := tx.GetRange(ctx, key, 0, headerBytes-1).Bytes()
+		if err != nil || !isOrphan(value) {
 			return err
-		}, key)
-	})
-	if stopped != nil {
-		return explain(key, stopped)
-	}
+		}
+		_, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			commands(pipe)
+			return nil
+		})
+		return err
+	}, key)
 	if errors.Is(err, redis.TxFailedErr) {
 		return nil
 	}
-	return explain(key, err)
+	return send.Explain(key, err)
 }
 
 // onLost is called by an answer of another epoch than that of the shard's life. It

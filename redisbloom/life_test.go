@@ -40,17 +40,17 @@ func requireLost(t *testing.T, f *Filter) {
 func TestLossIsNoticed(t *testing.T) {
 	s := startServer(t)
 	for name, lose := range map[string]func(key string){
-		"del":      func(key string) { s.client.Del(bg, key) },
-		"flushall": func(key string) { s.client.FlushAll(bg) },
-		"expire":   func(key string) { s.client.PExpire(bg, key, time.Millisecond); time.Sleep(20 * time.Millisecond) },
-		"rename":   func(key string) { s.client.Rename(bg, key, "elsewhere") },
-		"set":      func(key string) { s.client.Set(bg, key, "", 0); s.client.Del(bg, key) },
+		"del":      func(key string) { s.Client.Del(bg, key) },
+		"flushall": func(key string) { s.Client.FlushAll(bg) },
+		"expire":   func(key string) { s.Client.PExpire(bg, key, time.Millisecond); time.Sleep(20 * time.Millisecond) },
+		"rename":   func(key string) { s.Client.Rename(bg, key, "elsewhere") },
+		"set":      func(key string) { s.Client.Set(bg, key, "", 0); s.Client.Del(bg, key) },
 	} {
 		for _, shards := range []int{1, 3} {
 			t.Run(fmt.Sprint(name, shards), func(t *testing.T) {
-				s.client.FlushAll(bg)
-				f := open(t, s.client, "f", 1000, 1e-6, WithShards(shards))
-				reader := open(t, s.client, "f", 1000, 1e-6, WithShards(shards), noFront)
+				s.Client.FlushAll(bg)
+				f := open(t, s.Client, "f", 1000, 1e-6, WithShards(shards))
+				reader := open(t, s.Client, "f", 1000, 1e-6, WithShards(shards), noFront)
 				added, err := f.AddMany(bg, keysOf(0, 100))
 				require.NoError(t, err)
 				require.Equal(t, 100, count(added))
@@ -59,7 +59,7 @@ func TestLossIsNoticed(t *testing.T) {
 				}
 				found, err := reader.ContainsMany(bg, keysOf(0, 100))
 				require.ErrorIs(t, err, ErrLost, "no is no answer: %v", found)
-				require.Zero(t, s.client.Exists(bg, f.Keys()...).Val(), "asking leaves nothing behind")
+				require.Zero(t, s.Client.Exists(bg, f.Keys()...).Val(), "asking leaves nothing behind")
 				requireLost(t, f)
 				require.NoError(t, reader.Reopen(bg))
 				found, err = reader.ContainsMany(bg, keysOf(0, 100))
@@ -74,24 +74,24 @@ func TestLossIsNoticed(t *testing.T) {
 // it was interrupted, what it left is replaced by the next Open.
 func TestOrphanIsRemoved(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 1e-6)
-	s.client.Del(bg, "f")
+	f := open(t, s.Client, "f", 1000, 1e-6)
+	s.Client.Del(bg, "f")
 	_, err := f.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
-	require.Zero(t, s.client.Exists(bg, "f").Val())
+	require.Zero(t, s.Client.Exists(bg, "f").Val())
 
 	// The same add as a client makes it that dies before it has read the reply.
 	parts, err := f.split(bg, keysOf(0, 10), 0, true, make([]bool, 10))
 	require.ErrorIs(t, err, ErrLost)
 	require.Len(t, parts, 1)
 	cmd, _, _ := bitfield(bg, "f", true, true, []uint64{headerBits + 5, headerBits + 900})
-	require.NoError(t, s.client.Process(bg, cmd))
-	require.Equal(t, int64(1), s.client.Exists(bg, "f").Val())
+	require.NoError(t, s.Client.Process(bg, cmd))
+	require.Equal(t, int64(1), s.Client.Exists(bg, "f").Val())
 
-	f = open(t, s.client, "f", 1000, 1e-6, WithTTL(time.Hour))
-	require.Equal(t, int64(0), s.client.BitCount(bg, "f", &redis.BitCount{Start: headerBytes, End: -1}).Val(), "an empty filter")
-	require.Equal(t, int64(f.valueBytes()), s.client.StrLen(bg, "f").Val())
-	require.Greater(t, s.client.TTL(bg, "f").Val(), 59*time.Minute)
+	f = open(t, s.Client, "f", 1000, 1e-6, WithTTL(time.Hour))
+	require.Equal(t, int64(0), s.Client.BitCount(bg, "f", &redis.BitCount{Start: headerBytes, End: -1}).Val(), "an empty filter")
+	require.Equal(t, int64(f.valueBytes()), s.Client.StrLen(bg, "f").Val())
+	require.Greater(t, s.Client.TTL(bg, "f").Val(), 59*time.Minute)
 	added, err := f.Add(bg, keyOf(0))
 	require.NoError(t, err)
 	require.True(t, added)
@@ -101,49 +101,49 @@ func TestOrphanIsRemoved(t *testing.T) {
 // to its full length.
 func TestAllocationChangesNothing(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	local, err := f.NewLocal()
 	require.NoError(t, err)
 	for i := range local.shards[0].Words() {
 		local.shards[0].Words()[i].Store(^uint64(0))
 	}
 	require.NoError(t, f.Push(bg, local.Filters()...))
-	before := s.client.Get(bg, "f").Val()
-	require.NoError(t, s.client.Do(bg, f.allocation("f")...).Err())
-	require.Equal(t, before, s.client.Get(bg, "f").Val())
+	before := s.Client.Get(bg, "f").Val()
+	require.NoError(t, s.Client.Do(bg, f.allocation("f")...).Err())
+	require.Equal(t, before, s.Client.Get(bg, "f").Val())
 }
 
 // TestOnlyOrphansAreReplaced: between looking and acting, somebody else may have
 // made the key anew.
 func TestOnlyOrphansAreReplaced(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	_, err := f.AddMany(bg, keysOf(0, 100))
 	require.NoError(t, err)
-	before := s.client.Get(bg, "f").Val()
+	before := s.Client.Get(bg, "f").Val()
 	require.NoError(t, f.remake(bg, "f", f.newHeader(time.Time{})))
 	require.NoError(t, f.make(bg, "f", f.newHeader(time.Time{})))
 	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) { pipe.Unlink(bg, "f") }))
-	require.Equal(t, before, s.client.Get(bg, "f").Val())
+	require.Equal(t, before, s.Client.Get(bg, "f").Val())
 
 	// And exactly between the two: the transaction must notice.
-	require.NoError(t, s.client.SetRange(bg, "f", 0, string(make([]byte, 8))+"\xb1\x00\xf1\x01"+string(make([]byte, 52))).Err())
+	require.NoError(t, s.Client.SetRange(bg, "f", 0, string(make([]byte, 8))+"\xb1\x00\xf1\x01"+string(make([]byte, 52))).Err())
 	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) {
-		require.NoError(t, s.client.Set(bg, "f", before, 0).Err())
+		require.NoError(t, s.Client.Set(bg, "f", before, 0).Err())
 		pipe.Unlink(bg, "f")
 	}))
-	require.Equal(t, before, s.client.Get(bg, "f").Val())
+	require.Equal(t, before, s.Client.Get(bg, "f").Val())
 }
 
 // TestRecreationIsNoticed: somebody else has made the filter anew, with the same
 // parameters or others.
 func TestRecreationIsNoticed(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 1e-6)
+	f := open(t, s.Client, "f", 1000, 1e-6)
 	_, err := f.AddMany(bg, keysOf(0, 10))
 	require.NoError(t, err)
-	s.client.Del(bg, "f")
-	other := open(t, s.client, "f", 1000, 1e-6)
+	s.Client.Del(bg, "f")
+	other := open(t, s.Client, "f", 1000, 1e-6)
 	_, err = f.Add(bg, keyOf(11))
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, err, ErrUnknown)
@@ -153,8 +153,8 @@ func TestRecreationIsNoticed(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, count(found))
 
-	s.client.Del(bg, "f")
-	open(t, s.client, "f", 500, 0.01)
+	s.Client.Del(bg, "f")
+	open(t, s.Client, "f", 500, 0.01)
 	_, err = f.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
@@ -166,14 +166,14 @@ func TestRecreationIsNoticed(t *testing.T) {
 // has changed by then is what the README says: the bytes of the mark, and its bits.
 func TestAddOnSomethingElse(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	want := []byte(strings.Repeat("precious ", 1000))
-	require.NoError(t, s.client.Set(bg, "f", want, 0).Err())
-	reader := open(t, s.client, "g", 1000, 0.01)
+	require.NoError(t, s.Client.Set(bg, "f", want, 0).Err())
+	reader := open(t, s.Client, "g", 1000, 0.01)
 	reader.shards[0].name = "f"
 	_, err := reader.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
-	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "asking changes nothing")
+	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()), "asking changes nothing")
 
 	_, err = f.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
@@ -182,20 +182,20 @@ func TestAddOnSomethingElse(t *testing.T) {
 	for _, pos := range f.positions.AppendPositions(nil, keyOf(0)) {
 		want[headerBytes+pos/8] |= 1 << (pos % 8)
 	}
-	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()))
+	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()))
 	_, err = f.Add(bg, keyOf(1))
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, f.Reopen(bg), ErrMismatch)
-	require.Equal(t, want, []byte(s.client.Get(bg, "f").Val()), "nothing more is sent")
+	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()), "nothing more is sent")
 }
 
 // TestOneShardLost: the others stay as they are.
 func TestOneShardLost(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 1e-6, WithShards(4), noFront)
+	f := open(t, s.Client, "f", 1000, 1e-6, WithShards(4), noFront)
 	_, err := f.AddMany(bg, keysOf(0, 400))
 	require.NoError(t, err)
-	s.client.Del(bg, f.Keys()[2])
+	s.Client.Del(bg, f.Keys()[2])
 
 	added, err := f.AddMany(bg, keysOf(400, 800))
 	require.ErrorIs(t, err, ErrLost)
@@ -214,7 +214,7 @@ func TestOneShardLost(t *testing.T) {
 // TestReopenByMany: goroutines that share a filter all meet the loss.
 func TestReopenByMany(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 10000, 1e-6, WithShards(2))
+	f := open(t, s.Client, "f", 10000, 1e-6, WithShards(2))
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
@@ -225,7 +225,7 @@ func TestReopenByMany(t *testing.T) {
 				}
 				assert.NoError(t, err)
 				if g == 0 && i%100 == 50 {
-					s.client.FlushAll(bg)
+					s.Client.FlushAll(bg)
 				}
 			}
 		})
@@ -241,13 +241,13 @@ func TestReopenByMany(t *testing.T) {
 func TestTTL(t *testing.T) {
 	s := startServer(t)
 	for _, shards := range []int{1, 3} {
-		f := open(t, s.client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(4*time.Second), WithShards(shards))
+		f := open(t, s.Client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(4*time.Second), WithShards(shards))
 		expires := f.Expires()
 		require.InDelta(t, 4, time.Until(expires).Seconds(), 2)
 		expiresAt := func() {
 			t.Helper()
 			for _, key := range f.Keys() {
-				at, err := s.client.PExpireTime(bg, key).Result()
+				at, err := s.Client.PExpireTime(bg, key).Result()
 				require.NoError(t, err)
 				require.Equal(t, expires.UnixMilli(), at.Milliseconds(), key)
 			}
@@ -256,7 +256,7 @@ func TestTTL(t *testing.T) {
 		_, err := f.AddMany(bg, keysOf(0, 50))
 		require.NoError(t, err)
 		expiresAt()
-		joined := open(t, s.client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(time.Hour), WithShards(shards))
+		joined := open(t, s.Client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(time.Hour), WithShards(shards))
 		require.Equal(t, expires.UnixMilli(), joined.Expires().UnixMilli())
 		expiresAt()
 		local, err := f.NewLocal()
@@ -277,9 +277,9 @@ func TestTTL(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 50, count(added))
 	}
-	f := open(t, s.client, "forever", 1000, 1e-6)
+	f := open(t, s.Client, "forever", 1000, 1e-6)
 	require.True(t, f.Expires().IsZero())
-	require.Equal(t, time.Duration(-1), s.client.TTL(bg, "forever").Val())
+	require.Equal(t, time.Duration(-1), s.Client.TTL(bg, "forever").Val())
 }
 
 // TestShardsExpireApart: the first shard's expiry has passed by the time the second
@@ -287,7 +287,7 @@ func TestTTL(t *testing.T) {
 func TestShardsExpireApart(t *testing.T) {
 	s := startServer(t)
 	past := &header{expires: time.Now().Add(-time.Minute)}
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	h, made, err := f.joinShard(bg, "g", past)
 	require.NoError(t, err)
 	require.True(t, made)
@@ -305,21 +305,21 @@ func TestShardMadeAnewExpiresLikeTheOthers(t *testing.T) {
 	ways := map[string]func(*Filter) error{
 		"reopen": func(f *Filter) error { return f.Reopen(bg) },
 		"open": func(f *Filter) error {
-			_, err := Open(bg, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(f.opts.ttl))
+			_, err := Open(bg, s.Client, "f", 1000, 0.01, WithShards(3), WithTTL(f.opts.ttl))
 			return err
 		},
 	}
 	for name, way := range ways {
 		for _, ttls := range [][2]time.Duration{{time.Hour, 0}, {0, time.Hour}, {time.Hour, 3 * time.Hour}} {
 			for lost := range 3 {
-				s.client.FlushAll(bg)
-				maker := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[0]))
-				joiner := open(t, s.client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[1]))
-				expires := s.client.PExpireTime(bg, "f").Val()
-				require.NoError(t, s.client.Del(bg, maker.Keys()[lost]).Err())
+				s.Client.FlushAll(bg)
+				maker := open(t, s.Client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[0]))
+				joiner := open(t, s.Client, "f", 1000, 0.01, WithShards(3), WithTTL(ttls[1]))
+				expires := s.Client.PExpireTime(bg, "f").Val()
+				require.NoError(t, s.Client.Del(bg, maker.Keys()[lost]).Err())
 				require.NoError(t, way(joiner))
 				for _, key := range maker.Keys() {
-					require.Equal(t, expires, s.client.PExpireTime(bg, key).Val(), "%s by one with TTL %v of %v, made with %v: %s", name, ttls[1], lost, ttls[0], key)
+					require.Equal(t, expires, s.Client.PExpireTime(bg, key).Val(), "%s by one with TTL %v of %v, made with %v: %s", name, ttls[1], lost, ttls[0], key)
 				}
 			}
 		}
@@ -328,19 +328,19 @@ func TestShardMadeAnewExpiresLikeTheOthers(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
-	other := open(t, s.client, "f", 1000, 1e-6, WithShards(3))
+	f := open(t, s.Client, "f", 1000, 1e-6, WithShards(3))
+	other := open(t, s.Client, "f", 1000, 1e-6, WithShards(3))
 	_, err := f.Add(bg, keyOf(0))
 	require.NoError(t, err)
 	require.NoError(t, f.Delete(bg))
-	require.Zero(t, s.client.DBSize(bg).Val())
+	require.Zero(t, s.Client.DBSize(bg).Val())
 	_, err = f.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
 	_, err = other.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
 	require.NoError(t, other.Reopen(bg))
 	require.NoError(t, f.Delete(bg), "what others have made anew is left alone")
-	require.Equal(t, int64(3), s.client.DBSize(bg).Val())
+	require.Equal(t, int64(3), s.Client.DBSize(bg).Val())
 }
 
 // TestDeleteLeavesOthersAlone: something else takes the filter's place just before it is
@@ -349,9 +349,9 @@ func TestDeleteLeavesOthersAlone(t *testing.T) {
 	s := startServer(t)
 	for with, r := range replacements {
 		for _, between := range []bool{false, true} {
-			s.client.FlushAll(bg)
+			s.Client.FlushAll(bg)
 			replace := onlyOnce(func() { r.put(t, s) })
-			client := s.client
+			client := s.Client
 			if between {
 				client = hooked(t, s, hook{before: replace})
 			}
@@ -360,7 +360,7 @@ func TestDeleteLeavesOthersAlone(t *testing.T) {
 				replace()
 			}
 			require.NoError(t, f.Delete(bg), with)
-			require.Equal(t, int64(1), s.client.Exists(bg, "f").Val(), with)
+			require.Equal(t, int64(1), s.Client.Exists(bg, "f").Val(), with)
 		}
 	}
 }
@@ -368,7 +368,7 @@ func TestDeleteLeavesOthersAlone(t *testing.T) {
 // TestDeleteAmongAdds has somebody add just before each transaction.
 func TestDeleteAmongAdds(t *testing.T) {
 	s := startServer(t)
-	other := open(t, s.client, "f", 1000, 0.01)
+	other := open(t, s.Client, "f", 1000, 0.01)
 	tries := 0
 	f := open(t, hooked(t, s, hook{before: func() {
 		_, err := other.Add(bg, keyOf(1000+tries))
@@ -377,37 +377,37 @@ func TestDeleteAmongAdds(t *testing.T) {
 	}}), "f", 1000, 0.01)
 	require.NoError(t, f.Delete(bg))
 	require.Equal(t, watchedTries+1, tries)
-	require.Zero(t, s.client.DBSize(bg).Val())
+	require.Zero(t, s.Client.DBSize(bg).Val())
 }
 
 // TestDeleteOnce: after a reply that was lost, the filter may have been made anew, and a
 // client that repeats the command would delete that.
 func TestDeleteOnce(t *testing.T) {
 	s := startServer(t)
-	p := startProxy(t, s.addr)
-	client := redis.NewClient(&redis.Options{Addr: p.addr, MinRetryBackoff: -1})
+	p := startProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, MinRetryBackoff: -1})
 	defer client.Close()
 	client.AddHook(hook{
-		before: onlyOnce(func() { p.cutEvery.Store(1) }),
-		after:  func() { p.cutEvery.Store(0) },
+		before: onlyOnce(func() { p.CutEvery.Store(1) }),
+		after:  func() { p.CutEvery.Store(0) },
 	})
 	f := open(t, client, "f", 1000, 0.01)
 	require.Error(t, f.Delete(bg))
-	require.Positive(t, p.cuts.Load())
-	require.Equal(t, 1, calls(t, s.client, "unlink"))
+	require.Positive(t, p.Cuts.Load())
+	require.Equal(t, 1, calls(t, s.Client, "unlink"))
 }
 
 // TestContextIsHonoured lets the server fall silent without closing its connections:
 // only the context can end the wait.
 func TestContextIsHonoured(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 1e-6, noFront)
+	f := open(t, s.Client, "f", 1000, 1e-6, noFront)
 	local, err := f.NewLocal()
 	require.NoError(t, err)
-	p := startProxy(t, s.addr)
-	client := redis.NewClient(&redis.Options{Addr: p.addr, ReadTimeout: time.Minute})
+	p := startProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, ReadTimeout: time.Minute})
 	defer client.Close()
-	f.client = client
+	f.sender.Client = client
 	require.NoError(t, client.Ping(bg).Err())
 
 	cancelled, cancel := context.WithCancel(bg)
@@ -423,8 +423,8 @@ func TestContextIsHonoured(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 
-	p.silent.Lock()
-	defer func() { p.silent.Unlock(); awaitIdle(t, client) }()
+	p.Silent.Lock()
+	defer func() { p.Silent.Unlock(); awaitIdle(t, client) }()
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
 		"AddMany":  func(ctx context.Context) error { _, err := f.AddMany(ctx, keysOf(0, 1200)); return err },

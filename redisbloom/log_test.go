@@ -14,9 +14,9 @@ func TestLogger(t *testing.T) {
 	s := startServer(t)
 	var b bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&b, nil))
-	f := open(t, s.client, "f", 1000, 0.01, WithLogger(log))
+	f := open(t, s.Client, "f", 1000, 0.01, WithLogger(log))
 	require.NoError(t, f.Push(bg, bloom.MustNew(1000, 0.01)))
-	s.client.FlushAll(bg)
+	s.Client.FlushAll(bg)
 	for range 3 {
 		_, err := f.Add(bg, keyOf(0))
 		require.ErrorIs(t, err, ErrLost)
@@ -28,6 +28,6 @@ func TestLogger(t *testing.T) {
 		require.Contains(t, text, what)
 	}
 	require.Equal(t, 1, bytes.Count(b.Bytes(), []byte("msg=lost")), "each loss once")
-	_, err := open(t, s.client, "g", 1000, 0.01, WithLogger(nil)).Add(bg, keyOf(0))
+	_, err := open(t, s.Client, "g", 1000, 0.01, WithLogger(nil)).Add(bg, keyOf(0))
 	require.NoError(t, err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // A Module is a filter of the RedisBloom module (BF.RESERVE, BF.INSERT,
@@ -20,9 +21,12 @@ import (
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Module struct {
-	client redis.UniversalClient
+	sender send.Sender
 	name   string
 }
+
+// moduleCommands are all that a Module sends.
+const moduleCommands = "BF.INFO, BF.INSERT, BF.MEXISTS and BF.RESERVE, and with an expiry EXEC, EXISTS, MULTI, PEXPIRE, UNWATCH and WATCH"
 
 // A ReserveOption changes how the module makes a filter.
 type ReserveOption func(*reserve)
@@ -63,8 +67,6 @@ func OpenModule(ctx context.Context, client redis.UniversalClient, name string, 
 		opt(&r)
 	}
 	switch {
-	case client == nil:
-		return nil, fmt.Errorf("%w: no client", bloom.ErrInvalid)
 	case name == "":
 		return nil, fmt.Errorf("%w: empty name, want a Redis key", bloom.ErrInvalid)
 	case n == 0:
@@ -76,7 +78,11 @@ func OpenModule(ctx context.Context, client redis.UniversalClient, name string, 
 	case r.ttl < 0 || r.ttl > 0 && r.ttl < time.Millisecond:
 		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, r.ttl)
 	}
-	m := &Module{client: client, name: name}
+	sender, err := send.New(client, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{sender: sender, name: name}
 	args := []any{"BF.RESERVE", name, p, n}
 	if r.expand {
 		args = append(args, "EXPANSION", r.expansion)
@@ -84,13 +90,12 @@ func OpenModule(ctx context.Context, client redis.UniversalClient, name string, 
 	if r.nonScaling {
 		args = append(args, "NONSCALING")
 	}
-	var err error
 	if r.ttl > 0 {
 		err = m.reserveExpiring(ctx, args, r.ttl)
 	} else {
-		_, err = doOnce(ctx, client, args...)
+		_, err = m.sender.DoOnce(ctx, args...)
 	}
-	if errors.Is(err, errExists) || isReply(err) && strings.Contains(err.Error(), "exists") {
+	if errors.Is(err, errExists) || send.IsReply(err) && strings.Contains(err.Error(), "exists") {
 		err = m.check(ctx, n)
 	}
 	if err != nil {
@@ -107,27 +112,21 @@ var errExists = errors.New("redisbloom: the key exists")
 // is there already. So it is executed only if there is none up to then.
 func (m *Module) reserveExpiring(ctx context.Context, args []any, ttl time.Duration) error {
 	for range joinTries {
-		var err error
-		stopped := await(ctx, func() {
-			err = m.client.Watch(ctx, func(tx *redis.Tx) error {
-				there, err := tx.Exists(ctx, m.name).Result()
-				if err != nil {
-					return err
-				}
-				if there > 0 {
-					return errExists
-				}
-				cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-					pipe.Process(ctx, onceAny{redis.NewCmd(ctx, args...)})
-					pipe.Do(ctx, "PEXPIRE", m.name, ttl.Milliseconds())
-					return nil
-				})
-				return cause(cmds, err)
-			}, m.name)
-		})
-		if stopped != nil {
-			return stopped
-		}
+		err := m.sender.Watch(ctx, func(tx *redis.Tx) error {
+			there, err := tx.Exists(ctx, m.name).Result()
+			if err != nil {
+				return err
+			}
+			if there > 0 {
+				return errExists
+			}
+			cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.Process(ctx, send.Once{Cmd: redis.NewCmd(ctx, args...)})
+				pipe.Do(ctx, "PEXPIRE", m.name, ttl.Milliseconds())
+				return nil
+			})
+			return cause(cmds, err)
+		}, m.name)
 		if !errors.Is(err, redis.TxFailedErr) {
 			return err
 		}
@@ -137,7 +136,7 @@ func (m *Module) reserveExpiring(ctx context.Context, args []any, ttl time.Durat
 
 // check compares n with the capacity of a filter that is there.
 func (m *Module) check(ctx context.Context, n uint64) error {
-	v, err := do(ctx, m.client, "BF.INFO", m.name)
+	v, err := m.sender.Do(ctx, "BF.INFO", m.name)
 	if err != nil {
 		return err
 	}
@@ -178,11 +177,11 @@ func (m *Module) AddMany(ctx context.Context, keys [][]byte) (added []bool, err 
 		for _, key := range keys[first:last] {
 			args = append(args, copyOf(key))
 		}
-		v, err := doOnce(ctx, m.client, args...)
+		v, err := m.sender.DoOnce(ctx, args...)
 		failed := &AddError{Err: m.explain(err)}
 		if err == nil {
 			failed.Unknown, failed.Err = m.answers(v, added, first, last)
-		} else if notExecuted(err) {
+		} else if send.NotExecuted(err) {
 			failed.NotAdded = indices(first, last)
 		} else {
 			failed.Unknown = indices(first, last)
@@ -214,7 +213,7 @@ func (m *Module) ContainsMany(ctx context.Context, keys [][]byte) (found []bool,
 		for _, key := range keys[first:last] {
 			args = append(args, copyOf(key))
 		}
-		v, err := do(ctx, m.client, args...)
+		v, err := m.sender.Do(ctx, args...)
 		if err != nil {
 			return nil, m.explain(err)
 		}
@@ -258,16 +257,16 @@ func (m *Module) explain(err error) error {
 	switch {
 	case err == nil || errors.Is(err, ErrMismatch):
 		return err
-	case isReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
+	case send.IsReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
 		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use Open: %w", m.name, err)
-	case isReply(err) && strings.Contains(err.Error(), "not found"):
+	case send.IsReply(err) && strings.Contains(err.Error(), "not found"):
 		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted; its keys are forgotten: OpenModule makes an empty one: %w", ErrLost, m.name, err)
-	case isReply(err) && strings.HasPrefix(err.Error(), "NOPERM "):
+	case send.IsReply(err) && strings.HasPrefix(err.Error(), "NOPERM "):
 		return fmt.Errorf("redisbloom: key %q: the user's ACL must allow %s: %w", m.name, moduleCommands, err)
 	case strings.Contains(err.Error(), "is full"):
 		return fmt.Errorf("redisbloom: key %q holds n keys and does not scale: open one with a larger n: %w", m.name, err)
 	}
-	return explain(m.name, err)
+	return send.Explain(m.name, err)
 }
 
 // copyOf copies a key for a command that may outlive the call, when its context

@@ -93,8 +93,8 @@ func TestModuleExpiresWithoutReply(t *testing.T) {
 	for cut := range int64(8) {
 		fake, addr := startFakeModule(t)
 		p := startProxy(t, addr)
-		client := redis.NewClient(&redis.Options{Addr: p.addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1})
-		p.cutEvery.Store(cut + 1)
+		client := redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1})
+		p.CutEvery.Store(cut + 1)
 		OpenModule(bg, client, "f", 700, 0.01, WithReserveTTL(time.Minute))
 		client.Close()
 		client = protocolClient(t, addr, 2)
@@ -135,16 +135,16 @@ func TestModuleStrangeReplies(t *testing.T) {
 	require.ErrorContains(t, err, "busy")
 
 	// No reply at all.
-	m.client.(*redis.Client).Close()
+	m.sender.Client.(*redis.Client).Close()
 	_, err = m.AddMany(bg, keysOf(0, 3))
 	require.ErrorIs(t, err, redis.ErrClosed)
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 	p := startProxy(t, addr)
-	m.client = redis.NewClient(&redis.Options{Addr: p.addr, Protocol: 2, DisableIdentity: true})
+	m.sender.Client = redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true})
 	fake.replies = nil
 	_, err = m.Contains(bg, keyOf(0)) // so that there is a connection
 	require.NoError(t, err)
-	p.cutEvery.Store(1)
+	p.CutEvery.Store(1)
 	_, err = m.AddMany(bg, keysOf(0, 3))
 	require.ErrorIs(t, err, ErrUnknown)
 }
@@ -152,9 +152,9 @@ func TestModuleStrangeReplies(t *testing.T) {
 // TestModuleMissing asks a server that has no modules.
 func TestModuleMissing(t *testing.T) {
 	s := startServer(t)
-	_, err := OpenModule(bg, s.client, "f", 100, 0.01)
+	_, err := OpenModule(bg, s.Client, "f", 100, 0.01)
 	require.ErrorContains(t, err, "does not have the RedisBloom module")
-	_, err = OpenModule(bg, s.client, "f", 100, 0.01, WithReserveTTL(time.Hour))
+	_, err = OpenModule(bg, s.Client, "f", 100, 0.01, WithReserveTTL(time.Hour))
 	require.ErrorContains(t, err, "does not have the RedisBloom module")
 }
 

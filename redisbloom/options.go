@@ -43,8 +43,6 @@ func (o *options) validate() error {
 		return fmt.Errorf("%w: TTL %v, want at least 1s, or 0 for none", bloom.ErrInvalid, o.ttl)
 	case o.shards < 0 || o.shards > maxShards:
 		return fmt.Errorf("%w: %d shards, want 1 to %d, or 0 for as many as the size asks for", bloom.ErrInvalid, o.shards, maxShards)
-	case o.replicas < 0 || o.replicas > 0 && o.wait < time.Millisecond:
-		return fmt.Errorf("%w: wait for %d replicas for %v, want at least 1 replica and 1ms", bloom.ErrInvalid, o.replicas, o.wait)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package redisbloom
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
@@ -28,12 +27,12 @@ func (f *Filter) Pull(ctx context.Context, local ...*bloom.BloomFilter) error {
 		words := local[i].Words()
 		for from := uint64(0); from < f.scheme.SizeBytes(); from += chunkBytes {
 			to := min(from+chunkBytes, f.scheme.SizeBytes())
-			b, err := getRange(ctx, f.client, s.name, headerBytes+from, headerBytes+to-1)
+			b, err := f.sender.GetRange(ctx, s.name, headerBytes+from, headerBytes+to-1)
 			if err != nil {
 				return err
 			}
 			for j := 0; j+8 <= len(b); j += 8 {
-				if w := binary.LittleEndian.Uint64(b[j:]); w != 0 {
+				if w := littleEndian(b[j:]); w != 0 {
 					words[(from+uint64(j))/8].Or(w)
 				}
 			}
@@ -75,11 +74,11 @@ func (f *Filter) transfer(local []*bloom.BloomFilter) (report func(bytes uint64)
 
 // alive returns an error if a shard's key is not the one of this life any more.
 func (f *Filter) alive(ctx context.Context, s *shard, l *life) error {
-	value, err := getRange(ctx, f.client, s.name, 0, headerBytes-1)
+	value, err := f.sender.GetRange(ctx, s.name, 0, headerBytes-1)
 	if err != nil {
 		return err
 	}
-	return f.same(ctx, s, l, value)
+	return f.same(ctx, s, l, []byte(value))
 }
 
 // same compares the beginning of a shard's value with its life.
@@ -89,4 +88,12 @@ func (f *Filter) same(ctx context.Context, s *shard, l *life, value []byte) erro
 		return nil
 	}
 	return f.onLost(ctx, s, l, h.epoch)
+}
+
+// littleEndian decodes the first 8 bytes of s. A conversion to a slice would copy every
+// chunk.
+func littleEndian(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

@@ -15,17 +15,17 @@ import (
 func TestPush(t *testing.T) {
 	s := startServer(t)
 	for _, n := range []uint64{1, 1000, 3_000_000} { // the last one is 3.6 MB: many chunks
-		s.client.FlushAll(bg)
+		s.Client.FlushAll(bg)
 		local := bloom.MustNew(n, 0.01)
 		local.AddMany(keysOf(0, int(min(n, 5000))), nil)
 		var reports []uint64
-		f := open(t, s.client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+		f := open(t, s.Client, "f", n, 0.01, WithProgress(func(done, total uint64) {
 			require.Equal(t, local.SizeBytes(), total)
 			reports = append(reports, done)
 		}))
 		_, err := f.AddMany(bg, keysOf(90000, 91000))
 		require.NoError(t, err)
-		other := open(t, s.client, "f", n, 0.01)
+		other := open(t, s.Client, "f", n, 0.01)
 		require.NoError(t, f.Push(bg, local))
 		require.Equal(t, uint64(0), reports[0])
 		require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
@@ -36,11 +36,11 @@ func TestPush(t *testing.T) {
 			require.Equal(t, local.SizeBytes(), reports[len(reports)-1])
 		}
 
-		value, err := s.client.Get(bg, "f").Bytes()
+		value, err := s.Client.Get(bg, "f").Bytes()
 		require.NoError(t, err)
 		require.Equal(t, wordBytes(local), value[headerBytes:])
-		require.Equal(t, int64(1), s.client.DBSize(bg).Val(), "no upload left over")
-		require.Equal(t, time.Duration(-1), s.client.TTL(bg, "f").Val(), "nor its expiry")
+		require.Equal(t, int64(1), s.Client.DBSize(bg).Val(), "no upload left over")
+		require.Equal(t, time.Duration(-1), s.Client.TTL(bg, "f").Val(), "nor its expiry")
 
 		_, err = other.Add(bg, keyOf(1))
 		require.ErrorIs(t, err, ErrLost, "others are told that their keys are gone")
@@ -54,12 +54,12 @@ func TestPush(t *testing.T) {
 func TestPushMergePullShards(t *testing.T) {
 	s := startServer(t)
 	const n = 20000
-	f := open(t, s.client, "f", n, 0.001, WithShards(4))
+	f := open(t, s.Client, "f", n, 0.001, WithShards(4))
 	here, err := f.NewLocal()
 	require.NoError(t, err)
 	here.AddMany(bg, keysOf(0, 5000))
 	require.NoError(t, f.Push(bg, here.Filters()...))
-	requireSameBits(t, s.client, f, here)
+	requireSameBits(t, s.Client, f, here)
 
 	_, err = f.AddMany(bg, keysOf(5000, 10000))
 	require.NoError(t, err)
@@ -67,12 +67,12 @@ func TestPushMergePullShards(t *testing.T) {
 	require.NoError(t, err)
 	more.AddMany(bg, keysOf(10000, 15000))
 	require.NoError(t, f.Merge(bg, more.Filters()...))
-	require.Equal(t, int64(4), s.client.DBSize(bg).Val(), "no upload left over")
+	require.Equal(t, int64(4), s.Client.DBSize(bg).Val(), "no upload left over")
 
 	all, err := NewLocal(n, 0.001, WithShards(4))
 	require.NoError(t, err)
 	all.AddMany(bg, keysOf(0, 15000))
-	requireSameBits(t, s.client, f, all)
+	requireSameBits(t, s.Client, f, all)
 	for _, l := range []*Local{here, more} {
 		require.NoError(t, f.Pull(bg, l.Filters()...))
 		for i := range all.Filters() {
@@ -84,7 +84,7 @@ func TestPushMergePullShards(t *testing.T) {
 // TestMergeLosesNothing merges while others add.
 func TestMergeLosesNothing(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 100000, 1e-4)
+	f := open(t, s.Client, "f", 100000, 1e-4)
 	local := bloom.MustNew(100000, 1e-4)
 	local.AddMany(keysOf(50000, 60000), nil)
 	stop, done := make(chan struct{}), make(chan int)
@@ -108,7 +108,7 @@ func TestMergeLosesNothing(t *testing.T) {
 	close(stop)
 	n := <-done
 	require.Positive(t, n)
-	found, err := open(t, s.client, "f", 100000, 1e-4).ContainsMany(bg, append(keysOf(0, n), keysOf(50000, 60000)...))
+	found, err := open(t, s.Client, "f", 100000, 1e-4).ContainsMany(bg, append(keysOf(0, n), keysOf(50000, 60000)...))
 	require.NoError(t, err)
 	require.Equal(t, n+10000, count(found))
 }
@@ -116,7 +116,7 @@ func TestMergeLosesNothing(t *testing.T) {
 // TestTransfersNoticeLoss: what is gone cannot be merged or pulled.
 func TestTransfersNoticeLoss(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	local := bloom.MustNew(1000, 0.01)
 	for name, call := range map[string]func() error{
 		"push":  func() error { return f.Push(bg, local) },
@@ -126,17 +126,17 @@ func TestTransfersNoticeLoss(t *testing.T) {
 	} {
 		require.NoError(t, f.Reopen(bg))
 		require.NoError(t, call(), name)
-		s.client.Del(bg, "f")
+		s.Client.Del(bg, "f")
 		require.ErrorIs(t, call(), ErrLost, name)
 		require.ErrorIs(t, call(), ErrLost, name)
-		require.Zero(t, s.client.DBSize(bg).Val(), "%s leaves nothing behind", name)
+		require.Zero(t, s.Client.DBSize(bg).Val(), "%s leaves nothing behind", name)
 	}
 	require.NoError(t, f.Reopen(bg))
 
 	// Somebody else's contents do not get into a local filter.
 	full := bloom.MustNew(1000, 0.01)
 	full.AddMany(keysOf(0, 1000), nil)
-	other := open(t, s.client, "f", 1000, 0.01)
+	other := open(t, s.Client, "f", 1000, 0.01)
 	require.NoError(t, other.Push(bg, full))
 	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
 	require.Zero(t, local.FillRatio())
@@ -151,9 +151,9 @@ func TestLostDuringPull(t *testing.T) {
 	s := startServer(t)
 	const n = 1_000_000
 	local := bloom.MustNew(n, 0.01)
-	other := open(t, s.client, "f", n, 0.01)
+	other := open(t, s.Client, "f", n, 0.01)
 	exchanged := false
-	f := open(t, s.client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+	f := open(t, s.Client, "f", n, 0.01, WithProgress(func(done, total uint64) {
 		if done > 0 && !exchanged {
 			exchanged = true
 			require.NoError(t, other.Push(bg, bloom.MustNew(n, 0.01)))
@@ -164,7 +164,7 @@ func TestLostDuringPull(t *testing.T) {
 
 func TestTransferOfOtherLayouts(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01)
 	for name, local := range map[string][]*bloom.BloomFilter{
 		"none":     nil,
 		"nil":      {nil},
@@ -183,8 +183,8 @@ func TestInfo(t *testing.T) {
 	s := startServer(t)
 	const n, p = 10000, 0.01
 	for _, shards := range []int{1, 4} {
-		s.client.FlushAll(bg)
-		f := open(t, s.client, "f", n, p, WithShards(shards))
+		s.Client.FlushAll(bg)
+		f := open(t, s.Client, "f", n, p, WithShards(shards))
 		_, err := f.AddMany(bg, keysOf(0, n))
 		require.NoError(t, err)
 		info, err := f.Info(bg)
@@ -198,14 +198,14 @@ func TestInfo(t *testing.T) {
 		require.InDelta(t, 0.5, info.FillRatio(), 0.03)
 		bytes := int64(0)
 		for _, key := range f.Keys() {
-			bytes += s.client.StrLen(bg, key).Val()
+			bytes += s.Client.StrLen(bg, key).Val()
 		}
 		require.Equal(t, bytes, int64(info.Bytes))
 		require.Contains(t, info.String(), "expires=never")
 	}
 
 	// The blocks of this one are not equally full, and a key's bits not all different.
-	f := open(t, s.client, "blocked", n, 1e-4, WithBloomOptions(bloom.WithStrategy(bloom.Blocked)), WithTTL(time.Hour))
+	f := open(t, s.Client, "blocked", n, 1e-4, WithBloomOptions(bloom.WithStrategy(bloom.Blocked)), WithTTL(time.Hour))
 	local, err := f.NewLocal()
 	require.NoError(t, err)
 	_, err = local.AddMany(bg, keysOf(0, n))
@@ -244,10 +244,10 @@ func TestLargeFilter(t *testing.T) {
 	require.Greater(t, 2*local.Filters()[0].SizeBytes(), uint64(40<<20))
 	local.AddMany(bg, keysOf(0, 60_000))
 
-	f := open(t, s.client, "f", n, 0.01)
+	f := open(t, s.Client, "f", n, 0.01)
 	require.Equal(t, 2, f.Shards())
 	require.NoError(t, f.Push(bg, local.Filters()...))
-	requireSameBits(t, s.client, f, local)
+	requireSameBits(t, s.Client, f, local)
 	want, _ := local.AddMany(bg, keysOf(50_000, 70_000))
 	added, err := f.AddMany(bg, keysOf(50_000, 70_000))
 	require.NoError(t, err)

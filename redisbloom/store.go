@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Positions says where a key's bits are: bloom.Scheme does. It appends the same
@@ -21,14 +23,12 @@ type Positions interface {
 // A store adds and asks for keys in bits that are in Redis, with one BITFIELD for
 // each shard and batch.
 type store struct {
-	client    redis.UniversalClient
+	sender    send.Sender
 	positions Positions
 	k         int
 	m         uint64 // of each shard
 	header    bool   // the keys begin with a header, and the bits are numbered our way
 	shards    []*shard
-	replicas  int // to wait for, 0 for none
-	wait      time.Duration
 	onLost    func(ctx context.Context, s *shard, l *life, epoch int64) error
 }
 
@@ -44,10 +44,9 @@ type part struct {
 	positions []uint64 // k for each key
 	offsets   []uint64 // the same as offsets of bits in the value
 
-	cmd     redis.Cmder
+	command *send.Command // nil if it was not sent
 	replies *redis.IntSliceCmd
-	before  int // replies before those of the offsets
-	wait    *redis.IntCmd
+	before  int  // replies before those of the offsets
 	refused bool // the command was definitely not executed
 }
 
@@ -70,7 +69,7 @@ func (s *store) add(ctx context.Context, keys [][]byte) ([]bool, error) {
 		last := min(first+s.round(), len(keys))
 		parts, err := s.split(ctx, keys[first:last], first, true, answers)
 		if err == nil {
-			err = s.send(ctx, parts, true)
+			err = s.sender.Add(ctx, commandsOf(parts))
 		}
 		for _, p := range parts {
 			if err := s.answer(ctx, p, err, true, answers); err != nil {
@@ -99,7 +98,7 @@ func (s *store) contains(ctx context.Context, keys [][]byte) ([]bool, error) {
 		last := min(first+s.round(), len(keys))
 		parts, err := s.split(ctx, keys[first:last], first, false, answers)
 		if err == nil {
-			err = s.send(ctx, parts, false)
+			err = s.sender.Ask(ctx, commandsOf(parts))
 		}
 		for _, p := range parts {
 			if err := s.answer(ctx, p, err, false, answers); err != nil {
@@ -160,9 +159,18 @@ func (s *store) split(ctx context.Context, keys [][]byte, first int, add bool, a
 		for i, pos := range p.positions {
 			p.offsets[i] = s.offset(pos)
 		}
-		p.cmd, p.replies, p.before = bitfield(ctx, p.shard.name, s.header, add, p.offsets)
+		p.command = &send.Command{Key: p.shard.name}
+		p.command.Cmd, p.replies, p.before = bitfield(ctx, p.shard.name, s.header, add, p.offsets)
 	}
 	return parts, nil
+}
+
+func commandsOf(parts []*part) []*send.Command {
+	commands := make([]*send.Command, len(parts))
+	for i, p := range parts {
+		commands[i] = p.command
+	}
+	return commands
 }
 
 // knows reports whether the front contains a key and is still to be believed.
@@ -190,12 +198,12 @@ func (s *store) knowsKey(key []byte) bool {
 // awaited.
 func (s *store) answer(ctx context.Context, p *part, err error, add bool, answers []bool) error {
 	if err != nil {
-		return explain(p.shard.name, err)
+		return send.Explain(p.shard.name, err)
 	}
 	replies, err := p.replies.Result()
 	if err != nil {
-		p.refused = notExecuted(err)
-		return explain(p.shard.name, err)
+		p.refused = send.NotExecuted(err)
+		return send.Explain(p.shard.name, err)
 	}
 	if want := p.before + len(p.offsets); len(replies) != want {
 		return fmt.Errorf("redisbloom: key %q: %d replies, want %d", p.shard.name, len(replies), want)
@@ -203,12 +211,8 @@ func (s *store) answer(ctx context.Context, p *part, err error, add bool, answer
 	if s.header && replies[0] != p.life.epoch {
 		return s.onLost(ctx, p.shard, p.life, replies[0])
 	}
-	if p.wait != nil {
-		if got, err := p.wait.Result(); err != nil {
-			return errors.Join(ErrReplicas, explain(p.shard.name, err))
-		} else if got < int64(s.replicas) {
-			return fmt.Errorf("%w: %d of %d, within %v", ErrReplicas, got, s.replicas, s.wait)
-		}
+	if err := s.sender.Confirmed(p.command); err != nil {
+		return err
 	}
 	bits := replies[p.before:]
 	for i, key := range p.keys {
@@ -232,7 +236,7 @@ func (e *AddError) note(p *part, err error) {
 	} else if e.Err.Error() != err.Error() {
 		e.Err = errors.Join(e.Err, err)
 	}
-	if p.cmd == nil || p.refused {
+	if p.command == nil || p.refused {
 		e.NotAdded = append(e.NotAdded, p.keys...)
 	} else {
 		e.Unknown = append(e.Unknown, p.keys...)

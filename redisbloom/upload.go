@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 const (
@@ -49,11 +50,11 @@ func (f *Filter) viaUpload(ctx context.Context, s *shard, l *life, local *bloom.
 		if err != nil { // also when ctx has ended; if this fails, it expires
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			do(ctx, f.client, "UNLINK", u.key)
+			f.sender.Do(ctx, "UNLINK", u.key)
 		}
 	}()
 	if err := f.upload(ctx, &u, local, report); err != nil {
-		return explain(u.key, err)
+		return send.Explain(u.key, err)
 	}
 	return f.commit(ctx, s, l, u, func(pipe redis.Pipeliner, expires time.Time) { commands(pipe, u.key, expires) })
 }
@@ -62,11 +63,11 @@ func (f *Filter) viaUpload(ctx context.Context, s *shard, l *life, local *bloom.
 func (f *Filter) upload(ctx context.Context, u *upload, local *bloom.BloomFilter, report func(uint64)) error {
 	u.ticket = make([]byte, headerBytes)
 	rand.Read(u.ticket) // never fails
-	if _, err := do(ctx, f.client, "SET", u.key, u.ticket, "PX", uploadTTL.Milliseconds()); err != nil {
+	if _, err := f.sender.Do(ctx, "SET", u.key, u.ticket, "PX", uploadTTL.Milliseconds()); err != nil {
 		return err
 	}
 	// The full length at once: growing by chunks would copy all of it many times.
-	if _, err := do(ctx, f.client, "SETRANGE", u.key, f.valueBytes()-1, "\x00"); err != nil {
+	if _, err := f.sender.Do(ctx, "SETRANGE", u.key, f.valueBytes()-1, "\x00"); err != nil {
 		return err
 	}
 	words := local.Words()
@@ -76,12 +77,12 @@ func (f *Filter) upload(ctx context.Context, u *upload, local *bloom.BloomFilter
 		for i := from; i < to; i++ {
 			chunk = binary.LittleEndian.AppendUint64(chunk, words[i].Load())
 		}
-		if _, err := do(ctx, f.client, "SETRANGE", u.key, headerBytes+from*8, chunk); err != nil {
+		if _, err := f.sender.Do(ctx, "SETRANGE", u.key, headerBytes+from*8, chunk); err != nil {
 			return err
 		}
 		report(uint64(len(chunk)))
 		// However long it takes, it must not expire before it is whole.
-		if _, err := do(ctx, f.client, "PEXPIRE", u.key, uploadTTL.Milliseconds()); err != nil {
+		if _, err := f.sender.Do(ctx, "PEXPIRE", u.key, uploadTTL.Milliseconds()); err != nil {
 			return err
 		}
 	}

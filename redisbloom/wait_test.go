@@ -14,9 +14,9 @@ import (
 // TestLookupsDoNotWait: there is no replica, but nothing to confirm either.
 func TestLookupsDoNotWait(t *testing.T) {
 	s := startServer(t)
-	open(t, s.client, "f", 1000, 0.01)
-	f := open(t, s.client, "f", 1000, 0.01, WithWait(1, time.Millisecond))
-	b, err := OpenBitmap(s.client, "b", javaArticle(t), WithWait(1, time.Millisecond))
+	open(t, s.Client, "f", 1000, 0.01)
+	f := open(t, s.Client, "f", 1000, 0.01, WithWait(1, time.Millisecond))
+	b, err := OpenBitmap(s.Client, "b", javaArticle(t), WithWait(1, time.Millisecond))
 	require.NoError(t, err)
 	for _, set := range []Set{f, b} {
 		found, err := set.Contains(bg, keyOf(0))
@@ -62,9 +62,9 @@ func (l laterFirst) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 // first key comes first, however slow it is.
 func TestFirstOfEqualKeys(t *testing.T) {
 	s := startServer(t, "--repl-diskless-sync-delay", "0")
-	startServer(t, "--replicaof", fmt.Sprintf("127.0.0.1 %d", s.port))
+	startServer(t, "--replicaof", fmt.Sprintf("127.0.0.1 %d", s.Port))
 	awaitReplica(t, s)
-	client := redis.NewClient(&redis.Options{Addr: s.addr})
+	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	defer client.Close()
 	f := open(t, client, "f", 1000, 0.01, WithShards(2), noFront, WithWait(1, 2*time.Second))
 	client.AddHook(laterFirst{words: batchKeys * f.k * 4, done: make(chan struct{}), once: new(sync.Once)})

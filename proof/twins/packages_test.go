@@ -156,13 +156,13 @@ var persistTwins = in("persist",
 // More than one machine. These need a redis-server.
 var redisTwins = in("redisbloom",
 	twin{name: "redisbloom: a loss is not noticed", tests: []string{"TestLossIsNoticed", "TestRecreationIsNoticed"}, edits: one("store.go", `replies[0] != p.life.epoch {`, `false && replies[0] != p.life.epoch {`)},
-	twin{name: "redisbloom: the client retries adds", tests: []string{"TestCutReplies"}, edits: one("command.go", `func (once) NoRetry() bool { return true }`, `func (once) NoRetry() bool { return false }`)},
-	twin{name: "redisbloom: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("store.go", `	if p.cmd == nil || p.refused {`, `	if p.cmd == nil || p.refused || true {`)},
+	twin{name: "redisbloom: the client retries adds", tests: []string{"TestCutReplies"}, edits: one("internal/send/send.go", `func (OnceInts) NoRetry() bool { return true }`, `func (OnceInts) NoRetry() bool { return false }`)},
+	twin{name: "redisbloom: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("store.go", `	if p.command == nil || p.refused {`, `	if p.command == nil || p.refused || true {`)},
 	twin{name: "redisbloom: bits in Redis's own order", tests: []string{"TestSameAsLocal"}, edits: one("store.go", `		return headerBits + pos ^ 7`, `		return headerBits + pos`)},
 	twin{name: "redisbloom: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("store.go", `			if set || add {`, `			if set || true {`)},
 	twin{name: "redisbloom: other parameters", tests: []string{"TestParametersAreChecked"}, edits: []edit{
 		{file: "life.go", old: `	case h.m != want.m || h.k != want.k || h.shards != want.shards:`, new: `	case false:`},
 		{file: "life.go", old: `	case h.fingerprint != want.fingerprint:`, new: `	case false:`},
 	}},
-	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("store.go", `got < int64(s.replicas) {`, `got < 0*int64(s.replicas) {`)},
+	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},
 )

@@ -1,4 +1,4 @@
-package redisbloom
+package redistest
 
 import (
 	"io"
@@ -10,24 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A proxy stands between a client and a server on loopback, and does to the
+// A Proxy stands between a client and a server on loopback, and does to the
 // connection what networks do.
-type proxy struct {
-	addr   string
+type Proxy struct {
+	Addr   string
 	target string
 
-	cutEvery atomic.Int64 // close the connection in place of every so many-th reply; 0: never
-	replies  atomic.Int64
-	cuts     atomic.Int64
+	CutEvery atomic.Int64 // close the connection in place of every so many-th reply; 0: never
+	Replies  atomic.Int64
+	Cuts     atomic.Int64
 
-	silent sync.RWMutex // held for writing: nothing passes, nothing is closed
+	Silent sync.RWMutex // held for writing: nothing passes, nothing is closed
 }
 
-func startProxy(t testing.TB, target string) *proxy {
+func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{addr: l.Addr().String(), target: target}
+	p := &Proxy{Addr: l.Addr().String(), target: target}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -41,7 +41,7 @@ func startProxy(t testing.TB, target string) *proxy {
 	return p
 }
 
-func (p *proxy) pass(client net.Conn) {
+func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.target)
 	if err != nil {
@@ -54,26 +54,26 @@ func (p *proxy) pass(client net.Conn) {
 	}()
 	// The replies to short commands come in one piece each.
 	p.copy(client, server, func() bool {
-		every := p.cutEvery.Load()
-		if every == 0 || p.replies.Add(1)%every != 0 {
+		every := p.CutEvery.Load()
+		if every == 0 || p.Replies.Add(1)%every != 0 {
 			return false
 		}
-		p.cuts.Add(1)
+		p.Cuts.Add(1)
 		return true
 	})
 }
 
 // copy copies pieces until either side ends or cut says so.
-func (p *proxy) copy(to io.Writer, from io.Reader, cut func() bool) {
+func (p *Proxy) copy(to io.Writer, from io.Reader, cut func() bool) {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(b)
 		if err != nil || cut() {
 			return
 		}
-		p.silent.RLock()
+		p.Silent.RLock()
 		_, err = to.Write(b[:n])
-		p.silent.RUnlock()
+		p.Silent.RUnlock()
 		if err != nil {
 			return
 		}

@@ -1,0 +1,162 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Command is one command on one key, of a batch.
+type Command struct {
+	Key string
+	Cmd redis.Cmder // for an add, one that the client does not repeat: see Once
+
+	confirmed *redis.IntCmd // the reply to WAIT
+}
+
+// Ask sends commands that change nothing. The error means that ctx ended before the
+// replies came; what went wrong with one command stands in that command.
+func (s *Sender) Ask(ctx context.Context, commands []*Command) error {
+	return s.Await(ctx, func() { s.pipeline(ctx, commands) })
+}
+
+// Add sends commands that add, and has replicas confirm each if the sender was made so:
+// see [Sender.Confirmed]. The error is as that of Ask.
+//
+// Commands for different keys go side by side, those for one key in their order, so
+// that of equal elements the first is the new one.
+func (s *Sender) Add(ctx context.Context, commands []*Command) error {
+	if s.Replicas == 0 {
+		return s.Ask(ctx, commands)
+	}
+	return s.Await(ctx, func() {
+		perKey := make(map[string][]*Command)
+		for _, c := range commands {
+			perKey[c.Key] = append(perKey[c.Key], c)
+		}
+		var all sync.WaitGroup
+		for _, commands := range perKey {
+			all.Go(func() {
+				for _, c := range commands {
+					s.addAndWait(ctx, c)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+func (s *Sender) pipeline(ctx context.Context, commands []*Command) {
+	switch len(commands) {
+	case 0:
+	case 1:
+		s.Client.Process(ctx, commands[0].Cmd)
+	default:
+		pipe := s.Client.Pipeline()
+		for _, c := range commands {
+			pipe.Process(ctx, c.Cmd)
+		}
+		pipe.Exec(ctx)
+	}
+}
+
+// Confirmed returns an error that wraps ErrReplicas if a command that was executed has
+// been confirmed by fewer replicas than the sender asks for. Its own answer is known
+// all the same.
+func (s *Sender) Confirmed(c *Command) error {
+	if c.confirmed == nil {
+		return nil
+	}
+	switch got, err := c.confirmed.Result(); {
+	case err != nil:
+		return errors.Join(ErrReplicas, Explain(c.Key, err))
+	case got < int64(s.Replicas):
+		return fmt.Errorf("%w: %d of %d, within %v", ErrReplicas, got, s.Replicas, s.Timeout)
+	}
+	return nil
+}
+
+// addAndWait executes one command and has replicas confirm it. WAIT speaks of what
+// came over its own connection, so that the two must go to one node in one pipeline.
+//
+// A node that is not, or no longer, the right one refuses the command and has not
+// executed it: to send it to the one that the refusal names is no retry of an add.
+func (s *Sender) addAndWait(ctx context.Context, c *Command) {
+	c.confirmed = redis.NewIntCmd(ctx, "WAIT", s.Replicas, s.Timeout.Milliseconds())
+	const tries = 6
+	var asked string // the node to which the last refusal sent us for this once
+	for try := range tries {
+		if try > 0 && asked == "" {
+			time.Sleep(10 * time.Millisecond << try)
+		}
+		node, err := s.node(ctx, c.Key, asked)
+		if err != nil {
+			c.Cmd.SetErr(err)
+			return
+		}
+		pipe := node.Pipeline()
+		if asked != "" {
+			pipe.Do(ctx, "ASKING")
+		}
+		pipe.Process(ctx, c.Cmd)
+		pipe.Process(ctx, c.confirmed)
+		pipe.Exec(ctx)
+		var moved bool
+		if moved, asked = s.redirected(ctx, c.Cmd.Err()); !moved {
+			return
+		}
+	}
+}
+
+// node returns a client of the one node that holds a key, or of the one at addr.
+func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, error) {
+	switch c := s.Client.(type) {
+	case *redis.Client:
+		return c, nil
+	case *redis.ClusterClient:
+		if addr == "" {
+			return c.MasterForKey(ctx, key)
+		}
+		var mu sync.Mutex
+		var found *redis.Client
+		err := c.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			if node.Options().Addr == addr {
+				mu.Lock()
+				defer mu.Unlock()
+				found = node
+			}
+			return nil
+		})
+		if err == nil && found == nil {
+			return c.MasterForKey(ctx, key)
+		}
+		return found, err
+	}
+	return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, s.Client)
+}
+
+// redirected reports whether err says that the key is at another node: at addr for this
+// command alone, or for good, and then the cluster client looks where.
+func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string) {
+	c, ok := s.Client.(*redis.ClusterClient)
+	if !ok || err == nil || !IsReply(err) {
+		return false, ""
+	}
+	switch fields := strings.Fields(err.Error()); {
+	case len(fields) == 3 && fields[0] == "ASK":
+		return true, fields[2]
+	case len(fields) == 3 && fields[0] == "MOVED":
+		c.ReloadState(ctx)
+		return true, ""
+	case fields[0] == "TRYAGAIN":
+		return true, ""
+	}
+	return false, ""
+}
