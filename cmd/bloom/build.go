@@ -48,9 +48,11 @@ func newBuild(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkNew(out, force); err != nil {
+			release, err := claim(e, out, force)
+			if err != nil {
 				return err
 			}
+			defer release()
 			to, err := formatNamed(as)
 			if err != nil {
 				return err
@@ -88,8 +90,9 @@ func newBuild(e *env) *cobra.Command {
 
 const addHelp = `Adds keys to the filter in a file, and says how many of them were new. The file is
 replaced when all keys are in: until then it stays as it was, also for those who ask
-it meanwhile. Two adds to the same file at the same time lose the keys of one of them.
-FILE must be a file, not - for standard input.`
+it meanwhile. A second add to the same file waits until the first one has written it, and
+no keys are lost; FILE.lock is there meanwhile. FILE must be a file, not - for standard
+input.`
 
 func newAdd(e *env) *cobra.Command {
 	var key secret
@@ -101,14 +104,15 @@ func newAdd(e *env) *cobra.Command {
 		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := key.options()
-			if err != nil {
-				return err
-			}
 			if err := wantFile(args[0]); err != nil {
 				return err
 			}
-			f, format, err := load(e, args[0], opts)
+			release, err := lock(e, args[0])
+			if err != nil {
+				return err
+			}
+			defer release()
+			f, format, err := load(e, args[0], &key)
 			if err != nil {
 				return err
 			}

@@ -31,14 +31,10 @@ func newCheck(e *env) *cobra.Command {
   bloom check -q seen.bloom -k "$url" && echo "probably seen"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := key.options()
-			if err != nil {
-				return err
-			}
 			if args[0] == "-" && in.fromStdin(args[1:]) {
 				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
-			f, _, err := load(e, args[0], opts)
+			f, _, err := load(e, args[0], &key)
 			if err != nil {
 				return err
 			}

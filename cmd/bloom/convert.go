@@ -24,18 +24,16 @@ func newConvert(e *env) *cobra.Command {
 		Example: "  bloom convert --format text seen.bloom seen.txt\n  bloom convert --format bloom - - < seen.txt > seen.bloom",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			opts, err := key.options()
+			release, err := claim(e, files[1], force)
 			if err != nil {
 				return err
 			}
-			if err := checkNew(files[1], force); err != nil {
-				return err
-			}
+			defer release()
 			to, err := formatNamed(as)
 			if err != nil {
 				return err
 			}
-			f, _, err := load(e, files[0], opts)
+			f, _, err := load(e, files[0], &key)
 			if err != nil {
 				return err
 			}

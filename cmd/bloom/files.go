@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
 )
 
 // load reads the filter in a file, "-" for standard input, whatever its format.
-func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format, error) {
+func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error) {
 	r, size := e.stdin, int64(-1)
 	if path != "-" {
 		file, err := os.Open(path)
@@ -32,44 +33,36 @@ func load(e *env, path string, opts []bloom.Option) (*bloom.BloomFilter, *format
 	b := bufio.NewReaderSize(r, bufferSize)
 	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", shown(path), err)
 	}
 	for i := range formats {
 		if !formats[i].is(head, size) {
 			continue
 		}
+		opts, err := key.forFile(formats[i].keyed != nil && formats[i].keyed(head))
+		if err != nil {
+			return nil, nil, err
+		}
 		if formats[i].mapped {
-			f, err := loadMapped(path, opts)
+			f, err := loadMapped(path, head, opts)
 			return f, &formats[i], err
 		}
 		f, err := formats[i].read(b, opts)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, hint(err))
+			return nil, nil, fmt.Errorf("%s: %w", shown(path), hint(err))
 		}
 		if _, err := b.ReadByte(); err != io.EOF {
-			return nil, nil, fmt.Errorf("%s: more bytes behind the filter's end, want none", path)
+			return nil, nil, fmt.Errorf("%s: more bytes behind the filter's end, want none", shown(path))
 		}
 		return f, &formats[i], nil
 	}
-	return nil, nil, fmt.Errorf("%s: not a filter in any format that is known", path)
+	return nil, nil, fmt.Errorf("%s: not a filter in any format that is known", shown(path))
 }
 
-// loadMapped reads a filter of persist.Open, which other programs may be using.
-func loadMapped(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	if path == "-" {
-		return nil, fmt.Errorf("a memory-mapped filter on standard input, want its file's name")
-	}
-	file, err := persist.OpenReadOnly(path, opts...)
-	if err != nil {
-		return nil, hint(err)
-	}
-	f := file.Snapshot()
-	return f, file.Close()
-}
-
-// hint adds what to do about an error, where that can be told.
+// hint adds what to do about an error that a secret key causes.
 func hint(err error) error {
-	if errors.Is(err, bloom.ErrIncompatible) {
+	text := err.Error()
+	if errors.Is(err, bloom.ErrIncompatible) && (strings.Contains(text, "key") || strings.Contains(text, "siphash")) {
 		return fmt.Errorf("%w (see bloom help secrets)", err)
 	}
 	return err

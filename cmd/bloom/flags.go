@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,16 +27,24 @@ func (c *count) String() string {
 func (c *count) Type() string { return "keys" }
 
 func (c *count) Set(text string) error {
+	const want = "want a whole number of keys, at least 1, such as 1000000, 1_000_000 or 1e6"
 	plain := strings.ReplaceAll(text, "_", "")
-	if n, err := strconv.ParseUint(plain, 10, 64); err == nil && n > 0 {
-		*c = count(n)
-		return nil
+	near, err := strconv.ParseFloat(plain, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && near > math.MaxUint64:
+		return fmt.Errorf("too many: want at most %s keys", grouped(uint64(math.MaxUint64)))
+	case err != nil || !(near > 0.5): // also NaN
+		return errors.New(want)
 	}
-	x, err := strconv.ParseFloat(plain, 64)
-	if err != nil || x < 1 || x > 1<<53 || x != math.Trunc(x) {
-		return fmt.Errorf("want a whole number of keys, at least 1, such as 1000000, 1_000_000 or 1e6")
+	// Exactly, also beyond 2^53. The exponent is a small one, as the number is.
+	x, ok := new(big.Rat).SetString(plain)
+	if !ok || !x.IsInt() {
+		return errors.New(want)
 	}
-	*c = count(x)
+	if !x.Num().IsUint64() {
+		return fmt.Errorf("too many: want at most %s keys", grouped(uint64(math.MaxUint64)))
+	}
+	*c = count(x.Num().Uint64())
 	return nil
 }
 
@@ -48,6 +59,9 @@ func (r *rate) Set(text string) error {
 	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
 		x /= 100
+	}
+	if digits, _, _ := strings.Cut(strings.ToLower(number), "e"); err == nil && x == 0 && strings.ContainsAny(digits, "123456789") {
+		return fmt.Errorf("want p >= 2^-64, about 5.4e-20")
 	}
 	if err != nil || !(x > 0 && x < 1) {
 		return fmt.Errorf("want a rate between 0 and 1, such as 0.001, 1e-3 or 0.1%%")
@@ -107,6 +121,52 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
+// empty makes the filter of a plan, with the secret key if there is one.
+func (pl *plan) empty(key *secret) (*bloom.BloomFilter, error) {
+	opts, err := key.options()
+	if err != nil {
+		return nil, err
+	}
+	return pl.filter(native, opts, true)
+}
+
+// agree returns an error if the filter in a file is not the one that the plan's flags ask
+// for, as far as they are given.
+func (pl *plan) agree(cmd *cobra.Command, path string, f *bloom.BloomFilter) error {
+	given := cmd.Flags().Changed
+	p, made := f.Params(), f.Scheme().Strategy()
+	// Of the several strategies that are called blocked, one was chosen by n and p.
+	want, err := bloom.NewScheme(p.N, p.P, bloom.WithStrategy(pl.strategy.Strategy))
+	switch {
+	case (given("number") || given("rate")) && p.N == 0 && p.P == 0:
+		return fmt.Errorf("%s does not say which -n and -p it was made with, want neither", shown(path))
+	case given("number") && uint64(pl.n) != p.N:
+		return fmt.Errorf("%s was made with -n %d, want the same or none, not %d", shown(path), p.N, pl.n)
+	case given("rate") && float64(pl.p) != p.P:
+		return fmt.Errorf("%s was made with -p %v, want the same or none, not %v", shown(path), p.P, pl.p)
+	case given("strategy") && made.Name() != pl.strategy.Name() && (err != nil || made.Name() != want.Strategy().Name()):
+		return fmt.Errorf("%s was made with -s %s, want the same or none, not %s", shown(path), made.Name(), pl.strategy.Name())
+	}
+	return nil
+}
+
+// A choice is a flag that is one of some words.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return "word" }
+
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.allowed, text) {
+		return fmt.Errorf("want one of %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = text
+	return nil
+}
+
 // A secret is where a filter's secret key comes from.
 type secret struct{ file string }
 
@@ -115,6 +175,16 @@ func (s *secret) flags(cmd *cobra.Command) {
 }
 
 const keyVariable = "BLOOM_KEY"
+
+// forFile returns the key, as an option, for a filter that was made with one, or was not. The
+// environment's key is for the filters that have one; a file that is named for this filter
+// must be right.
+func (s *secret) forFile(keyed bool) ([]bloom.Option, error) {
+	if s.file == "" && !keyed {
+		return nil, nil
+	}
+	return s.options()
+}
 
 // options returns the key as an option, or none if there is no key.
 func (s *secret) options() ([]bloom.Option, error) {

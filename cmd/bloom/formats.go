@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
@@ -21,7 +23,10 @@ type format struct {
 	read  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error)
 	write func(w io.Writer, f *bloom.BloomFilter) error
 	// make, if not nil, makes the empty filter that the format's own programs would make.
-	make   func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
+	make func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
+	// keyed, unless the format has no secret keys, reports whether the filter of a file that
+	// begins with head was made with one.
+	keyed  func(head []byte) bool
 	mapped bool // of persist.Open: neither read from a stream nor written
 }
 
@@ -36,19 +41,26 @@ var formats = []format{
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
 		read:  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
 		write: func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
+		keyed: func(head []byte) bool { return wantsKey(bytes.NewReader(head)) },
 	},
 	{
 		name:  "text",
 		about: "the same in base64, as in JSON",
-		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("iWJsb29tCg")) },
+		is: func(head []byte, _ int64) bool {
+			return strings.HasPrefix(strings.NewReplacer("\r", "", "\n", "").Replace(string(head)), "iWJsb29tCg")
+		},
 		read:  readText,
 		write: writeText,
+		keyed: func(head []byte) bool {
+			return wantsKey(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(head)))
+		},
 	},
 	{
 		name:   "mapped",
 		about:  "memory-mapped, of Go's persist.Open; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
 		mapped: true,
+		keyed:  mappedWantsKey,
 	},
 	{
 		name:  "bits-and-blooms-json",
@@ -82,8 +94,8 @@ var formats = []format{
 	},
 }
 
-// isBitsAndBlooms: m, k and the number of bits, which is m, and then the words. The
-// format has no mark, so its length is what tells.
+// isBitsAndBlooms: m, k and the number of bits, and then the words. The format has no mark,
+// so its length is what tells.
 func isBitsAndBlooms(head []byte, size int64) bool {
 	if len(head) < 32 {
 		return false
@@ -92,9 +104,10 @@ func isBitsAndBlooms(head []byte, size int64) bool {
 	if k < 1 || k > 255 || m < 1 || m > 1<<53 {
 		return false
 	}
-	length := binary.BigEndian.Uint64(head[16:])
-	swapped := binary.LittleEndian.Uint64(head[16:])
-	return (length == m || swapped == m) && (size < 0 || uint64(size) == 24+(m+63)/64*8)
+	// The words may have a few bits more than m, as those of FromWithM do.
+	has := func(length uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
+	return (has(binary.BigEndian.Uint64(head[16:])) || has(binary.LittleEndian.Uint64(head[16:]))) &&
+		(size < 0 || uint64(size) == 24+(m+63)/64*8)
 }
 
 // isGuava: strategy, k and the number of words, and then the words. It has no mark
@@ -107,8 +120,15 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
+// wantsKey reports whether the filter that begins so cannot be read without more than its
+// bytes. Only the beginning is there: whatever else is wrong, it is an error of another kind.
+func wantsKey(head io.Reader) bool {
+	_, err := bloom.Read(head)
+	return errors.Is(err, bloom.ErrIncompatible)
+}
+
 func readText(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	decoded := base64.NewDecoder(base64.StdEncoding, r) // ignores newlines
+	decoded := base64.NewDecoder(base64.StdEncoding.Strict(), r) // ignores newlines
 	f, err := bloom.Read(decoded, opts...)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestFilesOfOthers(t *testing.T) {
 			t.Fatal("no files", err)
 		}
 		for _, name := range files {
-			if _, format, err := load(&env{}, name, nil); err != nil || format.name != want {
+			if _, format, err := load(&env{}, name, &secret{}); err != nil || format.name != want {
 				t.Errorf("%s: %v, want %s", name, err, want)
 			}
 		}
@@ -104,7 +104,7 @@ func TestMapped(t *testing.T) {
 	expect(0, "convert", "--format", "bloom", path, path+".bloom")
 	expect(0, "check", "-q", path+".bloom", "-k", "apple")
 	expect(0, "union", "-o", path+".united", path, path)
-	if f, _, err := load(&env{}, path+".united", nil); err != nil || !f.ContainsString("apple") {
+	if f, _, err := load(&env{}, path+".united", &secret{}); err != nil || !f.ContainsString("apple") {
 		t.Error(err)
 	}
 }

@@ -26,15 +26,11 @@ func newInfo(e *env) *cobra.Command {
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			opts, err := key.options()
-			if err != nil {
-				return err
-			}
 			if err := wantOnce(files); err != nil {
 				return err
 			}
 			for i, name := range files {
-				f, format, err := load(e, name, opts)
+				f, format, err := load(e, name, &key)
 				if err != nil {
 					return err
 				}
@@ -69,7 +65,7 @@ func overP(s bloom.Stats) bool { return s.Load() > overload }
 func printInfo(w io.Writer, name string, format *format, s bloom.Stats) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(label, text string, args ...any) { fmt.Fprintf(t, "  %s\t%s\n", label, fmt.Sprintf(text, args...)) }
-	fmt.Fprintln(t, name)
+	fmt.Fprintln(t, shown(name))
 	row("format", "%s: %s", format.name, format.about)
 	switch {
 	case s.N == 0:

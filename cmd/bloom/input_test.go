@@ -211,16 +211,22 @@ func TestTotalSize(t *testing.T) {
 }
 
 func TestFlagValues(t *testing.T) {
-	for text, want := range map[string]uint64{"1": 1, "1e6": 1e6, "1_000_000": 1e6, "2.5e3": 2500, "9007199254740993": 9007199254740993} {
+	for text, want := range map[string]uint64{"1": 1, "1e6": 1e6, "1_000_000": 1e6, "2.5e3": 2500, "9007199254740993": 9007199254740993,
+		"1e16": 1e16, "1e18": 1e18, "1.8e19": 18e18, "9007199254740993e0": 9007199254740993, "18446744073709551615": 1<<64 - 1} {
 		var c count
 		if err := c.Set(text); err != nil || uint64(c) != want {
 			t.Errorf("count %q: %d, %v, want %d", text, c, err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "-1", "1.5", "0.5", "NaN", "Inf", "1e300", "x", "1e16"} {
+	for text, want := range map[string]string{
+		"": "whole number", "0": "at least 1", "-1": "at least 1", "1.5": "whole number", "0.5": "whole number", "NaN": "whole number",
+		"x": "whole number", "1e-400": "whole number", "9007199254740992.5": "whole number", "3/2": "whole number", "6/2": "whole number",
+		"18446744073709551616": "at most 18,446,744,073,709,551,615 keys", "2e19": "at most", "1e300": "at most", "1e400": "at most", "Inf": "at most",
+		"1e999999999": "at most", // at once, not after a billion digits
+	} {
 		var c count
-		if err := c.Set(text); err == nil {
-			t.Errorf("count %q: %d, want an error", text, c)
+		if err := c.Set(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("count %q: %d, %v, want %q", text, c, err, want)
 		}
 	}
 	for text, want := range map[string]float64{"0.001": 0.001, "1e-3": 0.001, "0.1%": 0.001, "50 %": 0.5} {
@@ -234,5 +240,8 @@ func TestFlagValues(t *testing.T) {
 		if err := r.Set(text); err == nil {
 			t.Errorf("rate %q: %v, want an error", text, r)
 		}
+	}
+	if err := new(rate).Set("1e-400"); err == nil || !strings.Contains(err.Error(), "want p >= 2^-64") {
+		t.Errorf("rate 1e-400: %v", err)
 	}
 }

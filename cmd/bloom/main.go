@@ -10,11 +10,12 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// The exit status is grep's: whoever writes scripts knows it.
+// The exit status is grep's, and one more: whoever writes scripts knows it.
 const (
 	statusFound    = 0
 	statusNotFound = 1
 	statusError    = 2
+	statusOverfull = 3
 )
 
 // errNotFound is no failure but an answer: nothing to say, only a status.
@@ -56,6 +57,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusNotFound
 	case errors.Is(err, errSaid):
 		return statusError
+	case errors.Is(err, errOverfull):
+		io.WriteString(stderr, message(err))
+		return statusOverfull
 	default:
 		io.WriteString(stderr, message(err))
 		return statusError

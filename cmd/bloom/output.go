@@ -30,17 +30,31 @@ func wantOnce(paths []string) error {
 	return nil
 }
 
+// claim locks a file that is going to be written, as lock does, and checks that it may be
+// and can be.
+func claim(e *env, path string, force bool) (release func(), err error) {
+	if path == "-" {
+		return func() {}, nil
+	}
+	release, err = lock(e, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNew(path, force); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
 // checkNew refuses to write over a file that exists, unless that is wanted, and a file that
 // cannot be written.
 func checkNew(path string, force bool) error {
-	if path == "-" {
-		return nil
-	}
 	if force {
 		return checkWritable(path)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists, want a new name, or --force to replace it", path)
+		return fmt.Errorf("%s exists, want a new name, or --force to replace it", shown(path))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -55,7 +69,7 @@ func checkWritable(path string) error {
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s cannot be replaced by a filter, want a regular file or a new name", path)
+			return fmt.Errorf("%s cannot be replaced by a filter, want a regular file or a new name", shown(path))
 		}
 		if isMapped(path) {
 			return errMapped(path)
@@ -65,12 +79,17 @@ func checkWritable(path string) error {
 	// alone: the file system may be read-only.
 	trial, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
-		if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
-			err = inPath.Err // without the trial's name
-		}
-		return fmt.Errorf("%s cannot be written: %w", path, err)
+		return cannotWrite(path, err)
 	}
 	return errors.Join(trial.Close(), os.Remove(trial.Name()))
+}
+
+// cannotWrite is the error of a file of ours beside the one that is to be written.
+func cannotWrite(path string, err error) error {
+	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
+		err = inPath.Err // without the name of our file
+	}
+	return fmt.Errorf("%s cannot be written: %w", shown(path), err)
 }
 
 // isMapped reports whether a file is known to be a memory-mapped filter.
@@ -86,5 +105,5 @@ func isMapped(path string) bool {
 }
 
 func errMapped(path string) error {
-	return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", path)
+	return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", shown(path))
 }

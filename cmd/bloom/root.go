@@ -45,6 +45,7 @@ A file of that name is "./-".`
 const statusHelp = `0  the command did what it was asked to; check: at least one key was selected
 1  only check: no key was selected
 2  something is wrong: a flag, a file, a full disk; a message says what
+3  only dedup: there are more distinct keys than -n, and not all were printed
 
 check has grep's, so that it can stand in a script:
 
@@ -70,6 +71,7 @@ func newRoot(e *env) *cobra.Command {
 		Use:           "bloom",
 		Short:         "Bloom filters in files, from the command line",
 		Long:          rootHelp,
+		Version:       version(),
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true, // a page of flags hides what was wrong
 		Args:          cobra.NoArgs,
@@ -101,11 +103,11 @@ func newRoot(e *env) *cobra.Command {
 func message(err error) string { return "bloom: " + plainError(err) + "\n" }
 
 // plainError takes the library's own prefix off, as the program has the same name,
-// and adds where to look.
+// and adds where to look. Nothing in it can move a terminal.
 func plainError(err error) string {
 	text := strings.TrimPrefix(err.Error(), "bloom: ")
 	if strings.HasPrefix(text, "unknown command") || strings.HasPrefix(text, "unknown flag") || strings.HasPrefix(text, "unknown shorthand") {
 		text += " (see bloom --help)"
 	}
-	return strings.TrimSpace(text)
+	return harmless(strings.TrimSpace(text))
 }

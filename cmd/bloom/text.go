@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 )
@@ -27,3 +29,27 @@ func size(bytes uint64) string { return humanize.Bytes(bytes) }
 
 // showRate prints a rate to three digits.
 func showRate(p float64) string { return fmt.Sprintf("%.3g", p) }
+
+// shown prints the name of a file. One that could move the reader's terminal, or pass for
+// something else, is quoted.
+func shown(name string) string {
+	if harmless(name) != name || strings.Contains(name, "\n") {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// harmless returns text with its control characters, other than the newlines between joined
+// errors, as escape sequences: what a file or a folder says of itself may be in it.
+func harmless(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}

@@ -24,22 +24,20 @@ func newUnion(e *env) *cobra.Command {
 		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			opts, err := key.options()
+			release, err := claim(e, out, force)
 			if err != nil {
 				return err
 			}
-			if err := checkNew(out, force); err != nil {
-				return err
-			}
+			defer release()
 			if err := wantOnce(files); err != nil {
 				return err
 			}
-			all, to, err := load(e, files[0], opts)
+			all, to, err := load(e, files[0], &key)
 			if err != nil {
 				return err
 			}
 			for _, name := range files[1:] {
-				f, _, err := load(e, name, opts)
+				f, _, err := load(e, name, &key)
 				if err != nil {
 					return err
 				}

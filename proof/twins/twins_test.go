@@ -43,7 +43,7 @@ type edit struct {
 	times          int
 }
 
-var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, interopTwins, persistTwins, redisTwins)
+var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, interopTwins, persistTwins, redisTwins, cliTwins)
 
 func TestTwinsAreCaught(t *testing.T) {
 	if *which == "" {

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/persist"
+)
+
+// expectRun runs the program and returns what it prints and what it says.
+func expectRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	if got := run(args, strings.NewReader(""), &out, &errOut); got != want {
+		t.Errorf("%q: status %d, want %d: %s", args, got, want, errOut.String())
+	}
+	return out.String(), errOut.String()
+}
+
+const secretHex = "000102030405060708090a0b0c0d0e0f"
+
+// TestMappedAsItsHeaderSays: a mapped file of any strategy, hash and seed is read without
+// being told what its header says, and a key is asked for where there is one.
+func TestMappedAsItsHeaderSays(t *testing.T) {
+	t.Setenv(keyVariable, "")
+	keyFile := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(keyFile, []byte(secretHex), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var key [16]byte
+	for i := range key {
+		key[i] = byte(i)
+	}
+	for _, s := range strategies {
+		for name, opts := range map[string][]bloom.Option{
+			"plain":  nil,
+			"seeded": {bloom.WithSeed(0xfedcba9876543210)},
+			"keyed":  {bloom.WithKey(key)},
+		} {
+			path := filepath.Join(t.TempDir(), "seen.map")
+			file, err := persist.Open(path, 1000, 0.001, append(opts, bloom.WithStrategy(s))...)
+			if name == "keyed" && err != nil {
+				continue // not every strategy can have a key
+			}
+			if err != nil {
+				t.Fatal(s, name, err)
+			}
+			file.AddString("apple")
+			if err := file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var flags []string
+			if name == "keyed" {
+				_, said := expectRun(t, statusError, "check", path, "-k", "apple")
+				if !strings.Contains(said, "bloom help secrets") {
+					t.Errorf("%v %s without its key: %q", s, name, said)
+				}
+				flags = []string{"--key-file", keyFile}
+			}
+			expectRun(t, statusFound, append(flags, "check", "-q", path, "-k", "apple")...)
+			expectRun(t, statusNotFound, append(flags, "check", "-q", path, "-k", "pear")...)
+			if out, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(out, s.Name()) {
+				t.Errorf("%v %s: %s", s, name, out)
+			}
+			expectRun(t, statusFound, append(flags, "convert", "--format", "bloom", path, path+".bloom")...)
+			expectRun(t, statusFound, append(flags, "check", "-q", path+".bloom", "-k", "apple")...)
+		}
+	}
+}
+
+// TestKeyIsForFilesThatHaveOne: the environment's key is not in the way of other files. One
+// that is named for a file must be its own.
+func TestKeyIsForFilesThatHaveOne(t *testing.T) {
+	dir := t.TempDir()
+	keyFile := filepath.Join(dir, "key")
+	if err := os.WriteFile(keyFile, []byte(secretHex), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range formatNames() {
+		path := filepath.Join(dir, format)
+		t.Setenv(keyVariable, "")
+		expectRun(t, statusFound, "build", "-n", "100", "-o", path, "--format", format, os.DevNull)
+		t.Setenv(keyVariable, secretHex)
+		expectRun(t, statusFound, "info", path)
+		expectRun(t, statusError, "info", "--key-file", keyFile, path)
+	}
+	for _, format := range []string{"bloom", "text"} {
+		path := filepath.Join(dir, "keyed-"+format)
+		expectRun(t, statusFound, "build", "-n", "100", "-o", path, "--format", format, os.DevNull)
+		expectRun(t, statusFound, "info", path)
+		t.Setenv(keyVariable, "")
+		expectRun(t, statusError, "info", path)
+		t.Setenv(keyVariable, secretHex)
+	}
+}
+
+// TestReadsWhatTheLibraryReads: the golden files of the library and of its packages.
+func TestReadsWhatTheLibraryReads(t *testing.T) {
+	t.Setenv(keyVariable, "")
+	var tried int
+	for _, pattern := range []string{"testdata/*.bloom", "persist/testdata/*.map", "interop/guava/testdata/*.bloom", "interop/bitsandblooms/testdata/*.bloom", "interop/bitsandblooms/testdata/*.json"} {
+		files, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, path := range files {
+			if strings.Contains(path, "triple") { // a Go program's own strategy
+				_, said := expectRun(t, statusError, "info", path)
+				if !strings.Contains(said, `strategy is "triple"`) {
+					t.Errorf("%s: %s", path, said)
+				}
+				continue
+			}
+			if strings.Contains(path, "-key.") { // its key is its test's
+				_, said := expectRun(t, statusError, "info", path)
+				if !strings.Contains(said, "bloom help secrets") {
+					t.Errorf("%s: %s", path, said)
+				}
+				continue
+			}
+			expectRun(t, statusFound, "info", path)
+			tried++
+		}
+	}
+	if tried < 40 {
+		t.Errorf("%d files, want 40 and more", tried)
+	}
+}
+
+// TestBitsAndBloomsWithMoreBitsThanM: bits-and-blooms' FromWithM([]uint64{1, 2}, 100, 3) has
+// a bit set of 128 bits, that of its words.
+func TestBitsAndBloomsWithMoreBitsThanM(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+		file := binary.BigEndian.AppendUint64(nil, 100)
+		file = binary.BigEndian.AppendUint64(file, 3)
+		for _, word := range []uint64{128, 1, 2} {
+			file = order.AppendUint64(file, word)
+		}
+		if _, err := bitsandblooms.Read(bytes.NewReader(file)); err != nil {
+			t.Fatal("the library does not read it:", err)
+		}
+		path := filepath.Join(t.TempDir(), "theirs")
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := expectRun(t, statusFound, "info", path)
+		if !strings.Contains(out, "100 bits") {
+			t.Errorf("%v: %s", order, out)
+		}
+	}
+}
+
+// TestWrappedText: base64 may have its newlines anywhere.
+func TestWrappedText(t *testing.T) {
+	f := bloom.MustNew(10, 0.01)
+	f.AddString("apple")
+	data, err := f.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "\r\n"
+	for line := base64.StdEncoding.EncodeToString(data); line != ""; {
+		n := min(4, len(line))
+		text, line = text+line[:n]+"\r\n", line[n:]
+	}
+	if err := new(bloom.BloomFilter).UnmarshalText([]byte(text)); err != nil {
+		t.Fatal("the library does not read it:", err)
+	}
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, statusFound, "check", "-q", path, "-k", "apple")
+}
+
+// TestNothingMovesTheTerminal: what files and folders say of themselves is shown without its
+// control characters.
+func TestNothingMovesTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	clean := func(text string) {
+		t.Helper()
+		if strings.ContainsAny(text, "\x1b\x9b\a\r\u009b") {
+			t.Errorf("%q", text)
+		}
+	}
+	path := filepath.Join(dir, "hostile.map")
+	file, err := persist.Open(path, 100, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever forges a header writes the identity as it is, and the checksum.
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := forgeIdentity(raw, "\x1b[2J\x1b]0;owned\a")
+	if err := os.WriteFile(path, forged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, said := expectRun(t, statusError, "info", path)
+	clean(said)
+	if !strings.Contains(said, `\x1b[2J`) {
+		t.Errorf("the identity is not shown: %q", said)
+	}
+
+	// Names of files, as *.bloom gives them.
+	good := filepath.Join(dir, "a\x1b[2J\nb.bloom")
+	expectRun(t, statusFound, "build", "-n", "10", "-o", good, os.DevNull)
+	out, _ := expectRun(t, statusFound, "info", good)
+	clean(out)
+	if !strings.Contains(out, `a\x1b[2J\nb.bloom`) {
+		t.Errorf("%q", out)
+	}
+	for _, args := range [][]string{
+		{"build", "-n", "10", "-o", good, os.DevNull}, {"info", good + "missing"}, {"add", good + "missing"},
+		{"dedup", good + "missing"}, {"nonsense\x1b[2J"}, {"size", "-n", "\x1b[2J"}, {"info", dir},
+	} {
+		_, said := expectRun(t, statusError, args...)
+		clean(said)
+	}
+}
+
+// forgeIdentity puts another identity into a mapped file's header, and the right checksum.
+func forgeIdentity(file []byte, identity string) []byte {
+	file = bytes.Clone(file)
+	clear(file[40:4096])
+	copy(file[40:], identity)
+	binary.LittleEndian.PutUint16(file[14:], uint16(len(identity)))
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // of all but the checksum's own place
+	sum := crc32.Update(crc32.Checksum(file[:8], castagnoli), castagnoli, file[12:4096])
+	binary.LittleEndian.PutUint32(file[8:], sum)
+	return file
+}
+
+// TestLinesEnd: every line of what is printed ends in a newline, whatever a file says.
+func TestLinesEnd(t *testing.T) {
+	dir := t.TempDir()
+	overfull := filepath.Join(dir, "overfull")
+	keys := filepath.Join(dir, "keys")
+	var text []byte
+	for i := range 1000 {
+		text = fmt.Appendln(text, i)
+	}
+	if err := os.WriteFile(keys, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expectRun(t, statusFound, "build", "-n", "10", "-o", overfull, keys)
+	for _, format := range formatNames() {
+		path := filepath.Join(dir, format)
+		expectRun(t, statusFound, "build", "-n", "10", "-o", path, "--format", format, os.DevNull)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if path == keys {
+			continue
+		}
+		for _, args := range [][]string{{"info", path}, {"info", "--json", path}} {
+			if out, _ := expectRun(t, statusFound, args...); !strings.HasSuffix(out, "\n") || strings.HasSuffix(out, "\n\n") {
+				t.Errorf("%q: %q", args, out)
+			}
+		}
+	}
+	for _, args := range [][]string{{"size", "-n", "10"}, {"plot", "-n", "10"}, {"--version"}, {"--help"}} {
+		if out, _ := expectRun(t, statusFound, args...); !strings.HasSuffix(out, "\n") {
+			t.Errorf("%q: %q", args, out)
+		}
+	}
+}
