@@ -2,6 +2,7 @@ package persist
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,9 +12,11 @@ import (
 // fileSystem is what Save and create do to the disk, in an interface so that a test
 // can cut the power between any two steps.
 type fileSystem interface {
-	// create makes an empty file in the folder of path, which nobody else writes to.
+	// create makes an empty file in the folder of path, and locks path: until the
+	// file is renamed, published or discarded, nobody else's create returns for the
+	// same path, so that neither Save nor Open gives it another file.
 	create(path string) (tempFile, error)
-	// rename gives the file the name path, in place of the one that has it, and
+	// rename gives the file the name path, in place of the one that it replaces, and
 	// closes it. It does so at once: there is no moment without a file of that name.
 	rename(f tempFile, path string) error
 	// publish does the same, but if there is a file of that name, its error wraps
@@ -28,7 +31,12 @@ type fileSystem interface {
 // A tempFile is a file that has no name of its own yet.
 type tempFile interface {
 	io.Writer
-	Chmod(fs.FileMode) error
+	// replaces returns the file that had the name when it was locked, open for
+	// reading, or nil. Nobody else can read the temporary file who cannot read that.
+	replaces() *os.File
+	// inherit gives the temporary file the owner and the permissions of the one that
+	// it replaces, if there is one.
+	inherit() error
 	Sync() error
 	// allocate makes the file longer by so many zeros at the given offset, its end,
 	// and takes the space for them from the disk now: a mapped file that finds the
@@ -40,7 +48,30 @@ type tempFile interface {
 type osFiles struct{}
 
 // An osFile is a temporary file.
-type osFile struct{ *os.File }
+type osFile struct {
+	*os.File
+	old *os.File // the file that it replaces, or nil
+}
+
+func (f osFile) replaces() *os.File { return f.old }
+
+func (f osFile) inherit() error {
+	if f.old == nil {
+		return nil
+	}
+	old, err := f.old.Stat()
+	if err != nil {
+		return err
+	}
+	if err := takeOwner(f.File, old); err != nil {
+		return fmt.Errorf("cannot keep the owner: %w", err)
+	}
+	now, err := f.Stat()
+	if err != nil || now.Mode().Perm() == old.Mode().Perm() {
+		return err // some file systems have one mode for all files, and refuse to set any
+	}
+	return f.Chmod(old.Mode().Perm())
+}
 
 func (f osFile) allocate(offset, bytes int64) error {
 	err := reserve(f.File, offset+bytes)
@@ -68,6 +99,93 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 // operation at all.
 func notSupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
+}
+
+// openRegular opens a file and returns what is known of it. What is not a regular
+// file is refused at once, by an error that wraps refused: to open a FIFO could wait
+// for ever for who opens its other end. flag is as for os.OpenFile.
+func openRegular(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
+	f, err := openNow(path, flag)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkRegular(path, info, refused)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func checkRegular(path string, info fs.FileInfo, refused error) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%w: %q is no regular file but %v", refused, path, info.Mode().Type())
+}
+
+// hasName reports whether path names this very file.
+func hasName(f *os.File, path string) (bool, error) {
+	ours, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(ours, named), err
+}
+
+// checkReplaces returns an error if path names a file, and another than the one that
+// create has found: a program that knows of no lock has put it there.
+func (f osFile) checkReplaces(path string) error {
+	named, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case f.old == nil:
+		return fmt.Errorf("%w: another file has got the name meanwhile", fs.ErrExist)
+	}
+	old, err := f.old.Stat()
+	if err == nil && !os.SameFile(old, named) {
+		err = fmt.Errorf("%w: another file has got the name meanwhile", fs.ErrExist)
+	}
+	return err
+}
+
+// openOld opens the file that is to be replaced; it returns nil if there is none.
+func openOld(path string) (*os.File, error) {
+	// A symbolic link that is here now was not when the path was looked up.
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = checkRegular(path, info, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := openRegular(path, os.O_RDONLY|noFollow, fs.ErrExist)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
+}
+
+// modeFor returns the mode that a temporary file is made with. One that replaces a
+// file is its owner's alone until it is complete.
+func modeFor(old *os.File) fs.FileMode {
+	if old != nil {
+		return 0o600
+	}
+	return 0o666
 }
 
 // unfinished is what the name of a temporary file ends in.

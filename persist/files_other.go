@@ -4,22 +4,54 @@ package persist
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
 )
 
-// create makes a file with a name that nobody else has.
+const noFollow = 0
+
+func openNow(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }
+
+// create makes a file with a name that nobody else has. It locks nothing: where
+// there are no mapped files, the last of two Saves stays.
 func (osFiles) create(path string) (tempFile, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished)
+	old, err := openOld(path)
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	for {
+		name := fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
+		if err == nil {
+			return osFile{f, old}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			if old != nil {
+				old.Close()
+			}
+			return nil, err
+		}
+	}
+}
+
+func (f osFile) close() error {
+	if f.old != nil {
+		_ = f.old.Close() // nothing was written to it
+	}
+	return f.File.Close()
 }
 
 func (osFiles) rename(t tempFile, path string) error {
 	f := t.(osFile)
-	return errors.Join(f.Close(), os.Rename(f.Name(), path))
+	if err := f.checkReplaces(path); err != nil {
+		return err
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 func (osFiles) publish(t tempFile, path string) error {
@@ -28,7 +60,9 @@ func (osFiles) publish(t tempFile, path string) error {
 
 func (osFiles) discard(t tempFile) error {
 	f := t.(osFile)
-	f.Close()
+	if err := f.close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
 	return os.Remove(f.Name())
 }
 

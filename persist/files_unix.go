@@ -9,37 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// create makes the file path.unfinished and locks it until it is closed. The name is
-// always the same, so that processes which are killed while they write leave at
-// most one such file behind, and the lock tells whether its owner is alive.
-func (osFiles) create(path string) (tempFile, error) {
-	name := path + unfinished
-	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
-		if err != nil {
-			return nil, err
-		}
-		if err := lock(f); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		ours, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		// While we waited for the lock, its holder may have renamed or removed it.
-		if named, err := os.Lstat(name); err != nil || !os.SameFile(ours, named) {
-			f.Close()
-			continue
-		}
-		if ours.Size() == 0 {
-			return osFile{f}, nil
-		}
-		// A leftover. It is removed, not used: it may have other permissions, or a
-		// second name, if its owner was killed in publish.
-		if err := errors.Join(os.Remove(name), f.Close()); err != nil {
-			return nil, err
-		}
-	}
+// noFollow is a flag for openNow: a symbolic link is an error.
+const noFollow = unix.O_NOFOLLOW
+
+// openNow is os.OpenFile for a file that is there, and never waits.
+func openNow(path string, flag int) (*os.File, error) {
+	return os.OpenFile(path, flag|unix.O_NONBLOCK, 0)
+}
+
+// createNew makes the file name, which must not be there, to replace old.
+func createNew(name string, old *os.File) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
 }
 
 // lock waits until nobody else holds the file's lock.
@@ -52,12 +32,17 @@ func lock(f *os.File) error {
 	}
 }
 
+func unlock(*os.File) {} // closing does it
+
 func (osFiles) rename(t tempFile, path string) error {
 	f := t.(osFile)
+	if err := f.checkReplaces(path); err != nil {
+		return err
+	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return f.Close()
+	return f.close()
 }
 
 func (osFiles) publish(t tempFile, path string) error {
@@ -65,12 +50,7 @@ func (osFiles) publish(t tempFile, path string) error {
 	if err := os.Link(f.Name(), path); err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(f.Name()), f.Close())
-}
-
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	return errors.Join(os.Remove(f.Name()), f.Close()) // removed first, while it is ours
+	return errors.Join(os.Remove(f.Name()), f.close())
 }
 
 func (osFiles) syncDir(dir string) error {

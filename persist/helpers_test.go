@@ -52,10 +52,11 @@ func openFile(t testing.TB, path string, n uint64, p float64) *File {
 // A child is a process that runs one of these, and not the tests. It ends itself
 // when its standard input does, should the test be gone.
 var children = map[string]func(args []string) error{
-	"save": childSave,
-	"add":  childAdd,
-	"race": childRace,
-	"make": childMake,
+	"save":      childSave,
+	"add":       childAdd,
+	"race":      childRace,
+	"make":      childMake,
+	"save once": childSaveOnce,
 }
 
 const childName = "BLOOM_PERSIST_CHILD"

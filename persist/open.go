@@ -45,14 +45,14 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 	// Between two steps another process may make the file or remove it. Not often.
 	for range 10 {
 		var file *os.File
-		file, err = os.OpenFile(path, os.O_RDWR, 0)
+		file, _, err = openRegular(path, os.O_RDWR, bloom.ErrCorrupt)
 		if err == nil {
 			return open(file, path, &scheme, opts)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		if made := create(osFiles{}, path, scheme); made != nil && !errors.Is(made, fs.ErrExist) {
+		if made := create(osFiles{}, path, scheme); made != nil && made != errMade {
 			return nil, fmt.Errorf("persist: create %q: %w", path, made)
 		}
 	}
@@ -66,7 +66,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 //
 // The error is as that of [Open], and wraps fs.ErrNotExist if there is no file.
 func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
-	file, err := os.Open(path)
+	file, _, err := openRegular(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, fmt.Errorf("persist: open %q: %w", path, err)
 	}
@@ -98,11 +98,8 @@ func open(file *os.File, path string, want *bloom.Scheme, opts []bloom.Option) (
 
 func (f *File) open(want *bloom.Scheme, opts []bloom.Option) (*mapping, error) {
 	info, err := f.file.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: no regular file but %v", bloom.ErrCorrupt, info.Mode().Type())
 	}
 	if f.scheme, err = readScheme(f.file, want, opts); err != nil {
 		return nil, err
@@ -191,8 +188,11 @@ func newMapping(file *os.File, size int, scheme bloom.Scheme, readOnly bool) (*m
 	return m, nil
 }
 
-// create makes a file with an empty filter. The error wraps fs.ErrExist if there is
-// a file of that name.
+// errMade means that another process has made the file.
+var errMade = errors.New("the file was made meanwhile")
+
+// create makes a file with an empty filter. The error is errMade if there is a file
+// of that name.
 func create(files fileSystem, path string, scheme bloom.Scheme) (err error) {
 	size, err := fileSize(scheme)
 	if err != nil {
@@ -203,8 +203,11 @@ func create(files fileSystem, path string, scheme bloom.Scheme) (err error) {
 		return err
 	}
 	// The one that held the lock before may have made the file.
-	if _, err := os.Lstat(path); err == nil {
-		return errors.Join(fs.ErrExist, files.discard(file))
+	if file.replaces() != nil {
+		if err := files.discard(file); err != nil {
+			return err
+		}
+		return errMade
 	}
 	h := header{params: scheme.Params(), bigEndian: nativeBigEndian, identity: scheme.Identity()}
 	_, err = file.Write(h.encode())
@@ -218,7 +221,11 @@ func create(files fileSystem, path string, scheme bloom.Scheme) (err error) {
 		err = files.publish(file, path)
 	}
 	if err != nil {
-		return errors.Join(err, files.discard(file))
+		discarded := files.discard(file)
+		if errors.Is(err, fs.ErrExist) && discarded == nil {
+			return errMade // by a program that knows of no lock
+		}
+		return errors.Join(err, discarded)
 	}
 	return files.syncDir(filepath.Dir(path))
 }

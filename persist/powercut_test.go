@@ -87,7 +87,8 @@ func (f *recordedFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (f *recordedFile) Chmod(fs.FileMode) error { return nil }
+func (f *recordedFile) replaces() *os.File { return nil }
+func (f *recordedFile) inherit() error     { return nil }
 
 func (f *recordedFile) Sync() error {
 	f.disk.do(step{kind: stepSync, file: f.file})

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -43,21 +42,13 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	if err != nil {
 		return err
 	}
-	old, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		old = nil
-	case err != nil:
-		return err
-	case !old.Mode().IsRegular():
-		return fmt.Errorf("%w: it is no regular file but %v", fs.ErrExist, old.Mode().Type())
-	case isMapped(path):
-		// Those that have it open would go on with a file that has no name.
-		return fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
-	}
 	file, err := files.create(path)
 	if err != nil {
 		return err
+	}
+	if old := file.replaces(); old != nil && isMapped(old) {
+		// Those that have it open would go on with a file that has no name.
+		return errors.Join(fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist), files.discard(file))
 	}
 	written := false
 	defer func() {
@@ -67,8 +58,8 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	}()
 	_, err = w.WriteTo(file)
 	written = true
-	if err == nil && old != nil {
-		err = file.Chmod(old.Mode().Perm())
+	if err == nil {
+		err = file.inherit()
 	}
 	if err == nil {
 		err = file.Sync() // before the rename, or the new name could come to an empty file
@@ -103,15 +94,10 @@ func realPath(path string) (string, error) {
 	return "", err
 }
 
-// isMapped reports whether a file is known to be of Open's kind.
-func isMapped(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
+// isMapped reports whether a file is of Open's kind.
+func isMapped(f io.ReaderAt) bool {
 	head := make([]byte, len(magic))
-	_, err = io.ReadFull(f, head)
+	_, err := f.ReadAt(head, 0)
 	return err == nil && string(head) == magic
 }
 
@@ -128,23 +114,23 @@ func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 }
 
 func load(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	file, err := os.Open(path)
+	file, _, err := openRegular(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	r := bufio.NewReader(file)
-	if head, err := r.Peek(len(magic)); err == nil && string(head) == magic {
+	if isMapped(file) {
 		return nil, fmt.Errorf("%w: it is a mapped filter, for Open", bloom.ErrCorrupt)
 	}
-	f, err := bloom.Read(r, opts...)
+	// Read sees that it is a file, and asks for the memory only once.
+	f, err := bloom.Read(file, opts...)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%w: the file is empty", bloom.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.ReadByte(); err == nil {
+	if n, err := file.Read(make([]byte, 1)); n > 0 {
 		return nil, fmt.Errorf("%w: bytes after the end of the filter", bloom.ErrCorrupt)
 	} else if err != io.EOF {
 		return nil, err

@@ -270,11 +270,11 @@ func (f failingFile) Write(p []byte) (int, error) {
 	return f.tempFile.Write(p)
 }
 
-func (f failingFile) Chmod(mode fs.FileMode) error {
+func (f failingFile) inherit() error {
 	if err := f.disk.step(); err != nil {
 		return err
 	}
-	return f.tempFile.Chmod(mode)
+	return f.tempFile.inherit()
 }
 
 func (f failingFile) Sync() error {
@@ -303,7 +303,7 @@ func TestSaveOnAFailingDisk(t *testing.T) {
 		requireNoLeftover(t, path)
 		if err == nil {
 			require.True(t, got.ContainsString("new"))
-			require.Equal(t, 7, step, "create, write, chmod, sync, rename, syncDir")
+			require.Equal(t, 7, step, "create, write, inherit, sync, rename, syncDir")
 			return
 		}
 		require.ErrorIs(t, err, errDisk)
@@ -350,3 +350,6 @@ func (brokenFilter) WriteTo(w io.Writer) (int64, error) {
 	n, _ := w.Write([]byte("half of"))
 	return int64(n), errDisk
 }
+
+// childSaveOnce saves to the path args[0].
+func childSaveOnce(args []string) error { return Save(args[0], filterWith("by another user")) }

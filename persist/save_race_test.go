@@ -1,0 +1,161 @@
+package persist
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// A lateDisk lets something happen just before a Save, or an Open that makes its
+// file, asks for its temporary file, and with it for the lock.
+type lateDisk struct {
+	osFiles
+	before func()
+}
+
+func (d lateDisk) create(path string) (tempFile, error) {
+	d.before()
+	return d.osFiles.create(path)
+}
+
+// A slowFilter lets something begin while it is being written.
+type slowFilter struct {
+	*bloom.BloomFilter
+	meanwhile func()
+}
+
+func (f slowFilter) WriteTo(w io.Writer) (int64, error) {
+	f.meanwhile()
+	return f.BloomFilter.WriteTo(w)
+}
+
+// A Save and an Open want the same new path at the same time: one of them is
+// refused, and nothing is lost that the other has been told of, a key that was added
+// or a filter that was saved.
+func TestSaveRacesOpen(t *testing.T) {
+	const n, p = 1000, 1e-6
+	saved := filterWith("saved")
+	scheme := saved.Scheme()
+	openAndAdd := func(path string) error {
+		f, err := Open(path, n, p)
+		if err != nil {
+			return err
+		}
+		if !f.AddString("added") {
+			t.Error("added before")
+		}
+		return f.Close()
+	}
+	background := func(call func() error) chan error {
+		done := make(chan error, 1)
+		go func() { done <- call() }()
+		return done
+	}
+
+	// Each forces one order, and returns what Save and Open said.
+	races := map[string]func(path string) (save_, open error){
+		"Open between Save's beginning and its lock": func(path string) (save_, open error) {
+			save_ = save(lateDisk{before: func() { open = openAndAdd(path) }}, path, saved)
+			return
+		},
+		"Save between Open's look and its lock": func(path string) (save_, open error) {
+			open = create(lateDisk{before: func() { save_ = Save(path, saved) }}, path, scheme)
+			if open == errMade {
+				open = openAndAdd(path) // as Open does then
+			}
+			return
+		},
+		"Open while Save writes": func(path string) (save_, open error) {
+			var opened chan error
+			save_ = Save(path, slowFilter{saved, func() { opened = background(func() error { return openAndAdd(path) }) }})
+			return save_, <-opened
+		},
+		"Save while Save writes, Open in between": func(path string) (save_, open error) {
+			var again, opened chan error
+			save_ = Save(path, slowFilter{saved, func() {
+				opened = background(func() error { return openAndAdd(path) })
+				again = background(func() error { return Save(path, saved) })
+			}})
+			return errors.Join(save_, <-again), <-opened
+		},
+		"both at once": func(path string) (save_, open error) {
+			opened := background(func() error { return openAndAdd(path) })
+			save_ = Save(path, saved)
+			return save_, <-opened
+		},
+		"both at once, Open in front": func(path string) (save_, open error) {
+			begun := make(chan error, 1)
+			open = create(lateDisk{before: func() { go func() { begun <- Save(path, saved) }() }}, path, scheme)
+			if open == nil || open == errMade {
+				open = openAndAdd(path)
+			}
+			return <-begun, open
+		},
+	}
+	rounds := times(10, 20, 1000)
+	for name, race := range races {
+		t.Run(name, func(t *testing.T) {
+			byOpen := 0
+			for range rounds {
+				path := filepath.Join(t.TempDir(), "f")
+				saveErr, openErr := race(path)
+				switch {
+				case openErr == nil && saveErr != nil:
+					byOpen++
+					require.ErrorIs(t, saveErr, fs.ErrExist)
+					f, err := Open(path, n, p)
+					require.NoError(t, err, "the file that keys were added to is gone")
+					require.True(t, f.ContainsString("added"), "a key is lost")
+					require.NoError(t, f.Close())
+				case openErr != nil && saveErr == nil:
+					require.ErrorIs(t, openErr, bloom.ErrCorrupt)
+					require.ErrorContains(t, openErr, "no mapped filter")
+					f, err := Load(path)
+					require.NoError(t, err, "the saved filter is gone")
+					require.True(t, f.Equal(saved))
+				default:
+					t.Fatalf("Save: %v, Open: %v, want one error", saveErr, openErr)
+				}
+				requireNoLeftover(t, path)
+			}
+			t.Logf("%d races, %d won by Open, nothing lost", rounds, byOpen)
+		})
+	}
+}
+
+// A program that knows of no lock puts a file where Save is about to put its own:
+// Save has not seen that one, and does not replace it.
+func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
+	for name, before := range map[string]bool{"a new file": false, "in place of the old one": true} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f")
+			if before {
+				require.NoError(t, Save(path, filterWith("old")))
+			}
+			text := []byte("somebody's only copy")
+			err := Save(path, slowFilter{filterWith("new"), func() {
+				require.NoError(t, os.WriteFile(path+".theirs", text, 0o666))
+				require.NoError(t, os.Rename(path+".theirs", path))
+			}})
+			require.ErrorIs(t, err, fs.ErrExist)
+			got, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(text, got))
+			requireNoLeftover(t, path)
+		})
+	}
+	// One that is gone is in nobody's way.
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, Save(path, filterWith("old")))
+	require.NoError(t, Save(path, slowFilter{filterWith("new"), func() { require.NoError(t, os.Remove(path)) }}))
+	got, err := Load(path)
+	require.NoError(t, err)
+	require.True(t, got.ContainsString("new"))
+}

@@ -1,0 +1,134 @@
+//go:build unix
+
+package persist
+
+import (
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// special makes what no file of a filter can be.
+var special = map[string]func(t *testing.T, path string){
+	"FIFO":      func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o666)) },
+	"directory": func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o777)) },
+	"socket": func(t *testing.T, path string) {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		require.NoError(t, err)
+		l.SetUnlinkOnClose(false)
+		require.NoError(t, l.Close())
+	},
+	"link to a device": func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/zero", path)) },
+}
+
+// Every call refuses what is no file, at once: to open a FIFO is to wait until
+// somebody opens its other end.
+func TestSpecialFilesAreRefused(t *testing.T) {
+	for name, make_ := range special {
+		t.Run(name, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "") // the path of a socket must be short
+			require.NoError(t, err)
+			defer os.RemoveAll(dir)
+			path := filepath.Join(dir, "f")
+			make_(t, path)
+			before, err := os.Lstat(path)
+			require.NoError(t, err)
+
+			_, err = Load(path)
+			require.Error(t, err)
+			_, err = OpenReadOnly(path)
+			require.Error(t, err)
+			_, err = Open(path, 1000, 0.01)
+			require.Error(t, err)
+			require.ErrorIs(t, Save(path, filterWith("a")), fs.ErrExist)
+
+			after, err := os.Lstat(path)
+			require.NoError(t, err)
+			require.True(t, os.SameFile(before, after))
+			requireNoLeftover(t, path)
+		})
+	}
+}
+
+// The same under the name of the temporary file, where links are refused, too: what
+// they lead to is somebody else's.
+func TestSpecialUnfinishedFiles(t *testing.T) {
+	kinds := map[string]func(t *testing.T, path string){
+		"link to a file": func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path+".target", []byte("theirs"), 0o666))
+			require.NoError(t, os.Symlink(path+".target", path))
+		},
+		"link to an empty file": func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path+".target", nil, 0o666))
+			require.NoError(t, os.Symlink(path+".target", path))
+		},
+		"link to nothing": func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".target", path)) },
+		"link to itself":  func(t *testing.T, path string) { require.NoError(t, os.Symlink(path, path)) },
+	}
+	for name, make_ := range special {
+		kinds[name] = make_
+	}
+	for name, make_ := range kinds {
+		t.Run(name, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "")
+			require.NoError(t, err)
+			defer os.RemoveAll(dir)
+			path := filepath.Join(dir, "f")
+			make_(t, path+unfinished)
+			target, targetErr := os.ReadFile(path + unfinished + ".target")
+
+			require.ErrorIs(t, Save(path, filterWith("a")), fs.ErrExist)
+			require.NoFileExists(t, path)
+			_, err = Open(path, 1000, 0.01)
+			require.ErrorIs(t, err, fs.ErrExist)
+			require.ErrorContains(t, err, unfinished)
+			require.NoFileExists(t, path)
+
+			now, nowErr := os.ReadFile(path + unfinished + ".target")
+			require.Equal(t, target, now, "what the link leads to is as it was")
+			require.Equal(t, targetErr, nowErr)
+		})
+	}
+}
+
+// A leftover with a second name is taken away from its name, and not written to.
+func TestLinkedLeftover(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	other := filepath.Join(t.TempDir(), "other")
+	for _, content := range []string{"", "theirs"} {
+		require.NoError(t, os.WriteFile(other, []byte(content), 0o666))
+		require.NoError(t, os.Link(other, path+unfinished))
+		require.NoError(t, Save(path, filterWith("a")))
+		got, err := os.ReadFile(other)
+		require.NoError(t, err)
+		require.Equal(t, content, string(got))
+		requireNoLeftover(t, path)
+	}
+}
+
+// Open makes no file through a link that leads nowhere.
+func TestOpenThroughALinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
+	require.NoError(t, os.Symlink(target, path))
+	_, err := Open(path, 1000, 0.01)
+	require.Error(t, err)
+	require.NoFileExists(t, target)
+	requireNoLeftover(t, path)
+
+	require.NoError(t, os.Remove(path))
+	f := openFile(t, target, 1000, 0.01)
+	f.AddString("key")
+	require.NoError(t, os.Symlink(target, path))
+	again := openFile(t, path, 1000, 0.01)
+	require.True(t, again.ContainsString("key"), "one that leads to a file is followed")
+	require.ErrorContains(t, Save(path, filterWith("a")), "it is a mapped filter")
+	_, err = Load(path)
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+}
