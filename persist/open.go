@@ -25,13 +25,15 @@ import (
 // reserved, so nobody sees half a file, exactly one of them makes it, and the
 // others get that one. While it is being made, in the same folder, it is called
 // path.unfinished; a leftover of that name, of a process that was killed, is
-// removed by the next one.
+// removed by the next one. A symbolic link is followed to a file that is there; none is
+// made through it.
 //
 // The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
 // [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which no
 // other process could read; [bloom.ErrIncompatible] if the file was made with other
 // parameters, another strategy, hash, seed or key; [bloom.ErrCorrupt] if the file is
-// no mapped filter or not a whole one; errors.ErrUnsupported if this machine cannot
+// no mapped filter, not a whole one or no regular file; fs.ErrExist if path.unfinished is
+// a link or no regular file; errors.ErrUnsupported if this machine cannot
 // map files or the file's words have the other byte order; or else it is the
 // operating system's.
 func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error) {

@@ -19,17 +19,24 @@ import (
 //
 // It writes a file of its own in the same folder, called path.unfinished, which
 // takes the space of a second filter, and then renames it. A leftover of a
-// process that was killed is removed by the next Save. Saves of the same path
-// wait for each other, also those of other processes; the last one stays. (On
-// Windows the name has a random part, leftovers stay, and nobody waits.)
+// process that was killed is removed by the next Save; never give that name to a file
+// of yours. Saves of the same path wait for each other and for an [Open] that makes the
+// file, also those of other processes; the last one stays.
 //
-// A new file gets the permissions that os.Create gives, an old one's are kept. If
-// path is a symbolic link, the file that it leads to is replaced.
+// A new file gets the permissions that os.Create gives. An old one's are kept, and so
+// are its owner and its group; where the system does not allow that, Save fails. Until
+// the new file is complete only its owner may read it. Access lists and other
+// attributes are not kept. (On Windows it is the other way round: the access list is
+// kept, and the owner is who saves.) If path is a symbolic link, the file that it leads
+// to is replaced.
 //
-// The error is that of WriteTo or of the operating system. It leaves the old file
-// and no other, unless it came from the last step, which makes the new name safe
-// against a power cut: then the file is the new one, but after a power cut may be
-// the old one.
+// The error is that of WriteTo or of the operating system; it wraps fs.ErrExist if path
+// names a mapped filter or no regular file, if path.unfinished is a link or no regular
+// file, or if another program has given the name to another file meanwhile. An old file
+// that cannot be read is not replaced, as it might be a mapped filter. An error
+// leaves the old file and no other, unless it came from the last step, which makes the
+// new name safe against a power cut: then the file is the new one, but after a power cut
+// may be the old one.
 func Save(path string, f io.WriterTo) error {
 	if err := save(osFiles{}, path, f); err != nil {
 		return fmt.Errorf("persist: save %q: %w", path, err)
