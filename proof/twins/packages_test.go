@@ -146,12 +146,36 @@ var persistTwins = in("persist",
 	twin{name: "a mapped file with another hash", tests: []string{"TestOtherParameters"}, edits: one("open.go", `got != h.identity {`, `got == "" {`)},
 	twin{name: "a mapped file that is cut short", tests: []string{"TestEveryTruncationAndHeaderBit"}, edits: one("open.go", `	if info.Size() != size {`, `	if info.Size() > size {`)},
 	twin{name: "who comes second makes the file again", tests: []string{"TestCreationRace"}, edits: []edit{
-		{file: "open.go", old: `	if _, err := os.Lstat(path); err == nil {`, new: `	if false {`},
+		{file: "open.go", old: `	if file.replaces() != nil {`, new: `	if false {`},
 		{file: "files_unix.go", old: `os.Link(`, new: `os.Rename(`}}},
+	twin{name: "the right lock, in slow motion", right: true, tests: []string{"TestSaveRacesOpen"}, edits: slowLock()},
+	twin{name: "what is replaced is looked at before the lock", tests: []string{"TestSaveRacesOpen"}, edits: append(one("files_locked.go", `t.unchanged(path); err != nil {`, `t.unchanged(path); err == errMade {`), slowLock()...)},
+	twin{name: "Save replaces a mapped file", tests: []string{"TestSaveRacesOpen", "TestSaveRefuses"}, edits: one("save.go", `old != nil && isMapped(old) {`, `old != nil && isMapped(old) && false {`)},
+	twin{name: "Save replaces what it has not seen", tests: []string{"TestSaveReplacesOnlyWhatItHasSeen"}, edits: one("files_unix.go", `f.checkReplaces(path); err != nil {`, `f.checkReplaces(path); err == errMade {`)},
+	twin{name: "the temporary file is opened through a link", tests: []string{"TestSpecialUnfinishedFiles"}, edits: one("files_unix.go", `|os.O_CREATE|os.O_EXCL`, `|os.O_CREATE`)},
+	twin{name: "a FIFO is waited for", tests: []string{"TestSpecialFilesAreRefused"}, hangs: true, edits: one("files_unix.go", `flag|unix.O_NONBLOCK`, `flag`)},
+	twin{name: "a leftover is written to", tests: []string{"TestUnfinishedFileIsNotExposed", "TestNewFileIsAsOfCreate", "TestLinkedLeftover"}, edits: one("files_locked.go", `	if !made {`, `	if !made && false {`)},
+	twin{name: "others read the file while it is written", tests: []string{"TestUnfinishedFileIsNotExposed"}, edits: one("files.go", `		return 0o600`, `		return 0o644`)},
+	twin{name: "the permissions are not kept", tests: []string{"TestSavePermissions", "TestUnfinishedFileIsNotExposed"}, edits: one("files.go", `	return f.Chmod(old.Mode().Perm())`, `	return nil`)},
+	twin{name: "the owner is not kept", slow: true, tests: []string{"TestOwnerIsKept"}, edits: one("files.go", `err := takeOwner(f.File, old); err != nil {`, `err := error(nil); err != nil {`)}, // run by root
 	twin{name: "a read-only file is written to", tests: []string{"TestReadOnly"}, edits: one("file.go", `	if m == nil || m.readOnly {`, `	if m == nil {`)},
 	twin{name: "a closed file goes on", tests: []string{"TestUseAfterClose"}, edits: one("whole.go", `	f.mapping.Store(nil)
 `, ``)},
 )
+
+// slowLock has every other process that wants the lock look first and come late.
+func slowLock() []edit {
+	return []edit{
+		{file: "files_locked.go", old: `import (`, new: `import ("sync/atomic"; "time"`},
+		{file: "files_locked.go", old: `func tryCreate(`, new: `var turn atomic.Int64
+
+func tryCreate(`},
+		{file: "files_locked.go", old: `	f, made, err := openUnfinished(`, new: `	if turn.Add(1)%2 == 1 {
+		time.Sleep(20 * time.Millisecond)
+	}
+	f, made, err := openUnfinished(`},
+	}
+}
 
 // More than one machine. These need a redis-server.
 var redisTwins = in("redisbloom",
