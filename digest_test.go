@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
 )
 
@@ -247,7 +248,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 				}
 			}
 		}
-		want := asked * newBlockModel(c.k, c.s.groups()).at(c.keys)
+		want := asked * rate.Blocked(1, c.k, c.s.groups(), uint64(c.keys))
 		// Ten share a block, and so its fill: at worst that multiplies the variance
 		// by ten, here by less than two.
 		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 100 && !testing.Short() {

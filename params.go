@@ -3,6 +3,8 @@ package bloom
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // Symbols, as the literature has them:
@@ -53,16 +55,7 @@ func OptimalK(m, n uint64) float64 {
 //
 // Source: Bloom 1970; Broder & Mitzenmacher 2004, section 2.
 func ZeroProbability(m uint64, k int, n uint64) float64 {
-	return exactZero(1, float64(m), float64(k)*float64(n))
-}
-
-// exactZero returns the probability that none of t balls falls into j given bins
-// out of m: (1 - j/m)^t.
-func exactZero(j, m, t float64) float64 {
-	if t == 0 {
-		return 1 // also for m = j, where the logarithm below is infinite
-	}
-	return math.Exp(t * math.Log1p(-j/m))
+	return rate.Zero(1, float64(m), float64(k)*float64(n))
 }
 
 // ExpectedOnes returns how many bits are expected to be set after n keys:
@@ -70,10 +63,7 @@ func exactZero(j, m, t float64) float64 {
 //
 // Source: Swamidass & Baldi 2007.
 func ExpectedOnes(m uint64, k int, n uint64) float64 {
-	if n == 0 || k == 0 {
-		return 0
-	}
-	return -float64(m) * math.Expm1(float64(k)*float64(n)*math.Log1p(-1/float64(m)))
+	return rate.Ones(m, k, n)
 }
 
 // FalsePositiveRate returns the textbook's rate after n keys,
@@ -98,7 +88,7 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
 // [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// milliseconds at most, for k up to 64. A custom strategy is taken at its word that its positions
+// microseconds. A custom strategy is taken at its word that its positions
 // are independent. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //
@@ -112,15 +102,15 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	switch {
 	case s.id() == idGuavaMitz32 && n > 0:
 		spread := spreadOver(mitz32Values, m)
-		return min(1, independentRate(spread.reach(), k, n)*spread.factor(k, n))
+		return min(1, rate.Independent(spread.reach(), k, n)*spread.factor(k, n))
 	case !s.blocked():
-		return independentRate(m, k, n)
+		return rate.Independent(m, k, n)
 	}
 	best := math.NaN()
 	for _, c := range s.candidates() {
 		if z := c.groups(); k%z == 0 {
-			if rate := newBlockModel(k, z).rate(n, m/blockBits); !(rate >= best) {
-				best = rate
+			if r := rate.Blocked(m/blockBits, k, z, n); !(r >= best) {
+				best = r
 			}
 		}
 	}
@@ -146,7 +136,7 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 	case z == 0 || m%blockBits != 0 || k%z != 0:
 		return math.NaN()
 	}
-	return math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)
+	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
@@ -216,30 +206,36 @@ func independentParams(n uint64, p float64) (m uint64, k int) {
 	// is the best, and for a handful of keys no other is better by a word.
 	k = max(1, int(-math.Log2(p)))
 	words := minWords(n, p, k)
-	if k < maxK {
-		if w := minWords(n, p, k+1); w < words {
-			words, k = w, k+1
-		}
+	if k < maxK && words > 1 && keepsP(n, p, words-1, k+1) {
+		k++
+		words = leastFrom(words-1, func(w uint64) bool { return keepsP(n, p, w, k) })
 	}
-	for k > 1 && independentRate(words*64, k-1, n) <= p {
-		k--
+	smaller := k
+	for smaller > 1 && FalsePositiveRate(words*64, smaller-1, n) <= p {
+		smaller--
 	}
-	return words * 64, k
+	for smaller < k && !keepsP(n, p, words, smaller) {
+		smaller++
+	}
+	return words * 64, smaller
 }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.
 const maxM = 1 << 53
+
+// keepsP reports whether n keys of k bits each in so many words have a rate of at most p.
+// The textbook's rate is always the lower one, and often answers in a tenth of the time.
+func keepsP(n uint64, p float64, words uint64, k int) bool {
+	return FalsePositiveRate(words*64, k, n) <= p && rate.Independent(words*64, k, n) <= p
+}
 
 // minWords returns the smallest number of 64-bit words that keeps n keys of k
 // bits at or below rate p. It starts from the textbook's m and goes on, first by
 // the cheap rate, then by the true one: a few steps at any size.
 func minWords(n uint64, p float64, k int) uint64 {
 	m := -float64(k) * float64(n) / math.Log1p(-math.Pow(p, 1/float64(k)))
-	words := max(1, uint64(m/64))
-	for _, rate := range []func(m uint64, k int, n uint64) float64{expandedRate, independentRate} {
-		words = leastFrom(words, func(w uint64) bool { return rate(w*64, k, n) <= p })
-	}
-	return words
+	words := leastFrom(max(1, uint64(m/64)), func(w uint64) bool { return rate.Expanded(w*64, k, n) <= p })
+	return leastFrom(words, func(w uint64) bool { return keepsP(n, p, w, k) })
 }
 
 // leastFrom returns the smallest number, from 1, that is enough, given a guess. Its
@@ -260,78 +256,4 @@ func leastFrom(guess uint64, enough func(uint64) bool) uint64 {
 		}
 	}
 	return high
-}
-
-// exactKeys is where independentRate changes over from the exact computation to
-// the expansion, which there is off by less than 1e-5 of the rate for k <= 30, and
-// by less than 5e-5 for every k.
-const exactKeys = 1000
-
-// independentRate returns the expected false-positive rate of n keys with k
-// independent uniform positions each, E[(X/m)^k], where X is the number of bits
-// that are set. The textbook has (E[X]/m)^k, which is always less.
-func independentRate(m uint64, k int, n uint64) float64 {
-	if n == 0 {
-		return 0
-	}
-	if n > exactKeys {
-		return expandedRate(m, k, n)
-	}
-	return exactRate(m, k, n)
-}
-
-// expandedRate is E[(X/m)^k] by the delta method, to second order around
-// μ = E[X]: (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²), with the exact mean and variance
-// of the number of occupied bins after kn balls.
-//
-// Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
-// application", section 3.2.
-func expandedRate(bits uint64, k int, n uint64) float64 {
-	if bits == 1 {
-		return 1 // where the variance below is 0/0
-	}
-	m, balls := float64(bits), float64(k)*float64(n)
-	q1, q2 := exactZero(1, m, balls), exactZero(2, m, balls)
-	mean := ExpectedOnes(bits, k, n)
-	// m(m-1)q2 - m²q1² with the difference of two near-equal numbers taken inside
-	// the exponent: q2/q1² = (1 - 1/(m-1)²)^balls.
-	variance := m*q1 - m*q2 + m*m*q1*q1*math.Expm1(balls*math.Log1p(-1/((m-1)*(m-1))))
-	return math.Pow(mean/m, float64(k)) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
-}
-
-// exactRate is E[(X/m)^k] with no approximation, in O(k·kn), all terms positive.
-// It is the probability that the k probes of a new key, which fall on some number
-// j of different bits, find all of them set by the kn balls of the others:
-//
-//	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
-//
-// Both factors are urn processes, advanced a ball at a time.
-func exactRate(bits uint64, k int, n uint64) float64 {
-	m := float64(bits)
-	// cover[j]: the balls so far cover j given bits. The next one hits one of
-	// them with probability j/m, and then j-1 remain to be covered.
-	top := int(min(uint64(k), bits)) // there are no more than m different bits
-	hit, cover, distinct := make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
-	for j := range top + 1 {
-		hit[j] = float64(j) / m
-	}
-	cover[0] = 1
-	for range uint64(k) * n {
-		for j := top; j >= 1; j-- {
-			cover[j] += hit[j] * (cover[j-1] - cover[j])
-		}
-	}
-	// distinct[j]: the probes so far hit exactly j different bits.
-	distinct[0] = 1
-	for range k {
-		for j := top; j >= 1; j-- {
-			distinct[j] = hit[j]*distinct[j] + (1-hit[j-1])*distinct[j-1]
-		}
-		distinct[0] = 0
-	}
-	rate := 0.0
-	for j := 1; j <= top; j++ {
-		rate += distinct[j] * cover[j]
-	}
-	return rate
 }

@@ -7,65 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bruteBlocked is the rate of a blocked filter by another road: the binomial
-// weights by Gamma functions, and within a block the distribution of the number of
-// set bits of a word.
-func bruteBlocked(n, blocks uint64, k, z int) float64 {
-	g, q := k/z, float64(z)/8
-	binomial := func(n, i, p float64) float64 {
-		if p == 1 {
-			if n == i {
-				return 1
-			}
-			return 0
-		}
-		a, _ := math.Lgamma(n + 1)
-		b, _ := math.Lgamma(i + 1)
-		c, _ := math.Lgamma(n - i + 1)
-		return math.Exp(a - b - c + i*math.Log(p) + (n-i)*math.Log1p(-p))
-	}
-	// word[j]: j keys of g bits each in one word cover those of a further one.
-	var word []float64
-	occupied := make([]float64, 65)
-	occupied[0] = 1
-	for range n + 1 {
-		hit := 0.0
-		for x, prob := range occupied {
-			hit += prob * math.Pow(float64(x)/64, float64(g))
-		}
-		word = append(word, hit)
-		for range g {
-			for x := 64; x >= 1; x-- {
-				occupied[x] = occupied[x]*float64(x)/64 + occupied[x-1]*float64(64-x+1)/64
-			}
-			occupied[0] = 0
-		}
-	}
-	rate := 0.0
-	for i := range n + 1 {
-		group := 0.0
-		for j := range i + 1 {
-			group += binomial(float64(i), float64(j), q) * word[j]
-		}
-		rate += binomial(float64(n), float64(i), 1/float64(blocks)) * math.Pow(group, float64(z))
-	}
-	return rate
-}
-
-func TestBlockedRateAgainstBruteForce(t *testing.T) {
-	for _, s := range blockeds {
-		z := s.groups()
-		for _, k := range []int{z, 2 * z, 3 * z} {
-			for _, n := range []uint64{1, 2, 10, 100, 300} {
-				for _, blocks := range []uint64{1, 2, 7, 40} {
-					want := bruteBlocked(n, blocks, k, z)
-					require.InEpsilon(t, want, s.FalsePositiveRate(blocks*512, k, n), 1e-8, "%s k=%d n=%d blocks=%d", s, k, n, blocks)
-				}
-			}
-		}
-	}
-}
-
 func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 	for _, n := range []uint64{1, 2, 10, 50, 51, 100, 1000, 100_000, 1 << 32, 1 << 40} {
 		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {

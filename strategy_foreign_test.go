@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -80,7 +81,7 @@ func TestSpread(t *testing.T) {
 		require.InEpsilon(t, 1, float64(s.low)*s.often+float64(s.m-s.low)*s.seldom, 1e-12)
 		random := rand.New(rand.NewPCG(5, m))
 		const filters, probes = 60, 20_000
-		rate, estimate, fromBits := 0.0, 0.0, 0.0
+		measured, estimate, fromBits := 0.0, 0.0, 0.0
 		for range filters {
 			b := makeWords(wordsFor(m))
 			for range keys * k {
@@ -95,13 +96,13 @@ func TestSpread(t *testing.T) {
 				for range k {
 					found &= b.get(random.Uint64N(values) % m)
 				}
-				rate += float64(found) / (filters * probes)
+				measured += float64(found) / (filters * probes)
 			}
 		}
-		want := expandedRate(s.reach(), k, keys) * s.factor(k, keys)
+		want := rate.Expanded(s.reach(), k, keys) * s.factor(k, keys)
 		sigma := math.Sqrt(want / (filters * probes))
-		require.InDelta(t, want, rate, 4*sigma, "m = %v of the values, factor %v", share, s.factor(k, keys))
-		require.InDelta(t, fromBits, rate, 4*sigma)
+		require.InDelta(t, want, measured, 4*sigma, "m = %v of the values, factor %v", share, s.factor(k, keys))
+		require.InDelta(t, fromBits, measured, 4*sigma)
 		require.InEpsilon(t, keys, estimate, 0.005, "m = %v of the values", share)
 	}
 	require.True(t, math.IsInf(spreadOver(values, 10_000).estimatedN(k, 10_000), 1))

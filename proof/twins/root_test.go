@@ -174,23 +174,30 @@ var rootTwins = []twin{
 	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("strategy_blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
 	return hi ^ lo`, `	return bits.RotateLeft64(y, t)`)},
 	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("hash.go", `bits.RotateLeft64(h1*widenMul, 32) ^ doubleXor`, `bits.RotateLeft64(h1, 0)`)},
-	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return exactRate(m, k, n)
-}`, `	return FalsePositiveRate(m, k, n)
+	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `n) <= p && rate.Independent(words*64, k, n) <= p`, `n) <= p`)},
+	{name: "the textbook's rate for the exact one", in: "internal/rate", tests: []string{"TestIndependentAgainstStepwise", "TestStepwiseAgainstBruteForce"}, edits: one("internal/rate/independent.go", `	return contour(m, k, n)
+}`, `	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
 }`)},
-	{name: "Blocked sized by the classical rate", tests: []string{"TestRateIsKept", "TestBlockedRateAgainstBruteForce"}, edits: one("params_blocked.go", `	keys, others := float64(n), float64(blocks-1)
+	{name: "a path of integration beside the saddle point", slow: true, in: "internal/rate", tests: []string{"TestIndependentAgainstStepwise"}, edits: one("internal/rate/independent.go", `	r := t - float64(k)*c`, `	r := t`)},
+	{name: "steps of integration too long", slow: true, in: "internal/rate", tests: []string{"TestIndependentAgainstStepwise"}, edits: one("internal/rate/independent.go", `(0.86 - 0.75/`, `(1.1 - 0.75/`)},
+	{name: "Blocked by the classical rate", in: "internal/rate", tests: []string{"TestBlockedAgainstBruteForce"}, edits: one("internal/rate/block.go", `	keys, others := float64(n), float64(blocks-1)
 `, `	if blocks > 1 {
-		return FalsePositiveRate(blocks*blockBits, bm.z*bm.g, n)
+		return at(h.upTo(int(mean)+1), int(mean))
 	}
 	keys, others := float64(n), float64(blocks-1)
 `)},
-	{name: "k is rounded down", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	if k < maxK {`, `	if false {`)},
-	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for k > 1 && independentRate(words*64, k-1, n) <= p {`, `	for false {`)},
-	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, k`, `	return words*64 + 64, k`)},
+	{name: "Blocked's search ends at its first k", tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("params_blocked.go", `	for blocks > 1 {
+`, `	for false {
+`)},
+	{name: "Blocked's k is not the smallest", slow: true, tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("params_blocked.go", `	for k > s.z && s.excess`, `	for false && s.excess`)},
+	{name: "k is rounded down", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	if k < maxK && words > 1 &&`, `	if false &&`)},
+	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for smaller > 1 && `, `	for false && `)},
+	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, smaller`, `	return words*64 + 64, smaller`)},
 	{name: "collisions of digests are forgotten", tests: []string{"TestMapHashCollisionsAreInTheRate"}, edits: one("hash.go", `		return float64(n) / (1 << 64)`, `		return float64(n) / (1 << 64) * 1e-9`)},
 	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `	if n >= math.MaxUint64 {
 		return math.MaxUint64`, `	if n >= math.MaxUint64 {
 		return 0`)},
-	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / blockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
+	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
 
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{

@@ -1,0 +1,176 @@
+// Package rate computes the false-positive rates of filters: functions of numbers
+// alone, which know nothing of the filters.
+//
+// m is the number of bits, k that of a key's bits, n that of the keys. All take m, k of
+// at least 1.
+package rate
+
+import "math"
+
+// Independent returns the expected false-positive rate of n keys with k independent
+// uniform positions each, E[(X/m)^k], where X is the number of bits that are set. The
+// textbook has (E[X]/m)^k, which is always less.
+//
+// It is off by less than 1e-9 of the rate, 3e-9 for k > 30, and takes a microsecond or
+// two. For m < 4k and n <= 100 000 it takes k·k·n steps.
+func Independent(m uint64, k int, n uint64) float64 {
+	switch {
+	case n == 0:
+		return 0
+	case n > expandedFrom:
+		return Expanded(m, k, n)
+	case n < 5 || uint64(k)*n < 20 || uint64(k)*uint64(k)*n < 400 || m < 4*uint64(k):
+		return stepwise(m, k, n)
+	}
+	return contour(m, k, n)
+}
+
+// expandedFrom is where Independent changes over to Expanded.
+const expandedFrom = 100_000
+
+// Zero returns the probability that none of t balls falls into j given bins out of m:
+// (1 - j/m)^t.
+func Zero(j, m, t float64) float64 {
+	if t == 0 {
+		return 1 // also for m = j, where the logarithm below is infinite
+	}
+	return math.Exp(t * math.Log1p(-j/m))
+}
+
+// Ones returns how many bits are expected to be set after n keys: m·(1 - (1 - 1/m)^(kn)).
+func Ones(m uint64, k int, n uint64) float64 {
+	if n == 0 || k == 0 {
+		return 0
+	}
+	return -float64(m) * math.Expm1(float64(k)*float64(n)*math.Log1p(-1/float64(m)))
+}
+
+// Expanded is [Independent] by the delta method, to second order around μ = E[X]:
+// (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²), with the exact mean and variance of the number of
+// occupied bins after kn balls. For n = 1000 it is off by less than 1e-5 of the rate for
+// k <= 30, and by less than 5e-5 for k <= 64.
+//
+// Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
+// application", section 3.2.
+func Expanded(bits uint64, k int, n uint64) float64 {
+	if bits == 1 {
+		return 1 // where the variance below is 0/0
+	}
+	m, balls := float64(bits), float64(k)*float64(n)
+	q1, q2 := Zero(1, m, balls), Zero(2, m, balls)
+	mean := Ones(bits, k, n)
+	// m(m-1)q2 - m²q1² with the difference of two near-equal numbers taken inside
+	// the exponent: q2/q1² = (1 - 1/(m-1)²)^balls.
+	variance := m*q1 - m*q2 + m*m*q1*q1*math.Expm1(balls*math.Log1p(-1/((m-1)*(m-1))))
+	return math.Pow(mean/m, float64(k)) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
+}
+
+// stepwise is [Independent] with no approximation, in O(k·kn), all terms positive. It is
+// the probability that the k probes of a new key, which fall on some number j of
+// different bits, find all of them set by the kn balls of the others:
+//
+//	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
+func stepwise(bits uint64, k int, n uint64) float64 {
+	m := float64(bits)
+	var buf, coverBuf [256]float64
+	probes, cover := distinct(&buf, m, k), room(&coverBuf, k)
+	// cover[j]: the balls so far cover j given bits. The next one hits one of
+	// them with probability j/m, and then j-1 remain to be covered.
+	top := int(min(uint64(k), bits)) // there are no more than m different bits
+	cover[0] = 1
+	for range uint64(k) * n {
+		for j := top; j >= 1; j-- {
+			cover[j] += float64(j) / m * (cover[j-1] - cover[j])
+		}
+	}
+	rate := 0.0
+	for j := 1; j <= top; j++ {
+		rate += probes[j] * cover[j]
+	}
+	return rate
+}
+
+// distinct returns the probabilities that k balls hit exactly j different ones of m bins,
+// for j from 0 to k, in O(k²).
+func distinct(buf *[256]float64, m float64, k int) []float64 {
+	d := room(buf, k)
+	d[0] = 1
+	each, top := 1/m, int(min(float64(k), m))
+	for i := range k {
+		for j := min(i+1, top); j >= 1; j-- {
+			d[j] = each*float64(j)*d[j] + (1-each*float64(j-1))*d[j-1]
+		}
+		d[0] = 0
+	}
+	return d
+}
+
+// room returns k+1 zeros, from the buffer if it is large enough.
+func room(buf *[256]float64, k int) []float64 {
+	if k < len(buf) {
+		return buf[:k+1]
+	}
+	return make([]float64, k+1)
+}
+
+// contour is [Independent] by an integral. If the number of balls were not t = kn but
+// random, Poisson with mean z, then the bits would be set independently of each other,
+// each with probability w = 1 - e^(-z/m), and the rate would be
+//
+//	G(w) = Σ_j P(k probes hit exactly j bits) · w^j
+//
+// which is Σ_t e^(-z)·z^t/t! times the rate of t balls. So that is t! times the
+// coefficient of z^t in e^z·G(1 - e^(-z/m)), by Cauchy's formula
+//
+//	t!/2π · ∫ e^z · G(1 - e^(-z/m)) · z^(-t) dθ  for z = r·e^(iθ)
+//
+// where the rule of equal steps converges exponentially, and where r is close to the
+// saddle point no terms cancel: ten steps leave an error below 1e-9, for t >= 20.
+//
+// Sources: Flajolet & Sedgewick 2009, "Analytic Combinatorics", chapter VIII; Trefethen &
+// Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56(3).
+func contour(bits uint64, k int, n uint64) float64 {
+	var buf [256]float64
+	m, t := float64(bits), float64(k)*float64(n)
+	probes := distinct(&buf, m, k)
+	// G(w) is nearly w^k, whose logarithm rises with ln z at the rate k·c.
+	x := t / m
+	c := x / math.Expm1(x)
+	r := t - float64(k)*c
+	variance := max(r+float64(k)*c*(1+x/math.Expm1(-x)), r/2)
+	step := (0.86 - 0.75/math.Sqrt(variance)) / math.Sqrt(variance)
+	stepSin, stepCos := math.Sincos(step / 2)
+	sin, cos, sum := 0.0, 1.0, 0.0 // of θ/2
+	for theta := 0.0; theta < math.Pi; theta += step {
+		// e^z · z^(-t), over its value at θ = 0.
+		size := math.Exp(-2 * r * sin * sin)
+		phaseSin, phaseCos := math.Sincos(2*r*sin*cos - t*theta)
+		re, im := generate(probes, r*(1-2*sin*sin)/m, 2*r*sin*cos/m)
+		term := size * (re*phaseCos - im*phaseSin)
+		if theta > 0 {
+			term *= 2 // for -θ
+		}
+		sum += term
+		if size*(math.Abs(re)+math.Abs(im)) < 1e-11*sum {
+			break
+		}
+		sin, cos = sin*stepCos+cos*stepSin, cos*stepCos-sin*stepSin
+	}
+	// t!·e^r/r^t by Stirling's series.
+	short := float64(k) * c / t
+	t2 := t * t
+	factor := math.Exp(-t*(short+math.Log1p(-short)) + (1-(1-(1-0.75/t2)*2/7/t2)/30/t2)/12/t)
+	return min(1, factor*math.Sqrt(t/(2*math.Pi))*step*sum)
+}
+
+// generate returns the real and the imaginary part of G(1 - e^(-a-bi)).
+func generate(probes []float64, a, b float64) (re, im float64) {
+	sin, cos := math.Sincos(b / 2)
+	less := math.Expm1(-a)
+	// 1 - e^(-a)·(cos b - i·sin b), without the difference of two numbers near 1.
+	x, y := 2*(1+less)*sin*sin-less, 2*(1+less)*sin*cos
+	for j := len(probes) - 1; j >= 0; j-- {
+		re, im = re*x-im*y+probes[j], re*y+im*x
+	}
+	return re, im
+}

@@ -1,0 +1,140 @@
+package rate
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// brute is E[(X/m)^k] by the distribution of the number X of set bits, ball by ball:
+// another road to the same number, for small m only.
+func brute(m, k, n int) float64 {
+	occupied := make([]float64, m+1)
+	occupied[0] = 1
+	for range k * n {
+		for x := m; x >= 1; x-- {
+			occupied[x] = occupied[x]*float64(x)/float64(m) + occupied[x-1]*float64(m-x+1)/float64(m)
+		}
+		occupied[0] = 0
+	}
+	rate := 0.0
+	for x, prob := range occupied {
+		rate += prob * math.Pow(float64(x)/float64(m), float64(k))
+	}
+	return rate
+}
+
+func TestStepwiseAgainstBruteForce(t *testing.T) {
+	for _, m := range []int{1, 2, 7, 64, 128, 640} {
+		for _, k := range []int{1, 2, 7, 20, 64, 100} {
+			for _, n := range []int{1, 2, 10, 60} {
+				want := brute(m, k, n)
+				require.InEpsilon(t, want, stepwise(uint64(m), k, uint64(n)), 1e-11, "m=%d k=%d n=%d", m, k, n)
+				require.InEpsilon(t, want, Independent(uint64(m), k, uint64(n)), 3e-9, "m=%d k=%d n=%d", m, k, n)
+			}
+		}
+	}
+}
+
+// TestIndependentAgainstStepwise holds the fast way to the exact one, wherever it is
+// taken: for every k, from nearly empty filters to full ones.
+func TestIndependentAgainstStepwise(t *testing.T) {
+	worst := 0.0
+	for k := 1; k <= 255; k += 1 + k/16 {
+		for _, n := range []uint64{1, 2, 3, 4, 5, 7, 10, 19, 20, 21, 33, 57, 100, 250, 399, 400, 1000, 5000} {
+			if uint64(k*k)*n > 200_000 {
+				break
+			}
+			for _, load := range []float64{1e-6, 0.001, 0.01, 0.1, 0.3, 0.6, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10, 20} {
+				m := uint64(float64(uint64(k)*n)/math.Ln2/load) + 1
+				want := stepwise(m, k, n)
+				if want < 1e-280 {
+					continue
+				}
+				off := math.Abs(Independent(m, k, n)/want - 1)
+				bound := 1e-9
+				if k > 30 {
+					bound = 3e-9
+				}
+				require.Less(t, off, bound, "m=%d k=%d n=%d", m, k, n)
+				worst = max(worst, off)
+			}
+		}
+	}
+	require.Greater(t, worst, 1e-13, "the fast way was never taken")
+	t.Logf("worst relative error %.2g", worst)
+}
+
+// TestExpandedTakesOverFromContour: on both sides of the change they are alike, and the
+// textbook's rate is below both.
+func TestExpandedTakesOverFromContour(t *testing.T) {
+	const n = expandedFrom
+	for k := 1; k <= 64; k++ {
+		bound := 1e-9
+		if k > 30 {
+			bound = 3e-9
+		}
+		for _, load := range []float64{0.01, 0.1, 0.5, 0.8, 1, 1.5, 2, 5} {
+			m := uint64(float64(k*n) / math.Ln2 / load)
+			want := contour(m, k, n)
+			require.InEpsilon(t, want, Expanded(m, k, n), bound, "k=%d load=%v", k, load)
+			textbook := math.Pow(-math.Expm1(-float64(k)*n/float64(m)), float64(k))
+			require.Less(t, textbook, want, "k=%d load=%v", k, load)
+		}
+	}
+}
+
+func TestExpandedOfAThousandKeys(t *testing.T) {
+	for k := 1; k <= 64; k++ {
+		bound := 5e-5
+		if k <= 30 {
+			bound = 1e-5
+		}
+		for _, load := range []float64{0.8, 1, 1.5} {
+			m := uint64(float64(k*1000) / math.Ln2 / load)
+			require.InEpsilon(t, Independent(m, k, 1000), Expanded(m, k, 1000), bound, "k=%d load=%v", k, load)
+		}
+	}
+}
+
+func TestIndependentAtItsEdges(t *testing.T) {
+	require.Zero(t, Independent(64, 3, 0))
+	require.Equal(t, 1.0, Independent(1, 3, 1))
+	require.InDelta(t, 1.0/64, Independent(64, 1, 1), 1e-15)
+	for _, n := range []uint64{1000, expandedFrom, expandedFrom + 1, 1 << 50, math.MaxUint64} {
+		require.InDelta(t, 1, Independent(64, 3, n), 1e-9, "n=%d", n)
+		require.InDelta(t, 1, Independent(1, 3, n), 1e-9, "n=%d", n)
+	}
+	// Steps are no bound where there are more of them: k above any that has a buffer.
+	require.InEpsilon(t, brute(2000, 300, 3), Independent(2000, 300, 3), 3e-9)
+}
+
+func TestIndependentIsMonotone(t *testing.T) {
+	for _, k := range []int{1, 3, 7, 30} {
+		for _, n := range []uint64{1, 10, 1000, expandedFrom, expandedFrom + 1} {
+			m := uint64(float64(uint64(k)*n)/math.Ln2) + 1
+			rate := Independent(m, k, n)
+			require.Less(t, rate, Independent(m, k, n+max(1, n/100)), "more keys, k=%d n=%d", k, n)
+			require.Greater(t, rate, Independent(m+max(1, m/100), k, n), "more bits, k=%d n=%d", k, n)
+		}
+	}
+}
+
+func BenchmarkIndependent(b *testing.B) {
+	sum := 0.0
+	for _, k := range []int{1, 7, 13, 20, 64} {
+		for _, n := range []uint64{10, 100, 1000, 1_000_000} {
+			m := uint64(float64(uint64(k)*n) / math.Ln2)
+			b.Run(fmt.Sprintf("k=%d/n=%d", k, n), func(b *testing.B) {
+				for b.Loop() {
+					sum += Independent(m, k, n)
+				}
+			})
+		}
+	}
+	if sum == 0 {
+		b.Fatal("nothing was done")
+	}
+}
