@@ -82,8 +82,8 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	return params(n, p, func(uint64) float64 { return -log(p) / ln2 })
 }
 
-// ParamsBefore33_4 returns the parameters that BloomFilter.create of Guava before
-// version 33.4 chooses. They differ from those of [Params] in k, by 1, if n is a
+// ParamsBefore33_4 returns the parameters that BloomFilter.create of Guava 18 to 33.3
+// chooses. (Version 17 and earlier divided whole numbers for k, and are not covered.) They differ from those of [Params] in k, by 1, if n is a
 // handful or -log2(p) is a hair above a half: for p = 0.01 up to n = 3, for p = 0.03
 // and 0.001 never. A filter with them is made by [bloom.NewWithParams].
 func ParamsBefore33_4(n uint64, p float64) (bloom.Params, error) {
@@ -114,14 +114,6 @@ func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params
 	result.M = (uint64(bits) + 63) / 64 * 64
 	result.K = max(1, int(k))
 	return result, nil
-}
-
-// log is math.Log, which on some platforms is wrong for subnormal numbers.
-func log(p float64) float64 {
-	if p < 0x1p-1022 {
-		return math.Log(p*0x1p54) - 54*ln2
-	}
-	return math.Log(p)
 }
 
 // scheme returns Guava's scheme with the given parameters, and refuses options by

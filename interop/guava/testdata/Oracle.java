@@ -10,6 +10,7 @@ import java.io.DataInputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -73,10 +74,12 @@ public final class Oracle {
     }
   }
 
-  static String count(BloomFilter<Object> filter) {
+  static String count(BloomFilter<Object> filter) throws Exception {
     try {
-      return Long.toString(filter.approximateElementCount());
-    } catch (ArithmeticException e) { // every bit is set
+      return BloomFilter.class.getMethod("approximateElementCount").invoke(filter).toString();
+    } catch (NoSuchMethodException e) { // until Guava 21
+      return "unknown";
+    } catch (InvocationTargetException e) { // every bit is set
       return "full";
     }
   }
@@ -144,11 +147,13 @@ public final class Oracle {
         String made = "-";
         if (m < 1 << 20 || m / 64 > Integer.MAX_VALUE) {
           try {
-            BloomFilter<byte[]> filter = BloomFilter.create(Funnels.byteArrayFunnel(), n, p);
+            BloomFilter<byte[]> filter = create(Funnels.byteArrayFunnel(), n, p);
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             filter.writeTo(bytes);
             made = (bytes.size() - 6) / 8 + "," + (bytes.toByteArray()[1] & 255);
-          } catch (RuntimeException e) {
+          } catch (ArithmeticException e) { // n is no int
+            made = "-";
+          } catch (InvocationTargetException e) {
             made = "error";
           }
         }
@@ -157,19 +162,40 @@ public final class Oracle {
     }
   }
 
+  /** The public create. Until Guava 18 its n is an int. */
+  @SuppressWarnings("unchecked")
+  static <T> BloomFilter<T> create(Funnel<? super T> funnel, long n, double p) throws Exception {
+    try {
+      return (BloomFilter<T>)
+          BloomFilter.class.getMethod("create", Funnel.class, long.class, double.class).invoke(null, funnel, n, p);
+    } catch (NoSuchMethodException e) {
+      return (BloomFilter<T>)
+          BloomFilter.class
+              .getMethod("create", Funnel.class, int.class, double.class)
+              .invoke(null, funnel, Math.toIntExact(n), p);
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** Since Guava 17 only tests can make a filter with another strategy than MURMUR128_MITZ_64. */
   @SuppressWarnings("unchecked")
   static BloomFilter<Object> create(Case c) throws Exception {
     if (c.strategy == 1) {
-      return BloomFilter.create(funnel(c.funnel), c.n, c.p);
+      return create(funnel(c.funnel), c.n, c.p);
     }
     Class<?> strategy = Class.forName("com.google.common.hash.BloomFilter$Strategy");
     Class<?> strategies = Class.forName("com.google.common.hash.BloomFilterStrategies");
-    Method create =
-        BloomFilter.class.getDeclaredMethod("create", Funnel.class, long.class, double.class, strategy);
-    create.setAccessible(true);
-    return (BloomFilter<Object>)
-        create.invoke(null, funnel(c.funnel), c.n, c.p, strategies.getEnumConstants()[c.strategy]);
+    Object mitz32 = strategies.getEnumConstants()[c.strategy];
+    try {
+      Method create = BloomFilter.class.getDeclaredMethod("create", Funnel.class, long.class, double.class, strategy);
+      create.setAccessible(true);
+      return (BloomFilter<Object>) create.invoke(null, funnel(c.funnel), c.n, c.p, mitz32);
+    } catch (NoSuchMethodException e) { // until Guava 18
+      Method create = BloomFilter.class.getDeclaredMethod("create", Funnel.class, int.class, double.class, strategy);
+      create.setAccessible(true);
+      return (BloomFilter<Object>) create.invoke(null, funnel(c.funnel), (int) c.n, c.p, mitz32);
+    }
   }
 
   static BloomFilter<Object> read(Case c, Path path) throws Exception {
