@@ -33,6 +33,9 @@ func newBitArray(m uint64) (bitArray, error) {
 // m bits.
 func checkMemory(m uint64) error {
 	words := wordsFor(m)
+	if words < 1<<20/8 {
+		return nil // without the system call
+	}
 	if limit := memory.Limit(); words >= limit/8 {
 		return fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
 	}

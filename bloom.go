@@ -31,8 +31,9 @@ type BloomFilter struct {
 // at most p once they are in. It takes about -1.44·n·log2(p) bits, see
 // [ParamsFor].
 //
-// The error wraps [ErrInvalid] if n is 0, p is not between 0 and 1 or too small
-// to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
+// n = 0 is a filter planned for no keys: the smallest there is, which never misses those
+// that are added all the same. The error wraps [ErrInvalid] if p is not between 0 and 1 or
+// too small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
 // too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	o, err := newOptions(opts)

@@ -20,7 +20,11 @@ type options struct {
 
 // newOptions returns what is asked for of a new filter.
 func newOptions(opts []Option) (options, error) {
-	return options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}.with(opts)
+	o := options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
+	if len(opts) == 0 {
+		return o, nil // which stays on the stack
+	}
+	return o.with(opts)
 }
 
 func (o options) with(opts []Option) (options, error) {

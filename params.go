@@ -25,7 +25,7 @@ import (
 
 // Params are the four numbers of a filter.
 type Params struct {
-	N uint64  // different keys it is planned for; 0 if unknown
+	N uint64  // different keys it is planned for; 0 if unknown, or none
 	P float64 // false-positive rate promised at N keys; 0 if unknown
 	M uint64  // bits
 	K int     // bits that belong to a key
@@ -149,7 +149,10 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 // 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
 // is more than the bound asks for. For Blocked it is more, see there.
 //
-// The error wraps [ErrInvalid] for n = 0, p outside (0, 1) or NaN, a p so small
+// For n = 0, a filter that is planned for no keys, it is the smallest there is: one word
+// or block. Keys that are added to it all the same are never missed.
+//
+// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p so small
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
 // m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
@@ -160,9 +163,6 @@ func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
 // size is ParamsFor, and says which of Blocked's strategies it has chosen.
 func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	params := Params{N: n, P: p}
-	if n == 0 {
-		return params, s, fmt.Errorf("%w: n = 0 keys, want at least 1", ErrInvalid)
-	}
 	if !(p > 0 && p < 1) {
 		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
 	}
@@ -184,6 +184,8 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 			return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, minBlockedP)
 		}
 		params.M, params.K, s = blockedParams(n, p, s)
+	} else if n == 0 {
+		params.M, params.K = 64, 1
 	} else {
 		params.M, params.K = independentParams(n, p)
 	}

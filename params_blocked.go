@@ -30,6 +30,9 @@ func (s Strategy) candidates() []Strategy {
 // rate p: the smallest z that needs little more than the best one.
 func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
 	candidates := s.candidates()
+	if n == 0 {
+		return blockBits, candidates[0].groups(), candidates[0]
+	}
 	var blocks [4]uint64
 	var ks [4]int
 	best := uint64(math.MaxUint64)

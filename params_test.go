@@ -175,7 +175,6 @@ func TestParamsForRejects(t *testing.T) {
 		want error
 		text string
 	}{
-		{0, 0.01, DoubleHashing, ErrInvalid, "n = 0"},
 		{1, 0, DoubleHashing, ErrInvalid, "p = 0"},
 		{1, 1, DoubleHashing, ErrInvalid, "p = 1"},
 		{1, -0.5, DoubleHashing, ErrInvalid, "p = -0.5"},

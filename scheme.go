@@ -76,6 +76,13 @@ func sized(n uint64, p float64, o options) (*scheme, error) {
 	if err != nil {
 		return nil, err
 	}
+	request := sizeRequest{n, p, o.strategy.def, h}
+	if s := request.recent(); s != nil {
+		if err := o.checkSize(s.params.M); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	// Keys with equal digests are part of the rate. Without that part, p must
 	// still be possible.
 	collisions, rest := h.collisions(n), p
@@ -95,7 +102,7 @@ func sized(n uint64, p float64, o options) (*scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return nil, err
 	}
-	return &scheme{params, strategy, h, divide.New(params.M)}, nil
+	return request.keep(scheme{params, strategy, h, divide.New(params.M)}), nil
 }
 
 // given makes the scheme with the m and k that params names.

@@ -187,7 +187,7 @@ func TestTypedConcurrently(t *testing.T) {
 }
 
 func TestTypedErrorsAndPanics(t *testing.T) {
-	typed, err := NewTyped(0, 0.01, binary.LittleEndian.AppendUint64)
+	typed, err := NewTyped(1, 1, binary.LittleEndian.AppendUint64)
 	require.ErrorIs(t, err, ErrInvalid)
 	require.Nil(t, typed)
 

@@ -20,7 +20,7 @@ type Filter struct {
 // [bloom.BloomFilter] that bloom.New makes of the same arguments: 4 times the memory.
 // All strategies will do.
 //
-// The error wraps [bloom.ErrInvalid] if n is 0, p is not between 0 and 1, or an option is
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, or an option is
 // not valid, and [bloom.ErrTooLarge] if the machine has too little memory.
 func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	scheme, err := bloom.NewScheme(n, p, opts...)

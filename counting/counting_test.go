@@ -267,6 +267,20 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// TestForNoKeys: n = 0 is the smallest filter, which never misses what comes all the same.
+func TestForNoKeys(t *testing.T) {
+	f, err := New(0, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		key := fmt.Append(nil, i)
+		if f.Add(key); !f.Contains(key) {
+			t.Fatalf("key %d is missed", i)
+		}
+	}
+}
+
 func TestBadParameters(t *testing.T) {
 	for _, c := range []struct {
 		n    uint64
@@ -275,7 +289,6 @@ func TestBadParameters(t *testing.T) {
 		want error
 		text string
 	}{
-		{0, 0.01, nil, bloom.ErrInvalid, "n = 0"},
 		{1, 0, nil, bloom.ErrInvalid, "p = 0"},
 		{1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
 		{1, 0.5, []bloom.Option{bloom.WithStrategy(bloom.Strategy{})}, bloom.ErrInvalid, "strategy"},

@@ -176,7 +176,6 @@ func TestBadArguments(t *testing.T) {
 		is   error
 		text string
 	}{
-		{0, 0.1, nil, bloom.ErrInvalid, "n = 0"},
 		{1, 1, nil, bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
 		{1000, 0.1, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrNotPortable, "maphash"},

@@ -280,7 +280,6 @@ func TestBadParameters(t *testing.T) {
 		p      float64
 		opts   []Option
 	}{
-		{"n = 0", client, "f", 0, 0.01, nil},
 		{"p = 1", client, "f", 10, 1, nil},
 		{"NaN", client, "f", 10, math.NaN(), nil},
 		{"empty name", client, "", 10, 0.1, nil},

@@ -204,7 +204,6 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(2, generations, n, p, now, 1, one), "window = 2ns, want at least 1 ns for each of 3 generations"},
 		{forge(window, 0, n, p, now, 1, one), "generations = 0, want 1 to 1000"},
 		{forge(window, 1<<32, n, p, now, 1, one), "generations = 1001, want 1 to 1000"},
-		{forge(window, generations, 0, p, now, 1, one), "n = 0 keys, want at least 1"},
 		{forge(window, generations, n, math.NaN(), now, 1, one), "p = NaN, want 0 < p < 1"},
 		{forge(window, generations, n, p, 1<<63, 1, one), "9223372036854775808 ns since the beginning"},
 		{forge(window, generations, n, p, now, 0, one), "0 layers, want 1 to 12"},

@@ -62,8 +62,6 @@ func (p plan) validate() error {
 		return fmt.Errorf("rotating: %w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations):
 		return fmt.Errorf("rotating: %w: window = %v, want at least 1 ns for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
-	case p.n < 1:
-		return fmt.Errorf("rotating: %w: n = 0 keys, want at least 1", bloom.ErrInvalid)
 	case !(p.p > 0 && p.p < 1):
 		return fmt.Errorf("rotating: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
 	}
@@ -80,7 +78,7 @@ func (p plan) generation() time.Duration {
 // layerKeys returns for how many keys a layer is.
 func (p plan) layerKeys() uint64 {
 	g := uint64(p.generations)
-	return p.n/g + min(p.n%g, 1)
+	return max(1, p.n/g+min(p.n%g, 1)) // n = 0 too
 }
 
 // maxLayers returns how many layers the keys can need, if no more than n come in any

@@ -3,6 +3,7 @@ package rotating
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -260,6 +261,20 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// TestForNoKeys: n = 0 is the smallest filter, which never misses what comes all the same.
+func TestForNoKeys(t *testing.T) {
+	f, err := New(time.Hour, 3, 0, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		key := fmt.Append(nil, i)
+		if f.Add(key); !f.Contains(key) {
+			t.Fatalf("key %d is missed", i)
+		}
+	}
+}
+
 func TestBadParameters(t *testing.T) {
 	for _, c := range []struct {
 		window      time.Duration
@@ -275,7 +290,6 @@ func TestBadParameters(t *testing.T) {
 		{time.Hour, 0, 1, 0.1, nil, bloom.ErrInvalid, "generations = 0"},
 		{time.Hour, 1001, 1, 0.1, nil, bloom.ErrInvalid, "generations = 1001"},
 		{9, 10, 1, 0.1, nil, bloom.ErrInvalid, "window = 9ns"},
-		{time.Hour, 1, 0, 0.1, nil, bloom.ErrInvalid, "n = 0"},
 		{time.Hour, 1, 1, 0, nil, bloom.ErrInvalid, "p = 0"},
 		{time.Hour, 1, 1, 1, nil, bloom.ErrInvalid, "p = 1"},
 		{time.Hour, 1, 1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},

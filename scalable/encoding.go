@@ -108,8 +108,6 @@ func (f *Filter) agrees(wanted config, count uint64) error {
 	switch err := c.validate(); {
 	case err != nil:
 		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
-	case f.n < 1:
-		return fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrCorrupt)
 	case !(f.p > 0 && f.p < 1):
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrCorrupt, f.p)
 	case count < 1:

@@ -147,7 +147,6 @@ func TestForgedNumbers(t *testing.T) {
 		data []byte
 		text string
 	}{
-		{forge(0, p, 2, 0, 1, n, right), "n = 0 keys, want at least 1"},
 		{forge(n, 0, 2, 0, 1, n, right), "p = 0, want 0 < p < 1"},
 		{forge(n, 1, 2, 0, 1, n, right), "p = 1, want 0 < p < 1"},
 		{forge(n, math.NaN(), 2, 0, 1, n, right), "p = NaN, want 0 < p < 1"},

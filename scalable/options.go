@@ -84,6 +84,7 @@ func (c *config) validate() error {
 
 // plan returns for how many keys layer i is, and at what rate.
 func (c *config) plan(n uint64, p float64, i int) (keys uint64, rate float64, err error) {
+	n = max(n, 1) // one for no keys grows too, if some come
 	x := math.Ceil(float64(n) * math.Pow(c.growth, float64(i)))
 	if x >= 1<<63 {
 		return 0, 0, fmt.Errorf("layer %d would be for %.3g keys", i, x)

@@ -44,7 +44,7 @@ type layer struct {
 // many keys are added. n is the number of keys after which it grows for the first
 // time: a good guess keeps it small and fast, a bad one costs no more than that.
 //
-// The error wraps [bloom.ErrInvalid] if n is 0, p is not between 0 and 1, or an
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, or an
 // option is not valid, [bloom.ErrTooLarge] if the machine has too little memory, and
 // [ErrFull] if the first layer is already beyond a limit.
 func New(n uint64, p float64, opts ...Option) (*Filter, error) {

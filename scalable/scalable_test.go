@@ -1,9 +1,11 @@
 package scalable
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -229,6 +231,28 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// TestForNoKeys: n = 0 grows all the same, and is never missed.
+func TestForNoKeys(t *testing.T) {
+	f, err := New(0, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		key := fmt.Append(nil, i)
+		if _, err := f.Add(key); err != nil || !f.Contains(key) {
+			t.Fatalf("key %d is not in: %v", i, err)
+		}
+	}
+	var out bytes.Buffer
+	if _, err := f.WriteTo(&out); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Read(&out)
+	if err != nil || !back.ContainsString("999") {
+		t.Fatalf("read back: %v, %v", back, err)
+	}
+}
+
 func TestBadParameters(t *testing.T) {
 	own := func(o ...bloom.Option) Option { return WithBloom(o...) }
 	for _, c := range []struct {
@@ -238,7 +262,6 @@ func TestBadParameters(t *testing.T) {
 		want error
 		text string
 	}{
-		{0, 0.01, WithGrowth(2), bloom.ErrInvalid, "n = 0"},
 		{1, 0, WithGrowth(2), bloom.ErrInvalid, "p = 0"},
 		{1, 1, WithGrowth(2), bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), WithGrowth(2), bloom.ErrInvalid, "p = NaN"},

@@ -25,7 +25,7 @@ import (
 // makes, and after the same keys has the same bytes. m is not rounded to whole words.
 //
 // Options may be [bloom.WithMaxBytes] and no others. The error wraps
-// [bloom.ErrInvalid] if n is 0, p is not between 0 and 1 or so small that k is above
+// [bloom.ErrInvalid] if p is not between 0 and 1 or so small that k is above
 // 255, or an option is none of these, and [bloom.ErrTooLarge] if the machine has too
 // little memory.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
@@ -45,15 +45,14 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 }
 
 // Params returns the parameters that EstimateParameters(n, p) returns:
-// m = -n·ln p/(ln 2)² and k = ln 2·m/n, both rounded up. The errors are those of [New].
+// m = -n·ln p/(ln 2)² and k = ln 2·m/n, both rounded up. n = 0 is taken for 1. The errors
+// are those of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	result := bloom.Params{N: n, P: p}
-	if n == 0 {
-		return result, fmt.Errorf("bitsandblooms: %w: n = 0 keys, want at least 1", bloom.ErrInvalid)
-	}
 	if !(p > 0 && p < 1) {
 		return result, fmt.Errorf("bitsandblooms: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
+	n = max(n, 1)
 	m := math.Ceil(-float64(n) * math.Log(p) / (ln2 * ln2))
 	if m >= 1<<63 {
 		return result, fmt.Errorf("bitsandblooms: %w: n = %d keys at p = %v need m = %.0f bits, want fewer than 2^63", bloom.ErrTooLarge, n, p, m)

@@ -256,7 +256,6 @@ func TestNewRefuses(t *testing.T) {
 		is   error
 		text string
 	}{
-		{0, 0.01, nil, bloom.ErrInvalid, "n = 0 keys, want at least 1"},
 		{10, 0, nil, bloom.ErrInvalid, "p = 0, want 0 < p < 1"},
 		{10, 1, nil, bloom.ErrInvalid, "p = 1,"},
 		{10, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},

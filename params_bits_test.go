@@ -1,0 +1,103 @@
+package bloom
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/internal/rate"
+)
+
+// TestParamsForBitsChooseWell: k by the rule is, for many keys, as good as the best one.
+func TestParamsForBitsChooseWell(t *testing.T) {
+	const n = 1 << 30
+	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
+		step := max(1, s.groups())
+		for c := 0.6; c <= 60; c *= 1.07 {
+			got, err := ParamsForBits(n, c, s)
+			require.NoError(t, err)
+			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
+			require.Less(t, float64(got.M)-n*c, 512.0)
+			require.GreaterOrEqual(t, float64(got.M), n*c)
+			best := 1.0
+			for k := step; k <= maxK; k += step {
+				best = min(best, s.FalsePositiveRate(got.M, k, n))
+			}
+			require.Less(t, got.P, 1.03*best, "%s at %v bits a key, k = %d", s, c, got.K)
+		}
+	}
+}
+
+// TestParamsForBitsOfFewKeys: the filter is usable as it is, and its rate is the true one.
+func TestParamsForBitsOfFewKeys(t *testing.T) {
+	for _, s := range append(blockeds, allStrategies...) {
+		for _, n := range []uint64{0, 1, 16, 1000} {
+			got, err := ParamsForBits(n, 10, s)
+			require.NoError(t, err)
+			require.Equal(t, n, got.N)
+			require.Equal(t, (max(10*n, 1)+s.unit()-1)/s.unit()*s.unit(), got.M)
+			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
+			f, err := NewWithParams(got, WithStrategy(s))
+			require.NoError(t, err)
+			f.AddString("x")
+			require.True(t, f.ContainsString("x"))
+		}
+	}
+	// The figures of the doc comment.
+	const n = 1_000_000
+	for _, c := range []struct {
+		s    Strategy
+		p    float64
+		k    int
+		bits float64
+	}{
+		{DoubleHashing, 0.008194, 7, 10}, {Blocked2, 0.01109, 6, 10}, {Blocked4, 0.01056, 8, 10},
+		{Blocked4, 6.435e-05, 12, 24}, {Blocked8, 6.726e-05, 16, 24}, {Blocked4, 1.287e-05, 12, 30}, {Blocked8, 1.001e-05, 16, 30},
+	} {
+		got, err := ParamsForBits(n, c.bits, c.s)
+		require.NoError(t, err)
+		require.InEpsilon(t, c.p, got.P, 0.001, "%s at %v", c.s, c.bits)
+		require.Equal(t, c.k, got.K)
+	}
+}
+
+func TestParamsForBitsRejects(t *testing.T) {
+	for _, c := range []struct {
+		n    uint64
+		bits float64
+		s    Strategy
+		want error
+		text string
+	}{
+		{10, 0, DoubleHashing, ErrInvalid, "0 bits a key, want more than 0"},
+		{10, -1, DoubleHashing, ErrInvalid, "-1 bits a key"},
+		{10, math.NaN(), DoubleHashing, ErrInvalid, "NaN bits a key"},
+		{0, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits a key"},
+		{10, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits a key"},
+		{math.MaxUint64, 10, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at 10 bits a key"},
+		{1 << 30, 1e-6, DoubleHashing, ErrInvalid, "every answer is true"},
+		{10, 10, Strategy{}, ErrInvalid, "zero Strategy"},
+		{10, 10, Blocked, ErrInvalid, "want Blocked1, Blocked2, Blocked4 or Blocked8"},
+	} {
+		_, err := ParamsForBits(c.n, c.bits, c.s)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorContains(t, err, c.text)
+	}
+	// What makes the rate 1 is that its float64 is.
+	require.Equal(t, 1.0, rate.Independent(1088, 1, 1<<30))
+}
+
+func BenchmarkParamsForBits(b *testing.B) {
+	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+		for _, n := range []uint64{16, 1000} {
+			b.Run(s.Name()+"/n="+formatUint(n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := ParamsForBits(n, 10, s); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
