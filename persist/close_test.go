@@ -2,6 +2,7 @@ package persist
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,4 +138,69 @@ func TestMappingsGoAway(t *testing.T) {
 		return mappings(t, path) == 0
 	}, 10*time.Second, time.Millisecond)
 	runtime.KeepAlive(closed)
+}
+
+// Close does not wait for a Sync, however slow the disk is, and the file stays open for
+// the Sync until it has ended.
+func TestCloseDoesNotWaitForSync(t *testing.T) {
+	f, err := Open(filepath.Join(t.TempDir(), "f"), 1000, 0.01)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = f.beginSync() // the disk takes its time
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Sync(), "others do not wait either")
+	require.NoError(t, f.Close())
+	require.ErrorIs(t, f.Sync(), os.ErrClosed)
+	require.ErrorIs(t, f.Close(), os.ErrClosed)
+	require.NoError(t, f.file.Sync(), "closed under a Sync")
+	f.endSync()
+	require.NoError(t, f.file.Sync(), "closed under the other Sync")
+	f.endSync()
+	require.ErrorIs(t, f.file.Sync(), os.ErrClosed)
+}
+
+// A file is replaced while goroutines read it: none of them meets a closed one, and those
+// that nobody has any more go away, mapping and file.
+func TestReplacedWhileInUse(t *testing.T) {
+	swaps := times(50, 500, 20_000)
+	dir := t.TempDir()
+	make_ := func(i int) *File {
+		f, err := Open(filepath.Join(dir, fmt.Sprint("f", i%3)), 1000, 0.01)
+		require.NoError(t, err)
+		f.AddString("always there")
+		return f
+	}
+	var current atomic.Pointer[File]
+	current.Store(make_(0))
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	var asked atomic.Int64
+	for range 4 {
+		wg.Go(func() {
+			for !done.Load() {
+				f := current.Load()
+				runtime.Gosched() // it may be replaced now
+				if !f.ContainsString("always there") {
+					t.Error("lost")
+				}
+				asked.Add(1)
+			}
+		})
+	}
+	for i := range swaps {
+		current.Store(make_(i))
+		if i%100 == 0 {
+			runtime.GC()
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+	t.Logf("%d swaps, %d answers", swaps, asked.Load())
+	require.Positive(t, asked.Load())
+	current.Store(nil)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return mappings(t, dir) == 0
+	}, time.Minute, time.Millisecond)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A File is a Bloom filter in a memory-mapped file. Make one with [Open] or
-// [OpenReadOnly].
+// A File is a Bloom filter in a memory-mapped file. Make one with [Open],
+// [OpenExisting] or [OpenReadOnly].
 //
 // All methods are safe for concurrent use by multiple goroutines, and any number
 // of processes of one machine may have the same file open: it is one filter, and
@@ -27,6 +27,11 @@ import (
 // read-only, with [ErrReadOnly]. An operation that runs while another goroutine calls Close ends
 // as if Close had come later.
 //
+// To replace a File under goroutines that are using it, do not call Close: keep the
+// current one in an atomic.Pointer, store the new one, and forget the old. Who still has
+// it goes on with it, and when nobody has it any more the garbage collector closes it. No
+// reader can then meet a closed file, and none pays for being counted.
+//
 // The operating system stops a program that touches a mapped file which someone
 // has cut short, or which the disk cannot deliver. Never truncate, overwrite or
 // replace a file that is open; to remove it is harmless.
@@ -34,8 +39,9 @@ type File struct {
 	path    string
 	scheme  bloom.Scheme
 	mapping atomic.Pointer[mapping] // nil once closed
-	mu      sync.Mutex              // Sync and Close one after the other
+	mu      sync.Mutex              // of what follows, and of closing
 	file    *os.File                // for Sync
+	syncs   int                     // how many are running
 }
 
 // A mapping is a file in memory, with the filter over it. Each operation holds it

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -31,80 +32,81 @@ import (
 // The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
 // [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which no
 // other process could read; [bloom.ErrIncompatible] if the file was made with other
-// parameters, another strategy, hash, seed or key; [bloom.ErrCorrupt] if the file is
-// no mapped filter, not a whole one or no regular file; fs.ErrExist if path.unfinished is
-// a link or no regular file; errors.ErrUnsupported if this machine cannot
-// map files or the file's words have the other byte order; or else it is the
-// operating system's.
+// parameters, another strategy, hash, seed or key, or by a later version of this
+// package; [bloom.ErrCorrupt] if the file is no mapped filter, not a whole one or no
+// regular file; fs.ErrExist if path.unfinished is a link or no regular file;
+// errors.ErrUnsupported if this machine cannot map files or the file's words have the
+// other byte order; or else it is the operating system's.
 func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error) {
-	scheme, err := bloom.NewScheme(n, p, opts...)
+	want, err := bloom.NewScheme(n, p, opts...)
 	if err != nil {
-		return nil, err
+		return nil, failed("open", path, err)
 	}
-	if err := portable(opts); err != nil {
-		return nil, err
+	page, err := encodeHeader(want)
+	if err != nil {
+		return nil, failed("open", path, err)
 	}
 	// Between two steps another process may make the file or remove it. Not often.
 	for range 10 {
-		var file *os.File
-		file, _, err = openRegular(path, os.O_RDWR, bloom.ErrCorrupt)
-		if err == nil {
-			return open(file, path, &scheme, opts)
-		}
+		var f *File
+		f, err = open(path, os.O_RDWR, opts, &want)
 		if !errors.Is(err, fs.ErrNotExist) {
-			break
+			return f, err
 		}
-		if made := create(osFiles{}, path, scheme); made != nil && made != errMade {
-			return nil, fmt.Errorf("persist: create %q: %w", path, made)
+		if made := create(osFiles{}, path, page, want); made != nil && made != errMade {
+			return nil, failed("create", path, made)
 		}
 	}
-	return nil, fmt.Errorf("persist: open %q: %w", path, err)
+	return nil, err
 }
 
-// OpenReadOnly opens the filter in the file at path to ask it. n and p are the
-// file's; strategy, hash, seed and key must be given as they were to Open. Keys that
-// other processes add are seen at once. The file is never written to, and methods
-// that would add to it panic or return [ErrReadOnly].
+// OpenExisting opens the filter in the file at path as the file's header describes it:
+// n, p, strategy, hash and seed need not be known. Options say what the reader must
+// know or wants, as in [bloom.Read]: a filter made with a secret key needs
+// [bloom.WithKey], one with a strategy of one's own [bloom.WithStrategy]; whatever is
+// given must be what the file was made with.
 //
 // The error is as that of [Open], and wraps fs.ErrNotExist if there is no file.
+func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
+	return open(path, os.O_RDWR, opts, nil)
+}
+
+// OpenReadOnly is [OpenExisting] to ask only, and needs no permission to write. Keys
+// that other processes add are seen at once. The file is never written to, and methods
+// that would add to it panic or return [ErrReadOnly].
 func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
-	file, _, err := openRegular(path, os.O_RDONLY, bloom.ErrCorrupt)
-	if err != nil {
-		return nil, fmt.Errorf("persist: open %q: %w", path, err)
-	}
-	return open(file, path, nil, opts)
+	return open(path, os.O_RDONLY, opts, nil)
 }
 
-// portable returns an error if another process could not make sense of the bits:
-// that which WriteTo has for the smallest filter with these options.
-func portable(opts []bloom.Option) error {
-	f, err := bloom.New(1, 0.5, opts...)
+// open opens a file that is there. want is the scheme that the caller asked for, nil
+// for the file's.
+func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File, error) {
+	file, info, err := openRegular(path, flag, bloom.ErrCorrupt)
 	if err != nil {
-		return err
+		return nil, failed("open", path, err)
 	}
-	_, err = f.WriteTo(io.Discard)
-	return err
-}
-
-// open takes over the file: it closes it on error. want is the scheme that the
-// caller asked for, nil for the file's.
-func open(file *os.File, path string, want *bloom.Scheme, opts []bloom.Option) (*File, error) {
 	f := &File{path: path, file: file}
-	m, err := f.open(want, opts)
+	m, err := f.open(info, flag == os.O_RDONLY, opts, want)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("persist: open %q: %w", path, err), file.Close())
+		return nil, errors.Join(failed("open", path, err), file.Close())
 	}
 	f.mapping.Store(m)
 	return f, nil
 }
 
-func (f *File) open(want *bloom.Scheme, opts []bloom.Option) (*mapping, error) {
-	info, err := f.file.Stat()
-	if err != nil {
+func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *bloom.Scheme) (*mapping, error) {
+	page := make([]byte, headerSize)
+	n, err := f.file.ReadAt(page, 0)
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if f.scheme, err = readScheme(f.file, want, opts); err != nil {
+	if f.scheme, err = decodeHeader(page[:n], opts); err != nil {
 		return nil, err
+	}
+	if want != nil {
+		if err := f.isWanted(want, opts); err != nil {
+			return nil, err
+		}
 	}
 	size, err := fileSize(f.scheme)
 	if err != nil {
@@ -113,56 +115,33 @@ func (f *File) open(want *bloom.Scheme, opts []bloom.Option) (*mapping, error) {
 	if info.Size() != size {
 		return nil, fmt.Errorf("%w: %d bytes, want %d", bloom.ErrCorrupt, info.Size(), size)
 	}
-	if want != nil {
+	if !readOnly {
 		// A copy may have holes where the filter is empty.
 		if err := fillHoles(f.file, info); err != nil {
 			return nil, err
 		}
 	}
-	return newMapping(f.file, int(size), f.scheme, want == nil)
+	return newMapping(f.file, int(size), f.scheme, readOnly)
 }
 
-// readScheme reads the header and returns the file's scheme, if it is the one that
-// was asked for.
+// isWanted returns an error if the file is not for n and p, or not what the options make,
+// also where decodeHeader has taken for granted what they do not say, such as a seed.
 //
-// It is made of the file's m and k, not computed anew from n and p, so that the
-// file can be read should New ever find better ones.
-func readScheme(file io.ReaderAt, want *bloom.Scheme, opts []bloom.Option) (bloom.Scheme, error) {
-	page := make([]byte, headerSize)
-	n, err := file.ReadAt(page, 0)
-	if err != nil && err != io.EOF {
-		return bloom.Scheme{}, err
+// m and k are the file's, not computed anew from n and p, so that the file can be opened
+// should New ever find better ones.
+func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
+	got, p := f.scheme.Params(), want.Params()
+	if got.N != p.N || got.P != p.P {
+		return fmt.Errorf("%w: the file is for n = %d and p = %v, want n = %d and p = %v", bloom.ErrIncompatible, got.N, got.P, p.N, p.P)
 	}
-	h, err := decodeHeader(page[:n])
+	same, err := bloom.NewSchemeWithParams(got, opts...)
 	if err != nil {
-		return bloom.Scheme{}, err
+		return err
 	}
-	if h.bigEndian != nativeBigEndian {
-		return bloom.Scheme{}, fmt.Errorf("its words are %s, this machine is %s: %w", orderName(h.bigEndian), orderName(nativeBigEndian), errors.ErrUnsupported)
+	if has, wants := f.scheme.Identity(), same.Identity(); has != wants {
+		return fmt.Errorf("%w: the file has %s, want %s", bloom.ErrIncompatible, has, wants)
 	}
-	if want != nil {
-		if p := want.Params(); p.N != h.params.N || p.P != h.params.P {
-			return bloom.Scheme{}, fmt.Errorf("%w: the file is for n = %d and p = %v, want n = %d and p = %v", bloom.ErrIncompatible, h.params.N, h.params.P, p.N, p.P)
-		}
-	}
-	scheme, err := bloom.NewSchemeWithParams(h.params, opts...)
-	if err != nil {
-		return bloom.Scheme{}, err
-	}
-	if err := portable(opts); err != nil {
-		return bloom.Scheme{}, err
-	}
-	if got := scheme.Identity(); got != h.identity {
-		return bloom.Scheme{}, fmt.Errorf("%w: the file has %s, want %s", bloom.ErrIncompatible, h.identity, got)
-	}
-	return scheme, nil
-}
-
-func orderName(bigEndian bool) string {
-	if bigEndian {
-		return "big-endian"
-	}
-	return "little-endian"
+	return nil
 }
 
 // fileSize returns the length of the file, which fits an int.
@@ -182,7 +161,8 @@ func newMapping(file *os.File, size int, scheme bloom.Scheme, readOnly bool) (*m
 	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&data[headerSize])), (size-headerSize)/8)
 	filter, err := scheme.FilterOver(words)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", bloom.ErrCorrupt, err), unmapFile(data))
+		why := strings.TrimPrefix(err.Error(), bloom.ErrInvalid.Error()+": ")
+		return nil, errors.Join(fmt.Errorf("%w: %s", bloom.ErrCorrupt, why), unmapFile(data))
 	}
 	m := &mapping{filter: filter, data: data, readOnly: readOnly}
 	// Nobody could be told of an error, and there is none for a mapping that exists.
@@ -193,9 +173,9 @@ func newMapping(file *os.File, size int, scheme bloom.Scheme, readOnly bool) (*m
 // errMade means that another process has made the file.
 var errMade = errors.New("the file was made meanwhile")
 
-// create makes a file with an empty filter. The error is errMade if there is a file
+// create makes a file with an empty filter, which begins with the header page. The error is errMade if there is a file
 // of that name.
-func create(files fileSystem, path string, scheme bloom.Scheme) (err error) {
+func create(files fileSystem, path string, page []byte, scheme bloom.Scheme) error {
 	size, err := fileSize(scheme)
 	if err != nil {
 		return err
@@ -211,8 +191,7 @@ func create(files fileSystem, path string, scheme bloom.Scheme) (err error) {
 		}
 		return errMade
 	}
-	h := header{params: scheme.Params(), bigEndian: nativeBigEndian, identity: scheme.Identity()}
-	_, err = file.Write(h.encode())
+	_, err = file.Write(page)
 	if err == nil {
 		err = file.allocate(headerSize, size-headerSize)
 	}

@@ -271,7 +271,9 @@ func TestPowerCutWhileSaving(t *testing.T) {
 func TestPowerCutWhileCreating(t *testing.T) {
 	scheme := filterWith().Scheme()
 	rec := &recorder{}
-	require.NoError(t, create(rec, "f", scheme))
+	page, err := encodeHeader(scheme)
+	require.NoError(t, err)
+	require.NoError(t, create(rec, "f", page, scheme))
 	none, whole := 0, 0
 	cuts, disks := cut(t, disk{}, rec.steps, func(dir string, done bool) {
 		f, err := OpenReadOnly(filepath.Join(dir, "f"))

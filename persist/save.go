@@ -38,10 +38,7 @@ import (
 // new name safe against a power cut: then the file is the new one, but after a power cut
 // may be the old one.
 func Save(path string, f io.WriterTo) error {
-	if err := save(osFiles{}, path, f); err != nil {
-		return fmt.Errorf("persist: save %q: %w", path, err)
-	}
-	return nil
+	return failed("save", path, save(osFiles{}, path, f))
 }
 
 func save(files fileSystem, path string, w io.WriterTo) error {
@@ -115,7 +112,7 @@ func isMapped(f io.ReaderAt) bool {
 func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := load(path, opts)
 	if err != nil {
-		return nil, fmt.Errorf("persist: load %q: %w", path, err)
+		return nil, failed("load", path, err)
 	}
 	return f, nil
 }

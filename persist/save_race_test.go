@@ -43,6 +43,8 @@ func TestSaveRacesOpen(t *testing.T) {
 	const n, p = 1000, 1e-6
 	saved := filterWith("saved")
 	scheme := saved.Scheme()
+	page, err := encodeHeader(scheme)
+	require.NoError(t, err)
 	openAndAdd := func(path string) error {
 		f, err := Open(path, n, p)
 		if err != nil {
@@ -66,7 +68,7 @@ func TestSaveRacesOpen(t *testing.T) {
 			return
 		},
 		"Save between Open's look and its lock": func(path string) (save_, open error) {
-			open = create(lateDisk{before: func() { save_ = Save(path, saved) }}, path, scheme)
+			open = create(lateDisk{before: func() { save_ = Save(path, saved) }}, path, page, scheme)
 			if open == errMade {
 				open = openAndAdd(path) // as Open does then
 			}
@@ -92,7 +94,7 @@ func TestSaveRacesOpen(t *testing.T) {
 		},
 		"both at once, Open in front": func(path string) (save_, open error) {
 			begun := make(chan error, 1)
-			open = create(lateDisk{before: func() { go func() { begun <- Save(path, saved) }() }}, path, scheme)
+			open = create(lateDisk{before: func() { go func() { begun <- Save(path, saved) }() }}, path, page, scheme)
 			if open == nil || open == errMade {
 				open = openAndAdd(path)
 			}

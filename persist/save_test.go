@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -177,6 +178,23 @@ func TestLoadRefuses(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 
+// Load takes the memory of the filter, and little more.
+func TestLoadMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f := bloom.MustNew(4_000_000, 0.01)
+	f.AddString("key")
+	require.NoError(t, Save(path, f))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := Load(path)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.True(t, got.ContainsString("key"))
+	took := after.TotalAlloc - before.TotalAlloc
+	require.Less(t, took, f.SizeBytes()+f.SizeBytes()/20)
+	t.Logf("%d bytes for a filter of %d", took, f.SizeBytes())
+}
+
 // Many save to the same path at the same time: it is always a whole file of one of
 // them.
 func TestConcurrentSaves(t *testing.T) {
@@ -318,9 +336,11 @@ func TestSaveOnAFailingDisk(t *testing.T) {
 // The same for a file that is being made for Open.
 func TestCreateOnAFailingDisk(t *testing.T) {
 	scheme := filterWith().Scheme()
+	page, err := encodeHeader(scheme)
+	require.NoError(t, err)
 	for step := 1; ; step++ {
 		path := filepath.Join(t.TempDir(), "f")
-		err := create(&failingDisk{countdown: step}, path, scheme)
+		err := create(&failingDisk{countdown: step}, path, page, scheme)
 		requireNoLeftover(t, path)
 		if err == nil {
 			require.Equal(t, 7, step, "create, write, allocate, sync, publish, syncDir")

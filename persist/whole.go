@@ -74,6 +74,15 @@ func (f *File) EstimatedFalsePositiveRate() float64 {
 	return rate
 }
 
+// Stats returns all of that from one pass over the bits, in O(m); see
+// [bloom.BloomFilter.Stats].
+func (f *File) Stats() bloom.Stats {
+	m := f.reading("Stats")
+	stats := m.filter.Stats()
+	runtime.KeepAlive(m)
+	return stats
+}
+
 // Path returns the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
@@ -90,49 +99,4 @@ func (f *File) SizeBytes() uint64 { return f.scheme.SizeBytes() }
 // String describes the file in a line for a log, in constant time.
 func (f *File) String() string {
 	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
-}
-
-// Sync returns when every key whose Add had returned before, in any process, is on
-// the disk and safe against a power cut. It takes as long as the disk does to write
-// all parts of the file that have changed, and adds may go on meanwhile. After an
-// error nothing is known to be on the disk.
-//
-// Without Sync the operating system writes changes within about half a minute, in
-// an order of its own. A power cut then loses some of the keys that were added
-// since the last Sync, but it damages nothing: all bits of the others are there.
-func (f *File) Sync() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	m := f.mapping.Load()
-	if m == nil {
-		return f.failure("Sync")
-	}
-	if m.readOnly {
-		return nil
-	}
-	err := flush(f.file, m.data)
-	runtime.KeepAlive(m)
-	if err != nil {
-		return fmt.Errorf("persist: Sync on %q: %w", f.path, err)
-	}
-	return nil
-}
-
-// Close ends the use of the file. It waits for no operation and disturbs none, and
-// it does not write to the disk: call Sync before, if the keys must survive a power
-// cut. The second Close returns an error that wraps os.ErrClosed.
-//
-// The address space, and the disk's of a file that was removed, is given back by
-// the garbage collector once no operation is using it, usually within two minutes.
-// On Windows the file cannot be removed before.
-//
-// A File that is forgotten without Close is closed by the garbage collector.
-func (f *File) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.mapping.Load() == nil {
-		return f.failure("Close")
-	}
-	f.mapping.Store(nil)
-	return f.file.Close()
 }

@@ -17,7 +17,7 @@ import (
 // imports are what snippets may use without saying so.
 var imports = []string{
 	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "log", "log/slog",
-	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "time",
+	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "sync/atomic", "time",
 	"github.com/redis/go-redis/v9",
 	"github.com/seed3447c163/bloom",
 	"github.com/seed3447c163/bloom/counting",

@@ -142,8 +142,8 @@ var interopTwins = append(in("interop/guava",
 )...)
 
 var persistTwins = in("persist",
-	twin{name: "a mapped file that is made for other parameters", tests: []string{"TestOtherParameters"}, edits: one("open.go", `p.N != h.params.N || p.P != h.params.P {`, `false && p.N != h.params.N {`)},
-	twin{name: "a mapped file with another hash", tests: []string{"TestOtherParameters"}, edits: one("open.go", `got != h.identity {`, `got == "" {`)},
+	twin{name: "a mapped file that is made for other parameters", tests: []string{"TestOtherParameters"}, edits: one("open.go", `got.N != p.N || got.P != p.P {`, `false && got.N != p.N {`)},
+	twin{name: "a mapped file with another hash", tests: []string{"TestOtherParameters"}, edits: one("open.go", `has != wants {`, `has == "" {`)},
 	twin{name: "a mapped file that is cut short", tests: []string{"TestEveryTruncationAndHeaderBit"}, edits: one("open.go", `	if info.Size() != size {`, `	if info.Size() > size {`)},
 	twin{name: "who comes second makes the file again", tests: []string{"TestCreationRace"}, edits: []edit{
 		{file: "open.go", old: `	if file.replaces() != nil {`, new: `	if false {`},
@@ -159,7 +159,15 @@ var persistTwins = in("persist",
 	twin{name: "the permissions are not kept", tests: []string{"TestSavePermissions", "TestUnfinishedFileIsNotExposed"}, edits: one("files.go", `	return f.Chmod(old.Mode().Perm())`, `	return nil`)},
 	twin{name: "the owner is not kept", slow: true, tests: []string{"TestOwnerIsKept"}, edits: one("files.go", `err := takeOwner(f.File, old); err != nil {`, `err := error(nil); err != nil {`)}, // run by root
 	twin{name: "a read-only file is written to", tests: []string{"TestReadOnly"}, edits: one("file.go", `	if m == nil || m.readOnly {`, `	if m == nil {`)},
-	twin{name: "a closed file goes on", tests: []string{"TestUseAfterClose"}, edits: one("whole.go", `	f.mapping.Store(nil)
+	twin{name: "a mapped file of a later version is taken for a damaged one", tests: []string{"TestLaterVersion"}, edits: one("header.go", `%w: the file has format version %d, want %d", bloom.ErrIncompatible`, `%w: the file has format version %d, want %d", bloom.ErrCorrupt`)},
+	twin{name: "padding of a mapped file's header", tests: []string{"TestDamagedFile"}, edits: one("header.go", `			if page[i] != 0 {`, `			if page[i] != 0 && false {`)},
+	twin{name: "Load hides from Read that it reads a file", tests: []string{"TestLoadMemory"}, edits: one("save.go", `bloom.Read(file, opts...)`, `bloom.Read(io.MultiReader(file), opts...)`)},
+	twin{name: "a Sync whose file is closed under it", tests: []string{"TestCloseDoesNotWaitForSync"}, edits: one("sync.go", `	if f.syncs > 0 {`, `	if false {`)},
+	twin{name: "a mapping that is unmapped at Close", tests: []string{"TestMappingOutlivesItsOperations"}, edits: one("sync.go", `	f.mapping.Store(nil)
+`, `	_ = unmapFile(f.mapping.Load().data)
+	f.mapping.Store(nil)
+`)},
+	twin{name: "a closed file goes on", tests: []string{"TestUseAfterClose"}, edits: one("sync.go", `	f.mapping.Store(nil)
 `, ``)},
 )
 
