@@ -44,7 +44,7 @@ func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error)
 			return nil, nil, err
 		}
 		if formats[i].mapped {
-			f, err := loadMapped(path, head, opts)
+			f, err := loadMapped(path, opts)
 			return f, &formats[i], err
 		}
 		f, err := formats[i].read(b, opts)

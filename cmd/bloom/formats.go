@@ -123,7 +123,7 @@ func isGuava(head []byte, size int64) bool {
 // wantsKey reports whether the filter that begins so cannot be read without more than its
 // bytes. Only the beginning is there: whatever else is wrong, it is an error of another kind.
 func wantsKey(head io.Reader) bool {
-	_, err := bloom.Read(head)
+	_, err := bloom.ReadScheme(head)
 	return errors.Is(err, bloom.ErrIncompatible)
 }
 

@@ -200,19 +200,19 @@ func TestNothingMovesTheTerminal(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever forges a header writes the identity as it is, and the checksum.
+	// Whoever forges a header can give the strategy any name, and has the checksums right.
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := forgeIdentity(raw, "\x1b[2J\x1b]0;owned\a")
+	forged := forgeStrategy(raw, "\x1b[2J\x1b]0;own\a")
 	if err := os.WriteFile(path, forged, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, said := expectRun(t, statusError, "info", path)
 	clean(said)
 	if !strings.Contains(said, `\x1b[2J`) {
-		t.Errorf("the identity is not shown: %q", said)
+		t.Errorf("the strategy is not shown: %q", said)
 	}
 
 	// Names of files, as *.bloom gives them.
@@ -232,15 +232,19 @@ func TestNothingMovesTheTerminal(t *testing.T) {
 	}
 }
 
-// forgeIdentity puts another identity into a mapped file's header, and the right checksum.
-func forgeIdentity(file []byte, identity string) []byte {
+// forgeStrategy puts the name of another strategy into a mapped file's header, and the
+// right checksums.
+func forgeStrategy(file []byte, name string) []byte {
 	file = bytes.Clone(file)
-	clear(file[40:4096])
-	copy(file[40:], identity)
-	binary.LittleEndian.PutUint16(file[14:], uint16(len(identity)))
-	castagnoli := crc32.MakeTable(crc32.Castagnoli) // of all but the checksum's own place
-	sum := crc32.Update(crc32.Checksum(file[:8], castagnoli), castagnoli, file[12:4096])
-	binary.LittleEndian.PutUint32(file[8:], sum)
+	scheme := file[64:128] // name and all, if it is a short one
+	scheme[13], scheme[15] = 1, byte(len(name))
+	clear(scheme[48:])
+	copy(scheme[48:], name)
+	seal := func(header []byte, table *crc32.Table) { // of all but the checksum's own place
+		binary.LittleEndian.PutUint32(header[8:], crc32.Update(crc32.Checksum(header[:8], table), table, header[12:]))
+	}
+	seal(scheme, crc32.IEEETable)
+	seal(file[:4096], crc32.MakeTable(crc32.Castagnoli))
 	return file
 }
 
