@@ -50,6 +50,9 @@ type hits interface {
 // mixture returns the mean of a block's rate, where its number of keys is binomial(n,
 // 1/blocks), to 1e-9 of it.
 func mixture[H hits](blocks, n uint64, h H) float64 {
+	if n == 0 {
+		return at(h.upTo(1), 0)
+	}
 	mean := float64(n) / float64(blocks)
 	if mean > 1<<15 {
 		return 1 // a block is as good as full with half as many keys

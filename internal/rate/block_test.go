@@ -184,3 +184,13 @@ func BenchmarkBlocked(b *testing.B) {
 		b.Fatal("nothing was done")
 	}
 }
+
+// Without keys nothing is found.
+func TestBlocksWithoutKeys(t *testing.T) {
+	for _, blocks := range []uint64{1, 2, 20, 1 << 30} {
+		for _, z := range []int{1, 2, 4, 8} {
+			require.Zero(t, Blocked(blocks, 8, z, 0))
+		}
+		require.Zero(t, SplitBlock(blocks, 0))
+	}
+}
