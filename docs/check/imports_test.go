@@ -5,6 +5,7 @@ import (
 	_ "github.com/redis/go-redis/v9"
 	_ "github.com/seed3447c163/bloom"
 	_ "github.com/seed3447c163/bloom/counting"
+	_ "github.com/seed3447c163/bloom/guard"
 	_ "github.com/seed3447c163/bloom/interop/bitsandblooms"
 	_ "github.com/seed3447c163/bloom/interop/guava"
 	_ "github.com/seed3447c163/bloom/persist"

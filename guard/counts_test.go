@@ -1,0 +1,45 @@
+package guard
+
+import (
+	"math"
+	"testing"
+)
+
+// TestTally: a counter is exact for as long as it says, and then within 5 σ.
+func TestTally(t *testing.T) {
+	var tally tally
+	const few = lines * exact / 2 // no line comes to its limit: 45 σ
+	for range few {
+		tally.sample()
+	}
+	if got := tally.sum(); got != few {
+		t.Errorf("%d calls, counted %d", few, got)
+	}
+	const calls = 2_000_000
+	for range calls {
+		tally.sample()
+	}
+	if got, want := float64(tally.sum()), float64(few+calls); math.Abs(got-want) > 5*8*math.Sqrt(calls) {
+		t.Errorf("%.0f calls, counted %.0f", want, got)
+	}
+	before := tally.sum()
+	for range 1000 {
+		tally.add()
+	}
+	if got := tally.sum() - before; got != 1000 {
+		t.Errorf("1000 calls, counted %d", got)
+	}
+}
+
+func TestFalsePositiveRate(t *testing.T) {
+	for c, want := range map[Counts]float64{
+		{}:                              0,
+		{Spared: 99}:                    0,
+		{Spared: 99, FalsePositives: 1}: 0.01,
+		{FalsePositives: 1, Found: 7}:   1,
+	} {
+		if got := c.FalsePositiveRate(); got != want {
+			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+	}
+}

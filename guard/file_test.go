@@ -1,0 +1,155 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// sample is a file of a guard that was saved with two keys.
+func sample(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "guard")
+	m := newMemStore("a", "b")
+	g := must(New(path, 10, 0.01, m))
+	require.NoError(t, g.Open(t.Context()))
+	require.NoError(t, g.Save(t.Context()))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return raw
+}
+
+// TestGoldenFile holds the header to the frozen format; what follows is the filter, as
+// package bloom writes it.
+func TestGoldenFile(t *testing.T) {
+	raw := sample(t)
+	const head = "\x89blgrd\n\x01" + "\x08\x00" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x02"
+	require.Equal(t, head, string(raw[:len(head)]))
+	sum := crc32.Checksum([]byte(head), crc32.MakeTable(crc32.Castagnoli))
+	require.Equal(t, sum, binary.LittleEndian.Uint32(raw[len(head):]))
+	require.EqualValues(t, 0x823a0b4f, sum)
+	f := bloom.MustNew(10, 0.01)
+	f.AddString("a")
+	f.AddString("b")
+	want, err := f.MarshalBinary()
+	require.NoError(t, err)
+	require.Equal(t, want, raw[len(head)+4:])
+}
+
+// TestDamage: each flipped bit and each truncation is an error, and so are more bytes.
+func TestDamage(t *testing.T) {
+	raw := sample(t)
+	for i := range raw {
+		_, _, err := read(bytes.NewReader(raw[:i]), nil)
+		require.ErrorIs(t, err, bloom.ErrCorrupt, i)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, i)
+		for bit := range 8 {
+			raw[i] ^= 1 << bit
+			_, _, err := read(bytes.NewReader(raw), nil)
+			if err == nil {
+				t.Fatalf("byte %d, bit %d: no error", i, bit)
+			}
+			raw[i] ^= 1 << bit
+		}
+	}
+	_, _, err := read(bytes.NewReader(append(bytes.Clone(raw), 0)), nil)
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	_, _, err = read(io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(fs.ErrClosed)), nil)
+	require.ErrorIs(t, err, fs.ErrClosed)
+	_, position, err := read(bytes.NewReader(raw), nil)
+	require.NoError(t, err)
+	require.Len(t, position, 8)
+
+	raw[8], raw[9] = 0, 0 // a position of no bytes, and a right checksum
+	raw = append(raw[:18], raw[26:]...)
+	binary.LittleEndian.PutUint32(raw[18:], crc32.Checksum(raw[:18], castagnoli))
+	_, _, err = read(bytes.NewReader(raw), nil)
+	require.ErrorContains(t, err, "position of 0 bytes")
+}
+
+func FuzzRead(f *testing.F) {
+	head := []byte("\x89blgrd\n\x01\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00p")
+	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
+	filter, _ := bloom.MustNew(10, 0.01).MarshalBinary()
+	f.Add(append(head, filter...))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		l, position, err := read(bytes.NewReader(raw), []bloom.Option{bloom.WithMaxBytes(1 << 20)})
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		n, err := snapshot{l, position}.WriteTo(&again)
+		require.NoError(t, err)
+		require.EqualValues(t, len(raw), n)
+		require.Equal(t, raw, again.Bytes())
+	})
+}
+
+// TestBadFile: Open returns an error that names the file, and the guard says maybe until
+// it is rebuilt; then Save replaces the file.
+func TestBadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "guard")
+	m := newMemStore("a")
+	g := must(New(path, 10, 0.01, m))
+	require.NoError(t, os.WriteFile(path, []byte("something of somebody else"), 0o600))
+	err := g.Open(t.Context())
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	require.ErrorContains(t, err, path)
+	require.True(t, g.Contains([]byte("x")))
+	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
+	require.NoError(t, g.Save(t.Context()))
+	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()))
+
+	secret := WithBloom(bloom.WithKey([16]byte{1}))
+	require.ErrorIs(t, must(New(path, 10, 0.01, m, secret)).Open(t.Context()), bloom.ErrIncompatible)
+	require.Error(t, must(New(filepath.Dir(path), 10, 0.01, m)).Open(t.Context()), "a folder")
+
+	g = must(New(path, 10, 0.01, m, WithBloom(bloom.WithHash(bloom.MapHash))))
+	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
+	require.ErrorIs(t, g.Save(t.Context()), bloom.ErrNotPortable)
+	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()), "the old file is still there")
+}
+
+type badPosition struct {
+	*memStore
+	position []byte
+	err      error
+}
+
+func (b badPosition) Position(context.Context) ([]byte, error) { return b.position, b.err }
+
+func TestBadPosition(t *testing.T) {
+	for _, c := range []struct {
+		store badPosition
+		want  error
+	}{
+		{badPosition{newMemStore(), nil, nil}, bloom.ErrInvalid},
+		{badPosition{newMemStore(), make([]byte, 1<<16), nil}, bloom.ErrInvalid},
+		{badPosition{newMemStore(), nil, fs.ErrClosed}, fs.ErrClosed},
+		{badPosition{newMemStore(), make([]byte, 1<<16-1), nil}, nil},
+		{badPosition{newMemStore(), []byte{0}, nil}, nil},
+	} {
+		path := filepath.Join(t.TempDir(), "guard")
+		g := must(New(path, 10, 0.01, c.store))
+		require.NoError(t, g.Open(t.Context()))
+		require.ErrorIs(t, g.Save(t.Context()), c.want)
+		if c.want == nil {
+			_, position, err := load(path, nil)
+			require.NoError(t, err)
+			require.Equal(t, c.store.position, position)
+		} else {
+			require.NoFileExists(t, path)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Store is what a Guard needs of the store that it guards.
+type Store interface {
+	// Keys yields the keys that were put after the position since, which Position has
+	// returned, in any order; all keys if since is empty.
+	//
+	// It must yield every such key that is in the store from the call of the iterator
+	// until its end. It may yield more: keys that were put before, or were deleted, or
+	// come while it runs, some of them twice. So a store that no longer knows what was
+	// put since then yields all keys. A key's bytes are looked at only until the next
+	// one is asked for. An error ends the build: yield no key after it.
+	Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error]
+
+	// Position returns a position that counts in every change that is visible in the
+	// store at the call, deletes too, and that the store will still have after a crash
+	// of the machine: it may have to sync first. It is 1 to 65535 bytes long.
+	Position(ctx context.Context) ([]byte, error)
+}
+
+// ErrNotReady means that there is no filter yet that could be saved.
+var ErrNotReady = errors.New("guard: not ready")
+
+// A Guard is a filter in front of a store. Make one with [New].
+//
+// All methods are safe for concurrent use by multiple goroutines.
+type Guard struct {
+	state atomic.Pointer[state] // replaced as a whole, by the one who has the turn to build
+
+	path  string
+	store Store
+	opts  options
+
+	turn    chan struct{} // has a token while nobody builds
+	retired []*puts       // by the one who has the turn: those of all earlier states, but for those that it saw leave
+	n       uint64
+	p       float64
+
+	saving sync.Mutex // one after the other, or an older position could come last
+
+	scanned, builds                                 atomic.Uint64
+	spared, found, falsePositives, notReady, failed tally
+}
+
+// An Option changes what [New] makes.
+type Option func(*options)
+
+type options struct {
+	bloom []bloom.Option
+	full  func(*Guard)
+}
+
+// WithBloom makes the filters with these options. [bloom.WithMaxBytes] is the limit of
+// one filter; while one is built there are two.
+func WithBloom(opts ...bloom.Option) Option {
+	return func(o *options) { o.bloom = append(o.bloom, opts...) }
+}
+
+// WithFull has full called, in a goroutine of its own, once for each filter that is
+// asked and has got more than its n keys. It decides what happens: to call
+// [Guard.Rebuild] with a larger n, to tell somebody, or to go on, which is what
+// happens without this option. A filter that goes on never misses, but its rate rises
+// above p: [Guard.Counts] shows both.
+func WithFull(full func(g *Guard)) Option {
+	return func(o *options) { o.full = full }
+}
+
+// New returns a Guard for a store of n keys that is to be asked in vain for at most p
+// of the keys that are absent. It answers "maybe" until [Guard.Open] has made it ready.
+// path is the file for [Guard.Save], which nobody else may use; if it is empty, there
+// is none, and Open scans all keys.
+//
+// The error is that of [bloom.New].
+func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
+	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), n: n, p: p}
+	for _, opt := range opts {
+		opt(&g.opts)
+	}
+	if _, err := bloom.New(n, p, g.opts.bloom...); err != nil {
+		return nil, err
+	}
+	g.state.Store(newState(nil, nil))
+	g.turn <- struct{}{}
+	return g, nil
+}
+
+// Contains returns false if the key is definitely not in the store, true if it may be.
+// It counts nothing.
+func (g *Guard) Contains(key []byte) bool {
+	filter := g.state.Load().filter
+	return filter == nil || filter.Contains(key)
+}
+
+// Get returns the value of a key: the filter is asked first, and load only if it says
+// "maybe". load returns whether the key is in the store, and its value. What Get
+// answers is counted, see [Counts].
+//
+// The error is that of load.
+func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context.Context, key []byte) (value V, found bool, err error)) (value V, found bool, err error) {
+	filter := g.state.Load().filter
+	if filter != nil && !filter.Contains(key) {
+		g.spared.sample()
+		return value, false, nil
+	}
+	value, found, err = load(ctx, key)
+	switch {
+	case err != nil:
+		g.failed.add()
+	case filter == nil:
+		g.notReady.add()
+	case found:
+		g.found.add()
+	default:
+		g.falsePositives.add()
+	}
+	return value, found, err
+}
+
+// Put adds keys to the filter and then calls store, which makes them visible in the
+// store: it may be the commit of a transaction whose other parts came before. Nobody
+// waits for a Put, except that Open and Rebuild, before they list the keys, wait for
+// those that are under way. The keys need not be new.
+//
+// The error is that of store. Keys that are then not in the store are asked for in
+// vain until the next Rebuild.
+func (g *Guard) Put(store func() error, keys ...[]byte) error {
+	s := g.enter()
+	defer s.puts.leave() // also if store panics
+	s.next.add(keys)
+	if s.current.add(keys) {
+		g.tell(s.current)
+	}
+	return store()
+}
+
+// Ready reports whether there is a filter that is asked.
+func (g *Guard) Ready() bool { return g.state.Load().filter != nil }
+
+// Stats returns what the filter that is asked contains, in O(m), see
+// [bloom.BloomFilter.Stats]. Until the Guard is ready it is the zero Stats.
+func (g *Guard) Stats() bloom.Stats {
+	if filter := g.state.Load().filter; filter != nil {
+		return filter.Stats()
+	}
+	return bloom.Stats{}
+}
+
+// SizeBytes returns the memory of the filters: of the one that is asked, and of the
+// one that is being built.
+func (g *Guard) SizeBytes() (bytes uint64) {
+	s := g.state.Load()
+	for _, l := range []*layer{s.current, s.next} {
+		if l != nil {
+			bytes += l.SizeBytes()
+		}
+	}
+	return bytes
+}
+
+// String describes the guard in a line for a log, in constant time.
+func (g *Guard) String() string {
+	s := g.state.Load()
+	if s.filter == nil {
+		return fmt.Sprintf("guard.Guard(path=%q not ready)", g.path)
+	}
+	return fmt.Sprintf("guard.Guard(path=%q keys=%d filter=%v)", g.path, s.current.keys.Load(), s.filter)
+}
+
+// tell calls the user's function if the filter is full, and the one that is asked.
+func (g *Guard) tell(l *layer) {
+	if g.opts.full == nil || !l.full() || g.state.Load().current != l {
+		return
+	}
+	if l.told.CompareAndSwap(false, true) {
+		go g.opts.full(g)
+	}
+}

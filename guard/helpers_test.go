@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	child()
+	m.Run()
+}
+
+// times is how often something is tried: in short tests, by default, with -long.
+func times(short, normal, all int) int {
+	switch {
+	case *long:
+		return all
+	case testing.Short():
+		return short
+	}
+	return normal
+}
+
+// memStore is a store in memory, with a log.
+type memStore struct {
+	mu     sync.RWMutex
+	values map[string]string
+	log    []string // the keys that were put
+
+	listing func()       // called when a list begins, if not nil
+	fail    func() error // called at each key, if not nil
+	since   []byte       // what the last list was asked for
+}
+
+func newMemStore(keys ...string) *memStore {
+	m := &memStore{values: map[string]string{}}
+	for _, key := range keys {
+		m.put(key)
+	}
+	return m
+}
+
+func (m *memStore) put(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[key] = "value of " + key
+	m.log = append(m.log, key)
+}
+
+func (m *memStore) delete(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, key)
+}
+
+func (m *memStore) get(_ context.Context, key []byte) (string, bool, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	value, ok := m.values[string(key)]
+	return value, ok, nil
+}
+
+func (m *memStore) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if m.listing != nil {
+			m.listing()
+		}
+		m.mu.RLock()
+		keys := slices.Sorted(maps.Keys(m.values))
+		if m.since = since; len(since) > 0 {
+			keys = slices.Clone(m.log[binary.BigEndian.Uint64(since):])
+		}
+		m.mu.RUnlock()
+		for _, key := range keys {
+			if m.fail != nil {
+				if err := m.fail(); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			if !yield([]byte(key), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memStore) Position(context.Context) ([]byte, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return binary.BigEndian.AppendUint64(nil, uint64(len(m.log))), nil
+}
+
+// put puts a key through a guard.
+func put(t *testing.T, g *Guard, m *memStore, key string) {
+	t.Helper()
+	require.NoError(t, g.Put(func() error { m.put(key); return nil }, []byte(key)))
+}
+
+// look asks a guard for a key and reports whether it is there.
+func look(t *testing.T, g *Guard, m *memStore, key string) bool {
+	t.Helper()
+	value, found, err := Get(t.Context(), g, []byte(key), m.get)
+	require.NoError(t, err)
+	require.Equal(t, found, value != "")
+	return found
+}
+
+func must(g *Guard, err error) *Guard {
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+func names(n int) (keys []string) {
+	for i := range n {
+		keys = append(keys, fmt.Sprint("key ", i))
+	}
+	return keys
+}
