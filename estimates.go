@@ -15,7 +15,7 @@ func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / max(1, 
 
 // EstimatedCount returns how many different keys have most likely been added,
 // whether or not their Add returned true, in O(m), rounded; see [Strategy.EstimatedN].
-// Between n/10 and 4n keys, for p <= 0.1, its standard error is below 1/sqrt(n) of
+// Between n/10 and 3n keys, for p <= 0.1, its standard error is below 1/sqrt(n) of
 // the count. Far beyond, it rests on the few bits that are not set yet. A filter with
 // every bit set cannot tell: the answer is math.MaxUint64.
 func (f *BloomFilter) EstimatedCount() uint64 { return f.countOf(f.bits.count()) }
