@@ -116,6 +116,9 @@ func (f *BloomFilter) Add(key []byte) bool {
 		h2 = widen(h1)
 	case idOfKey:
 		return f.addKey(key)
+	case idOwnHash64:
+		h1 = f.scheme.hash.hash.sum64(unescaped(key))
+		h2 = widen(h1)
 	default:
 		h1, h2 = f.scheme.hash.sum(key)
 	}
@@ -134,9 +137,19 @@ func (f *BloomFilter) Add(key []byte) bool {
 // its bytes are the same key.
 func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
-// AddHash is [BloomFilter.Add] for a key whose digest is already known, from
-// [BloomFilter.Hash] of this or a compatible filter. It panics if the strategy
-// needs the key itself, as [SeededHashing] and [BitsAndBlooms] do.
+// AddHash is [BloomFilter.Add] for a key whose digest is already known.
+//
+// A digest is 128 bits, all of which look random: two keys that differ have digests that
+// are independent of each other, and so are the halves of one. It comes from
+// [BloomFilter.Hash] of this or a compatible filter, or [Scheme.Hash]; from [Digest64],
+// if what is known of a key is 64 bits, of whatever kind; or from a hash of 128 bits.
+// Anything else breaks the promised rate: with (x, x) or (x, 0) most or all answers are
+// true, and nothing warns.
+//
+// All keys of a filter must be hashed in the same way: Add hashes by the filter's own hash,
+// and does not find what was added by the digests of another.
+//
+// It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	switch f.kernel {
 	case idDoubleHashing:
@@ -177,6 +190,9 @@ func (f *BloomFilter) Contains(key []byte) bool {
 		h2 = widen(h1)
 	case idOfKey:
 		return f.containsKey(key)
+	case idOwnHash64:
+		h1 = f.scheme.hash.hash.sum64(unescaped(key))
+		h2 = widen(h1)
 	default:
 		h1, h2 = f.scheme.hash.sum(key)
 	}
@@ -224,24 +240,22 @@ func (f *BloomFilter) containsKey(key []byte) bool {
 	return seededContains(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
 }
 
-// misuse says what a call on a filter of this strategy did wrong.
+// misuse says what a call with a digest on a filter of this strategy did wrong.
 func (f *BloomFilter) misuse(call string) string {
 	if f.kernel == idNone {
 		return "bloom: use of a BloomFilter that was not made by New"
 	}
-	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, f.scheme.strategy)
+	return f.scheme.misuse(call)
 }
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters
 // with [BloomFilter.AddHash] and [BloomFilter.ContainsHash]. The digest serves
 // every filter with the same hash and seed or key, whatever its size, and with any
-// strategy but [SeededHashing] and [BitsAndBlooms], which need the key itself.
-func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.orNone().hash.sum(key) }
+// strategy that does not need the key itself. On a filter with one that does, it panics.
+func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.orNone().digest(key) }
 
 // HashString is [BloomFilter.Hash] for a string, without copying it.
-func (f *BloomFilter) HashString(key string) (h1, h2 uint64) {
-	return f.scheme.orNone().hash.sum(bytesOf(key))
-}
+func (f *BloomFilter) HashString(key string) (h1, h2 uint64) { return f.Hash(bytesOf(key)) }
 
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.orNone().params }

@@ -141,7 +141,7 @@ func TestOtherDamage(t *testing.T) {
 
 // forge recomputes the checksums, as someone would who means ill.
 func forge(data []byte) []byte {
-	h := headerBytes(int(data[15]))
+	h := headerBytes(int(data[13]) + int(data[14]))
 	if len(data) < h+trailerBytes {
 		return data
 	}
@@ -149,6 +149,16 @@ func forge(data []byte) []byte {
 	var sum checksum
 	sum.add(data[:len(data)-trailerBytes])
 	return sum.append(data[:len(data)-trailerBytes])
+}
+
+// named returns an edit of a header: other names, in as many units.
+func named(strategy, hash string) func(header []byte) {
+	return func(b []byte) {
+		header := b[:headerBytes(int(b[13])+int(b[14]))]
+		b[13], b[14] = byte(len(strategy)), byte(len(hash))
+		clear(header[fixedHeader:])
+		copy(header[fixedHeader:], strategy+hash)
+	}
 }
 
 // TestForgedFields: with the checksums right, every field is still checked against
@@ -166,19 +176,21 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { b[7] = 0 }, ErrIncompatible, "the data has format version 0, want 1"},
 		{"double-hashing", func(b []byte) { b[12] = 0 }, ErrCorrupt, "k = 0 bits a key, want 1 to 64"},
 		{"double-hashing", func(b []byte) { b[12] = 65 }, ErrCorrupt, "k = 65 bits a key, want 1 to 64"},
-		{"double-hashing", func(b []byte) { b[13] = 0 }, ErrCorrupt, `strategy 0 "double-hashing", which no filter has`},
-		{"double-hashing", func(b []byte) { b[13] = byte(idBlocked) }, ErrCorrupt, `strategy 4 "double-hashing", which no filter has`},
-		{"double-hashing", func(b []byte) { b[13] = byte(idSeededHashing) }, ErrCorrupt, `strategy 3 is named "double-hashing", want "seeded-hashing"`},
-		{"double-hashing", func(b []byte) { b[13] = 200 }, ErrIncompatible, `the data's strategy is number 200, "double-hashing", which this version does not know`},
-		{"double-hashing", func(b []byte) { b[13] = byte(idCustom) }, ErrIncompatible, `the data's strategy is "double-hashing", want one of that name by WithStrategy`},
-		{"triple", func(b []byte) { clear(b[48:54]); b[15] = 0 }, ErrCorrupt, `strategy 1 "", which no filter has`},
-		{"double-hashing", func(b []byte) { b[14] = byte(idMapHash) }, ErrCorrupt, "its hash is maphash, which is never written"},
-		{"double-hashing", func(b []byte) { b[14] = 9 }, ErrIncompatible, "the data's hash is number 9, which this version does not know"},
-		{"double-hashing", func(b []byte) { b[14] = byte(idSipHash) }, ErrIncompatible, "want its secret key by WithKey"},
-		{"double-hashing", func(b []byte) { b[15] = 13 }, ErrCorrupt, "byte 61 of the header is 0x67, want 0"},
-		{"double-hashing", func(b []byte) { b[15] = 15 }, ErrCorrupt, `is named "double-hashing\x00", want "double-hashing"`},
-		{"double-hashing", func(b []byte) { b[63] = 1 }, ErrCorrupt, "byte 63 of the header is 0x1, want 0"},
-		{"double-hashing", func(b []byte) { b[48] = 'D' }, ErrCorrupt, `is named "Double-hashing", want "double-hashing"`},
+		{"double-hashing", named("", "murmur3"), ErrCorrupt, `strategy "", which no filter has`},
+		{"double-hashing", named("blocked", "murmur3"), ErrCorrupt, `strategy "blocked", which no filter has`},
+		{"double-hashing", named("double-hashing", ""), ErrCorrupt, `hash "", which no filter has`},
+		{"double-hashing", named("Double-hashing", "murmur3"), ErrIncompatible, `the data's strategy is "Double-hashing", want one of that name by WithStrategy`},
+		{"double-hashing", named("double-hashing\x00", "murmur3"), ErrIncompatible, `the data's strategy is "double-hashing\x00", want`},
+		{"double-hashing", named("\x1b[2Jred", "murmur3"), ErrIncompatible, `the data's strategy is "\x1b[2Jred", want`},
+		{"double-hashing", named("double-hashing", "\x1b[2Jred"), ErrIncompatible, `the data's hash is "\x1b[2Jred", want one of that name by WithHash`},
+		{"double-hashing", named("double-hashing", "maphash"), ErrCorrupt, "its hash is maphash, which is never written"},
+		{"double-hashing", named("double-hashing", "siphash"), ErrIncompatible, "want its secret key by WithKey"},
+		{"double-hashing", named("double-hashing", "none"), ErrCorrupt, `no hash with strategy "double-hashing"`},
+		{"seeded-hashing", named("seeded-hashing", "murmur3"), ErrCorrupt, `"seeded-hashing" has a hash of its own`},
+		{"double-hashing", func(b []byte) { b[14] = 6 }, ErrCorrupt, "byte 68 of the header is 0x33, want 0"},
+		{"double-hashing", func(b []byte) { b[15] = 1 }, ErrCorrupt, "byte 15 of the header is 0x1, want 0"},
+		{"double-hashing", func(b []byte) { b[127] = 1 }, ErrCorrupt, "byte 127 of the header is 0x1, want 0"},
+		{"double-hashing", func(b []byte) { le.PutUint64(b[40:], 8) }, ErrCorrupt, `seed 8 with hash "murmur3", which no filter has`},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 0) }, ErrCorrupt, "m = 0 bits, want at least 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 960) }, ErrCorrupt, "checksum"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[16:], 1025) }, ErrCorrupt, "it ends within the checksum: unexpected EOF"},
@@ -188,10 +200,10 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(1)) }, ErrCorrupt, "p = 1, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(-0.5)) }, ErrCorrupt, "p = -0.5, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.Inf(1))) }, ErrCorrupt, "p = +Inf, want 0 < p < 1"},
-		{"double-hashing", func(b []byte) { b[64+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
+		{"double-hashing", func(b []byte) { b[128+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
 		{"blocked-4", func(b []byte) { b[12] = 6 }, ErrCorrupt, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
 		{"blocked-4", func(b []byte) { le.PutUint64(b[16:], 1023) }, ErrCorrupt, `m = 1023 and k = 8 with strategy "blocked-4"`},
-		{"seeded-hashing", func(b []byte) { b[14] = byte(idSipHash) }, ErrIncompatible, "want its secret key"},
+		{"seeded-hashing", named("seeded-hashing", "siphash"), ErrIncompatible, "want its secret key"},
 	} {
 		data := golden(t, c.name, filters[c.name].f)
 		c.edit(data)
@@ -205,7 +217,7 @@ func TestForgedFields(t *testing.T) {
 	// SeededHashing has no key, even if the key is right.
 	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
 	keyed := keyedHasher(testKey)
-	data[14] = byte(idSipHash)
+	named("seeded-hashing", "siphash")(data)
 	le.PutUint64(data[40:], keyed.check())
 	_, err := Read(bytes.NewReader(forge(data)), WithKey(testKey))
 	require.ErrorIs(t, err, ErrCorrupt)
@@ -215,7 +227,7 @@ func TestForgedFields(t *testing.T) {
 	data = golden(t, "double-hashing", filters["double-hashing"].f)
 	le.PutUint64(data[24:], math.MaxUint64)
 	le.PutUint64(data[32:], 0)
-	le.PutUint64(data[40:], 5)
+	le.PutUint64(data[40:], 9)
 	f, err := Read(bytes.NewReader(forge(data)))
 	require.NoError(t, err)
 	require.Equal(t, Params{N: math.MaxUint64, M: 961, K: 7}, f.Params())
@@ -257,7 +269,7 @@ func TestDamagedHeaderIsNotFollowed(t *testing.T) {
 		var g BloomFilter
 		n, err := g.ReadFrom(bytes.NewReader(data))
 		require.ErrorIs(t, err, ErrCorrupt, "bit %d", i)
-		require.LessOrEqual(t, n, int64(headerBytes(maxName)), "bit %d", i)
+		require.LessOrEqual(t, n, int64(headerBytes(2*maxName)), "bit %d", i)
 		data[i/8] ^= 1 << (i % 8)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // the stream it returns io.EOF itself.
 //
 // Options say what the reader knows or wants. A filter made [WithKey] needs the
-// same key, one with a strategy of one's own needs that, by [WithStrategy]: it is
-// found by its name. Whatever is given, also a builtin strategy, a hash or a seed,
+// same key, one with a strategy or hash of one's own needs that, by [WithStrategy] or
+// [WithHash]: it is found by its name. Whatever is given, also a builtin strategy, a hash or a seed,
 // must be what the filter was made with; without options every other filter is
 // read. [WithMaxBytes] bounds the filter's memory.
 //
@@ -44,10 +44,10 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 }
 
 // ReadFrom replaces the filter by one that it reads as [Read] does, exactly one,
-// and not until the end of r. The receiver may be the zero BloomFilter. One made
-// with a secret key or with a strategy of one's own lends them, as if given to Read
-// by [WithKey] and [WithStrategy]; otherwise it does not matter what it was. For
-// other options, use Read.
+// and not until the end of r. The receiver may be the zero BloomFilter. The secret key,
+// the strategy or the hash of one's own with which it was made serves to read, as if given
+// to Read by [WithKey], [WithStrategy] and [WithHash]; otherwise it does not matter what
+// it was. For other options, use Read.
 //
 // If there is an error, the receiver is unchanged. Unlike the other methods,
 // ReadFrom must not be called while others use the filter.
@@ -56,9 +56,12 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	if own.strategy.id() == idCustom {
 		o.strategy = own.strategy
 	}
-	if own.hash.hash == &sipHash {
+	switch {
+	case own.hash.hash == &sipHash:
 		key := own.hash.key()
 		o.key = &key
+	case own.hash.hash.own():
+		o.hash = own.hash.hash
 	}
 	g, n, err := read(r, o)
 	if err != nil {
@@ -75,7 +78,7 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter
-	g.scheme = f.scheme // for what it lends
+	g.scheme = f.scheme
 	switch _, err := g.ReadFrom(r); {
 	case err == io.EOF:
 		return truncated("a filter", err)

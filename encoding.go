@@ -11,22 +11,23 @@ import (
 )
 
 // The format, version 1, frozen. All numbers are little-endian, n and p are 0 if
-// unknown, h is 48+L rounded up to a multiple of 64.
+// unknown, h is 48+S+H rounded up to a multiple of 64.
 //
 //	offset  bytes        field
 //	0       7            magic: 89 62 6c 6f 6f 6d 0a ("bloom" between a byte that is no text and a newline)
 //	7       1            version: 1
 //	8       4            CRC-32 of the header's other bytes, [0, 8) and [12, h)
 //	12      1            k, bits that belong to a key: 1 to 64, or 255 with some strategies
-//	13      1            strategy: its number
-//	14      1            hash: its number
-//	15      1            L, the length of the strategy's name
+//	13      1            S, the length of the strategy's name
+//	14      1            H, the length of the hash's name
+//	15      1            0
 //	16      8            m, bits of the filter: at least 1
 //	24      8            n, keys it is planned for
 //	32      8            p, false-positive rate at n keys: IEEE 754
 //	40      8            the seed, or what stands for the secret key
-//	48      L            the strategy's name
-//	48+L    h-48-L       zeros
+//	48      S            the strategy's name
+//	48+S    H            the hash's name
+//	48+S+H  …            zeros
 //	h       8·⌈m/64⌉     words: bit i of the filter is bit i%64 of word i/64; bits from m on are 0
 //	…       4            CRC-32 of everything before it
 //	…       4            CRC-32C of everything before it
@@ -74,11 +75,11 @@ func (c checksum) append(dst []byte) []byte {
 
 // encodedBytes returns the size of the filter in its format.
 func (f *BloomFilter) encodedBytes() uint64 {
-	return uint64(headerBytes(len(f.Strategy().Name()))) + f.SizeBytes() + trailerBytes
+	return uint64(f.scheme.orNone().headerBytes()) + f.SizeBytes() + trailerBytes
 }
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
-// 328 bytes more. The bytes are the same on every architecture and readable for
+// 568 bytes more. The bytes are the same on every architecture and readable for
 // ever, by [Read] and by [BloomFilter.ReadFrom]. They hold no secret key, only a
 // number by which it is recognised.
 //
@@ -87,8 +88,8 @@ func (f *BloomFilter) encodedBytes() uint64 {
 // WriteTo was called. (It may contain some bits of later ones.)
 //
 // The error is that of w, or wraps [ErrNotPortable] if the bytes would mean
-// nothing to another process: with [MapHash], or with a strategy of one's own that
-// has no name or one of more than 255 bytes. Then nothing is written.
+// nothing to another process: with [MapHash], or with a strategy or a hash of one's own
+// that has no name. Then nothing is written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	if err := f.scheme.orNone().portable(); err != nil {
 		return 0, err

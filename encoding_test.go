@@ -41,6 +41,8 @@ func portables(t testing.TB) map[string]portable {
 			add(s.Name()+"-key", params, 100, opts, append(needed, WithKey(testKey)))
 		}
 	}
+	add("own-hash", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, nil, []Option{WithHash(ownHash)})
+	add("own-hash-64", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithStrategy(Blocked2)}, []Option{WithHash(ownHash64)})
 	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)
 	add("one-bit", Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300}, 1, nil, nil)
 	add("empty", Params{M: 65, K: 3}, 0, nil, nil)
@@ -83,7 +85,7 @@ func same(t testing.TB, want, got *BloomFilter) {
 func TestRoundTrip(t *testing.T) {
 	for name, p := range portables(t) {
 		data := marshal(t, p.f)
-		require.Len(t, data, headerBytes(len(p.f.Strategy().Name()))+len(p.f.bits)*8+8, name)
+		require.Len(t, data, p.f.scheme.headerBytes()+len(p.f.bits)*8+8, name)
 
 		var written bytes.Buffer
 		n, err := p.f.WriteTo(&written)
@@ -208,9 +210,9 @@ func TestTextIsStrict(t *testing.T) {
 func TestNotPortable(t *testing.T) {
 	index := custom.def.index
 	for text, f := range map[string]*BloomFilter{
-		"its hash is maphash, want Murmur3 or a key":          MustNew(10, 0.1, WithHash(MapHash)),
-		"its strategy has no name":                            MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),
-		"its strategy's name has 256 bytes, want at most 255": MustNew(10, 0.1, WithStrategy(NewStrategy(strings.Repeat("x", 256), index))),
+		"its hash is maphash, want Murmur3 or a key": MustNew(10, 0.1, WithHash(MapHash)),
+		"its strategy has no name":                   MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),
+		"its hash has no name":                       MustNew(10, 0.1, WithHash(NewHash64("", func([]byte) uint64 { return 0 }))),
 	} {
 		var out bytes.Buffer
 		n, err := f.WriteTo(&out)

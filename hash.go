@@ -4,15 +4,16 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"math/bits"
+	"strconv"
 	"unsafe"
 
 	"github.com/dchest/siphash"
 	"github.com/twmb/murmur3"
 )
 
-// A Hash turns keys into 128-bit digests. Choose one with [WithHash]; for SipHash,
-// which takes a secret, see [WithKey]. The zero Hash is none, and [New] refuses it.
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: one of this
+// package, or one of your own, made by [NewHash] or [NewHash64]. For SipHash, which takes
+// a secret, see [WithKey]. The zero Hash is none, and [New] refuses it.
 //
 // A Hash is a small value that never changes, and can be compared. A filter keeps its
 // own, whatever is assigned to a variable afterwards.
@@ -20,20 +21,24 @@ type Hash struct{ def *hashDefinition }
 
 // A hashDefinition is what a Hash stands for. It never changes.
 type hashDefinition struct {
-	id   hashID
-	name string
+	id     hashID
+	name   string
+	bits   int    // of the digest that are independent
+	serial uint64 // of one without a name: which call of NewHash made it
+	sum    func(key []byte) (h1, h2 uint64)
+	sum64  func(key []byte) uint64
 }
 
-// hashID picks the call that hashes. The numbers are frozen: append, never edit.
+// hashID picks the call that hashes.
 type hashID uint8
 
 const (
 	idMurmur3 hashID = iota
 	idMapHash
 	idSipHash
-
-	// idOfKey is for strategies that take the key itself. It is in no file.
-	idOfKey hashID = 255
+	idOwnHash
+	idOwnHash64
+	idOfKey // no hash: the strategy takes the key itself
 )
 
 var (
@@ -50,10 +55,39 @@ var (
 )
 
 var (
-	murmur3Hash = hashDefinition{id: idMurmur3, name: "murmur3"}
-	mapHash     = hashDefinition{id: idMapHash, name: "maphash"}
-	sipHash     = hashDefinition{id: idSipHash, name: "siphash"} // with 128 bits out; WithKey chooses it
+	murmur3Hash = hashDefinition{id: idMurmur3, name: "murmur3", bits: 128}
+	mapHash     = hashDefinition{id: idMapHash, name: "maphash", bits: 64}
+	sipHash     = hashDefinition{id: idSipHash, name: "siphash", bits: 128} // WithKey chooses it
+	noHash      = hashDefinition{id: idOfKey, name: "none", bits: 128}
 )
+
+// builtinHash returns the hash of this package with that name, or nil.
+func builtinHash(name string) *hashDefinition {
+	for _, d := range []*hashDefinition{&murmur3Hash, &mapHash, &sipHash, &noHash} {
+		if d.name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+func (d *hashDefinition) own() bool { return d.id == idOwnHash || d.id == idOwnHash64 }
+
+// same reports whether two hashes are taken to be equal.
+func (d *hashDefinition) same(other *hashDefinition) bool {
+	return d == other || d.own() && other.own() && d.name == other.name && d.serial == other.serial
+}
+
+// quoted returns what no other hash of this process has.
+func (d *hashDefinition) quoted() string {
+	switch {
+	case d.serial > 0:
+		return fmt.Sprintf("%q#%d", d.name, d.serial)
+	case d.own():
+		return strconv.Quote(d.name)
+	}
+	return d.name
+}
 
 // Name returns the name that identifies the hash.
 func (h Hash) Name() string {
@@ -66,16 +100,6 @@ func (h Hash) Name() string {
 // String returns the name, for logs.
 func (h Hash) String() string { return h.Name() }
 
-func (h Hash) validate() error {
-	if h.def == nil {
-		return fmt.Errorf("%w: the hash is the zero Hash, want one such as Murmur3", ErrInvalid)
-	}
-	if h.def == &sipHash {
-		return fmt.Errorf("%w: hash %v has a secret key, want WithKey", ErrInvalid, h)
-	}
-	return nil
-}
-
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
@@ -84,7 +108,7 @@ var mapSeed = maphash.MakeSeed()
 // it the caller's stack buffer.
 type hasher struct {
 	hash   *hashDefinition
-	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3
+	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3, or of the strategy
 }
 
 func keyedHasher(key [16]byte) hasher {
@@ -107,6 +131,11 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 		return h1, widen(h1)
 	case idSipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
+	case idOwnHash:
+		return h.hash.sum(unescaped(key))
+	case idOwnHash64:
+		h1 = h.hash.sum64(unescaped(key))
+		return h1, widen(h1)
 	}
 	return murmur3.SeedSum128(h.k0, h.k0, key)
 }
@@ -123,23 +152,10 @@ func murmurSeed(seed uint64) uint64 {
 	return seed
 }
 
-// widen makes the second half of a digest from a first half of 64 good bits. The
-// multiplication makes the high half of the product depend on all bits of h1, and the
-// rotation puts that half where the bits of a word are selected, so that h2 looks random
-// even among keys whose h1 agree in their high bits, which are all that select a position
-// or a block. The multiplier is not that of DoubleHashing, whose second position would
-// otherwise be the sum of a number and its own rotation. The two halves of a product of
-// 128 bits would do as well, for half a nanosecond more. BenchmarkContains.
-func widen(h1 uint64) uint64 {
-	return bits.RotateLeft64(h1*widenMul, 32) ^ doubleXor
-}
-
-const widenMul = 0xd6e8feb86659fd93
-
 // collisions returns how likely a new key has the whole digest of one of n others,
 // in which case no strategy can tell them apart.
 func (h *hasher) collisions(n uint64) float64 {
-	if h.hash == &mapHash {
+	if h.hash.bits == 64 {
 		return float64(n) / (1 << 64)
 	}
 	return 0 // n/2^128

@@ -38,11 +38,14 @@ func TestSipHashVector(t *testing.T) {
 }
 
 func TestHashesWorkWithEveryStrategy(t *testing.T) {
-	hashes := map[string]Option{"murmur3": WithHash(Murmur3), "maphash": WithHash(MapHash), "siphash": WithKey(testKey)}
+	hashes := map[string]Option{
+		"murmur3": WithHash(Murmur3), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
+		"murmur3-77": WithHash(ownHash), "fnv-mixed": WithHash(ownHash64),
+	}
 	for name, opt := range hashes {
 		for _, s := range allStrategies {
 			f, err := New(3000, 1e-3, opt, WithStrategy(s))
-			if s.NeedsKey() && name != "murmur3" {
+			if s.NeedsKey() {
 				require.ErrorIs(t, err, ErrInvalid)
 				require.ErrorContains(t, err, fmt.Sprintf(`strategy %q has a hash of its own`, s))
 				continue
@@ -74,9 +77,9 @@ func TestHashOptionsThatExcludeEachOther(t *testing.T) {
 		"option 2 of 2 is nil":                                                   {WithHash(Murmur3), nil},
 		"hash siphash has a secret key, want WithKey":                            {WithHash(Hash{&sipHash})},
 		"a seed and a key":                                                       {WithSeed(0), WithKey(testKey)},
-		"Murmur3 and a key, want at most one":                                    {WithHash(Murmur3), WithKey(testKey)},
-		"MapHash has a seed of its own":                                          {WithHash(MapHash), WithSeed(1)},
-		"want no seed or key":                                                    {WithHash(MapHash), WithKey(testKey)},
+		`hash "murmur3" and a key, want at most one`:                             {WithHash(Murmur3), WithKey(testKey)},
+		`hash "maphash" and a seed, which`:                                       {WithHash(MapHash), WithSeed(1)},
+		`hash "maphash" and a key`:                                               {WithHash(MapHash), WithKey(testKey)},
 		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":     {WithHash(MapHash)},
 		`strategy "seeded-hashing" has a hash of its own, want no other hash`:    {WithKey(testKey), WithStrategy(SeededHashing)},
 		`strategy "seeded-hashing" has a hash of its own, want no other hash or`: {WithHash(MapHash), WithStrategy(SeededHashing)},
@@ -138,7 +141,7 @@ func TestCompatibleHashes(t *testing.T) {
 		}
 	}
 	require.True(t, filters["maphash"].Compatible(MustNew(10, 0.1, WithHash(MapHash))), "one seed for the process")
-	require.ErrorContains(t, filters["murmur3"].Union(filters["maphash"]), `hashes "murmur3" and "maphash"`)
+	require.ErrorContains(t, filters["murmur3"].Union(filters["maphash"]), `hashes murmur3 and maphash`)
 	err := filters["key"].Union(filters["otherkey"])
 	require.EqualError(t, err, "bloom: incompatible filters: different secret keys")
 }

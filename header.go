@@ -10,23 +10,30 @@ import (
 	"strings"
 )
 
-// headerBytes returns h, the size of the header with a name of the given length.
-func headerBytes(nameLen int) int {
-	return (fixedHeader + nameLen + headerUnit - 1) / headerUnit * headerUnit
+// headerBytes returns h, the size of the header with names that have so many bytes.
+func headerBytes(names int) int {
+	return (fixedHeader + names + headerUnit - 1) / headerUnit * headerUnit
+}
+
+// headerBytes returns the size of the scheme's header.
+func (s *scheme) headerBytes() int {
+	return headerBytes(len(s.strategy.Name()) + len(s.hash.hash.name))
 }
 
 // appendHeader appends the header of a filter with this scheme.
 func (s *scheme) appendHeader(dst []byte) []byte {
 	start := len(dst)
+	strategy, hash := s.strategy.Name(), s.hash.hash.name
 	dst = append(dst, fileMagic...)
 	dst = append(dst, fileVersion)
 	dst = append(dst, 0, 0, 0, 0) // the checksum
-	dst = append(dst, byte(s.params.K), byte(s.strategy.id()), byte(s.hash.hash.id), byte(len(s.strategy.Name())))
+	dst = append(dst, byte(s.params.K), byte(len(strategy)), byte(len(hash)), 0)
 	dst = binary.LittleEndian.AppendUint64(dst, s.params.M)
 	dst = binary.LittleEndian.AppendUint64(dst, s.params.N)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(s.params.P))
 	dst = binary.LittleEndian.AppendUint64(dst, s.hash.check())
-	dst = append(dst, s.strategy.Name()...)
+	dst = append(dst, strategy...)
+	dst = append(dst, hash...)
 	for (len(dst)-start)%headerUnit != 0 {
 		dst = append(dst, 0)
 	}
@@ -43,33 +50,30 @@ func headerSum(header []byte) uint32 {
 
 // portable says why a filter with this scheme would mean nothing elsewhere.
 func (s *scheme) portable() error {
-	name := s.strategy.Name()
 	switch {
-	case s.strategy.id() == idNone:
+	case s.strategy.def == nil:
 		return fmt.Errorf("%w: a BloomFilter that was not made by New", ErrInvalid)
 	case s.hash.hash == &mapHash:
 		return fmt.Errorf("%w: its hash is %v, want Murmur3 or a key", ErrNotPortable, MapHash)
-	case s.strategy.id() == idCustom && name == "":
+	case s.hash.hash.name == "":
+		return fmt.Errorf("%w: its hash has no name", ErrNotPortable)
+	case s.strategy.Name() == "":
 		return fmt.Errorf("%w: its strategy has no name", ErrNotPortable)
-	case len(name) > maxName:
-		return fmt.Errorf("%w: its strategy's name has %d bytes, want at most %d", ErrNotPortable, len(name), maxName)
 	}
 	return nil
 }
 
 // A header is what the bytes say, before it is known whether it makes sense.
 type header struct {
-	params   Params
-	strategy strategyID
-	name     string
-	hash     hashID
-	check    uint64
+	params         Params
+	strategy, hash string
+	check          uint64
 }
 
 // header reads the header and checks that it is undamaged and of this version.
 func (in *source) header() (header, error) {
 	const what = "the header"
-	buf := make([]byte, headerUnit, headerBytes(maxName))
+	buf := make([]byte, headerUnit, headerBytes(2*maxName))
 	err := in.full(buf, what)
 	if begin := buf[:min(in.n, int64(len(fileMagic)))]; in.n > 0 && !strings.HasPrefix(fileMagic, string(begin)) {
 		return header{}, fmt.Errorf("%w: it begins with %q, want %q", ErrCorrupt, begin, fileMagic)
@@ -77,8 +81,9 @@ func (in *source) header() (header, error) {
 	if err != nil {
 		return header{}, err
 	}
-	nameLen := int(buf[15])
-	buf = buf[:headerBytes(nameLen)]
+	strategyEnd := fixedHeader + int(buf[13])
+	hashEnd := strategyEnd + int(buf[14])
+	buf = buf[:headerBytes(hashEnd-fixedHeader)]
 	if err := in.full(buf[headerUnit:], what); err != nil {
 		return header{}, err
 	}
@@ -88,9 +93,10 @@ func (in *source) header() (header, error) {
 	if version := buf[len(fileMagic)]; version != fileVersion {
 		return header{}, fmt.Errorf("%w: the data has format version %d, want %d", ErrIncompatible, version, fileVersion)
 	}
-	name, padding := buf[fixedHeader:][:nameLen], buf[fixedHeader+nameLen:]
-	if i := slices.IndexFunc(padding, func(b byte) bool { return b != 0 }); i >= 0 {
-		return header{}, fmt.Errorf("%w: byte %d of the header is %#x, want 0", ErrCorrupt, fixedHeader+nameLen+i, padding[i])
+	for i, b := range buf {
+		if (i == 15 || i >= hashEnd) && b != 0 {
+			return header{}, fmt.Errorf("%w: byte %d of the header is %#x, want 0", ErrCorrupt, i, b)
+		}
 	}
 	return header{
 		params: Params{
@@ -99,9 +105,8 @@ func (in *source) header() (header, error) {
 			N: binary.LittleEndian.Uint64(buf[24:]),
 			P: math.Float64frombits(binary.LittleEndian.Uint64(buf[32:])),
 		},
-		strategy: strategyID(buf[13]),
-		name:     string(name),
-		hash:     hashID(buf[14]),
+		strategy: string(buf[fixedHeader:strategyEnd]),
+		hash:     string(buf[strategyEnd:hashEnd]),
 		check:    binary.LittleEndian.Uint64(buf[40:]),
 	}, nil
 }
@@ -114,81 +119,80 @@ func (h *header) scheme(o options) (*scheme, error) {
 	if made.strategy, err = h.findStrategy(o.strategy); err != nil {
 		return nil, err
 	}
-	if err := h.findHash(o, &made); err != nil {
+	if made.hash, err = h.findHash(o); err != nil {
 		return nil, err
+	}
+	if made.hash == &sipHash {
+		made.key, made.hash = o.key, nil
+	} else {
+		made.seed = &h.check
+		if made.hash.own() {
+			made.seed = nil
+		}
 	}
 	s, err := given(h.params, made)
 	if errors.Is(err, ErrInvalid) {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
+	if err == nil && s.hash.check() != h.check {
+		return nil, fmt.Errorf("%w: seed %d with hash %q, which no filter has", ErrCorrupt, h.check, h.hash)
+	}
 	return s, err
 }
 
-// findStrategy returns the strategy of the header, which must be the wanted one,
-// if any.
+// findStrategy returns the strategy of the header's name: the wanted one, or one of this
+// package.
 func (h *header) findStrategy(want Strategy) (Strategy, error) {
 	var found Strategy
-	switch {
-	case h.strategy == idNone || h.strategy == idBlocked || h.strategy == idCustom && h.name == "":
-		return found, fmt.Errorf("%w: strategy %d %q, which no filter has", ErrCorrupt, h.strategy, h.name)
-	case h.strategy == idCustom && want.def == nil:
-		return found, fmt.Errorf("%w: the data's strategy is %q, want one of that name by WithStrategy", ErrIncompatible, h.name)
-	case h.strategy == idCustom:
-		if want.id() != idCustom || want.Name() != h.name {
-			return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, h.name, want)
-		}
+	if want.def != nil && want.Name() == h.strategy && want != (Strategy{&blocked}) {
 		return want, nil
 	}
-	i := slices.IndexFunc(builtins, func(d *definition) bool { return d.id == h.strategy })
-	if i < 0 {
-		return found, fmt.Errorf("%w: the data's strategy is number %d, %q, which this version does not know", ErrIncompatible, h.strategy, h.name)
+	if i := slices.IndexFunc(builtins, func(d *definition) bool { return d.name == h.strategy }); i >= 0 {
+		found = Strategy{builtins[i]}
 	}
-	if found = (Strategy{builtins[i]}); found.Name() != h.name {
-		return found, fmt.Errorf("%w: strategy %d is named %q, want %q", ErrCorrupt, h.strategy, h.name, found)
-	}
-	if want.def != nil && want != found && !(want.id() == idBlocked && found.blocked()) {
-		return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, found, want)
+	switch {
+	case h.strategy == "" || found.id() == idBlocked:
+		return found, fmt.Errorf("%w: strategy %q, which no filter has", ErrCorrupt, h.strategy)
+	case want.id() == idBlocked && found.blocked():
+		return found, nil
+	case want.def != nil:
+		return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, h.strategy, want)
+	case found.def == nil:
+		return found, fmt.Errorf("%w: the data's strategy is %q, want one of that name by WithStrategy", ErrIncompatible, h.strategy)
 	}
 	return found, nil
 }
 
-// findHash puts the header's hash into made. It must be the one that want asks
-// for, if any.
-func (h *header) findHash(want options, made *options) error {
-	var name string
-	switch h.hash {
-	case idMurmur3:
-		name = murmur3Hash.name
-		made.seed = &h.check
-	case idSipHash:
-		name = sipHash.name
-		made.key = want.key
-	case idMapHash:
-		return fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, MapHash)
-	default:
-		return fmt.Errorf("%w: the data's hash is number %d, which this version does not know", ErrIncompatible, h.hash)
+// findHash returns the hash of the header's name: the wanted one, or one of this package.
+func (h *header) findHash(want options) (*hashDefinition, error) {
+	found := builtinHash(h.hash)
+	if want.hash != nil && want.hash.name == h.hash {
+		found = want.hash
 	}
-	if want.hash != nil && want.hash.name != name {
-		return fmt.Errorf("%w: the data's hash is %q, want %q", ErrIncompatible, name, want.hash.name)
+	switch {
+	case h.hash == "":
+		return nil, fmt.Errorf("%w: hash %q, which no filter has", ErrCorrupt, h.hash)
+	case found == &mapHash:
+		return nil, fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, MapHash)
+	case want.hash != nil && want.hash != found:
+		return nil, fmt.Errorf("%w: the data's hash is %q, want %q", ErrIncompatible, h.hash, want.hash.name)
+	case found == nil:
+		return nil, fmt.Errorf("%w: the data's hash is %q, want one of that name by WithHash", ErrIncompatible, h.hash)
+	case found != &sipHash && want.key != nil:
+		return nil, fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, h.hash)
+	case found == &sipHash && want.seed != nil:
+		return nil, fmt.Errorf("%w: the data's hash is %q with a secret key, want seed %d", ErrIncompatible, h.hash, *want.seed)
+	case found == &sipHash && want.key == nil:
+		return nil, fmt.Errorf("%w: the data's hash is %q, want its secret key by WithKey", ErrIncompatible, h.hash)
 	}
-	switch h.hash {
-	case idMurmur3:
-		if want.key != nil {
-			return fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, name)
-		}
-		if want.seed != nil && *want.seed != h.check {
-			return fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, h.check, *want.seed)
-		}
-	case idSipHash:
-		if want.seed != nil {
-			return fmt.Errorf("%w: the data's hash is %q with a secret key, want seed %d", ErrIncompatible, name, *want.seed)
-		}
-		if want.key == nil {
-			return fmt.Errorf("%w: the data's hash is %q, want its secret key by WithKey", ErrIncompatible, name)
-		}
+	if found == &sipHash {
 		if k := keyedHasher(*want.key); k.check() != h.check {
-			return fmt.Errorf("%w: the data was made with another secret key than the given one", ErrIncompatible)
+			return nil, fmt.Errorf("%w: the data was made with another secret key than the given one", ErrIncompatible)
+		}
+	} else if seed := want.seed; seed != nil {
+		if s := murmurSeed(*seed); *seed != h.check && (found != &murmur3Hash || s != h.check) {
+			return nil, fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, h.check, *seed)
 		}
 	}
-	return nil
+	return found, nil
 }

@@ -53,7 +53,8 @@ func WithStrategy(s Strategy) Option {
 	}
 }
 
-// WithHash chooses the hash, such as [MapHash]. The default is [Murmur3].
+// WithHash chooses the hash, such as [MapHash] or one of your own. The default is
+// [Murmur3].
 func WithHash(h Hash) Option {
 	return func(o *options) {
 		o.refuse(h.validate())
@@ -62,14 +63,14 @@ func WithHash(h Hash) Option {
 }
 
 // WithSeed starts Murmur3 at a seed other than 0, so that the filters of two
-// services err on different keys. Filters with different seeds are not
-// compatible. A seed is no secret key: keys that collide under every seed can be
-// made in a millisecond. For those there is [WithKey].
+// services err on different keys; a strategy that takes the key itself gets the seed
+// too. Filters with different seeds are not compatible. A seed is no secret key: keys
+// that collide under every seed can be made in a millisecond. For those there is
+// [WithKey].
 //
-// The seeds 1 to 8 stand for themselves xor 0x9e3779b97f4a7c15: Murmur3 with one of
-// them makes half a digest of the keys that are as many bytes long.
+// The seeds 1 to 8 of Murmur3 stand for themselves xor 0x9e3779b97f4a7c15: Murmur3 with
+// one of them makes half a digest of the keys that are as many bytes long.
 func WithSeed(seed uint64) Option {
-	seed = murmurSeed(seed)
 	return func(o *options) { o.seed = &seed }
 }
 
@@ -104,19 +105,29 @@ func (o *options) hasher() (hasher, error) {
 	switch {
 	case o.key != nil && o.seed != nil:
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
-	case o.hash == &murmur3Hash && o.key != nil:
-		return hasher{}, fmt.Errorf("%w: Murmur3 and a key, want at most one: WithKey stands for SipHash", ErrInvalid)
-	case o.hash == &mapHash && (o.key != nil || o.seed != nil):
-		return hasher{}, fmt.Errorf("%w: MapHash has a seed of its own, want no seed or key", ErrInvalid)
-	case o.strategy.NeedsKey() && (o.hash == &mapHash || o.key != nil):
+	case o.hash != nil && o.key != nil:
+		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, o.hash.name)
+	case o.strategy.NeedsKey() && (o.hash != nil && o.hash != &noHash || o.key != nil):
 		return hasher{}, fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, o.strategy)
+	case o.hash == &noHash && !o.strategy.NeedsKey():
+		return hasher{}, fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, o.strategy)
+	case o.hash != nil && o.hash != &murmur3Hash && o.hash != &noHash && o.seed != nil:
+		return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, o.hash.name)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
-	case o.seed != nil:
-		return hasher{hash: &murmur3Hash, k0: *o.seed}, nil
 	}
-	if o.hash == &mapHash {
-		return hasher{hash: &mapHash}, nil
+	h := hasher{hash: &murmur3Hash}
+	if o.hash != nil {
+		h.hash = o.hash
 	}
-	return hasher{hash: &murmur3Hash}, nil
+	if o.seed != nil {
+		h.k0 = murmurSeed(*o.seed)
+	}
+	if o.strategy.NeedsKey() {
+		h.hash = &noHash
+		if o.seed != nil {
+			h.k0 = *o.seed
+		}
+	}
+	return h, nil
 }

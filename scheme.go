@@ -36,13 +36,9 @@ var noScheme = scheme{hash: hasher{hash: &murmur3Hash}}
 
 // filter returns the filter with these bits.
 func (s *scheme) filter(bits bitArray) *BloomFilter {
-	hash := s.hash.hash.id
-	if s.strategy.NeedsKey() {
-		hash = idOfKey
-	}
 	return &BloomFilter{
 		bits: bits,
-		m:    s.params.M, seed: s.hash.k0, k: uint8(s.params.K), kernel: s.strategy.id(), hash: hash,
+		m:    s.params.M, seed: s.hash.k0, k: uint8(s.params.K), kernel: s.strategy.id(), hash: s.hash.hash.id,
 		scheme: s,
 	}
 }
@@ -135,14 +131,14 @@ func (s Scheme) Strategy() Strategy { return s.scheme.orNone().strategy }
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
 // Identity returns a text that two schemes have in common if and only if they put
-// every key's bits in the same places: m, k, the strategy's name, the hash and its
+// every key's bits in the same places: m, k, the strategy's name, the hash's and its
 // seed. A secret key is represented by a check value, from which it cannot be
-// found. The text never changes for the same scheme, except that one with
-// [MapHash] or with a strategy without a name is another in every process.
+// found. The text never changes for the same scheme, except that one that is not
+// [Scheme.Portable] is another in every process.
 func (s Scheme) Identity() string { return s.scheme.orNone().identity() }
 
 func (s *scheme) identity() string {
-	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.hash.name, s.hash.check())
+	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.hash.quoted(), s.hash.check())
 }
 
 // String returns the Identity, for a log. It holds no secret key.
@@ -150,6 +146,48 @@ func (s Scheme) String() string { return s.Identity() }
 
 // GoString is String: %#v would print the secret key.
 func (s Scheme) GoString() string { return s.Identity() }
+
+// digest hashes a key.
+func (s *scheme) digest(key []byte) (h1, h2 uint64) {
+	if s.hash.hash == &noHash {
+		panic(s.misuse("Hash"))
+	}
+	return s.hash.sum(key)
+}
+
+func (s *scheme) misuse(call string) string {
+	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, s.strategy)
+}
+
+// Hash returns the 128-bit digest of a key, as [BloomFilter.Hash] of a filter with this
+// scheme does. It allocates nothing. It panics if the strategy needs the key itself.
+func (s Scheme) Hash(key []byte) (h1, h2 uint64) { return s.scheme.orNone().digest(key) }
+
+// HashString is [Scheme.Hash] for a string, without copying it.
+func (s Scheme) HashString(key string) (h1, h2 uint64) { return s.Hash(bytesOf(key)) }
+
+// HashFunc returns the hash of the keys. [WithKey] stands for one named "siphash", and a
+// strategy that takes the key itself has one named "none".
+func (s Scheme) HashFunc() Hash { return Hash{s.scheme.orNone().hash.hash} }
+
+// Seed returns what [WithSeed] has set, 0 if nothing; for Murmur3's seeds 1 to 8, what they
+// stand for. Of a secret key nothing can be learned here.
+func (s Scheme) Seed() uint64 {
+	if s.Keyed() {
+		return 0
+	}
+	return s.scheme.orNone().hash.k0
+}
+
+// Keyed reports whether keys are hashed under a secret key, by [WithKey].
+func (s Scheme) Keyed() bool { return s.scheme.orNone().hash.hash == &sipHash }
+
+// Portable returns nil if another process can understand the bits: if it can have the
+// same scheme, given the secret key or the strategy and hash of one's own that it needs.
+// Otherwise the error wraps [ErrNotPortable] and says why: with [MapHash], or a strategy
+// or hash without a name. Filters that are not portable cannot be written. For the zero
+// Scheme it wraps [ErrInvalid].
+func (s Scheme) Portable() error { return s.scheme.orNone().portable() }
 
 // AppendPositions appends the positions of a key's k bits, each in [0, m) and not
 // necessarily different, in the order in which the strategy finds them.
@@ -172,6 +210,19 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	}
 	h1, h2 := s.hash.sum(key)
+	return s.appendDigestPositions(dst, h1, h2)
+}
+
+// AppendPositionsHash is [Scheme.AppendPositions] for a key whose digest is already known,
+// see [BloomFilter.AddHash]. It panics if the strategy needs the key itself.
+func (s Scheme) AppendPositionsHash(dst []uint64, h1, h2 uint64) []uint64 {
+	return s.scheme.orNone().appendDigestPositions(dst, h1, h2)
+}
+
+func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
+	if s.strategy.NeedsKey() {
+		panic(s.misuse("AppendPositionsHash"))
+	}
 	if s.strategy.id() == idDoubleHashing { // its i-th position takes i steps: take each once
 		x, y := h1, h2^doubleXor
 		for range s.params.K {

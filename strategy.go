@@ -49,7 +49,7 @@ func (s Strategy) id() strategyID { return s.get().id }
 // goroutines at once.
 type IndexFunc func(h1, h2 uint64, i int, m uint64) uint64
 
-// strategyID picks a kernel. The numbers are frozen: append, never edit.
+// strategyID picks a kernel.
 type strategyID uint8
 
 const (
@@ -148,6 +148,8 @@ func (s Strategy) validate() error {
 		return nil
 	case d.index == nil:
 		return fmt.Errorf("%w: strategy %q has no index function", ErrInvalid, d.name)
+	case len(d.name) > maxName:
+		return fmt.Errorf("%w: strategy name %.20q… has %d bytes, want at most %d", ErrInvalid, d.name, len(d.name), maxName)
 	case d.taken():
 		return fmt.Errorf("%w: strategy name %q is taken by this package", ErrInvalid, d.name)
 	}

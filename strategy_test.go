@@ -18,7 +18,10 @@ import (
 // positionsOf returns the distinct positions of a key by the strategy's pure
 // function, or by its definition where it has none.
 func positionsOf(f *BloomFilter, key []byte) []uint64 {
-	h1, h2 := f.Hash(key)
+	var h1, h2 uint64
+	if !f.Strategy().NeedsKey() {
+		h1, h2 = f.Hash(key)
+	}
 	seen := map[uint64]bool{}
 	for i := range f.Params().K {
 		switch f.kernel {
@@ -29,8 +32,9 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 			}
 			seen[murmur3.SeedSum64(seed, key)%f.Params().M] = true
 		case idBitsAndBlooms:
-			h := [4]uint64{h1, h2}
-			h[2], h[3] = f.Hash(append(key[:len(key):len(key)], 1))
+			var h [4]uint64
+			h[0], h[1] = murmur3.SeedSum128(f.seed, f.seed, key)
+			h[2], h[3] = murmur3.SeedSum128(f.seed, f.seed, append(key[:len(key):len(key)], 1))
 			seen[(h[i%2]+uint64(i)*h[[]int{2, 3, 3, 2}[i%4]])%f.Params().M] = true
 		default:
 			seen[f.Strategy().def.index(h1, h2, i, f.Params().M)] = true
