@@ -128,13 +128,13 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 	switch {
 	case f.kernel.groups() > 0:
 		for i := range group {
-			f.bits.block(d[i].h1, f.m)[0].Load()
+			(*block)(f.block(d[i].h1))[0].Load()
 		}
 	case f.kernel == idDoubleHashing:
 		for i := range group {
 			x, y := d[i].h1, d[i].h2^doubleXor
 			for range f.k {
-				f.bits.get(reduce(x, f.m))
+				f.bits.get(reduce(x, f.units))
 				x = x*doubleMul + y
 			}
 		}

@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"hash/maphash"
+	"sync/atomic"
 
 	"github.com/twmb/murmur3"
 )
@@ -18,7 +19,7 @@ type BloomFilter struct {
 	bits bitArray
 
 	// What Add and Contains need of the scheme, together.
-	m      uint64
+	units  uint64 // what a digest selects among: blocks, or bits where there are no blocks
 	seed   uint64
 	k      uint8
 	kernel strategyID
@@ -107,30 +108,35 @@ func (s *scheme) newFilter() (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	var h1, h2 uint64
 	switch f.hash {
-	case idMurmur3:
-		h1, h2 = murmur3.SeedSum128(f.seed, f.seed, key)
 	case idMapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-		h2 = widen(h1)
+		h1 := maphash.Bytes(mapSeed, key)
+		if f.kernel == idBlocked2 { // blocked2Add without the call
+			y, p := widen(h1)^doubleXor, f.block(h1)
+			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
+			w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
+			m0, m1 := set2(w0, w1, y, y>>6)
+			if k := f.k; k > 2 {
+				m0, m1 = set2(m0, m1, y>>12, y>>18)
+				if k > 4 {
+					m0, m1 = set2(m0, m1, y>>24, y>>30)
+					if k > 6 {
+						m0, m1 = blocked2More(m0, m1, y, int(k))
+					}
+				}
+			}
+			return flipTwo(a0, a1, m0^w0, m1^w1)
+		}
+		return f.AddHash(h1, widen(h1))
+	case idMurmur3:
+		return f.AddHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.addKey(key)
 	case idOwnHash64:
-		h1 = f.scheme.hash.hash.sum64(unescaped(key))
-		h2 = widen(h1)
-	default:
-		h1, h2 = f.scheme.hash.sum(key)
+		h1 := f.scheme.hash.hash.sum64(unescaped(key))
+		return f.AddHash(h1, widen(h1))
 	}
-	switch f.kernel { // as in AddHash, which would be one more call
-	case idDoubleHashing:
-		return doubleAdd(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked2:
-		return blocked2Add(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked4:
-		return blocked4Add(f.bits, f.m, int(f.k), h1, h2)
-	}
-	return f.AddHash(h1, h2)
+	return f.AddHash(f.scheme.hash.sum(key))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
@@ -152,20 +158,22 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	switch f.kernel {
-	case idDoubleHashing:
-		return doubleAdd(f.bits, f.m, int(f.k), h1, h2)
+	case idDoubleHashing, kernelDoubleStraight:
+		return doubleAdd(f, h1, h2)
 	case idBlocked2:
-		return blocked2Add(f.bits, f.m, int(f.k), h1, h2)
+		return blocked2Add(f, h1, h2)
 	case idBlocked4:
-		return blocked4Add(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked1, idBlocked8:
-		return blockedAdd(f.bits, f.m, int(f.k), f.kernel.groups(), h1, h2)
+		return blocked4Add(f, h1, h2)
+	case idBlocked1:
+		return blocked1Add(f, h1, h2)
+	case idBlocked8:
+		return blocked8Add(f, h1, h2)
 	case idGuavaMitz64:
 		return mitz64Add(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
 		return mitz32Add(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idCustom:
-		return customAdd(f.bits, f.m, int(f.k), f.scheme.strategy.def, h1, h2)
+		return customAdd(f.bits, f.units, int(f.k), f.scheme.strategy.def, h1, h2)
 	}
 	panic(f.misuse("AddHash"))
 }
@@ -181,30 +189,34 @@ func (f *BloomFilter) addKey(key []byte) bool {
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	var h1, h2 uint64
 	switch f.hash {
-	case idMurmur3:
-		h1, h2 = murmur3.SeedSum128(f.seed, f.seed, key)
 	case idMapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-		h2 = widen(h1)
+		h1 := maphash.Bytes(mapSeed, key)
+		if f.kernel == idBlocked2 { // blocked2Contains without the call
+			y, p := widen(h1)^doubleXor, f.block(h1)
+			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
+			m0, m1 := set2(w0, w1, y, y>>6)
+			if k := f.k; k > 2 {
+				m0, m1 = set2(m0, m1, y>>12, y>>18)
+				if k > 4 {
+					m0, m1 = set2(m0, m1, y>>24, y>>30)
+					if k > 6 {
+						m0, m1 = blocked2More(m0, m1, y, int(k))
+					}
+				}
+			}
+			return (m0^w0)|(m1^w1) == 0
+		}
+		return f.ContainsHash(h1, widen(h1))
+	case idMurmur3:
+		return f.ContainsHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.containsKey(key)
 	case idOwnHash64:
-		h1 = f.scheme.hash.hash.sum64(unescaped(key))
-		h2 = widen(h1)
-	default:
-		h1, h2 = f.scheme.hash.sum(key)
+		h1 := f.scheme.hash.hash.sum64(unescaped(key))
+		return f.ContainsHash(h1, widen(h1))
 	}
-	switch f.kernel { // as in ContainsHash, which would be one more call
-	case idDoubleHashing:
-		return doubleContains(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked2:
-		return blocked2Contains(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked4:
-		return blocked4Contains(f.bits, f.m, int(f.k), h1, h2)
-	}
-	return f.ContainsHash(h1, h2)
+	return f.ContainsHash(f.scheme.hash.sum(key))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -214,20 +226,22 @@ func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(bytesO
 // It panics where [BloomFilter.AddHash] does.
 func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 	switch f.kernel {
-	case idDoubleHashing:
-		return doubleContains(f.bits, f.m, int(f.k), h1, h2)
+	case idDoubleHashing, kernelDoubleStraight:
+		return doubleContains(f, h1, h2)
 	case idBlocked2:
-		return blocked2Contains(f.bits, f.m, int(f.k), h1, h2)
+		return blocked2Contains(f, h1, h2)
 	case idBlocked4:
-		return blocked4Contains(f.bits, f.m, int(f.k), h1, h2)
-	case idBlocked1, idBlocked8:
-		return blockedContains(f.bits, f.m, int(f.k), f.kernel.groups(), h1, h2)
+		return blocked4Contains(f, h1, h2)
+	case idBlocked1:
+		return blocked1Contains(f, h1, h2)
+	case idBlocked8:
+		return blocked8Contains(f, h1, h2)
 	case idGuavaMitz64:
 		return mitz64Contains(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
 		return mitz32Contains(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idCustom:
-		return customContains(f.bits, f.m, int(f.k), f.scheme.strategy.def, h1, h2)
+		return customContains(f.bits, f.units, int(f.k), f.scheme.strategy.def, h1, h2)
 	}
 	panic(f.misuse("ContainsHash"))
 }

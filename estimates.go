@@ -11,7 +11,9 @@ import (
 func (f *BloomFilter) FillRatio() float64 { return f.fill(f.bits.count()) }
 
 // fill is 0 for the zero BloomFilter, which has no bits.
-func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / max(1, float64(f.m)) }
+func (f *BloomFilter) fill(ones uint64) float64 {
+	return float64(ones) / max(1, float64(f.scheme.orNone().params.M))
+}
 
 // EstimatedCount returns how many different keys have most likely been added,
 // whether or not their Add returned true, in O(m), rounded; see [Strategy.EstimatedN].
@@ -25,7 +27,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 	if x == 0 {
 		return 0 // also of the zero BloomFilter
 	}
-	n := f.scheme.strategy.EstimatedN(f.m, int(f.k), x)
+	n := f.scheme.strategy.EstimatedN(f.scheme.params.M, int(f.k), x)
 	if n >= math.MaxUint64 {
 		return math.MaxUint64
 	}
@@ -48,7 +50,7 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 		return blockedTally(f.bits, int(f.k)/z, z)
 	}
 	if f.kernel == idGuavaMitz32 {
-		s := spreadOver(mitz32Values, f.m)
+		s := spreadOver(mitz32Values, f.scheme.params.M)
 		low, high := f.bits.countAround(s.low)
 		return low + high, s.rate(float64(low), float64(high), int(f.k))
 	}

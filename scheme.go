@@ -36,9 +36,16 @@ var noScheme = scheme{hash: hasher{hash: &murmur3Hash}}
 
 // filter returns the filter with these bits.
 func (s *scheme) filter(bits bitArray) *BloomFilter {
+	units, kernel := s.params.M, s.strategy.id()
+	switch {
+	case kernel.groups() > 0:
+		units /= blockBits
+	case kernel == idDoubleHashing:
+		kernel = kernelOfDouble(s.params.M, s.params.K)
+	}
 	return &BloomFilter{
-		bits: bits,
-		m:    s.params.M, seed: s.hash.k0, k: uint8(s.params.K), kernel: s.strategy.id(), hash: s.hash.hash.id,
+		bits:  bits,
+		units: units, seed: s.hash.k0, k: uint8(s.params.K), kernel: kernel, hash: s.hash.hash.id,
 		scheme: s,
 	}
 }

@@ -67,6 +67,11 @@ const (
 	idBitsAndBlooms
 )
 
+// Kernels that a filter has in place of its strategy's own. They are in no file.
+const (
+	kernelDoubleStraight strategyID = 128 + iota
+)
+
 // maxK is the largest number of bits a key may have. Half the bits of a filter
 // are set at its best, so k = 64 reaches rates below 1e-19; more would be slower
 // and no better.

@@ -24,7 +24,7 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	}
 	seen := map[uint64]bool{}
 	for i := range f.Params().K {
-		switch f.kernel {
+		switch f.scheme.strategy.id() {
 		case idSeededHashing:
 			seed := f.seed + uint64(i)
 			if n := len(key); n >= 1 && n <= 8 && seed == uint64(n) {
@@ -69,33 +69,45 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 				if k > s.maxK() {
 					continue
 				}
-				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), WithSeed(m+uint64(k)))
-				if s.blocked() && (m%512 != 0 || k%s.groups() != 0) {
-					require.ErrorIs(t, err, ErrInvalid)
-					continue
+				for _, hash := range []Option{WithSeed(m + uint64(k)), WithHash(MapHash)} { // each has its way to the kernels
+					f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), hash)
+					if err != nil {
+						require.ErrorIs(t, err, ErrInvalid)
+						require.True(t, s.blocked() && (m%512 != 0 || k%s.groups() != 0) || s.NeedsKey(), "%s m=%d k=%d: %v", s, m, k, err)
+						continue
+					}
+					kernelEqualsIndexFunction(t, f)
 				}
-				require.NoError(t, err)
-				for i := range uint64(8) {
-					key := []byte(formatUint(mix(i)))
-					want := positionsOf(f, key)
-					f.Clear()
-					if !f.Add(key) {
-						t.Fatalf("%s m=%d k=%d: Add to an empty filter is false", s, m, k)
-					}
-					require.Equal(t, want, setBits(f), "%s m=%d k=%d", s, m, k)
-					if f.Add(key) || !f.Contains(key) {
-						t.Fatalf("%s m=%d k=%d: an added key is not there", s, m, k)
-					}
-					for _, pos := range want { // each bit that lacks is noticed, and set again
-						f.bits[pos/64].And(^(uint64(1) << (pos % 64)))
-						if f.Contains(key) {
-							t.Fatalf("%s m=%d k=%d: Contains does not look at %d", s, m, k, pos)
-						}
-						if !f.Add(key) || !f.Contains(key) {
-							t.Fatalf("%s m=%d k=%d: Add does not see that %d lacks", s, m, k, pos)
-						}
-					}
-				}
+			}
+		}
+	}
+	for k := 1; k <= 8; k++ { // above 4 MiB it has another kernel
+		f, err := NewWithParams(Params{M: 4<<23 + 64, K: k}, WithHash(MapHash))
+		require.NoError(t, err)
+		require.Equal(t, idDoubleHashing, f.kernel)
+		kernelEqualsIndexFunction(t, f)
+	}
+}
+
+func kernelEqualsIndexFunction(t *testing.T, f *BloomFilter) {
+	for i := range uint64(8) {
+		key := []byte(formatUint(mix(i)))
+		want := positionsOf(f, key)
+		f.Clear()
+		if !f.Add(key) {
+			t.Fatalf("%s: Add to an empty filter is false", f)
+		}
+		require.Equal(t, want, setBits(f), "%s", f)
+		if f.Add(key) || !f.Contains(key) {
+			t.Fatalf("%s: an added key is not there", f)
+		}
+		for _, pos := range want { // each bit that lacks is noticed, and set again
+			f.bits[pos/64].And(^(uint64(1) << (pos % 64)))
+			if f.Contains(key) {
+				t.Fatalf("%s: Contains does not look at %d", f, pos)
+			}
+			if !f.Add(key) || !f.Contains(key) {
+				t.Fatalf("%s: Add does not see that %d lacks", f, pos)
 			}
 		}
 	}

@@ -3,8 +3,8 @@ package twins
 // Hashes and strategies of a user's own, and what options may say.
 var ownTwins = []twin{
 	{name: "an own hash is left out of Add", tests: []string{"TestOwnHashIsTheHash"}, edits: []edit{{"bloom.go", `	case idOwnHash64:
-		h1 = f.scheme.hash.hash.sum64(unescaped(key))`, `	case idOwnHash64:
-		h1, _ = murmur3.SeedSum128(f.seed, f.seed, key)`, 2}}},
+		h1 := f.scheme.hash.hash.sum64(unescaped(key))`, `	case idOwnHash64:
+		h1, _ := murmur3.SeedSum128(f.seed, f.seed, key)`, 2}}},
 	{name: "an own hash is not compared", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("hash.go", `d.name == other.name && d.serial == other.serial`, `true`)},
 	{name: "a file with another own hash is read", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("header.go", `want.hash != nil && want.hash.name == h.hash {`, `want.hash != nil && want.hash.own() {`)},
 	{name: "a key of an own hash escapes", tests: []string{"TestNoAllocations"}, edits: one("escape.go", `	p := uintptr(unsafe.Pointer(unsafe.SliceData(key)))
