@@ -21,6 +21,7 @@ var imports = []string{
 	"github.com/redis/go-redis/v9",
 	"github.com/seed3447c163/bloom",
 	"github.com/seed3447c163/bloom/counting",
+	"github.com/seed3447c163/bloom/guard",
 	"github.com/seed3447c163/bloom/interop/bitsandblooms",
 	"github.com/seed3447c163/bloom/interop/guava",
 	"github.com/seed3447c163/bloom/persist",

@@ -45,6 +45,23 @@ var guardTwins = in("guard",
 	twin{name: "guard, file: the checksum of the header", tests: []string{"TestDamage"}, edits: one("file.go", `got != sum {`, `false && got != sum {`)},
 	twin{name: "guard, file: bytes after the end", tests: []string{"TestDamage"}, edits: one("file.go", `	case n > 0:`, `	case n > 1:`)},
 	twin{name: "guard: a call that counts for too few", tests: []string{"TestTally"}, edits: one("counts.go", `n.Add(weight)`, `n.Add(weight / 2)`)},
+	twin{name: "guard, list: a bad file replaces the list", tests: []string{"TestListUnderLoad", "TestList"}, slow: true, edits: one("list.go", `	if err != nil {
+		l.err = fmt`, `	if f == nil {
+		f = bloom.MustNew(1, 0.5)
+	}
+	if l.filter.Load() != nil {
+		l.filter.Store(f)
+	}
+	if err != nil {
+		l.err = fmt`)},
+	twin{name: "guard, list: the time of a new file is believed", tests: []string{"TestList"}, edits: one("list.go", `const settle = 3 * time.Second`, `const settle = -time.Hour`)},
+	twin{name: "guard, list: only a new file is seen, not a changed one", tests: []string{"TestList", "TestListIsNotReadAgain"}, edits: one("list.go", ` && s.info.Size() == info.Size() &&
+		s.info.ModTime().Equal(info.ModTime()) && s.read.Sub(info.ModTime()) >= settle`, ``)},
+	twin{name: "guard, list: a bad file is forgotten", tests: []string{"TestListIsNotReadAgain"}, edits: one("list.go", `		return false, l.err
+	}
+	l.seen`, `		return false, nil
+	}
+	l.seen`)},
 )
 
 // enterSlowly lets other goroutines go on between the load of the state and the second
