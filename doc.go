@@ -44,7 +44,8 @@
 // Beyond n it goes on working and never misses, but the rate rises above p: at 1.5 n
 // from 1 % to 6 %, at 2 n to 16 %. [BloomFilter.Stats] says how far it is. A guess that
 // is too high costs only memory: twice the n, twice the bytes. If no number can be
-// named, package scalable grows.
+// named, package scalable grows, or [BloomFilter.FoldTo] shrinks a filter that was made
+// large.
 //
 // Choose p by what a false positive costs. A disk read in vain: 1 %. A message that is
 // looked at by a slower check: 0.1 %. A page that a crawler never fetches, a record that
@@ -57,7 +58,8 @@
 //	1e-4          19.2   13           2.4 MB
 //	1e-6          28.8   20           3.6 MB
 //
-// [ParamsFor] computes it for every n and p without making the filter.
+// [ParamsFor] computes it for every n and p without making the filter, and [ParamsForBits]
+// says what rate so many bits a key have.
 //
 // # Choosing a strategy
 //

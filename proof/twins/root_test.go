@@ -205,6 +205,12 @@ var rootTwins = []twin{
 		return 0`)},
 	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
 
+	// Folds.
+	{name: "a fold loses a bit across words", tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `word>>shift | next<<(64-shift)`, `word>>shift`)},
+	{name: "a fold of blocks takes every other one", slow: true, tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `from[first+j*blockWords]`, `from[first+j/2*blockWords]`)},
+	{name: "FoldTo does not look at the bits", tests: []string{"TestFoldTo"}, edits: one("fold.go", `collisions <= p {`, `collisions <= 2*p {`)},
+	{name: "a fold keeps its N", tests: []string{"TestFoldedParams"}, edits: one("fold.go", `		params.N = s.keysFor`, `		params.N = s.params.N + 0*s.keysFor`)},
+
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{
 		{file: "bloom.go", old: `(murmur3.SeedSum128(f.seed, f.seed, key))`, new: `(escape(&f.scheme.hash, key))`, times: 2},
