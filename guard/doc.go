@@ -6,7 +6,7 @@
 //
 //	user, found, err := guard.Get(ctx, g, key, db.User) // the filter, then the store
 //	err = g.Put(func() error { return tx.Commit() }, key) // the filter, then the store
-//	err = g.Save(ctx)                              // now and then
+//	position, err := g.Save(ctx)                   // now and then
 //
 // # Life
 //

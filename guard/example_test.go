@@ -82,7 +82,7 @@ func Example() {
 		}
 	}
 	put("7", "Ada")
-	if err := g.Save(ctx); err != nil { // every minute, say
+	if _, err := g.Save(ctx); err != nil { // every minute, say
 		panic(err)
 	}
 	put("8", "Grace") // not in the file

@@ -57,23 +57,26 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 // Save writes the filter to the Guard's file, together with the store's position, as
 // [persist.Save] does: after a crash at any moment it is the old file or the new one.
 // Keys may be put meanwhile. How often it is called decides only how many keys Open
-// has to catch up with: what the store forgets of its log must not be newer than the
-// position of the last Save that has returned.
+// has to catch up with. It returns the position: of a log that the store keeps for the
+// Guard only, what is at or before it can be deleted.
 //
 // The error wraps [ErrNotReady] if there is no filter yet, [bloom.ErrInvalid] if there
 // is no path or the position is too short or too long, or is that of the store or of
 // persist.Save.
-func (g *Guard) Save(ctx context.Context) error {
+func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
 	g.saving.Lock()
 	defer g.saving.Unlock()
 	if g.path == "" {
-		return fmt.Errorf("%w: path \"\", want that of a file", bloom.ErrInvalid)
+		return nil, fmt.Errorf("%w: path \"\", want that of a file", bloom.ErrInvalid)
 	}
 	s, err := g.snapshot(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = persist.Save(g.path, s)
 	}
-	return persist.Save(g.path, s)
+	if err != nil {
+		return nil, err
+	}
+	return s.position, nil
 }
 
 // snapshot returns a filter and a position that was asked for while that filter was

@@ -24,7 +24,7 @@ func sample(t *testing.T) []byte {
 	m := newMemStore("a", "b")
 	g := must(New(path, 10, 0.01, m))
 	require.NoError(t, g.Open(t.Context()))
-	require.NoError(t, g.Save(t.Context()))
+	require.NoError(t, save(g))
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return raw
@@ -108,7 +108,7 @@ func TestBadFile(t *testing.T) {
 	require.ErrorContains(t, err, path)
 	require.True(t, g.Contains([]byte("x")))
 	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
-	require.NoError(t, g.Save(t.Context()))
+	require.NoError(t, save(g))
 	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()))
 
 	secret := WithBloom(bloom.WithKey([16]byte{1}))
@@ -117,7 +117,7 @@ func TestBadFile(t *testing.T) {
 
 	g = must(New(path, 10, 0.01, m, WithBloom(bloom.WithHash(bloom.MapHash))))
 	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
-	require.ErrorIs(t, g.Save(t.Context()), bloom.ErrNotPortable)
+	require.ErrorIs(t, save(g), bloom.ErrNotPortable)
 	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()), "the old file is still there")
 }
 
@@ -143,7 +143,7 @@ func TestBadPosition(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "guard")
 		g := must(New(path, 10, 0.01, c.store))
 		require.NoError(t, g.Open(t.Context()))
-		require.ErrorIs(t, g.Save(t.Context()), c.want)
+		require.ErrorIs(t, save(g), c.want)
 		if c.want == nil {
 			_, position, err := load(path, nil)
 			require.NoError(t, err)

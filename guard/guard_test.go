@@ -39,7 +39,7 @@ func TestLife(t *testing.T) {
 	require.Zero(t, g.Stats())
 	require.Zero(t, g.SizeBytes())
 	require.Contains(t, g.String(), "not ready")
-	require.ErrorIs(t, g.Save(t.Context()), ErrNotReady)
+	require.ErrorIs(t, save(g), ErrNotReady)
 
 	put(t, g, m, "c")
 	require.NoError(t, g.Open(t.Context()))
@@ -54,7 +54,7 @@ func TestLife(t *testing.T) {
 	require.Equal(t, g.Stats().SizeBytes, g.SizeBytes())
 	require.Contains(t, g.String(), "keys=3 filter=bloom.BloomFilter(n=100")
 
-	require.NoError(t, g.Save(t.Context()))
+	require.NoError(t, save(g))
 	put(t, g, m, "d")
 	m.delete("a")
 	require.True(t, g.Contains([]byte("d")))
@@ -77,7 +77,7 @@ func TestLife(t *testing.T) {
 	require.True(t, g.Contains([]byte("b")))
 	require.EqualValues(t, 3, g.Counts().Keys)
 	require.EqualValues(t, 1000, g.Counts().N)
-	require.NoError(t, g.Save(t.Context()))
+	require.NoError(t, save(g))
 }
 
 func TestWithoutFile(t *testing.T) {
@@ -85,7 +85,7 @@ func TestWithoutFile(t *testing.T) {
 	g := must(New("", 10, 0.01, m))
 	require.NoError(t, g.Open(t.Context()))
 	require.True(t, look(t, g, m, "a"))
-	require.ErrorIs(t, g.Save(t.Context()), bloom.ErrInvalid)
+	require.ErrorIs(t, save(g), bloom.ErrInvalid)
 }
 
 // TestErrors: what fails leaves the guard as it was, and nobody is told a false no.

@@ -127,3 +127,9 @@ func names(n int) (keys []string) {
 	}
 	return keys
 }
+
+// save saves and drops the position.
+func save(g *Guard) error {
+	_, err := g.Save(context.Background())
+	return err
+}

@@ -137,7 +137,7 @@ func serve(path string) error {
 	}()
 	go func() {
 		for {
-			if err := g.Save(context.Background()); err != nil && !errors.Is(err, ErrNotReady) {
+			if err := save(g); err != nil && !errors.Is(err, ErrNotReady) {
 				errs <- err
 			}
 			time.Sleep(time.Millisecond)
