@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"strings"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // Read reads a filter that [BloomFilter.WriteTo] has written, in O(m), and nothing
@@ -167,7 +167,7 @@ func (in *source) words(m uint64) (bitArray, error) {
 	}
 	total := wordsFor(m)
 	room := min(total, headerUnit) // about as much as has arrived
-	if remaining(in.r) >= total*8 {
+	if remaining.Of(in.r) >= total*8 {
 		room = total
 	}
 	b, err := tryWords(m, room)
@@ -205,29 +205,6 @@ func (in *source) trailer() error {
 		return fmt.Errorf("%w: checksum %x, want %x", ErrCorrupt, got, want)
 	}
 	return nil
-}
-
-// remaining returns how many bytes r still has, or 0 if that is not known.
-func remaining(r io.Reader) uint64 {
-	switch r := r.(type) {
-	case *bytes.Reader:
-		return uint64(r.Len())
-	case *bytes.Buffer:
-		return uint64(r.Len())
-	case *strings.Reader:
-		return uint64(r.Len())
-	case *os.File:
-		info, err := r.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			return 0
-		}
-		at, err := r.Seek(0, io.SeekCurrent)
-		if err != nil || at > info.Size() {
-			return 0
-		}
-		return uint64(info.Size() - at)
-	}
-	return 0
 }
 
 // bytes views the words as memory, while nobody else knows of them.

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 func TestSeveralFiltersInOneStream(t *testing.T) {
@@ -30,7 +32,7 @@ func TestSeveralFiltersInOneStream(t *testing.T) {
 	require.NoError(t, err)
 	_, err = file.Seek(0, io.SeekStart)
 	require.NoError(t, err)
-	require.Equal(t, uint64(stream.Len()), remaining(file))
+	require.Equal(t, uint64(stream.Len()), remaining.Of(file))
 	// A reader of no known length, too.
 	for _, r := range []io.Reader{file, bytes.NewReader(stream.Bytes()), iotest.HalfReader(bytes.NewReader(stream.Bytes()))} {
 		for _, f := range want {

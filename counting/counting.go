@@ -20,14 +20,15 @@ type Filter struct {
 // [bloom.BloomFilter] that bloom.New makes of the same arguments: 4 times the memory.
 // All strategies will do.
 //
-// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, or an option is
-// not valid, and [bloom.ErrTooLarge] if the machine has too little memory.
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is not valid,
+// and [bloom.ErrTooLarge] if the counters take more than the machine's memory or
+// [bloom.WithMaxBytes].
 func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	scheme, err := bloom.NewScheme(n, p, opts...)
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(scheme)
+	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
 // NewWithParams returns an empty filter of exactly params.M counters with params.K
@@ -37,11 +38,11 @@ func NewWithParams(params bloom.Params, opts ...bloom.Option) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(scheme)
+	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
-func newFilter(scheme bloom.Scheme) (*Filter, error) {
-	c, err := newCounters(scheme.Params().M)
+func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
+	c, err := newCounters(scheme.Params().M, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -53,13 +54,16 @@ const maxCounters = 1 << 62 / counterBits
 
 // newCounters borrows the root package's bit array, which knows what the machine can
 // hold and how large memory is best asked for.
-func newCounters(m uint64) (counters, error) {
+func newCounters(m, limit uint64) (counters, error) {
 	if m >= maxCounters {
-		return nil, fmt.Errorf("counting: %w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
+		return nil, fmt.Errorf("%w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
+	}
+	if bytes := wordsFor(m) * 8; bytes > limit {
+		return nil, fmt.Errorf("%w: m = %d counters are %d bytes, want at most %d", bloom.ErrTooLarge, m, bytes, limit)
 	}
 	b, err := bloom.NewWithParams(bloom.Params{M: wordsFor(m) * 64, K: 1})
 	if err != nil {
-		return nil, fmt.Errorf("counting: m = %d counters of %d bits: %w", m, counterBits, err)
+		return nil, fmt.Errorf("%w, for m = %d counters of %d bits", err, m, counterBits)
 	}
 	return b.Words(), nil
 }
@@ -100,7 +104,7 @@ next:
 //
 // At least one, if meanwhile no other key's counters rise from 0 or fall to 0 that are
 // the key's too: then its zeros only ever become fewer, which is all that the proof in
-// package bloom needs. TestOneWinnerInEveryInterleaving has both as a model.
+// package bloom needs. TestEveryInterleaving has both as a model.
 
 // Add adds a key, once more if it is there already. It returns true if the key is
 // definitely new and this call is the one that added it, false if it was probably there

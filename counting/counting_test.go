@@ -1,9 +1,9 @@
 package counting
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,8 +14,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 )
-
-var all = flag.Bool("all", false, "run the large tests: millions of operations and races")
 
 var strategies = []bloom.Strategy{
 	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8,
@@ -312,7 +310,45 @@ func TestBadParameters(t *testing.T) {
 	if f, err := NewWithParams(bloom.Params{M: 1}); f != nil || !errors.Is(err, bloom.ErrInvalid) {
 		t.Errorf("k = 0: %v, %v", f, err)
 	}
-	if got := must(10, 0.1, bloom.WithStrategy(bloom.SeededHashing)).Strategy().Name(); got != bloom.SeededHashing.Name() {
+	if got := must(10, 0.1, bloom.WithStrategy(bloom.SeededHashing)).Stats().Strategy; got != bloom.SeededHashing.Name() {
 		t.Errorf("strategy %q", got)
+	}
+}
+
+// TestMaxBytes: the limit is for all counters.
+func TestMaxBytes(t *testing.T) {
+	size := must(1000, 0.01).SizeBytes()
+	f, err := New(1000, 0.01, bloom.WithMaxBytes(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := written(t, f)
+	if _, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(size)); err != nil {
+		t.Errorf("read with enough: %v", err)
+	}
+	few := bloom.WithMaxBytes(size - 1)
+	if f, err := New(1000, 0.01, few); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("New with a byte too few: %v, %v", f, err)
+	}
+	if f, err := NewWithParams(bloom.Params{M: size * 2, K: 3}, few); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("NewWithParams with a byte too few: %v, %v", f, err)
+	}
+	if f, err := Read(bytes.NewReader(data), few); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("Read with a byte too few: %v, %v", f, err)
+	}
+}
+
+// TestStats: those of the plain filter with the same keys, and the memory of the counters.
+func TestStats(t *testing.T) {
+	f := must(1000, 0.01, bloom.WithStrategy(bloom.Blocked))
+	var b [16]byte
+	for i := range uint64(700) {
+		f.Add(key(&b, i))
+		f.Add(key(&b, i))
+	}
+	want := f.BloomFilter().Stats()
+	want.SizeBytes *= counterBits
+	if got := f.Stats(); got != want || got.EstimatedCount < 650 || got.EstimatedCount > 750 {
+		t.Errorf("Stats = %+v, want %+v", got, want)
 	}
 }

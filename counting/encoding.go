@@ -8,9 +8,16 @@ import (
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
-// The format, version 1, frozen: the magic, and then four filters in the format of
-// package bloom, of m bits each and with equal parameters. Bit i of the first is the
-// lowest bit of counter i, that of the fourth its highest.
+// The format, version 1. All numbers are little-endian.
+//
+//	bytes  field
+//	8      magic: 89 62 6c 6f 6f 6d 63 01, the last of them the version
+//	4 times
+//	…      a filter in the format of package bloom, of m bits; all four have the same header
+//	8      checksum: CRC-32 and CRC-32C of the magic and of the last 8 bytes of each filter
+//
+// Bit i of the first filter is the lowest bit of counter i, that of the fourth its highest.
+// docs/format.md says what a decoder must check.
 const magic = "\x89bloomc\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes
@@ -29,7 +36,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	for j := range planes {
 		plane, err := f.scheme.Filter()
 		if err != nil {
-			return 0, fmt.Errorf("counting: %w", err)
+			return 0, err
 		}
 		planes[j] = plane
 	}
@@ -47,27 +54,24 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	for _, plane := range planes {
 		out.Filter(plane)
 	}
-	n, err := out.Result()
-	return n, frame.Wrap("counting", err)
+	out.Numbers()
+	return out.Result()
 }
 
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its
 // end. At the end of the stream it returns io.EOF itself. Options and errors are those of
-// [bloom.Read]; [bloom.WithMaxBytes] speaks of m bits, and the counters take 4 times as
-// much.
+// [bloom.Read]; [bloom.WithMaxBytes] bounds the memory of all counters, as in [New].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	f, err := read(frame.NewReader(r), opts)
-	return f, frame.Wrap("counting", err)
-}
-
-func read(in *frame.Reader, opts []bloom.Option) (*Filter, error) {
+	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
 		return nil, err
 	}
+	limit := bloom.MaxBytes(opts...)
+	perPlane := append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(maxPlane(limit)))
 	var planes [counterBits]*bloom.BloomFilter
 	for j := range planes {
 		what := fmt.Sprintf("bit %d of the counters", j)
-		plane, err := in.Filter(what, opts)
+		plane, err := in.Filter(what, perPlane)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +80,10 @@ func read(in *frame.Reader, opts []bloom.Option) (*Filter, error) {
 		}
 		planes[j] = plane
 	}
-	f, err := newFilter(planes[0].Scheme())
+	if err := in.Numbers("the end"); err != nil {
+		return nil, err
+	}
+	f, err := newFilter(planes[0].Scheme(), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +96,10 @@ func read(in *frame.Reader, opts []bloom.Option) (*Filter, error) {
 	}
 	return f, nil
 }
+
+// maxPlane returns how many bytes one bit of each counter may take, in whole words, where the
+// counters may take limit bytes.
+func maxPlane(limit uint64) uint64 { return (limit/(8*counterBits) + 1) * 8 }
 
 // scatter moves bits 0, 1, 2, … 15 of a word to bits 0, 4, 8, …
 func scatter(word uint64) uint64 {

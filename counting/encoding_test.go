@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
 
@@ -47,8 +49,78 @@ func TestGolden(t *testing.T) {
 			t.Fatalf("word %d is %x, want %x", i, got, word)
 		}
 	}
-	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r); return err })
+	frametest.Damage(t, golden, read)
 	frametest.Failing(t, f.WriteTo)
+}
+
+func read(r io.Reader) error { _, err := Read(r); return err }
+
+// snapshots returns two files of one filter, with some adds and removes between them.
+func snapshots(t testing.TB, m uint64) (earlier, later []byte) {
+	f, err := NewWithParams(bloom.Params{M: m, K: 3, N: m / 10, P: 0.1}, bloom.WithSeed(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b [16]byte
+	for i := range m / 6 {
+		for range 1 + i%9 {
+			f.Add(key(&b, i))
+		}
+	}
+	earlier = written(t, f)
+	for i := range m / 10 {
+		f.Remove(key(&b, i))
+		f.Add(key(&b, 1000+i))
+		f.Add(key(&b, 1000+i))
+	}
+	return earlier, written(t, f)
+}
+
+// TestCopies: no block of a file can be written over another one unnoticed.
+func TestCopies(t *testing.T) {
+	sizes := []uint64{40}
+	if *effort.Long {
+		sizes = []uint64{1, 64, 100, 700, 1250}
+	}
+	for _, m := range sizes {
+		data, _ := snapshots(t, m)
+		frametest.Copies(t, data, read)
+	}
+}
+
+// TestOtherDamage: nor anything else that storage does.
+func TestOtherDamage(t *testing.T) {
+	a, b := snapshots(t, 100)
+	frametest.Damages(t, effort.Times(10_000, 100_000, 10_000_000), read, a, b)
+}
+
+// TestMixedSnapshots: every combination of the planes and the end of two snapshots but the
+// two themselves is refused; so is every other order of the planes.
+func TestMixedSnapshots(t *testing.T) {
+	a, b := snapshots(t, 100)
+	plane := (len(a) - len(magic) - 8) / counterBits
+	part := func(data []byte, i int) []byte {
+		return data[len(magic)+i*plane:][:min(plane, len(data)-len(magic)-i*plane)]
+	}
+	for mix := 1; mix < 31; mix++ {
+		mixed := []byte(magic)
+		for i := range counterBits + 1 {
+			mixed = append(mixed, part([][]byte{a, b}[mix>>i&1], i)...)
+		}
+		if err := read(bytes.NewReader(mixed)); !errors.Is(err, bloom.ErrCorrupt) {
+			t.Errorf("planes of two snapshots, %05b: %v", mix, err)
+		}
+	}
+	for order := range 256 {
+		mixed := []byte(magic)
+		for i := range counterBits {
+			mixed = append(mixed, part(a, order>>(2*i)&3)...)
+		}
+		mixed = append(mixed, part(a, counterBits)...)
+		if err := read(bytes.NewReader(mixed)); (err == nil) != bytes.Equal(mixed, a) {
+			t.Errorf("planes %d, %d, %d and %d: %v", order&3, order>>2&3, order>>4&3, order>>6, err)
+		}
+	}
 }
 
 func TestScatter(t *testing.T) {
@@ -101,12 +173,24 @@ func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 	if f, err := Read(bytes.NewReader(keyed), bloom.WithKey([16]byte{1}), bloom.WithMaxBytes(3)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
 		t.Errorf("with 3 bytes of memory: %v, %v", f, err)
 	}
-	// Planes of different filters.
-	a, c := written(t, must(10, 0.1)), written(t, must(20, 0.1))
-	quarter := (len(a) - len(magic)) / 4
-	mixed := append(bytes.Clone(a[:len(magic)+3*quarter]), c[len(c)-(len(c)-len(magic))/4:]...)
-	if f, err := Read(bytes.NewReader(mixed)); f != nil || !errors.Is(err, bloom.ErrCorrupt) {
-		t.Errorf("mixed: %v, %v", f, err)
+	// Planes of different filters, with the right checksum.
+	a, c := bloom.MustNew(10, 0.1), bloom.MustNew(20, 0.1)
+	for i := range counterBits {
+		planes := []*bloom.BloomFilter{a, a, a, a}
+		planes[i] = c
+		var b bytes.Buffer
+		out := frame.NewWriter(&b)
+		out.Magic(magic)
+		for _, plane := range planes {
+			out.Filter(plane)
+		}
+		out.Numbers()
+		if _, err := out.Result(); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Read(&b); f != nil || !errors.Is(err, bloom.ErrCorrupt) {
+			t.Errorf("mixed: %v, %v", f, err)
+		}
 	}
 }
 

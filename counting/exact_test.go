@@ -7,19 +7,13 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 // TestAgainstExactModel runs random adds and removes against a map that counts, and
 // asks for every key that is there and for as many that are not.
 func TestAgainstExactModel(t *testing.T) {
-	ops := 300_000
-	if testing.Short() || lockstep.RaceDetector {
-		ops = 60_000
-	}
-	if *all {
-		ops = 20_000_000
-	}
+	ops := effort.Times(60_000, 200_000, 20_000_000)
 	const n, p = 2000, 0.01
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
 		f := must(n, p, bloom.WithStrategy(s))
@@ -93,10 +87,7 @@ func TestAgainstExactModel(t *testing.T) {
 // TestConcurrent: goroutines add and remove keys of their own, which share counters with
 // those of the others. None may ever miss one, and in the end all counters are 0.
 func TestConcurrent(t *testing.T) {
-	rounds := 300
-	if *all {
-		rounds = 20_000
-	}
+	rounds := effort.Times(300, 300, 20_000)
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
 		f := must(64, 0.01, bloom.WithStrategy(s))
 		var wg sync.WaitGroup

@@ -1,6 +1,11 @@
 package counting
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/explore"
+)
 
 // The model of Add and Remove as they stand in counting.go, one load or one
 // compare-and-swap a step, every interleaving tried. All goroutines work on one key;
@@ -106,9 +111,9 @@ func (w *world) step(r rule, t int) bool {
 	return true
 }
 
-// explore visits every state that can be reached. It returns how many winners the final
-// ones have, as a set, whether anything went wrong, and how many states there were.
-func explore(r rule, adders, removers int, first world) (winners map[int8]bool, wrong string, states int) {
+// results returns how many winners the final states have, as a set, whether anything went
+// wrong in any state, and how many states there were.
+func results(r rule, adders, removers int, first world) (winners map[int8]bool, wrong string, states int) {
 	for t := range first.workers {
 		switch a := &first.workers[t]; {
 		case t < adders:
@@ -120,44 +125,34 @@ func explore(r rule, adders, removers int, first world) (winners map[int8]bool, 
 		}
 	}
 	winners = map[int8]bool{}
-	seen := map[world]bool{first: true}
-	for stack := []world{first}; len(stack) > 0; {
-		w := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		moved := false
-		visit := func(next world) {
-			moved = true
-			if !seen[next] {
-				seen[next] = true
-				stack = append(stack, next)
-			}
-		}
+	states = explore.States(first, func(w world, to func(world)) {
 		for i := range w.counts {
 			if w.rise[i] > 0 {
 				next := w
 				next.rise[i]--
 				next.counts[i]++
-				visit(next)
+				to(next)
 			}
 			if w.fall[i] > 0 {
 				next := w
 				next.fall[i]--
 				next.counts[i]--
-				visit(next)
+				to(next)
 			}
 		}
 		for t := range w.workers {
 			if next := w; next.step(r, t) {
-				visit(next)
+				to(next)
 			}
 		}
+	}, func(w world, final bool) {
 		switch {
 		case w.early:
 			wrong = "a second winner before a remove has begun"
 		case w.below:
 			wrong = "a remove that was right met a counter of 0"
 		}
-		if !moved {
+		if final {
 			winners[w.wins] = true
 			for i := range w.counts {
 				want := first.counts[i] + first.rise[i] - first.fall[i] + int8(adders) - w.begun
@@ -166,8 +161,8 @@ func explore(r rule, adders, removers int, first world) (winners map[int8]bool, 
 				}
 			}
 		}
-	}
-	return winners, wrong, len(seen)
+	})
+	return winners, wrong, states
 }
 
 // TestEveryInterleaving exhausts the model: two and three adders, with none to two
@@ -179,7 +174,7 @@ func TestEveryInterleaving(t *testing.T) {
 		for others := range 64 { // for each of three counters: nothing, there, rises, falls
 			var first world
 			calm, x := true, others
-			if c.adders == 3 && c.removers > 0 && others > 0 && !*all {
+			if c.adders == 3 && c.removers > 0 && others > 0 && !*effort.Long {
 				continue
 			}
 			for i := range first.counts {
@@ -193,7 +188,7 @@ func TestEveryInterleaving(t *testing.T) {
 				}
 			}
 			wasThere := first.counts == [modelCounters]int8{1, 1, 1}
-			winners, wrong, states := explore(twoPasses, c.adders, c.removers, first)
+			winners, wrong, states := results(twoPasses, c.adders, c.removers, first)
 			total += states
 			if wrong != "" {
 				t.Fatalf("%+v, counters %v, rising %v, falling %v: %s", c, first.counts, first.rise, first.fall, wrong)
@@ -215,10 +210,10 @@ func TestEveryInterleaving(t *testing.T) {
 // TestExplorerFindsBrokenRules shows that the explorer can fail, and that the exception
 // in Add's docs is one.
 func TestExplorerFindsBrokenRules(t *testing.T) {
-	if _, wrong, _ := explore(onePass, 2, 0, world{}); wrong == "" {
+	if _, wrong, _ := results(onePass, 2, 0, world{}); wrong == "" {
 		t.Error("one pass: no second winner found")
 	}
-	if winners, _, _ := explore(twoPasses, 2, 0, world{counts: [3]int8{0, 1, 1}, fall: [3]int8{0, 1, 0}}); !winners[0] {
+	if winners, _, _ := results(twoPasses, 2, 0, world{counts: [3]int8{0, 1, 1}, fall: [3]int8{0, 1, 0}}); !winners[0] {
 		t.Errorf("with another key removed: %v winners, want 0 among them", winners)
 	}
 }

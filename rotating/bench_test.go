@@ -19,7 +19,7 @@ func BenchmarkContains(b *testing.B) {
 		{"still", []Option{WithClock(func() time.Time { return at })}},
 	} {
 		b.Run("clock="+c.name, func(b *testing.B) {
-			f := must(time.Hour, 4, 10_000, 0.01, c.opts...)
+			f := must(10_000, 0.01, time.Hour, 4, c.opts...)
 			var buf [16]byte
 			for i := range uint64(10_000) {
 				f.Add(key(&buf, i))

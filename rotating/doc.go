@@ -3,7 +3,7 @@
 // that come twice within the hour, for anything that must not fill up for ever.
 //
 //	// A million URLs a day, a visit a day each, at most 1 % false positives.
-//	f, err := rotating.New(24*time.Hour, 4, 1_000_000, 0.01)
+//	f, err := rotating.New(1_000_000, 0.01, 24*time.Hour, 4)
 //	if err != nil {
 //		return err
 //	}
@@ -28,6 +28,8 @@
 //   - One winner. Of any number of goroutines that add the same key, one gets true
 //     within the window, also while a generation ends; with the exception of package
 //     bloom.
+//   - Any window. An Add begins one generation at most, and waits at most for one that
+//     another Add is beginning, however short the window is.
 //   - Contains takes no lock, waits for nobody and writes nothing. Neither it nor Add
 //     allocates anything; memory is made as it is needed, up to a bound, and used again.
 //   - Idle time forgets too: the clock decides, not the next Add.

@@ -12,27 +12,32 @@ import (
 	"github.com/seed3447c163/bloom/internal/tickets"
 )
 
-// The format, version 1, frozen. All numbers are little-endian.
+// The format, version 1. All numbers are little-endian.
 //
 //	bytes  field
 //	8      magic: 89 62 6c 6f 6f 6d 72 01, the last of them the version
-//	8      window, in nanoseconds
-//	8      generations to a window
 //	8      n
 //	8      p: IEEE 754
-//	8      the time, in nanoseconds since 1970-01-01 UTC, signed
-//	8      the time since the filter's beginning, in nanoseconds
+//	8      window, in nanoseconds
+//	8      generations to a window
+//	8      the time: seconds since 1970-01-01 UTC, signed
+//	8      and nanoseconds, less than 10^9
+//	8      the generation of that time, 0 being the filter's first
+//	8      how long that had lasted, in nanoseconds
 //	8      number of layers, at least 1
-//	4      CRC-32 of the numbers so far
+//	8      checksum
 //
 // and for each layer, oldest first,
 //
 //	…      the layer, in the format of package bloom
-//	8      its generation: when it began, in units of a generation since the filter's beginning
+//	8      its generation
 //	8      how many more keys it takes
-//	4      CRC-32 of all numbers so far, without checksums
+//	8      checksum
 //
-// A generation is the window divided by the generations, rounded up.
+// A generation is the window divided by the generations, rounded up. A checksum is CRC-32 and
+// CRC-32C of all that comes before it: the magic, the numbers, and of each layer its last 8
+// bytes, which are a checksum themselves; but not the checksums between them. So the last one
+// binds all. docs/format.md says what a decoder must check.
 const magic = "\x89bloomr\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
@@ -47,33 +52,31 @@ const magic = "\x89bloomr\x01"
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	// Layers that are forgotten meanwhile must not be cleared and filled again: who is
 	// inside of them keeps that from happening.
+	f.turning.Lock()
 	now := f.live.Load()
-	var visits []tickets.Visit
-	for entered := false; !entered; {
-		now = f.live.Load()
-		for _, e := range *now {
-			visits = append(visits, e.tickets.Enter())
-		}
-		if entered = f.live.Load() == now; !entered {
-			leave(visits)
-			visits = visits[:0]
-		}
+	visits := make([]tickets.Visit, len(*now))
+	for i, e := range *now {
+		visits[i] = e.tickets.Enter()
 	}
+	f.turning.Unlock()
 	defer leave(visits)
 
-	elapsed := max(f.elapsed(), time.Duration((*now)[len(*now)-1].generation)*f.length)
+	wrote := f.time.read()
+	at := f.time.moment(wrote)
+	if g := now.newest().generation; at.generation < g {
+		at = moment{generation: g}
+	}
 	out := frame.NewWriter(w)
 	out.Magic(magic)
-	out.Numbers(uint64(f.plan.window), uint64(f.plan.generations), f.plan.n, math.Float64bits(f.plan.p),
-		uint64(f.time().UnixNano()), uint64(elapsed), uint64(len(*now)))
+	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
+		uint64(wrote.Unix()), uint64(wrote.Nanosecond()), uint64(at.generation), uint64(at.within), uint64(len(*now)))
 	for _, e := range *now {
 		// After the bits: a key that comes meanwhile may have a place in vain, but none
 		// is in the bits without one, or the filter that is read would take too many.
 		out.Filter(e.BloomFilter)
 		out.Numbers(uint64(e.generation), min(e.tickets.Left(), f.plan.layerKeys()))
 	}
-	n, err := out.Result()
-	return n, frame.Wrap("rotating", err)
+	return out.Result()
 }
 
 func leave(visits []tickets.Visit) {
@@ -90,47 +93,52 @@ func leave(visits []tickets.Visit) {
 //
 // Options of [WithBloom] must be what the filter was made with, if they are given; a
 // secret key and a strategy of one's own must be given. [bloom.WithMaxBytes] bounds the
-// memory of one layer. The errors are those of [bloom.Read].
+// memory of all layers that there can be, as in [New]. The errors are those of [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
-	f, err := read(frame.NewReader(r), newConfig(opts))
-	return f, frame.Wrap("rotating", err)
-}
-
-func read(in *frame.Reader, c config) (*Filter, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
 		return nil, err
 	}
-	var window, generations, n, p, wrote, elapsed, count uint64
-	if err := in.Numbers("the header", &window, &generations, &n, &p, &wrote, &elapsed, &count); err != nil {
+	var n, p, window, generations, seconds, nanoseconds, generation, within, count uint64
+	if err := in.Numbers("the header", &n, &p, &window, &generations, &seconds, &nanoseconds, &generation, &within, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{clock: c.clock, plan: plan{time.Duration(window), int(min(generations, maxGenerations+1)), n, math.Float64frombits(p)}}
+	f := &Filter{plan: plan{n, math.Float64frombits(p), time.Duration(window), int(min(generations, maxGenerations+1))}}
 	if err := f.plan.validate(); err != nil {
-		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+		return nil, frame.Corrupt(err)
 	}
-	f.length = f.plan.generation()
-	f.start, f.before = f.time(), time.Duration(elapsed)
-	// At most 4 generations' worth, as turn makes them.
-	most := uint64(f.plan.maxLayers() + f.plan.generations)
+	length := f.plan.generation()
+	// As birth makes them: a clean one is not written.
+	most := uint64(f.plan.allLayers() - 1)
 	switch {
+	case nanoseconds >= uint64(time.Second):
+		return nil, fmt.Errorf("%w: %d ns of a second, want less than 10^9", bloom.ErrCorrupt, nanoseconds)
+	case generation > math.MaxInt64:
+		return nil, fmt.Errorf("%w: generation %d, want at most %d", bloom.ErrCorrupt, generation, uint64(math.MaxInt64))
+	case within >= uint64(length):
+		return nil, fmt.Errorf("%w: %d ns of a generation, want less than %d", bloom.ErrCorrupt, within, uint64(length))
 	case count < 1 || count > most:
 		return nil, fmt.Errorf("%w: %d layers, want 1 to %d", bloom.ErrCorrupt, count, most)
-	case f.before < 0:
-		return nil, fmt.Errorf("%w: %d ns since the beginning, want at most %d", bloom.ErrCorrupt, elapsed, uint64(math.MaxInt64))
 	}
-	since := max(0, f.start.Sub(time.Unix(0, int64(wrote)))) // Sub saturates
-	f.before += min(since, math.MaxInt64-f.before)
+	f.time = newTimeline(c.clock, length)
+	wrote := time.Unix(int64(seconds), int64(nanoseconds))
+	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
+	each := bloom.WithMaxBytes(bloom.MaxBytes(c.bloom...) / uint64(f.plan.allLayers()))
 	var all live
 	for i := range count {
-		e, err := f.readLayer(in, all, int64(time.Duration(elapsed)/f.length), c.bloom)
+		e, err := f.readLayer(in, all, int64(generation), append(c.bloom[:len(c.bloom):len(c.bloom)], each))
 		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", i, err)
+			return nil, fmt.Errorf("%w, in layer %d of at most %d", err, i, f.plan.allLayers())
 		}
 		all = append(all, e)
 	}
-	f.hasher, f.scheme = all[0].BloomFilter, all[0].Scheme()
-	if err := digest.Check(f.hasher); err != nil {
-		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+	f.scheme = all[0].Scheme()
+	if err := digest.Check(f.scheme); err != nil {
+		return nil, frame.Corrupt(err)
 	}
 	f.live.Store(&all)
 	return f, nil

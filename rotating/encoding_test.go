@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
@@ -24,7 +25,7 @@ func written(t testing.TB, f *Filter) []byte {
 
 // small is what the golden file holds: four layers in three generations.
 func small(c *clock) *Filter {
-	f := must(time.Minute, 3, 12, 0.1, c.option(), bloomOpts(bloom.WithSeed(7)))
+	f := must(12, 0.1, time.Minute, 3, c.option(), bloomOpts(bloom.WithSeed(7)))
 	var b [16]byte
 	for i := range uint64(8) {
 		f.Add(key(&b, i))
@@ -49,15 +50,93 @@ func TestGolden(t *testing.T) {
 	if again := written(t, g); !bytes.Equal(again, golden) {
 		t.Error("written again, it is another")
 	}
-	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r, c.option()); return err })
+	frametest.Damage(t, golden, c.read)
 	frametest.Failing(t, f.WriteTo)
+}
+
+func (c *clock) read(r io.Reader) error { _, err := Read(r, c.option()); return err }
+
+// snapshots returns two files of one filter of equal length, with some adds between them.
+func snapshots(t testing.TB, c *clock, n, generations uint64) (earlier, later []byte) {
+	f := must(n*generations, 0.1, time.Minute, int(generations), c.option())
+	var b [16]byte
+	for i := range generations {
+		for j := range n/2 + i%2 {
+			f.Add(key(&b, i<<20+j))
+		}
+		c.sleep(f.time.length)
+	}
+	f.Add(key(&b, 1<<40))
+	earlier = written(t, f)
+	for i := range n / 3 {
+		f.Add(key(&b, 1<<41+i))
+	}
+	return earlier, written(t, f)
+}
+
+// TestCopies: no block of a file can be written over another one unnoticed.
+func TestCopies(t *testing.T) {
+	sizes := [][2]uint64{{8, 1}}
+	if *effort.Long {
+		sizes = [][2]uint64{{1, 1}, {8, 2}, {4, 5}, {60, 3}, {400, 1}}
+	}
+	for _, size := range sizes {
+		var c clock
+		data, _ := snapshots(t, &c, size[0], size[1])
+		frametest.Copies(t, data, c.read)
+	}
+}
+
+// TestOtherDamage: nor anything else that storage does.
+func TestOtherDamage(t *testing.T) {
+	var c clock
+	a, b := snapshots(t, &c, 8, 3)
+	frametest.Damages(t, effort.Times(10_000, 100_000, 10_000_000), c.read, a, b)
+}
+
+// TestMixedSnapshots: every combination of the header, the layers and the numbers of two
+// snapshots of one filter but the two themselves is refused; so is every other order of the
+// layers.
+func TestMixedSnapshots(t *testing.T) {
+	var c clock
+	const head, numbers = 8 + 9*8 + 8, 3 * 8
+	a, b := snapshots(t, &c, 8, 2)
+	layer := (len(a) - head) / 3
+	cuts := []int{0, head, head + layer - numbers, head + layer, head + 2*layer - numbers, head + 2*layer, len(a) - numbers, len(a)}
+	if len(a) != len(b) || len(a) != head+3*layer {
+		t.Fatal("the snapshots have not three layers each")
+	}
+	tried := 0
+	for mix := range 1 << (len(cuts) - 1) {
+		var mixed []byte
+		for i := range len(cuts) - 1 {
+			mixed = append(mixed, [][]byte{a, b}[mix>>i&1][cuts[i]:cuts[i+1]]...)
+		}
+		if bytes.Equal(mixed, a) || bytes.Equal(mixed, b) {
+			continue
+		}
+		tried++
+		if err := c.read(bytes.NewReader(mixed)); !errors.Is(err, bloom.ErrCorrupt) {
+			t.Errorf("parts of two snapshots, %07b: %v", mix, err)
+		}
+	}
+	for order := range 27 {
+		mixed := bytes.Clone(a[:head])
+		for _, i := range []int{order % 3, order / 3 % 3, order / 9} {
+			mixed = append(mixed, a[head+i*layer:][:layer]...)
+		}
+		if err := c.read(bytes.NewReader(mixed)); (err == nil) != bytes.Equal(mixed, a) {
+			t.Errorf("layers %d, %d and %d: %v", order%3, order/3%3, order/9, err)
+		}
+	}
+	t.Logf("%d mixtures of two snapshots", tried)
 }
 
 // TestGoesOnAfterRead: a filter that is read remembers and forgets as the original does.
 func TestGoesOnAfterRead(t *testing.T) {
 	for _, opts := range [][]bloom.Option{nil, {bloom.WithKey([16]byte{1, 2})}, {bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5)}} {
 		var c clock
-		f := must(time.Hour, 3, 100, 1e-6, c.option(), bloomOpts(opts...))
+		f := must(100, 1e-6, time.Hour, 3, c.option(), bloomOpts(opts...))
 		var b [16]byte
 		next := uint64(0)
 		add := func(filters ...*Filter) {
@@ -96,7 +175,7 @@ func TestGoesOnAfterRead(t *testing.T) {
 // behind the writer's does not make them younger or eternal.
 func TestTimePassesInTheFile(t *testing.T) {
 	var c clock
-	f := must(time.Hour, 2, 100, 1e-6, c.option())
+	f := must(100, 1e-6, time.Hour, 2, c.option())
 	c.until(10 * time.Hour)
 	f.AddString("key")
 	c.sleep(40 * time.Minute)
@@ -140,10 +219,10 @@ func TestTimePassesInTheFile(t *testing.T) {
 
 func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 	var b bytes.Buffer
-	if n, err := must(time.Hour, 2, 10, 0.1, bloomOpts(bloom.WithHash(bloom.MapHash))).WriteTo(&b); !errors.Is(err, bloom.ErrNotPortable) || n != 0 || b.Len() != 0 {
+	if n, err := must(10, 0.1, time.Hour, 2, bloomOpts(bloom.WithHash(bloom.MapHash))).WriteTo(&b); !errors.Is(err, bloom.ErrNotPortable) || n != 0 || b.Len() != 0 {
 		t.Errorf("MapHash: %d bytes, %v", n, err)
 	}
-	keyed := written(t, must(time.Hour, 2, 10, 0.1, bloomOpts(bloom.WithKey([16]byte{1}))))
+	keyed := written(t, must(10, 0.1, time.Hour, 2, bloomOpts(bloom.WithKey([16]byte{1}))))
 	for name, c := range map[string]struct {
 		opts []bloom.Option
 		want error
@@ -161,9 +240,8 @@ func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 
 // TestForgedNumbers: whoever makes up a file can make its checksums right, too.
 func TestForgedNumbers(t *testing.T) {
-	const window, generations, n, p = uint64(time.Minute), 3, 12, 0.1 // 4 keys a layer, 9 layers at most
-	const now = 2 * uint64(20*time.Second)                            // the third generation
-	right := must(time.Minute, generations, n, p).scheme
+	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // 4 keys a layer, 12 layers at most
+	right := must(n, p, time.Minute, generations).scheme
 	type layer struct {
 		generation, left uint64
 		filter           *bloom.BloomFilter
@@ -177,11 +255,13 @@ func TestForgedNumbers(t *testing.T) {
 	}
 	a, b := made(right, nil), made(right, nil)
 	each := right.Params()
-	forge := func(window, generations, n uint64, p float64, elapsed, count uint64, layers ...layer) []byte {
+	forge := func(change func(h *[9]uint64), layers ...layer) []byte {
+		h := [9]uint64{n, math.Float64bits(p), window, generations, 0, 0, 2, 0, uint64(len(layers))}
+		change(&h)
 		var b bytes.Buffer
 		out := frame.NewWriter(&b)
 		out.Magic(magic)
-		out.Numbers(window, generations, n, math.Float64bits(p), 0, elapsed, count)
+		out.Numbers(h[:]...)
 		for _, l := range layers {
 			out.Filter(l.filter)
 			out.Numbers(l.generation, l.left)
@@ -191,7 +271,9 @@ func TestForgedNumbers(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	if _, err := Read(bytes.NewReader(forge(window, generations, n, p, now, 2, layer{0, 4, a}, layer{2, 0, b}))); err != nil {
+	same := func(*[9]uint64) {}
+	set := func(i int, x uint64) func(*[9]uint64) { return func(h *[9]uint64) { h[i] = x } }
+	if _, err := Read(bytes.NewReader(forge(same, layer{0, 4, a}, layer{2, 0, b}))); err != nil {
 		t.Fatalf("what is right is refused: %v", err)
 	}
 	one := layer{0, 4, a}
@@ -199,28 +281,31 @@ func TestForgedNumbers(t *testing.T) {
 		data []byte
 		text string
 	}{
-		{forge(0, generations, n, p, now, 1, one), "window = 0s, want more than 0"},
-		{forge(1<<63, generations, n, p, now, 1, one), "want more than 0"},
-		{forge(2, generations, n, p, now, 1, one), "window = 2ns, want at least 1 ns for each of 3 generations"},
-		{forge(window, 0, n, p, now, 1, one), "generations = 0, want 1 to 1000"},
-		{forge(window, 1<<32, n, p, now, 1, one), "generations = 1001, want 1 to 1000"},
-		{forge(window, generations, n, math.NaN(), now, 1, one), "p = NaN, want 0 < p < 1"},
-		{forge(window, generations, n, p, 1<<63, 1, one), "9223372036854775808 ns since the beginning"},
-		{forge(window, generations, n, p, now, 0, one), "0 layers, want 1 to 12"},
-		{forge(window, generations, n, p, now, 13, one), "13 layers, want 1 to 12"},
-		{forge(window, generations, n, p, now, 2, one), "layer 1: bloom: corrupt data: it ends within"},
-		{forge(window, generations, n, p, now, 1, layer{3, 4, a}), "layer 0: bloom: corrupt data: generation 3, want 0 to 2"},
-		{forge(window, generations, n, p, now, 1, layer{1 << 63, 4, a}), "want 0 to 2"},
-		{forge(window, generations, n, p, now, 2, layer{2, 4, a}, layer{1, 4, b}), "layer 1: bloom: corrupt data: generation 1, want 2 to 2"},
-		{forge(window, generations, n, p, now, 1, layer{0, 5, a}), "layer 0: bloom: corrupt data: 5 more keys, want at most 4"},
-		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(5, each.P))}), "it is for n = 5 keys, want 4"},
-		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(4, p))}), "it is for p = 0.1, want 0.011"},
-		{forge(window, generations, n, p, now, 2, one, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithSeed(9)))}), "layer 1: bloom: corrupt data: it is"},
-		{forge(window, generations, n, p, now, 1, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithStrategy(bloom.SeededHashing)))}), "needs the key itself"},
+		{forge(set(1, math.Float64bits(math.NaN())), one), "p = NaN, want 0 < p < 1"},
+		{forge(set(2, 0), one), "window = 0s, want more than 0"},
+		{forge(set(2, 1<<63), one), "want more than 0"},
+		{forge(set(2, 2), one), "window = 2ns, want at least 1 ns for each of 3 generations"},
+		{forge(set(3, 0), one), "generations = 0, want 1 to 1000"},
+		{forge(set(3, 1<<32), one), "generations = 1001, want 1 to 1000"},
+		{forge(set(5, 1e9), one), "1000000000 ns of a second, want less than 10^9"},
+		{forge(set(6, 1<<63), one), "generation 9223372036854775808, want at most"},
+		{forge(set(7, 20e9), one), "20000000000 ns of a generation, want less than 20000000000"},
+		{forge(set(8, 0), one), "0 layers, want 1 to 12"},
+		{forge(set(8, 13), one), "13 layers, want 1 to 12"},
+		{forge(set(8, 2), one), "it ends within the filter: unexpected EOF, in layer 1"},
+		{forge(same, layer{3, 4, a}), "generation 3, want 0 to 2, in layer 0"},
+		{forge(same, layer{1 << 63, 4, a}), "want 0 to 2"},
+		{forge(same, layer{2, 4, a}, layer{1, 4, b}), "generation 1, want 2 to 2, in layer 1"},
+		{forge(same, layer{0, 5, a}), "5 more keys, want at most 4"},
+		{forge(set(0, 0), one), "4 more keys, want at most 1"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(5, each.P))}), "it is for n = 5 keys, want 4"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(4, p))}), "it is for p = 0.1, want 0.011"},
+		{forge(same, one, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithSeed(9)))}), "in layer 1"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithStrategy(bloom.SeededHashing)))}), "needs the key itself"},
 	} {
 		var clock clock
 		f, err := Read(bytes.NewReader(c.data), clock.option())
-		if f != nil || !errors.Is(err, bloom.ErrCorrupt) && !errors.Is(err, bloom.ErrIncompatible) || !strings.Contains(err.Error(), c.text) {
+		if f != nil || !errors.Is(err, bloom.ErrCorrupt) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
 			t.Errorf("%v, %v, want %q", f, err, c.text)
 		}
 	}
@@ -255,11 +340,10 @@ func FuzzAgainstMap(f *testing.F) {
 	f.Add([]byte("abc\x80abc\x8fabc\xff"))
 	f.Add([]byte{1, 2, 3, 130, 4, 129, 5, 140, 1, 2, 3, 255, 3, 4})
 	const window, generations = 60, 4
-	sized := must(window, generations, 40, 1e-12) // takes longer than the fuzzing
+	sized := must(40, 1e-12, window, generations) // takes longer than the fuzzing
 	f.Fuzz(func(t *testing.T, program []byte) {
 		var c clock
-		r := &Filter{plan: sized.plan, length: sized.length, scheme: sized.scheme, hasher: sized.hasher, clock: c.now}
-		r.start = r.time()
+		r := &Filter{plan: sized.plan, scheme: sized.scheme, time: newTimeline(c.now, sized.time.length)}
 		first, err := r.newLayer()
 		if err != nil {
 			t.Fatal(err)
@@ -299,7 +383,7 @@ func FuzzAgainstMap(f *testing.F) {
 func TestSnapshotWhileKeysCome(t *testing.T) {
 	const n = 800_000 // more than one write a layer
 	var c clock
-	f := must(time.Hour, 4, n, 0.01, c.option())
+	f := must(n, 0.01, time.Hour, 4, c.option())
 	var b [16]byte
 	out := frametest.BusyWriter{Meanwhile: func() {
 		for i := range uint64(n / 4) {

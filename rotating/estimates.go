@@ -2,7 +2,6 @@ package rotating
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -10,7 +9,7 @@ import (
 // remembered are the layers that are not forgotten by the clock.
 func (f *Filter) remembered() live {
 	now := f.live.Load()
-	oldest := f.generation(now) - int64(f.plan.generations)
+	oldest := f.oldest(now)
 	for i, e := range *now {
 		if e.generation >= oldest {
 			return (*now)[i:]
@@ -23,8 +22,11 @@ func (f *Filter) remembered() live {
 // key that was renewed once for each generation in which it was. It counts them, in
 // constant time for each layer, and is about right while keys are added. Keys beyond the n
 // that were planned may be missing in it.
-func (f *Filter) EstimatedCount() (count uint64) {
-	for _, e := range f.remembered() {
+func (f *Filter) EstimatedCount() uint64 { return f.keys(f.remembered()) }
+
+// keys returns how many tickets of these layers are taken.
+func (f *Filter) keys(layers live) (count uint64) {
+	for _, e := range layers {
 		count += f.plan.layerKeys() - min(e.tickets.Left(), f.plan.layerKeys())
 	}
 	return count
@@ -41,27 +43,39 @@ func (f *Filter) EstimatedFalsePositiveRate() float64 {
 	return 1 - right
 }
 
-// Window returns for how long keys are remembered at least.
-func (f *Filter) Window() time.Duration { return f.plan.window }
-
-// Generation returns for how much longer they are remembered at most.
-func (f *Filter) Generation() time.Duration { return f.length }
-
-// Layer returns what each layer is made with: the keys that it takes, its rate, its bits
-// in all and to a key.
-func (f *Filter) Layer() bloom.Params { return f.scheme.Params() }
-
 // SizeBytes returns the memory that the bits take, those of layers that wait to be used
 // again included. It waits while a layer is made clean.
 func (f *Filter) SizeBytes() uint64 {
 	f.turning.Lock()
 	defer f.turning.Unlock()
-	return uint64(len(*f.live.Load())+len(f.retired)+len(f.clean)) * f.scheme.SizeBytes()
+	return uint64(len(*f.live.Load())+f.stock.layers()) * f.scheme.SizeBytes()
+}
+
+// Stats returns what a service wants to watch, in O(m). N and P are those of [New]. M, Ones,
+// FillRatio and the estimates are of the layers that are remembered, SizeBytes is the memory
+// of all; K is that of each layer.
+func (f *Filter) Stats() bloom.Stats {
+	layers := f.remembered()
+	each := f.scheme.Params()
+	s := bloom.Stats{N: f.plan.n, P: f.plan.p, K: each.K, SizeBytes: f.SizeBytes(), EstimatedCount: f.keys(layers)}
+	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.HashFunc().Name()
+	right := 1.0
+	for _, e := range layers {
+		of := e.Stats()
+		s.M += of.M
+		s.Ones += of.Ones
+		right *= 1 - of.EstimatedFalsePositiveRate
+	}
+	if s.M > 0 {
+		s.FillRatio = float64(s.Ones) / float64(s.M)
+	}
+	s.EstimatedFalsePositiveRate = 1 - right
+	return s
 }
 
 // String describes the filter in a line for a log.
 func (f *Filter) String() string {
 	layers := f.remembered()
-	return fmt.Sprintf("rotating.Filter(window=%v generations=%d n=%d p=%g layers=%d strategy=%s bytes=%d keys=%d)",
-		f.plan.window, f.plan.generations, f.plan.n, f.plan.p, len(layers), f.scheme.Strategy(), uint64(len(layers))*f.scheme.SizeBytes(), f.EstimatedCount())
+	return fmt.Sprintf("rotating.Filter(n=%d p=%g window=%v generations=%d layers=%d strategy=%s bytes=%d keys=%d)",
+		f.plan.n, f.plan.p, f.plan.window, f.plan.generations, len(layers), f.scheme.Strategy(), uint64(len(layers))*f.scheme.SizeBytes(), f.keys(layers))
 }

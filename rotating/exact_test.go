@@ -8,20 +8,14 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 // TestAgainstExactModel lets keys come at random times, in bursts, with pauses, and up to
 // n in any window, next to an exact model of who is remembered. It asks for keys that
 // must be there, for those that must be forgotten, and measures the rate.
 func TestAgainstExactModel(t *testing.T) {
-	ops := 300_000
-	if testing.Short() || lockstep.RaceDetector {
-		ops = 60_000
-	}
-	if *all {
-		ops = 10_000_000
-	}
+	ops := effort.Times(60_000, 200_000, 10_000_000)
 	for _, c := range []struct {
 		generations int
 		n           uint64
@@ -38,7 +32,7 @@ func TestAgainstExactModel(t *testing.T) {
 	} {
 		const window = time.Minute
 		var clock clock
-		f := must(window, c.generations, c.n, c.p, append(c.opts, clock.option())...)
+		f := must(c.n, c.p, window, c.generations, append(c.opts, clock.option())...)
 		length := f.plan.generation()
 		random := rand.New(rand.NewPCG(uint64(c.generations), c.n))
 		added := map[uint64]time.Duration{} // when, for those that may still be there
@@ -142,11 +136,9 @@ func TestAgainstExactModel(t *testing.T) {
 		if limit := f.plan.maxLayers() - 1; layers > limit {
 			t.Errorf("%v: %d layers, want at most %d", f, layers, limit)
 		}
-		f.turning.Lock()
-		if made := len(*f.live.Load()) + len(f.retired) + len(f.clean); made > f.plan.maxLayers() {
+		if made := len(*f.live.Load()) + f.stock.layers(); made > f.plan.maxLayers() {
 			t.Errorf("%v: %d layers in memory, want at most %d", f, made, f.plan.maxLayers())
 		}
-		f.turning.Unlock()
 	}
 }
 
@@ -167,7 +159,7 @@ func TestBursts(t *testing.T) {
 	const n, p, window = 10_000, 0.01, time.Hour
 	for _, generations := range []int{1, 2, 4, 10} {
 		var c clock
-		f := must(window, generations, n, p, c.option())
+		f := must(n, p, window, generations, c.option())
 		length := f.plan.generation()
 		var b [16]byte
 		next := uint64(0)
@@ -184,10 +176,7 @@ func TestBursts(t *testing.T) {
 		}
 		burst(length+window-1, n-generations) // the first burst is just not forgotten
 		wrong := 0
-		probes := 400_000.0
-		if testing.Short() || lockstep.RaceDetector {
-			probes = 40_000
-		}
+		probes := float64(effort.Times(40_000, 200_000, 400_000))
 		for i := range uint64(probes) {
 			if f.Contains(key(&b, 1<<40+i)) {
 				wrong++
@@ -209,16 +198,10 @@ func TestBursts(t *testing.T) {
 // through generations. None may miss a key younger than the window, and no key has two
 // winners within one.
 func TestConcurrent(t *testing.T) {
-	rounds := 30_000
-	if testing.Short() || lockstep.RaceDetector {
-		rounds = 5000
-	}
-	if *all {
-		rounds = 2_000_000
-	}
+	rounds := effort.Times(5000, 30_000, 2_000_000)
 	const window, goroutines = time.Minute, 4
 	var c clock
-	f := must(window, 3, 2000, 1e-6, c.option())
+	f := must(2000, 1e-6, window, 3, c.option())
 	type win struct{ before, after time.Duration }
 	wins := make([]map[uint64][]win, goroutines)
 	var wg sync.WaitGroup

@@ -2,6 +2,7 @@ package rotating
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func TestTurnInTheMiddle(t *testing.T) {
 		for turns := 1; turns < 10; turns++ {
 			var c clock
 			var hook func()
-			f := must(time.Hour, 2, 100, 1e-6, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
+			f := must(100, 1e-6, time.Hour, 2, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
 			calls := 0
 			hook = func() {
 				if calls++; calls != at {
@@ -39,7 +40,7 @@ func TestTurnInTheMiddle(t *testing.T) {
 				inner := hook
 				hook = nil
 				for i := range turns {
-					c.sleep(f.length)
+					c.sleep(f.time.length)
 					if !f.AddString(fmt.Sprint("other ", i)) {
 						t.Fatalf("step %d, %d turns: another key is not new", at, turns)
 					}
@@ -52,18 +53,18 @@ func TestTurnInTheMiddle(t *testing.T) {
 			if hook = nil; !f.ContainsString("key") {
 				t.Errorf("step %d, %d turns: missing", at, turns)
 			}
-			f.turning.Lock()
-			for _, l := range append(append([]*layer{}, f.retired...), f.clean...) {
+			f.stock.mu.Lock()
+			for _, l := range slices.Concat(f.stock.retired, f.stock.clean) {
 				if !l.tickets.Idle() {
 					t.Errorf("step %d, %d turns: someone is still inside", at, turns)
 				}
 			}
-			for _, l := range f.clean {
+			for _, l := range f.stock.clean {
 				if l.FillRatio() != 0 || l.tickets.Left() != f.plan.layerKeys() {
 					t.Errorf("step %d, %d turns: a clean layer is not clean", at, turns)
 				}
 			}
-			f.turning.Unlock()
+			f.stock.mu.Unlock()
 		}
 	}
 }
@@ -75,7 +76,7 @@ func TestRivalInTheMiddle(t *testing.T) {
 		for turns := range 3 {
 			var c clock
 			var hook func()
-			f := must(time.Hour, 2, 100, 1e-6, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
+			f := must(100, 1e-6, time.Hour, 2, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
 			calls, winners := 0, 0
 			hook = func() {
 				if calls++; calls != at {
@@ -84,7 +85,7 @@ func TestRivalInTheMiddle(t *testing.T) {
 				inner := hook
 				hook = nil
 				for i := range turns {
-					c.sleep(f.length)
+					c.sleep(f.time.length)
 					f.AddString(fmt.Sprint("other ", i))
 				}
 				if f.AddString("key") {
@@ -100,4 +101,79 @@ func TestRivalInTheMiddle(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOvertakenAgainAndAgain: an add that never gets to the end of a layer before another one
+// is born holds births back at last, and wins.
+func TestOvertakenAgainAndAgain(t *testing.T) {
+	var c clock
+	var hook func()
+	f := must(100, 1e-6, time.Hour, 4, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
+	others, heldBack := 0, 0
+	hook = func() {
+		if !f.turning.TryLock() {
+			heldBack++
+			return
+		}
+		f.turning.Unlock()
+		inner := hook
+		hook = nil
+		c.sleep(f.time.length)
+		f.AddString(fmt.Sprint("other ", others))
+		others++
+		hook = inner
+	}
+	if !f.AddString("key") {
+		t.Error("not new")
+	}
+	if others < patience || heldBack == 0 {
+		t.Errorf("overtaken %d times, and then not for %d positions", others, heldBack)
+	}
+	hook = nil
+	if !f.ContainsString("key") || f.AddString("key") {
+		t.Error("missing")
+	}
+}
+
+// TestFollow: a key is renewed, and its layer forgotten and cleared, at every step of a lookup,
+// once or more often. The lookup finds it.
+func TestFollow(t *testing.T) {
+	tried := 0
+	for at := 1; at < 20; at++ {
+		for every := 1; every < 8; every++ {
+			for turns := 1; turns < 6; turns++ {
+				var c clock
+				var hook func()
+				f := must(100, 1e-6, time.Hour, 2, c.option(), bloomOpts(bloom.WithStrategy(hooked(&hook))))
+				renew := func() {
+					c.sleep(f.time.length)
+					f.RenewString("key")
+					for len(f.stock.retired) > 0 || len(f.stock.clean) > 0 { // or the key may be there again
+						f.stock.clean = nil
+						f.stock.prepare(f.plan.layerKeys())
+					}
+				}
+				for range 4 {
+					renew()
+				}
+				calls, left := 0, 6
+				hook = func() { // at that step, and at some later ones
+					if calls++; calls >= at && (calls-at)%every == 0 && left > 0 {
+						left--
+						inner := hook
+						hook = nil
+						for range turns {
+							renew()
+						}
+						hook = inner
+						tried++
+					}
+				}
+				if !f.ContainsString("key") {
+					t.Errorf("step %d, every %d, %d turns: missing", at, every, turns)
+				}
+			}
+		}
+	}
+	t.Logf("%d times", tried)
 }

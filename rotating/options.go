@@ -16,11 +16,11 @@ type config struct {
 }
 
 // WithClock sets the clock, for tests and for those whose messages carry their time.
-// It is called from many goroutines at once, once for each operation. When it goes
-// back, the filter forgets nothing until it has caught up.
-//
-// Times are written to files as nanoseconds since 1970: those before 1678 or after 2262
-// have none.
+// It is called from many goroutines at once, once for each operation. It may say any
+// time, the zero time.Time too. When it goes back, the filter forgets nothing until it
+// has caught up; when it jumps, all that is older is forgotten at once. Generations are
+// counted to 2^63, and the last one is never forgotten: at 1 µs each that is after 292,000
+// years.
 //
 // The default is the system's, of which the monotonic reading is used: setting the
 // time of day does not matter.
@@ -30,17 +30,21 @@ func WithClock(now func() time.Time) Option {
 
 // WithBloom passes options on to the layers: hash, seed or key, and strategy. The
 // strategy must be one that works on a key's digest, which all are but those whose
-// docs say that they need the key.
+// docs say that they need the key. [bloom.WithMaxBytes] limits the memory of all layers
+// that there can be, 4 for each generation and a clean one.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
 
-func newConfig(opts []Option) config {
+func newConfig(opts []Option) (config, error) {
 	var c config
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
 		opt(&c)
 	}
-	return c
+	return c, nil
 }
 
 // maxGenerations is more than anyone should want: each is asked for each lookup.
@@ -48,22 +52,22 @@ const maxGenerations = 1000
 
 // A plan is what a filter is to keep, and what follows from it.
 type plan struct {
-	window      time.Duration
-	generations int
 	n           uint64
 	p           float64
+	window      time.Duration
+	generations int
 }
 
 func (p plan) validate() error {
 	switch {
 	case p.window <= 0:
-		return fmt.Errorf("rotating: %w: window = %v, want more than 0", bloom.ErrInvalid, p.window)
+		return fmt.Errorf("%w: window = %v, want more than 0", bloom.ErrInvalid, p.window)
 	case p.generations < 1 || p.generations > maxGenerations:
-		return fmt.Errorf("rotating: %w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
+		return fmt.Errorf("%w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations):
-		return fmt.Errorf("rotating: %w: window = %v, want at least 1 ns for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
+		return fmt.Errorf("%w: window = %v, want at least 1 ns for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
 	case !(p.p > 0 && p.p < 1):
-		return fmt.Errorf("rotating: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
+		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
 	}
 	return nil
 }
@@ -75,14 +79,16 @@ func (p plan) generation() time.Duration {
 	return p.window/g + min(p.window%g, 1)
 }
 
-// layerKeys returns for how many keys a layer is.
+// layerKeys returns for how many keys a layer is, at least one.
 func (p plan) layerKeys() uint64 {
 	g := uint64(p.generations)
-	return max(1, p.n/g+min(p.n%g, 1)) // n = 0 too
+	return max(1, p.n/g+min(p.n%g, 1))
 }
 
 // maxLayers returns how many layers the keys can need, if no more than n come in any
-// window: 3g-1, and one for tickets that were out of sight while they were moved.
+// window: 3g-1, and one for keys that take the room of two, as another layer was born while
+// they were added. There is one of those at most for each goroutine that adds and each birth;
+// where a layer is for fewer keys than goroutines add, they may need more than that.
 //
 // Let x_0 … x_g be the keys of the generations that are kept, and c the keys of a
 // layer, so that cg >= n. Generations 0 to g-1 lie within a window, and so do 1 to g:
@@ -90,6 +96,10 @@ func (p plan) layerKeys() uint64 {
 // so at most 2g-1, and the last one at most g. A burst just before the first ends and
 // another after the last has begun needs 2g.
 func (p plan) maxLayers() int { return 3 * p.generations }
+
+// allLayers returns how many layers there can be: maxLayers of generations that are full at
+// once, one for each of those that begin before the oldest is forgotten, and a clean one.
+func (p plan) allLayers() int { return p.maxLayers() + p.generations + 1 }
 
 // scheme returns that of a layer: as many as there can be must not err at more than p
 // together.

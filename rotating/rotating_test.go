@@ -1,9 +1,9 @@
 package rotating
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -25,8 +25,8 @@ func (c *clock) until(at time.Duration)  { c.ns.Store(int64(at)) }
 func (c *clock) option() Option          { return WithClock(c.now) }
 func bloomOpts(o ...bloom.Option) Option { return WithBloom(o...) }
 
-func must(window time.Duration, generations int, n uint64, p float64, opts ...Option) *Filter {
-	f, err := New(window, generations, n, p, opts...)
+func must(n uint64, p float64, window time.Duration, generations int, opts ...Option) *Filter {
+	f, err := New(n, p, window, generations, opts...)
 	if err != nil {
 		panic(err)
 	}
@@ -48,7 +48,7 @@ func TestWindow(t *testing.T) {
 		length := plan{window: window, generations: generations}.generation()
 		for _, added := range []time.Duration{0, 1, length - 1, length, length + 1, 3*length - 1, 1000 * length} {
 			var c clock
-			f := must(window, generations, 100, 1e-9, c.option())
+			f := must(100, 1e-9, window, generations, c.option())
 			c.until(added)
 			if !f.AddString("key") || f.AddString("key") || !f.ContainsString("key") {
 				t.Fatalf("%d generations, added at %v: wrong from the beginning", generations, added)
@@ -77,7 +77,7 @@ func TestWindow(t *testing.T) {
 // TestRenew: a window since the key was last seen.
 func TestRenew(t *testing.T) {
 	var c clock
-	f := must(time.Hour, 4, 1000, 1e-9, c.option())
+	f := must(1000, 1e-9, time.Hour, 4, c.option())
 	if !f.RenewString("renewed") || f.RenewString("renewed") || !f.AddString("added") {
 		t.Fatal("wrong from the beginning")
 	}
@@ -109,7 +109,7 @@ func TestRenew(t *testing.T) {
 // TestClockGoesBack: nothing is forgotten by that, and nothing breaks.
 func TestClockGoesBack(t *testing.T) {
 	var c clock
-	f := must(time.Hour, 2, 100, 1e-9, c.option())
+	f := must(100, 1e-9, time.Hour, 2, c.option())
 	c.until(10 * time.Hour)
 	f.AddString("a")
 	c.until(-5 * time.Hour)
@@ -120,7 +120,7 @@ func TestClockGoesBack(t *testing.T) {
 	for i := range uint64(90) { // more than a layer takes
 		f.Add(key(&b, i))
 	}
-	c.until(10*time.Hour + f.Window())
+	c.until(10*time.Hour + f.plan.window)
 	for i := range uint64(90) {
 		if !f.Contains(key(&b, i)) {
 			t.Fatalf("key %d is missing when the clock has caught up", i)
@@ -137,7 +137,7 @@ func TestClockGoesBack(t *testing.T) {
 func TestMemoryIsBoundedAndReused(t *testing.T) {
 	const generations = 3
 	var c clock
-	f := must(time.Hour, generations, 30, 1e-6, c.option())
+	f := must(30, 1e-6, time.Hour, generations, c.option())
 	seen := map[*layer]bool{}
 	var b [16]byte
 	next := uint64(0)
@@ -154,7 +154,7 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 				t.Fatalf("a key is missing")
 			}
 		}
-		c.sleep(f.length)
+		c.sleep(f.time.length)
 	}
 	if limit := 4*generations + 1; len(seen) > limit {
 		t.Errorf("%d layers were made, want at most %d", len(seen), limit)
@@ -166,8 +166,8 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 
 func TestBatches(t *testing.T) {
 	var c clock
-	one := must(time.Hour, 3, 300, 0.01, c.option())
-	many := must(time.Hour, 3, 300, 0.01, c.option())
+	one := must(300, 0.01, time.Hour, 3, c.option())
+	many := must(300, 0.01, time.Hour, 3, c.option())
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 60 {
 		c.sleep(time.Duration(random.Int64N(int64(20 * time.Minute))))
@@ -209,22 +209,23 @@ func TestBatches(t *testing.T) {
 
 func TestAccessors(t *testing.T) {
 	var c clock
-	f := must(time.Hour, 7, 70, 0.021, c.option(), bloomOpts(bloom.WithSeed(77)))
+	f := must(70, 0.021, time.Hour, 7, c.option(), bloomOpts(bloom.WithSeed(77)))
 	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
-	if got, want := f.Generation(), 514285714286*time.Nanosecond; got != want {
-		t.Errorf("Generation = %v, want %v", got, want)
+	if got, want := f.time.length, 514285714286*time.Nanosecond; got != want {
+		t.Errorf("a generation is %v, want %v", got, want)
 	}
-	if got := f.Layer(); got.N != 10 || math.Abs(got.P-0.001) > 1e-9 { // three layers a generation
-		t.Errorf("Layer = %+v, want n = 10 and p = 0.001", got)
+	each := f.scheme.Params()
+	if each.N != 10 || math.Abs(each.P-0.001) > 1e-9 { // three layers a generation
+		t.Errorf("a layer has %+v, want n = 10 and p = 0.001", each)
 	}
-	if got, want := f.SizeBytes(), f.Layer().M/8; got != want {
+	if got, want := f.SizeBytes(), each.M/8; got != want {
 		t.Errorf("SizeBytes = %d, want %d", got, want)
 	}
 	for range 20 { // seven generations, the present one, and one that is clean
-		c.sleep(f.Generation())
+		c.sleep(f.time.length)
 		f.Add([]byte(c.elapsed().String()))
 	}
-	if got, want := f.SizeBytes(), 9*f.Layer().M/8; got != want {
+	if got, want := f.SizeBytes(), 9*each.M/8; got != want {
 		t.Errorf("SizeBytes = %d after 20 generations, want %d", got, want)
 	}
 	h1, h2 := f.Hash([]byte("key"))
@@ -239,7 +240,7 @@ func TestAccessors(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	var c clock
-	for _, f := range []*Filter{must(time.Hour, 4, 100_000, 0.001), must(time.Hour, 4, 100_000, 0.001, c.option())} {
+	for _, f := range []*Filter{must(100_000, 0.001, time.Hour, 4), must(100_000, 0.001, time.Hour, 4, c.option())} {
 		i := uint64(0)
 		if allocs := testing.AllocsPerRun(200, func() {
 			var b [16]byte
@@ -261,45 +262,111 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestForNoKeys: n = 0 is the smallest filter, which never misses what comes all the same.
-func TestForNoKeys(t *testing.T) {
-	f, err := New(time.Hour, 3, 0, 0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 1000 {
-		key := fmt.Append(nil, i)
-		if f.Add(key); !f.Contains(key) {
-			t.Fatalf("key %d is missed", i)
+func TestBadParameters(t *testing.T) {
+	for _, c := range []struct {
+		n           uint64
+		p           float64
+		window      time.Duration
+		generations int
+		opts        []Option
+		want        error
+		text        string
+	}{
+		{1, 0.1, 0, 1, nil, bloom.ErrInvalid, "window = 0s"},
+		{1, 0.1, -1, 1, nil, bloom.ErrInvalid, "window = -1ns"},
+		{1, 0.1, time.Hour, 0, nil, bloom.ErrInvalid, "generations = 0"},
+		{1, 0.1, time.Hour, 1001, nil, bloom.ErrInvalid, "generations = 1001"},
+		{1, 0.1, 9, 10, nil, bloom.ErrInvalid, "window = 9ns"},
+		{1, 0, time.Hour, 1, nil, bloom.ErrInvalid, "p = 0"},
+		{1, 1, time.Hour, 1, nil, bloom.ErrInvalid, "p = 1"},
+		{1, math.NaN(), time.Hour, 1, nil, bloom.ErrInvalid, "p = NaN"},
+		{1, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithStrategy(bloom.SeededHashing))}, bloom.ErrInvalid, "seeded-hashing"},
+		{1, 0.1, time.Hour, 1, []Option{nil}, bloom.ErrInvalid, "option 1 of 1 is nil"},
+		{1 << 50, 0.1, time.Hour, 1, nil, bloom.ErrTooLarge, "bytes"},
+		{1, 1e-300, time.Hour, 1, nil, bloom.ErrInvalid, "p = "},
+		{1000, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithMaxBytes(1000))}, bloom.ErrTooLarge, "want at most 1000"},
+	} {
+		f, err := New(c.n, c.p, c.window, c.generations, c.opts...)
+		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
+			t.Errorf("New(%d, %v, %v, %d): %v, %v; want %v with %q", c.n, c.p, c.window, c.generations, f, err, c.want, c.text)
 		}
 	}
 }
 
-func TestBadParameters(t *testing.T) {
-	for _, c := range []struct {
-		window      time.Duration
-		generations int
-		n           uint64
-		p           float64
-		opts        []bloom.Option
-		want        error
-		text        string
-	}{
-		{0, 1, 1, 0.1, nil, bloom.ErrInvalid, "window = 0s"},
-		{-1, 1, 1, 0.1, nil, bloom.ErrInvalid, "window = -1ns"},
-		{time.Hour, 0, 1, 0.1, nil, bloom.ErrInvalid, "generations = 0"},
-		{time.Hour, 1001, 1, 0.1, nil, bloom.ErrInvalid, "generations = 1001"},
-		{9, 10, 1, 0.1, nil, bloom.ErrInvalid, "window = 9ns"},
-		{time.Hour, 1, 1, 0, nil, bloom.ErrInvalid, "p = 0"},
-		{time.Hour, 1, 1, 1, nil, bloom.ErrInvalid, "p = 1"},
-		{time.Hour, 1, 1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
-		{time.Hour, 1, 1, 0.1, []bloom.Option{bloom.WithStrategy(bloom.SeededHashing)}, bloom.ErrInvalid, "seeded-hashing"},
-		{time.Hour, 1, 1 << 50, 0.1, nil, bloom.ErrTooLarge, "bytes"},
-		{time.Hour, 1, 1, 1e-300, nil, bloom.ErrInvalid, "p = "},
-	} {
-		f, err := New(c.window, c.generations, c.n, c.p, bloomOpts(c.opts...))
-		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("New(%v, %d, %d, %v): %v, %v; want %v with %q", c.window, c.generations, c.n, c.p, f, err, c.want, c.text)
+// TestForNoKeys: a filter that is planned for no keys takes all the same.
+func TestForNoKeys(t *testing.T) {
+	var c clock
+	f := must(0, 0.01, time.Hour, 4, c.option())
+	var b [16]byte
+	for i := range uint64(100) {
+		if f.Renew(key(&b, i)); !f.Contains(key(&b, i)) {
+			t.Fatalf("key %d is missing", i)
 		}
+	}
+	g, err := Read(bytes.NewReader(written(t, f)), c.option())
+	if err != nil || g.String() != f.String() {
+		t.Errorf("read: %v, %v; want %v", g, err, f)
+	}
+}
+
+// TestMaxBytes: a filter takes no more than it may, however many keys come.
+func TestMaxBytes(t *testing.T) {
+	var c clock
+	all := 13 * must(30, 0.01, time.Hour, 3).SizeBytes() // four for each generation, and a clean one
+	limit := func(bytes uint64) Option { return bloomOpts(bloom.WithMaxBytes(bytes)) }
+	if f, err := New(30, 0.01, time.Hour, 3, limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("with a byte too few: %v, %v", f, err)
+	}
+	f := must(30, 0.01, time.Hour, 3, c.option(), limit(all))
+	var b [16]byte
+	most := uint64(0)
+	for i := range uint64(20_000) {
+		f.Renew(key(&b, i))
+		if i%300 == 0 {
+			c.sleep(f.time.length)
+		}
+		most = max(most, f.SizeBytes())
+	}
+	if most > all || most < all*3/4 {
+		t.Errorf("%d bytes at most, want no more than %d and not much less", most, all)
+	}
+	data := written(t, f)
+	if f, err := Read(bytes.NewReader(data), c.option(), limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+		t.Errorf("read with a byte too few: %v, %v", f, err)
+	}
+	if _, err := Read(bytes.NewReader(data), c.option(), limit(all)); err != nil {
+		t.Errorf("read with enough: %v", err)
+	}
+}
+
+// TestStats: what is in the layers that are remembered.
+func TestStats(t *testing.T) {
+	var c clock
+	f := must(400, 0.01, time.Hour, 4, c.option())
+	var b [16]byte
+	for i := range uint64(250) { // in two generations of three layers
+		f.Add(key(&b, i))
+		if i == 120 {
+			c.sleep(f.time.length)
+		}
+	}
+	layers := *f.live.Load()
+	ones := uint64(0)
+	for _, e := range layers {
+		ones += e.Stats().Ones
+	}
+	each := f.scheme.Params()
+	m := uint64(len(layers)) * each.M
+	want := bloom.Stats{
+		N: 400, P: 0.01, M: m, K: each.K, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: m / 8,
+		Ones: ones, FillRatio: float64(ones) / float64(m), EstimatedCount: 250,
+		EstimatedFalsePositiveRate: f.EstimatedFalsePositiveRate(),
+	}
+	if got := f.Stats(); got != want {
+		t.Errorf("Stats = %+v, want %+v", got, want)
+	}
+	c.sleep(2 * time.Hour)
+	if got := f.Stats(); got.EstimatedCount != 0 || got.Ones != 0 || got.M != 0 || got.FillRatio != 0 || got.EstimatedFalsePositiveRate != 0 {
+		t.Errorf("Stats when all is forgotten = %+v", got)
 	}
 }

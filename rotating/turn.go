@@ -1,64 +1,112 @@
 package rotating
 
+import "sync"
+
 // room reports whether there may be another layer of the same generation. Without, the
 // newest one takes more keys than it is sized for: more than n came in a window.
 func (f *Filter) room(now *live) bool { return len(*now) < f.plan.maxLayers() }
 
-// turn begins a layer for generation g and forgets those that are too old by then,
-// unless something has changed since now was loaded.
+// turn begins a layer, and with it generation g if that has not begun, unless someone else has
+// done so since now was loaded. Who waits for another one's turn has its own generation begun
+// by the next, so that nobody waits for more than two.
 func (f *Filter) turn(now *live, g int64) {
-	f.turning.Lock()
-	defer f.turning.Unlock()
-	if f.live.Load() != now {
-		return
+	for w := f.wanted.Load(); g > w && !f.wanted.CompareAndSwap(w, g); {
+		w = f.wanted.Load()
 	}
+	f.turning.Lock()
+	if l := f.live.Load(); l == now || l.newest().generation < g {
+		f.birth(l, l.generation(f.wanted.Load()), false)
+	}
+	f.turning.Unlock()
+	f.stock.prepare(f.plan.layerKeys()) // the others go on; this caller has the work
+}
+
+// birth begins a layer of generation g, with or without a ticket for the caller, and forgets
+// those that are too old by then. Turning must be locked.
+func (f *Filter) birth(now *live, g int64, ticket bool) *entry {
 	keep := 0
-	for (*now)[keep].generation < g-int64(f.plan.generations) {
-		if keep++; keep == len(*now) {
-			break
+	for keep < len(*now) && (*now)[keep].generation < g-int64(f.plan.generations) {
+		keep++
+	}
+	l := f.stock.take(f.plan.layerKeys())
+	if l == nil {
+		var err error
+		if l, err = f.newLayer(); err != nil {
+			panic(err) // never: the first one could be made
 		}
+	}
+	if ticket {
+		l.tickets.Take()
 	}
 	f.born++
 	next := make(live, 0, len(*now)-keep+1)
 	next = append(next, (*now)[keep:]...)
-	next = append(next, entry{f.cleanLayer(), g, f.born})
+	next = append(next, entry{l, g, f.born})
 	f.live.Store(&next)
-
-	// The others go on; this caller has the work.
-	for _, e := range (*now)[:keep] {
-		f.retired = append(f.retired, e.layer)
-	}
-	f.recycle()
+	f.stock.retire((*now)[:keep])
+	return next.newest()
 }
 
-// cleanLayer returns one for the keys to come.
-func (f *Filter) cleanLayer() *layer {
-	f.recycle()
-	if last := len(f.clean) - 1; last >= 0 {
-		l := f.clean[last]
-		f.clean = f.clean[:last]
-		return l
+// A stock has the layers that are out of use.
+type stock struct {
+	mu      sync.Mutex // held while a layer is made clean
+	retired []*layer   // out of every new live, and not clean yet
+	clean   []*layer
+}
+
+// take returns a clean layer, or nil if none is to be had.
+func (s *stock) take(keys uint64) *layer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleanOne(keys)
+	last := len(s.clean) - 1
+	if last < 0 {
+		return nil
 	}
-	l, err := f.newLayer()
-	if err != nil {
-		panic(err) // never: the first one could be made
-	}
+	l := s.clean[last]
+	s.clean = s.clean[:last]
 	return l
 }
 
-// recycle sees to it that there is a clean layer, if one is to be had. Of those that
-// are retired, only as many are cleared as are needed: after a long pause all are.
-func (f *Filter) recycle() {
-	for len(f.clean) == 0 && len(f.retired) > 0 {
-		last := len(f.retired) - 1
-		l := f.retired[last]
-		f.retired[last] = nil
-		f.retired = f.retired[:last]
+// retire takes layers that are not live any more.
+func (s *stock) retire(old live) {
+	if len(old) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range old {
+		s.retired = append(s.retired, e.layer)
+	}
+}
+
+// prepare sees to it that the next birth finds a clean layer.
+func (s *stock) prepare(keys uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleanOne(keys)
+}
+
+// cleanOne makes a layer clean, if there is none and one is to be had. Of those that are
+// retired, only as many are cleared as are needed: after a long pause all are.
+func (s *stock) cleanOne(keys uint64) {
+	for len(s.clean) == 0 && len(s.retired) > 0 {
+		last := len(s.retired) - 1
+		l := s.retired[last]
+		s.retired[last] = nil
+		s.retired = s.retired[:last]
 		if !l.tickets.Idle() {
 			continue // someone is still inside: it is theirs, not to be used again
 		}
 		l.Clear()
-		l.tickets.Refill(f.plan.layerKeys())
-		f.clean = append(f.clean, l)
+		l.tickets.Refill(keys)
+		s.clean = append(s.clean, l)
 	}
+}
+
+// layers returns how many there are.
+func (s *stock) layers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.retired) + len(s.clean)
 }

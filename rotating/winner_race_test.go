@@ -67,7 +67,7 @@ func raceAdders(goroutines, rounds int, turns, others bool) raceResult {
 	if others {
 		n = generations // one key a layer
 	}
-	f := must(time.Hour, generations, n, 1e-15, c.option())
+	f := must(n, 1e-15, time.Hour, generations, c.option())
 	full := func() bool { return len(*f.live.Load()) == f.plan.maxLayers() }
 	line := lockstep.Line{Runners: uint64(goroutines)}
 	var won atomic.Int32
@@ -84,7 +84,7 @@ func raceAdders(goroutines, rounds int, turns, others bool) raceResult {
 				wait()
 				lockstep.Dawdle(i, g)
 				if turns && i%goroutines == g {
-					c.sleep(f.length)
+					c.sleep(f.time.length)
 				}
 				if others && (i+g)%2 == 0 {
 					f.Add(other[:])
@@ -100,7 +100,7 @@ func raceAdders(goroutines, rounds int, turns, others bool) raceResult {
 					}
 					result[int(won.Swap(0))]++
 					if others && (!turns || i%4 == 3) { // all is forgotten: no more than n keys come in a window
-						c.sleep((generations + 2) * f.length)
+						c.sleep((generations + 2) * f.time.length)
 					}
 				}
 				wait()

@@ -35,7 +35,7 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, e
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
 		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.hasher, group)
+		digest.Hash(&b, f.scheme, group)
 		f.layers.Load().containsGroup(&b, len(group))
 		for i := range group {
 			if b.Found[i] {
@@ -61,7 +61,7 @@ func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count i
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
 		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.hasher, group)
+		digest.Hash(&b, f.scheme, group)
 		count += f.layers.Load().containsGroup(&b, len(group))
 		if found != nil {
 			copy(found[first:], b.Found[:len(group)])

@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/tickets"
 )
 
-// The format, version 1, frozen. All numbers are little-endian.
+// The format, version 1. All numbers are little-endian.
 //
 //	bytes  field
 //	8      magic: 89 62 6c 6f 6f 6d 73 01, the last of them the version
@@ -21,13 +21,17 @@ import (
 //	8      growth: IEEE 754
 //	8      tightening: IEEE 754, 0 for the default series
 //	8      number of layers, at least 1
-//	4      CRC-32 of the numbers so far
+//	8      checksum
 //
 // and for each layer, oldest first,
 //
 //	…      the layer, in the format of package bloom; its n and p are those of the plan
 //	8      how many more keys it takes
-//	4      CRC-32 of all numbers so far, without checksums
+//	8      checksum
+//
+// A checksum is CRC-32 and CRC-32C of all that comes before it: the magic, the numbers, and of
+// each layer its last 8 bytes, which are a checksum themselves; but not the checksums between
+// them. So the last one binds all. docs/format.md says what a decoder must check.
 const magic = "\x89blooms\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
@@ -50,33 +54,25 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 		out.Filter(l.BloomFilter)
 		out.Numbers(min(l.tickets.Left(), l.Params().N))
 	}
-	n, err := out.Result()
-	return n, frame.Wrap("scalable", err)
+	return out.Result()
 }
 
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its
 // end. At the end of the stream it returns io.EOF itself.
 //
-// The layers to come are made with the given options: those of [WithBloom] must be what
-// the filter was made with, and so must growth and tightening if they are given. Limits
-// are as given now.
+// Options of [WithBloom] must be what the filter was made with, if they are given, and so
+// must growth and tightening; a secret key and a strategy or hash of one's own must be given.
+// Of Blocked, all layers to come have as many words to a key as the first, if it is not given.
+// Limits are as given now.
 //
-// The errors are those of [bloom.Read]; [WithMaxBytes] bounds the memory of all layers
+// The errors are those of [bloom.Read]; [bloom.WithMaxBytes] bounds the memory of all layers
 // together.
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
-	f, err := read(frame.NewReader(r), opts)
-	return f, frame.Wrap("scalable", err)
-}
-
-func read(in *frame.Reader, opts []Option) (*Filter, error) {
 	wanted, err := newConfig(opts)
 	if err != nil {
 		return nil, err
 	}
-	hasher, err := digest.Hasher("scalable", wanted.bloom)
-	if err != nil {
-		return nil, err
-	}
+	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
 		return nil, err
 	}
@@ -84,7 +80,7 @@ func read(in *frame.Reader, opts []Option) (*Filter, error) {
 	if err := in.Numbers("the header", &n, &p, &growth, &tightening, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{n: n, p: math.Float64frombits(p), config: wanted, hasher: hasher}
+	f := &Filter{n: n, p: math.Float64frombits(p), config: wanted}
 	f.config.growth, f.config.tightening = math.Float64frombits(growth), math.Float64frombits(tightening)
 	if err := f.agrees(wanted, count); err != nil {
 		return nil, err
@@ -93,10 +89,15 @@ func read(in *frame.Reader, opts []Option) (*Filter, error) {
 	for i := range count {
 		l, err := f.readLayer(in, all)
 		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w", i, err)
+			return nil, fmt.Errorf("%w, in layer %d", err, i)
 		}
 		all = append(all, l)
 	}
+	f.scheme = all[0].Scheme()
+	if err := digest.Check(f.scheme); err != nil {
+		return nil, frame.Corrupt(err)
+	}
+	f.config.bloom = append(optionsOf(f.scheme), wanted.bloom...)
 	f.layers.Store(&all)
 	return f, nil
 }
@@ -107,7 +108,7 @@ func (f *Filter) agrees(wanted config, count uint64) error {
 	c.set.tightening = c.tightening != 0
 	switch err := c.validate(); {
 	case err != nil:
-		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+		return frame.Corrupt(err)
 	case !(f.p > 0 && f.p < 1):
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrCorrupt, f.p)
 	case count < 1:
@@ -124,11 +125,8 @@ func (f *Filter) agrees(wanted config, count uint64) error {
 
 // readLayer reads the layer that comes after the given ones.
 func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
-	opts := f.config.bloom
-	if f.config.maxBytes > 0 {
-		room := f.config.maxBytes - min(older.bytes(), f.config.maxBytes)
-		opts = append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room))
-	}
+	opts, room := f.config.bloom, f.config.maxBytes-min(older.bytes(), f.config.maxBytes)
+	opts = append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room))
 	b, err := in.Filter("the filter", opts)
 	if err != nil {
 		return nil, err
@@ -139,7 +137,7 @@ func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
 	}
 	keys, rate, err := f.config.plan(f.n, f.p, len(older))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+		return nil, frame.Corrupt(err)
 	}
 	// The last bits of a power may differ between machines.
 	if got := b.Params(); got.N != keys && !close(float64(got.N), float64(keys)) || !close(got.P, rate) {
@@ -148,20 +146,27 @@ func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
 	if left > b.Params().N {
 		return nil, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, b.Params().N)
 	}
-	if !sameDigest(b, f.hasher) || family(b) != family(f.hasher) {
-		return nil, fmt.Errorf("%w: it is %v, the layers to come would be as %v: want the options that it was made with", bloom.ErrIncompatible, b, f.hasher)
+	if len(older) > 0 {
+		if first := older[0].Scheme(); b.Scheme().HashFunc() != first.HashFunc() || b.Scheme().Seed() != first.Seed() || family(b) != family(older[0].BloomFilter) {
+			return nil, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
+		}
 	}
 	return &layer{b, tickets.New(left)}, nil
 }
 
-func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }
-
-// sameDigest reports whether both filters hash a key to the same digest.
-func sameDigest(a, b *bloom.BloomFilter) bool {
-	a1, a2 := a.HashString("layer")
-	b1, b2 := b.HashString("layer")
-	return a1 == b1 && a2 == b2
+// optionsOf returns the options with which a scheme like s is made, but for a secret key.
+func optionsOf(s bloom.Scheme) []bloom.Option {
+	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
+	if !s.Keyed() {
+		opts = append(opts, bloom.WithHash(s.HashFunc()))
+	}
+	if s.Seed() != 0 {
+		opts = append(opts, bloom.WithSeed(s.Seed()))
+	}
+	return opts
 }
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }
 
 // family returns the strategy's name; those that Blocked chooses from are one.
 func family(f *bloom.BloomFilter) string {

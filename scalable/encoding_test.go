@@ -2,13 +2,16 @@ package scalable
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
@@ -46,21 +49,93 @@ func TestGolden(t *testing.T) {
 	if again := written(t, g); !bytes.Equal(again, golden) {
 		t.Error("written again, it is another")
 	}
-	frametest.Damage(t, golden, func(r io.Reader) error { _, err := Read(r); return err })
+	frametest.Damage(t, golden, read)
 	frametest.Failing(t, f.WriteTo)
+}
+
+func read(r io.Reader) error { _, err := Read(r); return err }
+
+// snapshots returns two files of one filter of equal length, with some adds between them.
+func snapshots(t testing.TB, n, adds uint64) (earlier, later []byte) {
+	f := must(n, 0.1, WithGrowth(1))
+	var b [16]byte
+	for i := range adds {
+		f.Add(key(&b, i))
+	}
+	earlier = written(t, f)
+	for i := range n / 3 {
+		f.Add(key(&b, 1000+i))
+	}
+	return earlier, written(t, f)
+}
+
+// TestCopies: no block of a file can be written over another one unnoticed.
+func TestCopies(t *testing.T) {
+	sizes := [][2]uint64{{4, 7}}
+	if *effort.Long {
+		sizes = [][2]uint64{{1, 1}, {10, 35}, {60, 170}, {200, 300}}
+	}
+	for _, size := range sizes {
+		data, _ := snapshots(t, size[0], size[1])
+		frametest.Copies(t, data, read)
+	}
+}
+
+// TestOtherDamage: nor anything else that storage does.
+func TestOtherDamage(t *testing.T) {
+	a, b := snapshots(t, 12, 40)
+	frametest.Damages(t, effort.Times(10_000, 100_000, 10_000_000), read, a, b)
+}
+
+// TestMixedSnapshots: layers of two snapshots of one filter, with or without the numbers that
+// follow them, are refused.
+func TestMixedSnapshots(t *testing.T) {
+	f := must(9, 0.1, WithGrowth(1))
+	var b [16]byte
+	for i := range uint64(7) {
+		f.Add(key(&b, i))
+	}
+	earlier, one := written(t, f), len(f.Layers())
+	for i := range uint64(2) {
+		f.Add(key(&b, 7+i))
+	}
+	later := written(t, f)
+	if one != 1 || len(f.Layers()) != 1 || len(earlier) != len(later) {
+		t.Fatal("the snapshots have not one layer each")
+	}
+	head, tail := len(magic)+48, len(later)-16
+	if err := read(bytes.NewReader(slices.Concat(earlier[:head], later[head:tail], earlier[tail:]))); !errors.Is(err, bloom.ErrCorrupt) {
+		t.Errorf("a layer of a later snapshot: %v", err)
+	}
+	if err := read(bytes.NewReader(slices.Concat(earlier[:tail], later[tail:]))); !errors.Is(err, bloom.ErrCorrupt) {
+		t.Errorf("numbers of a later snapshot: %v", err)
+	}
 }
 
 // TestGrowsOnAfterRead: a filter that is read grows as the original does.
 func TestGrowsOnAfterRead(t *testing.T) {
 	secret := WithBloom(bloom.WithKey([16]byte{1, 2}))
 	blocked := WithBloom(bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5))
-	for _, opts := range [][]Option{nil, {secret}, {blocked}, {WithGrowth(3)}, {WithTightening(0.8)}} {
-		f := must(100, 0.001, opts...)
+	own := WithBloom(bloom.WithHash(bloom.NewHash64("own", func(key []byte) uint64 {
+		return binary.LittleEndian.Uint64(key) * 0x9e3779b97f4a7c15
+	})))
+	for _, c := range []struct{ made, read []Option }{
+		{nil, nil},
+		{[]Option{secret}, []Option{secret}},
+		{[]Option{blocked}, []Option{blocked}},
+		{[]Option{own}, []Option{own}},
+		{[]Option{WithGrowth(3), WithTightening(0.8)}, []Option{WithGrowth(3), WithTightening(0.8)}},
+		// What is in the file need not be given.
+		{[]Option{WithGrowth(3), WithTightening(0.8)}, nil},
+		{[]Option{WithBloom(bloom.WithSeed(3))}, nil},
+		{[]Option{WithBloom(bloom.WithStrategy(bloom.Blocked4), bloom.WithSeed(1<<40))}, nil},
+	} {
+		f := must(100, 0.001, c.made...)
 		var b [16]byte
 		for i := range uint64(450) {
 			f.Add(key(&b, i))
 		}
-		g, err := Read(bytes.NewReader(written(t, f)), opts...)
+		g, err := Read(bytes.NewReader(written(t, f)), c.read...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,25 +164,18 @@ func TestWhatCannotBeWrittenOrRead(t *testing.T) {
 		opts []Option
 		want error
 	}{
+		"a seed":           {[]Option{WithBloom(bloom.WithSeed(3))}, bloom.ErrIncompatible},
 		"no key":           {nil, bloom.ErrIncompatible},
 		"another key":      {[]Option{WithBloom(bloom.WithKey([16]byte{2}))}, bloom.ErrIncompatible},
 		"another strategy": {[]Option{key, WithBloom(bloom.WithStrategy(bloom.Blocked))}, bloom.ErrIncompatible},
 		"another growth":   {[]Option{key, WithGrowth(2)}, bloom.ErrIncompatible},
 		"another series":   {[]Option{key, WithTightening(0.5)}, bloom.ErrIncompatible},
-		"little memory":    {[]Option{key, WithMaxBytes(3)}, bloom.ErrTooLarge},
-		"a bad option":     {[]Option{key, WithMaxBytes(0)}, bloom.ErrInvalid},
+		"little memory":    {[]Option{key, WithBloom(bloom.WithMaxBytes(3))}, bloom.ErrTooLarge},
+		"a bad option":     {[]Option{key, WithMaxLayers(0)}, bloom.ErrInvalid},
 	} {
 		if f, err := Read(bytes.NewReader(keyed), c.opts...); f != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, %v; want %v", name, f, err, c.want)
 		}
-	}
-	seeded := written(t, must(10, 0.1, WithBloom(bloom.WithSeed(7))))
-	if f, err := Read(bytes.NewReader(seeded)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
-		t.Errorf("without its seed: %v, %v", f, err)
-	}
-	blocked := written(t, must(10, 0.1, WithBloom(bloom.WithStrategy(bloom.Blocked))))
-	if f, err := Read(bytes.NewReader(blocked)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
-		t.Errorf("without its strategy: %v, %v", f, err)
 	}
 	if f, err := Read(bytes.NewReader(written(t, small(t))), WithMaxLayers(2)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
 		t.Errorf("more layers than wanted: %v, %v", f, err)
@@ -157,22 +225,23 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(n, p, 2, -0.5, 1, n, right), "tightening = -0.5, want 0 < r < 1"},
 		{forge(n, p, 2, math.NaN(), 1, n, right), "tightening = NaN, want 0 < r < 1"},
 		{forge(n, p, 2, 0, 0, n, right), "0 layers, want at least 1"},
-		{forge(n, p, 2, 0, 1<<63, n, right), "layer 1: bloom: corrupt data: it ends within"},
-		{forge(n, p, 2, 0, 1, n+1, right), "layer 0: bloom: corrupt data: 11 more keys, want at most 10"},
-		{forge(n, p, 2, 0, 1, n, made(n+1, p/2)), "layer 0: bloom: corrupt data: it is for n = 11 and p = 0.05, want 10 and 0.05"},
-		{forge(n, p, 2, 0, 1, n, made(n, p)), "layer 0: bloom: corrupt data: it is for n = 10 and p = 0.1, want 10 and 0.05"},
-		{forge(n, p, 2, 0, 2, n, right, right), "layer 1: bloom: corrupt data: it is for n = 10 and p = 0.05, want 20 and 0.01"},
+		{forge(n, p, 2, 0, 1<<63, n, right), "it ends within"},
+		{forge(n, p, 2, 0, 1, n+1, right), "11 more keys, want at most 10"},
+		{forge(n, p, 2, 0, 1, n, made(n+1, p/2)), "it is for n = 11 and p = 0.05, want 10 and 0.05"},
+		{forge(n, p, 2, 0, 1, n, made(n, p)), "it is for n = 10 and p = 0.1, want 10 and 0.05"},
+		{forge(n, p, 2, 0, 2, n, right, right), "it is for n = 10 and p = 0.05, want 20 and 0.01"},
 	} {
-		f, err := Read(bytes.NewReader(c.data), WithMaxBytes(1<<20))
+		f, err := Read(bytes.NewReader(c.data), WithBloom(bloom.WithMaxBytes(1<<20)))
 		if f != nil || !errors.Is(err, bloom.ErrCorrupt) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v, %v, want %q", f, err, c.text)
 		}
 	}
 	for _, data := range [][]byte{
-		forge(n, p, 2, 0, 1, n, made(n, p/2, bloom.WithSeed(9))),
+		forge(n, p, 2, 0, 2, n, right, made(2*n, second.Params().P, bloom.WithSeed(9))),
 		forge(n, p, 2, 0, 2, n, right, made(2*n, second.Params().P, bloom.WithStrategy(bloom.Blocked))),
+		forge(n, p, 2, 0, 1, n, made(n, p/2, bloom.WithStrategy(bloom.SeededHashing))),
 	} {
-		if f, err := Read(bytes.NewReader(data)); f != nil || !errors.Is(err, bloom.ErrIncompatible) {
+		if f, err := Read(bytes.NewReader(data)); f != nil || !errors.Is(err, bloom.ErrCorrupt) {
 			t.Errorf("a layer that is made otherwise: %v, %v", f, err)
 		}
 	}
@@ -188,7 +257,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(golden[:i])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := Read(bytes.NewReader(data), WithMaxBytes(1<<20))
+		g, err := Read(bytes.NewReader(data), WithBloom(bloom.WithMaxBytes(1<<20)))
 		if err != nil {
 			return
 		}

@@ -9,19 +9,13 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 // TestAgainstExactModel grows filters by random keys, new ones and old ones, next to a
 // map of them, and measures the rate all along.
 func TestAgainstExactModel(t *testing.T) {
-	ops, probes := 400_000, 20_000
-	if testing.Short() || lockstep.RaceDetector {
-		ops, probes = 40_000, 4000
-	}
-	if *all {
-		ops = 10_000_000
-	}
+	ops, probes := effort.Times(40_000, 200_000, 10_000_000), effort.Times(4000, 20_000, 20_000)
 	for _, c := range []struct {
 		n    uint64
 		p    float64
@@ -40,7 +34,7 @@ func TestAgainstExactModel(t *testing.T) {
 		lied, asked, wrong, worst := 0, 0, 0, 0.0
 		nextCheck := 100
 		maphash := false // its seed is another in every run, so its bounds are wider
-		if strings.Contains(f.hasher.String(), "maphash") {
+		if strings.Contains(f.scheme.String(), "maphash") {
 			maphash = true
 		}
 		for op := range ops {
@@ -115,10 +109,7 @@ func TestAgainstExactModel(t *testing.T) {
 // no key is lost, each has one winner, and no layer holds more than it is for.
 func TestConcurrentGrowth(t *testing.T) {
 	const goroutines = 4
-	keys := 20_000
-	if testing.Short() || lockstep.RaceDetector {
-		keys = 2000
-	}
+	keys := effort.Times(2000, 20_000, 200_000)
 	f := must(16, 1e-9)
 	won := make([]atomic.Int32, keys)
 	var wg sync.WaitGroup

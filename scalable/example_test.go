@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/scalable"
 )
@@ -37,8 +38,8 @@ func Example() {
 	// below 1 %: true
 }
 
-func ExampleWithMaxBytes() {
-	f, err := scalable.New(1000, 0.01, scalable.WithMaxBytes(10_000))
+func ExampleErrFull() {
+	f, err := scalable.New(1000, 0.01, scalable.WithBloom(bloom.WithMaxBytes(10_000)))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +51,7 @@ func ExampleWithMaxBytes() {
 		}
 	}
 	// Output:
-	// 3000 keys: scalable: filter full: layer 2 would make it 12104 bytes, the limit is 10000
+	// 3000 keys: scalable: filter full: filter too large: layer 2 would make it 12104 bytes, want at most 10000
 }
 
 // Keys of other types: a buffer on the stack stays there, so that nothing is allocated.

@@ -14,10 +14,10 @@ type config struct {
 	growth     float64
 	tightening float64 // 0: the default series
 	maxLayers  int     // 0: no limit
-	maxBytes   uint64  // 0: no limit
+	maxBytes   uint64  // of all layers together
 	bloom      []bloom.Option
 
-	set struct{ growth, tightening, maxLayers, maxBytes bool }
+	set struct{ growth, tightening, maxLayers bool }
 }
 
 // WithGrowth sets how many times as many keys each layer holds as the one before,
@@ -46,14 +46,10 @@ func WithMaxLayers(layers int) Option {
 	return func(c *config) { c.maxLayers, c.set.maxLayers = layers, true }
 }
 
-// WithMaxBytes limits the memory that the bits of all layers take together.
-func WithMaxBytes(bytes uint64) Option {
-	return func(c *config) { c.maxBytes, c.set.maxBytes = bytes, true }
-}
-
 // WithBloom passes options on to every layer: hash, seed or key, and strategy. The
 // strategy must be one that works on a key's digest, which all are but those whose
-// docs say that they need the key.
+// docs say that they need the key. [bloom.WithMaxBytes] limits the memory of all layers
+// together.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
@@ -62,32 +58,34 @@ const maxGrowth = 1000
 
 func newConfig(opts []Option) (config, error) {
 	c := config{growth: 2}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
 		opt(&c)
 	}
+	c.maxBytes = bloom.MaxBytes(c.bloom...)
 	return c, c.validate()
 }
 
 func (c *config) validate() error {
 	switch {
 	case !(c.growth >= 1 && c.growth <= maxGrowth):
-		return fmt.Errorf("scalable: %w: growth = %v, want 1 to %d", bloom.ErrInvalid, c.growth, maxGrowth)
+		return fmt.Errorf("%w: growth = %v, want 1 to %d", bloom.ErrInvalid, c.growth, maxGrowth)
 	case c.set.tightening && !(c.tightening > 0 && c.tightening < 1):
-		return fmt.Errorf("scalable: %w: tightening = %v, want 0 < r < 1", bloom.ErrInvalid, c.tightening)
+		return fmt.Errorf("%w: tightening = %v, want 0 < r < 1", bloom.ErrInvalid, c.tightening)
 	case c.set.maxLayers && c.maxLayers < 1:
-		return fmt.Errorf("scalable: %w: at most %d layers, want at least 1", bloom.ErrInvalid, c.maxLayers)
-	case c.set.maxBytes && c.maxBytes < 1:
-		return fmt.Errorf("scalable: %w: at most 0 bytes, want at least 1", bloom.ErrInvalid)
+		return fmt.Errorf("%w: at most %d layers, want at least 1", bloom.ErrInvalid, c.maxLayers)
 	}
 	return nil
 }
 
 // plan returns for how many keys layer i is, and at what rate.
 func (c *config) plan(n uint64, p float64, i int) (keys uint64, rate float64, err error) {
-	n = max(n, 1) // one for no keys grows too, if some come
+	n = max(n, 1)
 	x := math.Ceil(float64(n) * math.Pow(c.growth, float64(i)))
 	if x >= 1<<63 {
-		return 0, 0, fmt.Errorf("layer %d would be for %.3g keys", i, x)
+		return 0, 0, fmt.Errorf("%w: layer %d would be for %.3g keys, want less than 2^63", bloom.ErrTooLarge, i, x)
 	}
 	if c.growth == 1 || i == 0 {
 		keys = n // a float64 has not all of them

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
@@ -14,8 +12,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 )
-
-var all = flag.Bool("all", false, "run the large tests: millions of operations")
 
 func must(n uint64, p float64, opts ...Option) *Filter {
 	f, err := New(n, p, opts...)
@@ -114,9 +110,8 @@ func TestGrowsOnce(t *testing.T) {
 func TestFull(t *testing.T) {
 	for _, opts := range [][]Option{
 		{WithMaxLayers(2)},
-		{WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2)},
-		{WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2), WithGrowth(1)}, // no layer alone is too large
-		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 5 / 2))},
+		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2))},
+		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2)), WithGrowth(1)}, // no layer alone is too large
 	} {
 		f := must(100, 1e-6, opts...)
 		var b [16]byte
@@ -125,7 +120,7 @@ func TestFull(t *testing.T) {
 			if in := f.Contains(key(&b, i)); added != (i < 300) || (err == nil) != (i < 300) || in != (i < 300) {
 				t.Fatalf("%v: key %d: %v, %v, contained %v", f, i, added, err, in)
 			}
-			if err != nil && !errors.Is(err, ErrFull) {
+			if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || !strings.HasPrefix(err.Error(), "scalable: filter full: ") || strings.Contains(err.Error(), "bloom")) {
 				t.Fatal(err)
 			}
 		}
@@ -195,9 +190,6 @@ func TestBatches(t *testing.T) {
 func TestAccessors(t *testing.T) {
 	f := must(50, 0.01, WithBloom(bloom.WithSeed(77)))
 	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
-	if f.N() != 50 || f.P() != 0.01 {
-		t.Errorf("n = %d and p = %v, want 50 and 0.01", f.N(), f.P())
-	}
 	h1, h2 := f.Hash([]byte("key"))
 	s1, s2 := f.HashString("key")
 	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
@@ -231,28 +223,6 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestForNoKeys: n = 0 grows all the same, and is never missed.
-func TestForNoKeys(t *testing.T) {
-	f, err := New(0, 0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 1000 {
-		key := fmt.Append(nil, i)
-		if _, err := f.Add(key); err != nil || !f.Contains(key) {
-			t.Fatalf("key %d is not in: %v", i, err)
-		}
-	}
-	var out bytes.Buffer
-	if _, err := f.WriteTo(&out); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Read(&out)
-	if err != nil || !back.ContainsString("999") {
-		t.Fatalf("read back: %v, %v", back, err)
-	}
-}
-
 func TestBadParameters(t *testing.T) {
 	own := func(o ...bloom.Option) Option { return WithBloom(o...) }
 	for _, c := range []struct {
@@ -271,8 +241,8 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, WithTightening(0), bloom.ErrInvalid, "tightening = 0"},
 		{1, 0.1, WithTightening(1), bloom.ErrInvalid, "tightening = 1"},
 		{1, 0.1, WithMaxLayers(0), bloom.ErrInvalid, "0 layers"},
-		{1, 0.1, WithMaxBytes(0), bloom.ErrInvalid, "0 bytes"},
-		{1000, 0.1, WithMaxBytes(10), ErrFull, "10"},
+		{1, 0.1, nil, bloom.ErrInvalid, "option 1 of 1 is nil"},
+		{1000, 0.1, own(bloom.WithMaxBytes(10)), bloom.ErrTooLarge, "want at most 10"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.SeededHashing)), bloom.ErrInvalid, "seeded-hashing"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.BitsAndBlooms)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
@@ -280,8 +250,47 @@ func TestBadParameters(t *testing.T) {
 		{1 << 63, 0.1, WithGrowth(2), bloom.ErrTooLarge, "layer 0 would be for 9.22e+18 keys"},
 	} {
 		f, err := New(c.n, c.p, c.opt)
-		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
 			t.Errorf("New(%d, %v): %v, %v; want %v with %q", c.n, c.p, f, err, c.want, c.text)
 		}
+	}
+}
+
+// TestForNoKeys: a filter that is planned for no keys takes all the same.
+func TestForNoKeys(t *testing.T) {
+	f := must(0, 1e-9)
+	var b [16]byte
+	for i := range uint64(100) {
+		if added, err := f.Add(key(&b, i)); !added || err != nil || !f.Contains(key(&b, i)) {
+			t.Fatalf("key %d: %v, %v", i, added, err)
+		}
+	}
+	if g, err := Read(bytes.NewReader(written(t, f))); err != nil || g.String() != f.String() {
+		t.Errorf("read: %v, %v; want %v", g, err, f)
+	}
+}
+
+// TestStats: what is in all layers.
+func TestStats(t *testing.T) {
+	f := must(100, 0.01, WithBloom(bloom.WithStrategy(bloom.Blocked)))
+	var b [16]byte
+	added := uint64(0)
+	for i := range uint64(250) {
+		if yes, _ := f.Add(key(&b, i)); yes {
+			added++
+		}
+	}
+	var m, ones uint64
+	for _, l := range *f.layers.Load() {
+		m += l.Params().M
+		ones += l.Stats().Ones
+	}
+	want := bloom.Stats{
+		N: 300, P: 0.01, M: m, K: f.Layers()[1].K, Strategy: "blocked-2", Hash: "murmur3", SizeBytes: m / 8,
+		Ones: ones, FillRatio: float64(ones) / float64(m), EstimatedCount: added,
+		EstimatedFalsePositiveRate: f.EstimatedFalsePositiveRate(),
+	}
+	if got := f.Stats(); got != want {
+		t.Errorf("Stats = %+v, want %+v", got, want)
 	}
 }

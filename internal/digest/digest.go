@@ -8,27 +8,13 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Hasher returns a filter that serves to hash the keys of all filters made with
-// these options. The error wraps bloom.ErrInvalid if the options are not valid or
-// their strategy needs more than the digest.
-func Hasher(pkg string, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	f, err := bloom.New(1, 0.5, opts...)
-	if err != nil {
-		return nil, err
-	}
-	if err := Check(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", pkg, err)
-	}
-	return f, nil
-}
-
-// Check returns an error that wraps bloom.ErrInvalid if the filter's strategy needs more
-// than the digest.
-func Check(f *bloom.BloomFilter) error {
-	if !f.Strategy().NeedsKey() {
+// Check returns an error that wraps bloom.ErrInvalid if the strategy needs more than the
+// digest.
+func Check(s bloom.Scheme) error {
+	if !s.Strategy().NeedsKey() {
 		return nil
 	}
-	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", bloom.ErrInvalid, f.Strategy())
+	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", bloom.ErrInvalid, s.Strategy())
 }
 
 // Group is how many keys of a batch are worked on at a time: all digests first,
@@ -42,13 +28,13 @@ type Batch struct {
 }
 
 // Hash hashes a group of keys.
-func Hash[K []byte | string](b *Batch, f *bloom.BloomFilter, keys []K) {
+func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
 	for i := range keys {
 		switch key := any(&keys[i]).(type) {
 		case *[]byte:
-			b.H1[i], b.H2[i] = f.Hash(*key)
+			b.H1[i], b.H2[i] = s.Hash(*key)
 		case *string:
-			b.H1[i], b.H2[i] = f.HashString(*key)
+			b.H1[i], b.H2[i] = s.HashString(*key)
 		}
 		b.Found[i] = false
 	}

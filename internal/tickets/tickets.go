@@ -4,25 +4,31 @@ package tickets
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
 
-// A Box holds tickets. Its methods, except Refill, are safe for concurrent use and
-// lock-free.
+// A Box holds tickets. Its methods, except Refill, are safe for concurrent use.
 //
-// Each goroutine takes from a cell of its own and, when that is empty, moves half
-// of another one there. So the tickets are given out to the last one, but mostly
-// from a cache line that no other processor writes.
+// Who has taken a ticket either uses it or gives it back. Each goroutine takes from a cell of
+// its own, without a lock, and when that is empty, moves half of another one there. So the
+// tickets are given out to the last one, but mostly from a cache line that no other processor
+// writes.
 type Box struct {
 	cells []cell
 	shift uint
+	size  uint64 // tickets in all
+
+	moving sync.Mutex   // held while tickets go from one cell to another
+	given  atomic.Int64 // given back, and in no cell yet
 }
 
 type cell struct {
 	left   atomic.Int64
+	used   atomic.Int64
 	inside atomic.Int64
-	_      [64 - 16]byte // a cache line each
+	_      [64 - 24]byte // a cache line each
 }
 
 // New returns a box of n tickets.
@@ -33,7 +39,7 @@ func New(n uint64) *Box {
 	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < n/64 {
 		cells, shift = cells*2, shift-1
 	}
-	b := &Box{make([]cell, cells), shift}
+	b := &Box{cells: make([]cell, cells), shift: shift}
 	b.Refill(n)
 	return b
 }
@@ -41,6 +47,8 @@ func New(n uint64) *Box {
 // Refill makes it a box of n tickets, as [New] does. Nobody else may use it
 // meanwhile.
 func (b *Box) Refill(n uint64) {
+	b.size = n
+	b.given.Store(0)
 	each, more := n/uint64(len(b.cells)), n%uint64(len(b.cells))
 	for i := range b.cells {
 		left := each
@@ -48,6 +56,7 @@ func (b *Box) Refill(n uint64) {
 			left++
 		}
 		b.cells[i].left.Store(int64(left))
+		b.cells[i].used.Store(0)
 	}
 }
 
@@ -60,11 +69,10 @@ func (b *Box) own() uint64 {
 	return stack * 0x9e3779b97f4a7c15 >> b.shift
 }
 
-// Take takes a ticket and reports whether there was one. While another goroutine
-// moves tickets from one cell to another, it may miss those.
+// Take takes a ticket and reports whether there was one.
 func (b *Box) Take() bool {
-	own := b.own()
-	return b.cells[own].take() || b.fetch(own)
+	own := &b.cells[b.own()]
+	return own.take() || b.fetch(own)
 }
 
 func (c *cell) take() bool {
@@ -79,10 +87,20 @@ func (c *cell) take() bool {
 	}
 }
 
-// fetch takes a ticket from another cell and moves half of the others with it.
-func (b *Box) fetch(own uint64) bool {
-	for i := uint64(1); i < uint64(len(b.cells)); i++ {
-		from := &b.cells[(own+i)%uint64(len(b.cells))]
+// fetch takes a ticket of those that were given back or are in another cell, and moves half of
+// the others there with it.
+func (b *Box) fetch(own *cell) bool {
+	if !b.any() {
+		return false
+	}
+	b.moving.Lock()
+	defer b.moving.Unlock()
+	if given := b.given.Swap(0); given > 0 {
+		own.left.Add(given - 1)
+		return true
+	}
+	for i := range b.cells {
+		from := &b.cells[i]
 		for {
 			left := from.left.Load()
 			if left == 0 {
@@ -90,7 +108,7 @@ func (b *Box) fetch(own uint64) bool {
 			}
 			half := (left + 1) / 2
 			if from.left.CompareAndSwap(left, left-half) {
-				b.cells[own].left.Add(half - 1)
+				own.left.Add(half - 1)
 				return true
 			}
 		}
@@ -98,17 +116,45 @@ func (b *Box) fetch(own uint64) bool {
 	return false
 }
 
-// Give gives a ticket back.
-func (b *Box) Give() { b.cells[b.own()].left.Add(1) }
+// any reports whether it sees a ticket.
+func (b *Box) any() bool {
+	for i := range b.cells {
+		if b.cells[i].left.Load() > 0 {
+			return true
+		}
+	}
+	return b.given.Load() > 0
+}
 
-// Left returns how many tickets there are; while some are being taken, given or
-// moved, about how many.
+// Use says that a ticket which was taken is never given back.
+func (b *Box) Use() { b.cells[b.own()].used.Add(1) }
+
+// Give gives a ticket back.
+func (b *Box) Give() { b.given.Add(1) }
+
+// UsedUp reports whether all tickets are used: none is left, and none can come back.
+func (b *Box) UsedUp() bool {
+	var used int64
+	for i := range b.cells {
+		used += b.cells[i].used.Load()
+	}
+	return uint64(used) == b.size
+}
+
+// Left returns how many tickets are left: no more than there are at some moment of the call,
+// so that whoever stores the number hands out none that is taken by then.
+//
+// None is counted twice. What is given back is counted before the cells, so that a ticket
+// which was counted in its cell and then given back is not; and meanwhile none goes from one
+// cell to another.
 func (b *Box) Left() uint64 {
-	var sum int64
+	b.moving.Lock()
+	defer b.moving.Unlock()
+	sum := b.given.Load()
 	for i := range b.cells {
 		sum += b.cells[i].left.Load()
 	}
-	return uint64(max(0, sum))
+	return uint64(sum)
 }
 
 // Enter says that the caller is at work on what the box stands for, until it

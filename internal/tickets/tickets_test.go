@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 // TestOneGoroutineTakesAll: nothing is left in the other cells.
@@ -57,6 +59,67 @@ func TestNoTicketTwice(t *testing.T) {
 	}
 	if got := taken.Load(); got != n {
 		t.Fatalf("%d tickets taken, want %d", got, n)
+	}
+}
+
+// TestLeftIsNeverTooMany: while goroutines take tickets, give them back and so move them from
+// cell to cell, Left never says more than those that nobody keeps.
+func TestLeftIsNeverTooMany(t *testing.T) {
+	const n, kept, movers = 64, 40, 3
+	b := New(n)
+	for range kept {
+		b.Take()
+	}
+	calls := effort.Times(20_000, 5_000_000, 500_000_000)
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range movers {
+		wg.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				took := 0
+				for took < 1+i%12 && b.Take() {
+					took++
+				}
+				for range took {
+					b.Give()
+				}
+			}
+		})
+	}
+	for range calls {
+		if left := b.Left(); left > n-kept {
+			t.Errorf("%d left, and %d of %d are kept", left, kept, n)
+			break
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	if left := b.Left(); left != n-kept {
+		t.Errorf("%d left when all is quiet, want %d", left, n-kept)
+	}
+}
+
+// TestUsedUp: only when every ticket is used, not when all are taken.
+func TestUsedUp(t *testing.T) {
+	b := New(100)
+	for i := range 100 {
+		if !b.Take() || b.UsedUp() {
+			t.Fatalf("used up after %d", i)
+		}
+	}
+	for range 99 {
+		b.Use()
+	}
+	b.Give()
+	if b.UsedUp() || b.Left() != 1 || !b.Take() {
+		t.Fatal("used up, and one was given back")
+	}
+	b.Use()
+	if !b.UsedUp() || b.Left() != 0 || !New(0).UsedUp() {
+		t.Fatal("not used up")
+	}
+	if b.Refill(1); b.UsedUp() {
+		t.Fatal("used up after Refill")
 	}
 }
 

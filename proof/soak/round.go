@@ -88,7 +88,7 @@ var kinds = []kind{
 		func(_ *soak, n uint64, p float64) (filter, error) { return counting.New(n, p) },
 		func(r io.Reader) (filter, error) { return counting.Read(r) }},
 	{"rotating",
-		func(_ *soak, n uint64, p float64) (filter, error) { return rotating.New(window, 3, n, p) },
+		func(_ *soak, n uint64, p float64) (filter, error) { return rotating.New(n, p, window, 3) },
 		func(r io.Reader) (filter, error) { return rotating.Read(r) }},
 	plain("Guava's 64-bit", bloom.WithStrategy(bloom.GuavaMitz64)),
 	plain("blocked, MapHash", bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash)),

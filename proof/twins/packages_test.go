@@ -13,57 +13,90 @@ func in(folder string, list ...twin) []twin {
 
 // Filters that grow, forget and remove.
 var scalableTwins = in("scalable",
-	twin{name: "scalable: the winner does not look for newer layers", tests: []string{"TestRivalInTheMiddle"}, edits: one("scalable.go", `		if f.layers.Load() == now {`, `		if f.layers.Load() == now || true {`)},
-	twin{name: "scalable: a birth is forgotten, and the key added again", tests: []string{"TestBirthInTheMiddle"}, edits: one("scalable.go", `		looked = len(*now)`, `		looked = 0`)},
-	twin{name: "scalable: only the newest layer is asked", tests: []string{"TestAgainstExactModel"}, edits: one("scalable.go", `now.contains(h1, h2, looked)`, `now.contains(h1, h2, len(*now)-1)`)},
+	twin{name: "scalable: the winner does not look for newer layers", tests: []string{"TestRivalInTheMiddle"}, edits: one("add.go", `		if f.layers.Load() == now {`, `		if f.layers.Load() == now || true {`)},
+	twin{name: "scalable: a birth is forgotten, and the key added again", tests: []string{"TestBirthInTheMiddle"}, edits: one("add.go", `		looked = len(*now)`, `		looked = 0`)},
+	twin{name: "scalable: only the newest layer is asked", tests: []string{"TestAgainstExactModel"}, edits: one("add.go", `now.contains(h1, h2, looked)`, `now.contains(h1, h2, len(*now)-1)`)},
 	twin{name: "scalable: the oldest layer is not asked", slow: true, tests: []string{"TestAgainstExactModel"}, edits: one("scalable.go", `f.layers.Load().contains(h1, h2, 0)`, `f.layers.Load().contains(h1, h2, 1)`)},
-	twin{name: "scalable: a ticket is not given back", tests: []string{"TestTicketsComeBack"}, edits: one("scalable.go", `				newest.tickets.Give()`, `				_ = newest`)},
-	twin{name: "scalable: two layers are born at once", slow: true, tests: []string{"TestGrowsOnce"}, edits: one("scalable.go", `	if f.layers.Load() != now {
+	twin{name: "scalable: a ticket is not given back", tests: []string{"TestTicketsComeBack"}, edits: one("add.go", `			l.tickets.Give()`, `			_ = l`)},
+	twin{name: "scalable: two layers are born at once", slow: true, tests: []string{"TestGrowsOnce"}, edits: []edit{{file: "add.go", old: `	if f.layers.Load() != now {
 		return nil
 	}
-	next, err := f.newLayer(*now)`, `	now = f.layers.Load()
-	next, err := f.newLayer(*now)`)},
+	if full`, new: `	if full`}, {file: "add.go", old: `	if f.layers.Load() != now || f.full.Load() != nil {
+		return f.full.Load()
+	}
+`, new: `	now = f.layers.Load()
+`}}},
 	twin{name: "scalable: all layers have the same rate", tests: []string{"TestPlan"}, edits: one("options.go", `p / (float64(i+1) * float64(i+2))`, `p / 2`)},
 	twin{name: "scalable: a layer too many", tests: []string{"TestFull"}, edits: one("scalable.go", `limit > 0 && i >= limit`, `limit > 0 && i > limit`)},
 	twin{name: "scalable: the limit in bytes is for one layer", slow: true, tests: []string{"TestFull"}, edits: one("scalable.go", `older.bytes()+scheme.SizeBytes()`, `0*older.bytes()+scheme.SizeBytes()`)},
-	twin{name: "scalable: a full filter says that the key was there", tests: []string{"TestFull"}, edits: one("scalable.go", `				return false, err
-			}
-			// The key`, `				return false, nil
-			}
-			// The key`)},
+	twin{name: "scalable: a full filter says that the key was there", tests: []string{"TestFull"}, edits: one("add.go", `		if noRoom && looked == 0 {
+			return false, full`, `		if noRoom && looked == 0 {
+			return false, nil`)},
+	twin{name: "scalable: right, in slow motion", right: true, tests: []string{"TestFullInLockstep", "TestOneWinnerInLockstep"}, edits: scalableSlowMotion()},
+	twin{name: "scalable: full as soon as there is no ticket", tests: []string{"TestFullInLockstep"}, edits: scalableSlowMotion(edit{file: "add.go", old: `				case newest.tickets.UsedUp():
+					full.usedUp.Store(true)
+				case waited == maxWait:`, new: `				case waited >= 0:`})},
+	twin{name: "scalable: full while an add is under way", slow: true, tests: []string{"TestFullInLockstep"}, edits: scalableSlowMotion(edit{file: "add.go", old: `				case newest.tickets.UsedUp():`, new: `				case newest.tickets.Left() == 0:`})},
 	twin{name: "scalable, decoder: a layer that is not of the plan", tests: []string{"TestForgedNumbers"}, edits: one("encoding.go", `!close(got.P, rate) {`, `false {`)},
 	twin{name: "scalable, decoder: more keys than a layer is for", tests: []string{"TestForgedNumbers"}, edits: one("encoding.go", `	if left > b.Params().N {`, `	if false {`)},
-	twin{name: "scalable, decoder: layers of another hash", tests: []string{"TestWhatCannotBeWrittenOrRead"}, edits: one("encoding.go", `	if !sameDigest(b, f.hasher) ||`, `	if false && !sameDigest(b, f.hasher) ||`)},
+	twin{name: "scalable, decoder: layers of another seed", tests: []string{"TestForgedNumbers"}, edits: one("encoding.go", ` || b.Scheme().Seed() != first.Seed()`, ``)},
+	twin{name: "scalable: what is in the file is not used for layers to come", tests: []string{"TestGrowsOnAfterRead"}, edits: one("encoding.go", `append(optionsOf(f.scheme), wanted.bloom...)`, `wanted.bloom`)},
 	twin{name: "scalable, encoder: as if each layer were new", tests: []string{"TestGrowsOnAfterRead"}, edits: one("encoding.go", `out.Numbers(min(l.tickets.Left(), l.Params().N))`, `out.Numbers(l.Params().N)`)},
 )
 
+// scalableSlowMotion lets other goroutines go on between an add's ticket and its bits.
+func scalableSlowMotion(edits ...edit) []edit {
+	return append(edits, edit{file: "add.go", old: `	won = l.AddHash(h1, h2)`, new: `	yield()
+	won = l.AddHash(h1, h2)`}, edit{file: "add.go", old: `// An add takes some nanoseconds`, new: `func yield() { runtime.Gosched() }
+
+// An add takes some nanoseconds`})
+}
+
 var rotatingTwins = in("rotating",
-	twin{name: "rotating: the winner does not look for newer layers", tests: []string{"TestRivalInTheMiddle"}, edits: one("rotating.go", `		if f.live.Load() == now {
-			return true
-		}
-		looked`, `		if f.live.Load() == now || true {
-			return true
-		}
-		looked`)},
-	twin{name: "rotating: an add is lost with its layer", tests: []string{"TestTurnInTheMiddle"}, edits: one("rotating.go", `		looked = newest.serial + 1`, `		looked = newest.serial + 1
-		return true`)},
-	twin{name: "rotating: who enters does not look again", tests: []string{"TestTurnInTheMiddle"}, edits: one("rotating.go", `		if f.live.Load() != now {
-			visit.Leave()
-			continue
-		}`, ``)},
+	twin{name: "rotating: the winner does not look for newer layers", tests: []string{"TestRivalInTheMiddle"}, edits: one("add.go", `	if f.live.Load() == now {
+		a.won = true`, `	if f.live.Load() == now || true {
+		a.won = true`)},
+	twin{name: "rotating: an add is lost with its layer", tests: []string{"TestTurnInTheMiddle"}, edits: one("add.go", `	a.looked = newest.serial + 1
+	return false`, `	a.looked = newest.serial + 1
+	a.won = true
+	return true`)},
+	twin{name: "rotating: who enters does not look again", tests: []string{"TestTurnInTheMiddle"}, edits: one("add.go", `	if f.live.Load() != now {
+		visit.Leave()
+		return false
+	}`, ``)},
+	twin{name: "rotating: an add goes on for as long as it is overtaken", hangs: true, tests: []string{"TestOvertakenAgainAndAgain"}, edits: one("add.go", `	for range patience {`, `	for {`)},
+	twin{name: "rotating: who insists does not hold births back", tests: []string{"TestOvertakenAgainAndAgain"}, edits: one("add.go", `	f.turning.Lock()
+	defer f.turning.Unlock()
+`, ``)},
+	twin{name: "rotating: the clock is read again and again", hangs: true, tests: []string{"TestClockThatSteps"}, edits: one("add.go", `	for range patience {
+`, `	for {
+		a.generation = f.time.generation()
+`)},
 	twin{name: "rotating: a layer is cleared while someone is inside", tests: []string{"TestTurnInTheMiddle"}, edits: one("turn.go", `		if !l.tickets.Idle() {`, `		if false {`)},
 	twin{name: "rotating: a layer is used again as it was", tests: []string{"TestAgainstExactModel"}, edits: one("turn.go", `		l.Clear()
 `, ``)},
-	twin{name: "rotating: a layer is used again without tickets", tests: []string{"TestTurnInTheMiddle"}, edits: one("turn.go", `		l.tickets.Refill(f.plan.layerKeys())
+	twin{name: "rotating: a layer is used again without tickets", tests: []string{"TestTurnInTheMiddle"}, edits: one("turn.go", `		l.tickets.Refill(keys)
 `, ``)},
 	twin{name: "rotating: forgotten a generation early", tests: []string{"TestWindow", "TestAgainstExactModel"}, edits: one("rotating.go", `e.generation < oldest ||`, `e.generation <= oldest ||`)},
 	twin{name: "rotating: forgotten a generation late", tests: []string{"TestWindow"}, edits: one("rotating.go", `e.generation < oldest ||`, `e.generation < oldest-1 ||`)},
 	twin{name: "rotating: a generation is cleared early", slow: true, tests: []string{"TestAgainstExactModel"}, edits: one("turn.go", `.generation < g-int64(f.plan.generations) {`, `.generation <= g-int64(f.plan.generations) {`)},
-	twin{name: "rotating: idle time does not forget", tests: []string{"TestWindow"}, edits: one("rotating.go", `	return max(int64(f.elapsed()/f.length), (*l)[len(*l)-1].generation)`, `	return min(int64(f.elapsed()/f.length), (*l)[len(*l)-1].generation+1)`)},
-	twin{name: "rotating: Renew only looks", tests: []string{"TestRenew"}, edits: one("rotating.go", `found >= 0 && !renew {`, `found >= 0 {`)},
+	twin{name: "rotating: idle time does not forget", tests: []string{"TestWindow"}, edits: one("rotating.go", `return max(g, l.newest().generation)`, `return min(g, l.newest().generation+1)`)},
+	twin{name: "rotating: a lookup does not follow a key that is renewed", tests: []string{"TestFollow"}, edits: one("contains.go", `	return f.live.Load() != now && f.follow(h1, h2, oldest)`, `	return false`)},
+	twin{name: "rotating: a lookup follows only to the layers of its beginning", tests: []string{"TestFollow"}, edits: one("contains.go", `		next = now.newest().serial + 1`, `		return false`)},
+	twin{name: "rotating: years overflow", tests: []string{"TestClocks"}, edits: one("clock.go", `since == math.MaxInt64 {`, `since == math.MinInt64 {`)},
+	twin{name: "rotating: years overflow between writing and reading", tests: []string{"TestClocks"}, edits: one("clock.go", `	hi, lo := bits.Mul64(uint64(to.Unix())-uint64(from.Unix()), uint64(time.Second))`, `	hi, lo := bits.Mul64(0, 0)
+	lo = uint64(to.Sub(from).Truncate(time.Second))`)},
+	twin{name: "rotating: a clock before its beginning", tests: []string{"TestClockGoesBack"}, edits: one("clock.go", `	if since <= 0 {
+		return t.at.generation
+	}
+`, ``)},
+	twin{name: "rotating: Renew only looks", tests: []string{"TestRenew"}, edits: one("add.go", `found >= 0 && !a.renew
+`, `found >= 0
+`)},
 	twin{name: "rotating: a generation that is rounded down", tests: []string{"TestWindow"}, slow: true, edits: one("options.go", `	return p.window/g + min(p.window%g, 1)`, `	return p.window / g`)},
 	twin{name: "rotating: each layer may err at p", tests: []string{"TestAgainstExactModel"}, edits: one("options.go", `p.p/float64(p.maxLayers())`, `p.p*0.9999+p.p/float64(p.maxLayers())*1e-4`)},
-	twin{name: "rotating, encoder: the time in the file", tests: []string{"TestTimePassesInTheFile"}, edits: one("encoding.go", `	f.before += min(since, math.MaxInt64-f.before)`, `	_ = since`)},
+	twin{name: "rotating: the limit in bytes is for one layer", tests: []string{"TestMaxBytes"}, edits: one("rotating.go", `limit/uint64(p.allLayers()) {`, `limit {`)},
+	twin{name: "rotating, encoder: the time in the file", tests: []string{"TestTimePassesInTheFile"}, edits: one("encoding.go", `.after(wrote, f.time.start, length)`, `.after(wrote, wrote, length)`)},
 	twin{name: "rotating, decoder: generations of the future", tests: []string{"TestForgedNumbers"}, edits: one("encoding.go", ` || int64(generation) > newest:`, `:`)},
 	twin{name: "rotating, decoder: layers that do not fit each other", tests: []string{"TestForgedNumbers"}, edits: one("encoding.go", `	if len(older) > 0 && (`, `	if len(older) > 1<<20 && (`)},
 )
@@ -117,13 +150,61 @@ var countingTwins = in("counting",
 	twin{name: "counting: the plain filter lacks counters of 2", slow: true, tests: []string{"TestWordTricks"}, edits: one("counters.go", `	word |= word >> 2
 	return (word | word>>1) & lowest`, `	return (word | word>>2 | word>>3) & lowest`)},
 	twin{name: "counting, encoder: the bits of a counter in the other order", tests: []string{"TestGolden"}, edits: one("encoding.go", `gather(word >> j & lowest)`, `gather(word >> (3 - j) & lowest)`)},
+	twin{name: "counting: the limit in bytes is for bits", tests: []string{"TestMaxBytes"}, edits: one("counting.go", `bytes > limit {`, `bytes > limit && bytes/4 > limit {`)},
 	twin{name: "counting, decoder: bits of different filters", tests: []string{"TestWhatCannotBeWrittenOrRead"}, edits: one("encoding.go", `		if j > 0 && (`, `		if j > 4 && (`)},
 )
 
 // What the files of all three have around the filters.
 var frameTwins = []twin{
-	{name: "frame: the checksum of the numbers", in: "scalable", tests: []string{"TestGolden"}, edits: one("internal/frame/frame.go", `got != r.sum {`, `false && got != r.sum {`)},
-	{name: "frame: another version", in: "counting", tests: []string{"TestGolden"}, edits: one("internal/frame/frame.go", `	case string(got) == magic:`, `	case string(got[:last]) == magic[:last]:`)},
+	{name: "frame: the checksum of the numbers", in: "scalable", tests: []string{"TestGolden"}, edits: one("internal/frame/reader.go", `!bytes.Equal(got, want) {`, `false && !bytes.Equal(got, want) {`)},
+	{name: "frame: filters are not bound together", in: "counting", tests: []string{"TestMixedSnapshots", "TestCopies"}, edits: []edit{
+		{file: "internal/frame/reader.go", old: `	r.sum.add(r.tail.bytes[:])`, new: ``},
+		{file: "internal/frame/writer.go", old: `		w.sum.add(w.tail.bytes[:])`, new: ``}}},
+	{name: "frame: another version", in: "counting", tests: []string{"TestGolden"}, edits: one("internal/frame/reader.go", `	case string(got) == magic:`, `	case string(got[:last]) == magic[:last]:`)},
+}
+
+// What the layers of scalable and rotating count their keys with.
+var ticketTwins = in("internal/tickets",
+	twin{name: "tickets: they move while they are counted", long: true, tests: []string{"TestLeftIsNeverTooMany"}, edits: ticketsInSlowMotion(edit{file: "tickets.go", old: `	b.moving.Lock()
+	defer b.moving.Unlock()
+	sum := b.given.Load()
+`, new: `	sum := b.given.Load()
+	yield()
+`})},
+	twin{name: "tickets: what is given back is counted twice", long: true, tests: []string{"TestLeftIsNeverTooMany"}, edits: ticketsInSlowMotion(edit{file: "tickets.go", old: `	sum := b.given.Load()
+	for i := range b.cells {
+		sum += b.cells[i].left.Load()
+	}
+	return`, new: `	sum := int64(0)
+	for i := range b.cells {
+		sum += b.cells[i].left.Load()
+	}
+	sum += b.given.Load()
+	return`})},
+	twin{name: "tickets: right, in slow motion", right: true, tests: []string{"TestLeftIsNeverTooMany", "TestNoTicketTwice"}, edits: ticketsInSlowMotion()},
+	twin{name: "tickets: used up when all are taken", tests: []string{"TestUsedUp"}, edits: one("tickets.go", `	return uint64(used) == b.size`, `	return uint64(used) == b.size || b.Left() == 0`)},
+)
+
+// ticketsInSlowMotion lets other goroutines go on while tickets move.
+func ticketsInSlowMotion(edits ...edit) []edit {
+	return append(edits,
+		edit{file: "tickets.go", old: `// New returns a box of n tickets.`, new: `var yields atomic.Uint32
+
+func yield() {
+	if yields.Add(0x9e3779b9)>>30 == 0 {
+		runtime.Gosched()
+	}
+}
+
+// New returns a box of n tickets.`},
+		edit{file: "tickets.go", old: `				own.left.Add(half - 1)`, new: `				yield()
+				own.left.Add(half - 1)`},
+		edit{file: "tickets.go", old: `		sum += b.cells[i].left.Load()`, new: `		sum += b.cells[i].left.Load()
+		yield()`},
+		edit{file: "tickets.go", old: `func (c *cell) take() bool {`, new: `func (c *cell) take() bool {
+	yield()`},
+		edit{file: "tickets.go", old: `		own.left.Add(given - 1)`, new: `		yield()
+		own.left.Add(given - 1)`})
 }
 
 // A stranger's files in the formats of others.

@@ -7,11 +7,17 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 var write = flag.Bool("write-goldens", false, "write golden files that are not there yet")
@@ -62,6 +68,10 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 		damaged[i/8] ^= 1 << (i % 8)
 		flips++
 	}
+	damaged[7]++ // the last byte of the magic
+	if err := read(bytes.NewReader(damaged)); !errors.Is(err, bloom.ErrIncompatible) {
+		t.Errorf("another version: %v, want ErrIncompatible", err)
+	}
 	for n := range len(data) {
 		if err := read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errBroken))); !errors.Is(err, errBroken) {
 			t.Fatalf("a reader that fails after %d bytes: %v, want its error", n, err)
@@ -72,6 +82,123 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 		t.Errorf("with more behind it: %v, %d bytes left, want 4", err, more.Len())
 	}
 	t.Logf("%d cuts and %d flips, none accepted", cuts, flips)
+}
+
+// Copies copies every block of 17 and of 64 bytes, with -long also of 8, 32 and 48, from
+// everywhere in data to everywhere else, as faulty storage does. Nothing of it that differs
+// from data may be read.
+func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
+	t.Helper()
+	lengths := []int{17, 64}
+	if *effort.Long {
+		lengths = append(lengths, 8, 32, 48)
+	}
+	var tried, accepted atomic.Int64
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			damaged := bytes.Clone(data)
+			for from := range next {
+				for _, length := range lengths {
+					for to := 0; to+length <= len(data) && from+length <= len(data); to++ {
+						block, old := data[from:from+length], data[to:to+length]
+						if bytes.Equal(block, old) {
+							continue
+						}
+						copy(damaged[to:], block)
+						tried.Add(1)
+						if err := read(bytes.NewReader(damaged)); err == nil && accepted.Add(1) <= 3 {
+							t.Errorf("%d bytes copied from %d to %d: accepted", length, from, to)
+						}
+						copy(damaged[to:], old)
+					}
+				}
+			}
+		})
+	}
+	for from := range data {
+		next <- from
+	}
+	close(next)
+	wg.Wait()
+	t.Logf("%d bytes: %d copies of a block, %d accepted", len(data), tried.Load(), accepted.Load())
+	if accepted.Load() > 0 {
+		t.Errorf("%d of %d copies of a block accepted", accepted.Load(), tried.Load())
+	}
+}
+
+// Damages damages a file times times, by a fixed sequence of random numbers: bits flipped,
+// bytes changed, blocks copied, moved, swapped, left out or taken from another of the files,
+// which are snapshots of the same filter. Nothing of it that is none of the files may be
+// read.
+func Damages(t *testing.T, times int, read func(io.Reader) error, files ...[]byte) {
+	t.Helper()
+	var tried, accepted atomic.Int64
+	var wg sync.WaitGroup
+	const streams = 16 // the same on every machine
+	for stream := range uint64(streams) {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(stream, uint64(times)))
+			for range times / streams {
+				data, other := files[random.IntN(len(files))], files[random.IntN(len(files))]
+				damaged := damage(random, data, other)
+				if slices.ContainsFunc(files, func(file []byte) bool { return bytes.HasPrefix(damaged, file) }) {
+					continue
+				}
+				tried.Add(1)
+				if err := read(bytes.NewReader(damaged)); err == nil && accepted.Add(1) <= 3 {
+					t.Errorf("accepted: %x", damaged)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d damages, %d accepted", tried.Load(), accepted.Load())
+}
+
+// damage returns data with one to three damages.
+func damage(random *rand.Rand, data, other []byte) []byte {
+	data = bytes.Clone(data)
+	for range 1 + random.IntN(3) {
+		if len(data) < 2 {
+			break
+		}
+		size := 1 + random.IntN(min(len(data), 1<<random.IntN(10)))
+		from, to := random.IntN(len(data)-size+1), random.IntN(len(data)-size+1)
+		switch random.IntN(9) {
+		case 0:
+			data[from] ^= 1 << random.IntN(8)
+		case 1:
+			data[from] = byte(random.Uint32())
+		case 2: // a burst
+			for i := range size {
+				data[from+i] ^= byte(random.Uint32())
+			}
+		case 3:
+			clear(data[from : from+size])
+		case 4:
+			copy(data[to:], data[from:from+size])
+		case 5: // swapped
+			block := bytes.Clone(data[from : from+size])
+			copy(data[from:], data[to:to+size])
+			copy(data[to:], block)
+		case 6: // moved
+			block := bytes.Clone(data[from : from+size])
+			data = slices.Insert(slices.Delete(data, from, from+size), to, block...)
+		case 7: // left out, or written twice
+			if random.IntN(2) == 0 {
+				data = slices.Delete(data, from, from+size)
+			} else {
+				data = slices.Insert(data, from, bytes.Clone(data[from:from+size])...)
+			}
+		case 8: // the same place of another snapshot
+			if end := min(from+size, len(other)); from < end {
+				copy(data[from:end], other[from:end])
+			}
+		}
+	}
+	return data
 }
 
 // Failing writes half at every single write, one after the other, with an error or without:

@@ -1,16 +1,12 @@
 package scalable
 
 import (
-	"encoding/binary"
-	"flag"
-	"sync"
-	"sync/atomic"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/explore"
 )
 
-// The model of an add while layers are born: AddHash as it stands in scalable.go,
+// The model of an add while layers are born: AddHash as it stands in add.go,
 // one load or one locked instruction a step, every interleaving tried. A key has two
 // bits in each of three layers, so that it can be half there.
 
@@ -122,9 +118,9 @@ func (w *world) step(r rule, t int) bool {
 	return true
 }
 
-// explore visits every state that can be reached and returns how many winners the
-// final ones have, as a set, and how many states there were.
-func explore(r rule, goroutines int, start uint8, layers int8) (winners map[int]bool, states int) {
+// winnersOf returns how many winners the final states have, as a set, and how many states
+// there are.
+func winnersOf(r rule, goroutines int, start uint8, layers int8) (winners map[int]bool, states int) {
 	first := world{bits: [modelLayers]uint8{start}}
 	for t := range first.adders {
 		if t >= goroutines {
@@ -132,37 +128,30 @@ func explore(r rule, goroutines int, start uint8, layers int8) (winners map[int]
 		}
 	}
 	winners = map[int]bool{}
-	seen := map[world]bool{first: true}
-	for stack := []world{first}; len(stack) > 0; {
-		w := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		visit := func(next world) {
-			if !seen[next] {
-				seen[next] = true
-				stack = append(stack, next)
-			}
-		}
+	states = explore.States(first, func(w world, to func(world)) {
 		if w.newest < layers-1 { // a layer is born
 			next := w
 			next.newest++
-			visit(next)
+			to(next)
 		}
-		running, won := false, 0
 		for t := range goroutines {
-			next := w
-			if next.step(r, t) {
-				running = true
-				visit(next)
+			if next := w; next.step(r, t) {
+				to(next)
 			}
-			if w.adders[t].won {
+		}
+	}, func(w world, _ bool) {
+		won, ended := 0, true
+		for _, a := range w.adders {
+			ended = ended && a.at == atEnd
+			if a.won {
 				won++
 			}
 		}
-		if !running {
+		if ended {
 			winners[won] = true
 		}
-	}
-	return winners, len(seen)
+	})
+	return winners, states
 }
 
 // TestOneWinnerInEveryInterleaving exhausts the model: two adders and three layers,
@@ -174,7 +163,7 @@ func TestOneWinnerInEveryInterleaving(t *testing.T) {
 		layers     int8
 	}{{2, 3}, {3, 2}} {
 		for start := uint8(0); start < 1<<modelBits; start++ {
-			winners, states := explore(lookAgain, c.goroutines, start, c.layers)
+			winners, states := winnersOf(lookAgain, c.goroutines, start, c.layers)
 			total += states
 			want := 1
 			if start == 1<<modelBits-1 {
@@ -190,99 +179,10 @@ func TestOneWinnerInEveryInterleaving(t *testing.T) {
 
 // TestExplorerFindsBrokenRules shows that the explorer can fail.
 func TestExplorerFindsBrokenRules(t *testing.T) {
-	if winners, _ := explore(believe, 2, 0, 2); !winners[2] {
+	if winners, _ := winnersOf(believe, 2, 0, 2); !winners[2] {
 		t.Errorf("without looking again: %v winners, want 2 among them", winners)
 	}
-	if winners, _ := explore(skipOld, 3, 0, 3); !winners[2] {
+	if winners, _ := winnersOf(skipOld, 3, 0, 3); !winners[2] {
 		t.Errorf("without looking into the layers born meanwhile: %v winners, want 2 among them", winners)
 	}
-}
-
-var races = flag.Int("races", 2000, "lockstep races in TestOneWinnerInLockstep, of each kind")
-
-// TestOneWinnerInLockstep races the real code. Every layer takes one key, so that each
-// race is one for a birth too; and layers of 5, so that most are not. Each key must have
-// exactly one winner.
-func TestOneWinnerInLockstep(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		goroutines int
-		n          uint64
-		births     bool // the adders also let another key in, each its own
-	}{
-		{"birth in each race", 2, 1, false},
-		{"birth in each race, by others", 2, 1, true},
-		{"three, birth in each race, by others", 3, 1, true},
-		{"birth now and then", 2, 5, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			rounds := *races
-			if testing.Short() || lockstep.RaceDetector {
-				rounds = min(rounds, 200)
-			}
-			winners, births := raceAdders(t, c.goroutines, rounds, c.n, c.births)
-			t.Logf("%d races, %d births: keys by number of winners %v", rounds, births, winners)
-			lost := rounds / 10_000 // false positives; ten times what is to be expected
-			if c.n > 1 {            // another key in the same layer may set the last missing bit: the one exception
-				lost = rounds / 10 // a layer of 5 keys has so few bits that every tenth overlapping add may
-			}
-			if winners[0] > lost || winners[0]+winners[1] != rounds {
-				t.Errorf("keys by number of winners: %v, want exactly one for each of %d", winners, rounds)
-			}
-		})
-	}
-}
-
-// raceRate is so high because a layer takes the longer to size the smaller it is.
-const raceRate = 1e-5
-
-// raceAdders lets goroutines add the same new keys in lockstep, and counts how many
-// of them were told that it is new. A filter serves 8 races.
-func raceAdders(t *testing.T, goroutines, rounds int, n uint64, others bool) (winners map[int]int, births int) {
-	const perFilter = 8
-	winners = map[int]int{}
-	fresh := func() *Filter {
-		f, err := New(n, raceRate, WithGrowth(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	f := fresh()
-	line := lockstep.Line{Runners: uint64(goroutines)}
-	var won [perFilter]atomic.Int32
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Go(func() {
-			step := uint64(0)
-			wait := func() { step++; line.Wait(step) }
-			var key, other [16]byte
-			for base := 0; base < rounds; base += perFilter {
-				for i := range min(perFilter, rounds-base) {
-					binary.LittleEndian.PutUint64(key[:], uint64(base+i))
-					binary.LittleEndian.PutUint64(other[:], uint64(base+i))
-					other[8] = byte(g + 1)
-					wait()
-					lockstep.Dawdle(base+i, g)
-					if others && (i+g)%2 == 0 {
-						f.Add(other[:])
-					}
-					if yes, err := f.Add(key[:]); yes && err == nil {
-						won[i].Add(1)
-					}
-				}
-				wait()
-				if g == 0 {
-					for i := range min(perFilter, rounds-base) {
-						winners[int(won[i].Swap(0))]++
-					}
-					births += len(f.Layers()) - 1
-					f = fresh()
-				}
-				wait()
-			}
-		})
-	}
-	wg.Wait()
-	return winners, births
 }

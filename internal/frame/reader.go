@@ -1,0 +1,102 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/remaining"
+)
+
+// A Reader reads what a Writer has written.
+type Reader struct {
+	r     io.Reader
+	began bool
+	sum   checksum
+	tail  tail
+}
+
+// NewReader returns a Reader that has read nothing yet.
+func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+
+// Magic reads the bytes by which a format is known; the last of them is its version.
+// It returns io.EOF at the end of the stream.
+func (r *Reader) Magic(magic string) error {
+	got := make([]byte, len(magic))
+	if err := r.full(got, "the header"); err != nil {
+		return err
+	}
+	last := len(magic) - 1
+	switch {
+	case string(got) == magic:
+		r.sum.add(got)
+		return nil
+	case string(got[:last]) == magic[:last]:
+		return fmt.Errorf("%w: the data has format version %d, want %d", bloom.ErrIncompatible, got[last], magic[last])
+	}
+	return fmt.Errorf("%w: it begins with %q, want %q", bloom.ErrCorrupt, got, magic)
+}
+
+// Numbers reads numbers into those that it is given, and the checksum of all that has been
+// read.
+func (r *Reader) Numbers(what string, numbers ...*uint64) error {
+	buf := make([]byte, len(numbers)*8+checksumBytes)
+	if err := r.full(buf, what); err != nil {
+		return err
+	}
+	end := len(numbers) * 8
+	r.sum.add(buf[:end])
+	if got, want := buf[end:], r.sum.append(nil); !bytes.Equal(got, want) {
+		return fmt.Errorf("%w: %s has checksum %x, want %x", bloom.ErrCorrupt, what, got, want)
+	}
+	for i, x := range numbers {
+		*x = binary.LittleEndian.Uint64(buf[i*8:])
+	}
+	return nil
+}
+
+// Filter reads a filter.
+func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	f, err := bloom.Read((*source)(r), opts...)
+	switch {
+	case err == io.EOF:
+		return nil, truncated(what)
+	case err != nil:
+		return nil, fmt.Errorf("%w, in %s", err, what)
+	}
+	r.sum.add(r.tail.bytes[:])
+	return f, nil
+}
+
+// source is the Reader as the filters see it.
+type source Reader
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.tail.add(p[:n])
+	return n, err
+}
+
+// Remaining lets a filter ask for its memory at once where it can.
+func (s *source) Remaining() uint64 { return remaining.Of(s.r) }
+
+func (r *Reader) full(p []byte, what string) error {
+	n, err := io.ReadFull(r.r, p)
+	switch {
+	case err == nil:
+		r.began = true
+		return nil
+	case err == io.EOF && !r.began && n == 0:
+		return err
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return truncated(what)
+	}
+	return fmt.Errorf("bloom: reading %s: %w", what, err)
+}
+
+func truncated(what string) error {
+	return fmt.Errorf("%w: it ends within %s: %w", bloom.ErrCorrupt, what, io.ErrUnexpectedEOF)
+}

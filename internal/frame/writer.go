@@ -1,0 +1,90 @@
+package frame
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A Writer writes to another one, and counts. After an error it does nothing more.
+// What comes before a filter waits for that: a filter that refuses to be written, because
+// it is not portable, leaves nothing behind.
+type Writer struct {
+	w       io.Writer
+	n       int64
+	err     error
+	sum     checksum
+	tail    tail
+	pending []byte
+}
+
+// NewWriter returns a Writer that has written nothing yet.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Magic writes the bytes by which a format is known.
+func (w *Writer) Magic(magic string) {
+	w.pending = append(w.pending, magic...)
+	w.sum.add([]byte(magic))
+}
+
+// Numbers writes numbers, little-endian, and the checksum of all that has been written. A
+// file ends with it.
+func (w *Writer) Numbers(numbers ...uint64) {
+	start := len(w.pending)
+	for _, x := range numbers {
+		w.pending = binary.LittleEndian.AppendUint64(w.pending, x)
+	}
+	w.sum.add(w.pending[start:])
+	w.pending = w.sum.append(w.pending)
+}
+
+// Filter writes a filter.
+func (w *Writer) Filter(f *bloom.BloomFilter) {
+	if w.err != nil {
+		return
+	}
+	if _, w.err = f.WriteTo((*through)(w)); w.err == nil {
+		w.sum.add(w.tail.bytes[:])
+	}
+}
+
+// Result writes what is left and returns what WriteTo returns.
+func (w *Writer) Result() (int64, error) {
+	if w.err == nil {
+		w.err = (*through)(w).flush()
+	}
+	return w.n, w.err
+}
+
+// through is the Writer as the filters see it.
+type through Writer
+
+func (w *through) Write(p []byte) (int, error) {
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	if err := w.write(p); err != nil {
+		return 0, err
+	}
+	w.tail.add(p)
+	return len(p), nil
+}
+
+func (w *through) flush() error {
+	err := w.write(w.pending)
+	w.pending = w.pending[:0]
+	return err
+}
+
+func (w *through) write(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := w.w.Write(p)
+	w.n += int64(n)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+package rotating
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+)
+
+func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// TestClocks: whatever times a clock says, a key is there for the window and forgotten a
+// generation after it, in the filter and in one that is read from its file.
+func TestClocks(t *testing.T) {
+	const window, generations = time.Hour, 4
+	for _, c := range []struct {
+		name         string
+		first, later time.Time // when the filter is made, and when the key comes
+	}{
+		{"ordinary", year(2026), year(2026).Add(10 * time.Minute)},
+		{"the zero time first", time.Time{}, year(2026)},
+		{"the zero time first, and then soon", time.Time{}, time.Time{}.Add(time.Hour)},
+		{"a jump of five centuries", year(2026), year(2526)},
+		{"before 1678", year(1500), year(1500).AddDate(0, 1, 0)},
+		{"beyond 2262", year(2300), year(3000)},
+		{"the longest that there is a date for", year(1), year(9999)},
+		{"beyond all dates", year(2026), time.Unix(1<<55, 999_999_999)},
+		{"from before all dates", time.Unix(-1<<55, 0), time.Unix(1<<55, 1)},
+		{"292 years less a little", year(2026), year(2026).Add(math.MaxInt64 - 1)},
+		{"292 years", year(2026), year(2026).Add(math.MaxInt64)},
+		{"with nanoseconds that count backwards", time.Unix(0, 999_999_999), time.Unix(1000, 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now := c.first
+			clock := WithClock(func() time.Time { return now })
+			f := must(100, 1e-9, window, generations, clock)
+			f.AddString("old")
+			now = c.later
+			if c.later.Sub(c.first) > 2*window && (f.ContainsString("old") || !f.AddString("old")) {
+				t.Error("what is old is not forgotten")
+			}
+			if !f.AddString("key") || f.AddString("key") {
+				t.Fatal("the key is not new, or new twice")
+			}
+			data := written(t, f)
+			check := func(f *Filter, age time.Duration, want bool) {
+				t.Helper()
+				now = c.later.Add(age)
+				if got := f.ContainsString("key"); got != want {
+					t.Errorf("after %v: %v, want %v", age, got, want)
+				}
+				if got := f.ContainsMany([][]byte{[]byte("key")}, nil) == 1; got != want {
+					t.Errorf("ContainsMany after %v: %v, want %v", age, got, want)
+				}
+			}
+			for _, age := range []time.Duration{0, time.Minute, window} {
+				check(f, age, true)
+				g, err := Read(bytes.NewReader(data), clock)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(g, age, true)
+				check(g, window+window/generations, false)
+			}
+			for _, age := range []time.Duration{window + window/generations, 5 * 365 * 24 * time.Hour, math.MaxInt64} {
+				check(f, age, false)
+				g, err := Read(bytes.NewReader(data), clock)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(g, age, false)
+			}
+			if now = c.later.Add(-2 * window); f.EstimatedCount() > 2 || f.AddString("while it is behind") != true {
+				t.Error("a clock that went back")
+			}
+		})
+	}
+}
+
+// TestGenerationsRunOut: at 1 ns each, generations last 292 years. Then time stands still, and
+// nothing is lost.
+func TestGenerationsRunOut(t *testing.T) {
+	now := year(2026)
+	clock := WithClock(func() time.Time { return now })
+	f := must(100, 1e-9, 4, 4, clock)
+	f.AddString("old")
+	for range 3 {
+		now = now.AddDate(400, 0, 0)
+		if f.ContainsString("old") {
+			t.Fatal("not forgotten")
+		}
+	}
+	if !f.AddString("key") || !f.ContainsString("key") {
+		t.Error("a key is missing")
+	}
+	g, err := Read(bytes.NewReader(written(t, f)), clock)
+	if err != nil || !g.ContainsString("key") {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// TestClockIsReadOnce for each operation, whose parts would otherwise not agree.
+func TestClockIsReadOnce(t *testing.T) {
+	reads := 0
+	now := year(2026)
+	clock := WithClock(func() time.Time { reads++; return now })
+	var f *Filter
+	var data []byte
+	many := [][]byte{[]byte("a"), []byte("b")}
+	for _, c := range []struct {
+		name string
+		call func()
+		want int
+	}{
+		{"New", func() { f = must(100, 0.01, time.Hour, 4, clock) }, 1},
+		{"Add", func() { f.AddString("key") }, 1},
+		{"Add when a generation ends", func() { now = now.Add(time.Hour); f.AddString("key") }, 1},
+		{"Renew", func() { f.RenewString("key") }, 1},
+		{"Contains", func() { f.ContainsString("key") }, 1},
+		{"ContainsMany", func() { f.ContainsMany(many, nil) }, 1},
+		{"AddMany of what is there", func() { f.AddMany([][]byte{[]byte("key"), []byte("key")}, nil) }, 1},
+		{"EstimatedCount", func() { f.EstimatedCount() }, 1},
+		{"EstimatedFalsePositiveRate", func() { f.EstimatedFalsePositiveRate() }, 1},
+		{"Stats", func() { f.Stats() }, 1},
+		{"String", func() { _ = f.String() }, 1},
+		{"WriteTo", func() { data = written(t, f) }, 1},
+		{"Read", func() { _, _ = Read(bytes.NewReader(data), clock) }, 1},
+	} {
+		reads = 0
+		if c.call(); reads != c.want {
+			t.Errorf("%s reads the clock %d times, want %d", c.name, reads, c.want)
+		}
+	}
+}
+
+// TestClockThatSteps: with a clock that goes on by a window at each call, which is what a
+// window shorter than a turn comes to, every call ends, and begins one generation at most.
+func TestClockThatSteps(t *testing.T) {
+	for _, step := range []time.Duration{time.Hour / 4, time.Hour, 100 * time.Hour, 200 * 365 * 24 * time.Hour} {
+		now := year(2026)
+		f := must(1000, 1e-9, time.Hour, 4, WithClock(func() time.Time { now = now.Add(step); return now }))
+		var b [16]byte
+		for i := range uint64(1000) {
+			born := f.born
+			if !f.Add(key(&b, i)) {
+				t.Fatalf("steps of %v: key %d is not new", step, i)
+			}
+			if f.born > born+1 {
+				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, f.born-born)
+			}
+			if got, want := f.Contains(key(&b, i)), step <= time.Hour; got != want {
+				t.Fatalf("steps of %v: Contains of key %d = %v, want %v", step, i, got, want)
+			}
+			f.Renew(key(&b, i/2))
+			f.WriteTo(io.Discard)
+		}
+	}
+}
+
+// TestShortWindows: however short the window, calls end, those of many goroutines too.
+func TestShortWindows(t *testing.T) {
+	forged := written(t, must(1000, 0.01, 500, 4))
+	read, err := Read(bytes.NewReader(forged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*Filter{
+		must(1000, 0.01, 500, 4), must(1, 0.01, 1, 1), must(1000, 0.01, 1000, 1000), read,
+		must(10_000_000, 0.01, time.Millisecond, 10), // a turn takes longer than a generation
+	} {
+		adds := 2000
+		if f.SizeBytes() > 1<<20 {
+			adds = 20
+		}
+		var wg sync.WaitGroup
+		for g := range uint64(4) {
+			wg.Go(func() {
+				var b [16]byte
+				for i := range uint64(adds) {
+					f.Add(key(&b, g<<32+i))
+					f.Contains(key(&b, g<<32+i))
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// TestRenewedKeyIsNeverMissing: a key that is renewed all the time is there all the time,
+// while generations come and go.
+func TestRenewedKeyIsNeverMissing(t *testing.T) {
+	var c clock
+	f := must(8, 1e-6, time.Hour, 2, c.option(), bloomOpts(bloom.WithSeed(3)))
+	f.RenewString("key")
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if !f.ContainsString("key") {
+					t.Error("Contains: the key is missing")
+					return
+				}
+				if f.ContainsMany([][]byte{[]byte("key")}, nil) != 1 {
+					t.Error("ContainsMany: the key is missing")
+					return
+				}
+				if f.AddString("key") {
+					t.Error("Add: the key is missing")
+					return
+				}
+			}
+		})
+	}
+	for range 20_000 {
+		c.sleep(f.time.length / 2)
+		f.RenewString("key")
+	}
+	close(done)
+	wg.Wait()
+}
