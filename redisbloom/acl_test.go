@@ -36,21 +36,21 @@ func everything(client *redis.Client, s *server, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	_, addErr := f.AddMany(bg, keysOf(0, 10))
+	_, addErr := addEach(bg, f, keysOf(0, 10))
 	if errors.Is(addErr, ErrReplicas) && !strings.Contains(addErr.Error(), "NOPERM") { // there are none to confirm
 		addErr = nil
 	}
-	_, containsErr := f.ContainsMany(bg, keysOf(0, 10))
+	_, containsErr := askEach(bg, f, keysOf(0, 10))
 	_, infoErr := f.Info(bg)
 	err = errors.Join(addErr, containsErr, infoErr, f.Push(bg, local.Filters()...), f.Merge(bg, local.Filters()...), f.Pull(bg, local.Filters()...))
 	if err != nil {
 		return err
 	}
 	s.Client.Del(bg, "f")
-	if _, err := f.AddMany(bg, keysOf(0, 100)); !errors.Is(err, ErrLost) {
+	if _, err := addEach(bg, f, keysOf(0, 100)); !errors.Is(err, ErrLost) {
 		return fmt.Errorf("lost, but %w", err)
 	}
-	s.Client.SetRange(bg, "f", 8, "\xb1\x00\xf1\x01"+string(make([]byte, 52))) // an orphan
+	s.Client.Set(bg, "f", orphan, 0)
 	return errors.Join(f.Reopen(bg), f.Delete(bg))
 }
 

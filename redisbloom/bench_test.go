@@ -26,7 +26,7 @@ func BenchmarkAdd(b *testing.B) {
 				if i+c.size > len(keys) {
 					i = 0
 				}
-				if _, err := f.AddMany(c.ctx, keys[i:i+c.size]); err != nil {
+				if _, err := addEach(c.ctx, f, keys[i:i+c.size]); err != nil {
 					b.Fatal(err)
 				}
 				i += c.size

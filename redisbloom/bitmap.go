@@ -19,7 +19,7 @@ import (
 // everything is new then.
 //
 // All methods are safe for concurrent use by multiple goroutines.
-type Bitmap struct{ store }
+type Bitmap struct{ bitsOf }
 
 // OpenBitmap returns the filter in the bitmap at key, which may be missing: then it
 // is an empty one. positions says where a key's bits are; a bloom.Scheme does, such
@@ -65,33 +65,28 @@ func OpenBitmap(client redis.UniversalClient, key string, positions Positions, o
 	if k == 0 {
 		return nil, fmt.Errorf("%w: no position for a key, want at least 1", bloom.ErrInvalid)
 	}
-	s := &shard{name: key}
-	s.life.Store(&life{}) // without a header it can't be told whether a front is still valid
-	return &Bitmap{store{sender: sender, positions: positions, k: k, shards: []*shard{s}}}, nil
+	return &Bitmap{bitsOf{sender: sender, key: key, positions: positions, k: k}}, nil
 }
 
 // Add adds a key, see [Filter.Add]: one winner, sent at most once.
 func (b *Bitmap) Add(ctx context.Context, key []byte) (bool, error) {
-	added, err := b.add(ctx, [][]byte{key})
-	return added[0], err
+	n, err := b.many(ctx, true, [][]byte{key}, nil)
+	return n == 1, err
 }
 
 // AddMany adds keys, see [Filter.AddMany].
-func (b *Bitmap) AddMany(ctx context.Context, keys [][]byte) (added []bool, err error) {
-	return b.add(ctx, keys)
+func (b *Bitmap) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
+	return b.many(ctx, true, keys, added)
 }
 
 // Contains returns false if the key is definitely not in the bitmap, true if it
 // probably is.
 func (b *Bitmap) Contains(ctx context.Context, key []byte) (bool, error) {
-	found, err := b.contains(ctx, [][]byte{key})
-	if err != nil {
-		return false, err
-	}
-	return found[0], nil
+	n, err := b.many(ctx, false, [][]byte{key}, nil)
+	return n == 1, err
 }
 
-// ContainsMany asks for keys as [Bitmap.Contains] does one after the other.
-func (b *Bitmap) ContainsMany(ctx context.Context, keys [][]byte) (found []bool, err error) {
-	return b.contains(ctx, keys)
+// ContainsMany asks for keys, see [Filter.ContainsMany].
+func (b *Bitmap) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
+	return b.many(ctx, false, keys, found)
 }

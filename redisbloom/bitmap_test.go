@@ -55,7 +55,7 @@ func TestBitmapLayouts(t *testing.T) {
 				found, err := b.Contains(bg, []byte(key))
 				require.NoError(t, err)
 				require.False(t, found, "a missing bitmap is an empty filter")
-				added, err := b.AddMany(bg, [][]byte{[]byte(key), []byte(key)})
+				added, err := addEach(bg, b, [][]byte{[]byte(key), []byte(key)})
 				require.NoError(t, err)
 				require.Equal(t, []bool{true, false}, added)
 				require.Equal(t, sorted(positions), setBits(t, s.Client, "{theirs}"))
@@ -107,10 +107,10 @@ func TestBitmapHoldsKeys(t *testing.T) {
 	s := startServer(t)
 	b, err := OpenBitmap(s.Client, "f", javaArticle(t))
 	require.NoError(t, err)
-	added, err := b.AddMany(bg, keysOf(0, 3000))
+	added, err := addEach(bg, b, keysOf(0, 3000))
 	require.NoError(t, err)
 	require.Greater(t, count(added), 2900)
-	found, err := b.ContainsMany(bg, keysOf(0, 23000))
+	found, err := askEach(bg, b, keysOf(0, 23000))
 	require.NoError(t, err)
 	require.Equal(t, 3000, count(found[:3000]), "no misses")
 	require.InDelta(t, 0.03, float64(count(found[3000:]))/20000, 0.005) // four sigmas
@@ -146,7 +146,7 @@ func TestUnevenPositions(t *testing.T) {
 	b, err := OpenBitmap(s.Client, "f", uneven{})
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisbloom: 3 positions for a key and 1 for another, want as many", func() {
-		b.AddMany(bg, [][]byte{nil, []byte("ab")})
+		addEach(bg, b, [][]byte{nil, []byte("ab")})
 	})
 }
 

@@ -57,15 +57,15 @@ func TestCluster(t *testing.T) {
 	}
 	local, err := f.NewLocal()
 	require.NoError(t, err)
-	want, _ := local.AddMany(bg, keysOf(0, 5000))
-	added, err := f.AddMany(bg, keysOf(0, 5000))
+	want, _ := addEach(bg, local, keysOf(0, 5000))
+	added, err := addEach(bg, f, keysOf(0, 5000))
 	require.NoError(t, err)
 	require.Equal(t, want, added)
 	requireSameBits(t, client, f, local)
 
 	more, err := f.NewLocal()
 	require.NoError(t, err)
-	more.AddMany(bg, keysOf(5000, 9000))
+	addEach(bg, more, keysOf(5000, 9000))
 	require.NoError(t, f.Merge(bg, more.Filters()...))
 	require.NoError(t, f.Pull(bg, local.Filters()...))
 	requireSameBits(t, client, f, local)
@@ -88,12 +88,12 @@ func TestCluster(t *testing.T) {
 	requireSameBits(t, client, f, more)
 
 	require.NoError(t, client.Del(bg, f.Keys()[3]).Err())
-	_, err = f.AddMany(bg, keysOf(0, 1000))
+	_, err = addEach(bg, f, keysOf(0, 1000))
 	require.ErrorIs(t, err, ErrLost)
 	require.NoError(t, f.Reopen(bg))
-	_, err = f.AddMany(bg, keysOf(0, 1000))
+	_, err = addEach(bg, f, keysOf(0, 1000))
 	require.NoError(t, err)
-	found, err := f.ContainsMany(bg, keysOf(0, 1000))
+	found, err := askEach(bg, f, keysOf(0, 1000))
 	require.NoError(t, err)
 	require.Equal(t, 1000, count(found))
 	require.NoError(t, f.Delete(bg))
@@ -150,11 +150,11 @@ func reshard(t *testing.T, opts ...Option) {
 				if i == 1000 && c == 0 {
 					close(step)
 				}
-				added, err := g.AddMany(bg, keysOf(i, i+size))
+				added, err := addEach(bg, g, keysOf(i, i+size))
 				mu.Lock()
 				if failed, ok := errors.AsType[*AddError](err); ok {
 					assert.Empty(t, failed.NotAdded, "refusals are redirected, not reported: %v", err)
-					unknown += len(failed.Unknown)
+					unknown += len(failed.Unknown) + len(failed.Unconfirmed)
 				}
 				for j, yes := range added {
 					if yes {
@@ -175,7 +175,7 @@ func reshard(t *testing.T, opts ...Option) {
 	}
 	all.Wait()
 	if opts != nil {
-		found, err := f.ContainsMany(bg, keysOf(0, keys))
+		found, err := askEach(bg, f, keysOf(0, keys))
 		require.NoError(t, err)
 		require.Equal(t, keys, count(found))
 		return
@@ -186,7 +186,7 @@ func reshard(t *testing.T, opts ...Option) {
 			t.Fatalf("key %d has %d winners", i, n)
 		}
 	}
-	found, err := f.ContainsMany(bg, keysOf(0, keys))
+	found, err := askEach(bg, f, keysOf(0, keys))
 	require.NoError(t, err)
 	require.Equal(t, keys, count(found))
 	require.Equal(t, int64(1), to.Client.Exists(bg, "seen").Val())
@@ -198,11 +198,11 @@ func TestClusterWait(t *testing.T) {
 	slot := nodes[0].Client.ClusterKeySlot(bg, "seen").Val()
 	primary := nodes[slot/(16384/3)]
 	f := open(t, client, "seen", 10000, 1e-6, WithShards(3), WithWait(1, 50*time.Millisecond))
-	_, err := f.AddMany(bg, keysOf(0, 100))
+	_, err := addEach(bg, f, keysOf(0, 100))
 	require.ErrorIs(t, err, ErrReplicas, "there are none yet")
 	failed, ok := errors.AsType[*AddError](err)
 	require.True(t, ok)
-	require.Len(t, failed.Unknown, 100, "each was added at the right node, and not confirmed")
+	require.Len(t, failed.Unconfirmed, 100, "each was added at the right node, and not confirmed")
 
 	bus := freePort(t)
 	replica := startServer(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus))
@@ -211,8 +211,8 @@ func TestClusterWait(t *testing.T) {
 		return replica.Client.ClusterReplicate(bg, primary.Client.ClusterMyID(bg).Val()).Err()
 	})
 	eventually(t, "one shard is confirmed, the others are not", func() error {
-		added, err := f.AddMany(bg, keysOf(100, 400))
-		if e, ok := errors.AsType[*AddError](err); !ok || len(e.Unknown) == 300 || len(e.NotAdded) > 0 {
+		added, err := addEach(bg, f, keysOf(100, 400))
+		if e, ok := errors.AsType[*AddError](err); !ok || len(e.Unconfirmed) == 300 || len(e.NotAdded) > 0 {
 			return fmt.Errorf("%d added, %v", count(added), err)
 		}
 		return nil
@@ -271,11 +271,11 @@ sentinel failover-timeout crawl 3000
 		failures++
 		return err
 	})
-	found, err := g.ContainsMany(bg, keysOf(0, confirmed))
+	found, err := askEach(bg, g, keysOf(0, confirmed))
 	require.NoError(t, err)
 	require.Equal(t, confirmed, count(found))
 	h := open(t, client, "f", 100000, 1e-9)
-	added, err := h.AddMany(bg, keysOf(confirmed+1, confirmed+100))
+	added, err := addEach(bg, h, keysOf(confirmed+1, confirmed+100))
 	require.NoError(t, err)
 	require.Equal(t, 99, count(added))
 	t.Logf("%d adds confirmed before the failover, 0 lost; %d adds failed meanwhile, each with an error", confirmed, failures)

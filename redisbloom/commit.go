@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,6 +39,16 @@ type view struct {
 // look and the transaction, then the commands work on what replaced it. The error
 // wraps ErrLost or ErrMismatch then, too.
 func (f *Filter) commit(ctx context.Context, s *shard, l *life, u upload, commands func(pipe redis.Pipeliner, expires time.Time)) error {
+	if err := f.alive(ctx, s, l); errors.Is(err, ErrLost) {
+		if other, err := f.look(ctx, s.name, nil); err == nil && len(other.head) > 0 && !isOrphan(other.head) {
+			if _, err := f.check(s.name, other.head); err != nil {
+				return err
+			}
+		}
+		return err
+	} else if err != nil {
+		return err
+	}
 	for try := range watchedTries + unwatchedTries {
 		watched := []string{u.key}
 		if try < watchedTries {
@@ -88,7 +97,7 @@ func (f *Filter) try(ctx context.Context, watched []string, s *shard, l *life, u
 			return nil
 		}
 		if err != nil {
-			return cause(cmds, err)
+			return send.Cause(cmds, err)
 		}
 		text, err := head.Text()
 		seen.head = []byte(text)
@@ -98,16 +107,6 @@ func (f *Filter) try(ctx context.Context, watched []string, s *shard, l *life, u
 		return view{}, err
 	}
 	return seen, unanswered
-}
-
-// cause returns the reply because of which a transaction was not executed.
-func cause(cmds []redis.Cmder, err error) error {
-	for _, cmd := range cmds {
-		if e := cmd.Err(); e != nil && send.IsReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
-			return e
-		}
-	}
-	return err
 }
 
 // look reads the beginnings of a shard's key and of an upload, and when the key
@@ -141,16 +140,18 @@ func look(ctx context.Context, tx *redis.Tx, key, upload string) (view, error) {
 
 // mine returns an error if what was seen is not the key of this life.
 func (f *Filter) mine(ctx context.Context, s *shard, l *life, seen view) error {
-	if seen.gone {
-		return f.onLost(ctx, s, l, 0)
+	if seen.gone || len(seen.head) == 0 || isOrphan(seen.head) {
+		return f.gone(ctx, s, l)
 	}
-	if len(seen.head) > 0 && !isOrphan(seen.head) {
-		if _, err := f.check(s.name, seen.head); err != nil {
-			l.lost.Store(true)
-			return err
-		}
+	h, err := f.check(s.name, seen.head)
+	switch {
+	case err != nil:
+		l.lost.Store(true)
+		return err
+	case h.epoch != l.epoch:
+		return f.onLost(ctx, s, l, "it was made anew by somebody else")
 	}
-	return f.same(ctx, s, l, seen.head)
+	return nil
 }
 
 // setExpiry gives a key an expiry, or none: RENAME brings that of the upload along,

@@ -76,7 +76,7 @@ var transfers = map[string]func(*Filter, ...*bloom.BloomFilter) error{
 func TestUploadLost(t *testing.T) {
 	s := startServer(t)
 	const n = 1_000_000 // five chunks
-	local := bloom.MustNew(n, 0.01)
+	local := newLocalFilter(t, n, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	lose := func() {
 		for _, key := range s.Client.Keys(bg, "*upload*").Val() {
@@ -91,19 +91,19 @@ func TestUploadLost(t *testing.T) {
 				if when == "transaction" {
 					client = hooked(t, s, hook{before: once})
 				}
-				f := open(t, client, "f", n, 0.01, WithProgress(func(done, total uint64) {
+				f := openWith(t, s, client, "f", n, 0.01, WithProgress(func(done, total uint64) {
 					if when == "first chunk" && done > 0 || when == "last chunk" && done == total {
 						once()
 					}
 				}))
-				_, err := f.AddMany(bg, keysOf(5000, 6000))
+				_, err := addEach(bg, f, keysOf(5000, 6000))
 				require.NoError(t, err)
 				before := s.Client.Get(bg, "f").Val()
 				require.ErrorContains(t, transfer(f, local), "the upload was evicted, expired or deleted")
 				require.True(t, before == s.Client.Get(bg, "f").Val(), "nothing was changed")
 				require.Equal(t, int64(1), s.Client.DBSize(bg).Val(), "nothing is left over")
 				require.NoError(t, transfer(f, local), "it can be repeated")
-				found, err := f.ContainsMany(bg, keysOf(0, 1000))
+				found, err := askEach(bg, f, keysOf(0, 1000))
 				require.NoError(t, err)
 				require.Equal(t, 1000, count(found))
 			})
@@ -115,7 +115,7 @@ func TestUploadLost(t *testing.T) {
 // if an operator has changed it.
 func TestExpiryIsTheServers(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	for name, transfer := range transfers {
 		f := open(t, s.Client, name, 1000, 0.01, WithTTL(time.Hour))
 		require.NoError(t, s.Client.Expire(bg, name, 3*time.Hour).Err())
@@ -138,7 +138,7 @@ func TestExpiryIsTheServers(t *testing.T) {
 // in its place is left alone.
 func TestTransferAfterExpiry(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	for name, transfer := range transfers {
 		for _, anew := range []bool{false, true} {
@@ -191,7 +191,7 @@ var replacements = map[string]struct {
 // by the look before the transaction or comes between the two.
 func TestTransferToSomethingElse(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	for name, transfer := range transfers {
 		for with, r := range replacements {
@@ -208,7 +208,7 @@ func TestTransferToSomethingElse(t *testing.T) {
 					if between {
 						client = hooked(t, s, hook{before: replace})
 					}
-					f := open(t, client, "f", 1000, 0.01)
+					f := openWith(t, s, client, "f", 1000, 0.01)
 					if !between {
 						replace()
 					}
@@ -226,12 +226,12 @@ func TestTransferToSomethingElse(t *testing.T) {
 // that watches the filter's key comes through.
 func TestTransferAmongAdds(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 1e-6)
+	local := newLocalFilter(t, 1000, 1e-6)
 	local.AddMany(keysOf(0, 300), nil)
 	for name, transfer := range transfers {
 		other := open(t, s.Client, name, 1000, 1e-6)
 		tries := 0
-		f := open(t, hooked(t, s, hook{before: func() {
+		f := openWith(t, s, hooked(t, s, hook{before: func() {
 			added, err := other.Add(bg, keyOf(1000+tries))
 			require.NoError(t, err)
 			require.True(t, added)
@@ -239,7 +239,7 @@ func TestTransferAmongAdds(t *testing.T) {
 		}}), name, 1000, 1e-6)
 		require.NoError(t, transfer(f, local), name)
 		require.Equal(t, watchedTries+1, tries, name)
-		found, err := f.ContainsMany(bg, append(keysOf(0, 300), keysOf(1000, 1000+tries)...))
+		found, err := askEach(bg, f, append(keysOf(0, 300), keysOf(1000, 1000+tries)...))
 		require.NoError(t, err)
 		want := 300
 		if name == "merge" {
@@ -253,13 +253,13 @@ func TestTransferAmongAdds(t *testing.T) {
 // is changed, but not in silence. Where it vanishes, nothing is left behind.
 func TestReplacedAmongAdds(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	for name, transfer := range transfers {
 		for _, anew := range []bool{false, true} {
 			s.Client.FlushAll(bg)
 			other := open(t, s.Client, "f", 1000, 0.01)
 			tries := 0
-			f := open(t, hooked(t, s, hook{before: func() {
+			f := openWith(t, s, hooked(t, s, hook{before: func() {
 				switch tries++; {
 				case tries <= watchedTries:
 					_, err := other.Add(bg, keyOf(tries))
@@ -288,7 +288,7 @@ func TestMergedHeader(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01)
 	before := s.Client.GetRange(bg, "f", 0, headerBytes-1).Val()
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	local.AddMany(keysOf(0, 1000), nil)
 	require.NoError(t, f.Merge(bg, local))
 	require.Equal(t, before, s.Client.GetRange(bg, "f", 0, headerBytes-1).Val())
@@ -301,7 +301,7 @@ func TestContextEndsInTransaction(t *testing.T) {
 	s := startServer(t)
 	ctx, cancel := context.WithCancel(bg)
 	client := hooked(t, s, hook{before: cancel, after: func() { time.Sleep(20 * time.Millisecond) }})
-	f := open(t, client, "f", 1000, 0.01)
+	f := openWith(t, s, client, "f", 1000, 0.01)
 	require.ErrorIs(t, f.commit(ctx, f.shards[0], f.shards[0].life.Load(), newUpload("f"), func(redis.Pipeliner, time.Time) {}), context.Canceled)
 	time.Sleep(100 * time.Millisecond)
 	awaitIdle(t, client)
@@ -311,7 +311,7 @@ func TestContextEndsInTransaction(t *testing.T) {
 // not sent again.
 func TestCommitWithoutReply(t *testing.T) {
 	s := startServer(t)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	for name, transfer := range transfers {
 		p := startProxy(t, s.Addr)
 		client := redis.NewClient(&redis.Options{Addr: p.Addr, MinRetryBackoff: -1})
@@ -321,7 +321,7 @@ func TestCommitWithoutReply(t *testing.T) {
 			before: func() { transactions++; p.CutEvery.Store(1) },
 			after:  func() { p.CutEvery.Store(0) },
 		})
-		f := open(t, client, name, 1000, 0.01)
+		f := openWith(t, s, client, name, 1000, 0.01)
 		require.Error(t, transfer(f, local), name)
 		require.Equal(t, 1, transactions, name)
 		require.Positive(t, p.Cuts.Load())

@@ -2,7 +2,7 @@
 // and machines share it: the crawlers of a fleet, the replicas of a service. It
 // has the keys, strategies and parameters of package bloom, and runs on any Redis
 // from 6.2 on, alone, with Sentinel or as a Cluster, on Valkey, and on the services
-// that host them; no module, no Lua.
+// that host them; no module, and Lua only where it is allowed.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 //	f, err := redisbloom.Open(ctx, client, "seen", 10_000_000, 1e-6)
@@ -33,9 +33,10 @@
 // # What it costs
 //
 // Add and Contains are one round trip, AddMany and ContainsMany one for each 500
-// keys: a single BITFIELD. At k = 7 it takes the server 13 µs of CPU time for a single
-// key, nearly all of it for the network, and 2.4 µs for each key of a batch. Keys that
-// this process knows to be there are answered without asking, see [WithFront].
+// keys: a single BITFIELD, or a script that adds a batch where the server allows it. The
+// README has the times. Keys that this process knows to be there are answered without
+// asking, see [WithFront]. Under load, single calls of several goroutines go together in
+// one command.
 //
 // # When an add fails
 //
@@ -52,10 +53,12 @@
 // A filter in Redis never invents keys beyond its rate, but it can forget some or
 // all of them. When the key in Redis is gone (evicted, expired, flushed, deleted, or
 // not saved when the server ended), the next call that asks the server returns
-// [ErrLost], and [Filter.Reopen] goes on with an empty one. What nobody can notice
-// is the loss of the latest adds: by a failover to a replica that lagged behind
-// (prevented by [WithWait]), or by a restart from a snapshot or an append-only file
-// that did not have them yet. The README says how to configure the server.
+// [ErrLost], and [Filter.Reopen] goes on with an empty one. When the server has gone
+// back to an older value (a failover to a replica that lagged behind, a restart from a
+// snapshot or an append-only file that lacked the latest adds), each Filter that has
+// lost an add is told so by its next call, also by ErrLost. What cannot be noticed is such a
+// loss of others' adds by a Filter that has lost none: it has only asked, or added
+// nothing since. The README says how to configure the server.
 //
 // # Other filters in Redis
 //
@@ -66,6 +69,7 @@
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use by multiple goroutines. The
-// context of a call ends its wait, whatever the client's time limits are; one that
-// can end costs a goroutine a call.
+// context of a call ends its wait, whatever the client's time limits are. With a
+// client that has ContextTimeoutEnabled, a deadline costs nothing; otherwise, and for a
+// context that can be cancelled but has no deadline, a call costs a goroutine.
 package redisbloom

@@ -16,8 +16,9 @@ var (
 	ErrMismatch = send.ErrMismatch
 
 	// ErrLost means that the filter, or one of its shards, is gone: evicted,
-	// expired, flushed, deleted, lost in a restart, or made anew by somebody else.
-	// Its keys are forgotten. [Filter.Reopen] goes on with an empty one.
+	// expired, flushed, deleted, lost in a restart, or made anew by somebody else; or
+	// that the server has gone back to an older value of it. Keys are forgotten.
+	// [Filter.Reopen] goes on with what is there, or an empty one.
 	ErrLost = send.ErrLost
 
 	// ErrUnknown means that no answer came for some keys of an add, so that they
@@ -25,7 +26,8 @@ var (
 	ErrUnknown = send.ErrUnknown
 
 	// ErrReplicas means that fewer replicas than [WithWait] asks for confirmed an
-	// add in time. The keys are in the primary's memory; a failover may lose them.
+	// add in time. The keys are in the primary's memory, and the answers are valid; a
+	// failover may lose the keys. [AddError] says which.
 	ErrReplicas = send.ErrReplicas
 )
 
@@ -35,17 +37,19 @@ var (
 // A key of Unknown may be in the filter although nobody was told that it is new.
 // To add it again and believe a false would lose it: whoever must not lose a key
 // treats it as new, at the price of doing its work twice; whoever must not do the
-// work twice drops it. A key of NotAdded can simply be added again.
+// work twice drops it. A key of Unconfirmed was added, and whether it was new is known; a
+// failover may forget it. A key of NotAdded can simply be added again.
 type AddError struct {
-	Unknown  []int // indices of keys that may or may not have been added
-	NotAdded []int // indices of keys that this call has definitely not added
-	Err      error // why
+	Unknown     []int // indices of keys that may or may not have been added
+	Unconfirmed []int // indices of keys whose answers are valid, but too few replicas have them
+	NotAdded    []int // indices of keys that this call has definitely not added
+	Err         error // why
 }
 
 // Error names the cause and how many keys it left without an answer.
 func (e *AddError) Error() string {
-	return fmt.Sprintf("redisbloom: %d keys may or may not have been added, %d were not: %s",
-		len(e.Unknown), len(e.NotAdded), strings.TrimPrefix(e.Err.Error(), "redisbloom: "))
+	return fmt.Sprintf("redisbloom: %d keys may or may not have been added, %d are on too few replicas, %d were not added: %s",
+		len(e.Unknown), len(e.Unconfirmed), len(e.NotAdded), strings.TrimPrefix(e.Err.Error(), "redisbloom: "))
 }
 
 // Unwrap makes errors.Is and errors.As see the cause, and ErrUnknown if there are

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,11 +19,24 @@ import (
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
 	name   string
+	key    string       // of the first shard
 	scheme bloom.Scheme // of each shard
 	params bloom.Params // of the whole
 	opts   options
 	log    *slog.Logger
-	store
+	sender send.Sender
+	counts counters
+
+	k      int
+	m      uint64 // of each shard
+	layout layout
+	shards []*shard
+
+	byWords   bool // a lookup reads words, not bits
+	script    int  // words of a key that the script for adds is made for, 0 for none
+	noScripts atomic.Bool
+
+	adds, asks gather
 }
 
 // Open makes the filter of this name, for n different keys at a false-positive
@@ -41,81 +55,76 @@ type Filter struct {
 // must not be used. A Ring, which goes on at another server, without the keys, when one
 // does not answer, is refused.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
-	o := newOptions(opts)
+	f, err := newFilter(client, name, newOptions(opts))
+	if err != nil {
+		return nil, err
+	}
+	return f, f.open(ctx, n, p)
+}
+
+// Join opens the filter of this name with the n, the p and the shards that it was made
+// with, and with its strategy if that is one of package bloom; a seed or a secret key must be
+// named. It makes nothing: the error wraps [ErrLost] if there is no filter, and is otherwise
+// as that of [Open].
+func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
+	f, err := newFilter(client, name, newOptions(opts))
+	if err != nil {
+		return nil, err
+	}
+	head, err := f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
+	if err != nil {
+		return nil, err
+	}
+	if head == "" || isOrphan([]byte(head)) {
+		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", ErrLost, f.key)
+	}
+	h, ok := decodeHeader([]byte(head))
+	if !ok {
+		return nil, errForeign(f.key)
+	}
+	if f.opts.shards == 0 {
+		f.opts.shards = h.shards
+	}
+	if s, ok := h.strategy(); ok {
+		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
+	}
+	return f, f.open(ctx, h.n, h.p)
+}
+
+// newFilter checks what does not depend on n and p.
+func newFilter(client redis.UniversalClient, name string, o options) (*Filter, error) {
 	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+	}
+	if err := checkKey(o.prefix + name); err != nil {
 		return nil, err
 	}
 	sender, err := send.New(client, o.replicas, o.wait)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkName(name); err != nil {
-		return nil, err
-	}
-	scheme, shards, err := layoutFor(n, p, o.shards, o.bloom)
+	return &Filter{name: name, key: o.prefix + name, opts: o, log: o.log, sender: sender}, nil
+}
+
+// open sizes the filter, and makes or joins its shards.
+func (f *Filter) open(ctx context.Context, n uint64, p float64) error {
+	scheme, shards, err := layoutFor(n, p, f.opts.shards, f.opts.bloom)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := &Filter{name: name, scheme: scheme, opts: o, log: o.log}
-	f.params = bloom.Params{N: n, P: p, M: scheme.Params().M * uint64(shards), K: scheme.Params().K}
-	f.store = store{
-		sender: sender, positions: scheme, k: scheme.Params().K, m: scheme.Params().M, header: true,
-		onLost: f.onLost,
-	}
-	for _, key := range shardNames(name, shards) {
+	f.scheme = scheme
+	f.k, f.m, f.layout = scheme.Params().K, scheme.Params().M, layoutOf(scheme.SizeBytes())
+	f.params = bloom.Params{N: n, P: p, M: f.m * uint64(shards), K: f.k}
+	f.script, f.byWords = scriptWords(scheme)
+	f.adds.init(f, true)
+	f.asks.init(f, false)
+	for _, key := range shardNames(f.key, shards) {
 		f.shards = append(f.shards, &shard{name: key})
 	}
-	if err := f.join(ctx); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// Add adds a key. It returns true if the key is definitely new and this call is the
-// one that added it, false if it was probably there already. Of any number of
-// processes that add the same new key at the same time, exactly one gets true;
-// unless adding other keys has set all its bits before, an ordinary false
-// positive, and then none does.
-//
-// An add is sent at most once. If no answer comes, the key may or may not be in
-// the filter: the error then wraps [ErrUnknown], and [AddError] says what to do.
-// It wraps [ErrLost] if the filter is gone. One round trip, or none if the front
-// filter knows the key, see [WithFront].
-func (f *Filter) Add(ctx context.Context, key []byte) (bool, error) {
-	if f.knowsKey(key) {
-		return false, nil
-	}
-	added, err := f.add(ctx, [][]byte{key})
-	return added[0], err
-}
-
-// AddMany adds keys as [Filter.Add] does one after the other, in one round trip for
-// each 500: added[i] says that keys[i] is definitely new. Of equal keys in
-// one batch, the first is the new one.
-//
-// If the error is not nil, it is an [AddError], which says which keys have no
-// answer; the answers of the others are valid.
-func (f *Filter) AddMany(ctx context.Context, keys [][]byte) (added []bool, err error) {
-	return f.add(ctx, keys)
-}
-
-// Contains returns false if the key was definitely never added, true if it
-// probably was. The error wraps [ErrLost] if the filter is gone.
-func (f *Filter) Contains(ctx context.Context, key []byte) (bool, error) {
-	if f.knowsKey(key) {
-		return true, nil
-	}
-	found, err := f.contains(ctx, [][]byte{key})
-	if err != nil {
-		return false, err
-	}
-	return found[0], nil
-}
-
-// ContainsMany asks for keys as [Filter.Contains] does one after the other, in one
-// round trip for each 500. After an error there are no answers.
-func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte) (found []bool, err error) {
-	return f.contains(ctx, keys)
+	return f.join(ctx)
 }
 
 // Name returns the name that the filter was opened with.
@@ -129,7 +138,13 @@ func (f *Filter) Params() bloom.Params { return f.params }
 func (f *Filter) Shards() int { return len(f.shards) }
 
 // Keys returns the names of the filter's keys in Redis.
-func (f *Filter) Keys() []string { return shardNames(f.name, len(f.shards)) }
+func (f *Filter) Keys() []string {
+	names := make([]string, len(f.shards))
+	for i, s := range f.shards {
+		names[i] = s.name
+	}
+	return names
+}
 
 // Expires returns when the filter expires, or the zero time if it does not: as it was
 // when the filter was made or pushed. What an operator has changed by EXPIRE or PERSIST

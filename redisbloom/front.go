@@ -23,13 +23,12 @@ func (f front) containsAll(positions []uint64) bool {
 	return true
 }
 
-// learn notes that the bit at pos is set.
-func (f front) learn(pos uint64) {
+// learn notes that bits of a word are set.
+func (f front) learn(index, mask uint64) {
 	if f == nil {
 		return
 	}
-	mask := uint64(1) << (pos % 64)
-	if word := &f[pos/64]; word.Load()&mask == 0 {
+	if word := &f[index]; word.Load()&mask != mask {
 		word.Or(mask)
 	}
 }

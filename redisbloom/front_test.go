@@ -31,10 +31,10 @@ func TestFrontSavesRoundTrips(t *testing.T) {
 
 	// The same stream in batches, by somebody else who learns from asking.
 	g := open(t, s.Client, "f", 10000, 1e-6)
-	_, err := g.ContainsMany(bg, keysOf(0, adds/10))
+	_, err := askEach(bg, g, keysOf(0, adds/10))
 	require.NoError(t, err)
 	before = calls(t, s.Client, "bitfield")
-	added, err := g.AddMany(bg, keysOf(0, adds/10))
+	added, err := addEach(bg, g, keysOf(0, adds/10))
 	require.NoError(t, err)
 	require.Zero(t, count(added))
 	require.Equal(t, before, calls(t, s.Client, "bitfield"))
@@ -47,11 +47,11 @@ func TestFrontIsASubset(t *testing.T) {
 	f := open(t, s.Client, "f", 1000, 0.05, WithShards(2))
 	other := open(t, s.Client, "f", 1000, 0.05, WithShards(2))
 	for i := 0; i < 2000; i += 100 {
-		_, err := other.AddMany(bg, keysOf(i, i+30))
+		_, err := addEach(bg, other, keysOf(i, i+30))
 		require.NoError(t, err)
-		_, err = f.ContainsMany(bg, keysOf(i, i+100))
+		_, err = askEach(bg, f, keysOf(i, i+100))
 		require.NoError(t, err)
-		_, err = f.AddMany(bg, keysOf(i+20, i+50))
+		_, err = addEach(bg, f, keysOf(i+20, i+50))
 		require.NoError(t, err)
 	}
 	remote, err := f.NewLocal()
@@ -74,9 +74,9 @@ func TestFrontIsASubset(t *testing.T) {
 // TestFrontLimit: a filter larger than the limit has no front.
 func TestFrontLimit(t *testing.T) {
 	s := startServer(t)
-	f := open(t, s.Client, "f", 100_000, 0.01, WithFront(119_000), WithShards(2))
+	f := open(t, s.Client, "f", 100_000, 0.01, WithFront(129_000), WithShards(2))
 	require.Nil(t, f.shards[1].life.Load().front)
-	f = open(t, s.Client, "f", 100_000, 0.01, WithFront(125_000), WithShards(2))
+	f = open(t, s.Client, "f", 100_000, 0.01, WithFront(130_000), WithShards(2))
 	require.NotNil(t, f.shards[1].life.Load().front)
 }
 

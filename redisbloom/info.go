@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -12,19 +13,14 @@ import (
 
 // Info is what [Filter.Info] has found out.
 type Info struct {
-	Name           string
-	Params         bloom.Params // n and p, the bits of all shards, the bits of a key
-	Strategy       string
-	Shards         int
-	Bytes          uint64    // that the values take in Redis
-	Expires        time.Time // zero for never
-	Ones           uint64    // bits that are set
-	EstimatedCount float64   // keys that have most likely been added; +Inf if a shard is full
-	EstimatedRate  float64   // false-positive rate as it is now
-}
+	bloom.Stats // of all shards together; SizeBytes is that of the bits
 
-// FillRatio returns the share of bits that are set. At n keys it is about a half.
-func (i Info) FillRatio() float64 { return float64(i.Ones) / float64(i.Params.M) }
+	Name    string    `json:"name"`
+	Shards  int       `json:"shards"`
+	Bytes   uint64    `json:"bytes"`   // that the values take in Redis
+	Handles int       `json:"handles"` // that have added, of those whose slots were not given to others
+	Expires time.Time `json:"expires"` // zero for never
+}
 
 // String describes the filter in a line for a log.
 func (i Info) String() string {
@@ -32,8 +28,8 @@ func (i Info) String() string {
 	if !i.Expires.IsZero() {
 		expires = i.Expires.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("redisbloom.Info(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d bytes=%d expires=%s fill=%.3f keys≈%.0f rate≈%.2g)",
-		i.Name, i.Params.N, i.Params.P, i.Params.M, i.Params.K, i.Strategy, i.Shards, i.Bytes, expires, i.FillRatio(), i.EstimatedCount, i.EstimatedRate)
+	return fmt.Sprintf("redisbloom.Info(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d bytes=%d handles=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
+		i.Name, i.N, i.P, i.M, i.K, i.Strategy, i.Shards, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
 
 // countBytes is how much of a value is counted by one command: about 1 ms.
@@ -44,10 +40,17 @@ const countBytes = 4 << 20
 // each MiB, in commands of a millisecond. The error wraps [ErrLost] if the filter is
 // gone.
 func (f *Filter) Info(ctx context.Context) (Info, error) {
+	_, hash, _ := strings.Cut(f.scheme.Identity(), " hash=")
+	hash, _, _ = strings.Cut(hash, ":")
 	info := Info{
-		Name: f.name, Params: f.params, Strategy: f.scheme.Strategy().Name(), Shards: len(f.shards),
-		Bytes: f.valueBytes() * uint64(len(f.shards)), Expires: f.Expires(),
+		Stats: bloom.Stats{
+			N: f.params.N, P: f.params.P, M: f.params.M, K: f.k,
+			Strategy: f.scheme.Strategy().Name(), Hash: hash, SizeBytes: f.SizeBytes(),
+		},
+		Name: f.name, Shards: len(f.shards),
+		Bytes: f.layout.length * uint64(len(f.shards)), Expires: f.Expires(),
 	}
+	count := 0.0
 	for _, s := range f.shards {
 		ones, err := f.ones(ctx, s)
 		if err != nil {
@@ -58,11 +61,35 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 		if n < math.MaxUint64 {
 			rate = f.scheme.Strategy().FalsePositiveRate(f.m, f.k, uint64(math.Round(n)))
 		}
-		info.EstimatedCount += n
-		info.EstimatedRate += rate / float64(len(f.shards))
+		count += n
+		info.EstimatedFalsePositiveRate += rate / float64(len(f.shards))
+		table, err := f.sender.GetRange(ctx, s.name, f.layout.table(), f.layout.tail-1)
+		if err != nil {
+			return Info{}, err
+		}
+		handles := 0
+		for i := 0; i+slotBytes <= len(table); i += slotBytes {
+			if strings.Trim(table[i:i+8], "\x00") != "" {
+				handles++
+			}
+		}
+		info.Handles = max(info.Handles, handles)
+	}
+	info.FillRatio = float64(info.Ones) / float64(info.M)
+	if info.EstimatedCount = math.MaxUint64; count < math.MaxUint64 {
+		info.EstimatedCount = uint64(math.Round(count))
 	}
 	return info, nil
 }
+
+// Stats returns that part of [Filter.Info] which all filters have.
+func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
+	info, err := f.Info(ctx)
+	return info.Stats, err
+}
+
+// SizeBytes returns what the bits of all shards take.
+func (f *Filter) SizeBytes() uint64 { return f.layout.bits * uint64(len(f.shards)) }
 
 // ones counts the bits that are set in a shard.
 func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {
@@ -71,8 +98,8 @@ func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {
 		return 0, err
 	}
 	var ones uint64
-	for from := uint64(headerBytes); from < f.valueBytes(); from += countBytes {
-		v, err := f.sender.Do(ctx, "BITCOUNT", s.name, from, min(from+countBytes, f.valueBytes())-1)
+	for from := uint64(headerBytes); from < f.layout.table(); from += countBytes {
+		v, err := f.sender.Do(ctx, "BITCOUNT", s.name, from, min(from+countBytes, f.layout.table())-1)
 		if err != nil {
 			return 0, send.Explain(s.name, err)
 		}

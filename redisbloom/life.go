@@ -2,8 +2,8 @@ package redisbloom
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -11,10 +11,24 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
+// A life is one incarnation of a shard's key, from when it is made until it is
+// lost. An add that began in one life does not write to the front of the next.
+type life struct {
+	header
+	front front
+	slot  atomic.Pointer[slot] // nil until the first add
+	lost  atomic.Bool          // noticed: until Reopen, nothing more is sent
+}
+
+// knows reports whether the front contains a key and is still to be believed.
+func (l *life) knows(positions []uint64) bool {
+	return l.front.containsAll(positions) && !l.lost.Load() && (l.expires.IsZero() || time.Now().Before(l.expires))
+}
+
 // Reopen goes on after [ErrLost], as [Open] would: it makes what is gone, empty, and
-// joins what others have made anew. Shards that are still there stay as they
-// are. If nothing is lost, it does nothing. Goroutines that share the filter may
-// all call it.
+// joins what others have made anew, or what is left after the server has gone back to an
+// older value. Shards that are not lost stay as they are. If nothing is lost, it does
+// nothing. Goroutines that share the filter may all call it.
 func (f *Filter) Reopen(ctx context.Context) error {
 	f.log.InfoContext(ctx, "reopening", "filter", f.name)
 	return f.join(ctx)
@@ -27,20 +41,22 @@ func (f *Filter) join(ctx context.Context) error {
 	found := make([]*header, len(f.shards))
 	var like *header
 	for i, s := range f.shards {
-		value, err := f.sender.GetRange(ctx, s.name, 0, headerBytes-1)
+		seen, err := f.look(ctx, s.name, nil)
 		if err != nil {
 			return err
 		}
-		if len(value) == 0 || isOrphan([]byte(value)) {
+		if len(seen.head) == 0 || isOrphan(seen.head) {
 			continue
 		}
-		h, err := f.check(s.name, []byte(value))
+		h, err := f.check(s.name, seen.head)
 		if err != nil {
 			return err
 		}
-		found[i] = &h
 		if like == nil {
 			like = &h
+		}
+		if seen.epoch == h.epoch {
+			found[i] = &h
 		}
 	}
 	for i, s := range f.shards {
@@ -81,13 +97,24 @@ const joinTries = 10
 func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h header, made bool, err error) {
 	var mine int64
 	for range joinTries {
-		value, err := f.sender.GetRange(ctx, key, 0, headerBytes-1)
+		seen, err := f.look(ctx, key, nil)
 		if err != nil {
 			return header{}, false, err
 		}
-		if len(value) > 0 && !isOrphan([]byte(value)) {
-			h, err := f.check(key, []byte(value))
-			return h, mine != 0 && h.epoch == mine, err
+		ruin := isOrphan(seen.head)
+		if len(seen.head) > 0 && !ruin {
+			h, err := f.check(key, seen.head)
+			if err != nil || h.epoch == seen.epoch {
+				return h, mine != 0 && h.epoch == mine, err
+			}
+			f.log.WarnContext(ctx, "cut short", "filter", f.name, "key", key)
+			ruin = true
+		}
+		if ruin {
+			if err := f.overRuin(ctx, key); err != nil {
+				return header{}, false, err
+			}
+			continue
 		}
 		expires, err := f.expiryOfNew(ctx, like)
 		if err != nil {
@@ -95,16 +122,18 @@ func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h hea
 		}
 		h := f.newHeader(expires)
 		mine = h.epoch
-		if len(value) == 0 {
-			err = f.make(ctx, key, h)
-		} else {
-			err = f.remake(ctx, key, h)
-		}
-		if err != nil {
+		if err := f.make(ctx, key, h); err != nil {
 			return header{}, false, err
 		}
 	}
-	return header{}, false, fmt.Errorf("%w: key %q holds an empty string, or is made and deleted all the time", ErrMismatch, key)
+	left, err := f.sender.Do(ctx, "PTTL", key)
+	if err != nil {
+		return header{}, false, send.Explain(key, err)
+	}
+	if left != int64(-2) { // what a missing key has
+		return header{}, false, fmt.Errorf("%w: key %q holds an empty string, or is made and deleted all the time", ErrMismatch, key)
+	}
+	return header{}, false, fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", ErrLost, key, joinTries)
 }
 
 // expiryOfNew returns when a key expires that is made now.
@@ -115,7 +144,7 @@ func (f *Filter) expiryOfNew(ctx context.Context, like *header) (time.Time, erro
 	now, err := f.serverTime(ctx)
 	switch {
 	case err != nil:
-		return time.Time{}, err
+		return time.Time{}, send.Explain(f.key, err)
 	case like != nil && like.expires.After(now):
 		return like.expires, nil
 	case f.opts.ttl > 0:
@@ -128,113 +157,65 @@ func (f *Filter) expiryOfNew(ctx context.Context, like *header) (time.Time, erro
 func (f *Filter) check(key string, value []byte) (header, error) {
 	h, ok := decodeHeader(value)
 	if !ok {
-		return h, fmt.Errorf("%w: key %q holds something that is no filter of this package: choose another name, or delete the key", ErrMismatch, key)
+		return h, errForeign(key)
 	}
 	want := f.newHeader(time.Time{})
 	switch {
-	case h.m != want.m || h.k != want.k || h.shards != want.shards:
-		return h, fmt.Errorf("%w: key %q was made for n = %d, p = %v (%d shards of m = %d bits, k = %d), opened for n = %d, p = %v (%d shards of m = %d bits, k = %d)",
-			ErrMismatch, key, h.n, h.p, h.shards, h.m, h.k, f.params.N, f.params.P, want.shards, want.m, want.k)
+	case h.m != want.m || h.k != want.k || h.shards != want.shards || h.slots != want.slots:
+		return h, fmt.Errorf("%w: key %q was made for n = %d, p = %v (%d shards of m = %d bits, k = %d, %s), opened for n = %d, p = %v (%d shards of m = %d bits, k = %d, %s)",
+			ErrMismatch, key, h.n, h.p, h.shards, h.m, h.k, h.text, f.params.N, f.params.P, want.shards, want.m, want.k, want.text)
 	case h.fingerprint != want.fingerprint:
-		return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key than %s", ErrMismatch, key, f.scheme.Strategy())
+		return h, fmt.Errorf("%w: key %q was made with another strategy, hash, seed or secret key: %s, want %s", ErrMismatch, key, h.text, want.text)
 	}
 	return h, nil
 }
 
+func errForeign(key string) error {
+	return fmt.Errorf("%w: key %q holds something that is no filter of this package: choose another name, or delete the key", ErrMismatch, key)
+}
+
 func (f *Filter) newHeader(expires time.Time) header {
 	return header{
-		shards: len(f.shards), k: f.k, epoch: newEpoch(), fingerprint: fingerprintOf(f.scheme, len(f.shards)),
-		n: f.params.N, p: f.params.P, m: f.m, expires: expires,
+		shards: len(f.shards), k: f.k, epoch: newNonce(), fingerprint: fingerprintOf(f.scheme, len(f.shards)),
+		n: f.params.N, p: f.params.P, m: f.m, expires: expires, slots: f.layout.slots, text: textOf(f.scheme),
 	}
 }
 
 func (f *Filter) serverTime(ctx context.Context) (time.Time, error) {
-	var now time.Time
-	var err error
-	if stopped := f.sender.Await(ctx, func() { now, err = f.sender.Client.Time(ctx).Result() }); stopped != nil {
-		return time.Time{}, send.Explain(f.name, stopped)
+	cmd := redis.NewTimeCmd(ctx, "TIME")
+	if err := f.ask(ctx, []*send.Command{{Cmd: cmd}}); err != nil {
+		return time.Time{}, err
 	}
-	if err != nil {
-		return time.Time{}, send.Explain(f.name, err)
-	}
-	return now, nil
+	return cmd.Result()
 }
 
-// make makes a key that is not there: header and expiry at once, then the full
-// length. If somebody else is faster, it does nothing.
+// make makes a key that is not there, whole and with its expiry, in one transaction. If
+// somebody else is faster, it does nothing.
+//
+// It is made beside and renamed, because there is no command that makes a long value only
+// where there is none: with any two commands in the place itself, a process that ends
+// between them would leave a part of a filter.
 func (f *Filter) make(ctx context.Context, key string, h header) error {
-	args := []any{"SET", key, h.encode(), "NX"}
+	beside := newUpload(key).key
+	set := []any{"SET", beside, h.encode()}
 	if !h.expires.IsZero() {
-		args = append(args, "PXAT", unixMilli(h.expires))
+		set = append(set, "PXAT", unixMilli(h.expires))
 	}
-	_, err := f.sender.DoOnce(ctx, args...)
-	switch {
-	case errors.Is(err, redis.Nil):
-		return nil
-	case err != nil:
-		return send.Explain(key, err)
-	}
-	_, err = f.sender.Do(ctx, f.allocation(key)...)
-	return send.Explain(key, err)
-}
-
-// allocation is a command that makes a key as long as it will be, and changes
-// nothing: others may be adding already.
-func (f *Filter) allocation(key string) []any {
-	return []any{"BITFIELD", key, "SET", "u32", markBit, uint64(mark), "INCRBY", "u1", f.valueBytes()*8 - 1, 0}
-}
-
-// valueBytes is the length of a key's value.
-func (f *Filter) valueBytes() uint64 { return headerBytes + f.scheme.SizeBytes() }
-
-// remake puts an empty filter in the place of an orphan. If somebody else is
-// faster, it does nothing.
-func (f *Filter) remake(ctx context.Context, key string, h header) error {
-	return f.overOrphan(ctx, key, func(pipe redis.Pipeliner) {
-		args := []any{"SET", key, h.encode()}
-		if !h.expires.IsZero() {
-			args = append(args, "PXAT", unixMilli(h.expires))
-		}
-		pipe.Do(ctx, args...)
-		pipe.Do(ctx, f.allocation(key)...)
-	})
-}
-
-// overOrphan executes commands in a transaction if the key holds an orphan, and
-// goes on holding it until then.
-func (f *Filter) overOrphan(ctx context.Context, key string, commands func(redis.Pipeliner)) error {
-	err := f.sender.Watch(ctx, func(tx *redis.Tx) error {
-		value, err := tx.GetRange(ctx, key, 0, headerBytes-1).Bytes()
-		if err != nil || !isOrphan(value) {
-			return err
-		}
-		_, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			commands(pipe)
+	var err error
+	stopped := f.sender.Await(ctx, func() {
+		var cmds []redis.Cmder
+		cmds, err = f.sender.Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Process(ctx, send.Once{Cmd: redis.NewCmd(ctx, set...)})
+			pipe.Do(ctx, "SETRANGE", beside, f.layout.tail, h.tailOf())
+			pipe.Do(ctx, "RENAMENX", beside, key)
+			pipe.Do(ctx, "UNLINK", beside)
 			return nil
 		})
-		return err
-	}, key)
-	if errors.Is(err, redis.TxFailedErr) {
-		return nil
+		err = send.Cause(cmds, err)
+	})
+	f.counts.roundTrips.Add(1)
+	if stopped != nil {
+		err = stopped
 	}
 	return send.Explain(key, err)
-}
-
-// onLost is called by an answer of another epoch than that of the shard's life. It
-// marks the life as lost, removes the orphan that the call may have left, and
-// returns the error.
-func (f *Filter) onLost(ctx context.Context, s *shard, l *life, epoch int64) error {
-	if !l.lost.Swap(true) {
-		f.log.WarnContext(ctx, "lost", "filter", f.name, "key", s.name)
-	}
-	if epoch != 0 {
-		return lostError(s, "it was made anew by somebody else")
-	}
-	// If this fails, the next Open finds the orphan.
-	f.overOrphan(ctx, s.name, func(pipe redis.Pipeliner) { pipe.Unlink(ctx, s.name) })
-	return lostError(s, "it was evicted, expired, flushed, deleted, or lost in a restart")
-}
-
-func lostError(s *shard, how string) error {
-	return fmt.Errorf("%w: key %q: %s; its keys are forgotten: Reopen goes on with an empty one", ErrLost, s.name, how)
 }

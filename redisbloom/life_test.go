@@ -19,7 +19,7 @@ import (
 // it usable again.
 func requireLost(t *testing.T, f *Filter) {
 	t.Helper()
-	added, err := f.AddMany(bg, keysOf(500, 520))
+	added, err := addEach(bg, f, keysOf(500, 520))
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorContains(t, err, "Reopen")
 	require.Zero(t, count(added))
@@ -30,7 +30,7 @@ func requireLost(t *testing.T, f *Filter) {
 		require.ErrorIs(t, err, ErrLost)
 	}
 	require.NoError(t, f.Reopen(bg))
-	added, err = f.AddMany(bg, keysOf(0, 100))
+	added, err = addEach(bg, f, keysOf(0, 100))
 	require.NoError(t, err)
 	require.Equal(t, 100, count(added), "the front must not remember the life before")
 }
@@ -51,18 +51,18 @@ func TestLossIsNoticed(t *testing.T) {
 				s.Client.FlushAll(bg)
 				f := open(t, s.Client, "f", 1000, 1e-6, WithShards(shards))
 				reader := open(t, s.Client, "f", 1000, 1e-6, WithShards(shards), noFront)
-				added, err := f.AddMany(bg, keysOf(0, 100))
+				added, err := addEach(bg, f, keysOf(0, 100))
 				require.NoError(t, err)
 				require.Equal(t, 100, count(added))
 				for _, key := range f.Keys() {
 					lose(key)
 				}
-				found, err := reader.ContainsMany(bg, keysOf(0, 100))
+				found, err := askEach(bg, reader, keysOf(0, 100))
 				require.ErrorIs(t, err, ErrLost, "no is no answer: %v", found)
 				require.Zero(t, s.Client.Exists(bg, f.Keys()...).Val(), "asking leaves nothing behind")
 				requireLost(t, f)
 				require.NoError(t, reader.Reopen(bg))
-				found, err = reader.ContainsMany(bg, keysOf(0, 100))
+				found, err = askEach(bg, reader, keysOf(0, 100))
 				require.NoError(t, err)
 				require.Equal(t, 100, count(found))
 			})
@@ -81,58 +81,51 @@ func TestOrphanIsRemoved(t *testing.T) {
 	require.Zero(t, s.Client.Exists(bg, "f").Val())
 
 	// The same add as a client makes it that dies before it has read the reply.
-	parts, err := f.split(bg, keysOf(0, 10), 0, true, make([]bool, 10))
-	require.ErrorIs(t, err, ErrLost)
-	require.Len(t, parts, 1)
-	cmd, _, _ := bitfield(bg, "f", true, true, []uint64{headerBits + 5, headerBits + 900})
-	require.NoError(t, s.Client.Process(bg, cmd))
+	f = open(t, s.Client, "f", 1000, 1e-6)
+	_, err = f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+	s.Client.Del(bg, "f")
+	parts := f.split(true, f.appendPositions(nil, keyOf(1)), make([]bool, 1))
+	f.prepare(bg, true, parts)
+	f.command(bg, true, parts[0])
+	require.NoError(t, s.Client.Process(bg, parts[0].command.Cmd))
 	require.Equal(t, int64(1), s.Client.Exists(bg, "f").Val())
 
 	f = open(t, s.Client, "f", 1000, 1e-6, WithTTL(time.Hour))
-	require.Equal(t, int64(0), s.Client.BitCount(bg, "f", &redis.BitCount{Start: headerBytes, End: -1}).Val(), "an empty filter")
-	require.Equal(t, int64(f.valueBytes()), s.Client.StrLen(bg, "f").Val())
+	require.Equal(t, int64(0), s.Client.BitCount(bg, "f", &redis.BitCount{Start: headerBytes, End: -9}).Val(), "an empty filter")
+	require.Equal(t, int64(f.layout.length), s.Client.StrLen(bg, "f").Val())
 	require.Greater(t, s.Client.TTL(bg, "f").Val(), 59*time.Minute)
 	added, err := f.Add(bg, keyOf(0))
 	require.NoError(t, err)
 	require.True(t, added)
 }
 
-// TestAllocationChangesNothing: others may have added already when a key is brought
-// to its full length.
-func TestAllocationChangesNothing(t *testing.T) {
-	s := startServer(t)
-	f := open(t, s.Client, "f", 1000, 0.01)
-	local, err := f.NewLocal()
-	require.NoError(t, err)
-	for i := range local.shards[0].Words() {
-		local.shards[0].Words()[i].Store(^uint64(0))
-	}
-	require.NoError(t, f.Push(bg, local.Filters()...))
-	before := s.Client.Get(bg, "f").Val()
-	require.NoError(t, s.Client.Do(bg, f.allocation("f")...).Err())
-	require.Equal(t, before, s.Client.Get(bg, "f").Val())
-}
-
-// TestOnlyOrphansAreReplaced: between looking and acting, somebody else may have
+// TestOnlyRuinsAreReplaced: between looking and acting, somebody else may have
 // made the key anew.
-func TestOnlyOrphansAreReplaced(t *testing.T) {
+func TestOnlyRuinsAreReplaced(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01)
-	_, err := f.AddMany(bg, keysOf(0, 100))
+	_, err := addEach(bg, f, keysOf(0, 100))
 	require.NoError(t, err)
 	before := s.Client.Get(bg, "f").Val()
-	require.NoError(t, f.remake(bg, "f", f.newHeader(time.Time{})))
 	require.NoError(t, f.make(bg, "f", f.newHeader(time.Time{})))
-	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) { pipe.Unlink(bg, "f") }))
+	require.NoError(t, f.overRuin(bg, "f"))
 	require.Equal(t, before, s.Client.Get(bg, "f").Val())
+	require.Equal(t, int64(1), s.Client.DBSize(bg).Val())
 
 	// And exactly between the two: the transaction must notice.
-	require.NoError(t, s.Client.SetRange(bg, "f", 0, string(make([]byte, 8))+"\xb1\x00\xf1\x01"+string(make([]byte, 52))).Err())
-	require.NoError(t, f.overOrphan(bg, "f", func(pipe redis.Pipeliner) {
-		require.NoError(t, s.Client.Set(bg, "f", before, 0).Err())
-		pipe.Unlink(bg, "f")
-	}))
-	require.Equal(t, before, s.Client.Get(bg, "f").Val())
+	for name, ruin := range map[string]string{"orphan": string(orphan), "cut short": before[:len(before)-1]} {
+		require.NoError(t, s.Client.Set(bg, "f", ruin, 0).Err())
+		f.sender.Client = hooked(t, s, hook{before: func() {
+			require.NoError(t, s.Client.Set(bg, "f", before, 0).Err())
+		}})
+		require.NoError(t, f.overRuin(bg, "f"), name)
+		require.Equal(t, before, s.Client.Get(bg, "f").Val(), name)
+		f.sender.Client = s.Client
+		require.NoError(t, s.Client.Set(bg, "f", ruin, 0).Err())
+		require.NoError(t, f.overRuin(bg, "f"), name)
+		require.Zero(t, s.Client.Exists(bg, "f").Val(), name)
+	}
 }
 
 // TestRecreationIsNoticed: somebody else has made the filter anew, with the same
@@ -140,7 +133,7 @@ func TestOnlyOrphansAreReplaced(t *testing.T) {
 func TestRecreationIsNoticed(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 1e-6)
-	_, err := f.AddMany(bg, keysOf(0, 10))
+	_, err := addEach(bg, f, keysOf(0, 10))
 	require.NoError(t, err)
 	s.Client.Del(bg, "f")
 	other := open(t, s.Client, "f", 1000, 1e-6)
@@ -149,7 +142,7 @@ func TestRecreationIsNoticed(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknown)
 	require.ErrorContains(t, err, "made anew by somebody else")
 	require.NoError(t, f.Reopen(bg))
-	found, err := other.ContainsMany(bg, keysOf(0, 10))
+	found, err := askEach(bg, other, keysOf(0, 10))
 	require.NoError(t, err)
 	require.Zero(t, count(found))
 
@@ -167,19 +160,30 @@ func TestRecreationIsNoticed(t *testing.T) {
 func TestAddOnSomethingElse(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01)
+	g := open(t, s.Client, "f", 1000, 0.01)
+	_, err := g.Add(bg, keyOf(5))
+	require.NoError(t, err)
 	want := []byte(strings.Repeat("precious ", 1000))
 	require.NoError(t, s.Client.Set(bg, "f", want, 0).Err())
 	reader := open(t, s.Client, "g", 1000, 0.01)
 	reader.shards[0].name = "f"
-	_, err := reader.Contains(bg, keyOf(0))
+	_, err = reader.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
 	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()), "asking changes nothing")
 
 	_, err = f.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, ErrLost)
+	require.NotErrorIs(t, err, ErrUnknown)
+	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()), "the first add of a handle looks before")
+
+	f = g
+	_, err = f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, err, ErrUnknown)
 	binary.BigEndian.PutUint32(want[8:], mark)
-	for _, pos := range f.positions.AppendPositions(nil, keyOf(0)) {
+	count := want[f.shards[0].life.Load().slot.Load().at+countAt:]
+	binary.BigEndian.PutUint64(count, binary.BigEndian.Uint64(count)+1)
+	for _, pos := range f.appendPositions(nil, keyOf(0)) {
 		want[headerBytes+pos/8] |= 1 << (pos % 8)
 	}
 	require.Equal(t, want, []byte(s.Client.Get(bg, "f").Val()))
@@ -193,11 +197,11 @@ func TestAddOnSomethingElse(t *testing.T) {
 func TestOneShardLost(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 1e-6, WithShards(4), noFront)
-	_, err := f.AddMany(bg, keysOf(0, 400))
+	_, err := addEach(bg, f, keysOf(0, 400))
 	require.NoError(t, err)
 	s.Client.Del(bg, f.Keys()[2])
 
-	added, err := f.AddMany(bg, keysOf(400, 800))
+	added, err := addEach(bg, f, keysOf(400, 800))
 	require.ErrorIs(t, err, ErrLost)
 	failed, ok := errors.AsType[*AddError](err)
 	require.True(t, ok)
@@ -206,7 +210,7 @@ func TestOneShardLost(t *testing.T) {
 	require.Equal(t, 400, count(added)+len(failed.Unknown), "all others were added")
 
 	require.NoError(t, f.Reopen(bg))
-	found, err := f.ContainsMany(bg, keysOf(0, 400))
+	found, err := askEach(bg, f, keysOf(0, 400))
 	require.NoError(t, err)
 	require.InDelta(t, 300, count(found), 50)
 }
@@ -253,7 +257,7 @@ func TestTTL(t *testing.T) {
 			}
 		}
 		expiresAt()
-		_, err := f.AddMany(bg, keysOf(0, 50))
+		_, err := addEach(bg, f, keysOf(0, 50))
 		require.NoError(t, err)
 		expiresAt()
 		joined := open(t, s.Client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(time.Hour), WithShards(shards))
@@ -265,7 +269,7 @@ func TestTTL(t *testing.T) {
 		expiresAt()
 		require.NoError(t, f.Push(bg, local.Filters()...))
 		expiresAt()
-		added, err := f.AddMany(bg, keysOf(0, 50))
+		added, err := addEach(bg, f, keysOf(0, 50))
 		require.NoError(t, err)
 		require.Equal(t, 50, count(added))
 		time.Sleep(time.Until(expires) + 50*time.Millisecond)
@@ -273,7 +277,7 @@ func TestTTL(t *testing.T) {
 		require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
 		require.NoError(t, f.Reopen(bg))
 		require.InDelta(t, 4, time.Until(f.Expires()).Seconds(), 2)
-		added, err = f.AddMany(bg, keysOf(0, 50))
+		added, err = addEach(bg, f, keysOf(0, 50))
 		require.NoError(t, err)
 		require.Equal(t, 50, count(added))
 	}
@@ -355,7 +359,7 @@ func TestDeleteLeavesOthersAlone(t *testing.T) {
 			if between {
 				client = hooked(t, s, hook{before: replace})
 			}
-			f := open(t, client, "f", 1000, 0.01)
+			f := openWith(t, s, client, "f", 1000, 0.01)
 			if !between {
 				replace()
 			}
@@ -370,7 +374,7 @@ func TestDeleteAmongAdds(t *testing.T) {
 	s := startServer(t)
 	other := open(t, s.Client, "f", 1000, 0.01)
 	tries := 0
-	f := open(t, hooked(t, s, hook{before: func() {
+	f := openWith(t, s, hooked(t, s, hook{before: func() {
 		_, err := other.Add(bg, keyOf(1000+tries))
 		require.NoError(t, err)
 		tries++
@@ -391,10 +395,11 @@ func TestDeleteOnce(t *testing.T) {
 		before: onlyOnce(func() { p.CutEvery.Store(1) }),
 		after:  func() { p.CutEvery.Store(0) },
 	})
-	f := open(t, client, "f", 1000, 0.01)
+	f := openWith(t, s, client, "f", 1000, 0.01)
+	before := calls(t, s.Client, "unlink")
 	require.Error(t, f.Delete(bg))
 	require.Positive(t, p.Cuts.Load())
-	require.Equal(t, 1, calls(t, s.Client, "unlink"))
+	require.Equal(t, 1, calls(t, s.Client, "unlink")-before)
 }
 
 // TestContextIsHonoured lets the server fall silent without closing its connections:
@@ -411,15 +416,15 @@ func TestContextIsHonoured(t *testing.T) {
 	require.NoError(t, client.Ping(bg).Err())
 
 	cancelled, cancel := context.WithCancel(bg)
-	added, err := f.AddMany(cancelled, keysOf(0, 10)) // not yet
+	added, err := addEach(cancelled, f, keysOf(0, 10)) // not yet
 	require.NoError(t, err)
 	require.Equal(t, 10, count(added))
 	require.NoError(t, f.Pull(cancelled, local.Filters()...))
-	found, err := local.ContainsMany(cancelled, keysOf(0, 10))
+	found, err := askEach(cancelled, local, keysOf(0, 10))
 	require.NoError(t, err)
 	require.Equal(t, 10, count(found))
 	cancel()
-	_, err = f.AddMany(cancelled, keysOf(0, 2))
+	_, err = addEach(cancelled, f, keysOf(0, 2))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 
@@ -427,7 +432,7 @@ func TestContextIsHonoured(t *testing.T) {
 	defer func() { p.Silent.Unlock(); awaitIdle(t, client) }()
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
-		"AddMany":  func(ctx context.Context) error { _, err := f.AddMany(ctx, keysOf(0, 1200)); return err },
+		"AddMany":  func(ctx context.Context) error { _, err := addEach(ctx, f, keysOf(0, 1200)); return err },
 		"Contains": func(ctx context.Context) error { _, err := f.Contains(ctx, keyOf(0)); return err },
 		"Push":     func(ctx context.Context) error { return f.Push(ctx, local.Filters()...) },
 		"Merge":    func(ctx context.Context) error { return f.Merge(ctx, local.Filters()...) },

@@ -17,7 +17,7 @@ type Local struct {
 }
 
 // NewLocal returns an empty filter with the layout that [Open] gives to the same
-// arguments. Of the options, [WithBloomOptions] and [WithShards] have an effect.
+// arguments. Of the options, [WithBloom] and [WithShards] have an effect.
 //
 // The error wraps bloom.ErrInvalid or bloom.ErrTooLarge.
 func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
@@ -65,17 +65,17 @@ func (l *Local) Add(_ context.Context, key []byte) (bool, error) {
 	return l.shardFor(key).Add(key), nil
 }
 
-// AddMany adds keys. The error is always nil.
-func (l *Local) AddMany(_ context.Context, keys [][]byte) ([]bool, error) {
-	added := make([]bool, len(keys))
+// AddString is [Local.Add] for a string, without copying it.
+func (l *Local) AddString(ctx context.Context, key string) (bool, error) {
+	return l.Add(ctx, bytesOf(key))
+}
+
+// AddMany adds keys, see bloom.BloomFilter.AddMany. The error is always nil.
+func (l *Local) AddMany(_ context.Context, keys [][]byte, added []bool) (count int, err error) {
 	if len(l.shards) == 1 {
-		l.shards[0].AddMany(keys, added)
-		return added, nil
+		return l.shards[0].AddMany(keys, added), nil
 	}
-	for i, key := range keys {
-		added[i] = l.shardFor(key).Add(key)
-	}
-	return added, nil
+	return l.each(keys, added, (*bloom.BloomFilter).Add), nil
 }
 
 // Contains asks for a key, see bloom.BloomFilter.Contains. The error is always nil.
@@ -83,15 +83,31 @@ func (l *Local) Contains(_ context.Context, key []byte) (bool, error) {
 	return l.shardFor(key).Contains(key), nil
 }
 
-// ContainsMany asks for keys. The error is always nil.
-func (l *Local) ContainsMany(_ context.Context, keys [][]byte) ([]bool, error) {
-	found := make([]bool, len(keys))
+// ContainsString is [Local.Contains] for a string, without copying it.
+func (l *Local) ContainsString(ctx context.Context, key string) (bool, error) {
+	return l.Contains(ctx, bytesOf(key))
+}
+
+// ContainsMany asks for keys, see bloom.BloomFilter.ContainsMany. The error is always nil.
+func (l *Local) ContainsMany(_ context.Context, keys [][]byte, found []bool) (count int, err error) {
 	if len(l.shards) == 1 {
-		l.shards[0].ContainsMany(keys, found)
-		return found, nil
+		return l.shards[0].ContainsMany(keys, found), nil
+	}
+	return l.each(keys, found, (*bloom.BloomFilter).Contains), nil
+}
+
+func (l *Local) each(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, []byte) bool) (count int) {
+	if answers != nil && len(answers) != len(keys) {
+		panic("redisbloom: answers are neither nil nor as long as keys")
 	}
 	for i, key := range keys {
-		found[i] = l.shardFor(key).Contains(key)
+		yes := do(l.shardFor(key), key)
+		if yes {
+			count++
+		}
+		if answers != nil {
+			answers[i] = yes
+		}
 	}
-	return found, nil
+	return count
 }

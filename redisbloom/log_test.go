@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed3447c163/bloom"
 )
 
 func TestLogger(t *testing.T) {
@@ -15,7 +13,7 @@ func TestLogger(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&b, nil))
 	f := open(t, s.Client, "f", 1000, 0.01, WithLogger(log))
-	require.NoError(t, f.Push(bg, bloom.MustNew(1000, 0.01)))
+	require.NoError(t, f.Push(bg, newLocalFilter(t, 1000, 0.01)))
 	s.Client.FlushAll(bg)
 	for range 3 {
 		_, err := f.Add(bg, keyOf(0))

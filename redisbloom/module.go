@@ -125,7 +125,7 @@ func (m *Module) reserveExpiring(ctx context.Context, args []any, ttl time.Durat
 				pipe.Do(ctx, "PEXPIRE", m.name, ttl.Milliseconds())
 				return nil
 			})
-			return cause(cmds, err)
+			return send.Cause(cmds, err)
 		}, m.name)
 		if !errors.Is(err, redis.TxFailedErr) {
 			return err
@@ -163,14 +163,15 @@ func (m *Module) check(ctx context.Context, n uint64) error {
 
 // Add adds a key, see [Filter.Add]: one winner, sent at most once.
 func (m *Module) Add(ctx context.Context, key []byte) (bool, error) {
-	added, err := m.AddMany(ctx, [][]byte{key})
-	return added[0], err
+	n, err := m.AddMany(ctx, [][]byte{key}, nil)
+	return n == 1, err
 }
 
 // AddMany adds keys, see [Filter.AddMany]. It never makes a filter: if that is
 // gone, the error wraps [ErrLost].
-func (m *Module) AddMany(ctx context.Context, keys [][]byte) (added []bool, err error) {
-	added = make([]bool, len(keys))
+func (m *Module) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
+	added = room(keys, added)
+	defer func() { count = trues(added) }()
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
 		args := []any{"BF.INSERT", m.name, "NOCREATE", "ITEMS"}
@@ -188,25 +189,23 @@ func (m *Module) AddMany(ctx context.Context, keys [][]byte) (added []bool, err 
 		}
 		if failed.Err != nil {
 			failed.NotAdded = append(failed.NotAdded, indices(last, len(keys))...)
-			return added, failed
+			return 0, failed
 		}
 	}
-	return added, nil
+	return 0, nil
 }
 
 // Contains returns false if the key was definitely never added, true if it probably
 // was. The module answers false also if the filter is gone.
 func (m *Module) Contains(ctx context.Context, key []byte) (bool, error) {
-	found, err := m.ContainsMany(ctx, [][]byte{key})
-	if err != nil {
-		return false, err
-	}
-	return found[0], nil
+	n, err := m.ContainsMany(ctx, [][]byte{key}, nil)
+	return n == 1, err
 }
 
-// ContainsMany asks for keys as [Module.Contains] does one after the other.
-func (m *Module) ContainsMany(ctx context.Context, keys [][]byte) (found []bool, err error) {
-	found = make([]bool, len(keys))
+// ContainsMany asks for keys, see [Filter.ContainsMany].
+func (m *Module) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
+	found = room(keys, found)
+	defer func() { count = trues(found) }()
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
 		args := []any{"BF.MEXISTS", m.name}
@@ -215,13 +214,33 @@ func (m *Module) ContainsMany(ctx context.Context, keys [][]byte) (found []bool,
 		}
 		v, err := m.sender.Do(ctx, args...)
 		if err != nil {
-			return nil, m.explain(err)
+			return 0, m.explain(err)
 		}
 		if _, err := m.answers(v, found, first, last); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	return found, nil
+	return 0, nil
+}
+
+// room returns where answers go.
+func room(keys [][]byte, answers []bool) []bool {
+	if answers == nil {
+		return make([]bool, len(keys))
+	} else if len(answers) != len(keys) {
+		panic("redisbloom: answers are neither nil nor as long as keys")
+	}
+	clear(answers)
+	return answers
+}
+
+func trues(answers []bool) (n int) {
+	for _, yes := range answers {
+		if yes {
+			n++
+		}
+	}
+	return n
 }
 
 // answers reads a reply of one element for each key: 0 or 1, in RESP3 a boolean, or an

@@ -31,13 +31,13 @@ func TestModule(t *testing.T) {
 			added, err = other.Add(bg, keyOf(0))
 			require.NoError(t, err)
 			require.False(t, added)
-			answers, err := m.AddMany(bg, append(keysOf(0, 1200), keyOf(7)))
+			answers, err := addEach(bg, m, append(keysOf(0, 1200), keyOf(7)))
 			require.NoError(t, err)
 			require.Equal(t, 1199, count(answers))
 			found, err := m.Contains(bg, keyOf(3))
 			require.NoError(t, err)
 			require.True(t, found)
-			answers, err = m.ContainsMany(bg, keysOf(600, 1800))
+			answers, err = askEach(bg, m, keysOf(600, 1800))
 			require.NoError(t, err)
 			require.Equal(t, 600, count(answers))
 
@@ -53,7 +53,7 @@ func TestModuleFull(t *testing.T) {
 	_, addr := startFakeModule(t)
 	m, err := OpenModule(bg, protocolClient(t, addr, 2), "f", 700, 0.01, WithoutScaling())
 	require.NoError(t, err)
-	added, err := m.AddMany(bg, keysOf(0, 1200))
+	added, err := addEach(bg, m, keysOf(0, 1200))
 	require.ErrorContains(t, err, "holds n keys and does not scale")
 	failed, ok := errors.AsType[*AddError](err)
 	require.True(t, ok)
@@ -122,13 +122,13 @@ func TestModuleStrangeReplies(t *testing.T) {
 		{"-ERR busy\r\n", nil, "busy"},
 	} {
 		fake.replies = map[string]string{"BF.INSERT": c.reply, "BF.MEXISTS": c.reply}
-		_, err := m.AddMany(bg, keysOf(0, 3))
+		_, err := addEach(bg, m, keysOf(0, 3))
 		require.ErrorContains(t, err, c.text)
 		failed, ok := errors.AsType[*AddError](err)
 		require.True(t, ok)
 		require.Equal(t, c.unknown, failed.Unknown)
 		require.Equal(t, c.unknown != nil, errors.Is(err, ErrUnknown))
-		_, err = m.ContainsMany(bg, keysOf(0, 3))
+		_, err = askEach(bg, m, keysOf(0, 3))
 		require.ErrorContains(t, err, c.text)
 	}
 	_, err = m.Contains(bg, keyOf(0))
@@ -136,7 +136,7 @@ func TestModuleStrangeReplies(t *testing.T) {
 
 	// No reply at all.
 	m.sender.Client.(*redis.Client).Close()
-	_, err = m.AddMany(bg, keysOf(0, 3))
+	_, err = addEach(bg, m, keysOf(0, 3))
 	require.ErrorIs(t, err, redis.ErrClosed)
 	require.NotErrorIs(t, err, ErrUnknown, "nothing was sent")
 	p := startProxy(t, addr)
@@ -145,7 +145,7 @@ func TestModuleStrangeReplies(t *testing.T) {
 	_, err = m.Contains(bg, keyOf(0)) // so that there is a connection
 	require.NoError(t, err)
 	p.CutEvery.Store(1)
-	_, err = m.AddMany(bg, keysOf(0, 3))
+	_, err = addEach(bg, m, keysOf(0, 3))
 	require.ErrorIs(t, err, ErrUnknown)
 }
 

@@ -13,6 +13,7 @@ type Option func(*options)
 
 type options struct {
 	bloom    []bloom.Option
+	prefix   string
 	ttl      time.Duration
 	shards   int // 0: as many as the size asks for
 	front    uint64
@@ -47,12 +48,18 @@ func (o *options) validate() error {
 	return nil
 }
 
-// WithBloomOptions passes options on to bloom.New: strategy, seed or secret key.
+// WithBloom passes options on to bloom.New: strategy, seed or secret key.
 // They are part of what all users of a filter must agree on. bloom.MapHash is
 // refused, because its digests mean nothing outside one process, and so is a strategy
 // without a name.
-func WithBloomOptions(opts ...bloom.Option) Option {
+func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
+}
+
+// WithPrefix puts a text before the names of all of the filter's keys in Redis: the
+// application's, where several share a server.
+func WithPrefix(prefix string) Option {
+	return func(o *options) { o.prefix = prefix }
 }
 
 // WithTTL lets the filter expire d after it was made, by the server's clock. It

@@ -31,6 +31,9 @@ func (f *Filter) Pull(ctx context.Context, local ...*bloom.BloomFilter) error {
 			if err != nil {
 				return err
 			}
+			if uint64(len(b)) != to-from {
+				return f.diagnose(ctx, s, l)
+			}
 			for j := 0; j+8 <= len(b); j += 8 {
 				if w := littleEndian(b[j:]); w != 0 {
 					words[(from+uint64(j))/8].Or(w)
@@ -70,24 +73,6 @@ func (f *Filter) transfer(local []*bloom.BloomFilter) (report func(bytes uint64)
 	}
 	report(0)
 	return report, nil
-}
-
-// alive returns an error if a shard's key is not the one of this life any more.
-func (f *Filter) alive(ctx context.Context, s *shard, l *life) error {
-	value, err := f.sender.GetRange(ctx, s.name, 0, headerBytes-1)
-	if err != nil {
-		return err
-	}
-	return f.same(ctx, s, l, []byte(value))
-}
-
-// same compares the beginning of a shard's value with its life.
-func (f *Filter) same(ctx context.Context, s *shard, l *life, value []byte) error {
-	h, _ := decodeHeader(value)
-	if h.epoch == l.epoch {
-		return nil
-	}
-	return f.onLost(ctx, s, l, h.epoch)
 }
 
 // littleEndian decodes the first 8 bytes of s. A conversion to a slice would copy every

@@ -2,7 +2,6 @@ package redisbloom
 
 import (
 	"context"
-	"encoding/binary"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,6 +35,7 @@ func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
 		err := f.viaUpload(ctx, s, s.life.Load(), local[i], report, func(pipe redis.Pipeliner, upload string, expires time.Time) {
 			h.expires = expires
 			pipe.SetRange(ctx, upload, 0, string(h.encode()))
+			pipe.SetRange(ctx, upload, int64(f.layout.tail), string(h.tailOf()))
 			pipe.Rename(ctx, upload, s.name)
 			setExpiry(ctx, pipe, s.name, expires)
 		})
@@ -63,8 +63,6 @@ func (f *Filter) Merge(ctx context.Context, local ...*bloom.BloomFilter) error {
 	}
 	// Of the ticket, nothing must come into the filter's header. And were the key to
 	// vanish before the BITOP, the result would be an orphan.
-	orphan := make([]byte, headerBytes)
-	binary.BigEndian.PutUint32(orphan[8:], mark)
 	for i, s := range f.shards {
 		err := f.viaUpload(ctx, s, s.life.Load(), local[i], report, func(pipe redis.Pipeliner, upload string, expires time.Time) {
 			pipe.SetRange(ctx, upload, 0, string(orphan))

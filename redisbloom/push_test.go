@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"testing"
@@ -16,14 +17,14 @@ func TestPush(t *testing.T) {
 	s := startServer(t)
 	for _, n := range []uint64{1, 1000, 3_000_000} { // the last one is 3.6 MB: many chunks
 		s.Client.FlushAll(bg)
-		local := bloom.MustNew(n, 0.01)
+		local := newLocalFilter(t, n, 0.01)
 		local.AddMany(keysOf(0, int(min(n, 5000))), nil)
 		var reports []uint64
 		f := open(t, s.Client, "f", n, 0.01, WithProgress(func(done, total uint64) {
 			require.Equal(t, local.SizeBytes(), total)
 			reports = append(reports, done)
 		}))
-		_, err := f.AddMany(bg, keysOf(90000, 91000))
+		_, err := addEach(bg, f, keysOf(90000, 91000))
 		require.NoError(t, err)
 		other := open(t, s.Client, "f", n, 0.01)
 		require.NoError(t, f.Push(bg, local))
@@ -38,13 +39,13 @@ func TestPush(t *testing.T) {
 
 		value, err := s.Client.Get(bg, "f").Bytes()
 		require.NoError(t, err)
-		require.Equal(t, wordBytes(local), value[headerBytes:])
+		require.True(t, bytes.Equal(wordBytes(local), value[headerBytes:f.layout.table()]))
 		require.Equal(t, int64(1), s.Client.DBSize(bg).Val(), "no upload left over")
 		require.Equal(t, time.Duration(-1), s.Client.TTL(bg, "f").Val(), "nor its expiry")
 
 		_, err = other.Add(bg, keyOf(1))
 		require.ErrorIs(t, err, ErrLost, "others are told that their keys are gone")
-		found, err := f.ContainsMany(bg, keysOf(0, int(min(n, 5000))))
+		found, err := askEach(bg, f, keysOf(0, int(min(n, 5000))))
 		require.NoError(t, err)
 		require.Equal(t, int(min(n, 5000)), count(found))
 	}
@@ -57,21 +58,21 @@ func TestPushMergePullShards(t *testing.T) {
 	f := open(t, s.Client, "f", n, 0.001, WithShards(4))
 	here, err := f.NewLocal()
 	require.NoError(t, err)
-	here.AddMany(bg, keysOf(0, 5000))
+	addEach(bg, here, keysOf(0, 5000))
 	require.NoError(t, f.Push(bg, here.Filters()...))
 	requireSameBits(t, s.Client, f, here)
 
-	_, err = f.AddMany(bg, keysOf(5000, 10000))
+	_, err = addEach(bg, f, keysOf(5000, 10000))
 	require.NoError(t, err)
 	more, err := NewLocal(n, 0.001, WithShards(4))
 	require.NoError(t, err)
-	more.AddMany(bg, keysOf(10000, 15000))
+	addEach(bg, more, keysOf(10000, 15000))
 	require.NoError(t, f.Merge(bg, more.Filters()...))
 	require.Equal(t, int64(4), s.Client.DBSize(bg).Val(), "no upload left over")
 
 	all, err := NewLocal(n, 0.001, WithShards(4))
 	require.NoError(t, err)
-	all.AddMany(bg, keysOf(0, 15000))
+	addEach(bg, all, keysOf(0, 15000))
 	requireSameBits(t, s.Client, f, all)
 	for _, l := range []*Local{here, more} {
 		require.NoError(t, f.Pull(bg, l.Filters()...))
@@ -85,7 +86,7 @@ func TestPushMergePullShards(t *testing.T) {
 func TestMergeLosesNothing(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 100000, 1e-4)
-	local := bloom.MustNew(100000, 1e-4)
+	local := newLocalFilter(t, 100000, 1e-4)
 	local.AddMany(keysOf(50000, 60000), nil)
 	stop, done := make(chan struct{}), make(chan int)
 	go func() {
@@ -97,7 +98,7 @@ func TestMergeLosesNothing(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := f.AddMany(bg, keysOf(i, i+50)); err != nil {
+			if _, err := addEach(bg, f, keysOf(i, i+50)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -108,7 +109,7 @@ func TestMergeLosesNothing(t *testing.T) {
 	close(stop)
 	n := <-done
 	require.Positive(t, n)
-	found, err := open(t, s.Client, "f", 100000, 1e-4).ContainsMany(bg, append(keysOf(0, n), keysOf(50000, 60000)...))
+	found, err := askEach(bg, open(t, s.Client, "f", 100000, 1e-4), append(keysOf(0, n), keysOf(50000, 60000)...))
 	require.NoError(t, err)
 	require.Equal(t, n+10000, count(found))
 }
@@ -117,7 +118,7 @@ func TestMergeLosesNothing(t *testing.T) {
 func TestTransfersNoticeLoss(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01)
-	local := bloom.MustNew(1000, 0.01)
+	local := newLocalFilter(t, 1000, 0.01)
 	for name, call := range map[string]func() error{
 		"push":  func() error { return f.Push(bg, local) },
 		"merge": func() error { return f.Merge(bg, local) },
@@ -134,7 +135,7 @@ func TestTransfersNoticeLoss(t *testing.T) {
 	require.NoError(t, f.Reopen(bg))
 
 	// Somebody else's contents do not get into a local filter.
-	full := bloom.MustNew(1000, 0.01)
+	full := newLocalFilter(t, 1000, 0.01)
 	full.AddMany(keysOf(0, 1000), nil)
 	other := open(t, s.Client, "f", 1000, 0.01)
 	require.NoError(t, other.Push(bg, full))
@@ -150,13 +151,13 @@ func TestTransfersNoticeLoss(t *testing.T) {
 func TestLostDuringPull(t *testing.T) {
 	s := startServer(t)
 	const n = 1_000_000
-	local := bloom.MustNew(n, 0.01)
+	local := newLocalFilter(t, n, 0.01)
 	other := open(t, s.Client, "f", n, 0.01)
 	exchanged := false
 	f := open(t, s.Client, "f", n, 0.01, WithProgress(func(done, total uint64) {
 		if done > 0 && !exchanged {
 			exchanged = true
-			require.NoError(t, other.Push(bg, bloom.MustNew(n, 0.01)))
+			require.NoError(t, other.Push(bg, newLocalFilter(t, n, 0.01)))
 		}
 	}))
 	require.ErrorIs(t, f.Pull(bg, local), ErrLost)
@@ -168,8 +169,8 @@ func TestTransferOfOtherLayouts(t *testing.T) {
 	for name, local := range map[string][]*bloom.BloomFilter{
 		"none":     nil,
 		"nil":      {nil},
-		"two":      {bloom.MustNew(1000, 0.01), bloom.MustNew(1000, 0.01)},
-		"n":        {bloom.MustNew(2000, 0.01)},
+		"two":      {newLocalFilter(t, 1000, 0.01), newLocalFilter(t, 1000, 0.01)},
+		"n":        {newLocalFilter(t, 2000, 0.01)},
 		"strategy": {bloom.MustNew(1000, 0.01, bloom.WithStrategy(bloom.SeededHashing))},
 		"seed":     {bloom.MustNew(1000, 0.01, bloom.WithSeed(3))},
 	} {
@@ -185,17 +186,19 @@ func TestInfo(t *testing.T) {
 	for _, shards := range []int{1, 4} {
 		s.Client.FlushAll(bg)
 		f := open(t, s.Client, "f", n, p, WithShards(shards))
-		_, err := f.AddMany(bg, keysOf(0, n))
+		_, err := addEach(bg, f, keysOf(0, n))
 		require.NoError(t, err)
 		info, err := f.Info(bg)
 		require.NoError(t, err)
-		require.Equal(t, f.Params(), info.Params)
-		require.Equal(t, "double-hashing", info.Strategy)
+		require.Equal(t, f.Params(), bloom.Params{N: info.N, P: info.P, M: info.M, K: info.K})
+		require.Equal(t, "murmur3", info.Hash)
+		require.Equal(t, 1, info.Handles)
+		require.Equal(t, "blocked-2", info.Strategy)
 		require.Equal(t, shards, info.Shards)
 		// The estimate's deviation is sqrt(n)·0.3 or so.
 		require.InDelta(t, n, info.EstimatedCount, 5*math.Sqrt(n))
-		require.InDelta(t, p, info.EstimatedRate, 0.2*p) // small shards have 2 % of room
-		require.InDelta(t, 0.5, info.FillRatio(), 0.03)
+		require.InDelta(t, p, info.EstimatedFalsePositiveRate, 0.2*p) // small shards have 2 % of room
+		require.InDelta(t, 0.44, info.FillRatio, 0.03)
 		bytes := int64(0)
 		for _, key := range f.Keys() {
 			bytes += s.Client.StrLen(bg, key).Val()
@@ -205,17 +208,17 @@ func TestInfo(t *testing.T) {
 	}
 
 	// The blocks of this one are not equally full, and a key's bits not all different.
-	f := open(t, s.Client, "blocked", n, 1e-4, WithBloomOptions(bloom.WithStrategy(bloom.Blocked)), WithTTL(time.Hour))
+	f := open(t, s.Client, "blocked", n, 1e-4, WithBloom(bloom.WithStrategy(bloom.Blocked)), WithTTL(time.Hour))
 	local, err := f.NewLocal()
 	require.NoError(t, err)
-	_, err = local.AddMany(bg, keysOf(0, n))
+	_, err = addEach(bg, local, keysOf(0, n))
 	require.NoError(t, err)
 	require.NoError(t, f.Merge(bg, local.Filters()...))
 	info, err := f.Info(bg)
 	require.NoError(t, err)
 	require.InDelta(t, float64(local.Filters()[0].EstimatedCount()), info.EstimatedCount, 0.5)
-	require.InEpsilon(t, local.Filters()[0].EstimatedFalsePositiveRate(), info.EstimatedRate, 0.1)
-	require.InEpsilon(t, 1e-4, info.EstimatedRate, 0.1)
+	require.InEpsilon(t, local.Filters()[0].EstimatedFalsePositiveRate(), info.EstimatedFalsePositiveRate, 0.1)
+	require.InEpsilon(t, 1e-4, info.EstimatedFalsePositiveRate, 0.1)
 	require.Contains(t, info.String(), "expires=20")
 
 	// Full: no count, and every answer is yes.
@@ -226,8 +229,8 @@ func TestInfo(t *testing.T) {
 	require.NoError(t, f.Merge(bg, local.Filters()...))
 	info, err = f.Info(bg)
 	require.NoError(t, err)
-	require.True(t, math.IsInf(info.EstimatedCount, 1))
-	require.Equal(t, 1.0, info.EstimatedRate)
+	require.Equal(t, uint64(math.MaxUint64), info.EstimatedCount)
+	require.Equal(t, 1.0, info.EstimatedFalsePositiveRate)
 }
 
 // TestLargeFilter is one of 40 MiB over several keys: no misses, and the same bits
@@ -242,17 +245,17 @@ func TestLargeFilter(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, local.Filters(), 2)
 	require.Greater(t, 2*local.Filters()[0].SizeBytes(), uint64(40<<20))
-	local.AddMany(bg, keysOf(0, 60_000))
+	addEach(bg, local, keysOf(0, 60_000))
 
 	f := open(t, s.Client, "f", n, 0.01)
 	require.Equal(t, 2, f.Shards())
 	require.NoError(t, f.Push(bg, local.Filters()...))
 	requireSameBits(t, s.Client, f, local)
-	want, _ := local.AddMany(bg, keysOf(50_000, 70_000))
-	added, err := f.AddMany(bg, keysOf(50_000, 70_000))
+	want, _ := addEach(bg, local, keysOf(50_000, 70_000))
+	added, err := addEach(bg, f, keysOf(50_000, 70_000))
 	require.NoError(t, err)
 	require.Equal(t, want, added)
-	found, err := f.ContainsMany(bg, keysOf(0, 70_000))
+	found, err := askEach(bg, f, keysOf(0, 70_000))
 	require.NoError(t, err)
 	require.Equal(t, 70_000, count(found), "no misses")
 

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
 
@@ -32,5 +33,42 @@ func open(t testing.TB, client redis.UniversalClient, name string, n uint64, p f
 	t.Helper()
 	f, err := Open(context.Background(), client, name, n, p, opts...)
 	require.NoError(t, err)
+	return f
+}
+
+// addEach adds keys and returns an answer for each.
+func addEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
+	added := make([]bool, len(keys))
+	n, err := set.AddMany(ctx, keys, added)
+	if n != count(added) {
+		panic("AddMany has miscounted")
+	}
+	return added, err
+}
+
+// askEach asks for keys and returns an answer for each.
+func askEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
+	found := make([]bool, len(keys))
+	n, err := set.ContainsMany(ctx, keys, found)
+	if n != count(found) {
+		panic("ContainsMany has miscounted")
+	}
+	return found, err
+}
+
+// newLocalFilter returns a filter with the layout of one shard.
+func newLocalFilter(t testing.TB, n uint64, p float64) *bloom.BloomFilter {
+	t.Helper()
+	l, err := NewLocal(n, p, WithShards(1))
+	require.NoError(t, err)
+	return l.Filters()[0]
+}
+
+// openWith opens a filter, which must work, and has it go on with another client of the same
+// server.
+func openWith(t testing.TB, s *server, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) *Filter {
+	t.Helper()
+	f := open(t, s.Client, name, n, p, opts...)
+	f.sender.Client = client
 	return f
 }

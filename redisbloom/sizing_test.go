@@ -47,8 +47,8 @@ func TestRateOfSmallShards(t *testing.T) {
 	for round := range rounds {
 		l, err := NewLocal(n, p, WithShards(shards))
 		require.NoError(t, err)
-		l.AddMany(bg, keysOf(round*n, (round+1)*n))
-		found, _ := l.ContainsMany(bg, keysOf(1e6+round*asked, 1e6+(round+1)*asked))
+		addEach(bg, l, keysOf(round*n, (round+1)*n))
+		found, _ := askEach(bg, l, keysOf(1e6+round*asked, 1e6+(round+1)*asked))
 		yes += count(found)
 	}
 	require.Less(t, float64(yes), rounds*asked*p+4*math.Sqrt(rounds*asked*p))

@@ -35,7 +35,7 @@ type upload struct {
 
 // newUpload returns the upload of a name that nobody uses.
 func newUpload(key string) upload {
-	return upload{key: beside(key, ":upload:"+strconv.FormatUint(uint64(newEpoch()), 36))}
+	return upload{key: beside(key, ":upload:"+strconv.FormatUint(uint64(newNonce()), 36))}
 }
 
 // viaUpload uploads a local filter and then executes commands on it and the shard's key,
@@ -67,7 +67,7 @@ func (f *Filter) upload(ctx context.Context, u *upload, local *bloom.BloomFilter
 		return err
 	}
 	// The full length at once: growing by chunks would copy all of it many times.
-	if _, err := f.sender.Do(ctx, "SETRANGE", u.key, f.valueBytes()-1, "\x00"); err != nil {
+	if _, err := f.sender.Do(ctx, "SETRANGE", u.key, f.layout.length-1, "\x00"); err != nil {
 		return err
 	}
 	words := local.Words()

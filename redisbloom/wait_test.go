@@ -22,7 +22,7 @@ func TestLookupsDoNotWait(t *testing.T) {
 		found, err := set.Contains(bg, keyOf(0))
 		require.NoError(t, err)
 		require.False(t, found)
-		answers, err := set.ContainsMany(bg, keysOf(0, 1200))
+		answers, err := askEach(bg, set, keysOf(0, 1200))
 		require.NoError(t, err)
 		require.Zero(t, count(answers))
 		_, err = set.Add(bg, keyOf(0))
@@ -72,7 +72,7 @@ func TestFirstOfEqualKeys(t *testing.T) {
 	for i := range keys {
 		keys[i] = keyOf(0)
 	}
-	added, err := f.AddMany(bg, keys)
+	added, err := addEach(bg, f, keys)
 	require.NoError(t, err)
 	require.Equal(t, 1, count(added))
 	require.True(t, added[0])

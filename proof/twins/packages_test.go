@@ -268,13 +268,13 @@ func tryCreate(`},
 
 // More than one machine. These need a redis-server.
 var redisTwins = in("redisbloom",
-	twin{name: "redisbloom: a loss is not noticed", tests: []string{"TestLossIsNoticed", "TestRecreationIsNoticed"}, edits: one("store.go", `replies[0] != p.life.epoch {`, `false && replies[0] != p.life.epoch {`)},
+	twin{name: "redisbloom: a loss is not noticed", tests: []string{"TestLossIsNoticed", "TestRecreationIsNoticed"}, edits: one("answer.go", `values[0] != identity {`, `false && values[0] != identity {`)},
 	twin{name: "redisbloom: the client retries adds", tests: []string{"TestCutReplies"}, edits: one("internal/send/send.go", `func (OnceInts) NoRetry() bool { return true }`, `func (OnceInts) NoRetry() bool { return false }`)},
-	twin{name: "redisbloom: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("store.go", `	if p.command == nil || p.refused {`, `	if p.command == nil || p.refused || true {`)},
-	twin{name: "redisbloom: bits in Redis's own order", tests: []string{"TestSameAsLocal"}, edits: one("store.go", `		return headerBits + pos ^ 7`, `		return headerBits + pos`)},
-	twin{name: "redisbloom: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("store.go", `			if set || add {`, `			if set || true {`)},
+	twin{name: "redisbloom: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("answer.go", `	case p.command == nil || p.refused:`, `	case p.command == nil || p.refused || true:`)},
+	twin{name: "redisbloom: bits in Redis's own order", tests: []string{"TestSameAsLocal"}, edits: one("command.go", `at(headerBits+pos^7), argOne)`, `at(headerBits+pos), argOne)`)},
+	twin{name: "redisbloom: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("answer.go", `p.life.front.learn(p.words[j].index, have)`, `p.life.front.learn(p.words[j].index, p.words[j].mask)`)},
 	twin{name: "redisbloom: other parameters", tests: []string{"TestParametersAreChecked"}, edits: []edit{
-		{file: "life.go", old: `	case h.m != want.m || h.k != want.k || h.shards != want.shards:`, new: `	case false:`},
+		{file: "life.go", old: `	case h.m != want.m || h.k != want.k || h.shards != want.shards || h.slots != want.slots:`, new: `	case false:`},
 		{file: "life.go", old: `	case h.fingerprint != want.fingerprint:`, new: `	case false:`},
 	}},
 	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},

@@ -53,12 +53,12 @@ func openOurs(e *env) (filter, error) {
 }
 
 func (o ours) add(ctx context.Context, keys [][]byte) error {
-	_, err := o.f.AddMany(ctx, keys)
+	_, err := o.f.AddMany(ctx, keys, nil)
 	return err
 }
 
 func (o ours) ask(ctx context.Context, keys [][]byte) error {
-	_, err := o.f.ContainsMany(ctx, keys)
+	_, err := o.f.ContainsMany(ctx, keys, nil)
 	return err
 }
 

@@ -1,7 +1,7 @@
 // Crawlers is a crawler of several processes that share one filter in Redis and
 // divide the work:
 //
-//	added, err := seen.AddMany(ctx, links)
+//	count, err := seen.AddMany(ctx, links, added)
 //
 // tells each process which of the links on a page nobody has seen before, and tells
 // it only to that process. Those links go to a queue in Redis, from which all

@@ -84,7 +84,8 @@ func (w *worker) run(ctx context.Context) error {
 
 // fresh returns those links that this process is the one to fetch.
 func (w *worker) fresh(ctx context.Context, links [][]byte) ([]string, error) {
-	added, err := w.seen.AddMany(ctx, links)
+	added := make([]bool, len(links))
+	_, err := w.seen.AddMany(ctx, links, added)
 	if failed, ok := errors.AsType[*redisbloom.AddError](err); ok && errors.Is(err, redisbloom.ErrUnknown) && ctx.Err() == nil {
 		// Nobody knows whether these were new. To skip them might lose them for ever;
 		// to fetch them might do so twice.

@@ -14,7 +14,7 @@ import (
 // connection what networks do.
 type Proxy struct {
 	Addr   string
-	target string
+	target atomic.Value // string
 
 	CutEvery atomic.Int64 // close the connection in place of every so many-th reply; 0: never
 	Replies  atomic.Int64
@@ -27,7 +27,8 @@ func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &Proxy{Addr: l.Addr().String(), target: target}
+	p := &Proxy{Addr: l.Addr().String()}
+	p.Retarget(target)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -41,9 +42,12 @@ func StartProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
+// Retarget has new connections go to another server.
+func (p *Proxy) Retarget(target string) { p.target.Store(target) }
+
 func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.target)
+	server, err := net.Dial("tcp", p.target.Load().(string))
 	if err != nil {
 		return
 	}

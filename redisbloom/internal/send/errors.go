@@ -48,9 +48,9 @@ func IsReply(err error) bool {
 	return ok && !errors.Is(err, redis.Nil)
 }
 
-// Commands are all that a Filter sends. What is beside f are its other shards and what
-// Push and Merge upload.
-const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EXEC, GETRANGE, MULTI, PERSIST, PEXPIRE, PEXPIREAT, PTTL, RENAME, SET, SETRANGE, TIME, UNLINK, UNWATCH, WAIT and WATCH"
+// Commands are all that a Filter sends, but for EVALSHA and EVAL, without which it adds more
+// slowly. What is beside f are its other shards and what is made before it is put in its place.
+const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EXEC, GETRANGE, MULTI, PERSIST, PEXPIRE, PEXPIREAT, PTTL, RENAME, RENAMENX, SET, SETRANGE, TIME, UNLINK, UNWATCH, WAIT and WATCH"
 
 // hints say what to do about a server's refusal. The text before the first space
 // of an error reply is its code.
@@ -64,6 +64,7 @@ var hints = map[string]string{
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
 	"NOPERM":      "the user's ACL must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
 	"NOAUTH":      "the server wants a password",
+	"TRYAGAIN":    "the key's cluster slot is being moved: try again when it has moved",
 }
 
 // Explain adds to an error what the user can do about it.

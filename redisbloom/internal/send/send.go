@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -165,6 +166,16 @@ func (s *Sender) Watch(ctx context.Context, do func(*redis.Tx) error, keys ...st
 	})
 	if stopped != nil {
 		return stopped
+	}
+	return err
+}
+
+// Cause returns the reply because of which a transaction was not executed.
+func Cause(cmds []redis.Cmder, err error) error {
+	for _, cmd := range cmds {
+		if e := cmd.Err(); e != nil && IsReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
+			return e
+		}
 	}
 	return err
 }

@@ -1,0 +1,109 @@
+package redisbloom
+
+import (
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+)
+
+// A script adds a batch in less of the server's time than a BITFIELD, which pays for each
+// bit: it reads the words of a key at once and writes them back if there is anything new.
+// And it looks before it writes: on a key that has vanished, or is another one, it changes
+// nothing.
+//
+// It is used where the server allows it and a key's bits are in one or two words; else,
+// and for single keys, BITFIELD is. BenchmarkAdd.
+//
+// KEYS[1] is the shard; ARGV: where the slot begins and where its count ends, in bytes; its
+// owner, 8 bytes; where its count begins; "used", 4 bytes; and the keys, see appendPacked.
+// The reply is the slot's count in 8 bytes, and a bit for each key: 1 if it is new, the first
+// key in the lowest bit of the first byte.
+//
+// Lua's numbers are floats, exact up to 2^53: a mask is taken in two halves of 32 bits, and so
+// is the count.
+const scriptHead = `
+local K, d, call = KEYS[1], ARGV[6], redis.call
+local up, pk, bor, char, sub = struct.unpack, struct.pack, bit.bor, string.char, string.sub
+local s = call('GETRANGE', K, ARGV[1], ARGV[2])
+if sub(s, 1, 8) ~= ARGV[3] then return redis.error_reply('` + notMine + `') end
+local hi, lo = up('>I4I4', s, 9)
+lo = lo + 1
+if lo == 4294967296 then hi, lo = hi + 1, 0 end
+local count = pk('>I4I4', hi, lo)
+call('SETRANGE', K, ARGV[4], count .. ARGV[5])
+local out, n, byte, w, pos, len = {count}, 1, 0, 1, 1, #d
+while pos < len do
+`
+
+const scriptTail = `
+  w = w * 2
+  if w == 256 then n = n + 1; out[n] = char(byte); byte = 0; w = 1 end
+end
+if w > 1 then out[n + 1] = char(byte) end
+return table.concat(out)`
+
+const scriptOneWord = `
+  local from, to, a, b
+  from, to, a, b, pos = up('<Bc0Bc0i4i4', d, pos)
+  local x, y = up('<i4i4', call('GETRANGE', K, from, to))
+  local p, q = bor(x, a), bor(y, b)
+  if p ~= x or q ~= y then
+    call('SETRANGE', K, from, pk('<i4i4', p, q))
+    byte = byte + w
+  end`
+
+const scriptTwoWords = `
+  local from, to, g, a, b, e, f
+  from, to, g, a, b, e, f, pos = up('<Bc0Bc0Bi4i4i4i4', d, pos)
+  local v = call('GETRANGE', K, from, to)
+  local x, y = up('<i4i4', v)
+  local z, u = up('<i4i4', v, g)
+  local p, q, r, t = bor(x, a), bor(y, b), bor(z, e), bor(u, f)
+  if p ~= x or q ~= y or r ~= z or t ~= u then
+    if g == 9 then
+      call('SETRANGE', K, from, pk('<i4i4i4i4', p, q, r, t))
+    else
+      call('SETRANGE', K, from, pk('<i4i4', p, q) .. sub(v, 9, g - 1) .. pk('<i4i4', r, t))
+    end
+    byte = byte + w
+  end`
+
+// notMine is what a script answers on a key whose slot has another owner.
+const notMine = "NOTMINE another filter, or none"
+
+// A script as a server knows it.
+type script struct{ source, sha string }
+
+// scripts are those for keys of one and two words.
+var scripts = [...]script{1: newScript(scriptOneWord), 2: newScript(scriptTwoWords)}
+
+func newScript(body string) script {
+	source := strings.TrimSpace(scriptHead + strings.TrimPrefix(body, "\n") + scriptTail)
+	return script{source, redis.NewScript(source).Hash()}
+}
+
+// A refusal of a script, before it has changed anything.
+type refusal int
+
+const (
+	notRefused refusal = iota
+	notLoaded          // the server does not know it: send the source
+	notAllowed         // or not able to: do without
+)
+
+func refusalOf(err error) refusal {
+	if err == nil || !send.IsReply(err) {
+		return notRefused
+	}
+	text := err.Error()
+	switch {
+	case strings.HasPrefix(text, "NOSCRIPT "):
+		return notLoaded
+	case strings.HasPrefix(text, "NOPERM "), strings.HasPrefix(text, "ERR unknown command"),
+		strings.Contains(text, "The user executing the script can't run this command"): // the first that it calls
+		return notAllowed
+	}
+	return notRefused
+}
