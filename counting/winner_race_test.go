@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
-var races = flag.Int("races", 20_000, "lockstep races in TestOneWinnerInLockstep, of each kind")
+var races = flag.Int("races", 5000, "lockstep races in TestOneWinnerInLockstep, of each kind")
 
 // TestOneWinnerInLockstep races the real code: goroutines add the same new key, and then
 // each removes it again. The filters are so empty that each key must have exactly one

@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
-var races = flag.Int("races", 20_000, "lockstep races in TestOneWinnerInLockstep, of each kind")
+var races = flag.Int("races", 5000, "lockstep races in TestOneWinnerInLockstep, of each kind")
 
 // TestOneWinnerInLockstep races the real code while generations end and layers fill, each
 // time with a layer that was cleared and is used again. The rate is so small that each key
