@@ -63,10 +63,10 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // chose them. params.N and params.P say what they were chosen for; they may be
 // zero, and are not checked against M and K.
 //
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (1..255 for the
-// strategies of other systems), P is neither 0 nor between 0 and 1, or the strategy
-// is not valid or cannot be had with these M and K, and [ErrTooLarge] if the machine
-// has too little memory.
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or as the strategy says),
+// P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with
+// these M and K, and [ErrTooLarge] if M is more than the strategy can have or the machine
+// has memory for.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -80,15 +80,10 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 }
 
 func (p Params) validate(s Strategy) error {
-	switch {
-	case p.M == 0:
-		return fmt.Errorf("%w: m = 0 bits, want at least 1", ErrInvalid)
-	case p.K < 1 || p.K > s.maxK():
-		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, p.K, s.maxK())
-	case p.P != 0 && !(p.P > 0 && p.P < 1):
+	if p.P != 0 && !(p.P > 0 && p.P < 1) {
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for unknown", ErrInvalid, p.P)
 	}
-	return nil
+	return s.get().check(p.M, p.K)
 }
 
 func (s *scheme) newFilter() (*BloomFilter, error) {
@@ -172,15 +167,22 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return mitz64Add(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
 		return mitz32Add(f.bits, &f.scheme.divisor, int(f.k), h1)
-	case idCustom:
-		return customAdd(f.bits, f.units, int(f.k), f.scheme.strategy.def, h1, h2)
+	case idOwnPositions:
+		return f.addPositions(h1, h2)
+	case idOwnMasks:
+		return f.addMasks(h1, h2)
+	case idOwnIndex:
+		return f.addIndex(h1, h2)
 	}
 	panic(f.misuse("AddHash"))
 }
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
-	if f.kernel == idBitsAndBlooms {
+	switch f.kernel {
+	case idOwnKeyPositions:
+		return f.addKeyPositions(key)
+	case idBitsAndBlooms:
 		return bitsAndBloomsAdd(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
 	return seededAdd(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
@@ -240,15 +242,22 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return mitz64Contains(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
 		return mitz32Contains(f.bits, &f.scheme.divisor, int(f.k), h1)
-	case idCustom:
-		return customContains(f.bits, f.units, int(f.k), f.scheme.strategy.def, h1, h2)
+	case idOwnPositions:
+		return f.containsPositions(h1, h2)
+	case idOwnMasks:
+		return f.containsMasks(h1, h2)
+	case idOwnIndex:
+		return f.containsIndex(h1, h2)
 	}
 	panic(f.misuse("ContainsHash"))
 }
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
-	if f.kernel == idBitsAndBlooms {
+	switch f.kernel {
+	case idOwnKeyPositions:
+		return f.containsKeyPositions(key)
+	case idBitsAndBlooms:
 		return bitsAndBloomsContains(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
 	return seededContains(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)

@@ -53,7 +53,7 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 // ReadFrom must not be called while others use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	o, own := options{maxBytes: math.MaxUint64}, f.scheme.orNone()
-	if own.strategy.id() == idCustom {
+	if own.strategy.get().own() {
 		o.strategy = own.strategy
 	}
 	switch {

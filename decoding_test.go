@@ -79,7 +79,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
 		{named, []Option{WithStrategy(custom)}, ""},
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
-		{named, []Option{WithStrategy(NewStrategy("other", custom.def.index))}, `the data's strategy is "triple", want "other"`},
+		{named, []Option{WithStrategy(NewStrategy("other", Definition{Index: custom.def.Index}))}, `the data's strategy is "triple", want "other"`},
 		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
 	} {
 		_, err := Read(bytes.NewReader(c.data), c.opts...)
@@ -94,8 +94,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	// What is wrong with the option is no fault of the data.
 	for _, data := range [][]byte{plain, named} {
 		for text, s := range map[string]Strategy{
-			`strategy "triple" has no index function`:  NewStrategy("triple", nil),
-			`strategy name "blocked" is taken by this`: NewStrategy("blocked", custom.def.index),
+			`strategy "triple" has 0 of Positions`:                NewStrategy("triple", Definition{Index: nil}),
+			`strategy "blocked" has a name that is taken by this`: NewStrategy("blocked", Definition{Index: custom.def.Index}),
 		} {
 			_, err := Read(bytes.NewReader(data), WithStrategy(s))
 			require.ErrorIs(t, err, ErrInvalid)

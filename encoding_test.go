@@ -32,7 +32,7 @@ func portables(t testing.TB) map[string]portable {
 			params.M, params.K = 1024, 8
 		}
 		opts, needed := []Option{WithStrategy(s)}, []Option(nil)
-		if s.id() == idCustom {
+		if s.get().own() {
 			opts, needed = nil, opts
 		}
 		add(s.Name(), params, 100, opts, needed)
@@ -208,10 +208,10 @@ func TestTextIsStrict(t *testing.T) {
 }
 
 func TestNotPortable(t *testing.T) {
-	index := custom.def.index
+	index := custom.def.Index
 	for text, f := range map[string]*BloomFilter{
 		"its hash is maphash, want Murmur3 or a key": MustNew(10, 0.1, WithHash(MapHash)),
-		"its strategy has no name":                   MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),
+		"its strategy has no name":                   MustNew(10, 0.1, WithStrategy(NewStrategy("", Definition{Index: index}))),
 		"its hash has no name":                       MustNew(10, 0.1, WithHash(NewHash64("", func([]byte) uint64 { return 0 }))),
 	} {
 		var out bytes.Buffer
@@ -233,7 +233,7 @@ func TestNotPortable(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 
 	for _, n := range []int{1, 16, 17, 80, 81, 255} {
-		s := NewStrategy(strings.Repeat("x", n), index)
+		s := NewStrategy(strings.Repeat("x", n), Definition{Index: index})
 		f := MustNew(10, 0.1, WithStrategy(s))
 		g, err := Read(bytes.NewReader(marshal(t, f)), WithStrategy(s))
 		require.NoError(t, err)

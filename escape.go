@@ -27,3 +27,15 @@ func unescaped(key []byte) []byte {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(key)))
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), len(key))
 }
+
+// unescapedPositions and unescapedMasks return the same slice, for the functions of own
+// strategies.
+func unescapedPositions(dst []uint64) []uint64 {
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
+	return unsafe.Slice(*(**uint64)(unsafe.Pointer(&p)), len(dst))
+}
+
+func unescapedMasks(dst []Mask) []Mask {
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
+	return unsafe.Slice(*(**Mask)(unsafe.Pointer(&p)), len(dst))
+}

@@ -36,7 +36,8 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 
 // EstimatedFalsePositiveRate returns the rate at which keys that were never added
 // are answered with true as things stand, in O(m). With x bits set it is (x/m)^k;
-// for Blocked, whose blocks are not equally full, the mean of the blocks' rates. It
+// for Blocked, whose blocks are not equally full, the mean of the blocks' rates; for a
+// strategy of one's own with a Rate, that of EstimatedCount keys. It
 // passes the promised p when about n keys are in, and is 1 when every bit is set.
 func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 	_, rate := f.tally()
@@ -48,6 +49,13 @@ func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 func (f *BloomFilter) tally() (ones uint64, rate float64) {
 	if z := f.kernel.groups(); z > 0 {
 		return blockedTally(f.bits, int(f.k)/z, z)
+	}
+	if d := f.scheme.orNone().strategy.get(); d.Rate != nil {
+		ones = f.bits.count()
+		if n := f.countOf(ones); n < math.MaxUint64 {
+			return ones, d.Rate(f.units, int(f.k), n)
+		}
+		return ones, 1
 	}
 	if f.kernel == idGuavaMitz32 {
 		s := spreadOver(mitz32Values, f.scheme.params.M)

@@ -1,8 +1,11 @@
 package bloom_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -97,14 +100,91 @@ func ExampleParamsFor() {
 
 func ExampleNewStrategy() {
 	// The textbook's double hashing, as other systems use it: h1 + i·h2 mod m.
-	textbook := bloom.NewStrategy("textbook", func(h1, h2 uint64, i int, m uint64) uint64 {
-		return (h1 + uint64(i)*h2) % m
+	textbook := bloom.NewStrategy("textbook", bloom.Definition{
+		Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
+			return func(dst []uint64, h1, h2 uint64) {
+				for i := range dst {
+					dst[i] = (h1 + uint64(i)*h2) % m
+				}
+			}, nil
+		},
 	})
 	f := bloom.MustNew(1000, 0.01, bloom.WithStrategy(textbook))
 	f.AddString("key")
 	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Strategy())
 	// Output:
 	// true false textbook
+}
+
+// A strategy with masks: all bits of a key in one word, and its own rate, by which it is
+// sized.
+func ExampleDefinition_masks() {
+	oneWord := bloom.NewStrategy("one-word", bloom.Definition{
+		Masks: func(m uint64, k int) (func(dst []bloom.Mask, h1, h2 uint64), error) {
+			words := m / 64
+			return func(dst []bloom.Mask, h1, h2 uint64) {
+				word, _ := bits.Mul64(h1, words)
+				mask := uint64(0)
+				for range k {
+					mask |= 1 << (h2 & 63)
+					h2 >>= 6
+				}
+				dst[0] = bloom.Mask{Word: word, Bits: mask}
+			}, nil
+		},
+		Words: 1,
+		K:     4, // 24 bits of h2
+		Rate: func(m uint64, k int, n uint64) float64 { // keys fall into words by Poisson's law
+			mean := 64 * float64(n) / float64(m)
+			rate, weight := 0.0, math.Exp(-mean)
+			for keys := 0.0; keys < mean+10*math.Sqrt(mean)+10; keys++ {
+				full := 1 - math.Pow(63.0/64, keys*float64(k))
+				rate += weight * math.Pow(full, float64(k))
+				weight *= mean / (keys + 1)
+			}
+			return rate
+		},
+	})
+	f := bloom.MustNew(1000, 0.01, bloom.WithStrategy(oneWord))
+	f.AddString("key")
+	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Params())
+	// Output:
+	// true false {1000 0.01 12544 4}
+}
+
+// An own hash: a file with it is read by who gives the same one.
+func ExampleNewHash64() {
+	fnv := bloom.NewHash64("fnv-1a-mixed", func(key []byte) uint64 {
+		h := uint64(14695981039346656037)
+		for _, c := range key {
+			h = (h ^ uint64(c)) * 1099511628211
+		}
+		h ^= h >> 32 // FNV alone has poor high bits
+		h *= 0xd6e8feb86659fd93
+		return h ^ h>>32
+	})
+	f := bloom.MustNew(1000, 0.01, bloom.WithHash(fnv))
+	f.AddString("key")
+	data, _ := f.MarshalBinary()
+
+	_, err := bloom.Read(bytes.NewReader(data))
+	fmt.Println(err)
+	g, err := bloom.Read(bytes.NewReader(data), bloom.WithHash(fnv))
+	fmt.Println(g.ContainsString("key"), err)
+	// Output:
+	// bloom: incompatible filters: the data's hash is "fnv-1a-mixed", want one of that name by WithHash
+	// true <nil>
+}
+
+// Keys that are numbers already, sequential ones too, need no bytes and no hash.
+func ExampleDigest64() {
+	f := bloom.MustNew(1000, 0.01)
+	for height := range uint64(1000) {
+		f.AddHash(bloom.Digest64(height))
+	}
+	fmt.Println(f.ContainsHash(bloom.Digest64(999)), f.ContainsHash(bloom.Digest64(1000)))
+	// Output:
+	// true false
 }
 
 func ExampleBloomFilter_AddMany() {

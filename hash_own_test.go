@@ -179,9 +179,9 @@ func must[T any](v T, err error) T {
 
 // lowAndHigh takes the bits of a digest that no strategy of this package takes together:
 // the low ones of h1 and the high ones of h2.
-var lowAndHigh = NewStrategy("low-and-high", func(h1, h2 uint64, i int, m uint64) uint64 {
+var lowAndHigh = NewStrategy("low-and-high", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 	return h1%(m/64)*64 + h2>>(58-6*i)&63
-})
+}})
 
 // TestDigest64KeepsTheRate: the rate with values that are sequential, that differ in their
 // high bits only, or that are multiples, and with digests of 64 good bits, is that with

@@ -34,10 +34,10 @@ var (
 	independent = []Strategy{DoubleHashing, SeededHashing}
 	ours        = append(append([]Strategy{}, independent...), blockeds...)
 	foreigns    = []Strategy{GuavaMitz32, GuavaMitz64, BitsAndBlooms}
-	custom      = NewStrategy("triple", func(h1, h2 uint64, i int, m uint64) uint64 {
+	custom      = NewStrategy("triple", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
-	})
-	allStrategies = append(append([]Strategy{custom}, ours...), foreigns...)
+	}})
+	allStrategies = append(append([]Strategy{custom, ownDouble, ownSeeded}, ours...), foreigns...)
 )
 
 // addressOf returns where in memory the first word is.

@@ -93,13 +93,16 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //
 // It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
-// (255 where others chose it), for Blocked an m that is not a multiple of 512 or a k
+// or what the strategy allows, for Blocked an m that is not a multiple of 512 or a k
 // that is not one of z.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	if m == 0 || k < 1 || k > s.maxK() || s.blocked() && m%blockBits != 0 {
+	d := s.get()
+	if d.check(m, k) != nil {
 		return math.NaN()
 	}
 	switch {
+	case d.Rate != nil:
+		return d.Rate(m, k, n)
 	case s.id() == idGuavaMitz32 && n > 0:
 		spread := spreadOver(mitz32Values, m)
 		return min(1, rate.Independent(spread.reach(), k, n)*spread.factor(k, n))
@@ -125,15 +128,17 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 // It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]
 // itself: [BloomFilter.Strategy] says which of its four a filter has.
 func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
-	z := s.groups()
+	d, z := s.get(), s.groups()
 	switch {
-	case m == 0 || k < 1 || k > s.maxK() || x > m:
+	case d.check(m, k) != nil || x > m:
 		return math.NaN()
+	case d.EstimatedN != nil:
+		return d.EstimatedN(m, k, x)
 	case s.id() == idGuavaMitz32:
 		return spreadOver(mitz32Values, m).estimatedN(k, x)
 	case !s.blocked():
 		return EstimatedN(m, k, x)
-	case z == 0 || m%blockBits != 0 || k%z != 0:
+	case z == 0:
 		return math.NaN()
 	}
 	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)
@@ -178,6 +183,10 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	}
 	if m >= maxM {
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
+	}
+	if d := s.get(); d.rules() {
+		err := d.sizeByRules(&params)
+		return params, s, err
 	}
 	if s.blocked() {
 		if p < minBlockedP {

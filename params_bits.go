@@ -33,7 +33,7 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if !(m < maxM) {
 		return params, fmt.Errorf("%w: n = %d keys at %v bits a key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, m/8, uint64(maxM/8))
 	}
-	unit := s.unit()
+	unit := s.get().sizedUnit()
 	params.M, params.K = (max(uint64(m), 1)+unit-1)/unit*unit, s.kForBits(bitsPerKey)
 	if params.P = s.FalsePositiveRate(params.M, params.K, n); params.P >= 1 {
 		return params, fmt.Errorf("%w: %v bits a key, with which every answer is true: want more", ErrInvalid, bitsPerKey)
@@ -41,18 +41,13 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	return params, nil
 }
 
-// unit returns what m is a multiple of where this package chooses it.
-func (s Strategy) unit() uint64 {
-	if s.blocked() {
-		return blockBits
-	}
-	return 64
-}
-
 // kForBits returns the k with the smallest rate for many keys at so many bits each: ln 2
 // times the bits, a little other than that for Blocked.
 func (s Strategy) kForBits(bitsPerKey float64) int {
 	z := s.groups()
+	if d := s.get(); d.rules() {
+		return d.kForBits(bitsPerKey)
+	}
 	if z == 0 {
 		return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 	}

@@ -36,7 +36,7 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 			got, err := ParamsForBits(n, 10, s)
 			require.NoError(t, err)
 			require.Equal(t, n, got.N)
-			require.Equal(t, (max(10*n, 1)+s.unit()-1)/s.unit()*s.unit(), got.M)
+			require.Equal(t, (max(10*n, 1)+s.get().sizedUnit()-1)/s.get().sizedUnit()*s.get().sizedUnit(), got.M)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
 			f, err := NewWithParams(got, WithStrategy(s))
 			require.NoError(t, err)

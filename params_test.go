@@ -184,8 +184,8 @@ func TestParamsForRejects(t *testing.T) {
 		{1, 5e-324, DoubleHashing, ErrInvalid, "p = 5e-324 needs"},
 		{math.MaxUint64, 0.01, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at p = 0.01 need 2.21e+19 bytes"},
 		{1, 0.01, Strategy{}, ErrInvalid, "zero Strategy"},
-		{1, 0.01, NewStrategy("x", nil), ErrInvalid, `strategy "x" has no index function`},
-		{1, 0.01, NewStrategy("double-hashing", doubleIndex), ErrInvalid, `"double-hashing" is taken`},
+		{1, 0.01, NewStrategy("x", Definition{Index: nil}), ErrInvalid, `strategy "x" has 0 of Positions, Masks, KeyPositions and Index, want one`},
+		{1, 0.01, NewStrategy("double-hashing", Definition{Index: doubleIndex}), ErrInvalid, `strategy "double-hashing" has a name that is taken`},
 	} {
 		_, err := ParamsFor(c.n, c.p, c.s)
 		require.ErrorIs(t, err, c.want)
@@ -222,7 +222,7 @@ func TestParamsForEndsAtItsLimits(t *testing.T) {
 // TestStrategyRateOfOddShapes: every strategy, at shapes that New never chooses.
 func TestStrategyRateOfOddShapes(t *testing.T) {
 	for _, s := range allStrategies {
-		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxForeignK + 1}} {
+		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxOwnK + 1}} {
 			require.True(t, math.IsNaN(s.FalsePositiveRate(shape.M, shape.K, 10)), "%s %+v", s, shape)
 		}
 		for _, n := range []uint64{1 << 20, 1 << 50, math.MaxUint64} { // full, at once

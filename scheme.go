@@ -3,6 +3,8 @@ package bloom
 import (
 	"fmt"
 	"hash/maphash"
+	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/dchest/siphash"
@@ -22,6 +24,7 @@ type scheme struct {
 	strategy Strategy
 	hash     hasher
 	divisor  divide.Divisor // by m, for strategies that take remainders
+	own      ownFunctions
 }
 
 // orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
@@ -105,7 +108,11 @@ func sized(n uint64, p float64, o options) (*scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return nil, err
 	}
-	return request.keep(scheme{params, strategy, h, divide.New(params.M)}), nil
+	made := scheme{params: params, strategy: strategy, hash: h, divisor: divide.New(params.M)}
+	if err := made.prepare(); err != nil {
+		return nil, err
+	}
+	return request.keep(made), nil
 }
 
 // given makes the scheme with the m and k that params names.
@@ -124,7 +131,8 @@ func given(params Params, o options) (*scheme, error) {
 	if err := o.checkSize(params.M); err != nil {
 		return nil, err
 	}
-	return &scheme{params, strategy, h, divide.New(params.M)}, nil
+	made := &scheme{params: params, strategy: strategy, hash: h, divisor: divide.New(params.M)}
+	return made, made.prepare()
 }
 
 // Params returns m and k, and n and p as far as they are known.
@@ -209,6 +217,8 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 			dst = append(dst, seededPosition(key, s.hash.k0, i, &s.divisor))
 		}
 		return dst
+	case idOwnKeyPositions:
+		return s.checked(dst, func(dst []uint64) { s.own.keyPositions(dst, key) })
 	case idBitsAndBlooms:
 		h := sum256(s.hash.k0, key)
 		for i := range s.params.K {
@@ -238,10 +248,30 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 		}
 		return dst
 	}
+	switch s.strategy.id() {
+	case idOwnPositions:
+		return s.checked(dst, func(dst []uint64) { s.own.positions(dst, h1, h2) })
+	case idOwnMasks:
+		masks := make([]Mask, s.strategy.def.Words)
+		s.own.masks(masks, h1, h2)
+		for _, mask := range masks {
+			for w := mask.Bits; w != 0; w &= w - 1 {
+				dst = append(dst, mask.Word*64+uint64(bits.TrailingZeros64(w)))
+			}
+		}
+		return dst
+	}
 	for i := range s.params.K {
-		dst = append(dst, s.strategy.def.position(h1, h2, i, s.params.M))
+		dst = append(dst, s.strategy.def.Index(h1, h2, i, s.params.M))
 	}
 	return dst
+}
+
+// checked appends a key's k positions that find sets.
+func (s *scheme) checked(dst []uint64, find func(dst []uint64)) []uint64 {
+	dst = slices.Grow(dst, s.params.K)
+	find(dst[len(dst) : len(dst)+s.params.K])
+	return dst[:len(dst)+s.params.K]
 }
 
 // Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge]

@@ -12,7 +12,7 @@ import (
 )
 
 func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
-	custom := NewStrategy("custom", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })
+	custom := NewStrategy("custom", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})
 	for _, opts := range [][]Option{
 		nil,
 		{WithSeed(7)},

@@ -79,10 +79,10 @@ func TestCompatible(t *testing.T) {
 		}
 		require.True(t, f.Equal(before), "unchanged")
 	}
-	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", doubleIndex))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", doubleIndex)))
+	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", Definition{Index: doubleIndex}))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", Definition{Index: doubleIndex})))
 	require.False(t, a.Compatible(b), "a custom strategy is its name")
 
-	own, another := NewStrategy("", doubleIndex), NewStrategy("", custom.def.index)
+	own, another := NewStrategy("", Definition{Index: doubleIndex}), NewStrategy("", Definition{Index: custom.def.Index})
 	a, b = MustNew(9, 0.1, WithStrategy(own)), MustNew(9, 0.1, WithStrategy(another))
 	require.False(t, a.Compatible(b), "without a name it is only itself")
 	require.ErrorIs(t, a.Union(b), ErrIncompatible)

@@ -21,7 +21,7 @@ func TestFilterForNoKeys(t *testing.T) {
 			require.Equal(t, params, f.Params())
 			require.Zero(t, params.N)
 			require.Equal(t, p, params.P)
-			require.Equal(t, s.unit(), params.M)
+			require.Equal(t, s.get().sizedUnit(), params.M)
 			require.Zero(t, f.Strategy().FalsePositiveRate(params.M, params.K, 0))
 			require.False(t, f.ContainsString("x"))
 			for i := range 200 {
@@ -37,7 +37,7 @@ func TestFilterForNoKeys(t *testing.T) {
 			encoded, err := f.MarshalBinary()
 			require.NoError(t, err)
 			var back BloomFilter
-			if s.id() == idCustom {
+			if s.get().own() {
 				continue
 			}
 			require.NoError(t, back.UnmarshalBinary(encoded))
@@ -84,7 +84,7 @@ func TestSmallFiltersAllocateLittle(t *testing.T) {
 // whatever order and by however many goroutines they come.
 func TestRecentSchemes(t *testing.T) {
 	var hashes = [][]Option{nil, {WithSeed(7)}, {WithHash(MapHash)}}
-	strategies := []Strategy{DoubleHashing, Blocked, Blocked4, NewStrategy("", doubleIndex), NewStrategy("", doubleIndex)}
+	strategies := []Strategy{DoubleHashing, Blocked, Blocked4, NewStrategy("", Definition{Index: doubleIndex}), NewStrategy("", Definition{Index: doubleIndex})}
 	fresh := map[string]string{}
 	request := func(i int) (name string, s Scheme) {
 		n, p := uint64(1+i%97), []float64{0.1, 0.01, 1e-3}[i%3]

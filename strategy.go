@@ -3,9 +3,7 @@ package bloom
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strconv"
-	"sync/atomic"
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
@@ -28,7 +26,7 @@ type definition struct {
 	id     strategyID
 	name   string
 	serial uint64 // of one without a name: which call of NewStrategy made it
-	index  IndexFunc
+	Definition
 }
 
 // get returns the definition; that of the zero Strategy is empty.
@@ -43,18 +41,15 @@ var noDefinition definition
 
 func (s Strategy) id() strategyID { return s.get().id }
 
-// An IndexFunc returns the position, in [0, m), of the i-th of a key's bits,
-// 0 <= i < k, given the two halves of the key's 128-bit digest. It must be pure:
-// the same arguments give the same position for ever. It is called from many
-// goroutines at once.
-type IndexFunc func(h1, h2 uint64, i int, m uint64) uint64
-
 // strategyID picks a kernel.
 type strategyID uint8
 
 const (
 	idNone strategyID = iota // a BloomFilter that New has not made
-	idCustom
+	idOwnPositions
+	idOwnMasks
+	idOwnKeyPositions
+	idOwnIndex
 	idDoubleHashing
 	idSeededHashing
 	idBlocked // of no filter: New resolves it to one of the next
@@ -71,37 +66,6 @@ const (
 const (
 	kernelDoubleStraight strategyID = 128 + iota
 )
-
-// maxK is the largest number of bits a key may have. Half the bits of a filter
-// are set at its best, so k = 64 reaches rates below 1e-19; more would be slower
-// and no better.
-const maxK = 64
-
-// maxForeignK is the largest k that Guava's files can say. Other systems choose k
-// for a p that nobody needs, and their filters are there to be read.
-const maxForeignK = 255
-
-// NewStrategy returns a strategy of your own. The name identifies it: filters
-// are compatible if their strategies' names are equal. One with the empty name is for
-// this process: its filters are compatible with each other, and cannot be written.
-//
-// A filter calls index once for each of a key's bits, twice where it adds the key; a
-// position of m or more makes the call that met it panic. The filter is sized as if the
-// positions were independent and uniform, so the promise of p is only as good as index
-// is.
-//
-// [New] returns an error for a strategy whose index is nil or whose name is that
-// of one of this package's.
-func NewStrategy(name string, index IndexFunc) Strategy {
-	d := &definition{id: idCustom, name: name, index: index}
-	if name == "" {
-		d.serial = nameless.Add(1)
-	}
-	return Strategy{d}
-}
-
-// nameless counts the strategies without a name.
-var nameless atomic.Uint64
 
 // same reports whether two strategies put keys in the same places.
 func (s Strategy) same(other Strategy) bool {
@@ -129,47 +93,17 @@ func (s Strategy) String() string { return s.get().name }
 // [BloomFilter.ContainsHash] panic.
 func (s Strategy) NeedsKey() bool { return s.get().needsKey() }
 
-func (d *definition) needsKey() bool { return d.id == idSeededHashing || d.id == idBitsAndBlooms }
-
-// foreign reports whether the strategy is that of another system.
-func (s Strategy) foreign() bool {
-	id := s.id()
-	return id == idGuavaMitz32 || id == idGuavaMitz64 || id == idBitsAndBlooms
+func (d *definition) needsKey() bool {
+	return d.id == idSeededHashing || d.id == idOwnKeyPositions || d.id == idBitsAndBlooms
 }
 
-// maxK returns the largest k that a filter with the strategy may have.
-func (s Strategy) maxK() int {
-	if s.foreign() {
-		return maxForeignK
-	}
-	return maxK
-}
-
-func (s Strategy) validate() error {
-	switch d := s.get(); {
-	case d.id == idNone:
-		return fmt.Errorf("%w: the strategy is the zero Strategy, want one such as DoubleHashing", ErrInvalid)
-	case d.id != idCustom:
-		return nil
-	case d.index == nil:
-		return fmt.Errorf("%w: strategy %q has no index function", ErrInvalid, d.name)
-	case len(d.name) > maxName:
-		return fmt.Errorf("%w: strategy name %.20q… has %d bytes, want at most %d", ErrInvalid, d.name, len(d.name), maxName)
-	case d.taken():
-		return fmt.Errorf("%w: strategy name %q is taken by this package", ErrInvalid, d.name)
-	}
-	return nil
-}
+// own reports whether NewStrategy has made it.
+func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnIndex }
 
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{
 	&doubleHashing, &seededHashing, &blocked, &blocked1, &blocked2, &blocked4, &blocked8,
 	&guavaMitz32, &guavaMitz64, &bitsAndBlooms,
-}
-
-// taken reports whether the name is that of a strategy of this package.
-func (d *definition) taken() bool {
-	return slices.ContainsFunc(builtins, func(b *definition) bool { return d.name == b.name })
 }
 
 // How an add finds its one winner
@@ -201,41 +135,4 @@ const noBit = ^uint64(0)
 func reduce(x, m uint64) uint64 {
 	hi, _ := bits.Mul64(x, m)
 	return hi
-}
-
-// position calls a custom strategy's index and checks the answer: a bit beyond m
-// may lie outside the array, or in it but outside every count and estimate.
-func (d *definition) position(h1, h2 uint64, i int, m uint64) uint64 {
-	pos := d.index(h1, h2, i, m)
-	if pos >= m {
-		panic(fmt.Sprintf("bloom: strategy %q returned position %d for i = %d, want less than m = %d", d.name, pos, i, m))
-	}
-	return pos
-}
-
-func customAdd(b bitArray, m uint64, k int, s *definition, h1, h2 uint64) bool {
-	last := noBit
-	for i := range k {
-		if pos := s.position(h1, h2, i, m); b.get(pos) == 0 {
-			last = pos
-		}
-	}
-	if last == noBit {
-		return false
-	}
-	for i := range k {
-		if pos := s.position(h1, h2, i, m); pos != last {
-			b.set(pos)
-		}
-	}
-	return b.flip(last)
-}
-
-func customContains(b bitArray, m uint64, k int, s *definition, h1, h2 uint64) bool {
-	for i := range k {
-		if b.get(s.position(h1, h2, i, m)) == 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -19,7 +19,7 @@ import (
 // filter with this strategy.
 var BitsAndBlooms = Strategy{&bitsAndBlooms}
 
-var bitsAndBlooms = definition{id: idBitsAndBlooms, name: "bits-and-blooms"}
+var bitsAndBlooms = definition{id: idBitsAndBlooms, name: "bits-and-blooms", Definition: Definition{MaxK: maxOwnK}}
 
 // digest256 are the two digests of a key.
 type digest256 [4]uint64

@@ -35,17 +35,21 @@ var (
 )
 
 var (
-	blocked  = definition{id: idBlocked, name: "blocked"}
-	blocked1 = definition{id: idBlocked1, name: "blocked-1", index: blockedIndex(1)}
-	blocked2 = definition{id: idBlocked2, name: "blocked-2", index: blockedIndex(2)}
-	blocked4 = definition{id: idBlocked4, name: "blocked-4", index: blockedIndex(4)}
-	blocked8 = definition{id: idBlocked8, name: "blocked-8", index: blockedIndex(8)}
+	blocked  = definition{id: idBlocked, name: "blocked", Definition: Definition{Unit: blockBits}}
+	blocked1 = definition{id: idBlocked1, name: "blocked-1", Definition: blockedDefinition(1)}
+	blocked2 = definition{id: idBlocked2, name: "blocked-2", Definition: blockedDefinition(2)}
+	blocked4 = definition{id: idBlocked4, name: "blocked-4", Definition: blockedDefinition(4)}
+	blocked8 = definition{id: idBlocked8, name: "blocked-8", Definition: blockedDefinition(8)}
 )
 
 const (
 	blockBits  = 512
 	blockWords = blockBits / 64
 )
+
+func blockedDefinition(z int) Definition {
+	return Definition{Index: blockedIndex(z), Unit: blockBits, KUnit: z}
+}
 
 // groups returns z for the strategies that put z words of a block to use, and 0
 // for all others.
@@ -76,9 +80,6 @@ func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
 			ErrInvalid, p.M, p.K, s, p.N, p.P)
 	}
-	if p.M%blockBits != 0 || p.K%s.groups() != 0 {
-		return s, fmt.Errorf("%w: m = %d and k = %d with strategy %q, want multiples of %d and %d", ErrInvalid, p.M, p.K, s, blockBits, s.groups())
-	}
 	return s, nil
 }
 
@@ -95,7 +96,7 @@ func nextBits(y uint64, t int) uint64 {
 func bit(r uint64) uint64 { return 1 << (r & 63) }
 
 // blockedIndex returns the strategy as a pure function, for reference.
-func blockedIndex(z int) IndexFunc {
+func blockedIndex(z int) func(h1, h2 uint64, i int, m uint64) uint64 {
 	return func(h1, h2 uint64, i int, m uint64) uint64 {
 		y := h2 ^ doubleXor
 		group, r := i%z, y

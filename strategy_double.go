@@ -21,7 +21,7 @@ import (
 // it all its positions would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", index: doubleIndex}
+var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", Definition: Definition{Index: doubleIndex}}
 
 // The constants of DoubleHashing, frozen like its positions. The multiplier is
 // 5 modulo 8, as a full period of the congruential sequence needs.

@@ -134,7 +134,7 @@ func TestLargeKIsForForeignStrategies(t *testing.T) {
 		require.NoError(t, err)
 		p.K = 72
 		_, err = NewWithParams(p, WithStrategy(s))
-		if !s.foreign() {
+		if s.get().MaxK != maxOwnK {
 			require.ErrorIs(t, err, ErrInvalid)
 			require.ErrorContains(t, err, "k = 72 bits a key, want 1 to 64")
 			continue

@@ -40,8 +40,8 @@ var (
 )
 
 var (
-	guavaMitz64 = definition{id: idGuavaMitz64, name: "guava-mitz-64", index: mitz64Index}
-	guavaMitz32 = definition{id: idGuavaMitz32, name: "guava-mitz-32", index: mitz32Index}
+	guavaMitz64 = definition{id: idGuavaMitz64, name: "guava-mitz-64", Definition: Definition{MaxK: maxOwnK, Index: mitz64Index}}
+	guavaMitz32 = definition{id: idGuavaMitz32, name: "guava-mitz-32", Definition: Definition{MaxK: maxOwnK, Index: mitz32Index}}
 )
 
 // mitz32Values is how many values the x_i of GuavaMitz32 can have.

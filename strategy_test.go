@@ -25,7 +25,7 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	seen := map[uint64]bool{}
 	for i := range f.Params().K {
 		switch f.scheme.strategy.id() {
-		case idSeededHashing:
+		case idSeededHashing, idOwnKeyPositions:
 			seed := f.seed + uint64(i)
 			if n := len(key); n >= 1 && n <= 8 && seed == uint64(n) {
 				seed ^= 0x9e3779b97f4a7c15
@@ -36,8 +36,10 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 			h[0], h[1] = murmur3.SeedSum128(f.seed, f.seed, key)
 			h[2], h[3] = murmur3.SeedSum128(f.seed, f.seed, append(key[:len(key):len(key)], 1))
 			seen[(h[i%2]+uint64(i)*h[[]int{2, 3, 3, 2}[i%4]])%f.Params().M] = true
+		case idOwnPositions:
+			seen[doubleIndex(h1, h2, i, f.Params().M)] = true
 		default:
-			seen[f.Strategy().def.index(h1, h2, i, f.Params().M)] = true
+			seen[f.Strategy().def.Index(h1, h2, i, f.Params().M)] = true
 		}
 	}
 	positions := make([]uint64, 0, len(seen))
@@ -65,8 +67,8 @@ func setBits(f *BloomFilter) []uint64 {
 func TestKernelsEqualIndexFunctions(t *testing.T) {
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1, 3, 63, 64, 65, 100, 512, 1000, 4096, 51_200} {
-			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxForeignK} {
-				if k > s.maxK() {
+			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxOwnK} {
+				if k > s.get().largestK() {
 					continue
 				}
 				for _, hash := range []Option{WithSeed(m + uint64(k)), WithHash(MapHash)} { // each has its way to the kernels
@@ -203,8 +205,8 @@ func TestMisusePanicsWithAClearText(t *testing.T) {
 	require.PanicsWithValue(t, text, func() { zero.Add([]byte("x")) })
 	require.PanicsWithValue(t, text, func() { zero.ContainsString("x") })
 
-	over := MustNew(10, 0.1, WithStrategy(NewStrategy("over", func(_, _ uint64, _ int, m uint64) uint64 { return m })))
-	const position = `bloom: strategy "over" returned position 64 for i = 0, want less than m = 64`
+	over := MustNew(10, 0.1, WithStrategy(NewStrategy("over", Definition{Index: func(_, _ uint64, _ int, m uint64) uint64 { return m }})))
+	const position = `bloom: strategy "over" returned position 64, want less than m = 64`
 	require.PanicsWithValue(t, position, func() { over.AddString("x") })
 	require.PanicsWithValue(t, position, func() { over.ContainsString("x") })
 }

@@ -18,11 +18,11 @@ func newScheduler(adders int, positions func(id uint64) []uint64) *scheduler {
 	for range adders {
 		s.turns = append(s.turns, make(chan bool))
 	}
-	s.strategy = NewStrategy("scheduled", func(id, _ uint64, i int, _ uint64) uint64 {
+	s.strategy = NewStrategy("scheduled", Definition{Index: func(id, _ uint64, i int, _ uint64) uint64 {
 		s.events <- true
 		<-s.turns[id]
 		return positions(id)[i]
-	})
+	}})
 	return s
 }
 

@@ -18,7 +18,7 @@ import (
 var strategies = []bloom.Strategy{
 	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8,
 	bloom.BitsAndBlooms, bloom.GuavaMitz32, bloom.GuavaMitz64,
-	bloom.NewStrategy("own", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }),
+	bloom.NewStrategy("own", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }}),
 }
 
 func must(n uint64, p float64, opts ...bloom.Option) *Filter {

@@ -138,10 +138,10 @@ func (o *oneKey) Position(context.Context) ([]byte, error) {
 // open makes a guard that is ready.
 func (s *scheduler) open(t *testing.T) {
 	hook := func() {}
-	strategy := bloom.NewStrategy("paused", func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("paused", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		hook()
 		return (h1 + uint64(i)*h2) % m
-	})
+	}})
 	s.store.pause = func(string) {}
 	g, err := New("", 1, 0.5, &s.store, WithBloom(bloom.WithStrategy(strategy)))
 	if err == nil {

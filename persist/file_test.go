@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var custom = bloom.NewStrategy("textbook", func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })
+var custom = bloom.NewStrategy("textbook", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})
 
 // The file answers as the filter in memory does, before and after it is reopened,
 // for every way to place the bits.
@@ -182,7 +182,7 @@ func TestBadArguments(t *testing.T) {
 		{1, 1, nil, bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
 		{1000, 0.1, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrNotPortable, "maphash"},
-		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.NewStrategy("", doubled))}, bloom.ErrNotPortable, "name"},
+		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{Index: doubled}))}, bloom.ErrNotPortable, "name"},
 		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.Strategy{})}, bloom.ErrInvalid, "zero Strategy"},
 		{1 << 62, 0.1, nil, bloom.ErrTooLarge, "4611686018427387904"},
 		{1000, 0.1, []bloom.Option{bloom.WithMaxBytes(100)}, bloom.ErrTooLarge, "want at most 100"},

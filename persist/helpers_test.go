@@ -126,10 +126,10 @@ func untilStdinEnds() {
 // openHooked opens a file whose strategy calls hook for each bit of a key.
 func openHooked(t *testing.T, path string, hook func()) *File {
 	t.Helper()
-	hooked := bloom.NewStrategy("hooked", func(h1, h2 uint64, i int, m uint64) uint64 {
+	hooked := bloom.NewStrategy("hooked", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		hook()
 		return doubled(h1, h2, i, m)
-	})
+	}})
 	f, err := Open(path, 1000, 0.001, bloom.WithStrategy(hooked))
 	require.NoError(t, err)
 	return f

@@ -10,9 +10,9 @@ import (
 
 // rueidisProb is the strategy of rueidisprob: with (h1, h2) the Murmur3 x64-128
 // digest of the key, position i is (h1 + i·h2 mod 2^64) mod m.
-var rueidisProb = bloom.NewStrategy("rueidisprob", func(h1, h2 uint64, i int, m uint64) uint64 {
+var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) % m
-})
+}})
 
 // RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k to
 // a key, for [OpenBitmap]. The bitmap of the filter that rueidisprob calls name has

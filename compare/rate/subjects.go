@@ -45,9 +45,9 @@ func (f ourFilter) Add(key []byte) { f.BloomFilter.Add(key) }
 
 // textbook puts a key's bits on an arithmetic progression, as double hashing is
 // usually described: here for contrast.
-var textbook = bloom.NewStrategy("textbook-double-hashing", func(h1, h2 uint64, i int, m uint64) uint64 {
+var textbook = bloom.NewStrategy("textbook-double-hashing", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) % m
-})
+}})
 
 const anyN = math.MaxUint64
 

@@ -23,6 +23,27 @@ var ownTwins = []twin{
 		return nil`)},
 	{name: "a hostile name is not quoted", tests: []string{"TestForgedFields"}, edits: one("header.go", `the data's hash is %q, want one of that name by WithHash`, `the data's hash is %s, want one of that name by WithHash`)},
 	{name: "filters follow the variables", tests: []string{"TestVariablesAreNotTheFilters"}, edits: one("options.go", `strategy: Strategy{&doubleHashing}`, `strategy: DoubleHashing`)},
+	{name: "an own strategy's bit outside goes through", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: one("strategy_own.go", `max(p0, p1, p2, p3); most >= m`, `max(p0, p1, p2, p3); most > m+1`)},
+	{name: "an own strategy's word outside goes through", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: []edit{{"strategy_own.go", `mask.Word >= uint64(len(b))`, `mask.Word > uint64(len(b))`, 2}}},
+	{name: "own positions: the first that lacks is flipped last", tests: []string{"TestOneWinnerInLockstep"}, slow: true, edits: slowMotion(edit{file: "strategy_own.go", old: `	last := positions[at]
+	for _, pos := range positions[:at] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	return b.flip(last)`, new: `	won := false
+	for _, pos := range positions[:at+1] {
+		won = b.flip(pos) || won
+	}
+	return won`})},
+	{name: "own masks that share bits lose their winner", tests: []string{"TestMasksThatShareAWord"}, edits: one("strategy_own.go", `			mask.Bits &^= last.Bits`, `			mask.Bits |= last.Bits`)},
+	{name: "an own k that is not checked", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_definition.go", `	case d.K != 0 && k != d.K:`, `	case d.K != 0 && k > d.K+1:`)},
+	{name: "what an own strategy refuses is made", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_definition.go", `	case err != nil:
+		return fmt`, `	case err != nil && ready:
+		return fmt`)},
+	{name: "an own rate is not asked for", tests: []string{"TestOwnSizing"}, edits: one("params_own.go", `d.Size != nil || d.Rate != nil ||`, `d.Size != nil ||`)},
+	{name: "positions of an own strategy escape", tests: []string{"TestNoAllocations"}, edits: one("escape.go", `	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
+	return unsafe.Slice(*(**uint64)(unsafe.Pointer(&p)), len(dst))`, `	return dst`)},
 }
 
 func init() { twins = append(twins, ownTwins...) }

@@ -63,11 +63,11 @@ var rootTwins = []twin{
 		won = b.flip(pos) || won
 	}
 	return won`})},
-	{name: "one pass: a strategy of one's own", tests: []string{"TestOneWinnerInEverySchedule", "TestNobodyWinsOnlyWithAnotherKey"}, edits: one("strategy.go", `		if pos := s.position(h1, h2, i, m); pos != last {
-			b.set(pos)
+	{name: "one pass: a strategy of one's own", tests: []string{"TestOneWinnerInEverySchedule", "TestNobodyWinsOnlyWithAnotherKey"}, edits: one("strategy_own.go", `		if pos := f.position(h1, h2, i); pos != last {
+			f.bits.set(pos)
 		}
 	}
-	return b.flip(last)`, `		if b.flip(s.position(h1, h2, i, m)) {
+	return f.bits.flip(last)`, `		if f.bits.flip(f.position(h1, h2, i)) {
 			last = noBit
 		}
 	}
@@ -158,7 +158,7 @@ var rootTwins = []twin{
 	{name: "a position of 32 bits: get and set", slow: true, long: true, tests: []string{"TestBeyond32Bits"}, edits: []edit{
 		{file: "bitarray.go", old: `return b[i/64].Load() >>`, new: `return b[uint32(i)/64].Load() >>`},
 		{file: "bitarray.go", old: `	b[i/64].Or(1 << (i % 64))`, new: `	b[uint32(i)/64].Or(1 << (i % 64))`}}},
-	{name: "a position beyond m goes through", tests: []string{"TestMisusePanicsWithAClearText"}, edits: one("strategy.go", `	if pos >= m {`, `	if false {`)},
+	{name: "a position beyond m goes through", tests: []string{"TestMisusePanicsWithAClearText"}, edits: one("strategy_own.go", `	if pos >= f.units {`, `	if false {`)},
 	{name: "a block that is parts of two cache lines", tests: []string{"TestBlocksAreCacheLines"}, edits: []edit{{"bitarray.go", `/ 8 % line`, `/ 8 % line * 0`, 2}}},
 	{name: "Guava: the absolute value, not the complement", tests: []string{"TestKernelsEqualIndexFunctions", "TestPositionsAreFrozen"}, edits: one("strategy_guava.go", `uint64(x ^ x>>31)`, `uint64(x^x>>31) + uint64(uint32(x)>>31)`)},
 	{name: "Guava: i begins at 0", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_guava.go", `	x := int32(h1) + int32(i+1)*int32(h1>>32)`, `	x := int32(h1) + int32(i)*int32(h1>>32)`), in: ""},
@@ -241,8 +241,8 @@ func (b bitArray) get(`)},
 
 	// Bad input.
 	{name: "p = NaN goes through", slow: true, hangs: true, tests: []string{"TestParamsForRejects"}, edits: one("params.go", `	if !(p > 0 && p < 1) {`, `	if p <= 0 || p >= 1 {`)},
-	{name: "k = 0 goes through", tests: []string{"TestNewWithParams"}, edits: one("bloom.go", `	case p.K < 1 || `, `	case p.K < 0 || `)},
-	{name: "a search that never ends", tests: []string{"TestStrategyRateOfOddShapes"}, edits: one("params.go", `if m == 0 || k < 1 || k >`, `if m == 0 || k < 0 || k >`)},
+	{name: "k = 0 goes through", tests: []string{"TestNewWithParams"}, edits: one("strategy_definition.go", `	case k < 1 || k > d.largestK():`, `	case k < 0 || k > d.largestK():`)},
+	{name: "a search that never ends", tests: []string{"TestStrategyRateOfOddShapes"}, edits: one("strategy_definition.go", `	case k < 1 || k > d.largestK():`, `	case k < 0 || k > d.largestK():`)},
 	{name: "a bit beyond m in a stranger's words", tests: []string{"TestFilterOverRefusesWordsThatDoNotFit"}, edits: one("scheme.go", `last>>tail != 0`, `last>>tail > 1<<40`)},
 
 	// Files.

@@ -1,0 +1,226 @@
+package bloom
+
+import "fmt"
+
+// ownFunctions are those that an own strategy has prepared for a scheme, at most one.
+type ownFunctions struct {
+	positions    func(dst []uint64, h1, h2 uint64)
+	masks        func(dst []Mask, h1, h2 uint64)
+	keyPositions func(dst []uint64, key []byte)
+}
+
+// How the kernels are written
+//
+// A key's positions are found into an array on the stack, which takes time to clear: so
+// there is a small one for most filters, and a large one. BenchmarkOwnStrategy.
+
+const (
+	fewPositions = 16 // enough for p = 1e-4
+	fewMasks     = 4
+)
+
+func (f *BloomFilter) addPositions(h1, h2 uint64) bool {
+	if f.k <= fewPositions {
+		var buf [fewPositions]uint64
+		dst := unescapedPositions(buf[:f.k])
+		f.scheme.own.positions(dst, h1, h2)
+		return f.addAll(dst)
+	}
+	var buf [maxOwnK]uint64
+	dst := unescapedPositions(buf[:f.k])
+	f.scheme.own.positions(dst, h1, h2)
+	return f.addAll(dst)
+}
+
+func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
+	if f.k <= fewPositions {
+		var buf [fewPositions]uint64
+		dst := unescapedPositions(buf[:f.k])
+		f.scheme.own.positions(dst, h1, h2)
+		return f.containsAll(dst)
+	}
+	var buf [maxOwnK]uint64
+	dst := unescapedPositions(buf[:f.k])
+	f.scheme.own.positions(dst, h1, h2)
+	return f.containsAll(dst)
+}
+
+func (f *BloomFilter) addKeyPositions(key []byte) bool {
+	if f.k <= fewPositions {
+		var buf [fewPositions]uint64
+		dst := unescapedPositions(buf[:f.k])
+		f.scheme.own.keyPositions(dst, unescaped(key))
+		return f.addAll(dst)
+	}
+	var buf [maxOwnK]uint64
+	dst := unescapedPositions(buf[:f.k])
+	f.scheme.own.keyPositions(dst, unescaped(key))
+	return f.addAll(dst)
+}
+
+func (f *BloomFilter) containsKeyPositions(key []byte) bool {
+	if f.k <= fewPositions {
+		var buf [fewPositions]uint64
+		dst := unescapedPositions(buf[:f.k])
+		f.scheme.own.keyPositions(dst, unescaped(key))
+		return f.containsAll(dst)
+	}
+	var buf [maxOwnK]uint64
+	dst := unescapedPositions(buf[:f.k])
+	f.scheme.own.keyPositions(dst, unescaped(key))
+	return f.containsAll(dst)
+}
+
+// addAll sets the bits, as "How an add finds its one winner" has it. Bits behind the last
+// one that lacks were seen set.
+func (f *BloomFilter) addAll(positions []uint64) bool {
+	b, m, at := f.bits, f.units, -1
+	for i, pos := range positions {
+		if pos >= m {
+			f.beyond(pos)
+		}
+		if b.get(pos) == 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	last := positions[at]
+	for _, pos := range positions[:at] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	return b.flip(last)
+}
+
+// containsAll looks at four bits at a time, as doubleContains does.
+func (f *BloomFilter) containsAll(positions []uint64) bool {
+	b, m := f.bits, f.units
+	for len(positions) > 4 {
+		p0, p1, p2, p3 := positions[0], positions[1], positions[2], positions[3]
+		if most := max(p0, p1, p2, p3); most >= m {
+			f.beyond(most)
+		}
+		if b.get(p0)&b.get(p1)&b.get(p2)&b.get(p3) == 0 {
+			return false
+		}
+		positions = positions[4:]
+	}
+	all := uint64(1)
+	for _, pos := range positions {
+		if pos >= m {
+			f.beyond(pos)
+		}
+		all &= b.get(pos)
+	}
+	return all != 0
+}
+
+func (f *BloomFilter) addMasks(h1, h2 uint64) bool {
+	words := f.scheme.strategy.def.Words
+	if words <= fewMasks {
+		var buf [fewMasks]Mask
+		dst := unescapedMasks(buf[:words])
+		f.scheme.own.masks(dst, h1, h2)
+		return f.addAllMasks(dst)
+	}
+	var buf [maxMasks]Mask
+	dst := unescapedMasks(buf[:words])
+	f.scheme.own.masks(dst, h1, h2)
+	return f.addAllMasks(dst)
+}
+
+func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
+	words := f.scheme.strategy.def.Words
+	if words <= fewMasks {
+		var buf [fewMasks]Mask
+		dst := unescapedMasks(buf[:words])
+		f.scheme.own.masks(dst, h1, h2)
+		return f.containsAllMasks(dst)
+	}
+	var buf [maxMasks]Mask
+	dst := unescapedMasks(buf[:words])
+	f.scheme.own.masks(dst, h1, h2)
+	return f.containsAllMasks(dst)
+}
+
+// addAllMasks is addAll with words in place of bits. Two masks of one word may share bits:
+// those of the last one that lacks are left to it.
+func (f *BloomFilter) addAllMasks(masks []Mask) bool {
+	b, at := f.bits, -1
+	for i, mask := range masks {
+		if mask.Word >= uint64(len(b)) {
+			f.beyond(mask.Word * 64)
+		}
+		if mask.Bits&^b[mask.Word].Load() != 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	last := masks[at]
+	for _, mask := range masks[:at] {
+		if mask.Word == last.Word {
+			mask.Bits &^= last.Bits
+		}
+		b[mask.Word].Or(mask.Bits)
+	}
+	return b[last.Word].Or(last.Bits)&last.Bits != last.Bits
+}
+
+func (f *BloomFilter) containsAllMasks(masks []Mask) bool {
+	b, lack := f.bits, uint64(0)
+	for _, mask := range masks {
+		if mask.Word >= uint64(len(b)) {
+			f.beyond(mask.Word * 64)
+		}
+		lack |= mask.Bits &^ b[mask.Word].Load()
+	}
+	return lack == 0
+}
+
+// beyond panics for a bit that is none of the filter's: it may lie outside the array, or in
+// it but outside every count and estimate.
+func (f *BloomFilter) beyond(pos uint64) {
+	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", f.Strategy(), pos, f.units))
+}
+
+// The two kernels of Index.
+
+func (f *BloomFilter) position(h1, h2 uint64, i int) uint64 {
+	pos := f.scheme.strategy.def.Index(h1, h2, i, f.units)
+	if pos >= f.units {
+		f.beyond(pos)
+	}
+	return pos
+}
+
+func (f *BloomFilter) addIndex(h1, h2 uint64) bool {
+	last := noBit
+	for i := range int(f.k) {
+		if pos := f.position(h1, h2, i); f.bits.get(pos) == 0 {
+			last = pos
+		}
+	}
+	if last == noBit {
+		return false
+	}
+	for i := range int(f.k) {
+		if pos := f.position(h1, h2, i); pos != last {
+			f.bits.set(pos)
+		}
+	}
+	return f.bits.flip(last)
+}
+
+func (f *BloomFilter) containsIndex(h1, h2 uint64) bool {
+	for i := range int(f.k) {
+		if f.bits.get(f.position(h1, h2, i)) == 0 {
+			return false
+		}
+	}
+	return true
+}
