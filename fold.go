@@ -123,7 +123,7 @@ func (f *BloomFilter) fold(factor uint64, p float64) *BloomFilter {
 	} else {
 		bits = foldBlocks(f.bits, int(factor))
 	}
-	made := &scheme{params, s.strategy, s.hash, divide.New(params.M)}
+	made := &scheme{params: params, strategy: s.strategy, hash: s.hash, divisor: divide.New(params.M)}
 	return made.filter(bits)
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// AppendBinary appends the scheme in bytes that say all of it: the header, of 64 to 320
+// AppendBinary appends the scheme in bytes that say all of it: the header, of 64 to 576
 // bytes, with which each of its filters begins where [BloomFilter.WriteTo] writes it. It
 // is for formats of one's own, and [ReadScheme] reads it. It implements
 // encoding.BinaryAppender. The error wraps [ErrNotPortable] where WriteTo's does.

@@ -19,7 +19,7 @@ import (
 //	8       4          CRC-32C of the header's other bytes, [0, 8) and [12, 4096)
 //	12      1          byte order of the words: 0 little-endian, 1 big-endian
 //	13      51         zeros
-//	64      h          the scheme, as bloom.Scheme.AppendBinary writes it: 64 to 320 bytes
+//	64      h          the scheme, as bloom.Scheme.AppendBinary writes it: 64 to 576 bytes
 //	64+h    4032-h     zeros
 //	4096    8·⌈m/64⌉   words: bit i of the filter is bit i%64 of word i/64; bits from m on are 0
 //

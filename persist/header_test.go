@@ -60,8 +60,9 @@ func resealed(file []byte, change func(page []byte)) []byte {
 func rescheme(file []byte, change func(scheme []byte)) []byte {
 	return resealed(file, func(page []byte) {
 		scheme := page[schemeAt:]
+		size := (48 + int(scheme[13]) + int(scheme[14]) + 63) / 64 * 64
 		change(scheme)
-		scheme = scheme[:(48+int(scheme[15])+63)/64*64] // its length, as docs/format.md has it
+		scheme = scheme[:size] // its length, as docs/format.md has it
 		sum := crc32.NewIEEE()
 		sum.Write(scheme[:8])
 		sum.Write(scheme[12:])
@@ -96,7 +97,7 @@ func TestDamagedFile(t *testing.T) {
 		"a flipped bit":       {append(append(bytes.Clone(file[:20]), file[20]^4), file[21:]...), "checksum of the header"},
 		"byte order":          {resealed(file, func(p []byte) { p[orderAt] = 2 }), "byte order 2, want 0 or 1"},
 		"before the scheme":   {resealed(file, func(p []byte) { p[63] = 1 }), "byte 0x1 at offset 63"},
-		"after the scheme":    {resealed(file, func(p []byte) { p[128] = 1 }), "byte 0x1 at offset 128"},
+		"after the scheme":    {resealed(file, func(p []byte) { p[192] = 1 }), "byte 0x1 at offset 192"},
 		"end of the header":   {resealed(file, func(p []byte) { p[4095] = 1 }), "byte 0x1 at offset 4095"},
 		"no scheme":           {resealed(file, func(p []byte) { clear(p[schemeAt:]) }), `it begins with "\x00`},
 		"damaged scheme":      {resealed(file, func(p []byte) { p[schemeAt+16] ^= 1 }), "checksum"},
@@ -144,8 +145,8 @@ func TestLaterVersion(t *testing.T) {
 	for name, later := range map[string][]byte{
 		"header":   resealed(file, func(p []byte) { p[len(magic)]++ }),
 		"scheme":   rescheme(file, func(s []byte) { s[7]++ }),
-		"strategy": rescheme(file, func(s []byte) { s[13] = 200 }),
-		"hash":     rescheme(file, func(s []byte) { s[14] = 200 }),
+		"strategy": rescheme(file, func(s []byte) { s[48]++ }),
+		"hash":     rescheme(file, func(s []byte) { s[48+s[13]]++ }),
 	} {
 		require.NoError(t, os.WriteFile(path, later, 0o666))
 		for _, open := range []func() (*File, error){
