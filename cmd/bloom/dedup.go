@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func newDedup(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return dedup(e, &in, f, inputs, overfull.value == "warn")
+				return (&deduper{env: e, in: &in, filter: f, goOn: overfull.value == "warn"}).run(inputs)
 			}
 			release, err := lock(e, path)
 			if err != nil {
@@ -71,7 +70,7 @@ func newDedup(e *env) *cobra.Command {
 			if err := checkWritable(path); err != nil {
 				return err
 			}
-			if err := dedup(e, &in, f, inputs, overfull.value == "warn"); err != nil {
+			if err := (&deduper{env: e, in: &in, filter: f, goOn: overfull.value == "warn"}).run(inputs); err != nil {
 				return err
 			}
 			return save(e, path, f, kept)
@@ -89,57 +88,89 @@ func newDedup(e *env) *cobra.Command {
 // errOverfull is that there are more keys than the filter was made for.
 var errOverfull = errors.New("overfull")
 
-// dedup prints the keys that are new to the filter, and adds them.
-func dedup(e *env, in *input, f *bloom.BloomFilter, files []string, goOn bool) error {
-	out := bufio.NewWriterSize(e.stdout, bufferSize)
-	shown := newProgress(e, "distinct", files, true)
-	promised := promiseOf(f)
-	var added []bool
-	err := in.each(files, shown, func(keys [][]byte) error {
-		for len(keys) > 0 {
-			now := keys
-			if left := promised.left(); left == 0 && !goOn {
-				// What is in already needs no promise.
-				added = resize(added, len(keys))
-				f.ContainsMany(keys, added)
-				if i := slices.Index(added, false); i >= 0 {
-					shown.count(i, 0)
-					if err := out.Flush(); err != nil {
-						return err
-					}
-					return errOverfull
-				}
-				shown.count(len(keys), 0)
-				break
-			} else if !goOn && left < uint64(len(keys)) {
-				now = keys[:left]
-			}
-			added = resize(added, len(now))
-			count := f.AddMany(now, added)
-			promised.added += uint64(count)
-			shown.count(len(now), count)
-			for i, key := range now {
-				if added[i] {
-					out.Write(key)
-					out.WriteByte(in.delim())
-				}
-			}
-			keys = keys[len(now):]
-		}
-		return out.Flush()
-	})
-	shown.stop()
+// A deduper prints the keys that are new to a filter, and adds them.
+type deduper struct {
+	env      *env
+	in       *input
+	filter   *bloom.BloomFilter
+	goOn     bool // past what the filter was made for
+	promised *promise
+	adder    *parallelAdder
+	shown    *progress
+	out      *bufio.Writer
+}
+
+func (d *deduper) run(files []string) error {
+	d.promised = promiseOf(d.filter)
+	d.adder = newParallelAdder(d.filter)
+	d.out = bufio.NewWriterSize(d.env.stdout, bufferSize)
+	d.shown = newProgress(d.env, "distinct", files, true)
+	err := d.in.pipeline(files, d.shown, d.add, d.print)
+	d.shown.stop()
 	if err == errOverfull {
-		p := f.Params()
+		p := d.filter.Params()
 		return fmt.Errorf("%w: key %s is a new one, and the filter was made for %s at a rate of %v; of the keys before it %s may be missing; want a larger -n, or --overfull=warn",
-			errOverfull, grouped(shown.keys.Load()+1), grouped(p.N), p.P, showMissing(promised.missing(f.EstimatedCount())))
+			errOverfull, grouped(d.shown.keys.Load()+1), grouped(p.N), p.P, d.missing())
 	}
 	if err != nil {
 		return err
 	}
-	if promised.broken() {
-		warn(e, f)
-		fmt.Fprintf(e.stderr, "bloom: warning: of the distinct keys %s may be missing\n", showMissing(promised.missing(f.EstimatedCount())))
+	if d.promised.broken() {
+		warn(d.env, d.filter)
+		fmt.Fprintf(d.env.stderr, "bloom: warning: of the distinct keys %s may be missing\n", d.missing())
 	}
 	return nil
+}
+
+func (d *deduper) missing() string {
+	return showMissing(d.promised.missing(d.filter.EstimatedCount()))
+}
+
+// add adds the keys of a chunk, up to the first one that the filter was not made for.
+func (d *deduper) add(c *chunk) error {
+	if d.goOn || d.promised.left() >= uint64(len(c.keys)) {
+		d.count(len(c.keys), d.adder.add(c.keys, c.added))
+		return nil
+	}
+	keys, added := c.keys, c.added
+	clear(added)
+	for len(keys) > 0 {
+		left := d.promised.left()
+		if left == 0 {
+			break
+		}
+		now := int(min(left, uint64(len(keys))))
+		d.count(now, d.filter.AddMany(keys[:now], added[:now]))
+		keys, added = keys[now:], added[now:]
+	}
+	for i, key := range keys { // what is in already needs no promise
+		if !d.filter.Contains(key) {
+			d.shown.count(i, 0)
+			return errOverfull
+		}
+	}
+	d.shown.count(len(keys), 0)
+	return nil
+}
+
+func (d *deduper) count(keys, added int) {
+	d.promised.added += uint64(added)
+	d.shown.count(keys, added)
+}
+
+// print prints the keys of a chunk that were new, those that follow each other at once.
+func (d *deduper) print(c *chunk) error {
+	for i, at := 0, 0; i < len(c.keys); {
+		start := at
+		for i < len(c.keys) && c.added[i] {
+			at += len(c.keys[i]) + 1
+			i++
+		}
+		d.out.Write(c.text[start:at])
+		for i < len(c.keys) && !c.added[i] {
+			at += len(c.keys[i]) + 1
+			i++
+		}
+	}
+	return d.out.Flush()
 }
