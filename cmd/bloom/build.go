@@ -35,13 +35,14 @@ func newBuild(e *env) *cobra.Command {
 	var out, as string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ...]",
+		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ... | -k KEY ...]",
 		Short: "make a filter of the keys in files or standard input",
 		Long:  buildHelp,
 		Example: `  bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
-  bloom build -o words.bloom /usr/share/dict/words
+  bloom build -o words.bloom words.txt
   bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
   find . -print0 | bloom build -0 -n 1e5 -o files.bloom
+  bloom build -n 1000 -o two.bloom -k first -k second
   bloom build -n 1e6 -o - urls.txt | ssh host 'cat > seen.bloom'`,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			opts, err := key.options()
@@ -76,15 +77,12 @@ func newBuild(e *env) *cobra.Command {
 			return save(e, out, f, to)
 		},
 	}
-	pl.flags(cmd, 0.01)
+	pl.flags(cmd, 0.01, bloom.DoubleHashing)
 	key.flags(cmd)
 	in.flags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write, - for standard output")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	in.keyFlag(cmd)
+	outputFlags(cmd, &out, &force)
 	formatFlag(cmd, &as)
-	if err := cmd.MarkFlagRequired("output"); err != nil {
-		panic(err)
-	}
 	return cmd
 }
 

@@ -1,13 +1,23 @@
 package main
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A chunk is some of the keys, in memory of its own, so that they can be read, looked up and
 // printed by three goroutines at the same time.
 type chunk struct {
 	text  []byte   // the keys, each with its end
 	keys  [][]byte // those in text, without it
-	added []bool
+	added []bool   // which were new
+	count int      // and how many
+
+	// Of parallelAdder.
+	positions      []uint64 // of one key
+	baskets        []basket // one for each range
+	left           atomic.Int32
+	prepared, done chan struct{}
 }
 
 // fill takes over as many of the keys as there is room for, and returns the others.
@@ -32,11 +42,11 @@ func (c *chunk) fill(keys [][]byte, delim byte) (rest [][]byte) {
 // pipeline reads keys in chunks, has each worked on and then printed, in order. What is to be
 // done with a chunk begins while the one before it is printed and the next one is read, and
 // does not wait for input that has not come. The error is the first one; if work or print has
-// one, the keys that are still to come are not waited for.
+// one, the keys that are still to come are not waited for. print is called for every chunk that
+// work was called for.
 func (in *input) pipeline(files []string, shown *progress, work, print func(c *chunk) error) error {
-	const room = 4 // chunks on their way
-	free, full, done := make(chan *chunk, room), make(chan *chunk, room), make(chan *chunk, room)
-	for range room {
+	free, full, done := make(chan *chunk, inFlight), make(chan *chunk, inFlight), make(chan *chunk, inFlight)
+	for range inFlight {
 		free <- new(chunk)
 	}
 	stop := make(chan struct{})
@@ -61,10 +71,9 @@ func (in *input) pipeline(files []string, shown *progress, work, print func(c *c
 	failed := make(chan struct{})
 	printing.Go(func() {
 		for c := range done {
-			if printed == nil {
-				if printed = print(c); printed != nil {
-					close(failed)
-				}
+			if err := print(c); err != nil && printed == nil {
+				printed = err
+				close(failed)
 			}
 			free <- c
 		}

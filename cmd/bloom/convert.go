@@ -11,20 +11,20 @@ const convertHelp = `Writes a filter in another format. What is in it stays the 
 converted to one for a program that would look for its bits in other places. So a filter
 that Java's Guava shall read must be built for it: bloom build --format guava.
 
-FILE may be - for standard input, and NEW-FILE - for standard output.`
+FILE may be - for standard input. With -o - the new file goes to standard output.`
 
 func newConvert(e *env) *cobra.Command {
 	var key secret
-	var as string
+	var out, as string
 	var force bool
 	cmd := &cobra.Command{
-		Use:     "convert --format FORMAT FILE NEW-FILE",
+		Use:     "convert --format FORMAT -o NEW-FILE FILE",
 		Short:   "write a filter in another format",
 		Long:    convertHelp + "\n\nFormats:\n" + formatsHelp(),
-		Example: "  bloom convert --format text seen.bloom seen.txt\n  bloom convert --format bloom - - < seen.txt > seen.bloom",
-		Args:    cobra.ExactArgs(2),
+		Example: "  bloom convert --format text -o seen.txt seen.bloom\n  bloom convert --format bloom -o - - < seen.txt > back.bloom",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			release, err := claim(e, files[1], force)
+			release, err := claim(e, out, force)
 			if err != nil {
 				return err
 			}
@@ -37,12 +37,12 @@ func newConvert(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return save(e, files[1], f, to)
+			return save(e, out, f, to)
 		},
 	}
 	key.flags(cmd)
 	formatFlag(cmd, &as)
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	outputFlags(cmd, &out, &force)
 	if err := cmd.MarkFlagRequired("format"); err != nil {
 		panic(err)
 	}

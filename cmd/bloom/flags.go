@@ -105,9 +105,10 @@ type plan struct {
 	strategy strategyFlag
 }
 
-// flags adds the plan's flags to a command. p has a default, n must be chosen.
-func (pl *plan) flags(cmd *cobra.Command, p float64) {
-	pl.p, pl.strategy = rate(p), strategyFlag{bloom.DoubleHashing}
+// flags adds the plan's flags to a command. p and the strategy have defaults, n must be
+// chosen.
+func (pl *plan) flags(cmd *cobra.Command, p float64, s bloom.Strategy) {
+	pl.p, pl.strategy = rate(p), strategyFlag{s}
 	cmd.Flags().VarP(&pl.n, "number", "n", "different keys planned for, e.g. 1e6")
 	cmd.Flags().VarP(&pl.p, "rate", "p", "false-positive rate at that number, e.g. 0.001 or 0.1%")
 	cmd.Flags().VarP(&pl.strategy, "strategy", "s", "how a key's bits are found: "+strings.Join(strategyNames(), ", "))

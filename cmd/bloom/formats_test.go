@@ -101,7 +101,7 @@ func TestMapped(t *testing.T) {
 			t.Errorf("%q: %s", args, errs.String())
 		}
 	}
-	expect(0, "convert", "--format", "bloom", path, path+".bloom")
+	expect(0, "convert", "--format", "bloom", "-o", path+".bloom", path)
 	expect(0, "check", "-q", path+".bloom", "-k", "apple")
 	expect(0, "union", "-o", path+".united", path, path)
 	if f, _, err := load(&env{}, path+".united", &secret{}); err != nil || !f.ContainsString("apple") {

@@ -47,8 +47,8 @@ const bufferSize = 256 << 10
 // so at once and returns errSaid in the end; an error of do ends it in any case.
 func (in *input) each(files []string, shown *progress, do func(keys [][]byte) error) error {
 	if len(in.keys) > 0 {
-		if len(files) > 0 {
-			return fmt.Errorf("keys by -k and inputs (%s), want one or the other", files[0])
+		if err := in.checkKeys(files); err != nil {
+			return err
 		}
 		keys := make([][]byte, len(in.keys))
 		for i, key := range in.keys {
@@ -70,6 +70,14 @@ func (in *input) each(files []string, shown *progress, do func(keys [][]byte) er
 		}
 	}
 	return said
+}
+
+// checkKeys refuses keys on the command line together with files.
+func (in *input) checkKeys(files []string) error {
+	if len(in.keys) > 0 && len(files) > 0 {
+		return fmt.Errorf("keys by -k and inputs (%s), want one or the other", shown(files[0]))
+	}
+	return nil
 }
 
 func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) error) error {

@@ -8,7 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/spf13/cobra"
 )
+
+// outputFlags adds the flags of the commands that write a filter: they name it in one way.
+func outputFlags(cmd *cobra.Command, out *string, force *bool) {
+	cmd.Flags().StringVarP(out, "output", "o", "", "`file` to write, - for standard output")
+	cmd.Flags().BoolVarP(force, "force", "f", false, "replace the file if it exists")
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
 
 // wantFile refuses "-" for a filter that is read and then replaced: it could be read from
 // standard input, but would not come back there. Without this it would be saved in a file

@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 		"--help", "", "check --help", "help status", "completion bash", "__complete nothing",
 		"check FILE", "check -v FILE", "check -c FILE", "check -c FILE -k pear", "check -c -v FILE -k apple", "dedup",
 		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json", "plot -n 100",
-		"build -n 100 -o -", "union -o - FILE", "convert --format text FILE -",
+		"build -n 100 -o -", "union -o - FILE", "convert --format text -o - FILE",
 	} {
 		command := strings.Fields(strings.ReplaceAll(args, "FILE", path))
 		stdin := func() *strings.Reader { return strings.NewReader("apple\npear\n") }

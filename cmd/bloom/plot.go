@@ -53,7 +53,7 @@ func newPlot(e *env) *cobra.Command {
 			return plotFile(out, kind, scheme)
 		},
 	}
-	pl.flags(cmd, 0.01)
+	pl.flags(cmd, 0.01, bloom.DoubleHashing)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "picture `file` to write, .svg or .png")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
 	if err := cmd.MarkFlagRequired("number"); err != nil {

@@ -71,7 +71,7 @@ func TestMappedAsItsHeaderSays(t *testing.T) {
 			if out, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(out, s.Name()) {
 				t.Errorf("%v %s: %s", s, name, out)
 			}
-			expectRun(t, statusFound, append(flags, "convert", "--format", "bloom", path, path+".bloom")...)
+			expectRun(t, statusFound, append(flags, "convert", "--format", "bloom", "-o", path+".bloom", path)...)
 			expectRun(t, statusFound, append(flags, "check", "-q", path+".bloom", "-k", "apple")...)
 		}
 	}

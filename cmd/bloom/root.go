@@ -20,13 +20,13 @@ a rate p that you choose. Keys cannot be listed and cannot be removed.
 
 Keys are lines, of files or of standard input, also compressed ones:
 
-  bloom size -n 1e6 -p 0.001                  what would it cost?
+  bloom size -n 1e6 -p 0.001                   # what would it cost?
   bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
-  bloom check seen.bloom < candidates.txt     those that are probably in
-  bloom check -v seen.bloom < candidates.txt  those that are definitely new
+  bloom check seen.bloom < candidates.txt      # those that are probably in
+  bloom check -v seen.bloom < candidates.txt   # those that are definitely new
   bloom add seen.bloom more.txt
-  bloom info seen.bloom                       how full is it, what is its rate now?
-  cat *.log | bloom dedup -n 1e7              each distinct line once, in order
+  bloom info seen.bloom                        # how full is it, what is its rate now?
+  cat *.log | bloom dedup -n 1e7               # each distinct line once, in order
 
 Each command has a help of its own: bloom build --help.`
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -19,6 +20,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"bloom": main,
 		"seq":   seq,
+		"sort":  sortLines,
 		"gzip":  func() { compress(func(w *bytes.Buffer) closer { return gzip.NewWriter(w) }) },
 		"zstd": func() {
 			compress(func(w *bytes.Buffer) closer {
@@ -108,6 +110,16 @@ func seq() {
 		out = append(strconv.AppendInt(out, int64(i), 10), '\n')
 	}
 	_, err = os.Stdout.Write(out)
+	check(err)
+}
+
+// sortLines prints the lines of a file, sorted.
+func sortLines() {
+	data, err := os.ReadFile(os.Args[1])
+	check(err)
+	lines := strings.SplitAfter(string(data), "\n")
+	slices.Sort(lines)
+	_, err = os.Stdout.WriteString(strings.Join(lines, ""))
 	check(err)
 }
 

@@ -43,7 +43,7 @@ func newSize(e *env) *cobra.Command {
 			return printSizes(e.stdout, sizes)
 		},
 	}
-	pl.flags(cmd, 0.01)
+	pl.flags(cmd, 0.01, bloom.DoubleHashing)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON, for programs")
 	if err := cmd.MarkFlagRequired("number"); err != nil {
 		panic(err)

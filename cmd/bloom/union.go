@@ -57,11 +57,7 @@ func newUnion(e *env) *cobra.Command {
 		},
 	}
 	key.flags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write, - for standard output")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	outputFlags(cmd, &out, &force)
 	formatFlag(cmd, &as)
-	if err := cmd.MarkFlagRequired("output"); err != nil {
-		panic(err)
-	}
 	return cmd
 }
