@@ -4,6 +4,7 @@ package check
 import (
 	_ "github.com/redis/go-redis/v9"
 	_ "github.com/seed3447c163/bloom"
+	_ "github.com/seed3447c163/bloom/cascade"
 	_ "github.com/seed3447c163/bloom/counting"
 	_ "github.com/seed3447c163/bloom/guard"
 	_ "github.com/seed3447c163/bloom/interop/bitsandblooms"

@@ -16,10 +16,11 @@ import (
 
 // imports are what snippets may use without saying so.
 var imports = []string{
-	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "log", "log/slog",
+	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "iter", "log", "log/slog",
 	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "sync/atomic", "time",
 	"github.com/redis/go-redis/v9",
 	"github.com/seed3447c163/bloom",
+	"github.com/seed3447c163/bloom/cascade",
 	"github.com/seed3447c163/bloom/counting",
 	"github.com/seed3447c163/bloom/guard",
 	"github.com/seed3447c163/bloom/interop/bitsandblooms",

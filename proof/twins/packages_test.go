@@ -279,3 +279,20 @@ var redisTwins = in("redisbloom",
 	}},
 	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},
 )
+
+// Exact lists.
+var cascadeTwins = in("cascade",
+	twin{name: "cascade: one digest for all levels", tests: []string{"TestLevelsShrinkByHalf"}, edits: one("cascade.go", `	if i == 0 {
+		return h1, h2
+	}`, `	if i >= 0 {
+		return h1, h2
+	}`)},
+	twin{name: "cascade: the last level is not asked", tests: []string{"TestExactForBothLists"}, edits: one("cascade.go", `	for i, f := range c.filters {
+		if !f.ContainsHash(level(h1, h2, i)) {`, `	for i, f := range c.filters[:max(0, len(c.filters)-1)] {
+		if !f.ContainsHash(level(h1, h2, i)) {`)},
+	twin{name: "cascade: a batch of keys is lost", tests: []string{"TestExactForBothLists"}, edits: one("build.go", `	if err == nil && len(b.ends) > 0 {
+		send()`, `	if err == nil && len(b.ends) > 1 {
+		send()`)},
+	twin{name: "cascade: a key in both lists", tests: []string{"TestConflictIsNamed"}, hangs: true, edits: one("build.go", `d, digest.compare); both {`, `d, digest.compare); both && false {`)},
+	twin{name: "cascade, decoder: nothing binds the levels", tests: []string{"TestPartsAreBound"}, edits: one("encoding.go", `		if err := in.Numbers("the end"); err != nil {`, `		if err := in.Numbers("the end"); err == io.EOF {`)},
+)

@@ -1,0 +1,193 @@
+package cascade
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/stretchr/testify/require"
+)
+
+// numbered yields keys from first on, in one buffer.
+func numbered(prefix string, first, n uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		key := []byte(prefix)
+		for i := range n {
+			key = binary.BigEndian.AppendUint64(key[:len(prefix)], first+i)
+			if !yield(key, nil) {
+				return
+			}
+		}
+	}
+}
+
+// holds checks every key of both lists.
+func holds(t *testing.T, c *Cascade, in, out iter.Seq2[[]byte, error]) {
+	t.Helper()
+	for key := range in {
+		if !c.Contains(key) {
+			t.Fatalf("%x is in, and Contains says no", key)
+		}
+	}
+	for key := range out {
+		if c.Contains(key) {
+			t.Fatalf("%x is out, and Contains says yes", key)
+		}
+	}
+}
+
+func TestExactForBothLists(t *testing.T) {
+	for _, opts := range [][]bloom.Option{nil, {bloom.WithHash(bloom.MapHash)}, {bloom.WithSeed(99)}, {bloom.WithKey([16]byte{1})}, {bloom.WithStrategy(bloom.Blocked)}} {
+		for _, size := range []struct{ in, out uint64 }{{0, 0}, {0, 100}, {1, 0}, {1, 1}, {100, 0}, {3, 50_000}, {50_000, 3}, {20_000, 20_000}, {10_000, 100_000}} {
+			for _, p := range []float64{0, 0.5, 0.01, 1e-5} {
+				in, out := numbered("k", 0, size.in), numbered("k", size.in, size.out)
+				c, err := New(t.Context(), p, in, out, opts...)
+				require.NoError(t, err, "%+v", size)
+				holds(t, c, in, out)
+			}
+		}
+	}
+}
+
+// The sizes are those that the package promises.
+func TestSize(t *testing.T) {
+	r, s := uint64(100_000), uint64(1_000_000)
+	if *effort.Long {
+		r, s = 1_000_000, 10_000_000
+	}
+	in, out := numbered("name", 0, r), numbered("name", r, s)
+	c, err := New(t.Context(), 0, in, out)
+	require.NoError(t, err)
+	holds(t, c, in, out)
+	perKey := float64(c.SizeBytes()*8) / float64(r)
+	t.Logf("%v: %.3f bits for each key that is in", c, perKey)
+	require.InDelta(t, 1.44*math.Log2(float64(s)/float64(r))+4.2, perKey, 0.06)
+}
+
+// Keys of neither list are in at a rate below p.
+func TestRateOfOthers(t *testing.T) {
+	const n, asked = 20_000, 200_000
+	for _, p := range []float64{0.3, 0.01} {
+		c, err := New(t.Context(), p, numbered("k", 0, n), numbered("k", n, 5*n))
+		require.NoError(t, err)
+		wrong := 0
+		for key := range numbered("other", 0, asked) {
+			if c.Contains(key) {
+				wrong++
+			}
+		}
+		require.LessOrEqual(t, float64(wrong), asked*p+4*math.Sqrt(asked*p))
+		require.Positive(t, wrong)
+	}
+}
+
+// The levels must be independent of each other: with one digest for all of them, the
+// keys that pass one pass the next, and the lists shrink slowly.
+func TestLevelsShrinkByHalf(t *testing.T) {
+	const n = 100_000
+	c, err := New(t.Context(), 0.5, numbered("k", 0, n), numbered("k", n, n))
+	require.NoError(t, err)
+	levels := c.Levels()
+	for i := 2; i < len(levels); i++ {
+		// Of the keys of level i-2, those that pass level i-1: half of them, within 5
+		// standard errors.
+		half := float64(levels[i-2].N) / 2
+		require.InDelta(t, half, float64(levels[i].N), 5*math.Sqrt(half)+0.02*half+2, "level %d of %v", i, c)
+	}
+}
+
+// Who has the first level's filter has a filter of the keys that are in.
+func TestContainsHash(t *testing.T) {
+	in, out := numbered("k", 0, 1000), numbered("k", 1000, 1000)
+	c, err := New(t.Context(), 0, in, out)
+	require.NoError(t, err)
+	hasher, err := bloom.NewScheme(1, 0.5)
+	require.NoError(t, err)
+	for key := range in {
+		require.True(t, c.ContainsHash(hasher.Hash(key)))
+		require.True(t, c.ContainsString(string(key)))
+	}
+	for key := range out {
+		require.False(t, c.ContainsHash(hasher.Hash(key)))
+		require.False(t, c.ContainsString(string(key)))
+	}
+}
+
+func TestConflictIsNamed(t *testing.T) {
+	_, err := New(t.Context(), 0, numbered("k", 0, 10_000), numbered("k", 9_999, 10_000))
+	require.ErrorIs(t, err, ErrConflict)
+	require.ErrorContains(t, err, fmt.Sprintf("%q", binary.BigEndian.AppendUint64([]byte("k"), 9_999)))
+}
+
+func TestRefuses(t *testing.T) {
+	in, out := numbered("k", 0, 10), numbered("k", 10, 10)
+	for _, p := range []float64{-1, 1, 2, math.NaN()} {
+		_, err := New(t.Context(), p, in, out)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
+	_, err := New(t.Context(), 0, in, out, bloom.WithStrategy(bloom.SeededHashing))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	require.ErrorContains(t, err, `"seeded-hashing"`)
+
+	broken := errors.New("the disk is gone")
+	failing := func(yield func([]byte, error) bool) { yield(nil, broken) }
+	_, err = New(t.Context(), 0, failing, out)
+	require.ErrorIs(t, err, broken)
+	_, err = New(t.Context(), 0, in, failing)
+	require.ErrorIs(t, err, broken)
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	_, err = New(ctx, 0, numbered("k", 0, 1_000_000), out)
+	require.ErrorIs(t, err, why)
+}
+
+func TestZeroCascade(t *testing.T) {
+	var c Cascade
+	require.False(t, c.ContainsString("x"))
+	require.False(t, c.Contains(nil))
+	require.Zero(t, c.SizeBytes())
+	require.Equal(t, "cascade of no levels", c.String())
+}
+
+func TestNoAllocations(t *testing.T) {
+	c, err := New(t.Context(), 0, numbered("k", 0, 1000), numbered("k", 1000, 10_000))
+	require.NoError(t, err)
+	key := []byte("some key")
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		c.Contains(key)
+		c.ContainsString("some key")
+	}))
+}
+
+func BenchmarkContains(b *testing.B) {
+	const r, s = 100_000, 1_000_000
+	c, err := New(b.Context(), 0, numbered("k", 0, r), numbered("k", r, s))
+	require.NoError(b, err)
+	for name, list := range map[string]struct{ first, n uint64 }{"key=in": {0, r}, "key=out": {r, s}} {
+		b.Run(name, func(b *testing.B) {
+			key := []byte("k01234567")
+			for i := 0; b.Loop(); i++ {
+				binary.BigEndian.PutUint64(key[1:], list.first+uint64(i)*7919%list.n)
+				c.Contains(key)
+			}
+			b.ReportMetric(float64(c.SizeBytes()*8)/r, "bits/key")
+		})
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	const r, s = 100_000, 1_000_000
+	for b.Loop() {
+		_, err := New(b.Context(), 0, numbered("k", 0, r), numbered("k", r, s))
+		require.NoError(b, err)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(r+s), "ns/key")
+}
