@@ -211,6 +211,13 @@ var rootTwins = []twin{
 	{name: "FoldTo does not look at the bits", tests: []string{"TestFoldTo"}, edits: one("fold.go", `collisions <= p {`, `collisions <= 2*p {`)},
 	{name: "a fold keeps its N", tests: []string{"TestFoldedParams"}, edits: one("fold.go", `		params.N = s.keysFor`, `		params.N = s.params.N + 0*s.keysFor`)},
 
+	// Views.
+	{name: "a view of words in the machine's order", slow: true, tests: []string{"TestViewIsTheFilter"}, edits: one("view_kernels.go", `binary.LittleEndian.PutUint64(p[i%8*8:], p`, `binary.BigEndian.PutUint64(p[i%8*8:], p`)},
+	{name: "a view looks at k-1 bits", tests: []string{"TestViewIsTheFilter", "TestViewOfAnyK"}, edits: one("view_kernels.go", `	for ; k >= 4; k -= 4 {`, `	for k--; k >= 4; k -= 4 {`)},
+	{name: "a view whose check is not looked at", tests: []string{"TestViewDamage"}, edits: one("view.go", `meta) != binary.LittleEndian.Uint32(t[12:]) ||`, `meta) != binary.LittleEndian.Uint32(t[12:]) && false ||`)},
+	{name: "a view takes any k", tests: []string{"TestViewForged"}, edits: one("view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK`)},
+	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, edits: one("view_build.go", `seed, hash = 0, viewOther`, `seed = 0`)},
+
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{
 		{file: "bloom.go", old: `(murmur3.SeedSum128(f.seed, f.seed, key))`, new: `(escape(&f.scheme.hash, key))`, times: 2},

@@ -1,0 +1,61 @@
+package bloom_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A store makes a filter for each block of a table, behind the block's data, and asks it
+// where it lies.
+func ExampleView() {
+	builder, err := bloom.NewViewBuilder(10) // bits a key
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	block := []byte("some data of the block")
+	start := len(block)
+	for i := range 1000 {
+		builder.Add(fmt.Append(nil, "key ", i))
+	}
+	block = builder.AppendTo(block)
+	fmt.Println(len(block)-start, "bytes")
+
+	// Somebody else, later, has the bytes in memory, as many as AppendTo appended.
+	view, err := bloom.NewView(block[start:])
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(view.ContainsString("key 17"), view.ContainsString("another key"))
+	// Output:
+	// 1266 bytes
+	// true false
+}
+
+// A filter of a file, asked without reading it into a filter of one's own.
+func ExampleScheme_View() {
+	f := bloom.MustNew(1000, 0.01)
+	f.AddString("in")
+	file, err := f.MarshalBinary() // or a file that is mapped into memory
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	scheme, err := bloom.ReadScheme(bytes.NewReader(file))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	const trailer = 8 // two checksums
+	bits := file[uint64(len(file))-scheme.SizeBytes()-trailer:][:scheme.SizeBytes()]
+	view, err := scheme.View(bits)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(view.ContainsString("in"), view.ContainsString("out"))
+	// Output: true false
+}

@@ -1,0 +1,75 @@
+package bloom
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkView compares lookups in a view and in the filter that has the same bits, in
+// cache, and the two ways to have a view.
+func BenchmarkView(b *testing.B) {
+	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked4, Blocked8} {
+		for _, n := range []int{100, 10_000} {
+			built, err := NewViewBuilder(10, WithStrategy(s))
+			require.NoError(b, err)
+			var keys [][]byte
+			for i := range 4096 {
+				keys = append(keys, fmt.Appendf(nil, "some key of some length, number %08d", i*n/4096*2))
+			}
+			for i := range n {
+				built.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
+			}
+			data := built.AppendTo(nil)
+			m := uint64(len(data)-viewTrailer) * 8
+			f, err := NewWithParams(Params{M: m, K: built.k}, WithStrategy(s))
+			require.NoError(b, err)
+			for i := range n {
+				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
+			}
+			v, err := NewView(data)
+			require.NoError(b, err)
+			digests := make([][2]uint64, len(keys))
+			for i, key := range keys {
+				digests[i][0], digests[i][1] = f.Hash(key)
+			}
+			run := func(of string, ask func(i int) bool) {
+				b.Run(fmt.Sprintf("strategy=%s/n=%d/of=%s", s, n, of), func(b *testing.B) {
+					b.ReportAllocs()
+					found := 0
+					for i := 0; b.Loop(); i++ {
+						if ask(i % len(keys)) {
+							found++
+						}
+					}
+				})
+			}
+			run("filter", func(i int) bool { return f.Contains(keys[i]) })
+			run("view", func(i int) bool { return v.Contains(keys[i]) })
+			run("view,new", func(i int) bool { v, err := NewView(data); return err != nil || v.Contains(keys[i]) })
+			run("filter,digest", func(i int) bool { return f.ContainsHash(digests[i][0], digests[i][1]) })
+			run("view,digest", func(i int) bool { return v.ContainsHash(digests[i][0], digests[i][1]) })
+		}
+	}
+}
+
+// BenchmarkViewBuilder builds the filter of a block.
+func BenchmarkViewBuilder(b *testing.B) {
+	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+		for _, n := range []int{16, 1000} {
+			b.Run(fmt.Sprintf("strategy=%s/n=%d", s, n), func(b *testing.B) {
+				b.ReportAllocs()
+				built, err := NewViewBuilder(10, WithStrategy(s))
+				require.NoError(b, err)
+				var buf []byte
+				for b.Loop() {
+					for i := range n {
+						built.AddHash(Digest64(uint64(i)))
+					}
+					buf = built.AppendTo(buf[:0])
+				}
+			})
+		}
+	}
+}

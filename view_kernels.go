@@ -1,0 +1,155 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// The kernels of views work on bytes, at any address and on every kind of processor: what
+// the filter does by atomic words would fault on some where the bytes are not aligned.
+
+func viewContains(b []byte, m uint64, k int, strategy byte, h1, h2 uint64) bool {
+	y := h2 ^ doubleXor
+	switch strategy {
+	case viewDouble:
+		return doubleInBytes(b, m, k, h1, y)
+	case viewBlocked1 + 1:
+		p := blockInBytes(b, m, h1)
+		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
+		m0, m1 := masks2(w0, w1, y, k)
+		return (m0^w0)|(m1^w1) == 0
+	case viewBlocked1 + 2:
+		p := blockInBytes(b, m, h1)
+		w0, w1, w2, w3 := p.word(y>>63), p.word(2+y>>62&1), p.word(4+y>>61&1), p.word(6+y>>60&1)
+		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
+		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
+	}
+	p := blockInBytes(b, m, h1)
+	lack := uint64(0)
+	if strategy == viewBlocked1 {
+		w := p.word(y >> 61)
+		for i := range k {
+			_, mask := probeInBlock(y, i, 1)
+			lack |= mask &^ w
+		}
+		return lack == 0
+	}
+	for t, r := 1, y; ; t++ {
+		lack |= bit(r)&^p.word(0) | bit(r>>6)&^p.word(1) | bit(r>>12)&^p.word(2) | bit(r>>18)&^p.word(3) |
+			bit(r>>24)&^p.word(4) | bit(r>>30)&^p.word(5) | bit(r>>36)&^p.word(6) | bit(r>>42)&^p.word(7)
+		if k -= 8; k <= 0 {
+			return lack == 0
+		}
+		r = nextBits(y, t)
+	}
+}
+
+// doubleInBytes is doubleContains for y = h2 xor doubleXor.
+func doubleInBytes(b []byte, m uint64, k int, x, y uint64) bool {
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	lack := byte(0)
+	for ; k >= 4; k -= 4 {
+		x1 := x*doubleMul + y
+		x2 := x1*doubleMul + y
+		x3 := x2*doubleMul + y
+		lack |= lackInBytes(p, reduce(x, m)) | lackInBytes(p, reduce(x1, m)) | lackInBytes(p, reduce(x2, m)) | lackInBytes(p, reduce(x3, m))
+		x = x3*doubleMul + y
+		if k > 8 && lack&1 != 0 {
+			return false
+		}
+	}
+	for range k {
+		lack |= lackInBytes(p, reduce(x, m))
+		x = x*doubleMul + y
+	}
+	return lack&1 == 0
+}
+
+// lackInBytes has 1 as its lowest bit if the bit is not set. There is no bounds check: pos
+// is below m, and the bytes hold m bits.
+func lackInBytes(p unsafe.Pointer, pos uint64) byte {
+	return ^*(*byte)(unsafe.Add(p, pos/8)) >> (pos % 8)
+}
+
+// byteBlock is a block of Blocked, as bytes.
+type byteBlock [blockBits / 8]byte
+
+func blockInBytes(b []byte, m, h1 uint64) *byteBlock {
+	first := reduce(h1, m/blockBits) * (blockBits / 8)
+	return (*byteBlock)(b[first:])
+}
+
+// word returns word i < 8.
+func (p *byteBlock) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p[i%8*8:]) }
+
+func (p *byteBlock) or(i, mask uint64) {
+	binary.LittleEndian.PutUint64(p[i%8*8:], p.word(i)|mask)
+}
+
+// probeInBlock returns the word and the bit of probe i, for every z.
+func probeInBlock(y uint64, i, z int) (word, mask uint64) {
+	group, r := i%z, y
+	if t := i / 8; t > 0 {
+		r = nextBits(y, t)
+	}
+	return uint64(group*blockWords/z + selectWord(y, group, z)), bit(r >> (i % 8 * 6))
+}
+
+// masks2 sets a key's bits in copies of its two words.
+func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
+	m0, m1 = set2(w0, w1, y, y>>6)
+	if k > 2 {
+		m0, m1 = set2(m0, m1, y>>12, y>>18)
+		if k > 4 {
+			m0, m1 = set2(m0, m1, y>>24, y>>30)
+			if k > 6 {
+				m0, m1 = blocked2More(m0, m1, y, k)
+			}
+		}
+	}
+	return m0, m1
+}
+
+// masks4 sets a key's bits in copies of its four words.
+func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
+	m0, m1, m2, m3 = set4(w0, w1, w2, w3, y)
+	if k > 4 {
+		m0, m1, m2, m3 = set4(m0, m1, m2, m3, y>>24)
+		if k > 8 {
+			m0, m1, m2, m3 = set4(m0, m1, m2, m3, nextBits(y, 1))
+			if k > 12 {
+				m0, m1, m2, m3 = blocked4More(m0, m1, m2, m3, y, k)
+			}
+		}
+	}
+	return m0, m1, m2, m3
+}
+
+// addToBytes sets a key's bits, for y = h2 xor doubleXor.
+func addToBytes(b []byte, m uint64, k int, strategy byte, h1, y uint64) {
+	switch strategy {
+	case viewDouble:
+		for x := h1; k > 0; k-- {
+			pos := reduce(x, m)
+			b[pos/8] |= 1 << (pos % 8)
+			x = x*doubleMul + y
+		}
+	case viewBlocked1 + 1:
+		p := blockInBytes(b, m, h1)
+		m0, m1 := masks2(0, 0, y, k)
+		p.or(y>>62, m0)
+		p.or(4+y>>60&3, m1)
+	case viewBlocked1 + 2:
+		p := blockInBytes(b, m, h1)
+		m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
+		p.or(y>>63, m0)
+		p.or(2+y>>62&1, m1)
+		p.or(4+y>>61&1, m2)
+		p.or(6+y>>60&1, m3)
+	default:
+		p := blockInBytes(b, m, h1)
+		for i := range k {
+			p.or(probeInBlock(y, i, 1<<(strategy-viewBlocked1)))
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var viewable = append([]Strategy{DoubleHashing}, blockeds...)
+
+// built returns the bytes of a view of so many keys.
+func built(t testing.TB, bitsPerKey float64, keys int, opts ...Option) []byte {
+	b, err := NewViewBuilder(bitsPerKey, opts...)
+	require.NoError(t, err)
+	for i := range keys {
+		b.Add(viewKey(i))
+	}
+	require.Equal(t, b.SizeBytes(), len(b.AppendTo(nil)))
+	for i := range keys {
+		b.Add(viewKey(i))
+	}
+	return b.AppendTo(nil)
+}
+
+func viewKey(i int) []byte { return fmt.Append(nil, "key ", i) }
+
+// TestViewIsTheFilter: the same bits, and the same answers at any alignment.
+func TestViewIsTheFilter(t *testing.T) {
+	for _, s := range viewable {
+		for _, bitsPerKey := range []float64{1, 5, 10, 16, 33, 64} {
+			for _, keys := range []int{0, 1, 16, 300} {
+				data := built(t, bitsPerKey, keys, WithStrategy(s), WithSeed(9))
+				m := uint64(len(data)-viewTrailer) * 8
+				params := Params{M: m, K: s.kForBits(bitsPerKey)}
+				f, err := NewWithParams(params, WithStrategy(s), WithSeed(9))
+				require.NoError(t, err)
+				for i := range keys {
+					f.Add(viewKey(i))
+				}
+				words := f.bits.appendTo(make([]byte, 0, f.SizeBytes()))
+				require.Equal(t, words[:m/8], data[:m/8], "%s, %v bits a key, %d keys", s, bitsPerKey, keys)
+
+				for shift := range 9 {
+					moved := append(make([]byte, shift, shift+len(data)+8), data...)[shift:]
+					v, err := NewView(moved)
+					require.NoError(t, err)
+					bare := append(make([]byte, shift), words...)[shift:]
+					of, err := f.Scheme().View(bare)
+					require.NoError(t, err)
+					for i := range keys + 100 {
+						key := viewKey(i)
+						want := f.Contains(key)
+						require.True(t, want || i >= keys)
+						require.Equal(t, want, v.Contains(key))
+						require.Equal(t, want, of.Contains(key))
+						require.Equal(t, want, v.ContainsString(string(key)))
+						require.Equal(t, want, v.ContainsHash(f.Hash(key)))
+						require.Equal(t, want, of.ContainsHash(f.Hash(key)))
+					}
+				}
+			}
+		}
+	}
+	var zero View
+	require.False(t, zero.ContainsString("x"))
+	require.False(t, zero.ContainsHash(1, 2))
+}
+
+// TestViewOfAnyK: k and m that no builder chooses, by a scheme.
+func TestViewOfAnyK(t *testing.T) {
+	for _, s := range viewable {
+		step := max(1, s.groups())
+		for k := step; k <= maxK; k += step {
+			for _, m := range []uint64{512, 512 * 3} {
+				if step == 1 && s.groups() == 0 {
+					m -= 413 // no whole byte
+				}
+				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s))
+				require.NoError(t, err)
+				for i := range 5 {
+					f.Add(viewKey(i))
+				}
+				v, err := f.Scheme().View(f.bits.appendTo(make([]byte, 0, f.SizeBytes())))
+				require.NoError(t, err)
+				for i := range 300 {
+					require.Equal(t, f.Contains(viewKey(i)), v.Contains(viewKey(i)), "%s k=%d m=%d key %d", s, k, m, i)
+				}
+			}
+		}
+	}
+}
+
+// TestViewOfEveryHash: those that a trailer does not name are asked by their digests.
+func TestViewOfEveryHash(t *testing.T) {
+	own := NewHash64("test: as Murmur3's first half", func(key []byte) uint64 {
+		h := hasher{hash: &murmur3Hash}
+		h1, _ := h.sum(bytes.Clone(key))
+		return h1
+	})
+	for _, opt := range []Option{WithKey(testKey), WithHash(own)} {
+		for _, s := range viewable {
+			data := built(t, 12, 200, WithStrategy(s), opt)
+			scheme, err := NewSchemeWithParams(Params{M: 512 * 5, K: s.kForBits(12)}, WithStrategy(s), opt)
+			require.NoError(t, err)
+			v, err := NewView(data)
+			require.NoError(t, err)
+			found := 0
+			for i := range 2000 {
+				require.True(t, v.Contains(viewKey(i)), "nobody can tell")
+				if v.ContainsHash(scheme.Hash(viewKey(i))) {
+					found++
+				} else {
+					require.GreaterOrEqual(t, i, 200)
+				}
+			}
+			require.Less(t, found, 300)
+			for _, secret := range [][]byte{testKey[:8], testKey[8:]} {
+				require.False(t, bytes.Contains(data[len(data)-viewTrailer:], secret))
+			}
+
+			f, err := scheme.Filter()
+			require.NoError(t, err)
+			f.Add(viewKey(1))
+			of, err := scheme.View(f.bits.appendTo(make([]byte, 0, f.SizeBytes())))
+			require.NoError(t, err)
+			require.True(t, of.Contains(viewKey(1)))
+			require.False(t, of.Contains(viewKey(2)))
+		}
+	}
+	_, err := NewViewBuilder(10, WithHash(MapHash))
+	require.ErrorIs(t, err, ErrNotPortable)
+	_, err = MustNew(10, 0.1, WithHash(MapHash)).Scheme().View(make([]byte, 8))
+	require.ErrorIs(t, err, ErrNotPortable)
+}
+
+// TestViewRate: what the bits allow, for filters of a block.
+func TestViewRate(t *testing.T) {
+	for _, s := range viewable {
+		for _, keys := range []int{16, 1000} {
+			const bitsPerKey, asked = 10, 2000
+			hits, p, filters := 0, 0.0, 40_000/keys
+			b, err := NewViewBuilder(bitsPerKey, WithStrategy(s))
+			require.NoError(t, err)
+			for f := range filters {
+				for i := range keys {
+					b.AddHash(Digest64(uint64(f*keys + i)))
+				}
+				size := b.SizeBytes() - viewTrailer
+				v, err := NewView(b.AppendTo(nil))
+				require.NoError(t, err)
+				for i := range asked {
+					if v.ContainsHash(Digest64(1<<40 + uint64(f*asked+i))) {
+						hits++
+					}
+				}
+				p = s.FalsePositiveRate(uint64(size)*8, s.kForBits(bitsPerKey), uint64(keys))
+			}
+			want := p * float64(filters*asked)
+			// Filters differ in their fill: for 16 keys, by as much as their rate.
+			sigma := math.Sqrt(want) + want/math.Sqrt(float64(filters))
+			require.InDelta(t, want, hits, 4*sigma, "%s of %d keys: rate %v", s, keys, p)
+		}
+	}
+}
+
+// TestViewDamage: whatever happens to a trailer or a length is noticed.
+func TestViewDamage(t *testing.T) {
+	tried := 0
+	refused := func(data []byte) {
+		_, err := NewView(data)
+		require.True(t, err != nil, "%x", data)
+		require.True(t, isAny(err, ErrCorrupt, ErrIncompatible), "%v", err)
+		tried++
+	}
+	for _, s := range viewable {
+		for _, keys := range []int{1, 40} {
+			data := built(t, 10, keys, WithStrategy(s), WithSeed(3))
+			at := len(data) - viewTrailer
+			for i := at; i < len(data); i++ {
+				for x := 1; x < 256; x++ {
+					damaged := bytes.Clone(data)
+					damaged[i] ^= byte(x)
+					refused(damaged)
+				}
+				for j := at; j < i; j++ { // two bits
+					for bits := range 64 {
+						damaged := bytes.Clone(data)
+						damaged[i] ^= 1 << (bits % 8)
+						damaged[j] ^= 1 << (bits / 8)
+						refused(damaged)
+					}
+				}
+			}
+			for length := range data {
+				refused(data[:length])
+				refused(append(bytes.Clone(data[:length]), data[at:]...)[len(data)-at:]) // bits lost in the middle
+			}
+			for more := 1; more < 100; more++ {
+				refused(append(bytes.Clone(data), make([]byte, more)...))
+				refused(append(make([]byte, more), data...))
+			}
+		}
+	}
+	t.Logf("%d damages, all refused", tried)
+}
+
+// forgeView returns bits with a trailer whose check is right.
+func forgeView(bits int, seed uint64, k, strategy, hash, version byte) []byte {
+	meta := uint32(k) | uint32(strategy)<<8 | uint32(hash)<<16 | uint32(version)<<24
+	dst := binary.LittleEndian.AppendUint64(make([]byte, bits/8), seed)
+	dst = binary.LittleEndian.AppendUint32(dst, meta)
+	return binary.LittleEndian.AppendUint32(dst, viewCheck(uint64(bits), seed, meta))
+}
+
+func TestViewForged(t *testing.T) {
+	for _, c := range []struct {
+		bits                       int
+		k, strategy, hash, version byte
+		want                       error
+	}{
+		{512, 7, 1, 1, 1, nil},
+		{512, 8, 5, 1, 1, nil},
+		{8, 64, 1, 0, 1, nil},
+		{0, 7, 1, 1, 1, ErrCorrupt},
+		{512, 0, 1, 1, 1, ErrCorrupt},
+		{512, 65, 1, 1, 1, ErrCorrupt},
+		{512, 8, 0, 1, 1, ErrCorrupt},
+		{512, 8, 6, 1, 1, ErrCorrupt},
+		{512, 8, 34, 1, 1, ErrCorrupt},
+		{512, 8, 255, 1, 1, ErrCorrupt},
+		{512, 7, 3, 1, 1, ErrCorrupt},
+		{512, 6, 4, 1, 1, ErrCorrupt},
+		{512, 12, 5, 1, 1, ErrCorrupt},
+		{512, 0, 5, 1, 1, ErrCorrupt},
+		{512, 72, 5, 1, 1, ErrCorrupt},
+		{504, 8, 2, 1, 1, ErrCorrupt},
+		{520, 8, 5, 1, 1, ErrCorrupt},
+		{512, 8, 5, 2, 1, ErrCorrupt},
+		{512, 8, 5, 1, 0, ErrCorrupt},
+		{512, 8, 5, 1, 2, ErrIncompatible},
+	} {
+		data := forgeView(c.bits, 0, c.k, c.strategy, c.hash, c.version)
+		v, err := NewView(data)
+		if c.want == nil {
+			require.NoError(t, err)
+			require.Equal(t, c.hash == 0, v.ContainsString("x"))
+			continue
+		}
+		require.ErrorIs(t, err, c.want, "%+v", c)
+	}
+}
+
+// TestViewsAreFrozen: the bytes of each strategy, for ever.
+func TestViewsAreFrozen(t *testing.T) {
+	for _, c := range []struct {
+		s    Strategy
+		bits float64
+		opts []Option
+		want string
+	}{
+		{DoubleHashing, 10, nil, "19d393c69cac410000000000000000070101013c7b2b2d"},
+		{DoubleHashing, 10, []Option{WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101d2265428"},
+		{DoubleHashing, 10, []Option{WithKey(testKey)}, "821ca07acf30e4000000000000000007010001335e3fa0"},
+		{Blocked1, 5, nil, "0018000000000002000000000000000030080000000000000000000000000000000000000000000000000200400000010000000000000000840000800000230000000000000000000302010156c30f40"},
+		{Blocked, 10, nil, "001800000200000030020000000000000000000040000003800400000100230000000000000000000008001a0000008200000000000000000449028080804000000000000000000006030101030f2f62"},
+		{Blocked, 16, nil, "10120000020000000004000041002102000102000000008204080090800040002088000008000000800040040040020100000000000000008068848a008000000000000000000000080401017d535260"},
+		{Blocked, 40, nil, "1410a000400031004408028001010002a80806000000030100c9004a008000000006200043000016810500108002408000a86004084000118020c48009200008000000000000000010050101bf18a91c"},
+	} {
+		data := built(t, c.bits, 5, append(c.opts, WithStrategy(c.s))...)
+		require.Equal(t, c.want, hex.EncodeToString(data), "%s at %v", c.s, c.bits)
+		raw, err := hex.DecodeString(c.want)
+		require.NoError(t, err)
+		v, err := NewView(raw)
+		require.NoError(t, err)
+		for i := range 5 {
+			require.True(t, v.Contains(viewKey(i)))
+		}
+	}
+}
+
+func TestViewBuilder(t *testing.T) {
+	b, err := NewViewBuilder(10)
+	require.NoError(t, err)
+	b.Add([]byte("a"))
+	b.Add([]byte("a"))
+	b.Add([]byte("b"))
+	b.AddHash(MustNew(1, 0.1).Hash([]byte("b")))
+	require.Equal(t, 3+viewTrailer, b.SizeBytes(), "two keys, each once")
+	before := []byte("what was there before")
+	data := b.AppendTo(bytes.Clone(before))
+	require.Equal(t, before, data[:len(before)])
+	v, err := NewView(data[len(before):])
+	require.NoError(t, err)
+	require.True(t, v.ContainsString("a") && v.ContainsString("b"))
+
+	require.Equal(t, 1+viewTrailer, b.SizeBytes(), "no keys")
+	dirty := bytes.Repeat([]byte{255}, 100)
+	none, err := NewView(b.AppendTo(dirty[:0]))
+	require.NoError(t, err)
+	for i := range 100 {
+		require.False(t, none.Contains(viewKey(i)))
+	}
+
+	for _, c := range []struct {
+		bits float64
+		opt  Option
+		want error
+		text string
+	}{
+		{0.5, WithSeed(0), ErrInvalid, "0.5 bits a key, want 1 to 1000"},
+		{1001, WithSeed(0), ErrInvalid, "1001 bits a key"},
+		{math.NaN(), WithSeed(0), ErrInvalid, "NaN bits a key"},
+		{10, WithStrategy(SeededHashing), ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing or Blocked`},
+		{10, WithStrategy(NewStrategy("own", Definition{Index: doubleIndex})), ErrInvalid, `a view with strategy "own"`},
+		{10, nil, ErrInvalid, "nil"},
+	} {
+		_, err := NewViewBuilder(c.bits, c.opt)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorContains(t, err, c.text)
+	}
+}
+
+func TestSchemeViewRefuses(t *testing.T) {
+	s := MustNew(100, 0.01).Scheme()
+	for _, size := range []int{0, 1, 127, 129, 120} {
+		_, err := s.View(make([]byte, size))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, fmt.Sprintf("%d bytes, want 128", size))
+	}
+	_, err := Scheme{}.View(nil)
+	require.ErrorIs(t, err, ErrInvalid)
+	_, err = MustNew(100, 0.01, WithStrategy(SeededHashing)).Scheme().View(make([]byte, 128))
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
+func TestViewAllocatesNothing(t *testing.T) {
+	data := built(t, 10, 1000)
+	b, err := NewViewBuilder(10)
+	require.NoError(t, err)
+	buf := make([]byte, 0, 4000)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		var key [8]byte
+		v, err := NewView(data)
+		if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsHash(1, 2) {
+			panic("these are not in it")
+		}
+		for i := range 100 {
+			key[0] = byte(i)
+			b.Add(key[:])
+		}
+		buf = b.AppendTo(buf[:0])
+	}))
+}
+
+// FuzzView: no bytes make it panic or read outside, and those that it takes are a filter.
+func FuzzView(f *testing.F) {
+	for _, s := range viewable {
+		f.Add(built(f, 10, 3, WithStrategy(s)), []byte("key 1"), false)
+	}
+	f.Add(forgeView(512, 0, 8, 6, 1, 1), []byte("x"), true)
+	f.Add([]byte{}, []byte{}, true)
+	f.Fuzz(func(t *testing.T, data, key []byte, forge bool) {
+		data = bytes.Clone(data)                           // exactly as long as it is
+		if n := len(data) - viewTrailer; forge && n >= 0 { // a check that is right
+			meta := binary.LittleEndian.Uint32(data[n+8:])
+			binary.LittleEndian.PutUint32(data[n+12:], viewCheck(uint64(n)*8, binary.LittleEndian.Uint64(data[n:]), meta))
+		}
+		v, err := NewView(data)
+		if err != nil {
+			if !isAny(err, ErrCorrupt, ErrIncompatible) {
+				t.Fatal(err)
+			}
+			v.Contains(key)
+			return
+		}
+		n := len(data) - viewTrailer
+		was := v.Contains(key)
+		if data[n+10] == viewOther {
+			if !was {
+				t.Fatal("a hash that is not named, and an answer of false")
+			}
+			return
+		}
+		h := hasher{hash: &murmur3Hash, k0: binary.LittleEndian.Uint64(data[n:])}
+		h1, h2 := h.sum(key)
+		if was != v.ContainsHash(h1, h2) {
+			t.Fatal("Contains and ContainsHash differ")
+		}
+		addToBytes(data[:n], uint64(n)*8, int(data[n+8]), data[n+9], h1, h2^doubleXor)
+		if !v.Contains(key) {
+			t.Fatal("a key that was added is missed")
+		}
+	})
+}
+
+func isAny(err error, sentinels ...error) bool {
+	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
+}
