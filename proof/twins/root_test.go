@@ -215,7 +215,7 @@ var rootTwins = []twin{
 	{name: "a view of words in the machine's order", slow: true, tests: []string{"TestViewIsTheFilter"}, edits: one("view_kernels.go", `binary.LittleEndian.PutUint64(p[i%8*8:], p`, `binary.BigEndian.PutUint64(p[i%8*8:], p`)},
 	{name: "a view looks at k-1 bits", tests: []string{"TestViewIsTheFilter", "TestViewOfAnyK"}, edits: one("view_kernels.go", `	for ; k >= 4; k -= 4 {`, `	for k--; k >= 4; k -= 4 {`)},
 	{name: "a view whose check is not looked at", tests: []string{"TestViewDamage"}, edits: one("view.go", `meta) != binary.LittleEndian.Uint32(t[12:]) ||`, `meta) != binary.LittleEndian.Uint32(t[12:]) && false ||`)},
-	{name: "a view takes any k", tests: []string{"TestViewForged"}, edits: one("view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK`)},
+	{name: "a view takes any k", tests: []string{"TestViewForged"}, edits: one("view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK+z`)},
 	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, edits: one("view_build.go", `seed, hash = 0, viewOther`, `seed = 0`)},
 
 	// No lock, no allocation.
