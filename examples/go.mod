@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/dustin/go-humanize v1.1.0
-	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/temoto/robotstxt v1.1.2
@@ -15,8 +14,6 @@ require (
 
 require (
 	github.com/dchest/siphash v1.2.3 // indirect
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.49.0 // indirect
