@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -130,7 +131,11 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 		for i := range group {
 			(*block)(f.block(d[i].h1))[0].Load()
 		}
-	case f.kernel == idDoubleHashing:
+	case f.kernel == kernelSplitVectors || f.kernel == idSplitBlock:
+		for i := range group {
+			atomic.LoadUint64((*uint64)(f.splitBlock(d[i].h1)))
+		}
+	case f.kernel == idDoubleHashing || f.kernel == kernelDoubleStraight:
 		for i := range group {
 			x, y := d[i].h1, d[i].h2^doubleXor
 			for range f.k {

@@ -106,6 +106,9 @@ func (f *BloomFilter) Add(key []byte) bool {
 	switch f.hash {
 	case idMapHash:
 		h1 := maphash.Bytes(mapSeed, key)
+		if f.kernel == kernelSplitVectors {
+			return splitAdd(f, h1)
+		}
 		if f.kernel == idBlocked2 { // blocked2Add without the call
 			y, p := widen(h1)^doubleXor, f.block(h1)
 			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
@@ -163,6 +166,10 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return blocked1Add(f, h1, h2)
 	case idBlocked8:
 		return blocked8Add(f, h1, h2)
+	case kernelSplitVectors:
+		return splitAdd(f, h1)
+	case idSplitBlock:
+		return splitAddGo(f, h1)
 	case idGuavaMitz64:
 		return mitz64Add(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:
@@ -194,6 +201,9 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	switch f.hash {
 	case idMapHash:
 		h1 := maphash.Bytes(mapSeed, key)
+		if f.kernel == kernelSplitVectors {
+			return splitContains(f, h1)
+		}
 		if f.kernel == idBlocked2 { // blocked2Contains without the call
 			y, p := widen(h1)^doubleXor, f.block(h1)
 			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
@@ -238,6 +248,10 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return blocked1Contains(f, h1, h2)
 	case idBlocked8:
 		return blocked8Contains(f, h1, h2)
+	case kernelSplitVectors:
+		return splitContains(f, h1)
+	case idSplitBlock:
+		return splitContainsGo(f, h1)
 	case idGuavaMitz64:
 		return mitz64Contains(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
 	case idGuavaMitz32:

@@ -79,7 +79,7 @@ func TestNoMissAndFewFalsePositives(t *testing.T) {
 			}
 		}
 		require.Greater(t, added, n-n/100, "an Add that answers false for a new key is a false positive")
-		if !s.blocked() {
+		if !inBlocks(s) {
 			require.InDelta(t, 0.5, f.FillRatio(), 0.02)
 		}
 	}

@@ -28,7 +28,7 @@ func portables(t testing.TB) map[string]portable {
 	}
 	for _, s := range allStrategies {
 		params := Params{N: 100, P: 0.01, M: 961, K: 7}
-		if s.blocked() {
+		if inBlocks(s) {
 			params.M, params.K = 1024, 8
 		}
 		opts, needed := []Option{WithStrategy(s)}, []Option(nil)

@@ -50,6 +50,9 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 	if z := f.kernel.groups(); z > 0 {
 		return blockedTally(f.bits, int(f.k)/z, z)
 	}
+	if f.scheme.orNone().strategy.id() == idSplitBlock {
+		return splitTally(f.bits)
+	}
 	if d := f.scheme.orNone().strategy.get(); d.Rate != nil {
 		ones = f.bits.count()
 		if n := f.countOf(ones); n < math.MaxUint64 {

@@ -164,7 +164,7 @@ func TestEstimatesOfAnyFill(t *testing.T) {
 	for _, s := range allStrategies {
 		for _, k := range []int{1, 2, 4, 8, 16, maxK} {
 			f, err := NewWithParams(Params{M: 1024, K: k}, WithStrategy(s))
-			if s.blocked() && k%s.groups() != 0 {
+			if !canHave(s, 1024, k) {
 				require.ErrorIs(t, err, ErrInvalid)
 				continue
 			}

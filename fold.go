@@ -12,12 +12,13 @@ import (
 // DoubleHashing maps a uniform x to the position floor(x·m/2^64). With m/f in place of m
 // that is floor(position/f), for every f that divides m: bit j of the smaller filter is
 // the OR of f neighbours, bits jf to jf+f-1. Blocked chooses its block so, and leaves the
-// bits within the block where they are: block j is the OR of f neighbouring blocks.
+// bits within the block where they are: block j is the OR of f neighbouring blocks. So does
+// SplitBlock.
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
 // that one: bit for bit, by merging neighbours. It is for who does not know n: make the
 // filter large, and shrink it when the keys are in. The filter itself stays as it is. The
-// factor must divide m; for [Blocked], the number of blocks.
+// factor must divide m; for [Blocked] and [SplitBlock], the number of blocks.
 //
 // The result has the same k, hash and P, and as N the number of keys for which it keeps P,
 // about N/factor; both are 0 if P is unknown. k was chosen for more bits a key: a filter
@@ -29,7 +30,7 @@ import (
 // bits of later ones, which are in f alone.
 //
 // The error wraps [ErrInvalid] if factor is 0 or does not divide, and if the strategy has
-// no exact smaller filter, as all but [DoubleHashing] and [Blocked].
+// no exact smaller filter, as all but [DoubleHashing], [Blocked] and [SplitBlock].
 func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
 	s := f.scheme.orNone()
 	unit, err := s.strategy.foldUnit()
@@ -106,6 +107,8 @@ func (s Strategy) foldUnit() (uint64, error) {
 		return 1, nil
 	case s.groups() > 0:
 		return blockBits, nil
+	case s.id() == idSplitBlock:
+		return splitBits, nil
 	}
 	return 0, fmt.Errorf("%w: a filter with strategy %q has no exact fold", ErrInvalid, s)
 }
@@ -118,10 +121,13 @@ func (f *BloomFilter) fold(factor uint64, p float64) *BloomFilter {
 		params.N = s.keysFor(params, s.params.N/factor)
 	}
 	var bits bitArray
-	if s.strategy.id() == idDoubleHashing {
+	switch s.strategy.id() {
+	case idDoubleHashing:
 		bits = foldBits(f.bits, factor, s.params.M)
-	} else {
-		bits = foldBlocks(f.bits, int(factor))
+	case idSplitBlock:
+		bits = foldBlocks(f.bits, int(factor), splitWords)
+	default:
+		bits = foldBlocks(f.bits, int(factor), blockWords)
 	}
 	made := &scheme{params: params, strategy: s.strategy, hash: s.hash, divisor: divide.New(params.M)}
 	return made.filter(bits)
@@ -135,8 +141,8 @@ func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	}) - 1
 }
 
-// foldBlocks returns neighbouring blocks merged.
-func foldBlocks(from bitArray, factor int) bitArray {
+// foldBlocks returns neighbouring blocks of so many words merged.
+func foldBlocks(from bitArray, factor, blockWords int) bitArray {
 	to := makeWords(uint64(len(from) / factor))
 	for i := range to {
 		word := uint64(0)

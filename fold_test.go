@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var foldable = append(blockeds, DoubleHashing)
+var foldable = append(blockeds, DoubleHashing, SplitBlock)
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the
 // same keys, added one by one.

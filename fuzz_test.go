@@ -22,7 +22,11 @@ var fuzzShapes = func() (shapes []Scheme) {
 			shapes = append(shapes, shape)
 		}
 	}
-	return shapes
+	split, err := NewSchemeWithParams(Params{M: 1 << 17, K: splitK}, WithStrategy(SplitBlock))
+	if err != nil {
+		panic(err)
+	}
+	return append(shapes, split)
 }()
 
 // FuzzAgainstMap reads its input as a program of operations and runs it on two

@@ -196,7 +196,7 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		"golden multiples": func(i uint64) (h1, h2 uint64) { return Digest64(i * 0x9e3779b97f4a7c15) },
 		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, widen(h1) },
 	}
-	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, GuavaMitz64, GuavaMitz32, lowAndHigh} {
+	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock, GuavaMitz64, GuavaMitz32, lowAndHigh} {
 		params := Params{M: 102_400, K: 8}
 		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
 			f := must(NewWithParams(params, WithStrategy(s)))

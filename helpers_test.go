@@ -32,13 +32,27 @@ func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 var (
 	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	independent = []Strategy{DoubleHashing, SeededHashing}
-	ours        = append(append([]Strategy{}, independent...), blockeds...)
+	ours        = append(append(append([]Strategy{}, independent...), blockeds...), SplitBlock)
 	foreigns    = []Strategy{GuavaMitz32, GuavaMitz64, BitsAndBlooms}
 	custom      = NewStrategy("triple", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
 	}})
 	allStrategies = append(append([]Strategy{custom, ownDouble, ownSeeded}, ours...), foreigns...)
 )
+
+// inBlocks reports whether all of a key's bits are in one block.
+func inBlocks(s Strategy) bool { return s.blocked() || s == SplitBlock }
+
+// canHave reports whether a filter with the strategy can have these m and k.
+func canHave(s Strategy, m uint64, k int) bool {
+	switch {
+	case s == SplitBlock:
+		return m%splitBits == 0 && k == splitK
+	case s.blocked():
+		return m%blockBits == 0 && k%s.groups() == 0
+	}
+	return true
+}
 
 // addressOf returns where in memory the first word is.
 func addressOf(b bitArray) uintptr { return uintptr(unsafe.Pointer(&b[0])) }

@@ -29,7 +29,7 @@ func TestBeyond33Bits(t *testing.T) {
 	for _, c := range []struct {
 		s Strategy
 		k int
-	}{{DoubleHashing, 8}, {Blocked2, 6}} {
+	}{{DoubleHashing, 8}, {Blocked2, 6}, {SplitBlock, 8}} {
 		f, err := NewWithParams(Params{M: m, K: c.k}, WithStrategy(c.s))
 		require.NoError(t, err)
 
@@ -55,7 +55,7 @@ func TestBeyond33Bits(t *testing.T) {
 		for i, count := range counts {
 			want := ones / 64
 			sigma := math.Sqrt(want)
-			if c.s.blocked() {
+			if inBlocks(c.s) {
 				sigma *= math.Sqrt(float64(c.k)) // a key's bits are all in the same part
 			}
 			if math.Abs(count-want) > 5*sigma {
@@ -80,7 +80,7 @@ func TestBeyond33Bits(t *testing.T) {
 		}
 		want := f.EstimatedFalsePositiveRate()
 		lower, upper := math.Pow(0.5, float64(c.k)), math.Pow(0.75, float64(c.k))
-		if c.s.blocked() {
+		if inBlocks(c.s) {
 			require.InEpsilon(t, (lower+upper)/2, want, 0.06) // words differ by chance, which adds some
 		} else {
 			require.InEpsilon(t, math.Pow(0.625, float64(c.k)), want, 0.01)

@@ -94,7 +94,8 @@ func EstimatedN(m uint64, k int, x uint64) float64 {
 //
 // It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
 // or what the strategy allows, for Blocked an m that is not a multiple of 512 or a k
-// that is not one of z.
+// that is not one of z, for [SplitBlock] an m that is not a multiple of 256 or a k other
+// than 8.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	d := s.get()
 	if d.check(m, k) != nil {
@@ -149,7 +150,8 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 // smallest such k. (No other k does with fewer bits, up to the rounding of m; with
 // as many bits, fewer probes are faster.)
 //
-// m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits.
+// m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits, for
+// SplitBlock, whose k is 8, of 256.
 // Apart from that it exceeds [OptimalM] because k is a whole number, by less than
 // 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
 // is more than the bound asks for. For Blocked it is more, see there.
@@ -185,6 +187,9 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
 	}
 	if d := s.get(); d.rules() {
+		if s.id() == idSplitBlock && (p < minSplitP || p > maxSplitP) {
+			return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, minSplitP, maxSplitP)
+		}
 		err := d.sizeByRules(&params)
 		return params, s, err
 	}

@@ -31,7 +31,7 @@ func TestRateIsKept(t *testing.T) {
 		{10_000, 1e-4, 8, 4_000_000},
 		{100_000, 0.01, 2, 400_000},
 	}
-	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8} {
+	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock} {
 		for _, c := range cases {
 			t.Run(fmt.Sprintf("strategy=%s/n=%d/p=%g", s, c.n, c.p), func(t *testing.T) { c.check(t, s) })
 		}
@@ -44,7 +44,7 @@ func TestRateIsKept(t *testing.T) {
 	}
 	// Where plain double hashing is off by a factor of 50 to 90, and blocked filters
 	// sized by the classical formula by one of 30.
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
+	for _, s := range []Strategy{DoubleHashing, Blocked, SplitBlock} {
 		for _, c := range []rateCase{{3, 1e-6, 2000, 20_000_000}, {100, 1e-6, 400, 20_000_000}} {
 			t.Run(fmt.Sprintf("strategy=%s/n=%d/p=%g", s, c.n, c.p), func(t *testing.T) { c.check(t, s) })
 		}

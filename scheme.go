@@ -43,6 +43,11 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	switch {
 	case kernel.groups() > 0:
 		units /= blockBits
+	case kernel == idSplitBlock:
+		units /= splitBits
+		if splitVectors(bits) {
+			kernel = kernelSplitVectors
+		}
 	case kernel == idDoubleHashing:
 		kernel = kernelOfDouble(s.params.M, s.params.K)
 	}

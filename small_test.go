@@ -14,6 +14,9 @@ import (
 func TestFilterForNoKeys(t *testing.T) {
 	for _, s := range append([]Strategy{Blocked}, allStrategies...) {
 		for _, p := range []float64{0.5, 0.01, 1e-9} {
+			if s == SplitBlock {
+				p = max(p, minSplitP)
+			}
 			f, err := New(0, p, WithStrategy(s))
 			require.NoError(t, err, "%s p=%v", s, p)
 			params, err := ParamsFor(0, p, s)

@@ -7,7 +7,7 @@ import (
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
-// of this package are [DoubleHashing], [Blocked] and [SeededHashing], and those of
+// of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing], and those of
 // other systems, [GuavaMitz64], [GuavaMitz32] and [BitsAndBlooms]; [NewStrategy] makes
 // others. The zero Strategy is none, and [New] refuses it.
 //
@@ -60,11 +60,13 @@ const (
 	idGuavaMitz32
 	idGuavaMitz64
 	idBitsAndBlooms
+	idSplitBlock
 )
 
 // Kernels that a filter has in place of its strategy's own. They are in no file.
 const (
 	kernelDoubleStraight strategyID = 128 + iota
+	kernelSplitVectors
 )
 
 // same reports whether two strategies put keys in the same places.
@@ -103,7 +105,7 @@ func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwn
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{
 	&doubleHashing, &seededHashing, &blocked, &blocked1, &blocked2, &blocked4, &blocked8,
-	&guavaMitz32, &guavaMitz64, &bitsAndBlooms,
+	&guavaMitz32, &guavaMitz64, &bitsAndBlooms, &splitBlock,
 }
 
 // How an add finds its one winner

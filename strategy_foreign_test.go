@@ -130,6 +130,9 @@ func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 func TestLargeKIsForForeignStrategies(t *testing.T) {
 	for _, s := range allStrategies {
 		p := Params{M: 512 * 64, K: 64}
+		if !canHave(s, p.M, p.K) {
+			continue
+		}
 		_, err := NewWithParams(p, WithStrategy(s))
 		require.NoError(t, err)
 		p.K = 72

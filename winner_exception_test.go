@@ -24,7 +24,7 @@ func TestExceptionIsRare(t *testing.T) {
 	if *races > 0 {
 		rounds = *races / 8
 	}
-	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked8} {
+	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked8, SplitBlock} {
 		for _, m := range []uint64{512, 5120} {
 			params := Params{M: m, K: 8}
 			perFilter := int(m / 16) // pairs: about a p of 0.4 % in the end

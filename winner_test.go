@@ -285,6 +285,8 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		{2, rounds, Params{M: 1 << 14, K: 8}, Blocked4, 8},
 		{2, rounds / 4, Params{M: 1 << 14, K: 16}, Blocked8, 8},
 		{3, rounds / 16, Params{M: 512, K: 24}, Blocked4, 1},
+		{2, rounds, Params{M: 1 << 14, K: 8}, SplitBlock, 8},
+		{3, rounds / 16, Params{M: 256, K: 8}, SplitBlock, 1},
 		// Most of the probes coincide: 7 on 5 bits. One key to a filter, for a
 		// second one might be there already.
 		{2, rounds / 4, Params{M: 5, K: 7}, DoubleHashing, 1},

@@ -16,7 +16,7 @@ import (
 )
 
 var strategies = []bloom.Strategy{
-	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8,
+	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8, bloom.SplitBlock,
 	bloom.BitsAndBlooms, bloom.GuavaMitz32, bloom.GuavaMitz64,
 	bloom.NewStrategy("own", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }}),
 }

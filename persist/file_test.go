@@ -28,6 +28,7 @@ func TestFileIsTheFilter(t *testing.T) {
 		"blocked and key": {bloom.WithStrategy(bloom.Blocked), bloom.WithKey([16]byte{1, 2, 3})},
 		"blocked 1":       {bloom.WithStrategy(bloom.Blocked1)},
 		"blocked 8":       {bloom.WithStrategy(bloom.Blocked8)},
+		"split block":     {bloom.WithStrategy(bloom.SplitBlock)},
 		"seeded":          {bloom.WithStrategy(bloom.SeededHashing)},
 		"guava 32":        {bloom.WithStrategy(bloom.GuavaMitz32)},
 		"guava 64":        {bloom.WithStrategy(bloom.GuavaMitz64)},

@@ -231,6 +231,7 @@ func schemes(t *testing.T) map[string]bloom.Scheme {
 	}{
 		{bloom.DoubleHashing, 7}, {bloom.SeededHashing, 7}, {custom, 5},
 		{bloom.Blocked1, 7}, {bloom.Blocked2, 8}, {bloom.Blocked4, 8}, {bloom.Blocked8, 16},
+		{bloom.SplitBlock, 8},
 	} {
 		for name, m := range map[string]uint64{"wide": 1 << 20, "narrow": 512} {
 			if name == "narrow" && c.s.Name() == "double-hashing" {

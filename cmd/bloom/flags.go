@@ -72,7 +72,7 @@ func (r *rate) Set(text string) error {
 
 // strategies are those that a filter can be made with, in the order of the help.
 var strategies = []bloom.Strategy{
-	bloom.DoubleHashing, bloom.Blocked, bloom.SeededHashing,
+	bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing,
 	bloom.GuavaMitz64, bloom.GuavaMitz32, bloom.BitsAndBlooms,
 }
 

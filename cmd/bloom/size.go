@@ -15,8 +15,9 @@ const sizeHelp = `Computes the filter that -n keys at rate -p need, per strategy
 memory would do to the rate. The figures are the true ones, which hold for every n, not
 the textbook's approximation.
 
-double-hashing needs the least memory. blocked needs some more and is the fastest: all bits
-of a key are in one cache line. seeded-hashing hashes a key k times, and is slow.`
+double-hashing needs the least memory. blocked needs some more and is fast: all bits
+of a key are in one cache line. split-block is the fastest, and worth its memory down to
+0.1 % or so. seeded-hashing hashes a key k times, and is slow.`
 
 func newSize(e *env) *cobra.Command {
 	var pl plan
@@ -69,7 +70,7 @@ type sizing struct {
 // cannot have this p is left out, unless it is the only one.
 func sizesOf(n uint64, p float64, chosen []bloom.Strategy) (sizes []sizing, err error) {
 	if chosen == nil {
-		chosen = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SeededHashing}
+		chosen = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing}
 	}
 	for _, s := range chosen {
 		scheme, failed := bloom.NewScheme(n, p, bloom.WithStrategy(s))
@@ -130,7 +131,7 @@ func printSizes(w io.Writer, sizes []sizing) error {
 
 // bestAt returns the k of the lowest rate for a share of a filter's bits.
 func bestAt(s sizing, share float64) (m uint64, k int, rate float64) {
-	step, unit := 1, uint64(64) // what k and m must be multiples of
+	step, most, unit := 1, 64, uint64(64) // what k is a multiple of, and its most; what m is a multiple of
 	switch s.resolved.Name() {
 	case bloom.Blocked1.Name():
 		unit = 512
@@ -140,10 +141,12 @@ func bestAt(s sizing, share float64) (m uint64, k int, rate float64) {
 		step, unit = 4, 512
 	case bloom.Blocked8.Name():
 		step, unit = 8, 512
+	case bloom.SplitBlock.Name():
+		step, most, unit = 8, 8, 256
 	}
 	m = max(1, uint64(math.Round(float64(s.M)*share/float64(unit)))) * unit
 	rate = 2
-	for c := step; c <= 64; c += step {
+	for c := step; c <= most; c += step {
 		r := s.resolved.FalsePositiveRate(m, c, s.N)
 		if r >= rate { // it falls with k, then rises
 			break

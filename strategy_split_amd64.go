@@ -1,0 +1,59 @@
+//go:build !purego && !race
+
+package bloom
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// Why vectors may be used beside locked instructions
+//
+// A lookup, and the look of an add before it sets anything, load a block as one vector of
+// 32 bytes while other goroutines set bits in it by locked instructions. Go's memory
+// model knows no such load, so this is an argument about x86, and the race detector,
+// which knows Go's model alone, is given the kernels in Go.
+//
+//   - A vector of 32 bytes is not loaded as a whole. But each of its aligned 8 bytes is:
+//     Intel's manual (volume 3, "Guaranteed atomic operations") and AMD's (volume 2,
+//     "Access atomicity") say so of aligned quadwords, and a block never lies across two
+//     cache lines, see splitVectors. So the vector is four words, each of which some
+//     store has left there, in no particular order: just what four atomic loads are.
+//     Every argument about the kernels in Go takes the loads in any order.
+//   - Bits are only ever set (but for Clear and Intersect, which say what they do to adds
+//     and lookups meanwhile). So of a key whose add has returned, each word has its bits
+//     in whatever moment it is loaded from then on.
+//   - "From then on" is what TSO gives: loads are not moved before earlier loads or
+//     locked instructions, whether they are of vectors or of words, and a locked
+//     instruction is seen by all processors before the next instruction. A goroutine
+//     that learns of an add's end, by whatever means Go's memory model knows, has loaded
+//     something that was stored after the add's last locked instruction. The compiler
+//     moves nothing across a call of assembly.
+//
+// An add sets its bits by CMPXCHG16B, two words at once, so that it needs two locked
+// instructions and not four. The proof in strategy.go holds for units of any size, and
+// for adds of different units in the same words, as when a second process without AVX2
+// maps the file: the flip of the last unit that lacks is the moment in which the key
+// becomes complete, and all who see the last lacking bit keep the unit that it is in for
+// the end.
+
+// splitVectors reports whether the kernels in assembly can be used for these words: if
+// the processor has the instructions, and all blocks are aligned. The words of a filter
+// that New made are; those that somebody else provides may begin anywhere.
+func splitVectors(b bitArray) bool {
+	return hasVectors && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%(splitBits/8) == 0
+}
+
+var (
+	hasVectors = cpu.X86.HasAVX2 && cpu.X86.HasCX16
+
+	// hasAVX512 saves a lookup the VZEROUPPER that AVX2 needs, 6 % of its time.
+	hasAVX512 = hasVectors && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL
+)
+
+//go:noescape
+func splitContains(f *BloomFilter, h1 uint64) bool
+
+//go:noescape
+func splitAdd(f *BloomFilter, h1 uint64) bool

@@ -1,0 +1,223 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// splitOver returns a filter with SplitBlock over the given words. goKernel keeps it from
+// the kernels in assembly.
+func splitOver(t testing.TB, words []atomic.Uint64, goKernel bool) *BloomFilter {
+	s, err := NewSchemeWithParams(Params{M: uint64(len(words)) * 64, K: splitK}, WithStrategy(SplitBlock))
+	require.NoError(t, err)
+	f, err := s.FilterOver(words)
+	require.NoError(t, err)
+	if goKernel {
+		f.kernel = idSplitBlock
+	}
+	return f
+}
+
+// TestSplitBlockIsParquets compares with the bytes that github.com/parquet-go/parquet-go
+// v0.32.0 has made of the same hashes, five for each block.
+func TestSplitBlockIsParquets(t *testing.T) {
+	for blocks, want := range map[uint64]struct {
+		sum   uint32
+		first uint64
+	}{
+		1:    {0x738d390d, 0x110a1004009050},
+		2:    {0xc8abcc9d, 0x800085000101042},
+		3:    {0xce534205, 0x80080200201001},
+		100:  {0xaa417f2e, 0x800900008800080},
+		4097: {0x5eef16de, 0x40002000000},
+	} {
+		f := splitOver(t, makeWords(blocks*splitWords), false)
+		for i := range 5 * blocks {
+			f.AddHash(mix(i), ^mix(i))
+		}
+		sum := crc32.NewIEEE()
+		for i := range f.bits {
+			_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, f.bits[i].Load()))
+		}
+		require.Equal(t, want.first, f.bits[0].Load(), "%d blocks", blocks)
+		require.Equal(t, want.sum, sum.Sum32(), "%d blocks", blocks)
+	}
+}
+
+// splitKernelsAgree tries the same digests on the kernels in use, on those in Go and on
+// the index function, each on words of its own.
+func splitKernelsAgree(t *testing.T, words []atomic.Uint64, digests []uint64) {
+	t.Helper()
+	used, goes := splitOver(t, words, false), splitOver(t, makeWords(uint64(len(words))), true)
+	plain, m := make(map[uint64]bool), uint64(len(words))*64
+	for i, h := range digests {
+		want := true
+		for j := range splitK {
+			want = want && plain[splitIndex(h, 0, j, m)]
+		}
+		if a, b := used.ContainsHash(h, 0), goes.ContainsHash(h, 0); a != want || b != want {
+			t.Fatalf("%d blocks, digest %d: Contains(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, want)
+		}
+		if i%3 == 0 {
+			continue
+		}
+		if a, b := used.AddHash(h, 0), goes.AddHash(h, 0); a == want || b == want {
+			t.Fatalf("%d blocks, digest %d: Add(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, !want)
+		}
+		for j := range splitK {
+			plain[splitIndex(h, 0, j, m)] = true
+		}
+	}
+	for i := range used.bits {
+		want := uint64(0)
+		for j := range uint64(64) {
+			if plain[uint64(i)*64+j] {
+				want |= 1 << j
+			}
+		}
+		if a, b := used.bits[i].Load(), goes.bits[i].Load(); a != want || b != want {
+			t.Fatalf("%d blocks: word %d is %#x and in Go %#x, want %#x", used.units, i, a, b, want)
+		}
+	}
+}
+
+// TestSplitKernelsAgree: in filters of one block to forty, in the words that New makes
+// and in words that begin anywhere, with 0 and the largest digest among the random ones.
+func TestSplitKernelsAgree(t *testing.T) {
+	for blocks := range uint64(40) {
+		r := rand.New(rand.NewPCG(1, blocks))
+		for skip := range uint64(8) {
+			digests := []uint64{0, 1<<64 - 1, 1<<32 - 1, ^uint64(1<<32 - 1)}
+			for range 20 * blocks {
+				digests = append(digests, r.Uint64())
+			}
+			for range blocks { // again
+				digests = append(digests, digests[r.IntN(len(digests))])
+			}
+			splitKernelsAgree(t, makeWords((blocks+1)*splitWords + skip)[skip:], digests)
+		}
+	}
+}
+
+func FuzzSplitKernels(f *testing.F) {
+	f.Add(uint8(0), uint8(0), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"))
+	f.Add(uint8(7), uint8(1), []byte("01234567890123456789abcd01234567"))
+	f.Fuzz(func(t *testing.T, blocks, skip uint8, data []byte) {
+		var digests []uint64
+		for ; len(data) >= 8; data = data[8:] {
+			digests = append(digests, binary.LittleEndian.Uint64(data))
+		}
+		splitKernelsAgree(t, makeWords((uint64(blocks)+1)*splitWords + uint64(skip%8))[skip%8:], digests)
+	})
+}
+
+// TestSplitKernelsBesideEachOther: adds by the kernels in assembly and by those in Go, as
+// of two processes that share a mapped file, find one winner for each key; lookups by
+// both never miss a key whose add has returned, while others set bits in the same words.
+func TestSplitKernelsBesideEachOther(t *testing.T) {
+	rounds := 1 << 14
+	if testing.Short() || raceDetector {
+		rounds = 1 << 11
+	}
+	words := makeWords(1 << 14)
+	filters := []*BloomFilter{splitOver(t, words, false), splitOver(t, words, true)}
+	won := make([]atomic.Int32, rounds)
+	start := barrier{goroutines: 2}
+	var missed atomic.Int32
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for g, f := range filters {
+		wg.Go(func() {
+			for i := range uint64(rounds) {
+				h := mix(i)
+				start.wait(i + 1)
+				if f.AddHash(h, 0) {
+					won[i].Add(1)
+				}
+				if !filters[1-g].ContainsHash(h, 0) {
+					missed.Add(1)
+				}
+			}
+		})
+	}
+	var background sync.WaitGroup
+	background.Go(func() { // locked instructions on the same words, which set nothing
+		for i := uint64(0); ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				words[mix(i)%uint64(len(words))].Or(0)
+				runtime.Gosched()
+			}
+		}
+	})
+	wg.Wait()
+	close(stop)
+	background.Wait()
+	require.Zero(t, missed.Load(), "keys whose add had returned")
+	for i := range won {
+		if n := won[i].Load(); n != 1 {
+			t.Fatalf("key %d has %d winners", i, n)
+		}
+	}
+}
+
+func TestSplitBlockParams(t *testing.T) {
+	for _, c := range []struct {
+		n    uint64
+		p    float64
+		bits float64 // a key
+	}{{1_000_000, 1e-2, 10.53}, {1_000_000, 1e-3, 16.89}, {1_000_000, 1e-4, 26.34}, {1_000_000, 1e-6, 64.66}} {
+		params, err := ParamsFor(c.n, c.p, SplitBlock)
+		require.NoError(t, err)
+		require.Equal(t, splitK, params.K)
+		require.InDelta(t, c.bits, float64(params.M)/float64(c.n), 0.005)
+		require.LessOrEqual(t, SplitBlock.FalsePositiveRate(params.M, 8, c.n), c.p)
+		require.Greater(t, SplitBlock.FalsePositiveRate(params.M-256, 8, c.n), c.p, "a block less is enough")
+		require.NoError(t, must(NewSchemeWithParams(params, WithStrategy(SplitBlock))).scheme.strategy.validate())
+	}
+	for _, p := range []float64{0.51, 0.9, 9.9e-8, 1e-12} {
+		_, err := New(1000, p, WithStrategy(SplitBlock))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, `with strategy "split-block", want 1e-07 to 0.5`)
+	}
+	for _, c := range []struct {
+		params Params
+		err    error
+		text   string
+	}{
+		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 bits a key with strategy "split-block", want 8`},
+		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 bits a key with strategy "split-block", want 8`},
+		{Params{M: 511, K: 8}, ErrInvalid, `m = 511 and k = 8 with strategy "split-block", want multiples of 256 and 1`},
+		{Params{M: 64, K: 8}, ErrInvalid, `m = 64 and k = 8`},
+		{Params{M: 1 << 40, K: 8}, ErrTooLarge, `m = 1099511627776 bits with strategy "split-block", want at most 1099511627520`},
+	} {
+		_, err := NewSchemeWithParams(c.params, WithStrategy(SplitBlock))
+		require.ErrorIs(t, err, c.err)
+		require.ErrorContains(t, err, c.text)
+	}
+	_, err := NewSchemeWithParams(Params{M: 1<<40 - 256, K: 8}, WithStrategy(SplitBlock))
+	require.NoError(t, err)
+	_, err = ParamsFor(200_000_000_000, 0.01, SplitBlock)
+	require.ErrorIs(t, err, ErrTooLarge)
+
+	bits, err := ParamsForBits(1000, 12, SplitBlock)
+	require.NoError(t, err)
+	require.Equal(t, Params{N: 1000, P: SplitBlock.FalsePositiveRate(12_032, 8, 1000), M: 12_032, K: 8}, bits)
+}
+
+// TestSplitSelectStaysInside: in place of a bounds check.
+func TestSplitSelectStaysInside(t *testing.T) {
+	for _, blocks := range []uint64{1, 2, 3, 1000, 1<<32 - 2, maxSplitBlocks} {
+		require.Equal(t, blocks-1, splitSelect(1<<64-1, blocks))
+		require.Zero(t, splitSelect(0, blocks))
+	}
+}
