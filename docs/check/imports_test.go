@@ -2,6 +2,7 @@ package check
 
 // What snippets may import must be in go.mod.
 import (
+	_ "github.com/prometheus/client_golang/prometheus"
 	_ "github.com/redis/go-redis/v9"
 	_ "github.com/seed3447c163/bloom"
 	_ "github.com/seed3447c163/bloom/cascade"
@@ -10,6 +11,7 @@ import (
 	_ "github.com/seed3447c163/bloom/interop/bitsandblooms"
 	_ "github.com/seed3447c163/bloom/interop/guava"
 	_ "github.com/seed3447c163/bloom/persist"
+	_ "github.com/seed3447c163/bloom/prombloom"
 	_ "github.com/seed3447c163/bloom/redisbloom"
 	_ "github.com/seed3447c163/bloom/rotating"
 	_ "github.com/seed3447c163/bloom/scalable"

@@ -18,6 +18,7 @@ import (
 var imports = []string{
 	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "iter", "log", "log/slog",
 	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "sync/atomic", "time",
+	"github.com/prometheus/client_golang/prometheus",
 	"github.com/redis/go-redis/v9",
 	"github.com/seed3447c163/bloom",
 	"github.com/seed3447c163/bloom/cascade",
@@ -26,6 +27,7 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/interop/bitsandblooms",
 	"github.com/seed3447c163/bloom/interop/guava",
 	"github.com/seed3447c163/bloom/persist",
+	"github.com/seed3447c163/bloom/prombloom",
 	"github.com/seed3447c163/bloom/redisbloom",
 	"github.com/seed3447c163/bloom/rotating",
 	"github.com/seed3447c163/bloom/scalable",

@@ -1,0 +1,194 @@
+package prombloom
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"iter"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/guard"
+)
+
+var update = flag.Bool("update", false, "write testdata/scrape.golden")
+
+// store has the keys "0" to "9", and "gone" in its list only.
+type store struct{}
+
+func (store) Keys(context.Context, []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, key := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "gone"} {
+			if !yield([]byte(key), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (store) Position(context.Context) ([]byte, error) { return []byte("0"), nil }
+
+func (store) get(_ context.Context, key []byte) (value struct{}, found bool, err error) {
+	if string(key) == "error" {
+		return value, false, errors.New("broken")
+	}
+	return value, len(key) == 1 && key[0] >= '0' && key[0] <= '9', nil
+}
+
+// ask looks keys up.
+func ask(g *guard.Guard, keys ...string) {
+	for _, key := range keys {
+		_, _, _ = guard.Get(context.Background(), g, []byte(key), store{}.get)
+	}
+}
+
+func newGuard(t *testing.T) *guard.Guard {
+	t.Helper()
+	g, err := guard.New("", 20, 1e-6, store{})
+	require.NoError(t, err)
+	return g
+}
+
+// remote is a filter somewhere else.
+type remote struct {
+	stats bloom.Stats
+	err   error
+	asked atomic.Int64
+	wait  func(ctx context.Context)
+}
+
+func (r *remote) Stats(ctx context.Context) (bloom.Stats, error) {
+	r.asked.Add(1)
+	if r.wait != nil {
+		r.wait(ctx)
+	}
+	return r.stats, r.err
+}
+
+func scrape(t *testing.T, c *Collector) string {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	require.NoError(t, registry.Register(c))
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	defer server.Close()
+	answer, err := http.Get(server.URL)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return string(body)
+}
+
+// TestScrape: what a server is told of a filter, a guard, one that is not ready, a filter
+// somewhere else, one that is full, and one that does not answer.
+func TestScrape(t *testing.T) {
+	c := New(time.Minute)
+	f := bloom.MustNew(1000, 0.01)
+	for i := range 500 {
+		f.Add([]byte{byte(i), byte(i >> 8)})
+	}
+	c.Add("memory", Local(f))
+	g := newGuard(t)
+	ask(g, "0", "x")
+	require.NoError(t, g.Open(t.Context()))
+	ask(g, "0", "1", "2", "gone", "x", "y", "z", "error") // the last is spared, too
+	_ = g.Put(func() error { return nil }, []byte("error"))
+	ask(g, "error")
+	c.Add("guard", Local(g))
+	c.Add("new", Local(newGuard(t)))
+	c.Add("redis", &remote{stats: f.Stats()})
+	c.Add("full", &remote{stats: bloom.Stats{N: 1, P: 0.5, M: 64, K: 1, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
+	c.Add("silent", &remote{err: errors.New("no connection")})
+	c.Add("removed", Local(f))
+	c.Remove("removed")
+
+	got := scrape(t, c)
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/scrape.golden", []byte(got), 0o644))
+	}
+	want, err := os.ReadFile("testdata/scrape.golden")
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+	problems, err := testutil.CollectAndLint(c)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
+// TestDocumented: every metric is in the package's doc comment.
+func TestDocumented(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	descs := make(chan *prometheus.Desc, 100)
+	New(0).Describe(descs)
+	close(descs)
+	for d := range descs {
+		name := strings.Split(d.String(), `"`)[1]
+		if name != "bloom_guard_building" { // "_building"
+			require.Contains(t, string(doc), name)
+		}
+	}
+}
+
+// TestInterval: a filter is asked once in an interval, a failure counts, too.
+func TestInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &remote{stats: bloom.Stats{M: 64, K: 1}, err: errors.New("broken")}
+		c := New(time.Minute)
+		c.Add("x", r)
+		up := func() float64 {
+			metrics := make(chan prometheus.Metric, 100)
+			c.Collect(metrics)
+			return float64(len(metrics))
+		}
+		for i, want := range []int64{1, 1, 1, 2, 2} {
+			require.EqualValues(t, map[bool]int{true: 8, false: 1}[i == 4 || i == 3], up())
+			require.Equal(t, want, r.asked.Load())
+			if i == 2 {
+				r.err = nil
+			}
+			time.Sleep(25 * time.Second)
+		}
+	})
+}
+
+// TestSlow: one that does not answer holds up the others for as long as is documented,
+// and then is down; who scrapes at the same time gets the same answer.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &remote{}
+		slow.wait = func(ctx context.Context) { <-ctx.Done(); slow.err = ctx.Err() }
+		c := New(time.Minute)
+		c.Add("slow", slow)
+		c.Add("fast", &remote{stats: bloom.Stats{M: 64}})
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				metrics := make(chan prometheus.Metric, 100)
+				c.Collect(metrics)
+				if len(metrics) != 9 {
+					t.Errorf("%d metrics", len(metrics))
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, timeout, time.Since(start))
+		require.EqualValues(t, 1, slow.asked.Load())
+	})
+}

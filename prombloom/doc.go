@@ -1,0 +1,30 @@
+// Package prombloom shows Bloom filters to Prometheus: how full they are, which
+// false-positive rate they promise and which they have, and what guards have done.
+//
+//	watch := prombloom.New(10 * time.Second)
+//	watch.Add("users", prombloom.Local(g))    // a guard, or any filter in memory
+//	watch.Add("seen", remote)                 // one in Redis
+//	prometheus.MustRegister(watch)
+//
+// All metrics have the label filter, the name that was given to Add.
+//
+//	bloom_up                             1, or 0 if the filter could not be asked
+//	bloom_size_bytes                     memory of the bits
+//	bloom_planned_keys                   n
+//	bloom_estimated_keys                 keys that are in, by the bits
+//	bloom_load_ratio                     bloom_estimated_keys / bloom_planned_keys
+//	bloom_fill_ratio                     share of the bits that are set
+//	bloom_false_positive_rate_promised   p, at n keys
+//	bloom_false_positive_rate_estimated  by the bits
+//
+// For a [guard.Guard], also what [guard.Guard.Counts] returns:
+//
+//	bloom_false_positive_rate_observed   since the guard was made
+//	bloom_guard_ready, _building         0 or 1
+//	bloom_guard_listed_keys              by the build under way, or the last one
+//	bloom_guard_added_keys               to the filter that is asked
+//	bloom_guard_builds_total             filters that were put in the place of another
+//	bloom_guard_lookups_total            with the label result: spared, found, false_positive, not_ready, failed
+//
+// alerts.yml has rules for the ones that somebody should look at.
+package prombloom
