@@ -271,7 +271,7 @@ func TestOneWinnerInEveryInterleaving(t *testing.T) {
 		goroutines int
 		births     int8
 		large      bool
-	}{{2, 3, false}, {3, 1, false}, {3, modelBirths, true}} {
+	}{{2, 3, false}, {3, 1, false}, {3, 2, true}} {
 		if c.large && !*effort.Long {
 			continue
 		}
