@@ -10,6 +10,7 @@ import (
 	_ "github.com/seed3447c163/bloom/guard"
 	_ "github.com/seed3447c163/bloom/interop/bitsandblooms"
 	_ "github.com/seed3447c163/bloom/interop/guava"
+	_ "github.com/seed3447c163/bloom/interop/rebloom"
 	_ "github.com/seed3447c163/bloom/persist"
 	_ "github.com/seed3447c163/bloom/prombloom"
 	_ "github.com/seed3447c163/bloom/redisbloom"

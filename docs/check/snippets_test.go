@@ -26,6 +26,7 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/guard",
 	"github.com/seed3447c163/bloom/interop/bitsandblooms",
 	"github.com/seed3447c163/bloom/interop/guava",
+	"github.com/seed3447c163/bloom/interop/rebloom",
 	"github.com/seed3447c163/bloom/persist",
 	"github.com/seed3447c163/bloom/prombloom",
 	"github.com/seed3447c163/bloom/redisbloom",

@@ -28,6 +28,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/exactlog"
 )
 
 // DefaultP is the false-positive rate that Guava's create takes where it is given
@@ -79,7 +80,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 //
 // Earlier versions round k differently, for few keys only: see [ParamsBefore33_4].
 func Params(n uint64, p float64) (bloom.Params, error) {
-	return params(n, p, func(uint64) float64 { return -log(p) / ln2 })
+	return params(n, p, func(uint64) float64 { return -exactlog.Log(p) / ln2 })
 }
 
 // ParamsBefore33_4 returns the parameters that BloomFilter.create of Guava 18 to 33.3
@@ -100,7 +101,7 @@ func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params
 	if !(p > 0 && p < 1) {
 		return result, fmt.Errorf("guava: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
-	bits := -float64(max(n, 1)) * log(p) / (ln2 * ln2)
+	bits := -float64(max(n, 1)) * exactlog.Log(p) / (ln2 * ln2)
 	if bits < 1 {
 		return result, fmt.Errorf("guava: %w: n = %d keys at p = %v need %.3g bits, and Guava rounds that to none", bloom.ErrInvalid, n, p, bits)
 	}

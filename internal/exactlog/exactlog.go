@@ -1,17 +1,18 @@
-package guava
+// Package exactlog has a correctly rounded logarithm.
+package exactlog
 
 import "math"
 
-// log returns the natural logarithm of x > 0, correctly rounded.
+// Log returns the natural logarithm of x > 0, correctly rounded.
 //
-// Guava's numbers of bits follow from Java's Math.log. Where -log2(p) is a hair beside a
-// half, one unit in the last place decides about k, and math.Log is off by that for one p
-// of a hundred. Java's, on the JVMs that were tried, is not: with this function
-// a million of p, among them all that are next to such a half, lead to Guava's m and k.
+// Other systems compute the numbers of their filters from logarithms in float64. Where the
+// number of bits or of probes is a hair beside a whole or a half one, one unit in the last
+// place decides. math.Log is off by that for one x of a hundred; the logarithms of the JVM and
+// of the C library that were tried are not.
 //
 // It takes x to 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
 // in pairs of float64, whose sum has twice the digits.
-func log(x float64) float64 {
+func Log(x float64) float64 {
 	f, e := math.Frexp(x) // also right for subnormal numbers
 	if f < math.Sqrt2/2 {
 		f, e = 2*f, e-1
@@ -26,8 +27,11 @@ func log(x float64) float64 {
 	return whole.plus(sum.times(s).times(pair{2, 0})).high
 }
 
-// ln2Rest is what ln2 lacks of the logarithm of 2.
-const ln2Rest = 2.319046813846299558e-17
+// ln2 and what it lacks of the logarithm of 2.
+const (
+	ln2     = 0x1.62e42fefa39efp-1
+	ln2Rest = 2.319046813846299558e-17
+)
 
 // A pair is the sum of two numbers, of which low is less than half a unit in the last
 // place of high.

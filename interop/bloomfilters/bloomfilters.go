@@ -1,0 +1,145 @@
+// Package bloomfilters shares Bloom filters with JavaScript: with the npm package
+// bloom-filters, version 3, in a browser or under Node. What a Go service fills, the page
+// asks, and the other way round.
+//
+//	f, err := bloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
+//	f.AddString("key")                       // filter.add('key')
+//	err = bloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
+//	f, err = bloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
+//
+// These are ordinary filters of package bloom. A key is a string in JavaScript and its
+// UTF-8 bytes here, or a Buffer there and its bytes here. (A string with half of a
+// surrogate pair has no UTF-8, and cannot be shared.)
+//
+// The hash has 32 bits, twice. That limits the filter: with more than about a million keys
+// its rate is well above p, and [New] refuses more bits than 2^32.
+package bloomfilters
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/xxh64"
+)
+
+// Strategy is that of bloom-filters: enhanced double hashing. For a digest (h1, h2) of
+// [Hash], the positions are
+//
+//	(h1 + i·h2 + (i³ - i)/6) mod m  for i = 0..k-1
+//
+// Source: Dillinger & Manolios 2004, "Bloom filters in probabilistic verification",
+// section 5.2.
+var Strategy = bloom.NewStrategy("npm-bloom-filters", bloom.Definition{
+	Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
+		return func(dst []uint64, h1, h2 uint64) {
+			for i := range dst {
+				n := uint64(i)
+				dst[i] = (h1 + n*h2 + (n*n*n-n)/6) % m
+			}
+		}, nil
+	},
+	MaxK: maxK,
+	MaxM: maxM,
+})
+
+const (
+	maxK = 255
+	maxM = 1 << 32 // no h1 is larger
+)
+
+// DefaultSeed is what a filter of bloom-filters has as long as its seed is not set.
+const DefaultSeed = 0x1234567890
+
+// maxSeed bounds the seeds: JavaScript counts in float64.
+const maxSeed = 1<<53 - 3
+
+// Hash is the hash of filters with [DefaultSeed]: h1 and h2 are the lower halves of the
+// key's XXH64 with the seeds s+1 and s+2, of which the lower halves count, where s is the
+// filter's seed.
+var Hash = hashOf(DefaultSeed)
+
+// HashOf is [Hash] for filters with another seed, from 0 to 2^53-3.
+//
+// The error wraps bloom.ErrInvalid.
+func HashOf(seed uint64) (bloom.Hash, error) {
+	if seed > maxSeed {
+		return bloom.Hash{}, fmt.Errorf("bloomfilters: %w: seed %d, want at most %d", bloom.ErrInvalid, seed, uint64(maxSeed))
+	}
+	if seed == DefaultSeed {
+		return Hash, nil
+	}
+	return hashOf(seed), nil
+}
+
+func hashOf(seed uint64) bloom.Hash {
+	first, second := uint64(uint32(seed+1)), uint64(uint32(seed+2))
+	return bloom.NewHash(hashName(seed), func(key []byte) (h1, h2 uint64) {
+		return uint64(uint32(xxh64.Sum(first, key))), uint64(uint32(xxh64.Sum(second, key)))
+	})
+}
+
+const hashPrefix = "npm-bloom-filters-xxh64:"
+
+func hashName(seed uint64) string { return fmt.Sprintf("%s%d", hashPrefix, seed) }
+
+// New returns an empty filter: what BloomFilter.create(n, p) makes, with the default seed.
+// Like that, it trusts the textbook's formulas and rounds k up.
+//
+// The option is [bloom.WithMaxBytes]. The error wraps bloom.ErrInvalid if n is 0, p is not
+// between 0 and 1, k is above 255 or an option is another one, and bloom.ErrTooLarge for
+// more than 2^32 bits or more memory than there is.
+func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	params, err := Params(n, p)
+	if err != nil {
+		return nil, err
+	}
+	return newFilter(params, Hash, opts)
+}
+
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. The
+// errors are those of [New].
+func Params(n uint64, p float64) (bloom.Params, error) {
+	params := bloom.Params{N: n, P: p}
+	if n == 0 {
+		return params, fmt.Errorf("bloomfilters: %w: n = 0 keys, want at least 1", bloom.ErrInvalid)
+	}
+	if !(p > 0 && p < 1) {
+		return params, fmt.Errorf("bloomfilters: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	}
+	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
+	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
+	if m > maxM {
+		return params, fmt.Errorf("bloomfilters: %w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, uint64(maxM))
+	}
+	k := math.Ceil(m / float64(n) * ln2)
+	if k > maxK {
+		return params, fmt.Errorf("bloomfilters: %w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+	}
+	params.M, params.K = uint64(m), int(k)
+	return params, nil
+}
+
+func newFilter(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	s, err := scheme(params, hash, opts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Filter()
+	if err != nil {
+		return nil, fmt.Errorf("bloomfilters: %w", err)
+	}
+	return f, nil
+}
+
+// scheme refuses options by which the filter would no longer be one of bloom-filters.
+func scheme(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (bloom.Scheme, error) {
+	s, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(hash)}, opts...)...)
+	if err != nil {
+		return s, fmt.Errorf("bloomfilters: %w", err)
+	}
+	if s.Strategy() != Strategy || s.HashFunc() != hash {
+		return s, fmt.Errorf("bloomfilters: %w: the options ask for strategy %q and hash %q, which bloom-filters does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+	}
+	return s, nil
+}

@@ -1,0 +1,293 @@
+package bloomfilters
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	update = flag.Bool("update", false, "write the golden files, by the real bloom-filters")
+	long   = flag.Bool("long", false, "compare many more keys and sizes")
+)
+
+// A testCase is a filter that both sides make.
+type testCase struct {
+	Name string   `json:"name"`
+	N    uint64   `json:"n"`
+	P    float64  `json:"p"`
+	Seed *uint64  `json:"seed"`
+	Keys []string `json:"keys"`
+}
+
+func seeds(s ...uint64) (list []*uint64) {
+	list = append(list, nil)
+	for i := range s {
+		list = append(list, &s[i])
+	}
+	return list
+}
+
+// keys returns keys of all lengths, in several alphabets.
+func keys(first, n uint64) []string {
+	texts := []string{"", "a", "äöü", "漢字かな", "😀 smile", "https://example.com/some/rather/long/path?with=query&and=more"}
+	list := make([]string, n)
+	for i := range list {
+		at := first + uint64(i)
+		list[i] = fmt.Sprint(texts[at%uint64(len(texts))], at)
+	}
+	return list
+}
+
+func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
+	params, err := Params(c.N, c.P)
+	require.NoError(t, err)
+	seed := uint64(DefaultSeed)
+	if c.Seed != nil {
+		seed = *c.Seed
+	}
+	hash, err := HashOf(seed)
+	require.NoError(t, err)
+	f, err := newFilter(params, hash, nil)
+	require.NoError(t, err)
+	f.AddManyStrings(c.Keys, nil)
+	return f
+}
+
+func answers(f *bloom.BloomFilter, probes []string) string {
+	var b strings.Builder
+	for _, key := range probes {
+		if f.ContainsString(key) {
+			b.WriteByte('1')
+		} else {
+			b.WriteByte('0')
+		}
+	}
+	return b.String()
+}
+
+func text(t *testing.T, f *bloom.BloomFilter) string {
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, f))
+	return b.String()
+}
+
+var (
+	goldenCases = []testCase{
+		{Name: "one", N: 1, P: 0.01, Keys: keys(0, 1)},
+		{Name: "some", N: 100, P: 0.05, Keys: keys(0, 100)},
+		{Name: "seeded", N: 300, P: 0.001, Seed: seeds(42)[1], Keys: keys(0, 300)},
+	}
+	goldenProbes = keys(0, 5000)
+)
+
+// TestGolden needs no Node: the files were written by bloom-filters 3.0.4.
+func TestGolden(t *testing.T) {
+	var wanted map[string]string
+	raw, err := os.ReadFile("testdata/answers.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &wanted))
+	for _, c := range goldenCases {
+		data, err := os.ReadFile(filepath.Join("testdata", c.Name+".json"))
+		require.NoError(t, err)
+		f, err := Read(bytes.NewReader(data))
+		require.NoError(t, err, c.Name)
+		require.Equal(t, string(data), text(t, f), c.Name)
+		require.Equal(t, string(data), text(t, c.filter(t)), c.Name)
+		require.Equal(t, wanted[c.Name], answers(f, goldenProbes), c.Name)
+		require.Contains(t, wanted[c.Name], "1")
+		require.Contains(t, wanted[c.Name], "0")
+	}
+}
+
+// TestAgainstBloomFilters compares with the package itself, under Node.
+func TestAgainstBloomFilters(t *testing.T) {
+	modules := os.Getenv("BLOOM_NODE_MODULES")
+	if _, err := os.Stat(filepath.Join(modules, "bloom-filters")); err != nil || modules == "" {
+		if os.Getenv("BLOOM_REQUIRE") != "" {
+			t.Fatalf("BLOOM_NODE_MODULES = %q has no bloom-filters (%v): export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)", modules, err)
+		}
+		t.Skip("NOT COMPARED WITH bloom-filters: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
+	}
+	dir := t.TempDir()
+	probes := goldenProbes
+	if *long {
+		probes = keys(0, 100_000)
+	}
+	more := keys(1e6, 100)
+	cases := slices.Clone(goldenCases)
+	for i, seed := range seeds(0, 1, 42, 1<<32-2, 1<<32-1, 1<<32, 1<<53-3) {
+		for j, size := range []struct {
+			n uint64
+			p float64
+		}{{1, 0.5}, {7, 0.3}, {1000, 0.01}, {5000, 1e-6}} {
+			cases = append(cases, testCase{
+				Name: fmt.Sprintf("case-%d-%d", i, j), N: size.n, P: size.p, Seed: seed,
+				Keys: keys(uint64(i)*1000, size.n),
+			})
+		}
+	}
+	for _, c := range cases {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, c.Name+".go.json"), []byte(text(t, c.filter(t))), 0o600))
+	}
+	write := func(name string, v any) {
+		raw, err := json.Marshal(v)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
+	}
+	read := func(name string, v any) []byte {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		if v != nil {
+			require.NoError(t, json.Unmarshal(raw, v))
+		}
+		return raw
+	}
+	write("cases.json", map[string]any{"cases": cases, "probes": probes, "more": more})
+	var sizes [][2]float64
+	r := rand.New(rand.NewPCG(5, 6))
+	count := 20_000
+	if *long {
+		count = 1_000_000
+	}
+	for range count {
+		sizes = append(sizes, [2]float64{math.Floor(math.Exp(r.Float64() * 19)), math.Exp(-math.Exp(r.Float64()*6 - 3))})
+	}
+	for n := 1.0; n < 200; n++ {
+		for _, p := range []float64{0.5, 0.1, 0.05, 0.03, 0.02, 0.01, 0.001} {
+			sizes = append(sizes, [2]float64{n, p})
+		}
+	}
+	write("sizes.json", sizes)
+
+	command := exec.Command("node", "testdata/oracle.js", dir)
+	command.Env = append(os.Environ(), "NODE_PATH="+modules)
+	said, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	t.Logf("%s", said)
+
+	var theirs map[string]string
+	read("answers.json", &theirs)
+	for _, c := range cases {
+		fromJS := read(c.Name+".js.json", nil)
+		f, err := Read(bytes.NewReader(fromJS))
+		require.NoError(t, err, c.Name)
+		require.Equal(t, string(fromJS), text(t, c.filter(t)), "%s: the same keys, other bytes", c.Name)
+		require.Equal(t, string(fromJS), text(t, f), c.Name)
+		require.Equal(t, theirs[c.Name], answers(f, probes), c.Name)
+		f.AddManyStrings(more, nil)
+		require.Equal(t, string(read(c.Name+".more.json", nil)), text(t, f), "%s: more keys", c.Name)
+	}
+	var made [][2]float64
+	read("sizes.js.json", &made)
+	different := 0
+	for i, s := range sizes {
+		got, err := Params(uint64(s[0]), s[1])
+		if made[i][0] > maxM || made[i][1] > maxK {
+			require.Error(t, err)
+			continue
+		}
+		require.NoError(t, err)
+		if float64(got.M) != made[i][0] || float64(got.K) != made[i][1] {
+			different++
+			t.Errorf("n = %v, p = %v: m = %d, k = %d, bloom-filters has %v", s[0], s[1], got.M, got.K, made[i])
+		}
+	}
+	if *update {
+		for _, c := range goldenCases {
+			require.NoError(t, os.WriteFile(filepath.Join("testdata", c.Name+".json"), read(c.Name+".js.json", nil), 0o644))
+		}
+		golden := map[string]string{}
+		for _, c := range goldenCases {
+			golden[c.Name] = theirs[c.Name][:len(goldenProbes)]
+		}
+		raw, err := json.MarshalIndent(golden, "", " ")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile("testdata/answers.json", append(raw, '\n'), 0o644))
+	}
+	t.Logf("%d filters, byte-identical both ways; %d questions; %d sizes", len(cases), len(cases)*len(probes), len(sizes))
+}
+
+func TestOldArray(t *testing.T) {
+	f, err := Read(strings.NewReader(`{"type":"BloomFilter","_size":10,"_nbHashes":2,"_filter":[1,0,0,0,0,0,0,0,1,0],"_seed":78187493520}`))
+	require.NoError(t, err)
+	require.Equal(t, uint64(0x101), f.Words()[0].Load())
+}
+
+func TestReadRefuses(t *testing.T) {
+	const good = `{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`
+	_, err := Read(strings.NewReader(good + " \n"))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		from, to string
+		is       error
+	}{
+		{"BloomFilter", "CuckooFilter", bloom.ErrCorrupt}, {`"_size":20`, `"_size":0`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":-1`, bloom.ErrCorrupt},
+		{`"_size":20`, `"_size":20.5`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1e300`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1e12`, bloom.ErrTooLarge},
+		{`"_size":20`, `"_size":28`, bloom.ErrCorrupt}, {`"_size":20,`, ``, bloom.ErrCorrupt}, {`"_nbHashes":3`, `"_nbHashes":0`, bloom.ErrCorrupt},
+		{`"_nbHashes":3`, `"_nbHashes":256`, bloom.ErrCorrupt}, {`"size":24`, `"size":32`, bloom.ErrCorrupt}, {"AQID", "AQIDBA==", bloom.ErrCorrupt},
+		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrCorrupt},
+		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
+		{`{"size":24,"content":"AQID"}`, `[1,2]`, bloom.ErrCorrupt}, {`{"size":24,"content":"AQID"}`, `[1,0,1]`, bloom.ErrCorrupt},
+	} {
+		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)))
+		require.ErrorIs(t, err, c.is, "%s in place of %s", c.to, c.from)
+		require.ErrorContains(t, err, "bloomfilters: ")
+	}
+	for i := range good {
+		_, err := Read(strings.NewReader(good[:i]))
+		require.Error(t, err, "cut to %d bytes", i)
+	}
+	_, err = Read(strings.NewReader(good), bloom.WithMaxBytes(7))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = Read(strings.NewReader(good), bloom.WithSeed(3))
+	require.Error(t, err)
+}
+
+func TestWriteRefuses(t *testing.T) {
+	for _, f := range []*bloom.BloomFilter{bloom.MustNew(10, 0.1), bloom.MustNew(10, 0.1, bloom.WithStrategy(Strategy))} {
+		var b bytes.Buffer
+		require.ErrorIs(t, Write(&b, f), bloom.ErrNotPortable)
+		require.Zero(t, b.Len())
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		n  uint64
+		p  float64
+		is error
+	}{{0, 0.1, bloom.ErrInvalid}, {1, 0, bloom.ErrInvalid}, {1, 1, bloom.ErrInvalid}, {1, math.NaN(), bloom.ErrInvalid}, {1, 1e-200, bloom.ErrInvalid}, {1e9, 0.01, bloom.ErrTooLarge}} {
+		_, err := New(c.n, c.p)
+		require.ErrorIs(t, err, c.is, "%+v", c)
+	}
+	_, err := HashOf(1 << 53)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`)
+	f.Add(`{"type":"BloomFilter","_size":10,"_nbHashes":2,"_filter":[1,0,0,0,0,0,0,0,1,0],"_seed":1}`)
+	f.Fuzz(func(t *testing.T, data string) {
+		filter, err := Read(strings.NewReader(data), bloom.WithMaxBytes(1<<20))
+		if err != nil {
+			return
+		}
+		again, err := Read(strings.NewReader(text(t, filter)))
+		if err != nil || !again.Equal(filter) {
+			t.Fatalf("%v, written and read again: %v, %v", filter, again, err)
+		}
+	})
+}
