@@ -103,8 +103,7 @@ func (s *scheme) newFilter() (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	switch f.hash {
-	case idMapHash:
+	if f.hash == idMapHash {
 		h1 := maphash.Bytes(mapSeed, key)
 		if f.kernel == kernelSplitVectors {
 			return splitAdd(f, h1)
@@ -126,6 +125,8 @@ func (f *BloomFilter) Add(key []byte) bool {
 			return flipTwo(a0, a1, m0^w0, m1^w1)
 		}
 		return f.AddHash(h1, widen(h1))
+	}
+	switch f.hash {
 	case idMurmur3:
 		return f.AddHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
@@ -198,8 +199,7 @@ func (f *BloomFilter) addKey(key []byte) bool {
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	switch f.hash {
-	case idMapHash:
+	if f.hash == idMapHash {
 		h1 := maphash.Bytes(mapSeed, key)
 		if f.kernel == kernelSplitVectors {
 			return splitContains(f, h1)
@@ -220,6 +220,8 @@ func (f *BloomFilter) Contains(key []byte) bool {
 			return (m0^w0)|(m1^w1) == 0
 		}
 		return f.ContainsHash(h1, widen(h1))
+	}
+	switch f.hash {
 	case idMurmur3:
 		return f.ContainsHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:

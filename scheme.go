@@ -45,9 +45,7 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 		units /= blockBits
 	case kernel == idSplitBlock:
 		units /= splitBits
-		if splitVectors(bits) {
-			kernel = kernelSplitVectors
-		}
+		kernel = kernelOfSplit(bits)
 	case kernel == idDoubleHashing:
 		kernel = kernelOfDouble(s.params.M, s.params.K)
 	}

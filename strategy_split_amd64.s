@@ -24,27 +24,18 @@ GLOBL splitOnes<>(SB), RODATA|NOPTR, $32
 	SHLQ $5, CX                   \
 	ADDQ BloomFilter_bits(DI), CX
 
-// MASK makes a vector of the key's eight bits, one in each lane.
-#define MASK(x, mask, load) \
-	VPBROADCASTD h1+8(FP), x      \
-	VPMULLD splitSalts8<>(SB), x, x \
-	load splitOnes<>(SB), mask    \
-	VPSRLD $27, x, x              \
-	VPSLLVD x, mask, mask
+// MASK makes Y0 the key's eight bits, one in each lane.
+#define MASK \
+	VPBROADCASTD h1+8(FP), Y1       \
+	VPMULLD splitSalts8<>(SB), Y1, Y1 \
+	VMOVDQU splitOnes<>(SB), Y0     \
+	VPSRLD $27, Y1, Y1              \
+	VPSLLVD Y1, Y0, Y0
 
 // func splitContains(f *BloomFilter, h1 uint64) bool
 TEXT ·splitContains(SB), NOSPLIT, $0-17
 	BLOCK
-	CMPB ·hasAVX512(SB), $0
-	JEQ avx2
-	// The registers from Y16 on need no VZEROUPPER.
-	MASK(Y17, Y16, VMOVDQU32)
-	VPTESTNMD (CX), Y16, K1 // lanes that lack their bit
-	KORTESTW K1, K1
-	SETEQ ret+16(FP)
-	RET
-avx2:
-	MASK(Y1, Y0, VMOVDQU)
+	MASK
 	VMOVDQU (CX), Y2
 	VPTEST Y0, Y2           // carry: none of the key's bits lacks
 	SETCS ret+16(FP)
@@ -55,7 +46,7 @@ avx2:
 TEXT ·splitAdd(SB), NOSPLIT, $0-17
 	BLOCK
 	MOVQ CX, DI
-	MASK(Y1, Y0, VMOVDQU)
+	MASK
 	VMOVDQU (DI), Y2
 	VPTEST Y0, Y2
 	JCS there
