@@ -10,7 +10,8 @@ var (
 
 	// ErrTooLarge means that the filter would need more bytes than this machine
 	// has, than its int can count, or than WithMaxBytes allows. How much the machine
-	// has is known on Linux only: elsewhere the runtime may end the program.
+	// has is known on Linux, Windows, macOS and the BSDs; elsewhere the runtime may end
+	// the program.
 	ErrTooLarge = errors.New("bloom: filter too large")
 
 	// ErrIncompatible means that two filters cannot be combined, because they
