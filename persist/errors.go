@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,3 +45,11 @@ func (e *fileError) why() string {
 }
 
 func (e *fileError) Unwrap() error { return e.err }
+
+// and returns both errors, or the one that there is.
+func and(err, other error) error {
+	if err == nil || other == nil {
+		return cmp.Or(err, other)
+	}
+	return errors.Join(err, other)
+}

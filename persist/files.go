@@ -50,7 +50,8 @@ type osFiles struct{}
 // An osFile is a temporary file.
 type osFile struct {
 	*os.File
-	old *os.File // the file that it replaces, or nil
+	old  *os.File // the file that it replaces, or nil
+	lock *os.File // on Windows
 }
 
 func (f osFile) replaces() *os.File { return f.old }

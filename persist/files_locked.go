@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
 package persist
 
@@ -35,7 +35,7 @@ func tryCreate(path string) (_ tempFile, err error) {
 		return nil, err
 	}
 	f, made, err := openUnfinished(path+unfinished, old)
-	t := osFile{f, old}
+	t := osFile{File: f, old: old}
 	defer func() {
 		switch {
 		case err == nil:
@@ -128,6 +128,5 @@ func (f osFile) close() error {
 	if f.old != nil {
 		_ = f.old.Close() // nothing was written to it
 	}
-	unlock(f.File)
 	return f.File.Close()
 }

@@ -25,7 +25,7 @@ func (osFiles) create(path string) (tempFile, error) {
 		name := fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished)
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
 		if err == nil {
-			return osFile{f, old}, nil
+			return osFile{File: f, old: old}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			if old != nil {

@@ -32,8 +32,6 @@ func lock(f *os.File) error {
 	}
 }
 
-func unlock(*os.File) {} // closing does it
-
 func (osFiles) rename(t tempFile, path string) error {
 	f := t.(osFile)
 	if err := f.checkReplaces(path); err != nil {

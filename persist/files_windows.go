@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -30,15 +31,15 @@ func openNow(path string, flag int) (*os.File, error) {
 	if flag&noFollow != 0 {
 		attributes |= windows.FILE_FLAG_OPEN_REPARSE_POINT
 	}
-	return createFile(path, access, nil, windows.OPEN_EXISTING, attributes)
+	return createFile(path, access, shareAll, nil, windows.OPEN_EXISTING, attributes)
 }
 
-func createFile(path string, access uint32, security *windows.SecurityAttributes, how, attributes uint32) (*os.File, error) {
+func createFile(path string, access, share uint32, security *windows.SecurityAttributes, how, attributes uint32) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	h, err := windows.CreateFile(name, access, shareAll, security, how, attributes, 0)
+	h, err := windows.CreateFile(name, access, share, security, how, attributes, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
@@ -59,21 +60,103 @@ func createNew(name string, old *os.File) (*os.File, error) {
 			return nil, fmt.Errorf("cannot keep the access list: %w", os.NewSyscallError("GetSecurityInfo", err))
 		}
 	}
-	return createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
+	return createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, shareAll, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
-// lockedByte is what a lock is held on: beyond the end of every file, as nobody else
-// could read or write a byte that is locked.
-func lockedByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1<<31 - 1} }
-
-// lock waits until nobody else holds the file's lock.
-func lock(f *os.File) error {
-	return os.NewSyscallError("LockFileEx", windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, lockedByte()))
+// create makes the file path.unfinished, while it holds the lock of path. A leftover of
+// that name, of a process that was killed, is removed.
+func (osFiles) create(path string) (_ tempFile, err error) {
+	t := osFile{}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	if t.lock, err = lock(path + unfinished + ".lock"); err != nil {
+		return nil, err
+	}
+	if t.old, err = openOld(path); err != nil {
+		return nil, err
+	}
+	name := path + unfinished
+	t.File, err = createNew(name, t.old)
+	if errors.Is(err, fs.ErrExist) {
+		info, lookErr := os.Lstat(name)
+		if err = lookErr; err == nil {
+			err = checkRegular(name, info, fs.ErrExist)
+		}
+		if err == nil {
+			err = os.Remove(name)
+		}
+		if err == nil {
+			t.File, err = createNew(name, t.old)
+		}
+	}
+	return t, err
 }
 
-// unlock ends the lock now; closing would do it some time later.
-func unlock(f *os.File) {
-	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
+// lock makes the file name, which nobody else can open until it is closed. That is the
+// lock: it ends with its process. It waits until it can be had.
+//
+// The temporary file itself cannot be it, as on Unix: those that wait would have it
+// open, and not every Windows can remove or replace a file that is open.
+func lock(name string) (*os.File, error) {
+	const pause = 5 * time.Millisecond
+	denied := 0
+	for {
+		f, err := createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, 0, nil, windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT)
+		switch {
+		case err == nil:
+			info, err := f.Stat()
+			if err == nil {
+				err = checkRegular(name, info, fs.ErrExist)
+			}
+			if err == nil && info.Size() > 0 {
+				err = fmt.Errorf("%w: %q is somebody's file", fs.ErrExist, name)
+			}
+			if err != nil {
+				f.Close()
+				return nil, err
+			}
+			return f, nil
+		case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
+		case errors.Is(err, windows.ERROR_ACCESS_DENIED) && denied < 200: // it is just being removed
+			denied++
+		default:
+			return nil, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// close closes all files and takes the lock's away.
+func (f osFile) close() error {
+	var err error
+	if f.old != nil {
+		_ = f.old.Close() // nothing was written to it
+	}
+	if f.File != nil {
+		err = f.File.Close()
+	}
+	if f.lock != nil {
+		remove := [1]byte{1} // FILE_DISPOSITION_INFO
+		_ = windows.SetFileInformationByHandle(windows.Handle(f.lock.Fd()), windows.FileDispositionInfo, &remove[0], 1)
+		_ = f.lock.Close()
+	}
+	return err
+}
+
+func (osFiles) discard(t tempFile) error {
+	f := t.(osFile)
+	err := os.Remove(f.Name())
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return f.close()
+	}
+	// Not every Windows can remove an open file; the lock is held until it is gone.
+	closed := f.File.Close()
+	err = os.Remove(f.Name())
+	f.close()
+	return errors.Join(closed, err)
 }
 
 // rename replaces a file that others are reading, if the system can do that (since
@@ -85,6 +168,9 @@ func (osFiles) rename(t tempFile, path string) error {
 	}
 	err := renameOver(f.Name(), path)
 	if notImplemented(err) {
+		if f.old != nil {
+			_ = f.old.Close() // what is open cannot be replaced
+		}
 		err = move(f.Name(), path, windows.MOVEFILE_REPLACE_EXISTING)
 	}
 	if err != nil {
@@ -151,7 +237,7 @@ func renameOver(from, to string) error {
 
 	// Through a handle of its own: what is done through one that writes through is on
 	// the disk when it returns, renaming included, and our other one is for data.
-	f, err := createFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_WRITE_THROUGH|windows.FILE_FLAG_OPEN_REPARSE_POINT)
+	f, err := createFile(from, windows.DELETE|windows.SYNCHRONIZE, shareAll, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_WRITE_THROUGH|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -26,7 +27,7 @@ func TestGoldenFile(t *testing.T) {
 		require.ErrorContains(t, err, "its words are little-endian, this machine is big-endian")
 		return
 	}
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	f := openFile(t, path, 100, 0.01)
 	for i := range uint64(100) {
 		f.Add(key(i))
@@ -71,7 +72,7 @@ func rescheme(file []byte, change func(scheme []byte)) []byte {
 }
 
 func TestDamagedFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	f := openFile(t, path, 100, 0.01)
 	f.AddString("key")
 	require.NoError(t, f.Close())
@@ -109,11 +110,11 @@ func TestDamagedFile(t *testing.T) {
 		"p = NaN":             {rescheme(file, func(s []byte) { binary.LittleEndian.PutUint64(s[32:], math.Float64bits(math.NaN())) }), "NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "f")
+			path := filepath.Join(tempDir(t), "f")
 			require.NoError(t, os.WriteFile(path, test.file, 0o666))
 			_, err := Open(path, 100, 0.01)
 			require.Error(t, err)
-			require.ErrorContains(t, err, path)
+			require.ErrorContains(t, err, strconv.Quote(path))
 			for _, open := range []func(string, ...bloom.Option) (*File, error){OpenExisting, OpenReadOnly} {
 				_, err = open(path)
 				require.ErrorContains(t, err, test.text)
@@ -137,11 +138,12 @@ func TestDamagedFile(t *testing.T) {
 // A file that a later version of this package has written is none that is damaged, as
 // in a stream: neither where its header is a later one nor where its scheme is.
 func TestLaterVersion(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	f := openFile(t, path, 100, 0.01)
 	require.NoError(t, f.Close())
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
+	path += ".later"
 	for name, later := range map[string][]byte{
 		"header":   resealed(file, func(p []byte) { p[len(magic)]++ }),
 		"scheme":   rescheme(file, func(s []byte) { s[7]++ }),
@@ -171,7 +173,7 @@ func TestLaterVersion(t *testing.T) {
 func TestEveryTruncationAndHeaderBit(t *testing.T) {
 	file, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	truncations, flips := 0, 0
 	require.NoError(t, os.WriteFile(path, file, 0o666))
 	for length := len(file) - 1; length >= 0; length -= times(13, 1, 1) {

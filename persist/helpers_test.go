@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/stretchr/testify/require"
@@ -35,6 +37,25 @@ func times(short, normal, long_ int) int {
 func key(i uint64) []byte {
 	b := binary.LittleEndian.AppendUint64([]byte("https://example.com/"), i*0x9e3779b97f4a7c15)
 	return b
+}
+
+// tempDir is t.TempDir. On Windows a mapped file can be removed only when the garbage
+// collector has unmapped it.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if runtime.GOOS == "windows" {
+		t.Cleanup(func() {
+			for range 1000 {
+				runtime.GC()
+				if err := os.RemoveAll(dir); err == nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond) // for the cleanups
+			}
+		})
+	}
+	return dir
 }
 
 func openFile(t testing.TB, path string, n uint64, p float64) *File {

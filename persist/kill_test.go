@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func childSave(args []string) error {
 // beside it but one leftover.
 func TestKilledWhileSaving(t *testing.T) {
 	kills := times(5, 25, 1000)
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(saveKeys, saveRate) // the last generation that is known
 	known := uint64(0)
@@ -88,7 +89,11 @@ func TestKilledWhileSaving(t *testing.T) {
 		files, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		leftovers += len(files) - 1
-		require.LessOrEqual(t, len(files), 2)
+		if runtime.GOOS == "windows" {
+			require.LessOrEqual(t, len(files), 3) // the lock's, too
+		} else {
+			require.LessOrEqual(t, len(files), 2)
+		}
 	}
 	require.NoError(t, Save(path, want))
 	requireNoLeftover(t, path)
@@ -128,7 +133,7 @@ func childAdd(args []string) error {
 // makes the file. No key is lost that it has acknowledged.
 func TestKilledWhileAdding(t *testing.T) {
 	kills := times(5, 25, 1000)
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0
 	for kill := range kills {

@@ -88,7 +88,7 @@ func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File
 	f := &File{path: path, file: file}
 	m, err := f.open(info, flag == os.O_RDONLY, opts, want)
 	if err != nil {
-		return nil, errors.Join(failed("open", path, err), file.Close())
+		return nil, failed("open", path, and(err, file.Close()))
 	}
 	f.mapping.Store(m)
 	return f, nil
@@ -206,7 +206,7 @@ func create(files fileSystem, path string, page []byte, scheme bloom.Scheme) err
 		if errors.Is(err, fs.ErrExist) && discarded == nil {
 			return errMade // by a program that knows of no lock
 		}
-		return errors.Join(err, discarded)
+		return and(err, discarded)
 	}
 	return files.syncDir(filepath.Dir(path))
 }

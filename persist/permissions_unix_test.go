@@ -40,7 +40,7 @@ func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 func TestUnfinishedFileIsNotExposed(t *testing.T) {
 	for _, leftover := range []string{"none", "empty", "full"} {
 		for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o644, 0o400} {
-			path := filepath.Join(t.TempDir(), "f")
+			path := filepath.Join(tempDir(t), "f")
 			require.NoError(t, Save(path, filterWith("old")))
 			require.NoError(t, os.Chmod(path, mode))
 			var early *os.File
@@ -76,7 +76,7 @@ func TestUnfinishedFileIsNotExposed(t *testing.T) {
 
 // A new file, of Save and of Open, is as os.Create makes it, whatever was left.
 func TestNewFileIsAsOfCreate(t *testing.T) {
-	other := filepath.Join(t.TempDir(), "other")
+	other := filepath.Join(tempDir(t), "other")
 	require.NoError(t, os.WriteFile(other, nil, 0o666))
 	want, err := os.Stat(other)
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestNewFileIsAsOfCreate(t *testing.T) {
 			"Save": func(path string) { require.NoError(t, Save(path, filterWith("a"))) },
 			"Open": func(path string) { openFile(t, path, 1000, 0.01) },
 		} {
-			path := filepath.Join(t.TempDir(), "f")
+			path := filepath.Join(tempDir(t), "f")
 			if leftover != 0 {
 				require.NoError(t, os.WriteFile(path+unfinished, nil, 0o600))
 				require.NoError(t, os.Chmod(path+unfinished, leftover))

@@ -63,7 +63,7 @@ func childRace(args []string) error {
 // none is without, apart from false positives.
 func TestProcessesHaveOneWinner(t *testing.T) {
 	keys := times(20_000, 100_000, 2_000_000)
-	dir := t.TempDir()
+	dir := tempDir(t)
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
 	var processes []*process
@@ -130,7 +130,7 @@ func childMake(args []string) error {
 // keys of all of them are in it.
 func TestCreationRace(t *testing.T) {
 	rounds := times(5, 50, 1000)
-	dir := t.TempDir()
+	dir := tempDir(t)
 	var processes []*process
 	for i := range racers {
 		p := startChild(t, "make", "", strconv.Itoa(100*i))
@@ -170,7 +170,7 @@ func TestCreationRace(t *testing.T) {
 // The same with goroutines, and two filters of different parameters: one of the
 // two is made, and the other is told.
 func TestCreationRaceOfDifferentFilters(t *testing.T) {
-	dir := t.TempDir()
+	dir := tempDir(t)
 	refused := 0
 	for round := range times(20, 100, 1000) {
 		path := filepath.Join(dir, fmt.Sprint("f", round))

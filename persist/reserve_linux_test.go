@@ -22,7 +22,7 @@ func holes(t *testing.T, path string) int64 {
 // is full later cannot stop the program. That is so for a new file, and for a copy
 // that was made with holes.
 func TestSpaceIsReserved(t *testing.T) {
-	dir := t.TempDir()
+	dir := tempDir(t)
 	path, sparse := filepath.Join(dir, "f"), filepath.Join(dir, "copy")
 	probe, err := os.Create(filepath.Join(dir, "probe"))
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestSpaceIsReserved(t *testing.T) {
 // Where a file system cannot reserve, the zeros are written.
 func TestWriteZeros(t *testing.T) {
 	for _, size := range []int64{0, 1, 1 << 20, 3<<20 + 5} {
-		path := filepath.Join(t.TempDir(), "f")
+		path := filepath.Join(tempDir(t), "f")
 		f, err := os.Create(path)
 		require.NoError(t, err)
 		_, err = f.WriteString("head")

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -52,7 +51,7 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	}
 	if old := file.replaces(); old != nil && isMapped(old) {
 		// Those that have it open would go on with a file that has no name.
-		return errors.Join(fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist), files.discard(file))
+		return and(fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist), files.discard(file))
 	}
 	written := false
 	defer func() {
@@ -72,7 +71,7 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 		err = files.rename(file, path)
 	}
 	if err != nil {
-		return errors.Join(err, files.discard(file))
+		return and(err, files.discard(file))
 	}
 	return files.syncDir(filepath.Dir(path))
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -106,7 +107,7 @@ func TestSaveRacesOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			byOpen := 0
 			for range rounds {
-				path := filepath.Join(t.TempDir(), "f")
+				path := filepath.Join(tempDir(t), "f")
 				saveErr, openErr := race(path)
 				switch {
 				case openErr == nil && saveErr != nil:
@@ -137,8 +138,11 @@ func TestSaveRacesOpen(t *testing.T) {
 func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 	for name, before := range map[string]bool{"a new file": false, "in place of the old one": true} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "f")
+			path := filepath.Join(tempDir(t), "f")
 			if before {
+				if runtime.GOOS == "windows" {
+					t.Skip("NOT TESTED: another program, for Windows does not let it replace a file that Save has open")
+				}
 				require.NoError(t, Save(path, filterWith("old")))
 			}
 			text := []byte("somebody's only copy")
@@ -154,7 +158,7 @@ func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 		})
 	}
 	// One that is gone is in nobody's way.
-	path := filepath.Join(t.TempDir(), "f")
+	path := filepath.Join(tempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
 	require.NoError(t, Save(path, slowFilter{filterWith("new"), func() { require.NoError(t, os.Remove(path)) }}))
 	got, err := Load(path)

@@ -99,8 +99,8 @@ func TestSpecialUnfinishedFiles(t *testing.T) {
 
 // A leftover with a second name is taken away from its name, and not written to.
 func TestLinkedLeftover(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	other := filepath.Join(t.TempDir(), "other")
+	path := filepath.Join(tempDir(t), "f")
+	other := filepath.Join(tempDir(t), "other")
 	for _, content := range []string{"", "theirs"} {
 		require.NoError(t, os.WriteFile(other, []byte(content), 0o666))
 		require.NoError(t, os.Link(other, path+unfinished))
@@ -114,7 +114,7 @@ func TestLinkedLeftover(t *testing.T) {
 
 // Open makes no file through a link that leads nowhere.
 func TestOpenThroughALinkToNothing(t *testing.T) {
-	dir := t.TempDir()
+	dir := tempDir(t)
 	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
 	require.NoError(t, os.Symlink(target, path))
 	_, err := Open(path, 1000, 0.01)
