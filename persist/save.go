@@ -26,7 +26,9 @@ import (
 // are its owner and its group; where the system does not allow that, Save fails. Until
 // the new file is complete only its owner may read it. Access lists and other
 // attributes are not kept. (On Windows it is the other way round: the access list is
-// kept, and the owner is who saves.) If path is a symbolic link, the file that it leads
+// kept, and the owner is who saves. There the lock is a file, path.unfinished.lock, and
+// who has opened the old file by other means than this package keeps it from being
+// replaced.) If path is a symbolic link, the file that it leads
 // to is replaced.
 //
 // The error is that of WriteTo or of the operating system; it wraps fs.ErrExist if path
