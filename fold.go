@@ -11,9 +11,8 @@ import (
 //
 // DoubleHashing maps a uniform x to the position floor(x·m/2^64). With m/f in place of m
 // that is floor(position/f), for every f that divides m: bit j of the smaller filter is
-// the OR of f neighbours, bits jf to jf+f-1. Blocked chooses its block so, and leaves the
-// bits within the block where they are: block j is the OR of f neighbouring blocks. So does
-// SplitBlock.
+// the OR of f neighbours, bits jf to jf+f-1. Blocked and SplitBlock choose their block so,
+// and leave the bits within it where they are: block j is the OR of f neighbouring blocks.
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
 // that one: bit for bit, by merging neighbours. It is for who does not know n: make the
@@ -25,12 +24,13 @@ import (
 // that was made for its N has fewer bits set.
 //
 // It takes O(m) time, and m/factor bits of memory, m/2 more for a while if the factor is
-// even and above 2. It may run while keys are added: the
-// result contains every key whose Add had returned before Fold was called, and may contain
-// bits of later ones, which are in f alone.
+// even and above 2. It may run while keys are added: the result contains every key whose
+// Add had returned before Fold was called, and may contain bits of later ones, which are in
+// f alone.
 //
 // The error wraps [ErrInvalid] if factor is 0 or does not divide, and if the strategy has
-// no exact smaller filter, as all but [DoubleHashing], [Blocked] and [SplitBlock].
+// no exact smaller filter: all of this package but these three, and those of one's own
+// without a FoldUnit.
 func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
 	s := f.scheme.orNone()
 	unit, err := s.strategy.foldUnit()
@@ -40,7 +40,7 @@ func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
 	if factor == 0 || s.params.M/unit%factor != 0 {
 		return nil, fmt.Errorf("%w: fold factor %d, want a divisor of %d (m = %d bits in units of %d)", ErrInvalid, factor, s.params.M/unit, s.params.M, unit)
 	}
-	return f.fold(factor, s.params.P), nil
+	return f.fold(factor, s.params.P)
 }
 
 // FoldTo returns the smallest fold of the filter, see [BloomFilter.Fold], whose rate with
@@ -77,12 +77,15 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 		if s.strategy.FalsePositiveRate(s.params.M/factor, s.params.K, count)+collisions > 2*p {
 			continue
 		}
-		small := f.fold(factor, p)
+		small, err := f.fold(factor, p)
+		if err != nil {
+			return nil, err
+		}
 		if small.EstimatedFalsePositiveRate()+collisions <= p {
 			return small, nil
 		}
 	}
-	return f.fold(1, p), nil // some key has come meanwhile
+	return f.fold(1, p) // some key has come meanwhile
 }
 
 // divisors returns all divisors of x > 0, the largest first.
@@ -102,35 +105,36 @@ func divisors(x uint64) (all []uint64) {
 
 // foldUnit returns how many bits are merged as one.
 func (s Strategy) foldUnit() (uint64, error) {
-	switch {
+	switch unit := s.get().FoldUnit; {
 	case s.id() == idDoubleHashing:
 		return 1, nil
 	case s.groups() > 0:
 		return blockBits, nil
-	case s.id() == idSplitBlock:
-		return splitBits, nil
+	case unit > 0:
+		return unit, nil
 	}
 	return 0, fmt.Errorf("%w: a filter with strategy %q has no exact fold", ErrInvalid, s)
 }
 
 // fold is Fold for a factor that divides, and with this P.
-func (f *BloomFilter) fold(factor uint64, p float64) *BloomFilter {
+func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 	s := f.scheme
 	params := Params{M: s.params.M / factor, K: s.params.K, P: p}
 	if p > 0 {
 		params.N = s.keysFor(params, s.params.N/factor)
 	}
-	var bits bitArray
-	switch s.strategy.id() {
-	case idDoubleHashing:
-		bits = foldBits(f.bits, factor, s.params.M)
-	case idSplitBlock:
-		bits = foldBlocks(f.bits, int(factor), splitWords)
-	default:
-		bits = foldBlocks(f.bits, int(factor), blockWords)
-	}
 	made := &scheme{params: params, strategy: s.strategy, hash: s.hash, divisor: divide.New(params.M)}
-	return made.filter(bits)
+	if err := made.prepare(); err != nil {
+		return nil, err
+	}
+	unit, err := s.strategy.foldUnit()
+	if err != nil {
+		return nil, err
+	}
+	if unit == 1 {
+		return made.filter(foldBits(f.bits, factor, s.params.M)), nil
+	}
+	return made.filter(foldBlocks(f.bits, int(factor), int(unit/64))), nil
 }
 
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is
@@ -141,14 +145,14 @@ func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	}) - 1
 }
 
-// foldBlocks returns neighbouring blocks of so many words merged.
-func foldBlocks(from bitArray, factor, blockWords int) bitArray {
+// foldBlocks returns neighbouring blocks, of so many words, merged.
+func foldBlocks(from bitArray, factor, words int) bitArray {
 	to := makeWords(uint64(len(from) / factor))
 	for i := range to {
 		word := uint64(0)
-		first := i/blockWords*blockWords*factor + i%blockWords
+		first := i/words*words*factor + i%words
 		for j := range factor {
-			word |= from[first+j*blockWords].Load()
+			word |= from[first+j*words].Load()
 		}
 		to[i].Store(word)
 	}

@@ -1,15 +1,22 @@
 package bloom
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-var foldable = append(blockeds, DoubleHashing, SplitBlock)
+// foldable are the strategies of this package that have a fold, and two of one's own.
+var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock,
+	NewStrategy("test: positions by multiplication", Definition{Index: doubleIndex, FoldUnit: 1}),
+	NewStrategy("test: blocks of four words", Definition{Unit: 256, FoldUnit: 256, Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+		return reduce(h1, m/256)*256 + h2>>(i*8)%256
+	}}))
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the
 // same keys, added one by one.
@@ -73,8 +80,8 @@ func TestFoldOfFolds(t *testing.T) {
 		require.False(t, large.ContainsString("a key that comes later"))
 		encoded, err := again.MarshalBinary()
 		require.NoError(t, err)
-		var back BloomFilter
-		require.NoError(t, back.UnmarshalBinary(encoded))
+		back, err := Read(bytes.NewReader(encoded), WithStrategy(s))
+		require.NoError(t, err)
 		require.True(t, back.Equal(again))
 	}
 }
@@ -134,6 +141,12 @@ func TestFoldRefuses(t *testing.T) {
 	}
 	_, err = new(BloomFilter).Fold(2)
 	require.ErrorIs(t, err, ErrInvalid)
+	for _, d := range []Definition{{FoldUnit: 2}, {FoldUnit: 100}, {Unit: 128, FoldUnit: 64}, {Unit: 8, FoldUnit: 1}} {
+		d.Index = doubleIndex
+		_, err := New(10, 0.1, WithStrategy(NewStrategy("", d)))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, "FoldUnit")
+	}
 	for _, p := range []float64{0, 1, -1, math.NaN()} {
 		_, err := f.FoldTo(p)
 		require.ErrorIs(t, err, ErrInvalid)
