@@ -10,7 +10,7 @@ import (
 // BenchmarkView compares lookups in a view and in the filter that has the same bits, in
 // cache, and the two ways to have a view.
 func BenchmarkView(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked4, Blocked8} {
+	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked4, Blocked8, SplitBlock} {
 		for _, n := range []int{100, 10_000} {
 			built, err := NewViewBuilder(10, WithStrategy(s))
 			require.NoError(b, err)

@@ -18,9 +18,9 @@ type ViewBuilder struct {
 }
 
 // NewViewBuilder returns a builder of filters with so many bits a key, and the k that
-// [ParamsForBits] has for that. Strategies are [DoubleHashing], the default, and [Blocked],
-// which becomes Blocked2 up to 10 bits a key, Blocked4 up to 25 and Blocked8 for more. A
-// view tells its readers [Murmur3] and the seed; those of one with another hash or with a
+// [ParamsForBits] has for that. Strategies are [DoubleHashing], the default, [SplitBlock],
+// and [Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4 up to 25 and Blocked8
+// for more. A view tells its readers [Murmur3] and the seed; those of one with another hash or with a
 // key have to ask by [View.ContainsHash].
 //
 // The error wraps [ErrInvalid] if bitsPerKey is not between 1 and 1000, or for other
@@ -64,13 +64,13 @@ func (b *ViewBuilder) AddHash(h1, h2 uint64) {
 }
 
 // SizeBytes returns how many bytes AppendTo will append: bitsPerKey for each key, rounded up
-// to whole bytes, or for Blocked to whole blocks of 64, and 16.
+// to whole bytes or whole blocks, and 16.
 func (b *ViewBuilder) SizeBytes() int { return b.bitBytes() + viewTrailer }
 
 func (b *ViewBuilder) bitBytes() int {
 	unit := 1
 	if b.strategy != viewDouble {
-		unit = blockBits / 8
+		unit = int(b.scheme.params.M / 8) // one block
 	}
 	bytes := max(1, int((float64(len(b.digests))*b.bitsPerKey+7)/8))
 	return (bytes + unit - 1) / unit * unit

@@ -24,6 +24,11 @@ func viewContains(b []byte, m uint64, k int, strategy byte, h1, h2 uint64) bool 
 		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
 		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
 	}
+	if strategy == viewSplit {
+		p := splitInBytes(b, m, h1)
+		m0, m1, m2, m3 := splitMasks(h1)
+		return m0&^p.word(0)|m1&^p.word(1)|m2&^p.word(2)|m3&^p.word(3) == 0
+	}
 	p := blockInBytes(b, m, h1)
 	lack := uint64(0)
 	if strategy == viewBlocked1 {
@@ -77,6 +82,20 @@ type byteBlock [blockBits / 8]byte
 func blockInBytes(b []byte, m, h1 uint64) *byteBlock {
 	first := reduce(h1, m/blockBits) * (blockBits / 8)
 	return (*byteBlock)(b[first:])
+}
+
+// splitInBytes returns a key's block of SplitBlock.
+func splitInBytes(b []byte, m, h1 uint64) *splitBytes {
+	first := splitSelect(h1, m/splitBits) * (splitBits / 8)
+	return (*splitBytes)(b[first:])
+}
+
+type splitBytes [splitBits / 8]byte
+
+func (p *splitBytes) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p[i%4*8:]) }
+
+func (p *splitBytes) or(i, mask uint64) {
+	binary.LittleEndian.PutUint64(p[i%4*8:], p.word(i)|mask)
 }
 
 // word returns word i < 8.
@@ -146,6 +165,13 @@ func addToBytes(b []byte, m uint64, k int, strategy byte, h1, y uint64) {
 		p.or(2+y>>62&1, m1)
 		p.or(4+y>>61&1, m2)
 		p.or(6+y>>60&1, m3)
+	case viewSplit:
+		p := splitInBytes(b, m, h1)
+		m0, m1, m2, m3 := splitMasks(h1)
+		p.or(0, m0)
+		p.or(1, m1)
+		p.or(2, m2)
+		p.or(3, m3)
 	default:
 		p := blockInBytes(b, m, h1)
 		for i := range k {

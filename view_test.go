@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var viewable = append([]Strategy{DoubleHashing}, blockeds...)
+var viewable = append([]Strategy{DoubleHashing, SplitBlock}, blockeds...)
 
 // built returns the bytes of a view of so many keys.
 func built(t testing.TB, bitsPerKey float64, keys int, opts ...Option) []byte {
@@ -77,9 +77,12 @@ func TestViewIsTheFilter(t *testing.T) {
 func TestViewOfAnyK(t *testing.T) {
 	for _, s := range viewable {
 		step := max(1, s.groups())
-		for k := step; k <= maxK; k += step {
+		if s == SplitBlock {
+			step = splitK
+		}
+		for k := step; k <= maxK && (s != SplitBlock || k == splitK); k += step {
 			for _, m := range []uint64{512, 512 * 3} {
-				if step == 1 && s.groups() == 0 {
+				if s == DoubleHashing {
 					m -= 413 // no whole byte
 				}
 				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s))
@@ -232,7 +235,10 @@ func TestViewForged(t *testing.T) {
 		{512, 0, 1, 1, 1, ErrCorrupt},
 		{512, 65, 1, 1, 1, ErrCorrupt},
 		{512, 8, 0, 1, 1, ErrCorrupt},
-		{512, 8, 6, 1, 1, ErrCorrupt},
+		{256, 8, 6, 1, 1, nil},
+		{512, 8, 7, 1, 1, ErrCorrupt},
+		{512, 16, 6, 1, 1, ErrCorrupt},
+		{264, 8, 6, 1, 1, ErrCorrupt},
 		{512, 8, 34, 1, 1, ErrCorrupt},
 		{512, 8, 255, 1, 1, ErrCorrupt},
 		{512, 7, 3, 1, 1, ErrCorrupt},
@@ -268,6 +274,7 @@ func TestViewsAreFrozen(t *testing.T) {
 		{DoubleHashing, 10, nil, "19d393c69cac410000000000000000070101013c7b2b2d"},
 		{DoubleHashing, 10, []Option{WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101d2265428"},
 		{DoubleHashing, 10, []Option{WithKey(testKey)}, "821ca07acf30e4000000000000000007010001335e3fa0"},
+		{SplitBlock, 10, nil, "08040211012300404040000a640008000002220800480a1000a4001814008410000000000000000008060101d9e49c22"},
 		{Blocked1, 5, nil, "0018000000000002000000000000000030080000000000000000000000000000000000000000000000000200400000010000000000000000840000800000230000000000000000000302010156c30f40"},
 		{Blocked, 10, nil, "001800000200000030020000000000000000000040000003800400000100230000000000000000000008001a0000008200000000000000000449028080804000000000000000000006030101030f2f62"},
 		{Blocked, 16, nil, "10120000020000000004000041002102000102000000008204080090800040002088000008000000800040040040020100000000000000008068848a008000000000000000000000080401017d535260"},
@@ -317,7 +324,7 @@ func TestViewBuilder(t *testing.T) {
 		{0.5, WithSeed(0), ErrInvalid, "0.5 bits a key, want 1 to 1000"},
 		{1001, WithSeed(0), ErrInvalid, "1001 bits a key"},
 		{math.NaN(), WithSeed(0), ErrInvalid, "NaN bits a key"},
-		{10, WithStrategy(SeededHashing), ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing or Blocked`},
+		{10, WithStrategy(SeededHashing), ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing, Blocked or SplitBlock`},
 		{10, WithStrategy(NewStrategy("own", Definition{Index: doubleIndex})), ErrInvalid, `a view with strategy "own"`},
 		{10, nil, ErrInvalid, "nil"},
 	} {
