@@ -4,11 +4,11 @@ go 1.26.0
 
 require (
 	github.com/dustin/go-humanize v1.1.0
+	github.com/gofrs/flock v0.13.1
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/temoto/robotstxt v1.1.2
 	golang.org/x/net v0.62.0
-	golang.org/x/term v0.47.0
 	golang.org/x/time v0.16.0
 )
 

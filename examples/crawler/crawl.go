@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sync"
@@ -9,102 +10,101 @@ import (
 	"time"
 )
 
+// A page is a URL that was found and waits to be fetched.
+type page struct {
+	target
+	depth int // clicks away from a start URL
+}
+
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
-	cfg         config
-	client      *client
-	seen        seenSet
-	state       *state // nil if nothing is kept
-	frontier    *frontier
-	stats       stats
-	started     time.Time
-	elapsed     time.Duration
-	interrupted bool
+	cfg     config
+	client  *client
+	seen    seenSet
+	state   *state // nil if nothing is kept
+	stats   stats
+	started time.Time
+	ending  string // why the crawl ended
+
+	mu       sync.Mutex
+	levels   [][]page // that wait, by depth
+	failures []string // the first few, to show
 }
 
 // stats counts what a crawl met. Every link is counted once more, as what became
 // of it, so that the parts add up to the whole.
 type stats struct {
-	fetched, notHTML, truncated, bytes atomic.Int64
-	redirected, failed                 atomic.Int64
+	requests, fetched, notHTML, bytes, redirected, failed atomic.Int64
 
-	resumed                     atomic.Int64
-	links                       atomic.Int64
-	added, addedBytes           atomic.Int64
-	duplicate, offHost, tooDeep atomic.Int64
-	robots, nofollow, unusable  atomic.Int64
-
-	mu       sync.Mutex
-	failures []string // the first few, to show
+	links, resumed, added, addedBytes             atomic.Int64
+	duplicate, offHost, tooDeep, robots, nofollow atomic.Int64
+	unusable                                      atomic.Int64
 }
 
-func newCrawler(cfg config, filter filter) *crawler {
-	c := &crawler{
-		cfg:      cfg,
-		client:   newClient(cfg),
-		seen:     seenSet{filter: filter},
-		frontier: newFrontier(cfg.max),
-		started:  time.Now(),
-	}
+func newCrawler(cfg config) *crawler {
+	c := &crawler{cfg: cfg, client: newClient(cfg), started: time.Now(), levels: make([][]page, cfg.depth+1)}
 	if cfg.exact {
-		c.seen.audit = newAudit()
+		c.seen.audit = &audit{wins: map[string]int{}}
 	}
 	return c
 }
 
 // crawl returns when all pages are fetched, the limit is reached or the context
 // ends.
+//
+// It works level by level: no page is fetched before all that are a click nearer to the
+// start are done. Otherwise a URL could be found at the end of a long but fast chain of
+// pages first and in a near but slow page later, and the depth limit would cut off what is
+// near enough. An exact set could keep the depth and correct it; a filter has only "seen".
 func (c *crawler) crawl(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	c.client.loadRobots(ctx)
 	if c.state != nil {
-		c.resume()
+		c.state.onError = stop // what can't be kept must not be fetched
+		for _, p := range c.state.pending {
+			if c.client.hosts[p.origin].allows(p.path) { // else it stays in the log
+				c.stats.resumed.Add(1)
+				c.push(p)
+			}
+		}
 	}
 	for _, t := range c.cfg.starts {
 		c.offer(t, 0)
 	}
-
-	// pop waits for the frontier, not for the context.
-	stop := context.AfterFunc(ctx, c.frontier.close)
-	defer stop()
-	var workers sync.WaitGroup
-	for range c.cfg.workers {
-		workers.Go(func() {
-			for {
-				p, ok := c.frontier.pop()
-				if !ok {
-					return
+	c.ending = "done, no page is left to fetch"
+	for depth := range c.levels {
+		pages := make(chan page)
+		var workers sync.WaitGroup
+		for range c.cfg.workers {
+			workers.Go(func() {
+				for p := range pages {
+					c.visit(ctx, p)
 				}
-				c.visit(ctx, p)
-				c.frontier.finish()
-			}
-		})
-	}
-	workers.Wait()
-
-	c.elapsed = time.Since(c.started)
-	c.interrupted = ctx.Err() != nil
-}
-
-// resume queues what an earlier run has left, except on a host whose robots.txt does
-// not allow it any more or can't be read: that stays in the log.
-func (c *crawler) resume() {
-	for _, p := range c.state.pending {
-		if c.client.hosts[p.origin].allows(p.path) { // the host is one of the start URLs'
-			c.stats.resumed.Add(1)
-			c.frontier.push(p)
+			})
 		}
+		for _, p := range c.levels[depth] {
+			if c.cfg.max > 0 && c.stats.requests.Load() == int64(c.cfg.max) {
+				c.ending = fmt.Sprintf("stopped after %s requests (-max)", count(c.cfg.max))
+				break
+			}
+			c.stats.requests.Add(1)
+			pages <- p // without a wait if the context has ended
+		}
+		close(pages)
+		workers.Wait()
+	}
+	if ctx.Err() != nil {
+		c.ending = interrupted
 	}
 }
 
-// ending says why the crawl ended.
-func (c *crawler) ending() string {
-	switch {
-	case c.interrupted:
-		return "interrupted"
-	case c.frontier.waiting() > 0:
-		return fmt.Sprintf("stopped after %s requests (-max)", count(c.cfg.max))
-	}
-	return "done, no page is left to fetch"
+const interrupted = "interrupted"
+
+func (c *crawler) push(p page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.levels[p.depth] = append(c.levels[p.depth], p)
 }
 
 // visit fetches a page and offers its links.
@@ -117,23 +117,22 @@ func (c *crawler) visit(ctx context.Context, p page) {
 		defer c.state.done(p)
 	}
 	c.stats.bytes.Add(r.bytes)
-	if r.redirected && p.depth == 0 {
-		err = c.checkStart(r)
+	if r.redirected && p.depth == 0 { // a crawl would end there, at nothing
+		if t, failed := resolve(r.base, r.links[0].href); failed == nil && c.client.hosts[t.origin] == nil {
+			err = fmt.Errorf("redirects to %s on another host: start there", t)
+		}
 	}
 	switch {
 	case err != nil:
-		c.stats.fail(p.target, err)
+		c.fail(p.target, err)
 		return
 	case r.redirected:
 		c.stats.redirected.Add(1)
+	case r.notHTML:
+		c.stats.notHTML.Add(1)
+		fallthrough
 	default:
 		c.stats.fetched.Add(1)
-	}
-	if r.notHTML {
-		c.stats.notHTML.Add(1)
-	}
-	if r.truncated {
-		c.stats.truncated.Add(1)
 	}
 	// A redirect is a click too: a server that forwards every URL to a new one
 	// would otherwise never be done with.
@@ -142,20 +141,21 @@ func (c *crawler) visit(ctx context.Context, p page) {
 	}
 }
 
-// checkStart returns an error if a start URL leads away from its host, such as
-// from example.org to www.example.org: a crawl would end there, at nothing.
-func (c *crawler) checkStart(r response) error {
-	t, err := resolve(r.base, r.links[0].href)
-	if err == nil && c.client.hosts[t.origin] == nil {
-		err = fmt.Errorf("redirects to %s on another host: start there", t)
+func (c *crawler) fail(t target, err error) {
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = failed.Err // without the URL, which is shown anyway
 	}
-	return err
+	c.stats.failed.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.failures) < 10 { // enough to see a pattern
+		c.failures = append(c.failures, fmt.Sprintf("%s: %v", t, err))
+	}
 }
 
 // follow offers a link, unless it is nothing that a crawler may or can follow.
 func (c *crawler) follow(base *url.URL, l link, depth int) {
-	t, err := resolve(base, l.href)
-	switch {
+	switch t, err := resolve(base, l.href); {
 	case err != nil:
 		c.stats.links.Add(1)
 		c.stats.unusable.Add(1)
@@ -173,7 +173,7 @@ func (c *crawler) follow(base *url.URL, l link, depth int) {
 // of nothing that won't be fetched.
 func (c *crawler) offer(t target, depth int) {
 	c.stats.links.Add(1)
-	p := page{target: t, depth: depth}
+	p := page{t, depth}
 	host, known := c.client.hosts[t.origin]
 	switch {
 	case !known:
@@ -182,35 +182,11 @@ func (c *crawler) offer(t target, depth int) {
 		c.stats.tooDeep.Add(1)
 	case !host.allows(t.path):
 		c.stats.robots.Add(1)
-	case !c.isNew(&p):
+	case c.state != nil && !c.state.add(p), c.state == nil && !c.seen.add(t.String()):
 		c.stats.duplicate.Add(1)
 	default:
 		c.stats.added.Add(1)
 		c.stats.addedBytes.Add(int64(len(t.String())))
-		c.frontier.push(p)
-	}
-}
-
-// isNew reports whether a page was not found before, and takes it for found.
-func (c *crawler) isNew(p *page) bool {
-	if c.state == nil {
-		return c.seen.add(p.String())
-	}
-	added := c.state.add(p)
-	if !added && c.state.failed() {
-		c.frontier.close() // what can't be kept must not be fetched
-	}
-	return added
-}
-
-// maxFailures is how many failures the summary shows: enough to see a pattern.
-const maxFailures = 10
-
-func (s *stats) fail(t target, err error) {
-	s.failed.Add(1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.failures) < maxFailures {
-		s.failures = append(s.failures, fmt.Sprintf("%s: %v", t, err))
+		c.push(p)
 	}
 }

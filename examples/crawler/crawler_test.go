@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,7 +82,7 @@ func TestBuiltInSite(t *testing.T) {
 	site := newCountingServer(t, siteHandler())
 	// -max ends the crawl should it not end by itself.
 	status, out, _ := runCrawler(t, "-workers", "16", "-rate", "0", "-max", "6000", "-exact", site.URL)
-	require.Equal(t, exitOK, status, out)
+	require.Equal(t, 0, status, out)
 	got := site.counts()
 
 	t.Run("no page twice", func(t *testing.T) {
@@ -155,7 +158,7 @@ func TestBuiltInSite(t *testing.T) {
 
 func TestNoArguments(t *testing.T) {
 	status, out, _ := runCrawler(t, "-max", "50")
-	assert.Equal(t, exitOK, status)
+	assert.Equal(t, 0, status)
 	assert.Regexp(t, `^no URL given: crawling a built-in site at http://127\.0\.0\.1:\d+/ `, out)
 	assert.Contains(t, out, "stopped after 50 requests (-max)")
 	assert.Equal(t, 50, value(t, out, "pages fetched")+value(t, out, "redirects")+value(t, out, "failed"))
@@ -166,7 +169,7 @@ func TestDepth(t *testing.T) {
 	for depth, want := range []int{1, 3, 5} { // months: the first, then two for each click
 		site := newCountingServer(t, siteHandler())
 		status, _, _ := runCrawler(t, "-rate", "0", "-max", "50", "-depth", strconv.Itoa(depth), site.URL+"/calendar?month=2026-11")
-		assert.Equal(t, exitOK, status)
+		assert.Equal(t, 0, status)
 		months := 0
 		for path := range site.counts() {
 			if strings.HasPrefix(path, "/calendar?") {
@@ -189,7 +192,7 @@ func TestDepthIsTheSmallest(t *testing.T) {
 	mux.Handle("GET /child", htmlPage())
 	site := newCountingServer(t, mux)
 	status, _, _ := runCrawler(t, "-rate", "0", "-depth", "3", site.URL)
-	assert.Equal(t, exitOK, status)
+	assert.Equal(t, 0, status)
 	assert.Equal(t, 1, site.counts()["/child"])
 }
 
@@ -197,16 +200,16 @@ func TestDepthIsTheSmallest(t *testing.T) {
 func TestNotQueuedIsNotSeen(t *testing.T) {
 	start, err := resolve(&url.URL{}, "http://example.org/")
 	require.NoError(t, err)
-	c := newCrawler(config{depth: 2, starts: []target{start}}, bloom.MustNew(100, 1e-6))
+	c := newCrawler(config{depth: 2, starts: []target{start}})
+	c.seen.filter = bloom.MustNew(100, 1e-6)
 	c.client.hosts[start.origin].rules, err = robotstxt.FromString("User-agent: *\nDisallow: /no\n")
 	require.NoError(t, err)
 
 	c.offer(start, 3)
-	assert.Equal(t, 0, c.frontier.waiting())
+	assert.Empty(t, slices.Concat(c.levels...))
 	c.offer(start, 2)
-	assert.Equal(t, 1, c.frontier.waiting())
 	c.offer(start, 0)
-	assert.Equal(t, 1, c.frontier.waiting())
+	assert.Len(t, slices.Concat(c.levels...), 1)
 	c.offer(target{start.origin, "/no"}, 0)
 	assert.False(t, c.seen.filter.ContainsString("http://example.org/no"))
 }
@@ -217,7 +220,7 @@ func TestNotQueuedIsNotSeen(t *testing.T) {
 func TestTinyFilter(t *testing.T) {
 	site := newCountingServer(t, siteHandler())
 	status, out, _ := runCrawler(t, "-rate", "0", "-workers", "16", "-max", "6000", "-n", "10", "-p", "0.5", "-exact", site.URL+"/archive/")
-	assert.Equal(t, exitOK, status)
+	assert.Equal(t, 0, status)
 	assert.Positive(t, value(t, out, "false positives"))
 	assert.Equal(t, value(t, out, "false positives"), strings.Count(out, "  false positive: "+site.URL))
 	assert.Equal(t, 0, value(t, out, "misses"))
@@ -226,5 +229,103 @@ func TestTinyFilter(t *testing.T) {
 	assert.Contains(t, out, "planned 10; all bits are set")
 	for path, n := range site.counts() {
 		assert.Equal(t, 1, n, path)
+	}
+}
+
+func TestOffHost(t *testing.T) {
+	other := newCountingServer(t, htmlPage())
+	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", htmlPage(other.URL+"/", "//"+other.Listener.Addr().String()+"/x", "/away", "/here"))
+	mux.Handle("GET /away", http.RedirectHandler(other.URL+"/redirected", http.StatusFound))
+	mux.Handle("GET /here", http.RedirectHandler("/there?b=1&a=2", http.StatusFound))
+	mux.Handle("GET /there", htmlPage())
+	site := newCountingServer(t, mux)
+
+	status, out, _ := runCrawler(t, "-rate", "0", site.URL)
+	assert.Equal(t, 0, status)
+	assert.Empty(t, other.counts())
+	assert.Equal(t, 3, value(t, out, "off-host"))
+	assert.Equal(t, 1, site.counts()["/there?a=2&b=1"], "a redirect on the host is followed")
+
+	status, out, _ = runCrawler(t, "-rate", "0", site.URL, other.URL)
+	assert.Equal(t, 0, status)
+	assert.Equal(t, map[string]int{"/robots.txt": 1, "/": 1, "/x": 1, "/redirected": 1}, other.counts())
+	assert.Equal(t, 0, value(t, out, "off-host"))
+
+	status, out, errOut := runCrawler(t, "-rate", "0", site.URL+"/away")
+	assert.Equal(t, 1, status)
+	assert.Contains(t, out, "redirects to "+other.URL+"/redirected on another host: start there")
+	assert.Contains(t, errOut, "nothing was fetched")
+}
+
+func TestRobots(t *testing.T) {
+	text := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
+	}
+	for _, test := range []struct {
+		name    string
+		robots  http.HandlerFunc
+		fetched bool
+		problem string
+	}{
+		{"none", http.NotFound, true, ""},
+		{"by name", text("User-agent: *\nDisallow:\n\nUser-agent: Bloom-Crawler\nDisallow: /\n"), false, ""},
+		{"query", text("User-agent: *\nDisallow: /*?session=\n"), true, ""},
+		{"server error", fail, false, "500 Internal Server Error"},
+		{"unreadable", text("Disallow: /\n"), false, "Disallow before User-agent"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.Handle("GET /robots.txt", test.robots)
+			mux.Handle("GET /", htmlPage("/page?session=1"))
+			site := newCountingServer(t, mux)
+			status, out, _ := runCrawler(t, "-rate", "0", site.URL)
+			assert.Equal(t, test.fetched, status == 0, out)
+			assert.Equal(t, test.problem != "", strings.Contains(out, "robots.txt can't be read"))
+			assert.Contains(t, out, test.problem)
+			assert.Equal(t, test.fetched, site.counts()["/"] == 1)
+			assert.Equal(t, test.fetched && test.name != "query", site.counts()["/page?session=1"] == 1)
+		})
+	}
+}
+
+func fail(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "no", http.StatusInternalServerError)
+}
+
+func TestBadServer(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", htmlPage("/error", "/reset", "/cut", "/nowhere", "/good"))
+	mux.HandleFunc("GET /error", fail)
+	mux.HandleFunc("GET /reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("GET /cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		sendPage(w, "cut", "/after-cut")
+	})
+	mux.HandleFunc("GET /nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
+	mux.Handle("GET /good", htmlPage())
+	status, out, _ := runCrawler(t, "-rate", "0", newCountingServer(t, mux).URL)
+	assert.Equal(t, 0, status)
+	assert.Equal(t, 4, value(t, out, "failed"), out)
+	assert.Equal(t, 2, value(t, out, "pages fetched"), out)
+	assert.Contains(t, out, "/error: 500 Internal Server Error")
+}
+
+// Ctrl-C ends a crawl wherever it is, and what was cut off is no failure of the page.
+func TestCancel(t *testing.T) {
+	for _, path := range []string{"/hang", "/robots.txt"} { // where the server does not answer
+		ctx, cancel := context.WithCancel(t.Context())
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == path {
+				cancel()
+				<-r.Context().Done()
+			}
+			htmlPage("/hang", "/1").ServeHTTP(w, r)
+		}))
+		var out bytes.Buffer
+		assert.Equal(t, 0, run(ctx, []string{"-rate", "0", site.URL}, &out, io.Discard))
+		assert.Contains(t, out.String(), "\ninterrupted\n")
+		assert.Equal(t, 0, value(t, out.String(), "failed"), out.String())
+		site.Close()
 	}
 }

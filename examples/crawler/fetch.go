@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,44 +17,36 @@ import (
 const (
 	agent     = "bloom-crawler" // the name that robots.txt knows us by
 	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
-
-	// maxRobots is how much of a robots.txt a crawler must at least read, and
-	// more would be no robots.txt (RFC 9309, section 2.5).
-	maxRobots = 500 << 10
+	timeout   = 10 * time.Second // of a request
+	maxBody   = 4 << 20          // bytes of a page that are read
+	maxRobots = 500 << 10        // and of a robots.txt (RFC 9309, section 2.5)
 )
 
 // A client fetches pages from the hosts it knows. It is safe for concurrent use
 // by multiple goroutines once loadRobots has returned.
 type client struct {
-	pages   *http.Client
-	robots  *http.Client
-	maxBody int64
-	hosts   map[string]*host // by origin, never changed after newClient
+	pages, robots *http.Client
+	hosts         map[string]*host // by origin, never changed after newClient
 }
 
 // A host is a site that may be crawled, with its rules.
 type host struct {
 	limiter *rate.Limiter
-	rules   *robotstxt.RobotsData // nil if nothing may be fetched
-	problem error                 // why rules is nil
+	rules   *robotstxt.RobotsData
+	problem error // why there are no rules, and nothing may be fetched
 }
 
 func newClient(cfg config) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = cfg.workers // the default, 2, makes the others reconnect
 	c := &client{
-		// Redirect targets are URLs of their own, so get hands them to the filter.
-		pages: &http.Client{
-			Transport: transport,
-			Timeout:   cfg.timeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error {
-				return http.ErrUseLastResponse
-			},
-		},
+		// Redirect targets are URLs of their own, so they are handed to the filter.
+		pages: &http.Client{Transport: transport, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 		// A robots.txt counts wherever it is redirected to (RFC 9309, section 2.3.1.2).
-		robots:  &http.Client{Transport: transport, Timeout: cfg.timeout},
-		maxBody: cfg.maxBody,
-		hosts:   make(map[string]*host),
+		robots: &http.Client{Transport: transport, Timeout: timeout},
+		hosts:  map[string]*host{},
 	}
 	limit := rate.Inf
 	if cfg.rate > 0 {
@@ -75,8 +64,7 @@ func (c *client) loadRobots(ctx context.Context) {
 	var wg sync.WaitGroup
 	for origin, h := range c.hosts {
 		wg.Go(func() {
-			h.rules, h.problem = c.fetchRobots(ctx, origin)
-			if h.problem != nil {
+			if h.rules, h.problem = c.fetchRobots(ctx, origin); h.problem != nil {
 				return
 			}
 			if delay := h.rules.FindGroup(agent).CrawlDelay; delay > 0 {
@@ -115,49 +103,34 @@ type response struct {
 	bytes      int64
 	redirected bool // links has the one target
 	notHTML    bool // and so was not read
-	truncated  bool // read only up to the limit
 }
 
 // get fetches a page of a known host when it is that host's turn.
-func (c *client) get(ctx context.Context, t target) (response, error) {
+func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	if err := c.hosts[t.origin].limiter.Wait(ctx); err != nil {
-		return response{}, err
+		return r, err
 	}
 	resp, err := do(ctx, c.pages, t.String())
 	if err != nil {
-		return response{}, err
+		return r, err
 	}
 	defer resp.Body.Close()
-
+	r.base = resp.Request.URL
 	location := resp.Header.Get("Location")
 	mediaType, _, typeErr := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch r := (response{base: resp.Request.URL}); {
+	switch {
 	case resp.StatusCode/100 == 3 && location != "":
-		r.redirected = true
-		r.links = []link{{href: location}}
-		return r, nil
+		r.redirected, r.links = true, []link{{href: location}}
 	case resp.StatusCode/100 != 2:
 		return r, errors.New(resp.Status)
 	case typeErr != nil || mediaType != "text/html":
 		r.notHTML = true
-		return r, nil
 	default:
-		return c.read(r, resp.Body)
+		body := &io.LimitedReader{R: resp.Body, N: maxBody}
+		r.base, r.links, err = readLinks(body, r.base)
+		r.bytes = maxBody - body.N
 	}
-}
-
-// read finds the links in the part of a page that the size limit allows.
-func (c *client) read(r response, body io.Reader) (response, error) {
-	// One byte more than allowed, to tell a page that ends there from one that
-	// goes on.
-	limited := &io.LimitedReader{R: body, N: c.maxBody + 1}
-	base, links, err := readLinks(limited, r.base)
-	r.bytes = c.maxBody + 1 - limited.N
-	if err != nil {
-		return r, explain(err, c.pages.Timeout)
-	}
-	r.base, r.links, r.truncated = base, links, limited.N == 0
-	return r, nil
+	return r, err
 }
 
 func do(ctx context.Context, client *http.Client, url string) (*http.Response, error) {
@@ -166,30 +139,5 @@ func do(ctx context.Context, client *http.Client, url string) (*http.Response, e
 		return nil, err
 	}
 	req.Header.Set("User-Agent", userAgent)
-	resp, err := client.Do(req)
-	return resp, explain(err, client.Timeout)
-}
-
-// explain puts an error of net/http in fewer words: it repeats the URL, which the
-// caller has, and is lengthy about timeouts.
-func explain(err error, timeout time.Duration) error {
-	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
-		return fmt.Errorf("not finished within %v", timeout)
-	}
-	if ue, ok := errors.AsType[*url.Error](err); ok {
-		return ue.Err
-	}
-	return err
-}
-
-// problems says, sorted, which hosts were not crawled and why.
-func (c *client) problems() []string {
-	var problems []string
-	for origin, h := range c.hosts {
-		if h.problem != nil {
-			problems = append(problems, fmt.Sprintf("%s: its robots.txt can't be read: %v", origin, h.problem))
-		}
-	}
-	slices.Sort(problems)
-	return problems
+	return client.Do(req)
 }

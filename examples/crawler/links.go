@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -72,84 +72,58 @@ type target struct {
 
 func (t target) String() string { return t.origin + t.path }
 
-var errNotHTTP = errors.New("not an http or https URL")
-
 // resolve returns the normal form of a reference relative to base. It merges only
 // spellings that RFC 3986, section 6.2, calls equivalent (case of scheme and
 // host, default port, escapes, dot segments), and by custom the order of query
 // parameters with different names. The fragment is dropped, since it isn't sent.
 // A trailing slash stays: /a and /a/ may be different pages.
-//
-// purell would be shorter, but it unescapes %2F and merges a=1&a=2 with a=2&a=1,
-// and so takes different pages for one.
 func resolve(base *url.URL, ref string) (target, error) {
 	u, err := base.Parse(tidy(ref))
 	if err != nil {
-		// url.Error repeats the URL, which the caller shows.
-		return target{}, cmp.Or(errors.Unwrap(err), err)
+		return target{}, cmp.Or(errors.Unwrap(err), err) // without the URL, which the caller shows
 	}
 	defaultPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 	if defaultPort == "" || u.Host == "" {
-		return target{}, errNotHTTP
+		return target{}, errors.New("not an http or https URL")
 	}
 	host, err := idna.ToASCII(strings.ToLower(u.Host))
 	if err != nil {
 		return target{}, err
 	}
 	host = strings.TrimSuffix(strings.TrimSuffix(host, ":"), defaultPort)
-
 	path := cmp.Or(u.EscapedPath(), "/")
 	if u.RawQuery != "" {
-		path += "?" + sortQuery(u.RawQuery)
+		// Parameters of the same name keep their order, which may have a meaning.
+		params := strings.Split(u.RawQuery, "&")
+		slices.SortStableFunc(params, func(a, b string) int {
+			a, _, _ = strings.Cut(a, "=")
+			b, _, _ = strings.Cut(b, "=")
+			return cmp.Compare(a, b)
+		})
+		path += "?" + strings.Join(params, "&")
 	}
 	return target{u.Scheme + "://" + host, path}, nil
 }
 
-// sortQuery orders the parameters by name. Those of the same name keep their
-// order, which may have a meaning.
-func sortQuery(query string) string {
-	params := strings.Split(query, "&")
-	slices.SortStableFunc(params, func(a, b string) int {
-		a, _, _ = strings.Cut(a, "=")
-		b, _, _ = strings.Cut(b, "=")
-		return cmp.Compare(a, b)
-	})
-	return strings.Join(params, "&")
-}
+// toEscape is what a reference may have that is to be written differently.
+var toEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|["%<>]|[^!-~]`)
 
 // tidy does to a reference what browsers do, and gives its escapes their normal
 // form: upper case, and none for characters that never need one.
 func tidy(ref string) string {
-	ref = strings.Trim(ref, " \t\r\n\f")
-	var b strings.Builder
-	for i := 0; i < len(ref); i++ {
-		switch c := ref[i]; {
-		case c == '\t' || c == '\r' || c == '\n':
-			// a line break in an attribute
-		case c == '%' && i+2 < len(ref) && isHex(ref[i+1:i+3]):
-			x, _ := strconv.ParseUint(ref[i+1:i+3], 16, 8) // isHex says it is one
-			writeEscaped(&b, byte(x), isUnreserved(byte(x)))
-			i += 2
-		default:
-			writeEscaped(&b, c, c > ' ' && c < 0x7f && !strings.ContainsRune(`%"<>`, rune(c)))
+	ref = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(ref, " \t\r\n\f"))
+	return toEscape.ReplaceAllStringFunc(ref, func(c string) string {
+		if plain, err := url.PathUnescape(c); err == nil && c[0] == '%' {
+			if c = plain; unreserved.MatchString(c) {
+				return c
+			}
 		}
-	}
-	return b.String()
+		var escaped []byte
+		for i := range len(c) {
+			escaped = fmt.Appendf(escaped, "%%%02X", c[i])
+		}
+		return string(escaped)
+	})
 }
 
-func writeEscaped(b *strings.Builder, c byte, plain bool) {
-	if plain {
-		b.WriteByte(c)
-		return
-	}
-	fmt.Fprintf(b, "%%%02X", c)
-}
-
-func isHex(s string) bool {
-	return strings.Trim(s, "0123456789abcdefABCDEF") == ""
-}
-
-// isUnreserved is "unreserved" of RFC 3986, section 2.3.
-func isUnreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
-}
+var unreserved = regexp.MustCompile(`[A-Za-z0-9._~-]`) // of RFC 3986, section 2.3

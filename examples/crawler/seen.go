@@ -3,8 +3,6 @@ package main
 import (
 	"slices"
 	"sync"
-
-	"github.com/seed3447c163/bloom"
 )
 
 // A seenSet knows which URLs were found before. The filter alone decides; the
@@ -23,8 +21,6 @@ type filter interface {
 	EstimatedCount() uint64
 	EstimatedFalsePositiveRate() float64
 }
-
-var _ filter = (*bloom.BloomFilter)(nil)
 
 // add returns true if the URL is definitely new and this call is the one that
 // added it, false if it was probably found before. It is safe for concurrent use
@@ -52,8 +48,6 @@ type audit struct {
 	mu   sync.Mutex
 	wins map[string]int
 }
-
-func newAudit() *audit { return &audit{wins: make(map[string]int)} }
 
 func (a *audit) record(url string, added bool) {
 	a.mu.Lock()

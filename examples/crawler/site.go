@@ -1,15 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"html"
-	"io/fs"
-	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -29,48 +23,6 @@ const (
 	volumes = 40 // of the archive
 	entries = 80 // in a volume
 )
-
-// A localSite is the built-in site, being served.
-type localSite struct {
-	start  target
-	server *http.Server
-	served chan error
-}
-
-// startSite serves the built-in site on a free port of the loopback interface.
-func startSite() (*localSite, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	start, err := resolve(&url.URL{}, "http://"+listener.Addr().String())
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	s := &localSite{
-		start: start,
-		server: &http.Server{
-			Handler:           slow(siteHandler(), siteDelay),
-			ReadHeaderTimeout: 10 * time.Second,
-		},
-		served: make(chan error, 1),
-	}
-	go func() { s.served <- s.server.Serve(listener) }()
-	return s, nil
-}
-
-// close stops serving.
-func (s *localSite) close() error {
-	// The crawler is done, so there is nobody to wait for but a request that
-	// Ctrl-C cut off.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	err := s.server.Shutdown(ctx)
-	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
-}
 
 func slow(h http.Handler, delay time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -97,21 +49,19 @@ func siteHandler() http.Handler {
 // serveFile serves the folder site. In its HTML, $HOST is the site's own address,
 // for absolute links.
 func serveFile(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/")
-	if name == "" || strings.HasSuffix(name, "/") {
+	name := "site" + r.URL.Path
+	if strings.HasSuffix(name, "/") {
 		name += "index.html"
 	}
-	content, err := fs.ReadFile(siteFiles, "site/"+name)
-	if err != nil {
+	content, err := siteFiles.ReadFile(name)
+	switch {
+	case err != nil:
 		http.NotFound(w, r)
-		return
+	case path.Ext(name) == ".html":
+		sendHTML(w, strings.ReplaceAll(string(content), "$HOST", r.Host))
+	default:
+		http.ServeFileFS(w, r, siteFiles, name)
 	}
-	if path.Ext(name) != ".html" {
-		w.Header().Set("Content-Type", cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream"))
-		send(w, string(content))
-		return
-	}
-	sendHTML(w, strings.ReplaceAll(string(content), "$HOST", r.Host))
 }
 
 func serveComparison(w http.ResponseWriter, r *http.Request) {
@@ -139,37 +89,23 @@ func serveArchive(w http.ResponseWriter, _ *http.Request) {
 }
 
 func serveVolume(w http.ResponseWriter, r *http.Request) {
-	v, ok := number(r, "volume", volumes)
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
 	links := "/ /archive/"
 	for e := range entries {
-		links += fmt.Sprintf(" /archive/%d/%d", v, e)
+		links += fmt.Sprintf(" %d", e)
 	}
-	sendPage(w, fmt.Sprintf("Volume %d", v), links)
+	sendPage(w, "Volume "+r.PathValue("volume"), links)
 }
 
 // serveEntry links an entry to its neighbours and, across the volumes, to others
 // that look picked at random and are the same every time.
 func serveEntry(w http.ResponseWriter, r *http.Request) {
-	v, ok1 := number(r, "volume", volumes)
-	e, ok2 := number(r, "entry", entries)
-	if !ok1 || !ok2 {
-		http.NotFound(w, r)
-		return
-	}
+	v, _ := strconv.Atoi(r.PathValue("volume"))
+	e, _ := strconv.Atoi(r.PathValue("entry"))
 	links := fmt.Sprintf("/ ./ ../ %d#top %d?", (e+1)%entries, (e+entries-1)%entries)
 	for i := range 5 {
 		links += fmt.Sprintf(" ../%d/%d", (7*v+3*e+i)%volumes, (11*e+5*v+i*i)%entries)
 	}
 	sendPage(w, fmt.Sprintf("Volume %d, entry %d", v, e), links)
-}
-
-func number(r *http.Request, name string, limit int) (int, bool) {
-	n, err := strconv.Atoi(r.PathValue(name))
-	return n, err == nil && n >= 0 && n < limit
 }
 
 // sendPage sends a generated page with space-separated links.
@@ -184,10 +120,5 @@ func sendPage(w http.ResponseWriter, title, links string) {
 
 func sendHTML(w http.ResponseWriter, page string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	send(w, page)
-}
-
-// send writes a whole answer. If the crawler hung up, there is nobody to tell.
-func send(w http.ResponseWriter, body string) {
-	_, _ = w.Write([]byte(body))
+	_, _ = w.Write([]byte(page)) // if the crawler hung up, there is nobody to tell
 }

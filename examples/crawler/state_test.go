@@ -48,7 +48,7 @@ func TestKilledCrawl(t *testing.T) {
 	const workers = 16
 	flags := []string{"-rate", "0", "-workers", "16"}
 	status, _, _ := runCrawler(t, append(flags, site.URL)...)
-	require.Equal(t, exitOK, status)
+	require.Equal(t, 0, status)
 	want := slices.Sorted(maps.Keys(site.copyCounts()))
 
 	rnd := rand.New(rand.NewPCG(5, 6))
@@ -114,22 +114,22 @@ func TestLogOrder(t *testing.T) {
 	}))
 	dir := t.TempDir()
 	status, out, _ := runCrawler(t, "-rate", "0", "-workers", "16", "-state", dir, site.URL)
-	require.Equal(t, exitOK, status, out)
+	require.Equal(t, 0, status, out)
 	log, err := os.ReadFile(filepath.Join(dir, "frontier.log"))
 	require.NoError(t, err)
 
-	paths, ids := map[string]string{}, map[string]bool{} // by number; those that are found
+	found := map[string]bool{}
 	done := 0
 	for line := range strings.Lines(string(log)) {
-		line = strings.TrimSpace(line)
-		switch fields := strings.Fields(line[1:]); line[0] {
+		sign := line[0]
+		_, path, _ := strings.Cut(strings.TrimSpace(line), site.URL)
+		switch sign {
 		case '+':
-			path := strings.TrimPrefix(fields[2], site.URL)
-			paths[fields[0]], ids[path] = path, true
+			found[path] = true
 		case '-':
 			done++
-			for _, href := range links(paths[fields[0]]) {
-				require.True(t, ids[href], "%s is done with before its link %s is found", paths[fields[0]], href)
+			for _, href := range links(path) {
+				require.True(t, found[href], "%s is done with before its link %s is found", path, href)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func openTestState(t *testing.T, dir string) (*state, error) {
 
 func found(t *testing.T, s *state, path string, depth int) page {
 	p := page{target: target{"http://example.org", path}, depth: depth}
-	require.True(t, s.add(&p))
+	require.True(t, s.add(p))
 	return p
 }
 
@@ -154,15 +154,15 @@ func TestStateResumes(t *testing.T) {
 	s, err := openTestState(t, dir)
 	require.NoError(t, err)
 	one, two, three := found(t, s, "/1", 0), found(t, s, "/2%203?a=b+c", 1), found(t, s, "/3", 1)
-	require.False(t, s.add(&page{target: two.target}))
+	require.False(t, s.add(page{target: two.target}))
 	s.done(one)
 	require.NoError(t, s.close())
 
 	s, err = openTestState(t, dir)
 	require.NoError(t, err)
 	require.Equal(t, []page{two, three}, s.pending)
-	require.False(t, s.add(&page{target: one.target}), "found by the earlier run")
-	require.Greater(t, found(t, s, "/4", 2).id, three.id)
+	require.False(t, s.add(page{target: one.target}), "found by the earlier run")
+	found(t, s, "/4", 2)
 	require.NoError(t, s.close())
 }
 
@@ -189,7 +189,7 @@ func TestStateAfterAnyCut(t *testing.T) {
 		text := string(log[:bytes.LastIndexByte(log[:length], '\n')+1])
 		for _, path := range []string{"/1", "/2", "/3"} {
 			line := fmt.Sprintf(" http://example.org%s\n", path)
-			isDone := path == "/1" && strings.Contains(text, "\n-1\n")
+			isDone := path == "/1" && strings.Contains(text, "\n-http://example.org/1\n")
 			waits := slices.ContainsFunc(s.pending, func(p page) bool { return p.path == path })
 			require.Equal(t, strings.Contains(text, line) && !isDone, waits)
 			require.Equal(t, strings.Contains(text, line), s.seen.ContainsString("http://example.org"+path))
@@ -209,7 +209,7 @@ func TestStateSamePageTwice(t *testing.T) {
 	s, err := openTestState(t, dir)
 	require.NoError(t, err)
 	p := found(t, s, "/1", 0)
-	require.True(t, s.write("+2 0 http://example.org/1"))
+	require.True(t, s.write("+0 http://example.org/1"))
 	require.NoError(t, s.close())
 	for range 2 {
 		s, err = openTestState(t, dir)
@@ -224,18 +224,18 @@ func TestStateRefuses(t *testing.T) {
 	dir := t.TempDir()
 	run := func(args ...string) string {
 		status, _, errOut := runCrawler(t, append(args, "-rate", "0", "-state", dir, site.URL)...)
-		require.Equal(t, exitFail, status)
+		require.Equal(t, 1, status)
 		return errOut
 	}
 	run("-depth", "3")
-	assert.Contains(t, run("-depth", "4"), "it is of a crawl depth 3 from "+site.URL+"/, want crawl depth 4")
+	assert.Contains(t, run("-depth", "4"), "it is of a \"crawl depth 3 from "+site.URL+"/\", want \"crawl depth 4")
 	assert.Contains(t, run("-depth", "3", "-n", "5"), "n = 1000000")
 	logPath := filepath.Join(dir, "frontier.log")
 	log, err := os.ReadFile(logPath)
 	require.NoError(t, err)
-	for _, line := range []string{"hello", "+", "+7", "+7 1", "+x 1 " + site.URL, "+7 x " + site.URL, "+7 1 ftp://x", "-", "*7"} {
+	for _, line := range []string{"hello", "+", "+7", "+x " + site.URL, "+7 x", "+7 ftp://x", "-", "-x", "*7"} {
 		require.NoError(t, os.WriteFile(logPath, fmt.Appendf(nil, "%s%s\n", log, line), 0o666))
-		assert.Contains(t, run("-depth", "3"), fmt.Sprintf("at byte %d: line %q", len(log), line))
+		assert.Contains(t, run("-depth", "3"), fmt.Sprintf("line %q at byte %d: ", line, len(log)))
 	}
 }
 
@@ -246,25 +246,40 @@ func TestStateDiskFull(t *testing.T) {
 	found(t, s, "/1", 0)
 	require.NoError(t, s.log.Close())
 	p := page{target: target{"http://example.org", "/2"}}
-	require.False(t, s.add(&p))
-	require.True(t, s.failed())
+	stopped := false
+	s.onError = func() { stopped = true }
+	require.False(t, s.add(p))
+	require.True(t, stopped)
 	require.False(t, s.seen.ContainsString(p.String()), "the filter does not know what the log does not")
 	require.ErrorIs(t, s.close(), os.ErrClosed)
 }
 
-func TestNearest(t *testing.T) {
-	at := func(depths ...int) (pages []page) {
-		for _, d := range depths {
-			pages = append(pages, page{depth: d})
-		}
-		return pages
-	}
-	near, far := nearest(at(3, 2, 4, 2, 1, 3, 1))
-	assert.Equal(t, at(1, 1), near)
-	assert.Len(t, far, 5)
-	near, far = nearest(nil)
-	assert.Empty(t, near)
-	assert.Empty(t, far)
+// A folder is for one crawler at a time, and for the next one as soon as that has
+// closed it. TestKilledCrawl shows that a killed one leaves it free.
+func TestStateIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openTestState(t, dir)
+	require.NoError(t, err)
+	one := found(t, s, "/1", 0)
+	_, err = openTestState(t, dir)
+	require.ErrorContains(t, err, dir+": a crawler is already running on this folder")
+	found(t, s, "/2", 0) // the first one is none the worse for it
+	s.done(one)
+	require.NoError(t, s.close())
+
+	s, err = openTestState(t, dir)
+	require.NoError(t, err)
+	require.Len(t, s.pending, 1)
+	require.NoError(t, s.close())
+
+	logPath := filepath.Join(dir, "frontier.log")
+	require.NoError(t, os.WriteFile(logPath, []byte("crawl of something else\n"), 0o666))
+	_, err = openTestState(t, dir)
+	require.ErrorContains(t, err, "it is of a \"crawl of something else")
+	require.NoError(t, os.Truncate(logPath, 0))
+	s, err = openTestState(t, dir) // what cannot be opened is not left locked
+	require.NoError(t, err)
+	require.NoError(t, s.close())
 }
 
 var _ filter = (*persist.File)(nil)
