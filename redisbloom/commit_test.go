@@ -13,15 +13,15 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A hook does something just before a client sends a transaction, and after
-// its replies have come.
+// A hook does something just before a client sends a transaction, other than one that
+// writes a chunk of an upload, and after its replies have come.
 type hook struct{ before, after func() }
 
 func (hook) DialHook(next redis.DialHook) redis.DialHook          { return next }
 func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		transaction := cmds[0].Name() == "multi"
+		transaction := isTransaction(cmds)
 		if transaction && h.before != nil {
 			h.before()
 		}
@@ -31,6 +31,10 @@ func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessP
 		}
 		return err
 	}
+}
+
+func isTransaction(cmds []redis.Cmder) bool {
+	return cmds[0].Name() == "multi" && !(cmds[1].Name() == "setrange" && cmds[2].Name() == "pexpire")
 }
 
 // hooked returns another client of a server, with a hook.

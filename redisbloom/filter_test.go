@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -66,27 +67,39 @@ func TestAddAndContains(t *testing.T) {
 }
 
 // TestSameAsLocal holds the answers and the bits in Redis to those of a filter in
-// the process with the same keys.
+// the process with the same keys, for each way to add them, and mixed.
 func TestSameAsLocal(t *testing.T) {
 	s := startServer(t)
-	for name, opts := range map[string][]Option{
-		"one": {noFront}, "front": nil, "shards": {noFront, WithShards(4)}, "shards and front": {WithShards(4)},
-	} {
-		f := open(t, s.Client, name, 2000, 0.05, opts...)
-		local, err := NewLocal(2000, 0.05, opts...)
-		require.NoError(t, err)
-		for from := 0; from < 4000; from += 777 {
-			keys := append(keysOf(from, from+777), keysOf(from/2, from/2+50)...)
-			want, _ := addEach(bg, local, keys)
-			got, err := addEach(bg, f, keys)
+	for name, way := range ways {
+		for _, front := range []bool{false, true} {
+			opts := way.opts
+			if !front {
+				opts = append([]Option{noFront}, opts...)
+			}
+			name := fmt.Sprint(name, front)
+			f := open(t, s.Client, name, 2000, 0.05, opts...)
+			f.noScripts.Store(way.noScripts)
+			local, err := NewLocal(2000, 0.05, opts...)
+			require.NoError(t, err)
+			for from := 0; from < 4000; from += 777 {
+				keys := append(keysOf(from, from+777), keysOf(from/2, from/2+50)...)
+				want, _ := addEach(bg, local, keys)
+				got, err := addEach(bg, f, keys)
+				require.NoError(t, err)
+				require.Equal(t, want, got, name)
+				for i := range 20 {
+					want, _ := local.Add(bg, keyOf(50_000+from+i))
+					got, err := f.Add(bg, keyOf(50_000+from+i))
+					require.NoError(t, err)
+					require.Equal(t, want, got, name)
+				}
+			}
+			want, _ := askEach(bg, local, keysOf(0, 20000))
+			got, err := askEach(bg, f, keysOf(0, 20000))
 			require.NoError(t, err)
 			require.Equal(t, want, got, name)
+			requireSameBits(t, s.Client, f, local)
 		}
-		want, _ := askEach(bg, local, keysOf(0, 20000))
-		got, err := askEach(bg, f, keysOf(0, 20000))
-		require.NoError(t, err)
-		require.Equal(t, want, got, name)
-		requireSameBits(t, s.Client, f, local)
 	}
 }
 
@@ -362,9 +375,7 @@ func TestAccessors(t *testing.T) {
 }
 
 func TestNewLocal(t *testing.T) {
-	_, err := NewLocal(0, 0.01)
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	_, err = NewLocal(10, 0.01, WithShards(-1))
+	_, err := NewLocal(10, 0.01, WithShards(-1))
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = NewLocal(1e13, 0.01)
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
@@ -385,4 +396,19 @@ func TestExplain(t *testing.T) {
 	s := startServer(t, "--rename-command", "BITFIELD", "")
 	_, err := open(t, s.Client, "f", 1000, 0.01).Add(bg, keyOf(0))
 	require.ErrorContains(t, err, `key "f": the server does not have the command, want Redis 6.2 or later`)
+}
+
+// TestPlannedForNoKeys: it never misses when keys are added all the same.
+func TestPlannedForNoKeys(t *testing.T) {
+	s := startServer(t)
+	for _, shards := range []int{1, 3} {
+		f := open(t, s.Client, fmt.Sprint(shards), 0, 0.01, WithShards(shards), noFront)
+		_, err := f.AddMany(bg, keysOf(0, 100), nil)
+		require.NoError(t, err)
+		n, err := f.ContainsMany(bg, keysOf(0, 100), nil)
+		require.NoError(t, err)
+		require.Equal(t, 100, n)
+		_, err = Join(bg, s.Client, fmt.Sprint(shards))
+		require.NoError(t, err)
+	}
 }

@@ -215,7 +215,7 @@ func (f *Filter) make(ctx context.Context, key string, h header) error {
 	})
 	f.counts.roundTrips.Add(1)
 	if stopped != nil {
-		err = stopped
+		return send.Explain(key, stopped)
 	}
 	return send.Explain(key, err)
 }

@@ -33,6 +33,8 @@ lo = lo + 1
 if lo == 4294967296 then hi, lo = hi + 1, 0 end
 local count = pk('>I4I4', hi, lo)
 call('SETRANGE', K, ARGV[4], count .. ARGV[5])
+local formats = {[17] = '<i4i4c8i4i4', [25] = '<i4i4c16i4i4', [33] = '<i4i4c24i4i4',
+  [41] = '<i4i4c32i4i4', [49] = '<i4i4c40i4i4', [57] = '<i4i4c48i4i4'}
 local out, n, byte, w, pos, len = {count}, 1, 0, 1, 1, #d
 while pos < len do
 `
@@ -54,20 +56,27 @@ const scriptOneWord = `
     byte = byte + w
   end`
 
+// The words between the two are taken out and put back as one piece, by a format for each
+// distance.
 const scriptTwoWords = `
   local from, to, g, a, b, e, f
   from, to, g, a, b, e, f, pos = up('<Bc0Bc0Bi4i4i4i4', d, pos)
   local v = call('GETRANGE', K, from, to)
-  local x, y = up('<i4i4', v)
-  local z, u = up('<i4i4', v, g)
-  local p, q, r, t = bor(x, a), bor(y, b), bor(z, e), bor(u, f)
-  if p ~= x or q ~= y or r ~= z or t ~= u then
-    if g == 9 then
+  if g == 9 then
+    local x, y, z, u = up('<i4i4i4i4', v)
+    local p, q, r, t = bor(x, a), bor(y, b), bor(z, e), bor(u, f)
+    if p ~= x or q ~= y or r ~= z or t ~= u then
       call('SETRANGE', K, from, pk('<i4i4i4i4', p, q, r, t))
-    else
-      call('SETRANGE', K, from, pk('<i4i4', p, q) .. sub(v, 9, g - 1) .. pk('<i4i4', r, t))
+      byte = byte + w
     end
-    byte = byte + w
+  else
+    local format = formats[g]
+    local x, y, between, z, u = up(format, v)
+    local p, q, r, t = bor(x, a), bor(y, b), bor(z, e), bor(u, f)
+    if p ~= x or q ~= y or r ~= z or t ~= u then
+      call('SETRANGE', K, from, pk(format, p, q, between, r, t))
+      byte = byte + w
+    end
   end`
 
 // notMine is what a script answers on a key whose slot has another owner.

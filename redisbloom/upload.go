@@ -67,24 +67,39 @@ func (f *Filter) upload(ctx context.Context, u *upload, local *bloom.BloomFilter
 		return err
 	}
 	// The full length at once: growing by chunks would copy all of it many times.
-	if _, err := f.sender.Do(ctx, "SETRANGE", u.key, f.layout.length-1, "\x00"); err != nil {
+	if err := f.write(ctx, u, f.layout.length-1, []byte{0}); err != nil {
 		return err
 	}
 	words := local.Words()
 	for from := 0; from < len(words); from += chunkBytes / 8 {
 		to := min(from+chunkBytes/8, len(words))
-		chunk := make([]byte, 0, chunkBytes) // not reused: an abandoned command may still be reading it
+		chunk := make([]byte, 0, (to-from)*8) // not reused: an abandoned command may still be reading it
 		for i := from; i < to; i++ {
 			chunk = binary.LittleEndian.AppendUint64(chunk, words[i].Load())
 		}
-		if _, err := f.sender.Do(ctx, "SETRANGE", u.key, headerBytes+from*8, chunk); err != nil {
+		if err := f.write(ctx, u, headerBytes+uint64(from)*8, chunk); err != nil {
 			return err
 		}
 		report(uint64(len(chunk)))
-		// However long it takes, it must not expire before it is whole.
-		if _, err := f.sender.Do(ctx, "PEXPIRE", u.key, uploadTTL.Milliseconds()); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// write writes a chunk of an upload, and renews its expiry in the same moment: however long
+// all takes, it must not expire before it is whole; and if it was evicted, so that the
+// chunk makes it anew, it must not stay for ever.
+func (f *Filter) write(ctx context.Context, u *upload, at uint64, chunk []byte) error {
+	var err error
+	if stopped := f.sender.Await(ctx, func() {
+		var cmds []redis.Cmder
+		cmds, err = f.sender.Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Do(ctx, "SETRANGE", u.key, at, chunk)
+			pipe.Do(ctx, "PEXPIRE", u.key, uploadTTL.Milliseconds())
+			return nil
+		})
+		err = send.Cause(cmds, err)
+	}); stopped != nil {
+		return stopped
+	}
+	return err
 }

@@ -64,6 +64,7 @@ var hints = map[string]string{
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
 	"NOPERM":      "the user's ACL must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
 	"NOAUTH":      "the server wants a password",
+	"EXECABORT":   "a command of a transaction was refused, as is so while the key's cluster slot is being moved: try again when it has moved",
 	"TRYAGAIN":    "the key's cluster slot is being moved: try again when it has moved",
 }
 

@@ -72,8 +72,11 @@ func (s *Sender) Await(ctx context.Context, do func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, limited := ctx.Deadline(); limited && s.keepsDeadlines() {
+	if deadline, limited := ctx.Deadline(); limited && s.keepsDeadlines() {
 		do()
+		if !time.Now().Before(deadline) { // the client says so in words of its own
+			return context.DeadlineExceeded
+		}
 		return nil
 	}
 	done := make(chan struct{})
