@@ -207,7 +207,7 @@ var rootTwins = []twin{
 
 	// Folds.
 	{name: "a fold loses a bit across words", tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `word>>shift | next<<(64-shift)`, `word>>shift`)},
-	{name: "a fold of blocks takes every other one", slow: true, tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `from[first+j*blockWords]`, `from[first+j/2*blockWords]`)},
+	{name: "a fold of blocks takes every other one", slow: true, tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `from[first+j*words]`, `from[first+j/2*words]`)},
 	{name: "FoldTo does not look at the bits", tests: []string{"TestFoldTo"}, edits: one("fold.go", `collisions <= p {`, `collisions <= 2*p {`)},
 	{name: "a fold keeps its N", tests: []string{"TestFoldedParams"}, edits: one("fold.go", `		params.N = s.keysFor`, `		params.N = s.params.N + 0*s.keysFor`)},
 
