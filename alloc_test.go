@@ -7,6 +7,7 @@ import (
 // TestNoAllocations, and no escape: buffers on the caller's stack stay there.
 func TestNoAllocations(t *testing.T) {
 	filters := []*BloomFilter{
+		MustNew(10_000, 0.01, WithStrategy(ownBlocked2)),
 		MustNew(10_000, 0.001, WithHash(MapHash)),
 		MustNew(10_000, 0.001, WithKey(testKey)),
 		MustNew(10_000, 0.001, WithHash(ownHash)),
@@ -51,6 +52,12 @@ func TestNoAllocations(t *testing.T) {
 			},
 			"FillRatio":      func(uint64) { f.FillRatio() },
 			"EstimatedCount": func(uint64) { f.EstimatedCount() },
+		}
+		positions := make([]uint64, 0, 64)
+		calls["AppendPositions"] = func(i uint64) {
+			var b [8]byte
+			b[0] = byte(i)
+			sum += len(f.Scheme().AppendPositions(positions, b[:]))
 		}
 		if !s.NeedsKey() {
 			calls["Hash"] = func(i uint64) {

@@ -221,7 +221,9 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 		}
 		return dst
 	case idOwnKeyPositions:
-		return s.checked(dst, func(dst []uint64) { s.own.keyPositions(dst, key) })
+		dst, positions := s.room(dst)
+		s.own.keyPositions(unescapedPositions(positions), unescaped(key))
+		return s.inside(dst, len(dst)-s.params.K)
 	case idBitsAndBlooms:
 		h := sum256(s.hash.k0, key)
 		for i := range s.params.K {
@@ -253,28 +255,41 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	}
 	switch s.strategy.id() {
 	case idOwnPositions:
-		return s.checked(dst, func(dst []uint64) { s.own.positions(dst, h1, h2) })
+		dst, positions := s.room(dst)
+		s.own.positions(unescapedPositions(positions), h1, h2)
+		return s.inside(dst, len(dst)-s.params.K)
 	case idOwnMasks:
-		masks := make([]Mask, s.strategy.def.Words)
+		var buf [maxMasks]Mask
+		n, masks := len(dst), unescapedMasks(buf[:s.strategy.def.Words])
 		s.own.masks(masks, h1, h2)
 		for _, mask := range masks {
 			for w := mask.Bits; w != 0; w &= w - 1 {
 				dst = append(dst, mask.Word*64+uint64(bits.TrailingZeros64(w)))
 			}
 		}
-		return dst
+		return s.inside(dst, n)
 	}
 	for i := range s.params.K {
 		dst = append(dst, s.strategy.def.Index(h1, h2, i, s.params.M))
 	}
+	return s.inside(dst, len(dst)-s.params.K)
+}
+
+// inside panics if a position from there on is none of the filter's.
+func (s *scheme) inside(dst []uint64, from int) []uint64 {
+	for _, pos := range dst[from:] {
+		if pos >= s.params.M {
+			s.beyond(pos)
+		}
+	}
 	return dst
 }
 
-// checked appends a key's k positions that find sets.
-func (s *scheme) checked(dst []uint64, find func(dst []uint64)) []uint64 {
-	dst = slices.Grow(dst, s.params.K)
-	find(dst[len(dst) : len(dst)+s.params.K])
-	return dst[:len(dst)+s.params.K]
+// room makes dst longer by a key's k positions, and returns them too.
+func (s *scheme) room(dst []uint64) (longer, positions []uint64) {
+	n, k := len(dst), s.params.K
+	dst = slices.Grow(dst, k)[:n+k]
+	return dst, dst[n:]
 }
 
 // Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge]

@@ -77,7 +77,7 @@ func (f *BloomFilter) addAll(positions []uint64) bool {
 	b, m, at := f.bits, f.units, -1
 	for i, pos := range positions {
 		if pos >= m {
-			f.beyond(pos)
+			f.scheme.beyond(pos)
 		}
 		if b.get(pos) == 0 {
 			at = i
@@ -101,7 +101,7 @@ func (f *BloomFilter) containsAll(positions []uint64) bool {
 	for len(positions) > 4 {
 		p0, p1, p2, p3 := positions[0], positions[1], positions[2], positions[3]
 		if most := max(p0, p1, p2, p3); most >= m {
-			f.beyond(most)
+			f.scheme.beyond(most)
 		}
 		if b.get(p0)&b.get(p1)&b.get(p2)&b.get(p3) == 0 {
 			return false
@@ -111,7 +111,7 @@ func (f *BloomFilter) containsAll(positions []uint64) bool {
 	all := uint64(1)
 	for _, pos := range positions {
 		if pos >= m {
-			f.beyond(pos)
+			f.scheme.beyond(pos)
 		}
 		all &= b.get(pos)
 	}
@@ -152,7 +152,7 @@ func (f *BloomFilter) addAllMasks(masks []Mask) bool {
 	b, at := f.bits, -1
 	for i, mask := range masks {
 		if mask.Word >= uint64(len(b)) {
-			f.beyond(mask.Word * 64)
+			f.scheme.beyond(mask.Word * 64)
 		}
 		if mask.Bits&^b[mask.Word].Load() != 0 {
 			at = i
@@ -175,7 +175,7 @@ func (f *BloomFilter) containsAllMasks(masks []Mask) bool {
 	b, lack := f.bits, uint64(0)
 	for _, mask := range masks {
 		if mask.Word >= uint64(len(b)) {
-			f.beyond(mask.Word * 64)
+			f.scheme.beyond(mask.Word * 64)
 		}
 		lack |= mask.Bits &^ b[mask.Word].Load()
 	}
@@ -184,8 +184,8 @@ func (f *BloomFilter) containsAllMasks(masks []Mask) bool {
 
 // beyond panics for a bit that is none of the filter's: it may lie outside the array, or in
 // it but outside every count and estimate.
-func (f *BloomFilter) beyond(pos uint64) {
-	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", f.Strategy(), pos, f.units))
+func (s *scheme) beyond(pos uint64) {
+	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", s.strategy, pos, s.params.M))
 }
 
 // The two kernels of Index.
@@ -193,7 +193,7 @@ func (f *BloomFilter) beyond(pos uint64) {
 func (f *BloomFilter) position(h1, h2 uint64, i int) uint64 {
 	pos := f.scheme.strategy.def.Index(h1, h2, i, f.units)
 	if pos >= f.units {
-		f.beyond(pos)
+		f.scheme.beyond(pos)
 	}
 	return pos
 }

@@ -241,6 +241,7 @@ func TestOwnStrategyOutsidePanics(t *testing.T) {
 		f.bits.set(0)
 		require.PanicsWithValue(t, text, func() { f.ContainsString("x") })
 		require.PanicsWithValue(t, text, func() { f.AddManyStrings([]string{"x"}, nil) })
+		require.PanicsWithValue(t, text, func() { f.Scheme().AppendPositions(nil, nil) })
 	}
 	masks := NewStrategy("over", Definition{Words: 1, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
 		return func(dst []Mask, h1, h2 uint64) { dst[0] = Mask{m / 64, 1} }, nil
