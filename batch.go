@@ -143,22 +143,6 @@ func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
 				x = x*doubleMul + y
 			}
 		}
-	case f.kernel == idGuavaMitz64:
-		for i := range group {
-			x := d[i].h1
-			for range f.k {
-				f.bits.get(f.scheme.divisor.Remainder63(x))
-				x += d[i].h2
-			}
-		}
-	case f.kernel == idGuavaMitz32:
-		for i := range group {
-			x := int32(d[i].h1)
-			for range f.k {
-				x += int32(d[i].h1 >> 32)
-				f.bits.get(f.scheme.divisor.Remainder63(fold32(x)))
-			}
-		}
 	}
 }
 

@@ -96,15 +96,6 @@ func (b bitArray) count() uint64 {
 	return ones
 }
 
-// countAround returns how many bits are set below i, and from there on, in O(m).
-func (b bitArray) countAround(i uint64) (below, rest uint64) {
-	if i/64 >= uint64(len(b)) {
-		return b.count(), 0
-	}
-	word, mask := b[i/64].Load(), uint64(1)<<(i%64)-1
-	return b[:i/64].count() + uint64(bits.OnesCount64(word&mask)), b[i/64+1:].count() + uint64(bits.OnesCount64(word&^mask))
-}
-
 // or sets every bit that is set in other, which has the same length.
 func (b bitArray) or(other bitArray) {
 	for i := range b {

@@ -171,10 +171,6 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return splitAdd(f, h1)
 	case idSplitBlock:
 		return splitAddGo(f, h1)
-	case idGuavaMitz64:
-		return mitz64Add(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
-	case idGuavaMitz32:
-		return mitz32Add(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idOwnPositions:
 		return f.addPositions(h1, h2)
 	case idOwnMasks:
@@ -187,11 +183,8 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 
 // addKey adds a key for the strategies that need more than its digest.
 func (f *BloomFilter) addKey(key []byte) bool {
-	switch f.kernel {
-	case idOwnKeyPositions:
+	if f.kernel == idOwnKeyPositions {
 		return f.addKeyPositions(key)
-	case idBitsAndBlooms:
-		return bitsAndBloomsAdd(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
 	return seededAdd(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
 }
@@ -254,10 +247,6 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return splitContains(f, h1)
 	case idSplitBlock:
 		return splitContainsGo(f, h1)
-	case idGuavaMitz64:
-		return mitz64Contains(f.bits, &f.scheme.divisor, int(f.k), h1, h2)
-	case idGuavaMitz32:
-		return mitz32Contains(f.bits, &f.scheme.divisor, int(f.k), h1)
 	case idOwnPositions:
 		return f.containsPositions(h1, h2)
 	case idOwnMasks:
@@ -270,11 +259,8 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 
 // containsKey asks for the strategies that need more than the digest.
 func (f *BloomFilter) containsKey(key []byte) bool {
-	switch f.kernel {
-	case idOwnKeyPositions:
+	if f.kernel == idOwnKeyPositions {
 		return f.containsKeyPositions(key)
-	case idBitsAndBlooms:
-		return bitsAndBloomsContains(f.bits, &f.scheme.divisor, int(f.k), sum256(f.seed, key))
 	}
 	return seededContains(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
 }

@@ -23,7 +23,7 @@
 //   - The rate holds. After n different keys, a key that was never added is
 //     answered with true at a rate of at most p. [New] sizes the filter by the
 //     true rate, not by the textbook's approximation of it. (Small filters with the
-//     strategies of other libraries exceed a small p, as there: see [GuavaMitz64].)
+//     strategies of other libraries exceed a small p, as there: see package interop/guava.)
 //   - One winner. Of any number of goroutines that add the same new key at the
 //     same time, exactly one gets true. (The exception: if adding another key
 //     happens to set this key's last missing bit in those nanoseconds, nobody
@@ -69,10 +69,10 @@
 //     that digest: the least memory, every p.
 //   - [Blocked] puts them all into one cache line: one cache miss a key in place of k. It is
 //     the fastest, for 7 % more memory at p = 1 % and 10 % at 0.1 %, but dear below 1e-5.
-//   - [GuavaMitz64] and [BitsAndBlooms] put them where those libraries do, to share
-//     filters with them: packages interop/guava and interop/bitsandblooms.
+//   - The packages in interop put them where other libraries do, to share filters with
+//     them.
 //   - [SeededHashing] hashes the key k times, as the textbook has it: the baseline.
-//   - [NewStrategy] makes one from a function of your own.
+//   - [NewStrategy] makes one of your own, and docs/embedding.md shows how.
 //
 // Filters that are to be united, or read by others, must have the same one: choose before
 // the first file is written.
@@ -83,6 +83,7 @@
 //   - [MapHash], by [WithHash], is faster, and safe with keys that an attacker chose, but
 //     means nothing outside this process.
 //   - SipHash, by [WithKey], is as safe and portable, at about twice the time.
+//   - [NewHash] and [NewHash64] make one of your own, and [Digest64] digests of numbers.
 //
 // Murmur3 is not keyed: whoever chooses the keys can choose them so that they collide,
 // under every seed, and then one added key makes a thousand others "probably there".

@@ -8,15 +8,21 @@ import "unsafe"
 // whatever it likes, as far as the compiler knows: so it would move the argument to the
 // heap, and with a key the buffer on the stack of the caller of Add, at each call. The
 // contract of such functions forbids what the compiler is afraid of: they must not keep
-// the slice beyond the call. So the two functions here pass the pointer as a number for
+// the slice beyond the call. So the functions here pass the pointer as a number for
 // the length of one expression, after which the compiler has lost track of it.
 //
-// Why that is safe: a pointer as a number is not adjusted when the runtime copies a stack,
-// and not seen by the garbage collector. Stacks are copied at calls only, and there is none
-// while it is a number; a goroutine that is preempted between calls is not moved
-// (isShrinkStackSafe in the runtime). In the function that is called it is a pointer again,
-// which is adjusted and seen like every other. What it points to outlives the call: the
-// variable is in the frame of a function that waits for the call to return.
+// Why that is safe: a pointer as a number is not adjusted when the runtime copies a stack
+// because it must grow, and not seen by the garbage collector. Stacks are copied at calls
+// only (a goroutine that is preempted between two calls is not moved, isShrinkStackSafe in
+// the runtime), and there is none between the two conversions. In the function that is
+// called it is a pointer again, which is adjusted and seen like every other. What it points
+// to outlives the call: the variable is in the frame of a function that waits for the call
+// to return.
+//
+// The rule that follows for the code: what these functions return is an argument of the
+// call and nothing else. Who keeps it in a variable and uses that after the call may read
+// the old stack: the compiler may keep the number in place of the pointer, and the call may
+// have moved the stack. TestStackGrowsInTheCall.
 //
 // A function that breaks the contract and keeps the slice has a pointer into a stack that
 // is used for something else: it reads what is not the key, and the garbage collector may

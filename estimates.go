@@ -60,11 +60,6 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 		}
 		return ones, 1
 	}
-	if f.kernel == idGuavaMitz32 {
-		s := spreadOver(mitz32Values, f.scheme.params.M)
-		low, high := f.bits.countAround(s.low)
-		return low + high, s.rate(float64(low), float64(high), int(f.k))
-	}
 	if ones = f.bits.count(); ones == 0 {
 		return 0, 0 // also of the zero BloomFilter
 	}

@@ -45,7 +45,6 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 	require.True(t, math.IsNaN(Blocked.EstimatedN(512, 8, 1)), "which of its four?")
 	require.True(t, math.IsNaN(Blocked8.EstimatedN(512, 7, 1)), "seven bits in eight words")
 	require.True(t, math.IsNaN(Blocked8.EstimatedN(513, 8, 1)), "half a block")
-	require.True(t, math.IsInf(GuavaMitz32.EstimatedN(1<<33, 3, 1<<32), 1), "bits that no key has")
 	require.InEpsilon(t, 1000, DoubleHashing.EstimatedN(9600, 7, 4970), 0.01)
 }
 

@@ -183,6 +183,11 @@ var lowAndHigh = NewStrategy("low-and-high", Definition{Index: func(h1, h2 uint6
 	return h1%(m/64)*64 + h2>>(58-6*i)&63
 }})
 
+// equalSteps is Guava's walk, from the low bits of both halves.
+var equalSteps = NewStrategy("equal-steps", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	return (h1 + uint64(i)*h2) & math.MaxInt64 % m
+}})
+
 // TestDigest64KeepsTheRate: the rate with values that are sequential, that differ in their
 // high bits only, or that are multiples, and with digests of 64 good bits, is that with
 // digests whose halves are independent.
@@ -196,7 +201,7 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		"golden multiples": func(i uint64) (h1, h2 uint64) { return Digest64(i * 0x9e3779b97f4a7c15) },
 		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, widen(h1) },
 	}
-	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock, GuavaMitz64, GuavaMitz32, lowAndHigh} {
+	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock, equalSteps, lowAndHigh} {
 		params := Params{M: 102_400, K: 8}
 		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
 			f := must(NewWithParams(params, WithStrategy(s)))

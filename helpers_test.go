@@ -33,11 +33,10 @@ var (
 	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	independent = []Strategy{DoubleHashing, SeededHashing}
 	ours        = append(append(append([]Strategy{}, independent...), blockeds...), SplitBlock)
-	foreigns    = []Strategy{GuavaMitz32, GuavaMitz64, BitsAndBlooms}
 	custom      = NewStrategy("triple", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		return mix(h1+uint64(i)*h2) % m
 	}})
-	allStrategies = append(append([]Strategy{custom, ownDouble, ownSeeded}, ours...), foreigns...)
+	allStrategies = append([]Strategy{custom, ownDouble, ownSeeded}, ours...)
 )
 
 // inBlocks reports whether all of a key's bits are in one block.

@@ -104,9 +104,6 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	switch {
 	case d.Rate != nil:
 		return d.Rate(m, k, n)
-	case s.id() == idGuavaMitz32 && n > 0:
-		spread := spreadOver(mitz32Values, m)
-		return min(1, rate.Independent(spread.reach(), k, n)*spread.factor(k, n))
 	case !s.blocked():
 		return rate.Independent(m, k, n)
 	}
@@ -135,8 +132,6 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 		return math.NaN()
 	case d.EstimatedN != nil:
 		return d.EstimatedN(m, k, x)
-	case s.id() == idGuavaMitz32:
-		return spreadOver(mitz32Values, m).estimatedN(k, x)
 	case !s.blocked():
 		return EstimatedN(m, k, x)
 	case z == 0:
@@ -202,13 +197,6 @@ func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		params.M, params.K = 64, 1
 	} else {
 		params.M, params.K = independentParams(n, p)
-	}
-	if s.id() == idGuavaMitz32 {
-		enough := func(words uint64) bool { return s.FalsePositiveRate(words*64, params.K, n) <= p }
-		if !enough(mitz32Values / 64) {
-			return params, s, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and strategy %q reaches no more than %d", ErrTooLarge, n, p, params.M, s, uint64(mitz32Values))
-		}
-		params.M = leastFrom(params.M/64, enough) * 64
 	}
 	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))

@@ -114,9 +114,6 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 				scheme, err := NewScheme(n, p, WithStrategy(s), hash)
 				if err != nil {
 					refused++
-					if s.id() == idGuavaMitz32 && errors.Is(err, ErrTooLarge) {
-						continue // a strategy of others' that has few bits of hash
-					}
 					if s == SplitBlock && (errors.Is(err, ErrTooLarge) || p < minSplitP*(1+1e-6) || p > maxSplitP) {
 						continue
 					}

@@ -224,12 +224,6 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 		dst, positions := s.room(dst)
 		s.own.keyPositions(unescapedPositions(positions), unescaped(key))
 		return s.inside(dst, len(dst)-s.params.K)
-	case idBitsAndBlooms:
-		h := sum256(s.hash.k0, key)
-		for i := range s.params.K {
-			dst = append(dst, s.divisor.Remainder(h.at(uint64(i))))
-		}
-		return dst
 	}
 	h1, h2 := s.hash.sum(key)
 	return s.appendDigestPositions(dst, h1, h2)
@@ -260,8 +254,8 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 		return s.inside(dst, len(dst)-s.params.K)
 	case idOwnMasks:
 		var buf [maxMasks]Mask
-		n, masks := len(dst), unescapedMasks(buf[:s.strategy.def.Words])
-		s.own.masks(masks, h1, h2)
+		n, masks := len(dst), buf[:s.strategy.def.Words]
+		s.own.masks(unescapedMasks(masks), h1, h2)
 		for _, mask := range masks {
 			for w := mask.Bits; w != 0; w &= w - 1 {
 				dst = append(dst, mask.Word*64+uint64(bits.TrailingZeros64(w)))

@@ -23,9 +23,8 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		{WithStrategy(SeededHashing)},
 		{WithStrategy(SeededHashing), WithSeed(7)},
 		{WithStrategy(custom)},
-		{WithStrategy(BitsAndBlooms), WithSeed(7)},
-		{WithStrategy(GuavaMitz32)},
-		{WithStrategy(GuavaMitz64)},
+		{WithStrategy(ownSeeded), WithSeed(7)},
+		{WithStrategy(ownDouble)},
 	} {
 		s, err := NewScheme(500, 0.001, opts...)
 		require.NoError(t, err)

@@ -7,9 +7,9 @@ import (
 )
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
-// of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing], and those of
-// other systems, [GuavaMitz64], [GuavaMitz32] and [BitsAndBlooms]; [NewStrategy] makes
-// others. The zero Strategy is none, and [New] refuses it.
+// of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing];
+// [NewStrategy] makes others, and the packages in interop have those of other systems.
+// The zero Strategy is none, and [New] refuses it.
 //
 // The positions of a named strategy never change, because filters outlive the
 // program that made them. Two strategies of the same name are taken to be equal; one
@@ -57,9 +57,6 @@ const (
 	idBlocked2
 	idBlocked4
 	idBlocked8
-	idGuavaMitz32
-	idGuavaMitz64
-	idBitsAndBlooms
 	idSplitBlock
 )
 
@@ -91,12 +88,12 @@ func (s Strategy) Name() string { return s.get().name }
 func (s Strategy) String() string { return s.get().name }
 
 // NeedsKey reports whether a key's digest is not enough to find its positions, as with
-// [SeededHashing] and [BitsAndBlooms]: then [BloomFilter.AddHash] and
-// [BloomFilter.ContainsHash] panic.
+// [SeededHashing]: then [BloomFilter.AddHash], [BloomFilter.ContainsHash] and all else
+// that takes or returns a digest panics.
 func (s Strategy) NeedsKey() bool { return s.get().needsKey() }
 
 func (d *definition) needsKey() bool {
-	return d.id == idSeededHashing || d.id == idOwnKeyPositions || d.id == idBitsAndBlooms
+	return d.id == idSeededHashing || d.id == idOwnKeyPositions
 }
 
 // own reports whether NewStrategy has made it.
@@ -105,7 +102,7 @@ func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwn
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{
 	&doubleHashing, &seededHashing, &blocked, &blocked1, &blocked2, &blocked4, &blocked8,
-	&guavaMitz32, &guavaMitz64, &bitsAndBlooms, &splitBlock,
+	&splitBlock,
 }
 
 // How an add finds its one winner

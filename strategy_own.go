@@ -22,53 +22,45 @@ const (
 func (f *BloomFilter) addPositions(h1, h2 uint64) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		dst := unescapedPositions(buf[:f.k])
-		f.scheme.own.positions(dst, h1, h2)
-		return f.addAll(dst)
+		f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+		return f.addAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	dst := unescapedPositions(buf[:f.k])
-	f.scheme.own.positions(dst, h1, h2)
-	return f.addAll(dst)
+	f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+	return f.addAll(buf[:f.k])
 }
 
 func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		dst := unescapedPositions(buf[:f.k])
-		f.scheme.own.positions(dst, h1, h2)
-		return f.containsAll(dst)
+		f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+		return f.containsAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	dst := unescapedPositions(buf[:f.k])
-	f.scheme.own.positions(dst, h1, h2)
-	return f.containsAll(dst)
+	f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+	return f.containsAll(buf[:f.k])
 }
 
 func (f *BloomFilter) addKeyPositions(key []byte) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		dst := unescapedPositions(buf[:f.k])
-		f.scheme.own.keyPositions(dst, unescaped(key))
-		return f.addAll(dst)
+		f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+		return f.addAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	dst := unescapedPositions(buf[:f.k])
-	f.scheme.own.keyPositions(dst, unescaped(key))
-	return f.addAll(dst)
+	f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+	return f.addAll(buf[:f.k])
 }
 
 func (f *BloomFilter) containsKeyPositions(key []byte) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		dst := unescapedPositions(buf[:f.k])
-		f.scheme.own.keyPositions(dst, unescaped(key))
-		return f.containsAll(dst)
+		f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+		return f.containsAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	dst := unescapedPositions(buf[:f.k])
-	f.scheme.own.keyPositions(dst, unescaped(key))
-	return f.containsAll(dst)
+	f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+	return f.containsAll(buf[:f.k])
 }
 
 // addAll sets the bits, as "How an add finds its one winner" has it. Bits behind the last
@@ -122,28 +114,24 @@ func (f *BloomFilter) addMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
 	if words <= fewMasks {
 		var buf [fewMasks]Mask
-		dst := unescapedMasks(buf[:words])
-		f.scheme.own.masks(dst, h1, h2)
-		return f.addAllMasks(dst)
+		f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+		return f.addAllMasks(buf[:words])
 	}
 	var buf [maxMasks]Mask
-	dst := unescapedMasks(buf[:words])
-	f.scheme.own.masks(dst, h1, h2)
-	return f.addAllMasks(dst)
+	f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+	return f.addAllMasks(buf[:words])
 }
 
 func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
 	if words <= fewMasks {
 		var buf [fewMasks]Mask
-		dst := unescapedMasks(buf[:words])
-		f.scheme.own.masks(dst, h1, h2)
-		return f.containsAllMasks(dst)
+		f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+		return f.containsAllMasks(buf[:words])
 	}
 	var buf [maxMasks]Mask
-	dst := unescapedMasks(buf[:words])
-	f.scheme.own.masks(dst, h1, h2)
-	return f.containsAllMasks(dst)
+	f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+	return f.containsAllMasks(buf[:words])
 }
 
 // addAllMasks is addAll with words in place of bits. Two masks of one word may share bits:

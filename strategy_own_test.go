@@ -252,6 +252,99 @@ func TestOwnStrategyOutsidePanics(t *testing.T) {
 	require.PanicsWithValue(t, text, func() { f.ContainsString("x") })
 }
 
+// deep makes the stack grow by 200 kB: it moves to another place.
+//
+//go:noinline
+func deep(n int) int {
+	var frame [1024]byte
+	frame[n%1024] = 1
+	if n == 0 {
+		return int(frame[5])
+	}
+	return deep(n-1) + int(frame[n%1024])
+}
+
+// TestStackGrowsInTheCall: own functions write to the right place, and their keys are the
+// right ones, when the stack on which these are moves during the call.
+func TestStackGrowsInTheCall(t *testing.T) {
+	positions := NewStrategy("positions", Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
+		return func(dst []uint64, h1, h2 uint64) {
+			deep(200)
+			for i := range dst {
+				dst[i] = uint64(i)*3 + 1
+			}
+		}, nil
+	}})
+	keyPositions := NewStrategy("key", Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) {
+			deep(200)
+			for i := range dst {
+				dst[i] = uint64(i)*3 + uint64(key[0]-'x') + 1
+			}
+		}, nil
+	}})
+	masks := func(words int) Strategy {
+		return NewStrategy("masks", Definition{Words: words, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
+			return func(dst []Mask, h1, h2 uint64) {
+				deep(200)
+				for i := range dst {
+					dst[i] = Mask{uint64(i*3+1) / 64, 1 << ((i*3 + 1) % 64)}
+				}
+			}, nil
+		}})
+	}
+	hash := NewHash("deep", func(key []byte) (h1, h2 uint64) { deep(200); return uint64(key[0]), uint64(key[1]) })
+	hash64 := NewHash64("deep64", func(key []byte) uint64 { deep(200); return uint64(key[1]) })
+	identity := Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
+		return func(dst []uint64, h1, h2 uint64) {
+			for i := range dst {
+				dst[i] = h1%2 + uint64(i)*3 + 1
+			}
+		}, nil
+	}}
+	for _, c := range []struct {
+		k    int
+		opts []Option
+		at   uint64
+	}{
+		{3, []Option{WithStrategy(positions)}, 0}, {60, []Option{WithStrategy(positions)}, 0},
+		{3, []Option{WithStrategy(keyPositions)}, 0}, {60, []Option{WithStrategy(keyPositions)}, 0},
+		{3, []Option{WithStrategy(masks(3))}, 0}, {16, []Option{WithStrategy(masks(16))}, 0},
+		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash)}, 'x' % 2},
+		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash64)}, 'y' % 2},
+	} {
+		f := must(NewWithParams(Params{M: 256, K: c.k}, c.opts...))
+		want := []uint64{}
+		for i := range uint64(c.k) {
+			want = append(want, c.at+i*3+1)
+		}
+		calls := map[string]func(key []byte){
+			"Add":             func(key []byte) { f.Add(key); require.Equal(t, want, setBits(f)) },
+			"AddMany":         func(key []byte) { f.AddMany([][]byte{key}, nil); require.Equal(t, want, setBits(f)) },
+			"Contains":        func(key []byte) { f.Add(key); f.bits.clear(); require.False(t, f.Contains(key)) },
+			"AppendPositions": func(key []byte) { require.Equal(t, want, f.Scheme().AppendPositions(nil, key)) },
+		}
+		for name, call := range calls {
+			f.Clear()
+			done := make(chan bool)
+			go func() { // a new goroutine has a small stack
+				defer close(done)
+				key := [2]byte{'x', 'y'}
+				call(key[:])
+			}()
+			<-done
+			if t.Failed() {
+				t.Fatal(name, f)
+			}
+		}
+		f.Clear()
+		f.AddString("xy")
+		done := make(chan bool)
+		go func() { defer close(done); require.True(t, f.ContainsString("xy")) }()
+		<-done
+	}
+}
+
 // TestMasksThatShareAWord: an add of a new key has its winner, whatever the masks.
 func TestMasksThatShareAWord(t *testing.T) {
 	for seed := range uint64(2000) {

@@ -292,10 +292,11 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		{2, rounds / 4, Params{M: 5, K: 7}, DoubleHashing, 1},
 		{2, rounds / 16, Params{M: 5, K: 7}, SeededHashing, 1},
 		// Two keys of these may coincide in all positions: one key to a filter.
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, GuavaMitz32, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, GuavaMitz64, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, BitsAndBlooms, 1},
-		{2, rounds / 16, Params{M: 5, K: 7}, GuavaMitz64, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownDouble, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 20}, ownDouble, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 8}, ownBlocked2, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownSeeded, 1},
+		{2, rounds / 16, Params{M: 5, K: 7}, ownDouble, 1},
 	} {
 		t.Run(fmt.Sprintf("goroutines=%d/strategy=%s/m=%d", c.goroutines, c.s, c.params.M), func(t *testing.T) {
 			c.rounds += -c.rounds & (c.perFilter - 1) // whole filters

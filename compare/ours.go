@@ -1,6 +1,10 @@
 package main
 
-import "github.com/seed3447c163/bloom"
+import (
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	ourguava "github.com/seed3447c163/bloom/interop/guava"
+)
 
 // Rows that others are divided by: they must be among ourPeers.
 const (
@@ -25,8 +29,8 @@ func ourPeers() []*peer {
 		{name: "ours: DoubleHashing, Murmur3", strategy: bloom.DoubleHashing},
 		{name: "ours: DoubleHashing, MapHash", strategy: bloom.DoubleHashing, opts: fast},
 		{name: "ours: SeededHashing, Murmur3", strategy: bloom.SeededHashing},
-		{name: "ours: GuavaMitz64, Murmur3", strategy: bloom.GuavaMitz64},
-		{name: "ours: BitsAndBlooms, Murmur3", strategy: bloom.BitsAndBlooms},
+		{name: "ours: GuavaMitz64, Murmur3", strategy: ourguava.Mitz64},
+		{name: "ours: BitsAndBlooms, Murmur3", strategy: bitsandblooms.Strategy},
 		{name: referencePortable + ", batch", strategy: bloom.Blocked, batch: true},
 		{name: referenceFastest + ", batch", strategy: bloom.Blocked, batch: true, opts: fast},
 		{name: "ours: DoubleHashing, MapHash, batch", strategy: bloom.DoubleHashing, batch: true, opts: fast},

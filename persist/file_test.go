@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,9 +34,9 @@ func TestFileIsTheFilter(t *testing.T) {
 		"blocked 8":       {bloom.WithStrategy(bloom.Blocked8)},
 		"split block":     {bloom.WithStrategy(bloom.SplitBlock)},
 		"seeded":          {bloom.WithStrategy(bloom.SeededHashing)},
-		"guava 32":        {bloom.WithStrategy(bloom.GuavaMitz32)},
-		"guava 64":        {bloom.WithStrategy(bloom.GuavaMitz64)},
-		"bitsandblooms":   {bloom.WithStrategy(bloom.BitsAndBlooms)},
+		"guava 32":        {bloom.WithStrategy(guava.Mitz32)},
+		"guava 64":        {bloom.WithStrategy(guava.Mitz64)},
+		"bitsandblooms":   {bloom.WithStrategy(bitsandblooms.Strategy)},
 		"custom":          {bloom.WithStrategy(custom)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +45,7 @@ func TestFileIsTheFilter(t *testing.T) {
 			f, err := Open(path, n, p, opts...)
 			require.NoError(t, err)
 			s := want.Strategy().Name()
-			byHash := s != bloom.SeededHashing.Name() && s != bloom.BitsAndBlooms.Name()
+			byHash := s != bloom.SeededHashing.Name() && s != bitsandblooms.Strategy.Name()
 			for i := range uint64(n) {
 				k, added := key(i), false
 				switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
 const fox = "The quick brown fox jumps over the lazy dog"
@@ -17,7 +18,7 @@ const fox = "The quick brown fox jumps over the lazy dog"
 // rounded.
 func javaArticle(t testing.TB) bloom.Scheme {
 	t.Helper()
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(bloom.GuavaMitz64))
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz64))
 	require.NoError(t, err)
 	return s
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
 // The value of each key of a filter, all numbers big-endian, as BITFIELD reads them. It is
@@ -155,7 +157,7 @@ func (h header) strategy() (s bloom.Strategy, ok bool) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(h.text, `"`), `"`)
 	for _, s := range []bloom.Strategy{
 		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8,
-		bloom.GuavaMitz64, bloom.GuavaMitz32, bloom.BitsAndBlooms,
+		guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy,
 	} {
 		if s.Name() == name {
 			return s, true

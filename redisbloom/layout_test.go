@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
 // TestLayoutIsFrozen pins a whole value: header, bits, slots and end.
@@ -132,7 +133,7 @@ func TestJoin(t *testing.T) {
 
 	for i, strategy := range []bloom.Strategy{
 		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4,
-		bloom.Blocked8, bloom.GuavaMitz64, bloom.GuavaMitz32,
+		bloom.Blocked8, guava.Mitz64, guava.Mitz32,
 	} {
 		for _, shards := range []int{0, 3} {
 			name := fmt.Sprint(i, shards)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
 // trueRate is the rate over shards of Poisson loads, term by term.
@@ -26,7 +27,7 @@ func trueRate(s bloom.Scheme, mean float64) float64 {
 // decide, to the promise; and large ones, where nothing is computed.
 func TestShardsKeepTheRate(t *testing.T) {
 	const shards = 64
-	for _, strategy := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.GuavaMitz32} {
+	for _, strategy := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, guava.Mitz32} {
 		for _, p := range []float64{0.9, 0.5, 1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-12} {
 			for _, n := range []uint64{1, 16, 64, 2 * 64, 3 * 64, 5 * 64, 16 * 64, 50 * 64, 200 * 64, 800 * 64, manyKeys * 64} {
 				s, _, err := layoutFor(n, p, shards, []bloom.Option{bloom.WithStrategy(strategy)})
@@ -70,13 +71,13 @@ func TestShardSizes(t *testing.T) {
 		{16_000, 1e-12, 1000, bloom.Blocked, bloom.Params{M: 3072, K: 24}, 1000},
 		{1_000_000, 0.01, 16, bloom.DoubleHashing, bloom.Params{M: 601984, K: 7}, 16},
 		{35_000_000, 0.01, 0, bloom.DoubleHashing, bloom.Params{M: 167916864, K: 7}, 2},
-		{300_000_000, 0.01, 16, bloom.GuavaMitz32, bloom.Params{M: 179961280, K: 7}, 16},
+		{300_000_000, 0.01, 16, guava.Mitz32, bloom.Params{M: 179961280, K: 7}, 16},
 	} {
 		s, shards, err := layoutFor(c.n, c.p, c.shards, []bloom.Option{bloom.WithStrategy(c.strategy)})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, bloom.Params{M: s.Params().M, K: s.Params().K}, "n = %d, p = %v, %d shards", c.n, c.p, c.shards)
 		assert.Equal(t, c.of, shards)
 	}
-	_, _, err := layoutFor(300_000_000, 0.01, 0, []bloom.Option{bloom.WithStrategy(bloom.GuavaMitz32)})
+	_, _, err := layoutFor(300_000_000, 0.01, 0, []bloom.Option{bloom.WithStrategy(guava.Mitz32)})
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
 func must(n uint64, p float64, opts ...Option) *Filter {
@@ -244,7 +245,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, nil, bloom.ErrInvalid, "option 1 of 1 is nil"},
 		{1000, 0.1, own(bloom.WithMaxBytes(10)), bloom.ErrTooLarge, "want at most 10"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.SeededHashing)), bloom.ErrInvalid, "seeded-hashing"},
-		{1, 0.1, own(bloom.WithStrategy(bloom.BitsAndBlooms)), bloom.ErrInvalid, "needs the key itself"},
+		{1, 0.1, own(bloom.WithStrategy(bitsandblooms.Strategy)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
 		{1 << 50, 0.1, WithGrowth(2), bloom.ErrTooLarge, "bytes"},
 		{1 << 63, 0.1, WithGrowth(2), bloom.ErrTooLarge, "layer 0 would be for 9.22e+18 keys"},

@@ -39,10 +39,16 @@ func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error)
 		if !formats[i].is(head, size) {
 			continue
 		}
-		opts, err := key.forFile(formats[i].keyed != nil && formats[i].keyed(head))
+		var opts []bloom.Option
+		keyed := false
+		if formats[i].scheme != nil {
+			opts, keyed = needs(formats[i].scheme(head))
+		}
+		keyOpts, err := key.forFile(keyed)
 		if err != nil {
 			return nil, nil, err
 		}
+		opts = append(opts, keyOpts...)
 		if formats[i].mapped {
 			f, err := loadMapped(path, opts)
 			return f, &formats[i], err

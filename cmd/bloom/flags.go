@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/spf13/cobra"
 )
 
@@ -71,10 +73,10 @@ func (r *rate) Set(text string) error {
 }
 
 // strategies are those that a filter can be made with, in the order of the help.
-var strategies = []bloom.Strategy{
-	bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing,
-	bloom.GuavaMitz64, bloom.GuavaMitz32, bloom.BitsAndBlooms,
-}
+var strategies = append([]bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing}, foreign...)
+
+// foreign are other systems' strategies, which a file needs to be read.
+var foreign = []bloom.Strategy{guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy}
 
 // A strategyFlag is a flag for a strategy, by its name.
 type strategyFlag struct{ bloom.Strategy }

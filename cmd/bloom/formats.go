@@ -24,9 +24,9 @@ type format struct {
 	write func(w io.Writer, f *bloom.BloomFilter) error
 	// make, if not nil, makes the empty filter that the format's own programs would make.
 	make func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
-	// keyed, unless the format has no secret keys, reports whether the filter of a file that
-	// begins with head was made with one.
-	keyed  func(head []byte) bool
+	// scheme, unless the format has no own strategies and no secret keys, returns the bytes in
+	// which a file that begins with head says them.
+	scheme func(head []byte) io.Reader
 	mapped bool // of persist.Open: neither read from a stream nor written
 }
 
@@ -36,12 +36,12 @@ var native = &formats[0]
 // formats are tried in this order: those that say what they are come first.
 var formats = []format{
 	{
-		name:  "bloom",
-		about: "this program's own, and Go's BloomFilter.WriteTo",
-		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-		read:  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
-		write: func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
-		keyed: func(head []byte) bool { return wantsKey(bytes.NewReader(head)) },
+		name:   "bloom",
+		about:  "this program's own, and Go's BloomFilter.WriteTo",
+		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
+		read:   func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
+		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
+		scheme: func(head []byte) io.Reader { return bytes.NewReader(head) },
 	},
 	{
 		name:  "text",
@@ -51,8 +51,8 @@ var formats = []format{
 		},
 		read:  readText,
 		write: writeText,
-		keyed: func(head []byte) bool {
-			return wantsKey(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(head)))
+		scheme: func(head []byte) io.Reader {
+			return base64.NewDecoder(base64.StdEncoding, bytes.NewReader(head))
 		},
 	},
 	{
@@ -60,7 +60,7 @@ var formats = []format{
 		about:  "memory-mapped, of Go's persist.Open; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
 		mapped: true,
-		keyed:  mappedWantsKey,
+		scheme: mappedScheme,
 	},
 	{
 		name:  "bits-and-blooms-json",
@@ -120,11 +120,22 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
-// wantsKey reports whether the filter that begins so cannot be read without more than its
-// bytes. Only the beginning is there: whatever else is wrong, it is an error of another kind.
-func wantsKey(head io.Reader) bool {
-	_, err := bloom.ReadScheme(head)
-	return errors.Is(err, bloom.ErrIncompatible)
+// needs returns what the filter that begins so cannot be read without: another system's
+// strategy, and whether a secret key. Only the beginning is there: whatever else is wrong,
+// it is an error of another kind.
+func needs(head io.Reader) (opts []bloom.Option, key bool) {
+	header := make([]byte, 640) // the longest there is, docs/format.md
+	n, _ := io.ReadFull(head, header)
+	if header = header[:n]; n < 64 {
+		return nil, false
+	}
+	for _, s := range foreign {
+		if strings.HasPrefix(string(header[48:]), s.Name()) && int(header[13]) == len(s.Name()) {
+			opts = append(opts, bloom.WithStrategy(s))
+		}
+	}
+	_, err := bloom.ReadScheme(bytes.NewReader(header), opts...)
+	return opts, errors.Is(err, bloom.ErrIncompatible)
 }
 
 func readText(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {

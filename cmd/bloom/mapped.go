@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
@@ -22,9 +23,9 @@ func loadMapped(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	return f, file.Close()
 }
 
-// mappedWantsKey reports whether a mapped filter was made with a secret key. The scheme
-// stands in its header as it begins a stream.
-func mappedWantsKey(head []byte) bool {
+// mappedScheme returns the scheme of a mapped filter, which stands in its header as it
+// begins a stream.
+func mappedScheme(head []byte) io.Reader {
 	const schemeAt = 64
-	return len(head) > schemeAt && wantsKey(bytes.NewReader(head[schemeAt:]))
+	return bytes.NewReader(head[min(schemeAt, len(head)):])
 }

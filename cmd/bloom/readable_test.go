@@ -48,8 +48,8 @@ func TestMappedAsItsHeaderSays(t *testing.T) {
 		} {
 			path := filepath.Join(t.TempDir(), "seen.map")
 			file, err := persist.Open(path, 1000, 0.001, append(opts, bloom.WithStrategy(s))...)
-			if name == "keyed" && err != nil {
-				continue // not every strategy can have a key
+			if name != "plain" && err != nil {
+				continue // not every strategy can have a seed or a key
 			}
 			if err != nil {
 				t.Fatal(s, name, err)
@@ -113,9 +113,9 @@ func TestReadsWhatTheLibraryReads(t *testing.T) {
 			t.Fatal(pattern, err)
 		}
 		for _, path := range files {
-			if strings.Contains(path, "triple") { // a Go program's own strategy
+			if strings.Contains(path, "triple") || strings.Contains(path, "own-") { // a Go program's own strategy or hash
 				_, said := expectRun(t, statusError, "info", path)
-				if !strings.Contains(said, `strategy is "triple"`) {
+				if !strings.Contains(said, `, want one of that name by With`) {
 					t.Errorf("%s: %s", path, said)
 				}
 				continue
@@ -131,8 +131,8 @@ func TestReadsWhatTheLibraryReads(t *testing.T) {
 			tried++
 		}
 	}
-	if tried < 40 {
-		t.Errorf("%d files, want 40 and more", tried)
+	if tried < 30 {
+		t.Errorf("%d files, want 30 and more", tried)
 	}
 }
 
@@ -236,10 +236,10 @@ func TestNothingMovesTheTerminal(t *testing.T) {
 // right checksums.
 func forgeStrategy(file []byte, name string) []byte {
 	file = bytes.Clone(file)
-	scheme := file[64:128] // name and all, if it is a short one
-	scheme[13], scheme[15] = 1, byte(len(name))
+	scheme := file[64:192] // names and all
+	scheme[13] = byte(len(name))
 	clear(scheme[48:])
-	copy(scheme[48:], name)
+	copy(scheme[48:], name+"murmur3")
 	seal := func(header []byte, table *crc32.Table) { // of all but the checksum's own place
 		binary.LittleEndian.PutUint32(header[8:], crc32.Update(crc32.Checksum(header[:8], table), table, header[12:]))
 	}

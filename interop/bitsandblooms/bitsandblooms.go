@@ -2,7 +2,7 @@
 // github.com/bits-and-blooms/bloom, versions 2 and 3, without requiring it.
 //
 // A program that moves from there to here keeps its files: [Read] and [ReadJSON]
-// return ordinary filters of package bloom with the strategy [bloom.BitsAndBlooms],
+// return ordinary filters of package bloom with the strategy [Strategy],
 // safe for concurrent use, with one winner, unions and estimates. [Write] and
 // [WriteJSON] go the other way, and [New] makes the filter that NewWithEstimates makes
 // of the same arguments.
@@ -10,7 +10,7 @@
 //	f, err := bitsandblooms.Read(file, bloom.WithMaxBytes(1<<30))
 //	if f.AddString("key") { // !TestAndAddString
 //
-// New(m, k) is [bloom.NewWithParams] with M, K and [bloom.BitsAndBlooms], where m = 0
+// New(m, k) is [bloom.NewWithParams] with M, K and [Strategy], where m = 0
 // is an error. docs/from-bits-and-blooms.md has the other calls.
 package bitsandblooms
 
@@ -74,7 +74,7 @@ var ln2 = math.Ln2
 // scheme returns the scheme with the given parameters, and refuses options by which
 // it would be another than theirs.
 func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
-	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(bloom.BitsAndBlooms)}, opts...)...)
+	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy)}, opts...)...)
 	if err != nil {
 		return made, fmt.Errorf("bitsandblooms: %w", err)
 	}
@@ -87,12 +87,8 @@ func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
 // notTheirs returns what it is about a scheme that bits-and-blooms does not have, or
 // "".
 func notTheirs(s bloom.Scheme) string {
-	if s.Strategy().Name() != bloom.BitsAndBlooms.Name() {
-		return fmt.Sprintf("strategy %q, want %q", s.Strategy(), bloom.BitsAndBlooms)
-	}
-	plain, err := bloom.NewSchemeWithParams(s.Params(), bloom.WithStrategy(bloom.BitsAndBlooms))
-	if err != nil || plain.Identity() != s.Identity() {
-		return fmt.Sprintf("another hash than Murmur3 with seed 0 (%s)", s.Identity())
+	if s.Strategy() != Strategy {
+		return fmt.Sprintf("strategy %q, want %q", s.Strategy(), Strategy)
 	}
 	return ""
 }

@@ -97,7 +97,7 @@ func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)
 // before.
 //
 // The error is that of w, or wraps [bloom.ErrNotPortable] if the filter has another
-// strategy than [bloom.BitsAndBlooms], or a seed. Then nothing is written.
+// strategy than [Strategy], or a seed. Then nothing is written.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	p, err := portable(f)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // bytes are some filter.
 const headBytes = 6
 
-var strategies = [...]bloom.Strategy{bloom.GuavaMitz32, bloom.GuavaMitz64}
+var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 
 // Read reads a filter that Guava's writeTo, or [Write], has written, in O(m), and
 // nothing beyond its end: several filters may follow each other in a stream. At the
@@ -83,7 +83,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		return fmt.Errorf("guava: %w: it has %s", bloom.ErrNotPortable, why)
 	}
 	head := []byte{1, byte(s.Params().K)}
-	if s.Strategy().Name() == bloom.GuavaMitz32.Name() {
+	if s.Strategy() == Mitz32 {
 		head[0] = 0
 	}
 	head = binary.BigEndian.AppendUint32(head, uint32(s.Params().M/64))

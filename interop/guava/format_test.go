@@ -62,7 +62,7 @@ func TestStreamOfFilters(t *testing.T) {
 	for i, data := range [][]byte{a, b, c} {
 		f, err := Read(iotest.OneByteReader(all))
 		if i == 1 {
-			require.Equal(t, bloom.GuavaMitz32.Name(), f.Strategy().Name())
+			require.Equal(t, Mitz32.Name(), f.Strategy().Name())
 		}
 		require.NoError(t, err)
 		var again bytes.Buffer
@@ -109,7 +109,7 @@ func TestReadRefuses(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = Read(bytes.NewReader(data), mitz32)
 	require.ErrorIs(t, err, bloom.ErrIncompatible)
-	_, err = Read(bytes.NewReader(data), bloom.WithStrategy(bloom.GuavaMitz64))
+	_, err = Read(bytes.NewReader(data), bloom.WithStrategy(Mitz64))
 	require.NoError(t, err)
 
 	broken := errors.New("broken line")
@@ -136,9 +136,9 @@ func TestLyingHeadAllocatesLittle(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	for text, f := range map[string]*bloom.BloomFilter{
 		`it has strategy "double-hashing"`:      bloom.MustNew(10, 0.01),
-		"it has another hash than Murmur3 with": bloom.MustNew(10, 0.01, bloom.WithStrategy(bloom.GuavaMitz64), bloom.WithSeed(1)),
-		"hash=siphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(bloom.GuavaMitz64), bloom.WithKey([16]byte{})),
-		"hash=maphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(bloom.GuavaMitz64), bloom.WithHash(bloom.MapHash)),
+		"it has another hash than Murmur3 with": bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithSeed(1)),
+		"hash=siphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithKey([16]byte{})),
+		"hash=maphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithHash(bloom.MapHash)),
 		"it has m = 100 bits, want a multiple":  withParams(t, bloom.Params{M: 100, K: 3}),
 		`it has strategy ""`:                    {},
 	} {
@@ -163,7 +163,7 @@ type short struct{}
 func (short) Write(p []byte) (int, error) { return len(p) - 1, nil }
 
 func withParams(t testing.TB, p bloom.Params) *bloom.BloomFilter {
-	f, err := bloom.NewWithParams(p, bloom.WithStrategy(bloom.GuavaMitz64))
+	f, err := bloom.NewWithParams(p, bloom.WithStrategy(Mitz64))
 	require.NoError(t, err)
 	return f
 }

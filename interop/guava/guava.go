@@ -3,8 +3,8 @@
 //
 // [New] makes the filter that Guava makes of the same arguments, [Read] reads what
 // its writeTo has written, and [Write] writes what its readFrom reads. All three
-// deal in ordinary filters of package bloom, with the strategy [bloom.GuavaMitz64]
-// or, for Guava up to version 16, [bloom.GuavaMitz32]: safe for concurrent use, with
+// deal in ordinary filters of package bloom, with the strategy [Mitz64]
+// or, for Guava up to version 16, [Mitz32]: safe for concurrent use, with
 // one winner, batches, unions and estimates, in all speed.
 //
 //	f, err := guava.Read(file, bloom.WithMaxBytes(1<<30))
@@ -46,10 +46,10 @@ const (
 //
 // Like Guava, it trusts the textbook's formula and rounds k to the nearest whole
 // number, so that the rate at n keys can be some percent above p; for small filters
-// with a small p, see [bloom.GuavaMitz64].
+// with a small p, see [Mitz64].
 //
 // Options are [bloom.WithMaxBytes], and [bloom.WithStrategy] with
-// [bloom.GuavaMitz32] for programs with Guava up to version 16.
+// [Mitz32] for programs with Guava up to version 16.
 //
 // The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is
 // none of these, or if Guava cannot make the filter either: k above 255, or no bit at
@@ -60,11 +60,11 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := scheme(params, bloom.GuavaMitz64, opts)
+	s, err := scheme(params, Mitz64, opts)
 	if err != nil {
 		return nil, err
 	}
-	if s.Strategy().Name() == bloom.GuavaMitz32.Name() && params.M > 1<<31 {
+	if s.Strategy() == Mitz32 && params.M > 1<<31 {
 		return nil, fmt.Errorf("guava: %w: n = %d keys at p = %v need m = %d bits, and MURMUR128_MITZ_32 reaches no more than 2^31", bloom.ErrTooLarge, n, p, params.M)
 	}
 	f, err := s.Filter()
@@ -132,13 +132,11 @@ func scheme(params bloom.Params, s bloom.Strategy, opts []bloom.Option) (bloom.S
 
 // notGuava returns what it is about a scheme that Guava does not have, or "".
 func notGuava(s bloom.Scheme) string {
-	name := s.Strategy().Name()
-	if name != bloom.GuavaMitz64.Name() && name != bloom.GuavaMitz32.Name() {
-		return fmt.Sprintf("strategy %q, want %q or %q", s.Strategy(), bloom.GuavaMitz64, bloom.GuavaMitz32)
+	if s.Strategy() != Mitz64 && s.Strategy() != Mitz32 {
+		return fmt.Sprintf("strategy %q, want %q or %q", s.Strategy(), Mitz64, Mitz32)
 	}
-	plain, err := bloom.NewSchemeWithParams(s.Params(), bloom.WithStrategy(s.Strategy()))
 	switch params := s.Params(); {
-	case err != nil || plain.Identity() != s.Identity():
+	case s.HashFunc() != bloom.Murmur3 || s.Seed() != 0:
 		return fmt.Sprintf("another hash than Murmur3 with seed 0 (%s)", s.Identity())
 	case params.M%64 != 0:
 		return fmt.Sprintf("m = %d bits, want a multiple of 64", params.M)

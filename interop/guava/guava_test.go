@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var mitz32 = bloom.WithStrategy(bloom.GuavaMitz32)
+var mitz32 = bloom.WithStrategy(Mitz32)
 
 // TestKnownFalsePositives are the counts that Guava's own tests hold its filter to:
 // the even numbers below two million are added, as decimal strings, and the odd ones

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
@@ -90,7 +91,7 @@ var kinds = []kind{
 	{"rotating",
 		func(_ *soak, n uint64, p float64) (filter, error) { return rotating.New(n, p, window, 3) },
 		func(r io.Reader) (filter, error) { return rotating.Read(r) }},
-	plain("Guava's 64-bit", bloom.WithStrategy(bloom.GuavaMitz64)),
+	plain("Guava's 64-bit", bloom.WithStrategy(guava.Mitz64)),
 	plain("blocked, MapHash", bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash)),
 }
 

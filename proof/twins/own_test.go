@@ -44,6 +44,14 @@ var ownTwins = []twin{
 	{name: "an own rate is not asked for", tests: []string{"TestOwnSizing"}, edits: one("params_own.go", `d.Size != nil || d.Rate != nil ||`, `d.Size != nil ||`)},
 	{name: "positions of an own strategy escape", tests: []string{"TestNoAllocations"}, edits: one("escape.go", `	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	return unsafe.Slice(*(**uint64)(unsafe.Pointer(&p)), len(dst))`, `	return dst`)},
+	{name: "a stale stack: positions", tests: []string{"TestStackGrowsInTheCall"}, edits: one("strategy_own.go", `		f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+		return f.addAll(buf[:f.k])`, `		dst := unescapedPositions(buf[:f.k])
+		f.scheme.own.positions(dst, h1, h2)
+		return f.addAll(dst)`)},
+	{name: "a stale stack: masks", tests: []string{"TestStackGrowsInTheCall"}, edits: one("strategy_own.go", `		f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+		return f.containsAllMasks(buf[:words])`, `		dst := unescapedMasks(buf[:words])
+		f.scheme.own.masks(dst, h1, h2)
+		return f.containsAllMasks(dst)`)},
 }
 
 func init() { twins = append(twins, ownTwins...) }

@@ -72,7 +72,7 @@ func TestBothWays(t *testing.T) {
 	filters := 0
 	for _, p := range shapes(t) {
 		their := theirs.New(uint(p.M), uint(p.K))
-		our, err := bloom.NewWithParams(p, bloom.WithStrategy(bloom.BitsAndBlooms))
+		our, err := bloom.NewWithParams(p, bloom.WithStrategy(bitsandblooms.Strategy))
 		require.NoError(t, err)
 		for i := range keys {
 			if our.Add(key(0, i)) == their.TestAndAdd(key(0, i)) {

@@ -1,12 +1,31 @@
-package bloom
+package guava
 
-import "math"
+import (
+	"math"
 
-// The rate of GuavaMitz32, whose positions are values below 2^31 modulo m. Where that
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/rate"
+)
+
+// The rate of Mitz32, whose positions are values below 2^31 modulo m. Where that
 // is no multiple of m, some positions have one value more than others: at m = 0.71·2^31
 // half of them have two, the rest one, and the rate is 1.4 times that of even ones at
 // p = 1 %, and 2.8 times at 1e-6. At m < 2^24 nobody could tell. (That is for independent values; what
 // equal steps add to it is said at the strategy.)
+
+// mitz32Rate is the false-positive rate of Mitz32.
+func mitz32Rate(m uint64, k int, n uint64) float64 {
+	if n == 0 {
+		return 0
+	}
+	s := spreadOver(mitz32Values, m)
+	return min(1, rate.Independent(s.reach(), k, n)*s.factor(k, n))
+}
+
+// mitz32EstimatedN is how many keys have most likely set x bits.
+func mitz32EstimatedN(m uint64, k int, x uint64) float64 {
+	return spreadOver(mitz32Values, m).estimatedN(k, x)
+}
 
 // A spread says how often each of m positions is the remainder of a random value:
 // those below low with probability often, the others with probability seldom.
@@ -36,7 +55,7 @@ func (s spread) ones(k int, n float64) (low, high float64) {
 // factor is how much larger the rate is than that of even positions.
 func (s spread) factor(k int, n uint64) float64 {
 	low, high := s.ones(k, float64(n))
-	return s.rate(low, high, k) / FalsePositiveRate(s.reach(), k, n)
+	return s.rate(low, high, k) / bloom.FalsePositiveRate(s.reach(), k, n)
 }
 
 // reach is the number of positions that any value has.
@@ -50,7 +69,7 @@ func (s spread) reach() uint64 {
 // estimatedN returns how many keys most likely set x positions, by bisection: n is at
 // least that of even positions, which coincide less.
 func (s spread) estimatedN(k int, x uint64) float64 {
-	least := EstimatedN(s.reach(), k, min(x, s.reach()))
+	least := bloom.EstimatedN(s.reach(), k, min(x, s.reach()))
 	if s.seldom == 0 || s.low == 0 || math.IsInf(least, 1) {
 		return least
 	}

@@ -1,0 +1,72 @@
+package guava
+
+import (
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/divide"
+)
+
+// The strategies of Guava's BloomFilter. They are Guava's only with Murmur3 and no seed;
+// with another hash they are the same walk over its digests.
+//
+// Both walk in equal steps, as the textbook's double hashing does, and two keys that
+// agree in start and step modulo m agree in all positions. Small filters with a small
+// p pay for it: [bloom.New] sizes by k independent positions, and at p = 1e-6 the measured
+// rate of Mitz64 is 58 times the promised one for n = 100, 9 times for n = 1000
+// and 1.8 times for n = 10 000, that of Mitz32 about half of this. At p = 1 % it
+// is within 4 % from n = 100 on. The empty key, whose Murmur3 digest is (0, 0), has the one
+// position 0. Where no other system is involved, [bloom.DoubleHashing] has neither fault.
+//
+// k is 1 to 255, as in Guava's files.
+var (
+	// Mitz64 is MURMUR128_MITZ_64, which Guava has used since version 17. The
+	// positions of a digest (h1, h2) are
+	//
+	//	(h1 + i·h2 mod 2^64) mod 2^63 mod m  for i = 0..k-1
+	Mitz64 = bloom.NewStrategy("guava-mitz-64", bloom.Definition{Positions: mitz64Positions, MaxK: maxK})
+
+	// Mitz32 is MURMUR128_MITZ_32, which Guava used up to version 16 and reads
+	// ever since. With a and b the low and the high half of h1, as signed 32-bit
+	// numbers, the positions are
+	//
+	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
+	//
+	// No x_i reaches 2^31, so more bits than that are in vain: bloom.New refuses to make
+	// such a filter, bloom.NewWithParams does not, as they are there to be read. And where
+	// 2^31 is no multiple of m, some positions come up more often than others: from
+	// m = 2^30 on, New makes up for that by up to 9 % more bits. What is left of the equal
+	// steps there is up to 3 % of the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at
+	// p = 1e-6.
+	Mitz32 = bloom.NewStrategy("guava-mitz-32", bloom.Definition{
+		Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN,
+	})
+)
+
+// mitz32Values is how many values the x_i of Mitz32 can have.
+const mitz32Values = 1 << 31
+
+func mitz64Positions(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error) {
+	by := divide.New(m)
+	return func(dst []uint64, h1, h2 uint64) {
+		by := by // a copy that dst cannot overlap, as far as the compiler knows
+		for i := range dst {
+			dst[i] = by.Remainder63(h1)
+			h1 += h2
+		}
+	}, nil
+}
+
+func mitz32Positions(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error) {
+	by := divide.New(m)
+	return func(dst []uint64, h1, _ uint64) {
+		by := by
+		x, step := int32(h1), int32(h1>>32)
+		for i := range dst {
+			x += step
+			dst[i] = by.Remainder63(fold32(x))
+		}
+	}, nil
+}
+
+// fold32 maps a signed number to [0, 2^31): itself, or its complement if it is
+// negative, without the branch, which would be a coin toss.
+func fold32(x int32) uint64 { return uint64(x ^ x>>31) }

@@ -1,0 +1,218 @@
+package guava
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/murmur3"
+)
+
+// TestPositionsAreFrozen compares with positions that were written down once.
+// A difference breaks every filter in every file: mend the code, never the file.
+func TestPositionsAreFrozen(t *testing.T) {
+	var out strings.Builder
+	for _, s := range []bloom.Strategy{Mitz32, Mitz64} {
+		for _, seed := range []uint64{0, 42} {
+			for _, p := range []bloom.Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
+				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
+					f, err := bloom.NewWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed))
+					require.NoError(t, err)
+					f.AddString(key)
+					positions := []uint64{}
+					words := f.Words()
+					for i := range words {
+						for w := words[i].Load(); w != 0; w &= w - 1 {
+							positions = append(positions, uint64(i)*64+uint64(bits.TrailingZeros64(w)))
+						}
+					}
+					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, positions)
+				}
+			}
+		}
+	}
+	want, err := os.ReadFile("testdata/positions.golden")
+	require.NoError(t, err)
+	require.Equal(t, string(want), out.String())
+}
+
+// TestMitzOnSignedNumbers compares with Java's own expressions, on a digest whose
+// halves are negative there.
+func TestMitzOnSignedNumbers(t *testing.T) {
+	// h1 = 0xe34bbc7bbc071b6c: both halves are negative as int32, the whole as int64.
+	h1, h2 := murmur3.Sum128([]byte("The quick brown fox jumps over the lazy dog"))
+	require.Equal(t, [2]uint64{0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347}, [2]uint64{h1, h2})
+	params := bloom.Params{M: 7_298_432, K: 20}
+	positions := func(s bloom.Strategy) []uint64 {
+		scheme, err := bloom.NewSchemeWithParams(params, bloom.WithStrategy(s))
+		require.NoError(t, err)
+		return scheme.AppendPositionsHash(nil, h1, h2)
+	}
+	got64, got32 := positions(Mitz64), positions(Mitz32)
+	for i := range params.K {
+		c := int64(h1) + int64(i)*int64(h2)
+		require.Equal(t, uint64((c&math.MaxInt64)%int64(params.M)), got64[i])
+		x := int32(h1&math.MaxUint32) + int32(i+1)*int32(h1>>32)
+		if x < 0 {
+			x = ^x
+		}
+		require.Equal(t, uint64(int64(x)%int64(params.M)), got32[i])
+	}
+}
+
+// TestMitz32BeyondItsReach: the rate and the estimates of a filter whose upper half
+// no key can reach are those of the lower half.
+func TestMitz32BeyondItsReach(t *testing.T) {
+	_, err := bloom.New(300_000_000, 0.01, bloom.WithStrategy(Mitz32))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	require.ErrorContains(t, err, `with strategy "guava-mitz-32" reaches p = 0.01 for n = 300000000 keys`)
+	_, err = bloom.ParamsFor(200_000_000, 0.01, Mitz32)
+	require.NoError(t, err)
+
+	const n = 200_000_000
+	m := uint64(1) << 31
+	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(m, 7, n))
+	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(4*m, 7, n))
+	require.Less(t, Mitz64.FalsePositiveRate(4*m, 7, n), Mitz32.FalsePositiveRate(4*m, 7, n))
+	_, err = bloom.NewSchemeWithParams(bloom.Params{M: 4 * m, K: 7}, bloom.WithStrategy(Mitz32))
+	require.NoError(t, err, "there to be read")
+	require.Equal(t, bloom.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
+}
+
+// TestSpread holds the rate and the estimates of uneven positions to a simulation, with
+// fewer values than Mitz32 has.
+func TestSpread(t *testing.T) {
+	const values, keys, k = 1 << 14, 1200, 4
+	for _, share := range []float64{0.3, 0.5, 0.71, 0.9, 1, 1.5} {
+		m := uint64(share * values)
+		s := spreadOver(values, m)
+		require.InEpsilon(t, 1, float64(s.low)*s.often+float64(s.m-s.low)*s.seldom, 1e-12)
+		random := rand.New(rand.NewPCG(5, m))
+		const filters, probes = 60, 20_000
+		measured, estimate, fromBits := 0.0, 0.0, 0.0
+		for range filters {
+			b := make([]uint64, m) // 1 where a bit is set
+			for range keys * k {
+				b[random.Uint64N(values)%m] = 1
+			}
+			low, high := uint64(0), uint64(0)
+			for pos, one := range b {
+				if uint64(pos) < s.low {
+					low += one
+				} else {
+					high += one
+				}
+			}
+			fromBits += s.rate(float64(low), float64(high), k) / filters
+			estimate += s.estimatedN(k, low+high) / filters
+			for range probes {
+				found := uint64(1)
+				for range k {
+					found &= b[random.Uint64N(values)%m]
+				}
+				measured += float64(found) / (filters * probes)
+			}
+		}
+		want := rate.Expanded(s.reach(), k, keys) * s.factor(k, keys)
+		sigma := math.Sqrt(want / (filters * probes))
+		require.InDelta(t, want, measured, 4*sigma, "m = %v of the values, factor %v", share, s.factor(k, keys))
+		require.InDelta(t, fromBits, measured, 4*sigma)
+		require.InEpsilon(t, keys, estimate, 0.005, "m = %v of the values", share)
+	}
+	require.True(t, math.IsInf(spreadOver(values, 10_000).estimatedN(k, 10_000), 1))
+	require.Zero(t, spreadOver(values, 10_000).estimatedN(k, 0))
+}
+
+// TestMitz32KeepsItsRateNearItsReach: sized as if its positions were even, 106.8 million
+// keys at 0.1 % would have 1.67 times their rate.
+func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
+	const n, p = 106_800_000, 1e-3
+	even, err := bloom.ParamsFor(n, p, Mitz64)
+	require.NoError(t, err)
+	require.InEpsilon(t, 1.673*p, Mitz32.FalsePositiveRate(even.M, even.K, n), 0.001)
+	params, err := bloom.ParamsFor(n, p, Mitz32)
+	require.NoError(t, err)
+	require.InDelta(t, 1.08, float64(params.M)/float64(even.M), 0.01)
+	require.LessOrEqual(t, Mitz32.FalsePositiveRate(params.M, params.K, n), p)
+	require.Greater(t, Mitz32.FalsePositiveRate(params.M-64, params.K, n), p)
+	low, high := spreadOver(mitz32Values, params.M).ones(params.K, n)
+	require.InEpsilon(t, n, Mitz32.EstimatedN(params.M, params.K, uint64(low+high)), 1e-6)
+	_, err = bloom.ParamsFor(n, 1e-6, Mitz32)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+}
+
+// TestStrategiesAreTheFormula in single calls and in batches, for few and many bits a key.
+func TestStrategiesAreTheFormula(t *testing.T) {
+	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
+		for _, params := range []bloom.Params{{M: 1, K: 1}, {M: 64, K: 5}, {M: 21895, K: 5}, {M: 9999, K: 16}, {M: 9999, K: 17}, {M: 1 << 20, K: 255}} {
+			f, err := bloom.NewWithParams(params, bloom.WithStrategy(s))
+			require.NoError(t, err)
+			batch, err := bloom.NewWithParams(params, bloom.WithStrategy(s))
+			require.NoError(t, err)
+			want, keys := map[uint64]bool{}, []string{}
+			for i := range 50 {
+				key := fmt.Sprint(i)
+				keys = append(keys, key)
+				f.AddString(key)
+				h1, h2 := murmur3.StringSum128(key)
+				for j := range params.K {
+					pos := (h1 + uint64(j)*h2) & math.MaxInt64 % params.M
+					if s == Mitz32 {
+						x := int32(h1) + int32(j+1)*int32(h1>>32)
+						if x < 0 {
+							x = ^x
+						}
+						pos = uint64(x) % params.M
+					}
+					want[pos] = true
+				}
+				require.True(t, f.ContainsString(key))
+			}
+			batch.AddManyStrings(keys, nil)
+			require.True(t, f.Equal(batch))
+			require.Equal(t, uint64(len(want)), f.Stats().Ones)
+			for pos := range want {
+				require.NotZero(t, f.Words()[pos/64].Load()>>(pos%64)&1)
+			}
+		}
+	}
+}
+
+// BenchmarkStrategies in the first-level cache; add is of keys that are new to a filter
+// that is emptied when it is full.
+func BenchmarkStrategies(b *testing.B) {
+	const n = 10_000
+	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
+		f := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
+		keys := make([][]byte, 2*n)
+		for i := range keys {
+			keys[i] = fmt.Appendf(nil, "https://example.com/articles/2026/%06d", i)
+		}
+		for name, op := range map[string]func(i int) bool{
+			"add":       func(i int) bool { return f.Add(keys[i%n]) },
+			"duplicate": func(i int) bool { return f.Add(keys[i%n]) },
+			"hit":       func(i int) bool { return f.Contains(keys[i%n]) },
+			"miss":      func(i int) bool { return f.Contains(keys[n+i%n]) },
+		} {
+			b.Run(fmt.Sprintf("strategy=%s/op=%s", s, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for _, key := range keys[:n] {
+					f.Add(key)
+				}
+				for i := 0; b.Loop(); i++ {
+					if name == "add" && i%n == 0 {
+						f.Clear()
+					}
+					op(i)
+				}
+			})
+		}
+	}
+}
