@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
 // TestScriptsAreUsed: batches of keys in one or two words are added by a script, also after
@@ -23,7 +24,7 @@ func TestScriptsAreUsed(t *testing.T) {
 	}{
 		{bloom.Blocked1, 10, true}, {bloom.Blocked2, 10, true}, {bloom.Blocked2, scriptFrom, true},
 		{bloom.Blocked2, scriptFrom - 1, false}, {bloom.Blocked2, 1, false},
-		{bloom.Blocked4, 10, false}, {bloom.DoubleHashing, 10, false}, {bloom.GuavaMitz64, 10, false},
+		{bloom.Blocked4, 10, false}, {bloom.DoubleHashing, 10, false}, {guava.Mitz64, 10, false},
 	} {
 		name := fmt.Sprint(c.strategy, c.keys)
 		f := open(t, s.Client, name, 1000, 1e-3, noFront, WithBloom(bloom.WithStrategy(c.strategy)))
