@@ -271,7 +271,7 @@ func TestOneWinnerInEveryInterleaving(t *testing.T) {
 		goroutines int
 		births     int8
 		large      bool
-	}{{2, 3, false}, {3, 1, false}, {3, 2, true}} {
+	}{{2, int8(effort.Times(2, 3, 3)), false}, {3, 1, false}, {3, 2, true}} {
 		if c.large && !*effort.Long {
 			continue
 		}

@@ -85,8 +85,8 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 }
 
 // Copies copies every block of 17 and of 64 bytes, with -long also of 8, 32 and 48, from
-// everywhere in data to everywhere else, as faulty storage does. Nothing of it that differs
-// from data may be read.
+// everywhere in data (with -short from every fifth byte) to everywhere else, as faulty storage
+// does. Nothing of it that differs from data may be read.
 func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Helper()
 	lengths := []int{17, 64}
@@ -117,7 +117,7 @@ func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 			}
 		})
 	}
-	for from := range data {
+	for from := 0; from < len(data); from += effort.Times(5, 1, 1) {
 		next <- from
 	}
 	close(next)
