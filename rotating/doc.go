@@ -28,8 +28,9 @@
 //   - One winner. Of any number of goroutines that add the same key, one gets true
 //     within the window, also while a generation ends; with the exception of package
 //     bloom.
-//   - Any window. An Add begins one generation at most, and waits at most for one that
-//     another Add is beginning, however short the window is.
+//   - Any window. However short it is, an Add begins one generation at most. Where others
+//     are beginning one, it waits for that and at most for the next, which serves all who
+//     wait.
 //   - Contains takes no lock, waits for nobody and writes nothing. Neither it nor Add
 //     allocates anything; memory is made as it is needed, up to a bound, and used again.
 //   - Idle time forgets too: the clock decides, not the next Add.
