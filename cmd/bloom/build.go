@@ -114,6 +114,9 @@ func newAdd(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format.write == nil {
+				return errNotWritten(args[0], format)
+			}
 			if err := checkWritable(args[0]); err != nil {
 				return err
 			}

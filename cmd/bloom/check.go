@@ -34,7 +34,7 @@ func newCheck(e *env) *cobra.Command {
 			if args[0] == "-" && in.fromStdin(args[1:]) {
 				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
-			f, _, err := load(e, args[0], &key)
+			f, _, err := open(e, args[0], &key)
 			if err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func formatFlag(cmd *cobra.Command, as *string) {
 
 func formatNamed(name string) (*format, error) {
 	for i := range formats {
-		if formats[i].name == name && !formats[i].mapped {
+		if formats[i].name == name && formats[i].write != nil {
 			return &formats[i], nil
 		}
 	}

@@ -82,6 +82,9 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if kept.write == nil {
+				return errNotWritten(path, kept)
+			}
 			if err := checkWritable(path); err != nil {
 				return err
 			}

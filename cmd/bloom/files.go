@@ -9,11 +9,34 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// load reads the filter in a file, "-" for standard input, whatever its format.
+// A filter is what can be asked and explained: a plain one, or one that grows, forgets or
+// removes.
+type filter interface {
+	ContainsMany(keys [][]byte, found []bool) int
+	Stats() bloom.Stats
+}
+
+// load reads the plain filter in a file, or the one that a counting filter is made into.
 func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error) {
+	f, from, err := open(e, path, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch f := f.(type) {
+	case *bloom.BloomFilter:
+		return f, from, nil
+	case *counting.Filter:
+		return f.BloomFilter(), from, nil
+	}
+	return nil, nil, fmt.Errorf("%s: a %s filter has more than one set of bits: only check and info read it, and Go programs", shown(path), from.name)
+}
+
+// open reads the filter in a file, "-" for standard input, whatever its format.
+func open(e *env, path string, key *secret) (filter, *format, error) {
 	r, size := e.stdin, int64(-1)
 	if path != "-" {
 		file, err := os.Open(path)
@@ -77,8 +100,8 @@ func hint(err error) error {
 // save writes the filter to a file, which is, whatever happens, the old one or the new one,
 // or to standard output if path is "-".
 func save(e *env, path string, f *bloom.BloomFilter, to *format) error {
-	if to.mapped {
-		return errMapped(path)
+	if to.write == nil {
+		return errNotWritten(path, to)
 	}
 	if path == "-" {
 		return to.write(e.stdout, f)

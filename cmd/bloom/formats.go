@@ -10,8 +10,11 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 )
 
 // A format is a way to write a filter down.
@@ -20,14 +23,14 @@ type format struct {
 	// is reports whether a file that begins with head and has size bytes, -1 if that is
 	// unknown, is one.
 	is    func(head []byte, size int64) bool
-	read  func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error)
-	write func(w io.Writer, f *bloom.BloomFilter) error
+	read  func(r io.Reader, opts []bloom.Option) (filter, error)
+	write func(w io.Writer, f *bloom.BloomFilter) error // nil if it is only read
 	// make, if not nil, makes the empty filter that the format's own programs would make.
 	make func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
 	// scheme, unless the format has no own strategies and no secret keys, returns the bytes in
 	// which a file that begins with head says them.
 	scheme func(head []byte) io.Reader
-	mapped bool // of persist.Open: neither read from a stream nor written
+	mapped bool // of persist.Open: not read from a stream
 }
 
 // native is what is written unless something else is asked for.
@@ -39,7 +42,7 @@ var formats = []format{
 		name:   "bloom",
 		about:  "this program's own, and Go's BloomFilter.WriteTo",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-		read:   func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) { return bloom.Read(r, opts...) },
+		read:   func(r io.Reader, opts []bloom.Option) (filter, error) { return bloom.Read(r, opts...) },
 		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
 		scheme: func(head []byte) io.Reader { return bytes.NewReader(head) },
 	},
@@ -63,10 +66,35 @@ var formats = []format{
 		scheme: mappedScheme,
 	},
 	{
+		name:   "counting",
+		about:  "one that can remove keys, of Go's counting.Filter.WriteTo; is read, not written",
+		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomc")) },
+		read:   func(r io.Reader, opts []bloom.Option) (filter, error) { return counting.Read(r, opts...) },
+		scheme: firstScheme,
+	},
+	{
+		name:  "scalable",
+		about: "one that grows, of Go's scalable.Filter.WriteTo; is read, not written",
+		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blooms")) },
+		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+			return scalable.Read(r, scalable.WithBloom(opts...))
+		},
+		scheme: firstScheme,
+	},
+	{
+		name:  "rotating",
+		about: "one that forgets, of Go's rotating.Filter.WriteTo; is read, not written",
+		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomr")) },
+		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+			return rotating.Read(r, rotating.WithBloom(opts...))
+		},
+		scheme: firstScheme,
+	},
+	{
 		name:  "bits-and-blooms-json",
 		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) },
-		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
 			return bitsandblooms.ReadJSON(r, opts...)
 		},
 		write: bitsandblooms.WriteJSON,
@@ -76,7 +104,7 @@ var formats = []format{
 		name:  "bits-and-blooms",
 		about: "WriteTo of Go's github.com/bits-and-blooms/bloom",
 		is:    isBitsAndBlooms,
-		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
 			return bitsandblooms.Read(r, opts...)
 		},
 		write: bitsandblooms.Write,
@@ -86,12 +114,21 @@ var formats = []format{
 		name:  "guava",
 		about: "writeTo of Java's com.google.common.hash.BloomFilter",
 		is:    isGuava,
-		read: func(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
 			return guava.Read(r, opts...)
 		},
 		write: guava.Write,
 		make:  guava.New,
 	},
+}
+
+// firstScheme returns the scheme of the first plain filter in a file that begins with head
+// and consists of several.
+func firstScheme(head []byte) io.Reader {
+	if at := bytes.Index(head, []byte("\x89bloom\n")); at > 0 {
+		head = head[at:]
+	}
+	return bytes.NewReader(head)
 }
 
 // isBitsAndBlooms: m, k and the number of bits, and then the words. The format has no mark,
@@ -138,7 +175,7 @@ func needs(head io.Reader) (opts []bloom.Option, key bool) {
 	return opts, errors.Is(err, bloom.ErrIncompatible)
 }
 
-func readText(r io.Reader, opts []bloom.Option) (*bloom.BloomFilter, error) {
+func readText(r io.Reader, opts []bloom.Option) (filter, error) {
 	decoded := base64.NewDecoder(base64.StdEncoding.Strict(), r) // ignores newlines
 	f, err := bloom.Read(decoded, opts...)
 	if err != nil {
@@ -167,7 +204,7 @@ func writeText(w io.Writer, f *bloom.BloomFilter) error {
 // formatNames are the formats that can be written.
 func formatNames() (names []string) {
 	for _, f := range formats {
-		if !f.mapped {
+		if f.write != nil {
 			names = append(names, f.name)
 		}
 	}

@@ -14,7 +14,7 @@ func TestFormatsAreToldApart(t *testing.T) {
 	for _, n := range []uint64{1, 10, 1000, 70_000} {
 		for i := range formats {
 			from := &formats[i]
-			if from.mapped {
+			if from.write == nil {
 				continue
 			}
 			pl := plan{n: count(n), p: 0.01, strategy: strategyFlag{strategies[0]}}

@@ -30,7 +30,7 @@ func newInfo(e *env) *cobra.Command {
 				return err
 			}
 			for i, name := range files {
-				f, format, err := load(e, name, &key)
+				f, format, err := open(e, name, &key)
 				if err != nil {
 					return err
 				}

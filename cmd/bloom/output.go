@@ -115,6 +115,14 @@ func isMapped(path string) bool {
 	return slices.ContainsFunc(formats, func(f format) bool { return f.mapped && f.is(head[:n], -1) })
 }
 
+// errNotWritten is that a filter that was read cannot be written back.
+func errNotWritten(path string, to *format) error {
+	if to.mapped {
+		return errMapped(path)
+	}
+	return fmt.Errorf("%s: a %s filter is written only by Go programs; bloom convert makes a plain one of it", shown(path), to.name)
+}
+
 func errMapped(path string) error {
 	return fmt.Errorf("%s: a memory-mapped filter is written only by the programs that have it open; bloom convert makes a file of it", shown(path))
 }

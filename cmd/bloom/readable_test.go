@@ -4,16 +4,22 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 )
 
 // expectRun runs the program and returns what it prints and what it says.
@@ -133,6 +139,65 @@ func TestReadsWhatTheLibraryReads(t *testing.T) {
 	}
 	if tried < 30 {
 		t.Errorf("%d files, want 30 and more", tried)
+	}
+}
+
+// TestVariants: filters that grow, forget and remove can be asked and explained, and one that
+// removes can be made into a plain one. None is written to.
+func TestVariants(t *testing.T) {
+	key := [16]byte{1, 2, 3}
+	keyFile := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(keyFile, key[:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(keyVariable, "")
+	for _, keyed := range []bool{false, true} {
+		var opts []bloom.Option
+		var flags []string
+		if keyed {
+			opts, flags = []bloom.Option{bloom.WithKey(key)}, []string{"--key-file", keyFile}
+		}
+		grows, err1 := scalable.New(10, 0.001, scalable.WithBloom(opts...))
+		forgets, err2 := rotating.New(1000, 0.001, 1<<62, 4, rotating.WithBloom(opts...))
+		removes, err3 := counting.New(1000, 0.001, opts...)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			grows.AddString(strconv.Itoa(i))
+			forgets.AddString(strconv.Itoa(i))
+			removes.AddString(strconv.Itoa(i))
+		}
+		removes.RemoveString("7")
+		for name, f := range map[string]io.WriterTo{"scalable": grows, "rotating": forgets, "counting": removes} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := persist.Save(path, f); err != nil {
+				t.Fatal(err)
+			}
+			if keyed {
+				if _, said := expectRun(t, statusError, "info", path); !strings.Contains(said, "bloom help secrets") {
+					t.Errorf("%s without its key: %s", name, said)
+				}
+			}
+			out, _ := expectRun(t, statusFound, append(flags, "info", path)...)
+			if !strings.Contains(out, "format    "+name) || !strings.Contains(out, "holds     about ") {
+				t.Errorf("%s: %s", name, out)
+			}
+			expectRun(t, statusFound, append(flags, "check", "-q", path, "-k", "99")...)
+			expectRun(t, statusNotFound, append(flags, "check", "-q", path, "-k", "pear")...)
+			for _, args := range [][]string{{"add", path, "-k", "x"}, {"dedup", "--filter", path, os.DevNull}} {
+				if _, said := expectRun(t, statusError, append(flags, args...)...); !strings.Contains(said, name+" filter") {
+					t.Errorf("%q: %s", args, said)
+				}
+			}
+			if name != "counting" {
+				expectRun(t, statusError, append(flags, "convert", "--format", "bloom", "-o", path+".bloom", path)...)
+				continue
+			}
+			expectRun(t, statusFound, append(flags, "convert", "--format", "bloom", "-o", path+".bloom", path)...)
+			expectRun(t, statusFound, append(flags, "check", "-q", path+".bloom", "-k", "8")...)
+			expectRun(t, statusNotFound, append(flags, "check", "-q", path+".bloom", "-k", "7")...)
+		}
 	}
 }
 

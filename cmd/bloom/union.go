@@ -50,7 +50,7 @@ func newUnion(e *env) *cobra.Command {
 				if to, err = formatNamed(as); err != nil {
 					return err
 				}
-			} else if to.mapped {
+			} else if to.write == nil {
 				to = native
 			}
 			return save(e, out, all, to)

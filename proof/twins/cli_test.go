@@ -3,6 +3,7 @@ package twins
 // The command line.
 var cliTwins = in("cmd/bloom",
 	twin{name: "cmd/bloom: a mapped file's strategy is not its header's", tests: []string{"TestMappedAsItsHeaderSays"}, edits: one("mapped.go", `persist.OpenReadOnly(path, opts...)`, `persist.OpenReadOnly(path, append(opts, bloom.WithStrategy(bloom.DoubleHashing))...)`)},
+	twin{name: "cmd/bloom: a variant's key is not asked for", tests: []string{"TestVariants"}, edits: one("files.go", `	if errors.Is(err, bloom.ErrIncompatible) && (strings`, `	if errors.Is(err, bloom.ErrTooLarge) && (strings`)},
 	twin{name: "cmd/bloom: the environment's key for every file", tests: []string{"TestKeyIsForFilesThatHaveOne"}, edits: one("flags.go", `	if s.file == "" && !keyed {`, `	if s.file == "" && false {`)},
 	twin{name: "cmd/bloom: a bit set that is longer than m", tests: []string{"TestBitsAndBloomsWithMoreBitsThanM"}, edits: one("formats.go", `return length >= m && (length-1)/64`, `return length == m && (length-1)/64`)},
 	twin{name: "cmd/bloom: the same parameters are a conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case given("number") && uint64(pl.n) != p.N:`, `	case given("number"):`)},
