@@ -55,6 +55,9 @@ func TestBenchmarksCompareStrategies(t *testing.T) {
 	}
 }
 
+// modulePath is the path of the root module.
+const modulePath = "github.com/seed3447c163/bloom"
+
 // TestRootKnowsNothingBelow: the root package imports no folder of the repository but
 // those of internal, and these do not import the root.
 func TestRootKnowsNothingBelow(t *testing.T) {
