@@ -38,7 +38,7 @@ func TestGoldenFile(t *testing.T) {
 	require.Equal(t, head, string(raw[:len(head)]))
 	sum := crc32.Checksum([]byte(head), crc32.MakeTable(crc32.Castagnoli))
 	require.Equal(t, sum, binary.LittleEndian.Uint32(raw[len(head):]))
-	require.EqualValues(t, 0x823a0b4f, sum)
+	require.Equal(t, uint32(0x823a0b4f), sum)
 	f := bloom.MustNew(10, 0.01)
 	f.AddString("a")
 	f.AddString("b")

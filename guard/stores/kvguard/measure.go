@@ -115,14 +115,11 @@ func (m *measurement) restart(store stores.Store, name, dir, file string) (store
 		err = g.Open(ctx)
 		return g, time.Since(start), err
 	}
-	g, scan, err := open("")
+	g, scan, err := open(file) // there is none yet: from all keys
 	if err != nil {
 		return store, err
 	}
 	m.scan = scan
-	if g, _, err = open(file); err != nil { // there is none yet: of all keys
-		return store, err
-	}
 	position, err := g.Save(ctx)
 	if err == nil {
 		err = store.Forget(position)
@@ -181,8 +178,18 @@ func fill(g *guard.Guard, store stores.Store, from, to int) error {
 	return nil
 }
 
-// reopen opens a store with nothing of it in memory.
-func reopen(store stores.Store, name, dir string) (stores.Store, error) {
+// reopen opens a store with nothing of it in memory: twice, as what opening writes,
+// from a log, would be.
+func reopen(store stores.Store, name, dir string) (_ stores.Store, err error) {
+	for range 2 {
+		if store, err = reopenOnce(store, name, dir); err != nil {
+			break
+		}
+	}
+	return store, err
+}
+
+func reopenOnce(store stores.Store, name, dir string) (stores.Store, error) {
 	if err := store.Close(); err != nil {
 		return store, err
 	}
