@@ -300,3 +300,12 @@ var cascadeTwins = in("cascade",
 	twin{name: "cascade: a key in both lists", tests: []string{"TestConflictIsNamed"}, hangs: true, edits: one("build.go", `d, digest.compare); both {`, `d, digest.compare); both && false {`)},
 	twin{name: "cascade, decoder: nothing binds the levels", tests: []string{"TestPartsAreBound"}, edits: one("encoding.go", `		if err := in.Numbers("the end"); err != nil {`, `		if err := in.Numbers("the end"); err == io.EOF {`)},
 )
+
+// Formats of other systems.
+var formatTwins = []twin{
+	{name: "rebloom: the first layer has all of the rate", in: "interop/rebloom", tests: []string{"TestAgainstRecordings"}, edits: one("interop/rebloom/rebloom.go", `	rate := p / 2`, `	rate := p`)},
+	{name: "rebloom: a chunk is lost", in: "interop/rebloom", tests: []string{"TestDamagedChunks"}, edits: one("interop/rebloom/chunks.go", `	case len(r.shapes) > 0:`, `	case len(r.shapes) > 1000:`)},
+	{name: "bloomfilters: the cube is left out", in: "interop/bloomfilters", tests: []string{"TestGolden"}, edits: one("interop/bloomfilters/bloomfilters.go", `(h1 + n*h2 + (n*n*n-n)/6) % m`, `(h1 + n*h2) % m`)},
+	{name: "parquet: the header is not checked", in: "interop/parquet", tests: []string{"TestReadRefuses"}, edits: one("interop/parquet/header.go", `		if choice != 1 {`, `		if choice > 100 {`)},
+	{name: "parquet: another seed", in: "interop/parquet", tests: []string{"TestSmallFile"}, edits: one("interop/parquet/parquet.go", `return xxh64.Sum(0, key)`, `return xxh64.Sum(1, key)`)},
+}

@@ -1,0 +1,169 @@
+// Package parquet reads, asks, fills and writes the Bloom filters of Apache Parquet: of the
+// values of a column in a row group, so that a reader need not look into row groups that
+// have no such value.
+//
+//	columns, err := parquet.Columns(file, size)     // which have a filter
+//	f, err := columns[0].Filter(file)
+//	f.Contains([]byte("name"))                      // a BYTE_ARRAY
+//	f.Contains(parquet.AppendInt64(nil, 42))        // an INT64
+//
+// They are ordinary filters of package bloom, with the strategy [bloom.SplitBlock] and the
+// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length;
+// the Append functions make it of the other physical types.
+//
+// The rate is Parquet's own: with as many bits, a split-block filter has a higher one than
+// others, most of all for a small p. [New] sizes by the true rate, so that p is kept; what
+// other writers call p is often less than what they get. docs/formats.md has figures.
+package parquet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/xxh64"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
+)
+
+// Hash is that of Parquet's filters: XXH64 with seed 0.
+var Hash = bloom.NewHash64("xxh64", func(key []byte) uint64 { return xxh64.Sum(0, key) })
+
+// New returns an empty filter for n different values with a false-positive rate of at most
+// p, from 1e-7 to 0.5. Some readers take only sizes that are powers of two: see [NewBytes].
+//
+// Options are those of [bloom.New] but for strategy and hash. The errors are those of
+// bloom.New; a filter of 2^31 bytes or more wraps bloom.ErrTooLarge.
+func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	s, err := bloom.NewScheme(n, p, ours(opts)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(s); err != nil {
+		return nil, err
+	}
+	return s.Filter()
+}
+
+// NewBytes returns an empty filter whose bits take the given number of bytes, a multiple of
+// 32 below 2^31, as the settings of other writers name it. The errors are those of
+// [bloom.NewWithParams].
+func NewBytes(bytes uint64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(s); err != nil {
+		return nil, err
+	}
+	return s.Filter()
+}
+
+const (
+	k        = 8
+	maxBytes = math.MaxInt32
+)
+
+func ours(opts []bloom.Option) []bloom.Option {
+	return append([]bloom.Option{bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(Hash)}, opts...)
+}
+
+// check refuses what is no filter of Parquet.
+func check(s bloom.Scheme) error {
+	switch {
+	case s.Strategy() != bloom.SplitBlock || s.HashFunc() != Hash:
+		return fmt.Errorf("parquet: %w: the options ask for strategy %q and hash %q, which Parquet does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+	case s.SizeBytes() > maxBytes:
+		return fmt.Errorf("parquet: %w: %d bytes, want at most %d", bloom.ErrTooLarge, s.SizeBytes(), maxBytes)
+	}
+	return nil
+}
+
+// Read reads a filter, its header and its bits, from where a file has it, and nothing beyond
+// its end. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0. The
+// option is [bloom.WithMaxBytes].
+//
+// The header says the algorithm, the hash and the compression; others than the ones of the
+// format's version 2 are refused. There is no checksum: damaged bits go unnoticed.
+// Memory is asked for as the bytes arrive.
+//
+// The error wraps bloom.ErrCorrupt if the bytes are not a filter, and io.ErrUnexpectedEOF too
+// if they end too early, bloom.ErrIncompatible for another algorithm, hash or compression,
+// bloom.ErrTooLarge, or is that of r. At the end of the stream it is io.EOF itself.
+func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	bytes, err := readHeader(r)
+	if err == io.EOF {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(s); err != nil {
+		return nil, err
+	}
+	f, err := wire.Read(r, binary.LittleEndian, s)
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	return f, nil
+}
+
+// Write writes the filter, header and bits, as a Parquet file has it, in O(m). It may run while
+// keys are added: what it writes contains every key whose Add had returned before.
+//
+// The error is that of w, or wraps bloom.ErrNotPortable if the filter has another strategy than
+// [bloom.SplitBlock] or another hash than [Hash], or 2^31 bytes or more. Then nothing is written.
+func Write(w io.Writer, f *bloom.BloomFilter) error {
+	if err := check(f.Scheme()); err != nil {
+		return fmt.Errorf("parquet: %w: it is %v, want strategy %q, hash %q and less than 2^31 bytes", bloom.ErrNotPortable, f, bloom.SplitBlock, Hash)
+	}
+	buf := appendHeader(nil, f.SizeBytes())
+	for words := f.Words(); len(words) > 0; buf = buf[:0] {
+		part := words[:min(len(words), 8192)]
+		words = words[len(part):]
+		for i := range part {
+			buf = binary.LittleEndian.AppendUint64(buf, part[i].Load())
+		}
+		if n, err := w.Write(buf); err != nil {
+			return fmt.Errorf("parquet: %w", err)
+		} else if n < len(buf) {
+			return fmt.Errorf("parquet: %w", io.ErrShortWrite)
+		}
+	}
+	return nil
+}
+
+// The plain encodings of Parquet's physical types. BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY are
+// the bytes themselves. Each is an append function for [bloom.TypedOver].
+
+// AppendBoolean appends a BOOLEAN. (Writers make no filters of them, as a rule.)
+func AppendBoolean(dst []byte, v bool) []byte {
+	if v {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// AppendInt32 appends an INT32, such as a DATE or an integer of 8 to 32 bits.
+func AppendInt32(dst []byte, v int32) []byte { return binary.LittleEndian.AppendUint32(dst, uint32(v)) }
+
+// AppendInt64 appends an INT64, such as a TIMESTAMP.
+func AppendInt64(dst []byte, v int64) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(v)) }
+
+// AppendInt96 appends an INT96, an old form of a timestamp: its twelve bytes.
+func AppendInt96(dst []byte, v [12]byte) []byte { return append(dst, v[:]...) }
+
+// AppendFloat appends a FLOAT. 0 and -0 are different values, as all of NaN's bits are.
+func AppendFloat(dst []byte, v float32) []byte {
+	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+}
+
+// AppendDouble appends a DOUBLE; as to 0 and NaN see [AppendFloat].
+func AppendDouble(dst []byte, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+}

@@ -1,0 +1,243 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// header1024 is that of the filters in parquet-testing: 1024 bytes follow.
+const header1024 = "1580101c1c00001c1c00001c1c000000"
+
+func fromHex(t testing.TB, text string) []byte {
+	data, err := hex.DecodeString(text)
+	require.NoError(t, err)
+	return data
+}
+
+func written(t testing.TB, f *bloom.BloomFilter) []byte {
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, f))
+	return b.Bytes()
+}
+
+// TestHeader has the bytes of parquet-testing's files.
+func TestHeader(t *testing.T) {
+	require.Equal(t, fromHex(t, header1024), appendHeader(nil, 1024))
+	for _, size := range []uint64{32, 64, 1024, 1 << 20, maxBytes / 32 * 32} {
+		got, err := readHeader(bytes.NewReader(appendHeader(nil, size)))
+		require.NoError(t, err)
+		require.Equal(t, size, got)
+	}
+}
+
+// TestSmallFile reads a file of parquet-go with two row groups and filters for two columns.
+func TestSmallFile(t *testing.T) {
+	data, err := os.ReadFile("testdata/small.parquet")
+	require.NoError(t, err)
+	columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	require.Len(t, columns, 4)
+	for i, c := range columns {
+		require.Equal(t, i/2, c.RowGroup)
+		f, err := c.Filter(bytes.NewReader(data))
+		require.NoError(t, err)
+		made, err := NewBytes(f.SizeBytes())
+		require.NoError(t, err)
+		for row := range 40 {
+			row += c.RowGroup * 40
+			key := AppendInt64(nil, int64(row)*1_000_003)
+			if c.Type == ByteArray {
+				key = fmt.Appendf(nil, "name %d", row)
+			}
+			require.True(t, f.Contains(key))
+			made.Add(key)
+		}
+		require.Equal(t, []string{"i64", "text"}[i%2], c.Path)
+		require.Equal(t, []Type{Int64, ByteArray}[i%2], c.Type)
+		require.True(t, made.Equal(f))
+		require.Equal(t, data[c.Offset:][:len(written(t, f))], written(t, f))
+	}
+	require.Equal(t, "INT64 BYTE_ARRAY Type(9)", fmt.Sprint(columns[0].Type, " ", columns[1].Type, " ", Type(9)))
+}
+
+// TestRateIsKept: New sizes by the true rate.
+func TestRateIsKept(t *testing.T) {
+	const n, asked = 20_000, 400_000
+	for _, p := range []float64{0.1, 0.01, 0.001} {
+		f, err := New(n, p)
+		require.NoError(t, err)
+		for i := range n {
+			f.Add(AppendInt64(nil, int64(i)))
+		}
+		wrong := 0.0
+		for i := range asked {
+			if f.Contains(AppendInt64(nil, int64(n+i))) {
+				wrong++
+			}
+		}
+		require.LessOrEqual(t, wrong, asked*p+5*math.Sqrt(asked*p)+0.03*asked*p, "p = %v", p)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	for want, got := range map[string][]byte{
+		"00":                       AppendBoolean(nil, false),
+		"01":                       AppendBoolean(nil, true),
+		"feffffff":                 AppendInt32(nil, -2),
+		"feffffffffffffff":         AppendInt64(nil, -2),
+		"000102030405060708090a0b": AppendInt96(nil, [12]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+		"0000803f":                 AppendFloat(nil, 1),
+		"000000000000f03f":         AppendDouble(nil, 1),
+	} {
+		require.Equal(t, want, hex.EncodeToString(got))
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for text, is := range map[string]error{
+		"":                                     io.EOF,
+		"15":                                   bloom.ErrCorrupt,
+		"00":                                   bloom.ErrCorrupt,      // no field
+		"1580101c1c00001c1c0000" + "00":        bloom.ErrCorrupt,      // no compression
+		"1582101c1c00001c1c00001c1c000000":     bloom.ErrCorrupt,      // 1025 bytes
+		"15001c1c00001c1c00001c1c000000":       bloom.ErrCorrupt,      // none
+		"15011c1c00001c1c00001c1c000000":       bloom.ErrCorrupt,      // -1
+		"15c0ffffff1f1c1c00001c1c00001c1c0000": bloom.ErrCorrupt,      // 2^32
+		"1580101c2c00001c1c00001c1c000000":     bloom.ErrIncompatible, // another algorithm
+		"1580101c1c00001c2c00001c1c000000":     bloom.ErrIncompatible, // another hash
+		"1580101c1c00001c1c00001c2c000000":     bloom.ErrIncompatible, // compressed
+		"1d80101c1c00001c1c00001c1c000000":     bloom.ErrCorrupt,      // a field of type 13
+		"198080808010" + "ff":                  bloom.ErrCorrupt,      // a list that does not end
+		header1024 + "00":                      io.ErrUnexpectedEOF,   // the bits are cut
+		"19fc" + "ffffffffffffffffff01":        bloom.ErrCorrupt,      // 2^64 structs
+	} {
+		_, err := Read(bytes.NewReader(fromHex(t, text)))
+		require.ErrorIs(t, err, is, text)
+	}
+	// A field that is not known is skipped: here a binary of two bytes.
+	more := "1580101c1c00001c1c00001c1c0000" + "18026869" + "00"
+	_, err := readHeader(bytes.NewReader(fromHex(t, more)))
+	require.NoError(t, err)
+	deep := bytes.Repeat([]byte{0x1c}, 500)
+	_, err = Read(bytes.NewReader(deep))
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	_, err = Read(bytes.NewReader(bytes.Repeat([]byte{0x13, 0}, maxHeader)))
+	require.ErrorIs(t, err, bloom.ErrCorrupt, "a header without end")
+
+	f, err := NewBytes(64)
+	require.NoError(t, err)
+	data := written(t, f)
+	for i := 1; i < len(data); i++ {
+		_, err := Read(bytes.NewReader(data[:i]))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut to %d bytes", i)
+	}
+	rest := bytes.NewReader(append(data, 7))
+	_, err = Read(rest)
+	require.NoError(t, err)
+	require.Equal(t, 1, rest.Len(), "nothing beyond the end is read")
+	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(63))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = Read(bytes.NewReader(data), bloom.WithSeed(1))
+	require.Error(t, err)
+}
+
+func TestLyingHeaderAllocatesLittle(t *testing.T) {
+	lying := appendHeader(nil, 1<<30)
+	allocated := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Read(bytes.NewReader(lying)); !errors.Is(err, io.ErrUnexpectedEOF) {
+				b.Fatal(err)
+			}
+		}
+	}).AllocedBytesPerOp()
+	require.Less(t, allocated, int64(200_000))
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, bytes := range []uint64{0, 1, 33, 1 << 31} {
+		_, err := NewBytes(bytes)
+		require.Error(t, err, bytes)
+	}
+	_, err := New(1000, 0.01, bloom.WithStrategy(bloom.DoubleHashing))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = New(1000, 0.01, bloom.WithHash(bloom.Murmur3))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	var b bytes.Buffer
+	require.ErrorIs(t, Write(&b, bloom.MustNew(10, 0.1)), bloom.ErrNotPortable)
+	require.Zero(t, b.Len())
+}
+
+// TestEveryDamageOfAFooter: cut files and flipped bits give an error or columns, and never a
+// panic or a filter outside of the file.
+func TestEveryDamageOfAFooter(t *testing.T) {
+	data, err := os.ReadFile("testdata/small.parquet")
+	require.NoError(t, err)
+	look := func(data []byte) {
+		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			require.ErrorContains(t, err, "parquet: ")
+			return
+		}
+		for _, c := range columns {
+			_, _ = c.Filter(bytes.NewReader(data))
+		}
+	}
+	for i := range data {
+		look(data[:i])
+		look(data[i:])
+	}
+	for i := max(0, len(data)-2000); i < len(data); i++ {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			look(data)
+			data[i] ^= 1 << bit
+		}
+	}
+	encrypted := append(bytes.Clone(data[:len(data)-4]), encryptedMagic...)
+	_, err = Columns(bytes.NewReader(encrypted), int64(len(encrypted)))
+	require.ErrorIs(t, err, bloom.ErrIncompatible)
+}
+
+func FuzzRead(f *testing.F) {
+	filter, err := NewBytes(64)
+	require.NoError(f, err)
+	f.Add(written(f, filter))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		filter, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		if err != nil {
+			return
+		}
+		again, err := Read(bytes.NewReader(written(t, filter)))
+		if err != nil || !again.Equal(filter) {
+			t.Fatalf("%v, written and read again: %v, %v", filter, again, err)
+		}
+	})
+}
+
+func FuzzColumns(f *testing.F) {
+	data, err := os.ReadFile("testdata/small.parquet")
+	require.NoError(f, err)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		for _, c := range columns {
+			if c.Offset >= int64(len(data)) {
+				t.Fatalf("%+v in a file of %d bytes", c, len(data))
+			}
+			_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		}
+	})
+}
