@@ -74,6 +74,17 @@ func TestClocks(t *testing.T) {
 				}
 				check(g, age, false)
 			}
+			now = c.later.Add(-3 * window) // written while the clock is behind: the key does not get older, nor eternal
+			g, err := Read(bytes.NewReader(written(t, f)), clock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !g.ContainsString("key") {
+				t.Error("written while the clock is behind: the key is missing")
+			}
+			if now = now.Add(window + 2*window/generations); g.ContainsString("key") {
+				t.Error("written while the clock is behind: the key is not forgotten")
+			}
 			if now = c.later.Add(-2 * window); f.EstimatedCount() > 2 || f.AddString("while it is behind") != true {
 				t.Error("a clock that went back")
 			}

@@ -172,6 +172,9 @@ func TestFollow(t *testing.T) {
 				if !f.ContainsString("key") {
 					t.Errorf("step %d, every %d, %d turns: missing", at, every, turns)
 				}
+				if calls, left = 0, 6; f.ContainsMany([][]byte{[]byte("key")}, nil) != 1 {
+					t.Errorf("step %d, every %d, %d turns: missing in a batch", at, every, turns)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package scalable
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -107,5 +108,55 @@ func TestTicketsComeBack(t *testing.T) {
 	hook = nil
 	if got := f.EstimatedCount(); got != 2 {
 		t.Errorf("EstimatedCount = %d, want 2", got)
+	}
+}
+
+// TestPanicInTheMiddle: an own strategy that panics takes the room of one key with it, and
+// nobody waits for that add.
+func TestPanicInTheMiddle(t *testing.T) {
+	var hook func()
+	f := must(2, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+	calls := 0
+	hook = func() {
+		if calls++; calls == 2 { // in the add, after the question before it
+			panic("own")
+		}
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		f.AddString("key")
+	}()
+	hook = nil
+	if added, err := f.AddString("another"); !added || err != nil {
+		t.Errorf("the last room: %v, %v", added, err)
+	}
+	if added, err := f.AddString("one more"); added || !errors.Is(err, ErrFull) || !f.full.Load().usedUp.Load() {
+		t.Errorf("without room: %v, %v", added, err)
+	}
+}
+
+// TestAddThatDoesNotEnd: who waits for an add that does not end, here one that waits itself,
+// gives up after a second.
+func TestAddThatDoesNotEnd(t *testing.T) {
+	var hook func()
+	f := must(1, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+	calls := 0
+	hook = func() {
+		if calls++; calls == 2 {
+			hook = nil
+			if added, err := f.AddString("key"); added || !errors.Is(err, ErrFull) {
+				t.Errorf("while the same key is added: %v, %v", added, err)
+			}
+		}
+	}
+	if added, err := f.AddString("key"); !added || err != nil || calls < 2 {
+		t.Errorf("the add below it: %v, %v", added, err)
+	}
+	if added, err := f.AddString("key"); added || err != nil {
+		t.Errorf("the key is there: %v, %v", added, err)
 	}
 }
