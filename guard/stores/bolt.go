@@ -148,14 +148,28 @@ func reachesBack(log *bbolt.Bucket, since []byte) bool {
 	return decode(since) == log.Sequence() || oldest != nil && decode(oldest) <= decode(since)+1
 }
 
+// Forget deletes some thousand entries at a time: other transactions wait for each.
 func (b *Bolt) Forget(position []byte) error {
-	return b.db.Update(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(puts).Cursor()
-		for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0; key, _ = c.First() {
-			if err := c.Delete(); err != nil {
-				return err
+	const batch = 50_000
+	for more := true; more; {
+		err := b.db.Update(func(tx *bbolt.Tx) error {
+			log := tx.Bucket(puts)
+			var old [][]byte // a cursor does not bear that its keys are deleted
+			c := log.Cursor()
+			for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0 && len(old) < batch; key, _ = c.Next() {
+				old = append(old, bytes.Clone(key)) // the page may change
 			}
+			more = len(old) == batch
+			for _, key := range old {
+				if err := log.Delete(key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
