@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -281,6 +282,9 @@ func TestNothingMovesTheTerminal(t *testing.T) {
 	}
 
 	// Names of files, as *.bloom gives them.
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT TESTED on Windows, which has no such names: that names of files are shown without control characters")
+	}
 	good := filepath.Join(dir, "a\x1b[2J\nb.bloom")
 	expectRun(t, statusFound, "build", "-n", "10", "-o", good, os.DevNull)
 	out, _ := expectRun(t, statusFound, "info", good)
