@@ -70,7 +70,7 @@ func (c *crawler) crawl(ctx context.Context) {
 		}
 	}
 	for _, t := range c.cfg.starts {
-		c.offer(t, 0)
+		c.follow(&url.URL{}, link{href: t.String()}, 0)
 	}
 	c.ending = "done, no page is left to fetch"
 	for depth := range c.levels {
@@ -153,40 +153,32 @@ func (c *crawler) fail(t target, err error) {
 	}
 }
 
-// follow offers a link, unless it is nothing that a crawler may or can follow.
-func (c *crawler) follow(base *url.URL, l link, depth int) {
-	switch t, err := resolve(base, l.href); {
-	case err != nil:
-		c.stats.links.Add(1)
-		c.stats.unusable.Add(1)
-	case l.nofollow:
-		c.stats.links.Add(1)
-		c.stats.nofollow.Add(1)
-	default:
-		c.offer(t, depth)
-	}
-}
-
-// offer queues a URL unless it was found before.
+// follow queues what a link leads to, unless it was found before or is nothing that a
+// crawler may or can follow.
 //
 // The filter is asked last: what it has been told it can't forget, so it is told
 // of nothing that won't be fetched.
-func (c *crawler) offer(t target, depth int) {
-	c.stats.links.Add(1)
-	p := page{t, depth}
+func (c *crawler) follow(base *url.URL, l link, depth int) {
+	s := &c.stats
+	s.links.Add(1)
+	t, err := resolve(base, l.href)
 	host, known := c.client.hosts[t.origin]
 	switch {
+	case err != nil:
+		s.unusable.Add(1)
+	case l.nofollow:
+		s.nofollow.Add(1)
 	case !known:
-		c.stats.offHost.Add(1)
+		s.offHost.Add(1)
 	case depth > c.cfg.depth:
-		c.stats.tooDeep.Add(1)
+		s.tooDeep.Add(1)
 	case !host.allows(t.path):
-		c.stats.robots.Add(1)
-	case c.state != nil && !c.state.add(p), c.state == nil && !c.seen.add(t.String()):
-		c.stats.duplicate.Add(1)
+		s.robots.Add(1)
+	case c.state != nil && !c.state.add(page{t, depth}), c.state == nil && !c.seen.add(t.String()):
+		s.duplicate.Add(1)
 	default:
-		c.stats.added.Add(1)
-		c.stats.addedBytes.Add(int64(len(t.String())))
-		c.push(p)
+		s.added.Add(1)
+		s.addedBytes.Add(int64(len(t.String())))
+		c.push(page{t, depth})
 	}
 }

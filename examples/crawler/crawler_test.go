@@ -205,12 +205,13 @@ func TestNotQueuedIsNotSeen(t *testing.T) {
 	c.client.hosts[start.origin].rules, err = robotstxt.FromString("User-agent: *\nDisallow: /no\n")
 	require.NoError(t, err)
 
-	c.offer(start, 3)
+	offer := func(t target, depth int) { c.follow(&url.URL{}, link{href: t.String()}, depth) }
+	offer(start, 3)
 	assert.Empty(t, slices.Concat(c.levels...))
-	c.offer(start, 2)
-	c.offer(start, 0)
+	offer(start, 2)
+	offer(start, 0)
 	assert.Len(t, slices.Concat(c.levels...), 1)
-	c.offer(target{start.origin, "/no"}, 0)
+	offer(target{start.origin, "/no"}, 0)
 	assert.False(t, c.seen.filter.ContainsString("http://example.org/no"))
 }
 
@@ -226,7 +227,7 @@ func TestTinyFilter(t *testing.T) {
 	assert.Equal(t, 0, value(t, out, "misses"))
 	assert.Equal(t, value(t, out, "exact set"), value(t, out, "new")+value(t, out, "false positives"))
 	assert.Contains(t, out, "The crawl has outgrown the filter")
-	assert.Contains(t, out, "planned 10; all bits are set")
+	assert.Contains(t, out, "planned 10; 100 % of the bits are set")
 	for path, n := range site.counts() {
 		assert.Equal(t, 1, n, path)
 	}

@@ -25,8 +25,8 @@ const (
 // A client fetches pages from the hosts it knows. It is safe for concurrent use
 // by multiple goroutines once loadRobots has returned.
 type client struct {
-	pages, robots *http.Client
-	hosts         map[string]*host // by origin, never changed after newClient
+	http  http.Client
+	hosts map[string]*host // by origin, never changed after newClient
 }
 
 // A host is a site that may be crawled, with its rules.
@@ -39,14 +39,12 @@ type host struct {
 func newClient(cfg config) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = cfg.workers // the default, 2, makes the others reconnect
-	c := &client{
-		// Redirect targets are URLs of their own, so they are handed to the filter.
-		pages: &http.Client{Transport: transport, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
-		// A robots.txt counts wherever it is redirected to (RFC 9309, section 2.3.1.2).
-		robots: &http.Client{Transport: transport, Timeout: timeout},
-		hosts:  map[string]*host{},
+	c := &client{http: http.Client{Transport: transport, Timeout: timeout}, hosts: map[string]*host{}}
+	c.http.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+		if path := via[0].URL.Path; path == "/robots.txt" && len(via) < 10 {
+			return nil // it counts wherever it is redirected to (RFC 9309, section 2.3.1.2)
+		}
+		return http.ErrUseLastResponse // the target is a URL of its own, for the filter
 	}
 	limit := rate.Inf
 	if cfg.rate > 0 {
@@ -76,7 +74,7 @@ func (c *client) loadRobots(ctx context.Context) {
 }
 
 func (c *client) fetchRobots(ctx context.Context, origin string) (*robotstxt.RobotsData, error) {
-	resp, err := do(ctx, c.robots, origin+"/robots.txt")
+	resp, err := c.do(ctx, origin+"/robots.txt")
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +96,10 @@ func (h *host) allows(path string) bool {
 
 // A response is what a page had to say.
 type response struct {
-	base       *url.URL // what the links are relative to
-	links      []link
-	bytes      int64
-	redirected bool // links has the one target
-	notHTML    bool // and so was not read
+	base                *url.URL // what the links are relative to
+	links               []link   // the one target if it is redirected
+	bytes               int64
+	redirected, notHTML bool
 }
 
 // get fetches a page of a known host when it is that host's turn.
@@ -110,7 +107,7 @@ func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	if err := c.hosts[t.origin].limiter.Wait(ctx); err != nil {
 		return r, err
 	}
-	resp, err := do(ctx, c.pages, t.String())
+	resp, err := c.do(ctx, t.String())
 	if err != nil {
 		return r, err
 	}
@@ -133,11 +130,11 @@ func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	return r, err
 }
 
-func do(ctx context.Context, client *http.Client, url string) (*http.Response, error) {
+func (c *client) do(ctx context.Context, url string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", userAgent)
-	return client.Do(req)
+	return c.http.Do(req)
 }

@@ -56,22 +56,20 @@ type config struct {
 // run is the program. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
+	status := 2
+	if err == nil {
+		status = 1
+		err = crawlAndReport(ctx, cfg, stdout, stderr)
+	}
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "crawler:", err)
-		return 2
-	}
-	if err := crawlAndReport(ctx, cfg, stdout, stderr); err != nil {
-		fmt.Fprintln(stderr, "crawler:", err)
-		return 1
-	}
-	return 0
+	fmt.Fprintln(stderr, "crawler:", err)
+	return status
 }
 
 func crawlAndReport(ctx context.Context, cfg config, stdout, stderr io.Writer) (err error) {
-	intro := "crawling " + joinTargets(cfg.starts)
+	intro := "crawling " + strings.Trim(fmt.Sprint(cfg.starts), "[]")
 	if len(cfg.starts) == 0 {
 		site := httptest.NewServer(slow(siteHandler(), siteDelay))
 		defer site.Close()
@@ -101,14 +99,6 @@ func crawlAndReport(ctx context.Context, cfg config, stdout, stderr io.Writer) (
 	c.crawl(ctx)
 	stopProgress()
 	return c.report(stdout)
-}
-
-func joinTargets(ts []target) string {
-	var s []string
-	for _, t := range ts {
-		s = append(s, t.String())
-	}
-	return strings.Join(s, ", ")
 }
 
 func parseFlags(args []string, stderr io.Writer) (cfg config, err error) {

@@ -42,51 +42,44 @@ func (c *crawler) showProgress(w io.Writer) (stop func()) {
 // report writes the summary. It returns an error if it can't be written, if
 // nothing was fetched though nobody interrupted, or if the filter forgot a URL.
 func (c *crawler) report(w io.Writer) error {
-	s, f := &c.stats, c.seen.filter
+	s, f := &c.stats, c.seen.filter.Stats()
 	fetched, redirected, failed, added := s.fetched.Load(), s.redirected.Load(), s.failed.Load(), s.added.Load()
 	elapsed := time.Since(c.started)
-	var b bytes.Buffer
-	row := func(name, value string, note ...any) {
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%-18s %12s   %s", name, value, fmt.Sprint(note...)), " ") + "\n")
-	}
-
-	fmt.Fprintf(&b, "\n%s\n\n", c.ending)
 	keys, nothingLeft := added, false
 	if c.state != nil {
 		keys += c.state.earlier
 		nothingLeft = c.state.earlier > 0 && len(c.state.pending) == 0
-		row("resumed", count(s.resumed.Load()), "left by earlier runs, which found ", count(c.state.earlier))
 	}
-	row("pages fetched", count(fetched), humanize.IBytes(uint64(s.bytes.Load())), " read; ", count(s.notHTML.Load()), " not HTML, not read")
-	row("redirects", count(redirected), "their targets are links")
-	row("failed", count(failed))
-	row("not fetched", count(s.resumed.Load()+added-fetched-redirected-failed), "new, but the crawl ended before")
-	row("elapsed", elapsed.Round(time.Millisecond).String())
-	row("pages/s", humanize.CommafWithDigits(float64(fetched)/elapsed.Seconds(), 0))
-
-	b.WriteByte('\n')
-	row("links found", count(s.links.Load()), "with the start URLs")
-	row("  new", count(added))
-	row("  duplicate", count(s.duplicate.Load()), "skipped, because Add returned false")
-	row("  off-host", count(s.offHost.Load()))
-	row("  too deep", count(s.tooDeep.Load()), "more than ", c.cfg.depth, " clicks away (-depth)")
-	row("  robots.txt", count(s.robots.Load()), "forbidden")
-	row("  nofollow", count(s.nofollow.Load()))
-	row("  unusable", count(s.unusable.Load()), "mailto: and the like, or no URL")
-
-	b.WriteByte('\n')
-	estimate := "all bits are set"
-	if n := f.EstimatedCount(); n != math.MaxUint64 {
-		estimate = "going by its bits " + count(n)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\n%s\n\n", c.ending)
+	rows(&b,
+		row{"pages fetched", fetched, fmt.Sprint(humanize.IBytes(uint64(s.bytes.Load())), " read; ", s.notHTML.Load(), " not HTML, not read")},
+		row{"redirects", redirected, "their targets are links"},
+		row{"failed", failed, ""},
+		row{"not fetched", s.resumed.Load() + added - fetched - redirected - failed, "new, but the crawl ended before"},
+		row{"resumed", s.resumed.Load(), "left by earlier runs, which found " + count(keys-added)},
+		row{"pages/s", int64(float64(fetched) / elapsed.Seconds()), fmt.Sprint("in ", elapsed.Round(time.Millisecond))},
+		row{},
+		row{"links found", s.links.Load(), "with the start URLs"},
+		row{"  new", added, ""},
+		row{"  duplicate", s.duplicate.Load(), "skipped, because Add returned false"},
+		row{"  off-host", s.offHost.Load(), ""},
+		row{"  too deep", s.tooDeep.Load(), fmt.Sprint("more than ", c.cfg.depth, " clicks away (-depth)")},
+		row{"  robots.txt", s.robots.Load(), "forbidden"},
+		row{"  nofollow", s.nofollow.Load(), ""},
+		row{"  unusable", s.unusable.Load(), "mailto: and the like, or no URL"},
+		row{},
+		row{"keys in the filter", keys, fmt.Sprintf("planned %s; %.3g %% of the bits are set", count(f.N), 100*f.FillRatio)},
+	)
+	if f.EstimatedCount != math.MaxUint64 { // then all are set
+		rows(&b, row{"  going by its bits", int64(f.EstimatedCount), ""})
 	}
-	row("keys in the filter", count(keys), "planned ", count(c.cfg.n), "; ", estimate)
-	row("  fill ratio", fmt.Sprintf("%.3g %%", 100*f.FillRatio()))
-	row("  estimated rate", fmt.Sprintf("%.2g", f.EstimatedFalsePositiveRate()), "at ", count(c.cfg.n), " keys it is ", c.cfg.p)
-	if uint64(keys) > c.cfg.n {
-		fmt.Fprintf(&b, "\nThe crawl has outgrown the filter: more keys than -n %d, and so a rate above -p %g.\nPages were taken for seen that were not. Crawl again with a larger -n.\n", c.cfg.n, c.cfg.p)
+	fmt.Fprintf(&b, "  estimated rate %15.2g   at %s keys it is %g\n", f.EstimatedFalsePositiveRate, count(f.N), f.P)
+	if uint64(keys) > f.N {
+		fmt.Fprintf(&b, "\nThe crawl has outgrown the filter: more keys than -n %d, and so a rate above -p %g.\nPages were taken for seen that were not. Crawl again with a larger -n.\n", f.N, f.P)
 	}
 	if added > 0 {
-		c.reportMemory(&b)
+		c.reportMemory(&b, float64(f.SizeBytes), uint64(added))
 	}
 	for origin, h := range c.client.hosts {
 		if h.problem != nil {
@@ -100,10 +93,10 @@ func (c *crawler) report(w io.Writer) error {
 	if c.seen.audit != nil {
 		var falsePositives []string
 		falsePositives, misses = c.seen.differences()
-		b.WriteByte('\n')
-		row("exact set", count(len(c.seen.audit.wins)), "different URLs")
-		row("  false positives", count(len(falsePositives)), "new, but the filter took them for seen: never fetched")
-		row("  misses", count(len(misses)), "seen, but the filter took them for new: must be 0")
+		rows(&b, row{},
+			row{"exact set", int64(len(c.seen.audit.wins)), "different URLs"},
+			row{"  false positives", int64(len(falsePositives)), "new, but the filter took them for seen: never fetched"},
+			row{"  misses", int64(len(misses)), "seen, but the filter took them for new: must be 0"})
 		for _, url := range falsePositives {
 			fmt.Fprintf(&b, "    false positive: %s\n", url)
 		}
@@ -119,17 +112,33 @@ func (c *crawler) report(w io.Writer) error {
 	return nil
 }
 
+// A row is a line of the summary: what, how many, and what else there is to say.
+type row struct {
+	name  string
+	value int64
+	note  string
+}
+
+func rows(b *bytes.Buffer, rows ...row) {
+	for _, r := range rows {
+		if r.name == "" {
+			b.WriteByte('\n')
+			continue
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-19s %11s   %s", r.name, count(r.value), r.note), " ") + "\n")
+	}
+}
+
 // reportMemory compares at two sizes, since the filter has its full size from the
 // first key on: for few keys the exact set is the smaller one.
-func (c *crawler) reportMemory(w io.Writer) {
-	added := uint64(c.stats.added.Load())
+func (c *crawler) reportMemory(w io.Writer, filter float64, added uint64) {
 	exactPerKey := float64(c.stats.addedBytes.Load())/float64(added) + exactOverhead
 	fmt.Fprintf(w, "\n%-22s %25s %25s\n", "memory", "filter", "exact set, estimated")
 	for _, keys := range []uint64{added, c.cfg.n} {
 		size := func(bytes float64) string {
 			return fmt.Sprintf("%s (%s B/key)", humanize.IBytes(uint64(bytes)), humanize.CommafWithDigits(bytes/float64(keys), 1))
 		}
-		fmt.Fprintf(w, "%-22s %25s %25s\n", "  at "+count(keys)+" keys", size(float64(c.seen.filter.SizeBytes())), size(exactPerKey*float64(keys)))
+		fmt.Fprintf(w, "%-22s %25s %25s\n", "  at "+count(keys)+" keys", size(filter), size(exactPerKey*float64(keys)))
 	}
 	fmt.Fprintf(w, "  (the filter has its full size from the start; a key of the exact set is %.1f bytes\n  of URL and %d of map and allocator)\n", exactPerKey-exactOverhead, exactOverhead)
 }

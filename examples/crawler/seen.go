@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"sync"
+
+	"github.com/seed3447c163/bloom"
 )
 
 // A seenSet knows which URLs were found before. The filter alone decides; the
@@ -16,10 +18,7 @@ type seenSet struct {
 type filter interface {
 	AddString(key string) bool
 	ContainsString(key string) bool
-	SizeBytes() uint64
-	FillRatio() float64
-	EstimatedCount() uint64
-	EstimatedFalsePositiveRate() float64
+	Stats() bloom.Stats
 }
 
 // add returns true if the URL is definitely new and this call is the one that

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"maps"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ import (
 // is the filter, mapped into memory. To frontier.log is appended, a line each,
 //
 //	+3 http://example.org/page    a page was found, 3 clicks away
-//	-http://example.org/page      and is done with
+//	-3 http://example.org/page    and is done with
 //
 // A page is in the log before it is in the filter, so one that the filter knows is
 // never lost; and it is done with only when all its links are in the log. So
@@ -71,62 +72,56 @@ func openState(cfg config) (_ *state, err error) {
 
 // replay reads the log, and cuts off what a kill left of its last line.
 func (s *state) replay(cfg config) error {
-	// A crawl with another depth limit would need the links that this one did not follow.
-	title := fmt.Sprintf("crawl depth %d from %s", cfg.depth, joinTargets(cfg.starts))
-	var whole int64
-	waiting := map[target]page{}
-	for r := bufio.NewReader(s.log); ; {
-		line, err := r.ReadString('\n')
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		switch text := strings.TrimSuffix(line, "\n"); {
-		case whole == 0 && text != title:
-			return fmt.Errorf("it is of a %q, want %q", text, title)
-		case whole > 0:
-			if err := s.replayLine(text, waiting); err != nil {
-				return fmt.Errorf("line %q at byte %d: %w", text, whole, err)
-			}
-		}
-		whole += int64(len(line))
-	}
-	if err := s.log.Truncate(whole); err != nil {
+	text, err := io.ReadAll(s.log)
+	if err != nil {
 		return err
 	}
-	if whole == 0 {
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	if err := s.log.Truncate(int64(len(text))); err != nil {
+		return err
+	}
+	// A crawl with another depth limit would need the links that this one did not follow.
+	title := fmt.Sprintf("crawl depth %d from %v\n", cfg.depth, cfg.starts)
+	if len(text) == 0 {
 		s.write(title)
+		return s.err
 	}
-	for _, p := range waiting {
-		s.pending = append(s.pending, p)
+	waiting := map[target]page{}
+	for line := range strings.Lines(string(text)) {
+		if title == "" {
+			err = s.replayLine(line, waiting)
+		} else if line != title {
+			err = fmt.Errorf("want %q", title)
+		}
+		if err != nil {
+			return fmt.Errorf("line %q: %w", line, err)
+		}
+		title = ""
 	}
-	slices.SortFunc(s.pending, func(a, b page) int {
+	s.pending = slices.SortedFunc(maps.Values(waiting), func(a, b page) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.String(), b.String()))
 	})
-	return s.err
+	return nil
 }
 
 func (s *state) replayLine(line string, waiting map[target]page) error {
+	var sign rune
 	var p page
-	var text string
-	found, err := fmt.Sscanf(line, "+%d %s", &p.depth, &text)
-	if found < 2 {
-		if text = strings.TrimPrefix(line, "-"); text == line {
-			return err
-		}
+	var url string
+	if _, err := fmt.Sscanf(line, "%c%d %s\n", &sign, &p.depth, &url); err != nil {
+		return err
 	}
-	if p.target, err = resolve(&url.URL{}, text); err != nil || p.String() != text {
-		return errors.New("want + and a depth, or -, and a URL")
+	t, err := resolve(&neturl.URL{}, url)
+	if err != nil || t.String() != url || sign != '+' && sign != '-' {
+		return errors.New("want + or -, a depth and a URL")
 	}
-	if found < 2 {
-		delete(waiting, p.target)
+	if p.target = t; sign == '-' {
+		delete(waiting, t)
 		return nil
 	}
-	waiting[p.target] = p
+	waiting[t] = p
 	s.earlier++
-	s.seen.AddString(text) // the kill may have come between the log and the filter
+	s.seen.AddString(url) // the kill may have come between the log and the filter
 	return nil
 }
 
@@ -137,11 +132,11 @@ func (s *state) add(p page) bool {
 	if s.seen.ContainsString(url) {
 		return false // as most are, and needs no line
 	}
-	return s.write(fmt.Sprintf("+%d %s", p.depth, url)) && s.seen.AddString(url)
+	return s.write(fmt.Sprintf("+%d %s\n", p.depth, url)) && s.seen.AddString(url)
 }
 
 // done says that a page is done with: all its links were offered to add.
-func (s *state) done(p page) { s.write("-" + p.String()) }
+func (s *state) done(p page) { s.write(fmt.Sprintf("-%d %s\n", p.depth, p)) }
 
 // write appends a line in one call, so that a kill leaves all of it or cuts the
 // last one. It returns false if that or an earlier one failed.
@@ -149,7 +144,7 @@ func (s *state) write(line string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		if _, s.err = s.log.WriteString(line + "\n"); s.err != nil {
+		if _, s.err = s.log.WriteString(line); s.err != nil {
 			s.onError()
 		}
 	}

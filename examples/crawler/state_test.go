@@ -189,7 +189,7 @@ func TestStateAfterAnyCut(t *testing.T) {
 		text := string(log[:bytes.LastIndexByte(log[:length], '\n')+1])
 		for _, path := range []string{"/1", "/2", "/3"} {
 			line := fmt.Sprintf(" http://example.org%s\n", path)
-			isDone := path == "/1" && strings.Contains(text, "\n-http://example.org/1\n")
+			isDone := path == "/1" && strings.Contains(text, "\n-0 http://example.org/1\n")
 			waits := slices.ContainsFunc(s.pending, func(p page) bool { return p.path == path })
 			require.Equal(t, strings.Contains(text, line) && !isDone, waits)
 			require.Equal(t, strings.Contains(text, line), s.seen.ContainsString("http://example.org"+path))
@@ -209,7 +209,7 @@ func TestStateSamePageTwice(t *testing.T) {
 	s, err := openTestState(t, dir)
 	require.NoError(t, err)
 	p := found(t, s, "/1", 0)
-	require.True(t, s.write("+0 http://example.org/1"))
+	require.True(t, s.write("+0 http://example.org/1\n"))
 	require.NoError(t, s.close())
 	for range 2 {
 		s, err = openTestState(t, dir)
@@ -228,14 +228,14 @@ func TestStateRefuses(t *testing.T) {
 		return errOut
 	}
 	run("-depth", "3")
-	assert.Contains(t, run("-depth", "4"), "it is of a \"crawl depth 3 from "+site.URL+"/\", want \"crawl depth 4")
+	assert.Contains(t, run("-depth", "4"), "line \"crawl depth 3 from ["+site.URL+"/]\\n\": want \"crawl depth 4")
 	assert.Contains(t, run("-depth", "3", "-n", "5"), "n = 1000000")
 	logPath := filepath.Join(dir, "frontier.log")
 	log, err := os.ReadFile(logPath)
 	require.NoError(t, err)
-	for _, line := range []string{"hello", "+", "+7", "+x " + site.URL, "+7 x", "+7 ftp://x", "-", "-x", "*7"} {
+	for _, line := range []string{"hello", "+", "+7", "+x " + site.URL, "+7 x", "+7 ftp://x", "-", "-x", "*7 " + site.URL + "/"} {
 		require.NoError(t, os.WriteFile(logPath, fmt.Appendf(nil, "%s%s\n", log, line), 0o666))
-		assert.Contains(t, run("-depth", "3"), fmt.Sprintf("line %q at byte %d: ", line, len(log)))
+		assert.Contains(t, run("-depth", "3"), fmt.Sprintf("line %q: ", line+"\n"))
 	}
 }
 
@@ -275,7 +275,7 @@ func TestStateIsLocked(t *testing.T) {
 	logPath := filepath.Join(dir, "frontier.log")
 	require.NoError(t, os.WriteFile(logPath, []byte("crawl of something else\n"), 0o666))
 	_, err = openTestState(t, dir)
-	require.ErrorContains(t, err, "it is of a \"crawl of something else")
+	require.ErrorContains(t, err, `line "crawl of something else`)
 	require.NoError(t, os.Truncate(logPath, 0))
 	s, err = openTestState(t, dir) // what cannot be opened is not left locked
 	require.NoError(t, err)

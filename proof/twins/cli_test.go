@@ -32,7 +32,6 @@ var cliTwins = in("cmd/bloom",
 		return func() {}, nil
 	}
 	name := path + lockSuffix`)},
-	twin{name: "cmd/bloom: a lock without a name is one", slow: true, tests: []string{"TestManyWriters"}, edits: one("lock.go", `err == nil && os.SameFile(ours, named) {`, `true || os.SameFile(ours, named) || err == nil {`)},
 	twin{name: "cmd/bloom: errors with control characters", tests: []string{"TestNothingMovesTheTerminal"}, edits: one("text.go", `		if r == '\n' || strconv.IsPrint(r) {`, `		if r != 0 || strconv.IsPrint(r) {`)},
 	twin{name: "cmd/bloom: numbers that are rounded", tests: []string{"TestFlagValues"}, edits: one("flags.go", `	*c = count(x.Num().Uint64())`, `	*c = count(near)`)},
 )
