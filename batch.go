@@ -2,20 +2,26 @@ package bloom
 
 import (
 	"fmt"
-	"sync/atomic"
+	"hash/maphash"
 	"unsafe"
 )
 
-// A batch is worked on in groups of this many keys: first all digests, then one
-// look at each of their lines, so that the cache misses of the whole group overlap,
-// then the operations. BenchmarkBatch.
-const batchSize = 64
+// A batch is worked on in groups of this many keys: while one group is asked for or added,
+// the next one has been hashed, and its lines are on their way. BenchmarkBatch.
+const batchSize = 32
 
-type digests [batchSize]struct{ h1, h2 uint64 }
+type (
+	digest128 = struct{ h1, h2 uint64 }
+	digests   [batchSize]digest128
+)
 
-// batchWords is the size from which the look ahead pays: smaller filters are in
-// the cache of one core.
-const batchWords = 256 << 10 / 8
+// prefetchWords is the size from which it pays to ask for lines beforehand: smaller
+// filters are in the cache of one core. Lookups by DoubleHashing wait for several lines at
+// once anyway, and gain from doubleWords on. BenchmarkBatch.
+const (
+	prefetchWords = 1 << 20 / 8
+	doubleWords   = 4 << 20 / 8
+)
 
 // AddMany adds keys as [BloomFilter.Add] does one after the other, and faster if
 // the filter is larger than the cache. It returns how many of them were definitely
@@ -60,37 +66,120 @@ func (f *BloomFilter) ContainsManyStrings(keys []string, found []bool) int {
 
 func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
 	checkAnswers(len(keys), added)
-	if !f.looksAhead() {
+	if !f.batches(true) {
 		for i := range keys {
 			count += answer(f.Add(viewBytes(&keys[i])), added, i)
 		}
 		return count
 	}
-	var d digests
-	for first := 0; first < len(keys); first += batchSize {
-		group := keys[first:min(first+batchSize, len(keys))]
-		lookAhead(f, group, &d)
-		for i := range group {
-			count += answer(f.AddHash(d[i].h1, d[i].h2), added, first+i)
-		}
+	var d [2]digests
+	ahead(f, keys[:min(batchSize, len(keys))], &d[0], true)
+	for first, turn := 0, 0; first < len(keys); first, turn = first+batchSize, 1-turn {
+		end := min(first+batchSize, len(keys))
+		ahead(f, keys[end:min(end+batchSize, len(keys))], &d[1-turn], true)
+		count += f.addGroup(d[turn][:end-first], group(added, first, end))
 	}
 	return count
 }
 
 func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
 	checkAnswers(len(keys), found)
-	if !f.looksAhead() {
+	if !f.batches(false) {
 		for i := range keys {
 			count += answer(f.Contains(viewBytes(&keys[i])), found, i)
 		}
 		return count
 	}
-	var d digests
-	for first := 0; first < len(keys); first += batchSize {
-		group := keys[first:min(first+batchSize, len(keys))]
-		lookAhead(f, group, &d)
-		for i := range group {
-			count += answer(f.ContainsHash(d[i].h1, d[i].h2), found, first+i)
+	var d [2]digests
+	ahead(f, keys[:min(batchSize, len(keys))], &d[0], false)
+	for first, turn := 0, 0; first < len(keys); first, turn = first+batchSize, 1-turn {
+		end := min(first+batchSize, len(keys))
+		ahead(f, keys[end:min(end+batchSize, len(keys))], &d[1-turn], false)
+		count += f.containsGroup(d[turn][:end-first], group(found, first, end))
+	}
+	return count
+}
+
+// batches reports whether groups are faster than keys one by one.
+func (f *BloomFilter) batches(write bool) bool {
+	switch {
+	case f.hash == idOfKey: // the time goes into hashing each key k times
+		return false
+	case f.kernel == kernelSplitVectors && !write: // in the cache, too
+		return true
+	case (f.kernel == idDoubleHashing || f.kernel == kernelDoubleStraight) && !write:
+		return len(f.bits) > doubleWords
+	}
+	return len(f.bits) >= prefetchWords
+}
+
+// ahead hashes a group, and asks for the lines that it will need.
+func ahead[K []byte | string](f *BloomFilter, keys []K, d *digests, write bool) {
+	switch {
+	case f.hash == idMapHash && f.kernel == kernelSplitVectors: // which has no use for h2
+		for i := range keys {
+			d[i].h1 = maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+		}
+	case f.hash == idMapHash:
+		for i := range keys {
+			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+			d[i].h1, d[i].h2 = h1, widen(h1)
+		}
+	default:
+		for i := range keys {
+			d[i].h1, d[i].h2 = f.scheme.hash.sum(viewBytes(&keys[i]))
+		}
+	}
+	if len(f.bits) >= prefetchWords {
+		f.prefetch(d[:len(keys)], write)
+	}
+}
+
+// group is the part of the answers that belongs to a group.
+func group(answers []bool, first, end int) []bool {
+	if answers == nil {
+		return nil
+	}
+	return answers[first:end]
+}
+
+// addGroup and containsGroup have a loop for each of the fastest kernels: to choose one
+// for each key would take as long as a kernel.
+
+func (f *BloomFilter) addGroup(d []digest128, added []bool) (count int) {
+	switch f.kernel {
+	case idBlocked2:
+		for i := range d {
+			count += answer(blocked2Add(f, d[i].h1, d[i].h2), added, i)
+		}
+	case kernelSplitVectors:
+		for i := range d {
+			count += answer(splitAdd(f, d[i].h1), added, i)
+		}
+	default:
+		for i := range d {
+			count += answer(f.AddHash(d[i].h1, d[i].h2), added, i)
+		}
+	}
+	return count
+}
+
+func (f *BloomFilter) containsGroup(d []digest128, found []bool) (count int) {
+	switch f.kernel {
+	case idBlocked2:
+		for i := range d {
+			count += answer(blocked2Contains(f, d[i].h1, d[i].h2), found, i)
+		}
+	case kernelSplitVectors:
+		var scratch [batchSize]bool
+		yes := &scratch[0]
+		if found != nil {
+			yes = &found[0]
+		}
+		return splitContainsMany(f, &d[0], len(d), yes)
+	default:
+		for i := range d {
+			count += answer(f.ContainsHash(d[i].h1, d[i].h2), found, i)
 		}
 	}
 	return count
@@ -107,42 +196,84 @@ func answer(yes bool, answers []bool, i int) int {
 	return 0
 }
 
-// looksAhead reports whether there is something to gain: not where the filter is
-// small, and not with a strategy whose time goes into hashing each key k times.
-func (f *BloomFilter) looksAhead() bool {
-	return len(f.bits) >= batchWords && f.hash != idOfKey
-}
-
 func checkAnswers(keys int, answers []bool) {
 	if answers != nil && len(answers) != keys {
 		panic(fmt.Sprintf("bloom: room for %d answers to %d keys, want as many, or nil", len(answers), keys))
 	}
 }
 
-// lookAhead hashes a group of keys and loads the words that they will need: the
-// loads do not depend on each other, so that the processor waits for all of them at
-// the same time.
-func lookAhead[K []byte | string](f *BloomFilter, group []K, d *digests) {
-	for i := range group {
-		d[i].h1, d[i].h2 = f.scheme.hash.sum(viewBytes(&group[i]))
+// prefetch asks the processor for the lines of a group's keys: it goes on meanwhile, and
+// has many on their way at the same time. For adds it asks for them to be written, so that
+// no other processor has to be asked again between an add's look and its first bit.
+func (f *BloomFilter) prefetch(d []digest128, write bool) {
+	var at [maxPrefetch]uint64 // in bytes
+	switch kernel := f.kernel; {
+	case kernel.groups() > 0:
+		for i := range d {
+			at[i&(maxPrefetch-1)] = reduce(d[i].h1, f.units) * (blockBits / 8)
+		}
+	case kernel == kernelSplitVectors || kernel == idSplitBlock:
+		for i := range d {
+			at[i&(maxPrefetch-1)] = splitSelect(d[i].h1, f.units) * (splitBits / 8)
+		}
+	default:
+		for i := range d {
+			f.prefetchLines(&at, f.linesOf(d[i], write, &at), write)
+		}
+		return
 	}
-	switch {
-	case f.kernel.groups() > 0:
-		for i := range group {
-			(*block)(f.block(d[i].h1))[0].Load()
+	f.prefetchLines(&at, len(d), write)
+}
+
+// linesOf finds the lines of a key whose bits are anywhere, and returns how many there are.
+func (f *BloomFilter) linesOf(d digest128, write bool, at *[maxPrefetch]uint64) int {
+	probes := at[:min(int(f.k), maxPrefetch)]
+	switch f.kernel {
+	case idDoubleHashing, kernelDoubleStraight:
+		if !write {
+			probes = probes[:min(len(probes), 8)] // absent keys stop after four
 		}
-	case f.kernel == kernelSplitVectors || f.kernel == idSplitBlock:
-		for i := range group {
-			atomic.LoadUint64((*uint64)(f.splitBlock(d[i].h1)))
+		x, y := d.h1, d.h2^doubleXor
+		for i := range probes {
+			probes[i] = reduce(x, f.units) / 64 * 8
+			x = x*doubleMul + y
 		}
-	case f.kernel == idDoubleHashing || f.kernel == kernelDoubleStraight:
-		for i := range group {
-			x, y := d[i].h1, d[i].h2^doubleXor
-			for range f.k {
-				f.bits.get(reduce(x, f.units))
-				x = x*doubleMul + y
+	case idOwnPositions:
+		if int(f.k) > maxPrefetch {
+			return 0
+		}
+		f.scheme.own.positions(unescapedPositions(probes), d.h1, d.h2)
+		for i, pos := range probes {
+			if pos >= f.units { // the kernel says so
+				return 0
 			}
+			probes[i] = pos / 64 * 8
 		}
+	case idOwnMasks:
+		var masks [maxMasks]Mask
+		words := f.scheme.strategy.def.Words
+		f.scheme.own.masks(unescapedMasks(masks[:words]), d.h1, d.h2)
+		for i, mask := range masks[:words] {
+			if mask.Word >= uint64(len(f.bits)) {
+				return 0
+			}
+			at[i] = mask.Word * 8
+		}
+		return words
+	default: // the positions come one by one
+		return 0
+	}
+	return len(probes)
+}
+
+// maxPrefetch is how many lines are asked for at once.
+const maxPrefetch = 32
+
+func (f *BloomFilter) prefetchLines(at *[maxPrefetch]uint64, n int, write bool) {
+	if write {
+		prefetchWrite(unsafe.Pointer(unsafe.SliceData(f.bits)), at, n)
+	} else {
+		prefetchRead(unsafe.Pointer(unsafe.SliceData(f.bits)), at, n)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // within a batch.
 func TestBatchesEqualOneByOne(t *testing.T) {
 	for _, s := range allStrategies {
-		for _, m := range []uint64{1 << 14, batchWords * 64} {
+		for _, m := range []uint64{1 << 14, prefetchWords * 64, (doubleWords + 8) * 64} {
 			newFilter := func() *BloomFilter {
 				f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
 				require.NoError(t, err)
@@ -20,7 +20,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 			}
 			one, many, strs := newFilter(), newFilter(), newFilter()
 			next := uint64(0)
-			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 3*batchSize + 5} {
+			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 2 * batchSize, 3*batchSize + 5} {
 				keys, names := make([][]byte, length), make([]string, length)
 				for i := range keys {
 					next++

@@ -57,3 +57,9 @@ func splitContains(f *BloomFilter, h1 uint64) bool
 
 //go:noescape
 func splitAdd(f *BloomFilter, h1 uint64) bool
+
+// splitContainsMany is splitContains for n digests, at least 1. It writes as many answers,
+// and returns how many of them are true.
+//
+//go:noescape
+func splitContainsMany(f *BloomFilter, d *digest128, n int, yes *bool) int

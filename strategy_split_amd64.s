@@ -93,3 +93,37 @@ there:
 	VZEROUPPER
 	MOVB $0, ret+16(FP)
 	RET
+
+// func splitContainsMany(f *BloomFilter, d *digest128, n int, yes *bool) int
+TEXT ·splitContainsMany(SB), NOSPLIT, $0-40
+	MOVQ f+0(FP), DI
+	MOVQ d+8(FP), SI
+	MOVQ n+16(FP), DX
+	MOVQ yes+24(FP), BX
+	MOVQ BloomFilter_units(DI), R8
+	MOVQ BloomFilter_bits(DI), DI
+	XORQ R9, R9
+	VMOVDQU splitSalts8<>(SB), Y5
+	VMOVDQU splitOnes<>(SB), Y6
+next:
+	MOVL 4(SI), CX
+	VPBROADCASTD (SI), Y1
+	IMULQ R8, CX
+	VPMULLD Y5, Y1, Y1
+	SHRQ $32, CX
+	SHLQ $5, CX
+	VPSRLD $27, Y1, Y1
+	VPSLLVD Y1, Y6, Y0
+	VMOVDQU (DI)(CX*1), Y2
+	XORL AX, AX
+	VPTEST Y0, Y2
+	SETCS AX
+	MOVB AX, (BX)
+	ADDQ AX, R9
+	ADDQ $16, SI
+	INCQ BX
+	DECQ DX
+	JNE next
+	VZEROUPPER
+	MOVQ R9, ret+32(FP)
+	RET

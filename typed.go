@@ -98,8 +98,8 @@ func (t *Typed[T]) Contains(v T) bool {
 func (t *Typed[T]) AddMany(values []T, added []bool) (count int) {
 	checkAnswers(len(values), added)
 	b := keyBuffers.Get().(*keyBuffer)
-	for first := 0; first < len(values); first += batchSize {
-		group := values[first:min(first+batchSize, len(values))]
+	for first := 0; first < len(values); first += typedBatch {
+		group := values[first:min(first+typedBatch, len(values))]
 		keys := appendKeys(b, group, t.appendKey)
 		count += addMany(t.filter, keys, answersOf(added, first, len(keys)))
 	}
@@ -117,8 +117,8 @@ func (t *Typed[T]) AddMany(values []T, added []bool) (count int) {
 func (t *Typed[T]) ContainsMany(values []T, found []bool) (count int) {
 	checkAnswers(len(values), found)
 	b := keyBuffers.Get().(*keyBuffer)
-	for first := 0; first < len(values); first += batchSize {
-		group := values[first:min(first+batchSize, len(values))]
+	for first := 0; first < len(values); first += typedBatch {
+		group := values[first:min(first+typedBatch, len(values))]
 		keys := appendKeys(b, group, t.appendKey)
 		count += containsMany(t.filter, keys, answersOf(found, first, len(keys)))
 	}
@@ -131,9 +131,9 @@ func (t *Typed[T]) ContainsMany(values []T, found []bool) (count int) {
 // many of them were definitely new. It adds them in groups, as AddMany does, so a
 // value may be yielded some time before it is added; when AddSeq returns, all are.
 func (t *Typed[T]) AddSeq(values iter.Seq[T]) (count int) {
-	group := make([]T, 0, batchSize)
+	group := make([]T, 0, typedBatch)
 	for v := range values {
-		if group = append(group, v); len(group) == batchSize {
+		if group = append(group, v); len(group) == typedBatch {
 			count += t.AddMany(group, nil)
 			group = group[:0]
 		}
@@ -149,12 +149,15 @@ func answersOf(answers []bool, first, n int) []bool {
 	return answers[first : first+n]
 }
 
+// typedBatch is how many values become keys at a time: several groups of a batch.
+const typedBatch = 4 * batchSize
+
 // A keyBuffer is memory for keys. An append function is not known to the compiler,
 // so a buffer on the caller's stack would be moved to the heap at each call. Of the
 // ways around that, a pool is the fastest that is safe. BenchmarkTyped.
 type keyBuffer struct {
 	free []byte // empty, with the capacity to use
-	keys [batchSize][]byte
+	keys [typedBatch][]byte
 }
 
 var keyBuffers = sync.Pool{New: func() any { return &keyBuffer{free: make([]byte, 0, 128)} }}

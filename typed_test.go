@@ -92,7 +92,7 @@ func TestTypedEqualsUntyped(t *testing.T) {
 		require.Equal(t, wantAdded, added)
 		check("AddMany", many)
 
-		for _, length := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1} {
+		for _, length := range []int{0, 1, batchSize + 1, typedBatch - 1, typedBatch, typedBatch + 1} {
 			a, b := newTyped(), newTyped()
 			require.Equal(t, a.AddMany(values[:length], nil), b.AddSeq(slices.Values(values[:length])))
 			require.True(t, a.Filter().Equal(b.Filter()), "length %d", length)

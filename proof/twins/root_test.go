@@ -235,10 +235,10 @@ func kept(b []byte) []byte { keep = b; return b }
 func (b bitArray) get(`)},
 
 	// Batches.
-	{name: "a batch in reverse", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `		for i := range group {
-			count += answer(f.AddHash(`, `		for i := len(group) - 1; i >= 0; i-- {
+	{name: "a batch in reverse", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `		for i := range d {
+			count += answer(f.AddHash(`, `		for i := len(d) - 1; i >= 0; i-- {
 			count += answer(f.AddHash(`)},
-	{name: "a batch answers in the wrong place", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `f.ContainsHash(d[i].h1, d[i].h2), found, first+i)`, `f.ContainsHash(d[i].h1, d[i].h2), found, i)`)},
+	{name: "a batch answers in the wrong place", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `group(found, first, end)`, `group(found, 0, end-first)`)},
 	{name: "a batch leaves answers as they were", slow: true, tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `	if answers != nil {`, `	if answers != nil && yes {`)},
 
 	// Keys of strangers.

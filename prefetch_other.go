@@ -1,0 +1,21 @@
+//go:build !amd64 || purego || race
+
+package bloom
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// In Go there are only loads, which do not depend on each other, so that the processor
+// waits for all of them at the same time.
+
+func prefetchRead(words unsafe.Pointer, at *[maxPrefetch]uint64, n int) {
+	for _, offset := range at[:n] {
+		atomic.LoadUint64((*uint64)(unsafe.Add(words, offset)))
+	}
+}
+
+func prefetchWrite(words unsafe.Pointer, at *[maxPrefetch]uint64, n int) {
+	prefetchRead(words, at, n)
+}
