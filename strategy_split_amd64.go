@@ -55,6 +55,11 @@ var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasCX16
 //go:noescape
 func splitContains(f *BloomFilter, h1 uint64) bool
 
+// splitContainsAt is for a block anywhere in memory that nobody writes to.
+//
+//go:noescape
+func splitContainsAt(block unsafe.Pointer, h1 uint64) bool
+
 //go:noescape
 func splitAdd(f *BloomFilter, h1 uint64) bool
 

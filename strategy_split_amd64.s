@@ -42,6 +42,16 @@ TEXT ·splitContains(SB), NOSPLIT, $0-17
 	VZEROUPPER
 	RET
 
+// func splitContainsAt(block unsafe.Pointer, h1 uint64) bool
+TEXT ·splitContainsAt(SB), NOSPLIT, $0-17
+	MOVQ block+0(FP), CX
+	MASK
+	VMOVDQU (CX), Y2
+	VPTEST Y0, Y2
+	SETCS ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func splitAdd(f *BloomFilter, h1 uint64) bool
 TEXT ·splitAdd(SB), NOSPLIT, $0-17
 	BLOCK

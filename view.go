@@ -169,18 +169,3 @@ func (v View) Contains(key []byte) bool {
 
 // ContainsString is [View.Contains] for a string, without copying it.
 func (v View) ContainsString(key string) bool { return v.Contains(bytesOf(key)) }
-
-// ContainsHash is [BloomFilter.ContainsHash]. All keys must have been hashed in the same
-// way.
-func (v View) ContainsHash(h1, h2 uint64) bool {
-	if v.scheme != nil {
-		return viewContains(v.data, v.scheme.params.M, v.scheme.params.K, v.scheme.viewStrategy(), h1, h2)
-	}
-	// The length says m: where the bytes are not in the cache, the processor fetches the
-	// key's bits while it waits for the trailer.
-	n := len(v.data) - viewTrailer
-	if n < 0 {
-		return false
-	}
-	return viewContains(v.data[:n], uint64(n)*8, int(v.data[n+8]), v.data[n+9], h1, h2)
-}

@@ -8,37 +8,54 @@ import (
 // The kernels of views work on bytes, at any address and on every kind of processor: what
 // the filter does by atomic words would fault on some where the bytes are not aligned.
 
-func viewContains(b []byte, m uint64, k int, strategy byte, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
+// ContainsHash is [BloomFilter.ContainsHash]. All keys must have been hashed in the same
+// way.
+func (v View) ContainsHash(h1, h2 uint64) bool {
+	var m uint64
+	var k int
+	var strategy byte
+	if v.scheme == nil {
+		// The length says m: where the bytes are not in the cache, the processor fetches
+		// the key's bits while it waits for the trailer.
+		n := len(v.data) - viewTrailer
+		if n < 0 {
+			return false
+		}
+		m, k, strategy = uint64(n)*8, int(v.data[n+8]), v.data[n+9]
+	} else {
+		m, k, strategy = v.scheme.params.M, v.scheme.params.K, v.scheme.viewStrategy()
+	}
+	b, y := unsafe.Pointer(unsafe.SliceData(v.data)), h2^doubleXor
 	switch strategy {
 	case viewDouble:
 		return doubleInBytes(b, m, k, h1, y)
-	case viewBlocked1 + 1:
-		p := blockInBytes(b, m, h1)
-		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
-		m0, m1 := masks2(w0, w1, y, k)
-		return (m0^w0)|(m1^w1) == 0
-	case viewBlocked1 + 2:
-		p := blockInBytes(b, m, h1)
-		w0, w1, w2, w3 := p.word(y>>63), p.word(2+y>>62&1), p.word(4+y>>61&1), p.word(6+y>>60&1)
-		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
-		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
-	}
-	if strategy == viewSplit {
+	case viewSplit:
 		p := splitInBytes(b, m, h1)
+		if hasAVX2 {
+			return splitContainsAt(unsafe.Pointer(p), h1)
+		}
 		m0, m1, m2, m3 := splitMasks(h1)
 		return m0&^p.word(0)|m1&^p.word(1)|m2&^p.word(2)|m3&^p.word(3) == 0
 	}
 	p := blockInBytes(b, m, h1)
-	lack := uint64(0)
-	if strategy == viewBlocked1 {
-		w := p.word(y >> 61)
+	switch strategy {
+	case viewBlocked1 + 1:
+		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
+		m0, m1 := masks2(w0, w1, y, k)
+		return (m0^w0)|(m1^w1) == 0
+	case viewBlocked1 + 2:
+		w0, w1, w2, w3 := p.word(y>>63), p.word(2+y>>62&1), p.word(4+y>>61&1), p.word(6+y>>60&1)
+		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
+		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
+	case viewBlocked1:
+		w, lack := p.word(y>>61), uint64(0)
 		for i := range k {
 			_, mask := probeInBlock(y, i, 1)
 			lack |= mask &^ w
 		}
 		return lack == 0
 	}
+	lack := uint64(0)
 	for t, r := 1, y; ; t++ {
 		lack |= bit(r)&^p.word(0) | bit(r>>6)&^p.word(1) | bit(r>>12)&^p.word(2) | bit(r>>18)&^p.word(3) |
 			bit(r>>24)&^p.word(4) | bit(r>>30)&^p.word(5) | bit(r>>36)&^p.word(6) | bit(r>>42)&^p.word(7)
@@ -50,8 +67,7 @@ func viewContains(b []byte, m uint64, k int, strategy byte, h1, h2 uint64) bool 
 }
 
 // doubleInBytes is doubleContains for y = h2 xor doubleXor.
-func doubleInBytes(b []byte, m uint64, k int, x, y uint64) bool {
-	p := unsafe.Pointer(unsafe.SliceData(b))
+func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	lack := byte(0)
 	for ; k >= 4; k -= 4 {
 		x1 := x*doubleMul + y
@@ -70,8 +86,10 @@ func doubleInBytes(b []byte, m uint64, k int, x, y uint64) bool {
 	return lack&1 == 0
 }
 
-// lackInBytes has 1 as its lowest bit if the bit is not set. There is no bounds check: pos
-// is below m, and the bytes hold m bits.
+// There are no bounds checks here and in what returns a block: reduce and splitSelect return
+// less than what they are given, the bytes hold m bits, and m is a multiple of the block.
+
+// lackInBytes has 1 as its lowest bit if the bit is not set.
 func lackInBytes(p unsafe.Pointer, pos uint64) byte {
 	return ^*(*byte)(unsafe.Add(p, pos/8)) >> (pos % 8)
 }
@@ -79,15 +97,13 @@ func lackInBytes(p unsafe.Pointer, pos uint64) byte {
 // byteBlock is a block of Blocked, as bytes.
 type byteBlock [blockBits / 8]byte
 
-func blockInBytes(b []byte, m, h1 uint64) *byteBlock {
-	first := reduce(h1, m/blockBits) * (blockBits / 8)
-	return (*byteBlock)(b[first:])
+func blockInBytes(b unsafe.Pointer, m, h1 uint64) *byteBlock {
+	return (*byteBlock)(unsafe.Add(b, reduce(h1, m/blockBits)*(blockBits/8)))
 }
 
 // splitInBytes returns a key's block of SplitBlock.
-func splitInBytes(b []byte, m, h1 uint64) *splitBytes {
-	first := splitSelect(h1, m/splitBits) * (splitBits / 8)
-	return (*splitBytes)(b[first:])
+func splitInBytes(b unsafe.Pointer, m, h1 uint64) *splitBytes {
+	return (*splitBytes)(unsafe.Add(b, splitSelect(h1, m/splitBits)*(splitBits/8)))
 }
 
 type splitBytes [splitBits / 8]byte
@@ -145,12 +161,13 @@ func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 }
 
 // addToBytes sets a key's bits, for y = h2 xor doubleXor.
-func addToBytes(b []byte, m uint64, k int, strategy byte, h1, y uint64) {
+func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
+	b := unsafe.Pointer(unsafe.SliceData(bits))
 	switch strategy {
 	case viewDouble:
 		for x := h1; k > 0; k-- {
 			pos := reduce(x, m)
-			b[pos/8] |= 1 << (pos % 8)
+			bits[pos/8] |= 1 << (pos % 8)
 			x = x*doubleMul + y
 		}
 	case viewBlocked1 + 1:
