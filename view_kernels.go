@@ -68,30 +68,36 @@ func (v View) ContainsHash(h1, h2 uint64) bool {
 
 // doubleInBytes is doubleContains for y = h2 xor doubleXor.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
-	lack := byte(0)
+	lack := uint64(0)
 	for ; k >= 4; k -= 4 {
 		x1 := x*doubleMul + y
 		x2 := x1*doubleMul + y
 		x3 := x2*doubleMul + y
 		lack |= lackInBytes(p, reduce(x, m)) | lackInBytes(p, reduce(x1, m)) | lackInBytes(p, reduce(x2, m)) | lackInBytes(p, reduce(x3, m))
 		x = x3*doubleMul + y
-		if k > 8 && lack&1 != 0 {
+		if k > 8 && lack != 0 {
 			return false
 		}
 	}
-	for range k {
-		lack |= lackInBytes(p, reduce(x, m))
-		x = x*doubleMul + y
+	if k&2 != 0 {
+		x1 := x*doubleMul + y
+		lack |= lackInBytes(p, reduce(x, m)) | lackInBytes(p, reduce(x1, m))
+		x = x1*doubleMul + y
 	}
-	return lack&1 == 0
+	if k&1 != 0 {
+		lack |= lackInBytes(p, reduce(x, m))
+	}
+	return lack == 0
 }
 
 // There are no bounds checks here and in what returns a block: reduce and splitSelect return
 // less than what they are given, the bytes hold m bits, and m is a multiple of the block.
+// Where m is no multiple of 64, the last word ends within the trailer.
 
-// lackInBytes has 1 as its lowest bit if the bit is not set.
-func lackInBytes(p unsafe.Pointer, pos uint64) byte {
-	return ^*(*byte)(unsafe.Add(p, pos/8)) >> (pos % 8)
+// lackInBytes returns 0 if the bit is set.
+func lackInBytes(p unsafe.Pointer, pos uint64) uint64 {
+	w := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(p, pos/64*8))[:])
+	return (w | bit(pos)) ^ w
 }
 
 // byteBlock is a block of Blocked, as bytes.
