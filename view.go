@@ -42,11 +42,11 @@ const (
 	viewMurmur3 = 1
 )
 
-// viewCheck finds damage, by four multiplications; it does not stop who means to forge.
+// viewCheck finds damage, by one long multiplication; it does not stop who means to forge.
 func viewCheck(m, seed uint64, meta uint32) uint32 {
-	x := (m*doubleMul ^ seed) * doubleXor
-	x = (x ^ x>>32 ^ uint64(meta)) * doubleMul
-	return uint32((x ^ x>>29) * doubleXor >> 32)
+	hi, lo := bits.Mul64(m*doubleMul^seed^doubleXor, uint64(meta)<<32^doubleMul)
+	x := hi ^ lo
+	return uint32(x>>32 ^ x)
 }
 
 // NewView returns the filter that data ends with the trailer of: all of what [ViewBuilder]
