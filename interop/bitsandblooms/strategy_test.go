@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -90,4 +91,8 @@ func BenchmarkStrategy(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestConformance(t *testing.T) {
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
@@ -214,5 +215,13 @@ func BenchmarkStrategies(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// TestConformance where the two keep their promise: for few keys and a small p they do
+// not, as said at the strategies.
+func TestConformance(t *testing.T) {
+	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
+		require.NoError(t, bloomtest.TestStrategy(s, bloomtest.Point{N: 1000, P: 0.05}, bloomtest.Point{N: 20_000, P: 0.01}))
 	}
 }
