@@ -130,7 +130,7 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 // Put adds keys to the filter and then calls store, which makes them visible in the
 // store: it may be the commit of a transaction whose other parts came before. Nobody
 // waits for a Put, except that Open and Rebuild, before they list the keys, wait for
-// those that are under way. The keys need not be new.
+// those that are under way: store must not call them. The keys need not be new.
 //
 // The error is that of store. Keys that are then not in the store are asked for in
 // vain until the next Rebuild.
