@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/regular"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -104,7 +105,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 }
 
 func load(path string, opts []bloom.Option) (*layer, []byte, error) {
-	file, err := os.Open(path)
+	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, nil, fmt.Errorf("guard: %w", err) // which names the path
 	}

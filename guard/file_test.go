@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/iotest"
 
@@ -105,7 +106,7 @@ func TestBadFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("something of somebody else"), 0o600))
 	err := g.Open(t.Context())
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
-	require.ErrorContains(t, err, path)
+	require.ErrorContains(t, err, strconv.Quote(path))
 	require.True(t, g.Contains([]byte("x")))
 	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
 	require.NoError(t, save(g))

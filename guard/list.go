@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // A List is a filter that somebody else publishes as a file, again and again: leaked
@@ -77,16 +78,12 @@ func (l *List) ContainsString(key string) bool { return l.filter.Load().Contains
 func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	file, err := os.Open(l.path)
+	file, info, err := regular.Open(l.path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		l.seen = sight{}
 		return false, fmt.Errorf("guard: %w", err) // which names the path
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return false, fmt.Errorf("guard: %w", err)
-	}
 	if l.seen.same(info) {
 		return false, l.err
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,7 +66,7 @@ func TestList(t *testing.T) {
 	only(t, l, "a")
 	require.EqualValues(t, 1000, l.Stats().N)
 	require.Equal(t, a.SizeBytes(), l.SizeBytes())
-	require.Contains(t, l.String(), path)
+	require.Contains(t, l.String(), strconv.Quote(path))
 	reload := func(want bool, wantErr error) {
 		t.Helper()
 		changed, err := l.Reload()
@@ -110,10 +112,14 @@ func TestList(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	reload(false, fs.ErrNotExist)
 	only(t, l, "a")
-	_, err = persist.Open(path, 10, 0.01)
+	mapped, err := persist.Open(path, 10, 0.01)
 	require.NoError(t, err)
+	require.NoError(t, mapped.Close())
 	reload(false, bloom.ErrCorrupt) // the other kind of file
-	require.NoError(t, os.Remove(path))
+	require.Eventually(t, func() bool {
+		runtime.GC() // Windows removes no file that is mapped
+		return os.Remove(path) == nil
+	}, time.Minute, time.Millisecond)
 	require.NoError(t, persist.Save(path, b))
 	reload(true, nil)
 	only(t, l, "b")
@@ -144,7 +150,7 @@ func TestListIsNotReadAgain(t *testing.T) {
 	age(t, path, time.Hour)
 	_, first := l.Reload()
 	require.ErrorIs(t, first, bloom.ErrCorrupt)
-	require.ErrorContains(t, first, path)
+	require.ErrorContains(t, first, strconv.Quote(path))
 	_, again := l.Reload()
 	require.Same(t, first, again, "it was read again")
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // fileSystem is what Save and create do to the disk, in an interface so that a test
@@ -102,32 +104,6 @@ func notSupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }
 
-// openRegular opens a file and returns what is known of it. What is not a regular
-// file is refused at once, by an error that wraps refused: to open a FIFO could wait
-// for ever for who opens its other end. flag is as for os.OpenFile.
-func openRegular(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
-	f, err := openNow(path, flag)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		err = checkRegular(path, info, refused)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
-func checkRegular(path string, info fs.FileInfo, refused error) error {
-	if info.Mode().IsRegular() {
-		return nil
-	}
-	return fmt.Errorf("%w: %q is no regular file but %v", refused, path, info.Mode().Type())
-}
-
 // hasName reports whether path names this very file.
 func hasName(f *os.File, path string) (bool, error) {
 	ours, err := f.Stat()
@@ -168,12 +144,12 @@ func openOld(path string) (*os.File, error) {
 		return nil, nil
 	}
 	if err == nil {
-		err = checkRegular(path, info, fs.ErrExist)
+		err = regular.Check(path, info, fs.ErrExist)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := openRegular(path, os.O_RDONLY|noFollow, fs.ErrExist)
+	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

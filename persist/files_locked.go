@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // create makes the file path.unfinished and locks it until it is closed. The name is
@@ -107,10 +109,10 @@ func openUnfinished(name string, old *os.File) (f *os.File, made bool, err error
 	}
 	info, err := os.Lstat(name)
 	if err == nil {
-		err = checkRegular(name, info, fs.ErrExist)
+		err = regular.Check(name, info, fs.ErrExist)
 	}
 	if err == nil {
-		f, _, err = openRegular(name, os.O_RDWR|noFollow, fs.ErrExist)
+		f, _, err = regular.Open(name, os.O_RDWR|regular.NoFollow, fs.ErrExist)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errAgain // its owner was faster

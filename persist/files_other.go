@@ -10,10 +10,6 @@ import (
 	"os"
 )
 
-const noFollow = 0
-
-func openNow(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }
-
 // create makes a file with a name that nobody else has. It locks nothing: where
 // there are no mapped files, the last of two Saves stays.
 func (osFiles) create(path string) (tempFile, error) {

@@ -9,14 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noFollow is a flag for openNow: a symbolic link is an error.
-const noFollow = unix.O_NOFOLLOW
-
-// openNow is os.OpenFile for a file that is there, and never waits.
-func openNow(path string, flag int) (*os.File, error) {
-	return os.OpenFile(path, flag|unix.O_NONBLOCK, 0)
-}
-
 // createNew makes the file name, which must not be there, to replace old.
 func createNew(name string, old *os.File) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))

@@ -9,30 +9,13 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/regular"
 	"golang.org/x/sys/windows"
 )
-
-// noFollow is a flag for openNow: a symbolic link is opened itself, and then is no
-// regular file.
-const noFollow = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
 
 // shareAll lets others read, write, rename and replace a file that we have open.
 // os.Open does not let them do the last two.
 const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-
-// openNow is os.OpenFile for a file that is there and that may be replaced while we
-// have it open.
-func openNow(path string, flag int) (*os.File, error) {
-	access := uint32(windows.GENERIC_READ)
-	if flag&os.O_RDWR != 0 {
-		access |= windows.GENERIC_WRITE
-	}
-	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_FLAG_BACKUP_SEMANTICS) // a folder, too: it is refused by its mode
-	if flag&noFollow != 0 {
-		attributes |= windows.FILE_FLAG_OPEN_REPARSE_POINT
-	}
-	return createFile(path, access, shareAll, nil, windows.OPEN_EXISTING, attributes)
-}
 
 func createFile(path string, access, share uint32, security *windows.SecurityAttributes, how, attributes uint32) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
@@ -83,7 +66,7 @@ func (osFiles) create(path string) (_ tempFile, err error) {
 	if errors.Is(err, fs.ErrExist) {
 		info, lookErr := os.Lstat(name)
 		if err = lookErr; err == nil {
-			err = checkRegular(name, info, fs.ErrExist)
+			err = regular.Check(name, info, fs.ErrExist)
 		}
 		if err == nil {
 			err = os.Remove(name)
@@ -109,7 +92,7 @@ func lock(name string) (*os.File, error) {
 		case err == nil:
 			info, err := f.Stat()
 			if err == nil {
-				err = checkRegular(name, info, fs.ErrExist)
+				err = regular.Check(name, info, fs.ErrExist)
 			}
 			if err == nil && info.Size() > 0 {
 				err = fmt.Errorf("%w: %q is somebody's file", fs.ErrExist, name)
@@ -160,7 +143,7 @@ func (osFiles) discard(t tempFile) error {
 }
 
 // rename replaces a file that others are reading, if the system can do that (since
-// Windows 10, on NTFS) and they have opened it as openNow does.
+// Windows 10, on NTFS) and they have opened it as regular.Open does.
 func (osFiles) rename(t tempFile, path string) error {
 	f := t.(osFile)
 	if err := f.checkReplaces(path); err != nil {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // Open opens the filter in the file at path for n different keys with a
@@ -81,7 +82,7 @@ func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 // open opens a file that is there. want is the scheme that the caller asked for, nil
 // for the file's.
 func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File, error) {
-	file, info, err := openRegular(path, flag, bloom.ErrCorrupt)
+	file, info, err := regular.Open(path, flag, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, failed("open", path, err)
 	}

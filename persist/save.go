@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // Save writes a filter to a file, by its WriteTo. Whenever the program or the machine
@@ -119,7 +120,7 @@ func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 }
 
 func load(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	file, _, err := openRegular(path, os.O_RDONLY, bloom.ErrCorrupt)
+	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, err
 	}

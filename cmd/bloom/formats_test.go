@@ -61,7 +61,7 @@ func TestFilesOfOthers(t *testing.T) {
 // TestMapped: a filter that a program has mapped can be asked, explained and saved, and is
 // not written to.
 func TestMapped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "seen.map")
+	path := filepath.Join(mappedDir(t), "seen.map")
 	file, err := persist.Open(path, 1000, 0.001)
 	if err != nil {
 		t.Fatal(err)

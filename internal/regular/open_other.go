@@ -1,0 +1,10 @@
+//go:build !unix && !windows
+
+package regular
+
+import "os"
+
+// NoFollow is nothing: these systems have no such flag.
+const NoFollow = 0
+
+func open(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }

@@ -1,0 +1,39 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A file is opened, through a link too if that is wanted; all else is refused at once.
+func TestOpen(t *testing.T) {
+	refused := errors.New("refused")
+	dir := t.TempDir()
+	file, link, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "fifo")
+	require.NoError(t, os.WriteFile(file, []byte("text"), 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	for _, path := range []string{file, link} {
+		f, info, err := Open(path, os.O_RDONLY, refused)
+		require.NoError(t, err)
+		require.EqualValues(t, 4, info.Size())
+		require.NoError(t, f.Close())
+	}
+	_, _, err := Open(link, os.O_RDONLY|NoFollow, refused)
+	require.Error(t, err)
+	for _, path := range []string{dir, fifo, os.DevNull} {
+		_, _, err := Open(path, os.O_RDONLY, refused)
+		require.ErrorIs(t, err, refused)
+		require.ErrorContains(t, err, "no regular file")
+	}
+	_, _, err = Open(filepath.Join(dir, "none"), os.O_RDONLY, refused)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
