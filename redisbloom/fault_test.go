@@ -130,12 +130,15 @@ func TestKill(t *testing.T) {
 				return
 			}
 			if c.mayForget {
+				_, handle := f.Add(bg, keyOf(confirmed+1))
 				if errors.Is(err, ErrLost) { // the making of the filter, too
-					t.Logf("%d confirmed adds, all forgotten", confirmed)
+					require.ErrorIs(t, handle, ErrLost)
 					return
 				}
 				require.NoError(t, err)
-				t.Logf("%d confirmed adds, %d unknown, %d lost", confirmed, unknown, confirmed-count(found))
+				lost := confirmed - count(found)
+				t.Logf("%d confirmed adds, %d unknown, %d lost", confirmed, unknown, lost)
+				require.Equal(t, lost > 0, errors.Is(handle, ErrLost), "a handle is told if its adds are lost, and only then: %v", handle)
 				return
 			}
 			require.NoError(t, err)

@@ -1,10 +1,13 @@
 package redisbloom
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -450,4 +453,70 @@ func TestLaggingReplicaPromoted(t *testing.T) {
 	}
 	require.Zero(t, silent.Load(), "silent losses")
 	require.Equal(t, int32(handles-1), told.Load())
+}
+
+// TestLogLosesItsEnd kills the server and takes away the end of its append-only file, as a loss of
+// power does with appendfsync everysec. Whatever is left: each handle that has lost an add is
+// told, the others are not.
+func TestLogLosesItsEnd(t *testing.T) {
+	s := startServer(t, "--appendonly", "yes", "--appendfsync", "always")
+	for _, part := range []float64{0.999, 0.9, 0.5, 0.1} {
+		require.NoError(t, s.Client.FlushAll(bg).Err())
+		var handles []*Filter
+		keys := make([][][]byte, 6)
+		for range keys {
+			handles = append(handles, open(t, s.Client, "f", 20000, 1e-9, noFront))
+		}
+		for i := range 60 { // the later ones go on for longer
+			for h, f := range handles {
+				if i >= 10*(h+1) {
+					continue
+				}
+				key := keyOf(h*1000 + i)
+				added, err := f.Add(bg, key)
+				require.NoError(t, err)
+				require.True(t, added)
+				keys[h] = append(keys[h], key)
+			}
+		}
+		s.Kill()
+		logs, err := filepath.Glob(filepath.Join(s.Dir, "appendonlydir", "*.incr.aof"))
+		require.NoError(t, err)
+		require.Len(t, logs, 1)
+		info, err := os.Stat(logs[0])
+		require.NoError(t, err)
+		// The file begins with what earlier rounds have written.
+		flush := bytes.LastIndex(must(os.ReadFile(logs[0])), []byte("flushall"))
+		require.Positive(t, flush)
+		keep := int64(flush) + 20 + int64(part*float64(info.Size()-int64(flush)-20))
+		require.NoError(t, os.Truncate(logs[0], keep))
+		s.Start(t)
+		reader, err := Join(bg, s.Client, "f", noFront)
+		require.NoError(t, err)
+		silent, told := 0, 0
+		for h, f := range handles {
+			found, err := askEach(bg, reader, keys[h])
+			require.NoError(t, err)
+			lost := len(keys[h]) - count(found)
+			_, err = f.Contains(bg, keys[h][0])
+			switch {
+			case lost > 0 && errors.Is(err, ErrLost):
+				told++
+			case lost > 0:
+				silent++
+			default:
+				require.NoError(t, err)
+			}
+		}
+		t.Logf("%v of the log kept: %d handles have lost adds and were told, %d were not", part, told, silent)
+		require.Zero(t, silent)
+		require.Positive(t, told)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

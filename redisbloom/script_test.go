@@ -74,14 +74,14 @@ func TestScriptChangesNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		n    uint64
 		keys int
-	}{"batch": {1000, 10}, "single, large": {2_000_000, 1}} {
+	}{"batch": {1000, 10}, "single, large": {35_000_000, 1}} {
 		for what, replace := range map[string]func(){
 			"vanished":  func() { s.Client.Del(bg, "f") },
-			"made anew": func() { s.Client.Del(bg, "f"); open(t, s.Client, "f", c.n, 0.01) },
+			"made anew": func() { s.Client.Del(bg, "f"); open(t, s.Client, "f", c.n, 0.01, WithShards(1)) },
 			"text":      func() { s.Client.Set(bg, "f", string(make([]byte, 5000)), 0) },
 		} {
 			s.Client.FlushAll(bg)
-			f := open(t, s.Client, "f", c.n, 0.01, noFront)
+			f := open(t, s.Client, "f", c.n, 0.01, noFront, WithShards(1))
 			_, err := f.AddMany(bg, keysOf(0, 10), nil)
 			require.NoError(t, err)
 			replace()

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
 	gozero "github.com/zeromicro/go-zero/core/bloom"
 	gozeroredis "github.com/zeromicro/go-zero/core/stores/redis"
 
@@ -37,12 +39,16 @@ type env struct {
 }
 
 var designs = []design{
-	{name: "redisbloom", commands: []string{"bitfield", "bitfield_ro"}, open: openOurs},
+	{name: "redisbloom", commands: ourCommands, open: openOurs},
+	{name: "redisbloom without scripts", commands: ourCommands, open: openWithoutScripts},
+	{name: "redisbloom, DoubleHashing", commands: ourCommands, open: openDouble},
 	{name: "SETBIT, pipelined", commands: []string{"setbit", "getbit"}, open: openPipelined},
 	{name: "Lua script", commands: []string{"eval", "evalsha"}, open: openLua},
-	{name: "rueidisprob's way", commands: []string{"eval", "evalsha"}, open: openRueidis},
+	{name: "rueidisprob", commands: []string{"eval", "evalsha", "eval_ro", "evalsha_ro"}, open: openRueidis},
 	{name: "go-zero", commands: []string{"eval", "evalsha"}, single: true, ownK: 14, open: openGoZero},
 }
+
+var ourCommands = []string{"bitfield", "bitfield_ro", "eval", "evalsha"}
 
 type ours struct{ f *redisbloom.Filter }
 
@@ -52,12 +58,37 @@ func openOurs(e *env) (filter, error) {
 	return ours{f}, err
 }
 
+// openWithoutScripts is a user who must not call them.
+func openWithoutScripts(e *env) (filter, error) {
+	if err := e.client.Do(e.ctx, "ACL", "SETUSER", "plain", "on", ">x", "~*", "+@all", "-@scripting").Err(); err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(&redis.Options{Addr: e.addr, PoolSize: e.client.Options().PoolSize, Username: "plain", Password: "x"})
+	f, err := redisbloom.Open(e.ctx, client, "plain", e.n, e.p, redisbloom.WithFront(0))
+	return ours{f}, err
+}
+
+// openDouble has the least memory.
+func openDouble(e *env) (filter, error) {
+	f, err := redisbloom.Open(e.ctx, e.client, "double", e.n, e.p, redisbloom.WithFront(0),
+		redisbloom.WithBloom(bloom.WithStrategy(bloom.DoubleHashing)))
+	return ours{f}, err
+}
+
 func (o ours) add(ctx context.Context, keys [][]byte) error {
+	if len(keys) == 1 {
+		_, err := o.f.Add(ctx, keys[0])
+		return err
+	}
 	_, err := o.f.AddMany(ctx, keys, nil)
 	return err
 }
 
 func (o ours) ask(ctx context.Context, keys [][]byte) error {
+	if len(keys) == 1 {
+		_, err := o.f.Contains(ctx, keys[0])
+		return err
+	}
 	_, err := o.f.ContainsMany(ctx, keys, nil)
 	return err
 }
@@ -153,11 +184,20 @@ func (l lua) run(ctx context.Context, s *redis.Script, keys [][]byte) error {
 func (l lua) add(ctx context.Context, keys [][]byte) error { return l.run(ctx, l.set, keys) }
 func (l lua) ask(ctx context.Context, keys [][]byte) error { return l.run(ctx, l.get, keys) }
 
-// openRueidis sends what rueidisprob sends, over our client: a script that calls
+// rueidisProb sends what rueidisprob sends, over its own client: a script that calls
 // BITFIELD for each bit and counts, in a second key, the keys that changed one.
-// (rueidisprob itself brings its own client, which would be compared along.)
+type rueidisProb struct {
+	*env
+	client   rueidis.Client
+	set, get *rueidis.Lua
+}
+
 func openRueidis(e *env) (filter, error) {
-	return lua{env: e, keys: []string{"{rueidis}", "{rueidis}:c"}, set: redis.NewScript(`
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{e.addr}, DisableCache: true})
+	if err != nil {
+		return nil, err
+	}
+	return rueidisProb{env: e, client: client, set: rueidis.NewLuaScript(`
 			local k, new, ones = tonumber(ARGV[1]), 0, 0
 			for i = 2, #ARGV do
 				ones = ones + redis.call('BITFIELD', KEYS[1], 'SET', 'u1', ARGV[i], 1)[1]
@@ -166,17 +206,40 @@ func openRueidis(e *env) (filter, error) {
 					ones = 0
 				end
 			end
-			return {redis.call('INCRBY', KEYS[2], new)}`),
-		get: redis.NewScript(`
+			return redis.call('INCRBY', KEYS[2], new)`),
+		get: rueidis.NewLuaScriptReadOnly(`
 			local k, answers, ones = tonumber(ARGV[1]), {}, 0
 			for i = 2, #ARGV do
-				ones = ones + redis.call('BITFIELD', KEYS[1], 'GET', 'u1', ARGV[i])[1]
+				ones = ones + redis.call('BITFIELD_RO', KEYS[1], 'GET', 'u1', ARGV[i])[1]
 				if (i - 1) % k == 0 then
 					answers[(i - 1) / k] = ones == k and 1 or 0
 					ones = 0
 				end
 			end
 			return answers`)}, nil
+}
+
+func (r rueidisProb) args(keys [][]byte) []string {
+	k := r.scheme.Params().K
+	args := make([]string, 1, 1+k*len(keys))
+	args[0] = strconv.Itoa(k)
+	var pos []uint64
+	for _, key := range keys {
+		pos = r.scheme.AppendPositions(pos[:0], key)
+		for _, i := range pos {
+			args = append(args, strconv.FormatUint(i, 10))
+		}
+	}
+	return args
+}
+
+func (r rueidisProb) add(ctx context.Context, keys [][]byte) error {
+	return r.set.Exec(ctx, r.client, []string{"{rueidis}", "{rueidis}:c"}, r.args(keys)).Error()
+}
+
+func (r rueidisProb) ask(ctx context.Context, keys [][]byte) error {
+	_, err := r.get.Exec(ctx, r.client, []string{"{rueidis}"}, r.args(keys)).AsIntSlice()
+	return err
 }
 
 // goZero is go-zero's own filter: k = 14 whatever p is, no batches, and an add

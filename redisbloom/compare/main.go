@@ -1,6 +1,6 @@
 // Compare measures redisbloom beside the other ways to keep a Bloom filter in Redis,
 // on a redis-server of its own, in one run: adds of fresh keys, and lookups of keys that
-// are not there, at different batch sizes and k.
+// are not there, at different batch sizes and rates, and by many goroutines.
 //
 // The designs take turns in short rounds; what is printed is the best round of each,
 // the one that other programs on the machine have disturbed the least. Server time is what INFO commandstats says the commands took, without
@@ -17,9 +17,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/zeromicro/go-zero/core/logx"
 
 	"github.com/seed3447c163/bloom"
@@ -51,22 +54,27 @@ func run(ctx context.Context, rounds int, each time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Redis %s over loopback, one connection, the best of %d rounds of %v\n\n", version, rounds, each)
+	fmt.Printf("Redis %s over loopback, one connection for each goroutine, the best of %d rounds of %v\n\n", version, rounds, each)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, p := range []float64{0.01, 0.0001} {
 		for _, adds := range []bool{true, false} {
 			for _, batch := range []int{1, 100, 500} {
-				if err := section(ctx, table, s, p, adds, batch, rounds, each); err != nil {
+				if err := section(ctx, table, s, p, adds, batch, 1, rounds, each); err != nil {
 					return err
 				}
 			}
+		}
+	}
+	for _, adds := range []bool{true, false} {
+		if err := section(ctx, table, s, 0.01, adds, 1, 64, rounds, each); err != nil {
+			return err
 		}
 	}
 	return duplicates(ctx, s, each*time.Duration(rounds))
 }
 
 // section measures all designs at one operation, batch size and rate.
-func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64, adds bool, batch, rounds int, each time.Duration) error {
+func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64, adds bool, batch, goroutines, rounds int, each time.Duration) error {
 	const n = 1_000_000
 	if err := s.client.FlushAll(ctx).Err(); err != nil {
 		return err
@@ -75,7 +83,8 @@ func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64,
 	if err != nil {
 		return err
 	}
-	e := &env{ctx: ctx, client: s.client, addr: s.addr, n: n, p: p, scheme: scheme}
+	client := redis.NewClient(&redis.Options{Addr: s.addr, PoolSize: goroutines})
+	e := &env{ctx: ctx, client: client, addr: s.addr, n: n, p: p, scheme: scheme}
 	var runs []*turns
 	for _, d := range designs {
 		if d.single && batch > 1 {
@@ -94,7 +103,7 @@ func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64,
 	}
 	for range rounds {
 		for _, t := range runs {
-			if err := t.turn(ctx, s, adds, batch, each); err != nil {
+			if err := t.turn(ctx, s, adds, batch, goroutines, each); err != nil {
 				return fmt.Errorf("%s: %w", t.design.name, err)
 			}
 		}
@@ -103,7 +112,7 @@ func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64,
 	if adds {
 		operation = "adds"
 	}
-	fmt.Fprintf(table, "%s, k = %d, batch %d\titems/s\tours: faster\tcommands, µs/item\tours: less\tserver CPU, µs/item\tours: less\t\n", operation, scheme.Params().K, batch)
+	fmt.Fprintf(table, "%s, p = %v, batch %d, goroutines %d\titems/s\tours: faster\tcommands, µs/item\tours: less\tserver CPU, µs/item\tours: less\t\n", operation, p, batch, goroutines)
 	first := runs[0].best()
 	for _, t := range runs {
 		name := t.design.name
@@ -128,34 +137,49 @@ type turns struct {
 
 type measure struct{ perSecond, command, cpu float64 }
 
-func (t *turns) turn(ctx context.Context, s *server, adds bool, batch int, each time.Duration) error {
+// turnKeys is how many keys are made before a turn, so that making them is not measured. A turn
+// that has used them up is over.
+const turnKeys = 64_000
+
+func (t *turns) turn(ctx context.Context, s *server, adds bool, batch, goroutines int, each time.Duration) error {
+	keys := keysFrom(t.next, turnKeys)
+	t.next += turnKeys
 	usec, cpu, err := s.cost(ctx, t.design.commands)
 	if err != nil {
 		return err
 	}
-	items := 0
+	var items atomic.Int64
+	var wrong atomic.Pointer[error]
+	var all sync.WaitGroup
 	start := time.Now()
-	for time.Since(start) < each {
-		keys := keysFrom(t.next, batch)
-		t.next += batch
-		if adds {
-			err = t.filter.add(ctx, keys)
-		} else {
-			err = t.filter.ask(ctx, keys)
-		}
-		if err != nil {
-			return err
-		}
-		items += batch
+	for g := range goroutines {
+		all.Go(func() {
+			mine := keys[g*turnKeys/goroutines : (g+1)*turnKeys/goroutines]
+			done := 0
+			for ; done+batch <= len(mine) && time.Since(start) < each; done += batch {
+				call := t.filter.ask
+				if adds {
+					call = t.filter.add
+				}
+				if err := call(ctx, mine[done:done+batch]); err != nil {
+					wrong.Store(&err)
+					return
+				}
+			}
+			items.Add(int64(done))
+		})
 	}
+	all.Wait()
 	took := time.Since(start)
+	if err := wrong.Load(); err != nil {
+		return *err
+	}
 	usecAfter, cpuAfter, err := s.cost(ctx, t.design.commands)
 	if err != nil {
 		return err
 	}
-	t.measures = append(t.measures, measure{
-		float64(items) / took.Seconds(), (usecAfter - usec) / float64(items), (cpuAfter - cpu) / float64(items),
-	})
+	n := float64(items.Load())
+	t.measures = append(t.measures, measure{n / took.Seconds(), (usecAfter - usec) / n, (cpuAfter - cpu) / n})
 	return nil
 }
 
@@ -187,10 +211,7 @@ func duplicates(ctx context.Context, s *server, each time.Duration) error {
 		if err != nil {
 			return err
 		}
-		before, err := s.calls(ctx, "bitfield")
-		if err != nil {
-			return err
-		}
+		before := f.Counts().RoundTrips
 		items := 0
 		start := time.Now()
 		for ; time.Since(start) < each; items++ {
@@ -204,10 +225,7 @@ func duplicates(ctx context.Context, s *server, each time.Duration) error {
 			}
 		}
 		took := time.Since(start)
-		after, err := s.calls(ctx, "bitfield")
-		if err != nil {
-			return err
-		}
+		after := f.Counts().RoundTrips
 		perSecond := float64(items) / took.Seconds()
 		if front == 0 {
 			without = perSecond

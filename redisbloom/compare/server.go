@@ -103,11 +103,6 @@ func (s *server) cost(ctx context.Context, commands []string) (usec, cpu float64
 	return usec, cpu, err
 }
 
-func (s *server) calls(ctx context.Context, command string) (int, error) {
-	stats, err := s.stats(ctx)
-	return stats[command].calls, err
-}
-
 type stat struct {
 	calls int
 	usec  float64

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,12 +19,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestTwoProcesses(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatal("redis-server is not installed, and BLOOM_REQUIRE is set")
-		}
-		t.Skip("SKIPPED: redis-server is not installed, so nothing was tested (Debian: apt-get install redis-server)")
-	}
+	redistest.Program(t, "redis-server")
 	var out, errs strings.Builder
 	require.Zero(t, run(context.Background(), []string{"-pages", "500"}, &out, &errs), "%s%s", &out, &errs)
 	require.Contains(t, out.String(), "pages fetched once: 500, more than once: 0, never: 0")
