@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/rotating"
 )
 
 func ExampleNewTyped() {
@@ -99,4 +103,24 @@ func ExampleTypedOver() {
 	fmt.Println(names.Add("one"), numbers.Add(1), f.EstimatedCount())
 	// Output:
 	// true true 2
+}
+
+// What is no BloomFilter can have typed keys too: here message numbers that are remembered
+// for an hour.
+func ExampleTypedOver_anySet() {
+	for _, set := range []bloom.Set{&bloom.BloomFilter{}, &rotating.Filter{}, &counting.Filter{}, &persist.File{}} {
+		fmt.Printf("%T\n", set)
+	}
+	recent, err := rotating.New(10_000, 0.001, time.Hour, 4)
+	if err != nil {
+		panic(err)
+	}
+	messages := bloom.TypedOver(recent, binary.LittleEndian.AppendUint64)
+	fmt.Println(messages.Add(17), messages.Add(17), messages.Contains(18))
+	// Output:
+	// *bloom.BloomFilter
+	// *rotating.Filter
+	// *counting.Filter
+	// *persist.File
+	// true false false
 }

@@ -7,14 +7,25 @@ import (
 	"sync"
 )
 
-// A Typed is a [BloomFilter] whose keys are values of type T. A function says which
+// A Set is what keys are added to and asked for: a [BloomFilter], a Filter of package
+// rotating or counting, a File of package persist. (Those whose Add may fail, as that of
+// package scalable may, are none.) The methods are as those of BloomFilter.
+type Set interface {
+	Add(key []byte) bool
+	Contains(key []byte) bool
+	AddMany(keys [][]byte, added []bool) int
+	ContainsMany(keys [][]byte, found []bool) int
+}
+
+// A Typed is a [Set] whose keys are values of type T. A function says which
 // bytes stand for a value; two values are the same key if their bytes are.
 //
-// All methods are safe for concurrent use by multiple goroutines, as the filter's
+// All methods are safe for concurrent use by multiple goroutines, as the set's
 // own are, if the function is. They allocate nothing, but for AddSeq, as long as the
 // function only appends: the bytes go into buffers that are used again.
 type Typed[T any] struct {
-	filter    *BloomFilter
+	set       Set
+	filter    *BloomFilter // the set, if it is one: calls by its type are faster
 	appendKey func(dst []byte, v T) []byte
 }
 
@@ -37,16 +48,17 @@ func NewTyped[T any](n uint64, p float64, appendKey func(dst []byte, v T) []byte
 	return TypedOver(f, appendKey), nil
 }
 
-// TypedOver returns a view of a filter that exists, for instance of one that was
+// TypedOver returns a view of a set that exists, for instance of a filter that was
 // read from a file: keys that are added to either are in both. Several views of
-// different types on one filter are possible.
+// different types on one set are possible.
 //
-// It panics if f or appendKey is nil.
-func TypedOver[T any](f *BloomFilter, appendKey func(dst []byte, v T) []byte) *Typed[T] {
-	if f == nil || appendKey == nil {
-		panic("bloom: a Typed with a nil filter or append function")
+// It panics if set or appendKey is nil.
+func TypedOver[T any](set Set, appendKey func(dst []byte, v T) []byte) *Typed[T] {
+	f, isFilter := set.(*BloomFilter)
+	if set == nil || isFilter && f == nil || appendKey == nil {
+		panic("bloom: a Typed with a nil set or append function")
 	}
-	return &Typed[T]{f, appendKey}
+	return &Typed[T]{set, f, appendKey}
 }
 
 // AppendBinary is an append function for every type with an AppendBinary method,
@@ -65,7 +77,7 @@ func AppendBinary[T encoding.BinaryAppender](dst []byte, v T) []byte {
 }
 
 // Filter returns the filter itself, not a copy: for its estimates, to write it to a
-// file, to unite it with others, or to add keys as bytes.
+// file, to unite it with others, or to add keys as bytes. It is nil if the set is none.
 func (t *Typed[T]) Filter() *BloomFilter { return t.filter }
 
 // Add adds a value, with the answer of [BloomFilter.Add]: true if it is definitely
@@ -73,7 +85,7 @@ func (t *Typed[T]) Filter() *BloomFilter { return t.filter }
 func (t *Typed[T]) Add(v T) bool {
 	b := keyBuffers.Get().(*keyBuffer)
 	key := t.appendKey(b.free, v)
-	yes := t.filter.Add(key)
+	yes := t.add(key)
 	b.fit(len(key))
 	keyBuffers.Put(b)
 	return yes
@@ -84,10 +96,24 @@ func (t *Typed[T]) Add(v T) bool {
 func (t *Typed[T]) Contains(v T) bool {
 	b := keyBuffers.Get().(*keyBuffer)
 	key := t.appendKey(b.free, v)
-	yes := t.filter.Contains(key)
+	yes := t.contains(key)
 	b.fit(len(key))
 	keyBuffers.Put(b)
 	return yes
+}
+
+func (t *Typed[T]) add(key []byte) bool {
+	if t.filter != nil {
+		return t.filter.Add(key)
+	}
+	return t.set.Add(key)
+}
+
+func (t *Typed[T]) contains(key []byte) bool {
+	if t.filter != nil {
+		return t.filter.Contains(key)
+	}
+	return t.set.Contains(key)
 }
 
 // AddMany is [BloomFilter.AddMany] for values: it adds them as Add does one after
@@ -101,7 +127,7 @@ func (t *Typed[T]) AddMany(values []T, added []bool) (count int) {
 	for first := 0; first < len(values); first += typedBatch {
 		group := values[first:min(first+typedBatch, len(values))]
 		keys := appendKeys(b, group, t.appendKey)
-		count += addMany(t.filter, keys, answersOf(added, first, len(keys)))
+		count += t.addGroup(b, keys, answersOf(added, first, len(keys)))
 	}
 	clear(b.keys[:])
 	keyBuffers.Put(b)
@@ -120,7 +146,7 @@ func (t *Typed[T]) ContainsMany(values []T, found []bool) (count int) {
 	for first := 0; first < len(values); first += typedBatch {
 		group := values[first:min(first+typedBatch, len(values))]
 		keys := appendKeys(b, group, t.appendKey)
-		count += containsMany(t.filter, keys, answersOf(found, first, len(keys)))
+		count += t.containsGroup(b, keys, answersOf(found, first, len(keys)))
 	}
 	clear(b.keys[:])
 	keyBuffers.Put(b)
@@ -141,6 +167,24 @@ func (t *Typed[T]) AddSeq(values iter.Seq[T]) (count int) {
 	return count + t.AddMany(group, nil)
 }
 
+func (t *Typed[T]) addGroup(b *keyBuffer, keys [][]byte, added []bool) int {
+	if t.filter != nil {
+		return addMany(t.filter, keys, added)
+	}
+	count := t.set.AddMany(keys, b.answers[:len(keys)])
+	copy(added, b.answers[:])
+	return count
+}
+
+func (t *Typed[T]) containsGroup(b *keyBuffer, keys [][]byte, found []bool) int {
+	if t.filter != nil {
+		return containsMany(t.filter, keys, found)
+	}
+	count := t.set.ContainsMany(keys, b.answers[:len(keys)])
+	copy(found, b.answers[:])
+	return count
+}
+
 // answersOf is the part of the answers that belongs to a group.
 func answersOf(answers []bool, first, n int) []bool {
 	if answers == nil {
@@ -158,6 +202,10 @@ const typedBatch = 4 * batchSize
 type keyBuffer struct {
 	free []byte // empty, with the capacity to use
 	keys [typedBatch][]byte
+
+	// A set that is called through an interface may keep what it is given, for all that the
+	// compiler knows: so it is given this, and not the caller's slice.
+	answers [typedBatch]bool
 }
 
 var keyBuffers = sync.Pool{New: func() any { return &keyBuffer{free: make([]byte, 0, 128)} }}

@@ -191,8 +191,9 @@ func TestTypedErrorsAndPanics(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 	require.Nil(t, typed)
 
-	const misuse = "bloom: a Typed with a nil filter or append function"
+	const misuse = "bloom: a Typed with a nil set or append function"
 	require.PanicsWithValue(t, misuse, func() { TypedOver(nil, binary.LittleEndian.AppendUint64) })
+	require.PanicsWithValue(t, misuse, func() { TypedOver((*BloomFilter)(nil), binary.LittleEndian.AppendUint64) })
 	require.PanicsWithValue(t, misuse, func() { TypedOver[int](MustNew(1, 0.1), nil) })
 
 	uints := TypedOver(MustNew(10, 0.1), binary.LittleEndian.AppendUint64)
@@ -303,4 +304,39 @@ func BenchmarkTyped(b *testing.B) {
 			typed.ContainsMany(values, nil)
 		}
 	})
+}
+
+// A setOnly hides that it is a filter.
+type setOnly struct{ *BloomFilter }
+
+// TestTypedOverAnySet: over another set, each method does what it does over a filter.
+func TestTypedOverAnySet(t *testing.T) {
+	direct, other := MustNew(1000, 0.01), MustNew(1000, 0.01)
+	a := TypedOver(direct, binary.LittleEndian.AppendUint64)
+	b := TypedOver(setOnly{other}, binary.LittleEndian.AppendUint64)
+	require.NotNil(t, a.Filter())
+	require.Nil(t, b.Filter())
+	values := make([]uint64, 500)
+	for i := range values {
+		values[i] = uint64(i) * 7 % 300 // with repetitions
+	}
+	got, want := make([]bool, len(values)), make([]bool, len(values))
+	require.Equal(t, a.AddMany(values[:400], want[:400]), b.AddMany(values[:400], got[:400]))
+	require.Equal(t, want, got)
+	require.Equal(t, a.ContainsMany(values, want), b.ContainsMany(values, got))
+	require.Equal(t, want, got)
+	require.Equal(t, a.AddMany(values, nil), b.AddMany(values, nil))
+	require.Equal(t, a.Add(1000), b.Add(1000))
+	require.True(t, b.Contains(1000))
+	require.False(t, b.Contains(1001))
+	require.Equal(t, a.AddSeq(slices.Values([]uint64{1, 5000, 6000})), b.AddSeq(slices.Values([]uint64{1, 5000, 6000})))
+	require.True(t, direct.Equal(other))
+	if raceDetector {
+		return
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		var found [3]bool
+		b.ContainsMany([]uint64{1, 2, 3}, found[:])
+		b.Add(7)
+	}))
 }
