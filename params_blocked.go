@@ -36,7 +36,11 @@ func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved S
 	var blocks [4]uint64
 	var ks [4]int
 	best := uint64(math.MaxUint64)
-	for i := len(candidates) - 1; i >= 0; i-- {
+	for j := range candidates {
+		i := j // first those that are likely the best: large z for small p
+		if p < 0.05 {
+			i = len(candidates) - 1 - j
+		}
 		search := blockSearch{n, p, candidates[i].groups()}
 		if blocks[i] = math.MaxUint64; best < math.MaxUint64 {
 			// Most z need far too much, which is sooner seen than how much.

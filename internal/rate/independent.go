@@ -12,7 +12,8 @@ import "math"
 // textbook has (E[X]/m)^k, which is always less.
 //
 // It is off by less than 1e-9 of the rate, 3e-9 for k > 30, and takes a microsecond or
-// two. For m < 4k and n <= 100 000 it takes k·k·n steps.
+// two; for m < 4k it takes k·k·n steps. Beyond 10 000 keys it is [Expanded], off by less
+// than 6e-8 of the rate, 3e-7 for k > 30.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:
@@ -26,7 +27,7 @@ func Independent(m uint64, k int, n uint64) float64 {
 }
 
 // expandedFrom is where Independent changes over to Expanded.
-const expandedFrom = 100_000
+const expandedFrom = 10_000
 
 // Zero returns the probability that none of t balls falls into j given bins out of m:
 // (1 - j/m)^t.

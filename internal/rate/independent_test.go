@@ -72,9 +72,9 @@ func TestIndependentAgainstStepwise(t *testing.T) {
 func TestExpandedTakesOverFromContour(t *testing.T) {
 	const n = expandedFrom
 	for k := 1; k <= 64; k++ {
-		bound := 1e-9
+		bound := 6e-8
 		if k > 30 {
-			bound = 3e-9
+			bound = 3e-7
 		}
 		for _, load := range []float64{0.01, 0.1, 0.5, 0.8, 1, 1.5, 2, 5} {
 			m := uint64(float64(k*n) / math.Ln2 / load)
