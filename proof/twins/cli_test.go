@@ -9,15 +9,15 @@ var cliTwins = in("cmd/bloom",
 	twin{name: "cmd/bloom: the same parameters are a conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case given("number") && uint64(pl.n) != p.N:`, `	case given("number"):`)},
 	twin{name: "cmd/bloom: other parameters are no conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case given("rate") && float64(pl.p) != p.P:`, `	case false:`)},
 	twin{name: "cmd/bloom: an overfull dedup goes on", tests: []string{"TestStopsAtTheSameKey", "TestScripts"}, edits: one("dedup.go", `overfull.value == "warn"`, `overfull.value != ""`)},
-	twin{name: "cmd/bloom: an overfull dedup adds a whole batch", tests: []string{"TestStopsAtTheSameKey"}, edits: one("dedup.go", `		now := int(min(left, uint64(len(keys))))`, `		now := len(keys)`)},
-	twin{name: "cmd/bloom: keys that are on their way are not counted", tests: []string{"TestStopsAtTheSameKey"}, edits: one("dedup.go", `	d.sure -= uint64(len(c.keys))
+	twin{name: "cmd/bloom: an overfull dedup adds a whole batch", tests: []string{"TestStopsAtTheSameKey"}, edits: one("deduper.go", `		now := int(min(left, uint64(len(keys))))`, `		now := len(keys)`)},
+	twin{name: "cmd/bloom: keys that are on their way are not counted", tests: []string{"TestStopsAtTheSameKey"}, edits: one("deduper.go", `	d.sure -= uint64(len(c.keys))
 `, ``)},
 	twin{name: "cmd/bloom: a range in any order", tests: []string{"TestDedupOnAnyNumberOfCores", "TestParallelAdderIsSequential"}, edits: one("parallel.go", `	for _, entry := range b.bits {`, `	for i := range b.bits {
 		entry := b.bits[len(b.bits)-1-i]`)},
 	twin{name: "cmd/bloom: only the first range is asked", tests: []string{"TestParallelAdderIsSequential"}, edits: one("parallel.go", `			for r := range c.baskets {
 				isNew`, `			for r := range c.baskets[:1] {
 				isNew`)},
-	twin{name: "cmd/bloom: dedup waits for a full buffer", hangs: true, tests: []string{"TestDedupStreams"}, edits: one("dedup.go", `			at += len(c.keys[i]) + 1
+	twin{name: "cmd/bloom: dedup waits for a full buffer", hangs: true, tests: []string{"TestDedupStreams"}, edits: one("deduper.go", `			at += len(c.keys[i]) + 1
 			i++
 		}
 	}
