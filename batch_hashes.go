@@ -1,0 +1,67 @@
+package bloom
+
+// AddManyHashes is [BloomFilter.AddMany] for keys whose digests are already known: it adds
+// them as [BloomFilter.AddHash] does one after the other, and faster if the filter is
+// larger than the cache. Each element is (h1, h2).
+//
+// It panics if added is neither nil nor as long as digests, and where AddHash does.
+func (f *BloomFilter) AddManyHashes(digests [][2]uint64, added []bool) (count int) {
+	checkAnswers(len(digests), added)
+	var d digestGroups
+	for first, end := d.start(f, digests, true); first < len(digests); first, end = d.next(f, digests, true) {
+		count += f.addGroup(d.group(first, end), group(added, first, end))
+	}
+	return count
+}
+
+// ContainsManyHashes is [BloomFilter.ContainsMany] for keys whose digests are already
+// known: it asks for them as [BloomFilter.ContainsHash] does one after the other, and
+// faster if the filter is larger than the cache.
+//
+// It panics if found is neither nil nor as long as digests, and where ContainsHash does.
+func (f *BloomFilter) ContainsManyHashes(digests [][2]uint64, found []bool) (count int) {
+	checkAnswers(len(digests), found)
+	var d digestGroups
+	for first, end := d.start(f, digests, false); first < len(digests); first, end = d.next(f, digests, false) {
+		count += f.containsGroup(d.group(first, end), group(found, first, end))
+	}
+	return count
+}
+
+// digestGroups go through digests group by group: while one is worked on, the lines of the
+// next are on their way.
+type digestGroups struct {
+	two   [2]digests
+	first int
+}
+
+func (d *digestGroups) start(f *BloomFilter, all [][2]uint64, write bool) (first, end int) {
+	d.take(f, all, 0, write)
+	d.first = -batchSize
+	return d.next(f, all, write)
+}
+
+func (d *digestGroups) next(f *BloomFilter, all [][2]uint64, write bool) (first, end int) {
+	d.first += batchSize
+	end = min(d.first+batchSize, len(all))
+	d.take(f, all, d.first+batchSize, write)
+	return d.first, end
+}
+
+// take copies the group that begins there, and asks for its lines.
+func (d *digestGroups) take(f *BloomFilter, all [][2]uint64, first int, write bool) {
+	if first >= len(all) {
+		return
+	}
+	group := d.two[first/batchSize%2][:min(batchSize, len(all)-first)]
+	for i := range group {
+		group[i] = digest128{all[first+i][0], all[first+i][1]}
+	}
+	if len(f.bits) >= prefetchWords {
+		f.prefetch(group, write)
+	}
+}
+
+func (d *digestGroups) group(first, end int) []digest128 {
+	return d.two[first/batchSize%2][:end-first]
+}
