@@ -54,7 +54,7 @@ var guardTwins = in("guard",
 	}
 	if err != nil {
 		l.err = fmt`)},
-	twin{name: "guard, list: the time of a new file is believed", tests: []string{"TestList"}, edits: one("list.go", `const settle = 3 * time.Second`, `const settle = -time.Hour`)},
+	twin{name: "guard, list: the time of a new file is believed", tests: []string{"TestList"}, edits: one("list.go", `const settle = 3 * time.Second`, `const settle = -24 * time.Hour`)},
 	twin{name: "guard, list: only a new file is seen, not a changed one", tests: []string{"TestList", "TestListIsNotReadAgain"}, edits: one("list.go", ` && s.info.Size() == info.Size() &&
 		s.info.ModTime().Equal(info.ModTime()) && s.read.Sub(info.ModTime()) >= settle`, ``)},
 	twin{name: "guard, list: a bad file is forgotten", tests: []string{"TestListIsNotReadAgain"}, edits: one("list.go", `		return false, l.err
