@@ -56,7 +56,7 @@ func (r *keyRing) next(i, number uint64) []byte {
 }
 
 // benchStrategies are those that differ in speed; Blocked8 is for p below 1e-5.
-var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked}
+var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, SplitBlock}
 
 // benchEach runs op over strategies and sizes, on one goroutine and on all
 // processors. The high half of the keys' numbers tells goroutines apart.
@@ -158,7 +158,7 @@ func BenchmarkHash(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	const size = 512
 	n := benchSizes[1]
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
+	for _, s := range []Strategy{DoubleHashing, Blocked, SplitBlock} {
 		for _, op := range []string{"contains", "add"} {
 			for _, batch := range []bool{false, true} {
 				b.Run(fmt.Sprintf("strategy=%s/n=%d/op=%s/batch=%v", s, n, op, batch), func(b *testing.B) {

@@ -68,7 +68,9 @@
 //   - [DoubleHashing], the default, hashes a key once and derives all its positions from
 //     that digest: the least memory, every p.
 //   - [Blocked] puts them all into one cache line: one cache miss a key in place of k. It is
-//     the fastest, for 7 % more memory at p = 1 % and 10 % at 0.1 %, but dear below 1e-5.
+//     fast, for 7 % more memory at p = 1 % and 10 % at 0.1 %, but expensive below 1e-5.
+//   - [SplitBlock] puts them into half a line, where AVX2 makes and tests all at once: the
+//     fastest lookups, for 10 % more memory at p = 1 % and 17 % at 0.1 %.
 //   - The packages in interop put them where other libraries do, to share filters with
 //     them.
 //   - [SeededHashing] hashes the key k times, as the textbook has it: the baseline.
