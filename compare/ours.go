@@ -26,6 +26,8 @@ func ourPeers() []*peer {
 	for _, k := range []kind{
 		{name: referencePortable, strategy: bloom.Blocked},
 		{name: referenceFastest, strategy: bloom.Blocked, opts: fast},
+		{name: "ours: SplitBlock, MapHash", strategy: bloom.SplitBlock, opts: fast},
+		{name: "ours: Blocked1, MapHash", strategy: bloom.Blocked1, opts: fast},
 		{name: "ours: DoubleHashing, Murmur3", strategy: bloom.DoubleHashing},
 		{name: "ours: DoubleHashing, MapHash", strategy: bloom.DoubleHashing, opts: fast},
 		{name: "ours: SeededHashing, Murmur3", strategy: bloom.SeededHashing},
@@ -33,6 +35,7 @@ func ourPeers() []*peer {
 		{name: "ours: BitsAndBlooms, Murmur3", strategy: bitsandblooms.Strategy},
 		{name: referencePortable + ", batch", strategy: bloom.Blocked, batch: true},
 		{name: referenceFastest + ", batch", strategy: bloom.Blocked, batch: true, opts: fast},
+		{name: "ours: SplitBlock, MapHash, batch", strategy: bloom.SplitBlock, batch: true, opts: fast},
 		{name: "ours: DoubleHashing, MapHash, batch", strategy: bloom.DoubleHashing, batch: true, opts: fast},
 	} {
 		hash := "Murmur3"
@@ -41,7 +44,7 @@ func ourPeers() []*peer {
 		}
 		list = append(list, &peer{
 			name: k.name, module: ourModule, hash: hash, safe: safeFull, ours: true,
-			blocked: k.strategy.Name() == bloom.Blocked.Name(),
+			blocked: k.strategy == bloom.Blocked || k.strategy == bloom.Blocked1 || k.strategy == bloom.SplitBlock,
 			make: func(n uint64, p float64) (filter, error) {
 				f, err := bloom.New(n, p, append([]bloom.Option{bloom.WithStrategy(k.strategy)}, k.opts...)...)
 				if k.batch {

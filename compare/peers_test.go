@@ -125,15 +125,3 @@ func TestBbloomBits(t *testing.T) {
 		}
 	}
 }
-
-// TestSplitBlockBits has the Parquet format's own figures, rounded up.
-func TestSplitBlockBits(t *testing.T) {
-	for rate, want := range map[float64]uint{0.1: 6, 0.01: 11, 0.001: 17, 0.0001: 27} {
-		if got, err := splitBlockBitsPerKey(rate); got != want || err != nil {
-			t.Errorf("p = %g: %d bits a key, %v, want %d", rate, got, err, want)
-		}
-	}
-	if _, err := splitBlockBitsPerKey(1e-15); err == nil {
-		t.Error("p = 1e-15: no error")
-	}
-}
