@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,9 +105,10 @@ func (g *guava) measure(j job) (o outcome, err error) {
 	}
 	fields := []any{&o.bits, &o.yes, &o.misses}
 	for _, t := range []*times{&o.one, &o.all} {
-		for op := range t {
+		for op := range opMixed { // which it does not measure
 			fields = append(fields, &t[op])
 		}
+		t[opMixed] = math.NaN()
 	}
 	if _, err := fmt.Sscan(line, fields...); err != nil {
 		return o, fmt.Errorf("guava answered %q: %w", line, err)

@@ -68,6 +68,23 @@ func among(base, n, salt uint64) filler {
 	}
 }
 
+// mixed makes keys of which every other one, at random, is among the n that start at base:
+// what a branch predictor cannot learn.
+func mixed(base, n, salt uint64) filler {
+	return func(s *slab, first uint64, count int) {
+		s.set(first, count)
+		for i, key := range s.keys {
+			number := base + salt + first + uint64(i)
+			x := mix(^number)
+			if j, _ := bits.Mul64(x<<1, n); x>>63 == 0 {
+				writeKey(key, base+j)
+			} else {
+				writeKey(key, number|absentBit)
+			}
+		}
+	}
+}
+
 func (s *slab) set(first uint64, count int) {
 	s.first, s.keys = first, s.all[:count]
 }

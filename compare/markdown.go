@@ -88,8 +88,8 @@ func (r *report) writeSpeeds(b *strings.Builder, list []*series, parallel bool) 
 		return
 	}
 	fmt.Fprintf(b, "\n### %s\n\n", heading(parallel))
-	b.WriteString("| filter | concurrent use | bits/key | rate | rate/p | add | duplicate | hit | miss |\n")
-	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| filter | concurrent use | bits/key | rate | rate/p | add | duplicate | hit | miss | mixed |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, at := range rows {
 		bitsPerKey, rate, kept := fmt.Sprintf("%.2f", at.s.bitsPerKey()), "–", "–"
 		if at.s.Misses > 0 {

@@ -12,10 +12,11 @@ const (
 	opDuplicate        // keys that are there, added again
 	opHit              // lookups of keys that are there
 	opMiss             // lookups of keys that are not
+	opMixed            // lookups of either, half of each at random
 	opCount
 )
 
-var opNames = [opCount]string{"add", "duplicate", "hit", "miss"}
+var opNames = [opCount]string{"add", "duplicate", "hit", "miss", "mixed"}
 
 // A job is one visit to one peer in one round.
 type job struct {
@@ -145,6 +146,8 @@ func (v visit) run(c crew, w *stopwatch, o *outcome) error {
 	}
 	steps, found = c.run(v.misses, fresh(v.base|absentBit|half), contains)
 	w.note(opMiss, steps...)
+	steps, _ = c.run(v.probes, mixed(v.base, v.n, half|3<<(fillShift-3)), contains)
+	w.note(opMixed, steps...)
 	o.yes += uint64(found)
 	o.misses += v.misses
 	return nil

@@ -178,7 +178,7 @@ func TestGuava(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for op := range opCount {
+	for op := range opMixed {
 		if !(o.one[op] > 0 && o.all[op] > 0) {
 			t.Errorf("%s: %v, %v", opNames[op], o.one[op], o.all[op])
 		}

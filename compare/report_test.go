@@ -104,7 +104,7 @@ func sample() *report {
 	}
 	for _, n := range []uint64{10_000, 1_000_000} {
 		floor := &series{Peer: "floor: a line", N: n, P: 0.01, Bits: n * 10, One: times(1), All: times(1)}
-		floor.One[opDuplicate], floor.One[opMiss] = nil, nil
+		floor.One[opDuplicate], floor.One[opMiss], floor.One[opMixed] = nil, nil, nil
 		r.Series = append(r.Series,
 			&series{Peer: referencePortable, N: n, P: 0.01, Bits: n * 10, Yes: 9900, Misses: 1_000_000, One: times(10), All: times(6)},
 			&series{Peer: "faithful", N: n, P: 0.01, Bits: n * 12, Yes: 5000, Misses: 1_000_000, One: times(20), All: times(40)},
