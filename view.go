@@ -169,3 +169,29 @@ func (v View) Contains(key []byte) bool {
 
 // ContainsString is [View.Contains] for a string, without copying it.
 func (v View) ContainsString(key string) bool { return v.Contains(bytesOf(key)) }
+
+// SizeBytes returns how many bytes the view lies in, with its trailer.
+func (v View) SizeBytes() uint64 { return uint64(len(v.data)) }
+
+// String describes the view in a line for a log, in constant time.
+func (v View) String() string {
+	n := len(v.data) - viewTrailer
+	switch {
+	case v.scheme != nil:
+		return fmt.Sprintf("bloom.View(%s bytes=%d)", v.scheme.identity(), len(v.data))
+	case n < 0:
+		return "bloom.View()"
+	}
+	t := v.data[n:]
+	hash := "other"
+	if t[10] == viewMurmur3 {
+		hash = fmt.Sprintf("murmur3:%016x", binary.LittleEndian.Uint64(t))
+	}
+	return fmt.Sprintf("bloom.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", n*8, t[8], viewNames[t[9]], hash, len(v.data))
+}
+
+// GoString is String: %#v would print all bytes.
+func (v View) GoString() string { return v.String() }
+
+// viewNames are the strategies by their numbers in a trailer.
+var viewNames = [...]string{viewDouble: "double-hashing", viewBlocked1: "blocked-1", 3: "blocked-2", 4: "blocked-4", 5: "blocked-8", viewSplit: "split-block"}

@@ -334,6 +334,25 @@ func TestViewBuilder(t *testing.T) {
 	}
 }
 
+func TestViewString(t *testing.T) {
+	for _, s := range viewable {
+		v, err := NewView(built(t, 10, 3, WithStrategy(s), WithSeed(42)))
+		require.NoError(t, err)
+		m := (v.SizeBytes() - viewTrailer) * 8
+		want := fmt.Sprintf("bloom.View(m=%d k=%d strategy=%q hash=murmur3:000000000000002a bytes=%d)", m, s.kForBits(10), s.Name(), v.SizeBytes())
+		require.Equal(t, want, v.String())
+		require.Equal(t, want, fmt.Sprintf("%#v", v))
+	}
+	keyed, err := NewView(built(t, 10, 3, WithKey(testKey)))
+	require.NoError(t, err)
+	require.Equal(t, `bloom.View(m=32 k=7 strategy="double-hashing" hash=other bytes=20)`, keyed.String())
+	f := MustNew(10, 0.01, WithKey(testKey))
+	of, err := f.Scheme().View(make([]byte, f.SizeBytes()))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("bloom.View(%s bytes=16)", f.Scheme().Identity()), of.String())
+	require.Equal(t, "bloom.View()", View{}.String())
+}
+
 func TestSchemeViewRefuses(t *testing.T) {
 	s := MustNew(100, 0.01).Scheme()
 	for _, size := range []int{0, 1, 127, 129, 120} {
