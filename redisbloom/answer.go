@@ -49,15 +49,11 @@ func (f *Filter) answer(ctx context.Context, p *part, add bool, answers []bool) 
 	if want := p.before + fields; len(values) != want {
 		return fmt.Errorf("redisbloom: key %q: %d replies, want %d", p.shard.name, len(values), want)
 	}
-	identity, count := p.life.epoch, p.least
-	if p.slot != nil {
-		identity, count = p.slot.owner, values[1]
-	}
-	if values[0] != identity {
+	switch number := values[0]; {
+	case p.slot == nil && number != p.life.epoch, p.slot != nil && ownerOf(number) != ownerOf(p.least):
 		return f.diagnose(ctx, p.shard, p.life)
-	}
-	if p.slot != nil && !p.slot.see(count, p.least) {
-		return f.older(ctx, p.shard, p.life, p.least-count)
+	case p.slot != nil && !p.slot.see(number, p.least):
+		return f.older(ctx, p.shard, p.life, p.least-number)
 	}
 	err = f.confirmed(p)
 	f.read(p, add, values[p.before:], answers, err == nil)
@@ -115,8 +111,8 @@ func (f *Filter) answerScript(ctx context.Context, p *part, answers []bool) erro
 	if want := 8 + (len(p.keys)+7)/8; len(reply) != want {
 		return fmt.Errorf("redisbloom: key %q: a reply of %d bytes, want %d", p.shard.name, len(reply), want)
 	}
-	if count := int64(binary.BigEndian.Uint64([]byte(reply[:8]))); !p.slot.see(count, p.least) {
-		return f.older(ctx, p.shard, p.life, p.least-count)
+	if number := int64(binary.BigEndian.Uint64([]byte(reply[:8]))); !p.slot.see(number, p.least) {
+		return f.older(ctx, p.shard, p.life, p.least-number)
 	}
 	err = f.confirmed(p)
 	for i, key := range p.keys {

@@ -30,7 +30,7 @@ type part struct {
 	values  *redis.IntSliceCmd // the reply to a BITFIELD,
 	packed  *redis.Cmd         // or to a script
 	before  int                // values before those of the keys
-	least   int64              // what the slot's count must be
+	least   int64              // what the slot's number must be
 	reload  bool               // the server does not know the script: send its source
 
 	err         error
@@ -121,6 +121,9 @@ func (f *Filter) split(add bool, positions []uint64, answers []bool) []*part {
 func (f *Filter) prepare(ctx context.Context, add bool, parts []*part) {
 	var without []*shard
 	for _, p := range parts {
+		if slot := p.life.slot.Load(); add && slot != nil && slot.full() {
+			p.life.slot.CompareAndSwap(slot, nil)
+		}
 		switch {
 		case p.life.lost.Load():
 			p.err = lostError(p.shard, "it was noticed before")

@@ -40,7 +40,7 @@ const orphanBytes = 40 << 20
 // command makes the command of a part.
 func (f *Filter) command(ctx context.Context, add bool, p *part) {
 	if p.slot != nil {
-		p.least = p.slot.counted.Load()
+		p.least = p.slot.number.Load()
 		if add {
 			p.least++
 		}
@@ -72,23 +72,20 @@ func (f *Filter) bitfield(ctx context.Context, add bool, p *part) {
 	if add {
 		verb = wordBitfield
 	}
-	identity := f.layout.tail
-	if p.slot != nil {
-		identity = p.slot.at
-	}
-	args = append(args, verb, p.shard.name, wordGet, word64, at(identity*8))
+	args = append(args, verb, p.shard.name)
 	p.before = 1
 	switch {
 	case add:
-		args = append(args, wordIncrement, word64, at((p.slot.at+countAt)*8), argOne, wordSet, word32, argMarkBit, argMark)
-		p.before = 3
+		args = append(args, wordIncrement, word64, at(p.slot.at*8), argOne, wordSet, word32, argMarkBit, argMark)
+		p.before = 2
 		if used, due := p.slot.touch(); due {
 			args = append(args, wordSet, word32, at((p.slot.at+usedAt)*8), used)
-			p.before = 4
+			p.before = 3
 		}
 	case p.slot != nil:
-		args = append(args, wordGet, word64, at((p.slot.at+countAt)*8))
-		p.before = 2
+		args = append(args, wordGet, word64, at(p.slot.at*8))
+	default:
+		args = append(args, wordGet, word64, at(f.layout.tail*8))
 	}
 	size := 100 + len(p.shard.name)
 	switch {
@@ -131,12 +128,11 @@ func (f *Filter) evalsha(ctx context.Context, p *part) bool {
 	if source = s.sha; p.reload {
 		verb, source = "EVAL", s.source
 	}
-	owner := binary.BigEndian.AppendUint64(nil, uint64(p.slot.owner))
+	owner := binary.BigEndian.AppendUint32(nil, uint32(p.slot.owner()))
 	used := binary.BigEndian.AppendUint32(nil, uint32(p.slot.now()))
-	p.packed = redis.NewCmd(ctx, verb, source, 1, p.shard.name,
-		p.slot.at, p.slot.at+countAt+7, owner, p.slot.at+countAt, used, data)
+	p.packed = redis.NewCmd(ctx, verb, source, 1, p.shard.name, p.slot.at, p.slot.at+7, owner, used, data)
 	p.command.Cmd = send.Once{Cmd: p.packed}
-	f.counts.bytes.Add(uint64(180 + len(p.shard.name) + len(data)))
+	f.counts.bytes.Add(uint64(150 + len(p.shard.name) + len(data)))
 	return true
 }
 

@@ -32,7 +32,7 @@ import (
 //	 64   2  slots
 //	 66  62  strategy and hash, as text that may be cut off
 //	128      the bits: as little-endian 64-bit words, bit i is bit i%64 of word i/64
-//	 ...     slots of 24 bytes each, see slot
+//	 ...     slots of 16 bytes each, see slot
 //	 end-8   the epoch again: a value that was cut short has none
 const (
 	headerBytes = 128
@@ -58,8 +58,8 @@ type layout struct {
 	length uint64
 }
 
-// layoutOf returns the layout of a value with so many bytes of bits. A slot costs 24
-// bytes; one for each KiB of bits is 2.3 % more memory, and 512 of them are enough for
+// layoutOf returns the layout of a value with so many bytes of bits. A slot costs 16
+// bytes; one for each KiB of bits is 1.6 % more memory, and 512 of them are enough for
 // the processes of a large crawl.
 func layoutOf(bits uint64) layout {
 	slots := int(min(max(bits/1024, 16), 512))

@@ -20,16 +20,15 @@ func TestLayoutIsFrozen(t *testing.T) {
 	_, err := f.AddMany(bg, keysOf(0, 10), nil)
 	require.NoError(t, err)
 	value := []byte(s.Client.Get(bg, "f").Val())
-	require.Len(t, value, 128+64+16*24+8)
+	require.Len(t, value, 128+64+16*16+8)
 	epoch := string(value[16:24])
 	require.Equal(t, epoch, string(value[len(value)-8:]))
 	copy(value[16:], "--epoch-")
 	copy(value[len(value)-8:], "--epoch-")
 	slot := f.shards[0].life.Load().slot.Load()
-	copy(value[slot.at+8:], value[slot.at+8:slot.at+16])
-	require.Equal(t, "0000000000000001", hex.EncodeToString(value[slot.at+8:slot.at+16]), "one command")
+	require.Equal(t, "00000001", hex.EncodeToString(value[slot.at+4:slot.at+8]), "one command")
 	for i := 128 + 64; i < len(value)-8; i++ {
-		if i < int(slot.at) || i >= int(slot.at)+24 {
+		if i < int(slot.at) || i >= int(slot.at)+16 {
 			require.Zero(t, value[i])
 		}
 	}
@@ -47,7 +46,7 @@ func TestSlotsOfSizes(t *testing.T) {
 	for bits, slots := range map[uint64]int{64: 16, 16 << 10: 16, 17 << 10: 17, 100 << 10: 100, 512 << 10: 512, 32 << 20: 512} {
 		l := layoutOf(bits)
 		require.Equal(t, slots, l.slots)
-		require.Equal(t, 128+bits+uint64(slots)*24+8, l.length)
+		require.Equal(t, 128+bits+uint64(slots)*16+8, l.length)
 	}
 }
 

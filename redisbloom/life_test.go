@@ -181,7 +181,7 @@ func TestAddOnSomethingElse(t *testing.T) {
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorIs(t, err, ErrUnknown)
 	binary.BigEndian.PutUint32(want[8:], mark)
-	count := want[f.shards[0].life.Load().slot.Load().at+countAt:]
+	count := want[f.shards[0].life.Load().slot.Load().at:]
 	binary.BigEndian.PutUint64(count, binary.BigEndian.Uint64(count)+1)
 	for _, pos := range f.appendPositions(nil, keyOf(0)) {
 		want[headerBytes+pos/8] |= 1 << (pos % 8)

@@ -13,9 +13,9 @@ import (
 
 // A sight is what was seen of a shard's key.
 type sight struct {
-	head         []byte
-	epoch        int64 // at the end of the value
-	owner, count int64 // of the handle's slot
+	head   []byte
+	epoch  int64 // at the end of the value
+	number int64 // in the handle's slot
 }
 
 // look reads the header of a shard's key, the epoch at its end, and a slot if there is one.
@@ -25,7 +25,7 @@ func (f *Filter) look(ctx context.Context, key string, slot *slot) (sight, error
 	commands := []*send.Command{{Key: key, Cmd: head}, {Key: key, Cmd: tail}}
 	var own *redis.StringCmd
 	if slot != nil {
-		own = redis.NewStringCmd(ctx, "GETRANGE", key, slot.at, slot.at+slotBytes-1)
+		own = redis.NewStringCmd(ctx, "GETRANGE", key, slot.at, slot.at+7)
 		commands = append(commands, &send.Command{Key: key, Cmd: own})
 	}
 	if err := f.ask(ctx, commands); err != nil {
@@ -48,8 +48,8 @@ func (f *Filter) look(ctx context.Context, key string, slot *slot) (sight, error
 		if err != nil {
 			return sight{}, send.Explain(key, err)
 		}
-		if len(b) == slotBytes {
-			s.owner, s.count = int64(binary.BigEndian.Uint64(b)), int64(binary.BigEndian.Uint64(b[countAt:]))
+		if len(b) == 8 {
+			s.number = int64(binary.BigEndian.Uint64(b))
 		}
 	}
 	return s, nil
@@ -63,7 +63,7 @@ func (f *Filter) alive(ctx context.Context, s *shard, l *life) error {
 	}
 	slot, least := l.slot.Load(), int64(0)
 	if slot != nil {
-		least = slot.counted.Load()
+		least = slot.number.Load()
 	}
 	seen, err := f.look(ctx, s.name, slot)
 	if err != nil {
@@ -84,10 +84,10 @@ func (f *Filter) same(ctx context.Context, s *shard, l *life, slot *slot, least 
 		return f.onLost(ctx, s, l, "it was made anew by somebody else")
 	case seen.epoch != l.epoch:
 		return f.onLost(ctx, s, l, "its value was cut short")
-	case slot != nil && seen.owner != slot.owner:
+	case slot != nil && ownerOf(seen.number) != slot.owner():
 		return f.onLost(ctx, s, l, fmt.Sprintf("it is older than the adds of this handle, or more than %d handles add to it, so that another one has taken its slot", f.layout.slots))
-	case slot != nil && seen.count < least:
-		return f.older(ctx, s, l, least-seen.count)
+	case slot != nil && seen.number < least:
+		return f.older(ctx, s, l, least-seen.number)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (f *Filter) same(ctx context.Context, s *shard, l *life, slot *slot, least 
 func (f *Filter) diagnose(ctx context.Context, s *shard, l *life) error {
 	slot, least := l.slot.Load(), int64(0)
 	if slot != nil {
-		least = slot.counted.Load()
+		least = slot.number.Load()
 	}
 	seen, err := f.look(ctx, s.name, slot)
 	if err == nil {

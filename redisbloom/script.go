@@ -16,26 +16,23 @@ import (
 // It is used where the server allows it and a key's bits are in one or two words; else,
 // and for single keys, BITFIELD is. BenchmarkAdd.
 //
-// KEYS[1] is the shard; ARGV: where the slot begins and where its count ends, in bytes; its
-// owner, 8 bytes; where its count begins; "used", 4 bytes; and the keys, see appendPacked.
-// The reply is the slot's count in 8 bytes, and a bit for each key: 1 if it is new, the first
-// key in the lowest bit of the first byte.
+// KEYS[1] is the shard; ARGV: where the slot's number begins and ends, in bytes; its
+// owner, 4 bytes; "used", 4 bytes; and the keys, see appendPacked. The reply is the slot's
+// number in 8 bytes, and a bit for each key: 1 if it is new, the first key in the lowest bit
+// of the first byte.
 //
 // Lua's numbers are floats, exact up to 2^53: a mask is taken in two halves of 32 bits, and so
-// is the count.
+// is the number.
 const scriptHead = `
-local K, d, call = KEYS[1], ARGV[6], redis.call
-local up, pk, bor, char, sub = struct.unpack, struct.pack, bit.bor, string.char, string.sub
+local K, d, call = KEYS[1], ARGV[5], redis.call
+local up, pk, bor, char = struct.unpack, struct.pack, bit.bor, string.char
 local s = call('GETRANGE', K, ARGV[1], ARGV[2])
-if sub(s, 1, 8) ~= ARGV[3] then return redis.error_reply('` + notMine + `') end
-local hi, lo = up('>I4I4', s, 9)
-lo = lo + 1
-if lo == 4294967296 then hi, lo = hi + 1, 0 end
-local count = pk('>I4I4', hi, lo)
-call('SETRANGE', K, ARGV[4], count .. ARGV[5])
+if string.sub(s, 1, 4) ~= ARGV[3] then return redis.error_reply('` + notMine + `') end
+local number = ARGV[3] .. pk('>I4', up('>I4', s, 5) + 1)
+call('SETRANGE', K, ARGV[1], number .. ARGV[4])
 local formats = {[17] = '<i4i4c8i4i4', [25] = '<i4i4c16i4i4', [33] = '<i4i4c24i4i4',
   [41] = '<i4i4c32i4i4', [49] = '<i4i4c40i4i4', [57] = '<i4i4c48i4i4'}
-local out, n, byte, w, pos, len = {count}, 1, 0, 1, 1, #d
+local out, n, byte, w, pos, len = {number}, 1, 0, 1, 1, #d
 while pos < len do
 `
 

@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -99,22 +100,36 @@ func TestScriptChangesNothingElse(t *testing.T) {
 	}
 }
 
-// TestScriptCount: the counter of a slot carries from its lower half to the upper one.
-func TestScriptCount(t *testing.T) {
+// TestSlotNumbers: scripts and BITFIELD count the same, and before the count runs over into
+// the owner, the handle takes another slot.
+func TestSlotNumbers(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01, noFront)
-	_, err := f.AddMany(bg, keysOf(0, 10), nil)
-	require.NoError(t, err)
-	slot := f.shards[0].life.Load().slot.Load()
-	require.NoError(t, s.Client.SetRange(bg, "f", int64(slot.at+countAt), "\x00\x00\x00\x00\xff\xff\xff\xfe").Err())
-	for i, want := range []int64{1<<32 - 1, 1 << 32, 1<<32 + 1} {
-		_, err = f.AddMany(bg, keysOf(10+10*i, 20+10*i), nil)
+	slot := func() *slot { return f.shards[0].life.Load().slot.Load() }
+	add := func(from, to int) {
+		t.Helper()
+		_, err := f.AddMany(bg, keysOf(from, to), nil)
 		require.NoError(t, err)
-		require.Equal(t, want, slot.counted.Load())
 	}
-	_, err = f.Add(bg, keyOf(500))
-	require.NoError(t, err)
-	require.Equal(t, int64(1<<32+2), slot.counted.Load(), "BITFIELD counts the same")
+	add(0, 10)
+	first := slot()
+	owner := first.owner()
+	require.Positive(t, owner)
+	for i, batch := range []int{10, 1, 10, 1, 1} {
+		add(100*i, 100*i+batch)
+		require.Equal(t, owner<<32+int64(i+2), first.number.Load())
+	}
+	near := binary.BigEndian.AppendUint64(nil, uint64(owner<<32+maxCount-2))
+	require.NoError(t, s.Client.SetRange(bg, "f", int64(first.at), string(near)).Err())
+	add(600, 610)
+	require.Same(t, first, slot())
+	add(700, 701)
+	require.Same(t, first, slot())
+	require.Equal(t, owner<<32+int64(maxCount), first.number.Load())
+	add(800, 801)
+	require.NotSame(t, first, slot())
+	require.NotEqual(t, owner, slot().owner())
+	require.Equal(t, int64(1), slot().number.Load()&0xffffffff)
 }
 
 // TestScriptMasks: every distance of two words, and masks with every bit.

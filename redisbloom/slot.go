@@ -19,24 +19,24 @@ import (
 // that lagged behind was promoted, an older dump was restored, or an append-only file had
 // lost its end.
 //
-//	 0  8  owner: random, 0 for a slot that was never used
-//	 8  8  count: of the owner's adds; never decreases, also from owner to owner
-//	16  4  used: when the owner was last seen, in Unix seconds by the server's clock
-//	20  4  0
+//	 0  8  number: in its upper half the owner, random, 0 for a slot that was never used;
+//	       in its lower half the count of the owner's adds
+//	 8  4  used: when the owner was last seen, in Unix seconds by the server's clock
+//	12  4  0
 //
-// The command that adds also adds 1 to the count and reads the owner; the command that
-// asks reads both. An answer of another owner or of a lower count than one that was seen
-// before comes from an older value. One counter for all handles would not do: after a
-// rollback, the adds of others would soon raise it past what was seen.
+// The command that adds also adds 1 to the number, the command that asks reads it; both tell
+// by it, and by nothing else, that the value is the one it should be. Another owner or a
+// lower count than one that was seen before comes from another value or an older one. One
+// counter for all handles would not do: after a rollback, the adds of others would soon raise
+// it past what was seen.
 //
 // A handle takes a slot before its first add, so that those which only ask take none.
 // If all are taken, it takes the one that has not been used for longest: mostly its
 // owner has ended. Should it live, it sees with its next command another owner, and
 // must take this for a loss.
 type slot struct {
-	at      uint64 // where it begins in the value
-	owner   int64
-	counted atomic.Int64 // the highest count that was seen
+	at     uint64       // where it begins in the value
+	number atomic.Int64 // the highest one that was seen
 
 	clock   time.Time    // of the server, when the slot was taken,
 	taken   time.Time    // and here
@@ -44,14 +44,28 @@ type slot struct {
 }
 
 const (
-	slotBytes = 24
-	countAt   = 8
-	usedAt    = 16
+	slotBytes = 16
+	usedAt    = 8
+
+	// maxOwner leaves the sign and one more bit of a number, see compareAndSet.
+	maxOwner = 1<<30 - 1
+
+	// maxCount is after how many adds a handle takes another slot: the count must never
+	// run over into the owner.
+	maxCount = 1 << 31
 
 	// touchAfter is after how many seconds a handle renews "used". The commands of an
 	// add do it along with the rest.
 	touchAfter = 10
 )
+
+// ownerOf returns the owner that a number names.
+func ownerOf(number int64) int64 { return number >> 32 }
+
+func (s *slot) owner() int64 { return ownerOf(s.number.Load()) }
+
+// full reports whether it is time to take another slot.
+func (s *slot) full() bool { return s.number.Load()&math.MaxUint32 >= maxCount }
 
 // now returns the server's time in seconds, without asking it.
 func (s *slot) now() int64 { return s.clock.Add(time.Since(s.taken)).Unix() }
@@ -64,15 +78,15 @@ func (s *slot) touch() (used int64, due bool) {
 	return used, used-before >= touchAfter && s.touched.CompareAndSwap(before, used)
 }
 
-// see notes a count from a reply; least is what it must be. It reports false if the
+// see notes a number from a reply; least is what it must be. It reports false if the
 // value is older than that.
-func (s *slot) see(count, least int64) bool {
-	if count < least {
+func (s *slot) see(number, least int64) bool {
+	if number < least {
 		return false
 	}
 	for {
-		before := s.counted.Load()
-		if before >= count || s.counted.CompareAndSwap(before, count) {
+		before := s.number.Load()
+		if before >= number || s.number.CompareAndSwap(before, number) {
 			return true
 		}
 	}
@@ -147,9 +161,10 @@ func (f *Filter) claimOnce(ctx context.Context, shards []*shard, failed map[*sha
 			continue
 		}
 		index, before := choose(table[:len(table)-tailBytes])
-		slot := &slot{at: f.layout.slotAt(index), owner: newNonce(), clock: clock, taken: time.Now()}
+		slot := &slot{at: f.layout.slotAt(index), clock: clock, taken: time.Now()}
+		slot.number.Store((1 + newNonce()%maxOwner) << 32)
 		slot.touched.Store(clock.Unix())
-		reply := redis.NewCmd(ctx, compareAndSet(s.name, slot.at, before, slot.owner, clock.Unix(), f.layout.tail)...)
+		reply := redis.NewCmd(ctx, compareAndSet(s.name, slot.at, before, slot.number.Load(), clock.Unix(), f.layout.tail)...)
 		replies = append(replies, reply)
 		claims = append(claims, &send.Command{Key: s.name, Cmd: send.Once{Cmd: reply}})
 		claimed, slots = append(claimed, s), append(slots, slot)
@@ -166,11 +181,9 @@ func (f *Filter) claimOnce(ctx context.Context, shards []*shard, failed map[*sha
 		switch {
 		case err != nil:
 			failed = fail(failed, s, send.Explain(s.name, err))
-		case len(values) != 9 || values[8] != l.epoch:
+		case len(values) != 8 || values[7] != l.epoch:
 			failed = fail(failed, s, f.diagnose(ctx, s, l))
-		case values[4] == slots[i].owner:
-			count, _ := values[7].(int64)
-			slots[i].counted.Store(count)
+		case values[4] == slots[i].number.Load():
 			l.slot.CompareAndSwap(nil, slots[i]) // another goroutine of this handle may have been faster
 		}
 	}
@@ -178,15 +191,15 @@ func (f *Filter) claimOnce(ctx context.Context, shards []*shard, failed map[*sha
 }
 
 // choose returns a slot that was never used, or else the one that has not been used for
-// longest, and its owner. Of several, it returns one by chance: handles that start at the
+// longest, and its number. Of several, it returns one by chance: handles that start at the
 // same time should not all want the same.
-func choose(table []byte) (index int, owner int64) {
+func choose(table []byte) (index int, number int64) {
 	oldest, equals := uint64(math.MaxUint64), 0
 	for i := 0; i*slotBytes < len(table); i++ {
 		s := table[i*slotBytes:]
 		used := uint64(binary.BigEndian.Uint32(s[usedAt:])) + 1
-		o := int64(binary.BigEndian.Uint64(s))
-		if o == 0 {
+		n := int64(binary.BigEndian.Uint64(s))
+		if n == 0 {
 			used = 0
 		}
 		if used < oldest {
@@ -194,19 +207,19 @@ func choose(table []byte) (index int, owner int64) {
 		}
 		if used == oldest {
 			if equals++; rand.IntN(equals) == 0 {
-				index, owner = i, o
+				index, number = i, n
 			}
 		}
 	}
-	return index, owner
+	return index, number
 }
 
-// compareAndSet returns a BITFIELD that makes after the owner of a slot, if before is,
-// and changes no owner otherwise. Both are at most maxNonce. The fifth reply is after if it
-// was done; the eighth is the slot's count, the ninth the epoch.
+// compareAndSet returns a BITFIELD that makes after the number of a slot, if before is,
+// and changes no number otherwise. Both are at most maxNonce. The fifth reply is after if it
+// was done; the eighth is the epoch.
 //
 // BITFIELD has no condition, but OVERFLOW FAIL makes an INCRBY one: it is left out if the
-// result does not fit. With max the largest number of 63 bits, an owner that is before goes
+// result does not fit. With max the largest number of 63 bits, a number that is before goes
 // to max, to 0, (stays,) to max, and to after. A larger one is left alone by all five; a
 // smaller one is raised by the first and lowered by the third. A 0 becomes after whatever
 // before was: nobody owns it.
@@ -220,7 +233,6 @@ func compareAndSet(key string, at uint64, before, after, used int64, tail uint64
 	return append(args,
 		"SET", "u32", markBit, uint64(mark),
 		"SET", "u32", (at+usedAt)*8, used,
-		"GET", "i64", (at+countAt)*8,
 		"GET", "i64", tail*8)
 }
 
