@@ -121,7 +121,7 @@ func Example_spam() {
 func Example_java() {
 	var file bytes.Buffer // what Java has written; here, by the same steps in Go
 
-	fromJava, err := guava.New(1_000_000, 0.01)
+	fromJava, err := guava.New(1_000_000, 0.01, guava.Since33_4)
 	if err != nil {
 		fmt.Println(err)
 		return

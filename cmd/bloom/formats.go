@@ -118,7 +118,9 @@ var formats = []format{
 			return guava.Read(r, opts...)
 		},
 		write: guava.Write,
-		make:  guava.New,
+		make: func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+			return guava.New(n, p, guava.Since33_4, opts...)
+		},
 	},
 }
 

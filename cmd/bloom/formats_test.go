@@ -120,7 +120,7 @@ func TestGuavasSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := guava.New(1_000_000, 0.03)
+	want, err := guava.New(1_000_000, 0.03, guava.Since33_4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	}
 	f, err := s.Filter()
 	if err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
@@ -50,16 +50,16 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 func Params(n uint64, p float64) (bloom.Params, error) {
 	result := bloom.Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
-		return result, fmt.Errorf("bitsandblooms: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return result, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
 	n = max(n, 1)
 	m := math.Ceil(-float64(n) * math.Log(p) / (ln2 * ln2))
 	if m >= 1<<63 {
-		return result, fmt.Errorf("bitsandblooms: %w: n = %d keys at p = %v need m = %.0f bits, want fewer than 2^63", bloom.ErrTooLarge, n, p, m)
+		return result, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want fewer than 2^63", bloom.ErrTooLarge, n, p, m)
 	}
 	k := math.Ceil(ln2 * m / float64(n))
 	if k > maxK {
-		return result, fmt.Errorf("bitsandblooms: %w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	result.M, result.K = uint64(m), int(k)
 	return result, nil
@@ -76,10 +76,10 @@ var ln2 = math.Ln2
 func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
 	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy)}, opts...)...)
 	if err != nil {
-		return made, fmt.Errorf("bitsandblooms: %w", err)
+		return made, err
 	}
 	if why := notTheirs(made); why != "" {
-		return made, fmt.Errorf("bitsandblooms: %w: the options ask for %s", bloom.ErrInvalid, why)
+		return made, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
 	}
 	return made, nil
 }

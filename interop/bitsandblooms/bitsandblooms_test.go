@@ -146,7 +146,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		_, err := Read(strings.NewReader(c.data))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, "%q", c.data)
-		require.ErrorContains(t, err, "bitsandblooms: bloom: corrupt data: "+c.text)
+		require.ErrorContains(t, err, "bloom: corrupt data: "+c.text)
 		require.Equal(t, strings.Contains(c.text, "ends"), errors.Is(err, io.ErrUnexpectedEOF))
 	}
 
@@ -191,7 +191,7 @@ func TestReadJSONRefuses(t *testing.T) {
 		_, err := ReadJSON(strings.NewReader(c.json))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, c.json)
 		require.ErrorContains(t, err, c.text)
-		require.ErrorContains(t, err, "bitsandblooms: bloom: corrupt data: ")
+		require.ErrorContains(t, err, "bloom: corrupt data: ")
 	}
 	_, err := ReadJSON(strings.NewReader(`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","of a later version":1}`))
 	require.NoError(t, err)
@@ -268,7 +268,7 @@ func TestNewRefuses(t *testing.T) {
 		_, err := New(c.n, c.p, c.opts...)
 		require.ErrorIs(t, err, c.is)
 		require.ErrorContains(t, err, c.text)
-		require.ErrorContains(t, err, "bitsandblooms: bloom: ")
+		require.ErrorContains(t, err, "bloom: ")
 	}
 }
 

@@ -46,7 +46,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
 		return nil, err
 	} else if err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w", err)
+		return nil, err
 	}
 	return readBitSet(r, binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), opts)
 }
@@ -55,9 +55,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	switch {
 	case m == 0:
-		return nil, fmt.Errorf("bitsandblooms: %w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
+		return nil, fmt.Errorf("%w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
 	case k == 0 || k > maxK:
-		return nil, fmt.Errorf("bitsandblooms: %w: k = %d bits a key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
+		return nil, fmt.Errorf("%w: k = %d bits a key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
 	}
 	s, err := scheme(bloom.Params{M: m, K: int(k)}, opts)
 	if err != nil {
@@ -65,7 +65,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 	}
 	var head [8]byte
 	if err := wire.Full(r, head[:], "the head", false); err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w", err)
+		return nil, err
 	}
 	// The length is m, or a little more: that tells the byte orders apart, as no m that
 	// fits a memory is the same in both.
@@ -74,15 +74,15 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 		order, length = binary.LittleEndian, swapped
 	}
 	if !holds(length, m) {
-		return nil, fmt.Errorf("bitsandblooms: %w: a set of %d bits for m = %d, want as many, or those of %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
+		return nil, fmt.Errorf("%w: a set of %d bits for m = %d, want as many, or those of %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
 	}
 	f, err := wire.Read(r, order, s)
 	if err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w", err)
+		return nil, err
 	}
 	if tail := m % 64; tail != 0 {
 		if last := f.Words()[m/64].Load(); last>>tail != 0 {
-			return nil, fmt.Errorf("bitsandblooms: %w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
+			return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
 		}
 	}
 	return f, nil
@@ -110,14 +110,14 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 
 func portable(f *bloom.BloomFilter) (bloom.Params, error) {
 	if why := notTheirs(f.Scheme()); why != "" {
-		return f.Params(), fmt.Errorf("bitsandblooms: %w: it has %s", bloom.ErrNotPortable, why)
+		return f.Params(), fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
 	}
 	return f.Params(), nil
 }
 
 func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 	if err := wire.Write(w, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words()); err != nil {
-		return fmt.Errorf("bitsandblooms: %w", err)
+		return err
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("bitsandblooms: reading JSON: %w", err)
+		return nil, fmt.Errorf("bloom: reading JSON: %w", err)
 	}
 	var parts struct {
 		M uint64 `json:"m"`
@@ -137,7 +137,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		B string `json:"b"`
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
 	}
 	alphabet := base64.URLEncoding
 	if strings.ContainsAny(parts.B, "+/") {
@@ -145,7 +145,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	}
 	bitSet, err := alphabet.Strict().DecodeString(parts.B)
 	if err != nil {
-		return nil, fmt.Errorf("bitsandblooms: %w: field b: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: field b: %w", bloom.ErrCorrupt, err)
 	}
 	rest := bytes.NewReader(bitSet)
 	f, err := readBitSet(rest, parts.M, parts.K, opts)
@@ -153,7 +153,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, err
 	}
 	if rest.Len() > 0 {
-		return nil, fmt.Errorf("bitsandblooms: %w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
+		return nil, fmt.Errorf("%w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
 	}
 	return f, nil
 }
@@ -166,17 +166,17 @@ func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, `{"m":%d,"k":%d,"b":"`, p.M, p.K); err != nil {
-		return fmt.Errorf("bitsandblooms: %w", err)
+		return err
 	}
 	text := base64.NewEncoder(base64.URLEncoding, w)
 	if err := writeBitSet(text, nil, f); err != nil {
 		return err
 	}
 	if err := text.Close(); err != nil {
-		return fmt.Errorf("bitsandblooms: %w", err)
+		return err
 	}
 	if _, err := io.WriteString(w, `"}`); err != nil {
-		return fmt.Errorf("bitsandblooms: %w", err)
+		return err
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ var Hash = hashOf(DefaultSeed)
 // The error wraps bloom.ErrInvalid.
 func HashOf(seed uint64) (bloom.Hash, error) {
 	if seed > maxSeed {
-		return bloom.Hash{}, fmt.Errorf("bloomfilters: %w: seed %d, want at most %d", bloom.ErrInvalid, seed, uint64(maxSeed))
+		return bloom.Hash{}, fmt.Errorf("%w: seed %d, want at most %d", bloom.ErrInvalid, seed, uint64(maxSeed))
 	}
 	if seed == DefaultSeed {
 		return Hash, nil
@@ -102,19 +102,19 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 func Params(n uint64, p float64) (bloom.Params, error) {
 	params := bloom.Params{N: n, P: p}
 	if n == 0 {
-		return params, fmt.Errorf("bloomfilters: %w: n = 0 keys, want at least 1", bloom.ErrInvalid)
+		return params, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
 	}
 	if !(p > 0 && p < 1) {
-		return params, fmt.Errorf("bloomfilters: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return params, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
 	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
 	if m > maxM {
-		return params, fmt.Errorf("bloomfilters: %w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, uint64(maxM))
+		return params, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, uint64(maxM))
 	}
 	k := math.Ceil(m / float64(n) * ln2)
 	if k > maxK {
-		return params, fmt.Errorf("bloomfilters: %w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return params, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	params.M, params.K = uint64(m), int(k)
 	return params, nil
@@ -127,7 +127,7 @@ func newFilter(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (*bloo
 	}
 	f, err := s.Filter()
 	if err != nil {
-		return nil, fmt.Errorf("bloomfilters: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
@@ -136,10 +136,10 @@ func newFilter(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (*bloo
 func scheme(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(hash)}, opts...)...)
 	if err != nil {
-		return s, fmt.Errorf("bloomfilters: %w", err)
+		return s, err
 	}
 	if s.Strategy() != Strategy || s.HashFunc() != hash {
-		return s, fmt.Errorf("bloomfilters: %w: the options ask for strategy %q and hash %q, which bloom-filters does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+		return s, fmt.Errorf("%w: the options ask for strategy %q and hash %q, which bloom-filters does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
 	}
 	return s, nil
 }

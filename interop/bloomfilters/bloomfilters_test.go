@@ -244,7 +244,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)))
 		require.ErrorIs(t, err, c.is, "%s in place of %s", c.to, c.from)
-		require.ErrorContains(t, err, "bloomfilters: ")
+		require.ErrorContains(t, err, "bloom: ")
 	}
 	for i := range good {
 		_, err := Read(strings.NewReader(good[:i]))

@@ -34,7 +34,7 @@ import (
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("bloomfilters: reading JSON: %w", err)
+		return nil, fmt.Errorf("bloom: reading JSON: %w", err)
 	}
 	var parts struct {
 		Type   string           `json:"type"`
@@ -44,10 +44,10 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		Seed   *float64         `json:"_seed"`
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
-		return nil, fmt.Errorf("bloomfilters: %w: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
 	}
 	if parts.Type != "BloomFilter" || parts.Size == nil || parts.Hashes == nil || parts.Filter == nil || parts.Seed == nil {
-		return nil, fmt.Errorf("bloomfilters: %w: an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed", bloom.ErrCorrupt, parts.Type)
+		return nil, fmt.Errorf("%w: an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed", bloom.ErrCorrupt, parts.Type)
 	}
 	var m, k, seed uint64
 	for _, n := range []struct {
@@ -57,12 +57,12 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		low, top uint64
 	}{{"_size", *parts.Size, &m, 1, math.MaxInt64}, {"_nbHashes", *parts.Hashes, &k, 1, maxK}, {"_seed", *parts.Seed, &seed, 0, maxSeed}} {
 		if !(n.from >= float64(n.low) && n.from <= float64(n.top)) || n.from != math.Floor(n.from) {
-			return nil, fmt.Errorf("bloomfilters: %w: %s = %v, want a whole number from %d to %d", bloom.ErrCorrupt, n.field, n.from, n.low, n.top)
+			return nil, fmt.Errorf("%w: %s = %v, want a whole number from %d to %d", bloom.ErrCorrupt, n.field, n.from, n.low, n.top)
 		}
 		*n.to = uint64(n.from)
 	}
 	if m > maxM {
-		return nil, fmt.Errorf("bloomfilters: %w: _size = %d bits, want at most %d", bloom.ErrTooLarge, m, uint64(maxM))
+		return nil, fmt.Errorf("%w: _size = %d bits, want at most %d", bloom.ErrTooLarge, m, uint64(maxM))
 	}
 	hash, err := HashOf(seed)
 	if err != nil {
@@ -88,7 +88,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	}
 	if tail := m % 64; tail != 0 {
 		if last := words[m/64].Load(); last>>tail != 0 {
-			return nil, fmt.Errorf("bloomfilters: %w: bits beyond _size = %d are set", bloom.ErrCorrupt, m)
+			return nil, fmt.Errorf("%w: bits beyond _size = %d are set", bloom.ErrCorrupt, m)
 		}
 	}
 	return f, nil
@@ -104,18 +104,18 @@ func decodeBits(raw json.RawMessage, m uint64) ([]byte, error) {
 		Content string  `json:"content"`
 	}
 	if err := json.Unmarshal(raw, &set); err != nil {
-		return nil, fmt.Errorf("bloomfilters: %w: _filter: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: _filter: %w", bloom.ErrCorrupt, err)
 	}
 	bytes := (m + 7) / 8
 	if set.Size != float64(bytes*8) {
-		return nil, fmt.Errorf("bloomfilters: %w: _filter has size %v for %d bits, want %d", bloom.ErrCorrupt, set.Size, m, bytes*8)
+		return nil, fmt.Errorf("%w: _filter has size %v for %d bits, want %d", bloom.ErrCorrupt, set.Size, m, bytes*8)
 	}
 	bits, err := base64.StdEncoding.Strict().DecodeString(set.Content)
 	if err != nil {
-		return nil, fmt.Errorf("bloomfilters: %w: content: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: content: %w", bloom.ErrCorrupt, err)
 	}
 	if uint64(len(bits)) != bytes {
-		return nil, fmt.Errorf("bloomfilters: %w: content has %d bytes for %d bits, want %d", bloom.ErrCorrupt, len(bits), m, bytes)
+		return nil, fmt.Errorf("%w: content has %d bytes for %d bits, want %d", bloom.ErrCorrupt, len(bits), m, bytes)
 	}
 	return bits, nil
 }
@@ -124,15 +124,15 @@ func decodeBits(raw json.RawMessage, m uint64) ([]byte, error) {
 func decodeArray(raw json.RawMessage, m uint64) ([]byte, error) {
 	var list []float64
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("bloomfilters: %w: _filter: %w", bloom.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: _filter: %w", bloom.ErrCorrupt, err)
 	}
 	if uint64(len(list)) != m {
-		return nil, fmt.Errorf("bloomfilters: %w: _filter has %d bits, want %d", bloom.ErrCorrupt, len(list), m)
+		return nil, fmt.Errorf("%w: _filter has %d bits, want %d", bloom.ErrCorrupt, len(list), m)
 	}
 	bits := make([]byte, (m+7)/8)
 	for i, v := range list {
 		if v != 0 && v != 1 {
-			return nil, fmt.Errorf("bloomfilters: %w: bit %d is %v, want 0 or 1", bloom.ErrCorrupt, i, v)
+			return nil, fmt.Errorf("%w: bit %d is %v, want 0 or 1", bloom.ErrCorrupt, i, v)
 		}
 		bits[i/8] |= byte(v) << (i % 8)
 	}
@@ -149,13 +149,13 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	s := f.Scheme()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(s.HashFunc().Name(), hashPrefix), 10, 64)
 	if s.Strategy() != Strategy || err != nil || s.HashFunc().Name() != hashName(seed) {
-		return fmt.Errorf("bloomfilters: %w: it has strategy %q and hash %q, want those of this package", bloom.ErrNotPortable, s.Strategy(), s.HashFunc())
+		return fmt.Errorf("%w: it has strategy %q and hash %q, want those of this package", bloom.ErrNotPortable, s.Strategy(), s.HashFunc())
 	}
 	p := f.Params()
 	bytes := (p.M + 7) / 8
 	_, err = fmt.Fprintf(w, `{"type":"BloomFilter","_size":%d,"_nbHashes":%d,"_filter":{"size":%d,"content":"`, p.M, p.K, bytes*8)
 	if err != nil {
-		return fmt.Errorf("bloomfilters: %w", err)
+		return err
 	}
 	text := base64.NewEncoder(base64.StdEncoding, w)
 	var buf []byte
@@ -176,7 +176,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		_, err = fmt.Fprintf(w, `"},"_seed":%d}`, seed)
 	}
 	if err != nil {
-		return fmt.Errorf("bloomfilters: %w", err)
+		return err
 	}
 	return nil
 }

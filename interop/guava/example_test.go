@@ -34,7 +34,7 @@ func ExampleRead() {
 // The filter that BloomFilter.create(Funnels.longFunnel(), 1000, 0.01) makes, written
 // for BloomFilter.readFrom.
 func ExampleWrite() {
-	f, err := guava.New(1000, 0.01)
+	f, err := guava.New(1000, 0.01, guava.Since33_4)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -82,7 +82,7 @@ func ExampleStringFunnel() {
 		name string
 		id   int64
 	}
-	f, err := guava.New(1000, 0.01)
+	f, err := guava.New(1000, 0.01, guava.Since33_4)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -44,16 +44,16 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
 		return nil, err
 	} else if err != nil {
-		return nil, fmt.Errorf("guava: %w", err)
+		return nil, err
 	}
 	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])
 	switch {
 	case int(ordinal) >= len(strategies):
-		return nil, fmt.Errorf("guava: %w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
+		return nil, fmt.Errorf("%w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
 	case k == 0:
-		return nil, fmt.Errorf("guava: %w: k = 0 bits a key, want 1 to 255", bloom.ErrCorrupt)
+		return nil, fmt.Errorf("%w: k = 0 bits a key, want 1 to 255", bloom.ErrCorrupt)
 	case words == 0 || words > math.MaxInt32:
-		return nil, fmt.Errorf("guava: %w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
+		return nil, fmt.Errorf("%w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
 	}
 	strategy := strategies[ordinal]
 	s, err := scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, strategy, opts)
@@ -61,11 +61,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, err
 	}
 	if s.Strategy().Name() != strategy.Name() {
-		return nil, fmt.Errorf("guava: %w: the data's strategy is %q, want %q", bloom.ErrIncompatible, strategy, s.Strategy())
+		return nil, fmt.Errorf("%w: the data's strategy is %q, want %q", bloom.ErrIncompatible, strategy, s.Strategy())
 	}
 	f, err := wire.Read(r, binary.BigEndian, s)
 	if err != nil {
-		return nil, fmt.Errorf("guava: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
@@ -80,7 +80,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	s := f.Scheme()
 	if why := notGuava(s); why != "" {
-		return fmt.Errorf("guava: %w: it has %s", bloom.ErrNotPortable, why)
+		return fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
 	}
 	head := []byte{1, byte(s.Params().K)}
 	if s.Strategy() == Mitz32 {
@@ -88,7 +88,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	}
 	head = binary.BigEndian.AppendUint32(head, uint32(s.Params().M/64))
 	if err := wire.Write(w, head, f.Words()); err != nil {
-		return fmt.Errorf("guava: %w", err)
+		return err
 	}
 	return nil
 }

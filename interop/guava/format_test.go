@@ -16,7 +16,7 @@ import (
 
 // written returns a small filter's bytes: k = 7, two words or, for other n, more.
 func written(t testing.TB, n uint64, opts ...bloom.Option) []byte {
-	f, err := New(n, 0.01, opts...)
+	f, err := New(n, 0.01, Since33_4, opts...)
 	require.NoError(t, err)
 	for i := range n {
 		f.Add(LongFunnel(nil, int64(i)))
@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 			} {
 				f, err := Read(r)
 				require.NoError(t, err, name)
-				made, err := New(n, 0.01, opts...)
+				made, err := New(n, 0.01, Since33_4, opts...)
 				require.NoError(t, err)
 				require.True(t, f.Compatible(made))
 				require.NoError(t, made.Union(f))
@@ -91,7 +91,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		_, err := Read(strings.NewReader(data))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, "%q", data)
-		require.ErrorContains(t, err, "guava: bloom: corrupt data: "+text)
+		require.ErrorContains(t, err, "bloom: corrupt data: "+text)
 		require.Equal(t, strings.Contains(text, "ends"), errors.Is(err, io.ErrUnexpectedEOF))
 	}
 	_, err := Read(strings.NewReader(""))
@@ -115,7 +115,7 @@ func TestReadRefuses(t *testing.T) {
 	broken := errors.New("broken line")
 	_, err = Read(io.MultiReader(bytes.NewReader(data[:100]), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
-	require.ErrorContains(t, err, "guava: reading the bits: broken line")
+	require.ErrorContains(t, err, "bloom: reading the bits: broken line")
 }
 
 // TestLyingHeadAllocatesLittle: a GiB is claimed and some bytes come.
@@ -150,7 +150,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	f := withParams(t, bloom.Params{M: 64, K: 255})
 	require.NoError(t, Write(io.Discard, f))
-	require.ErrorContains(t, Write(broken{}, f), "guava: broken pipe")
+	require.ErrorContains(t, Write(broken{}, f), "broken pipe")
 	require.ErrorIs(t, Write(short{}, f), io.ErrShortWrite)
 }
 

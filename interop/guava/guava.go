@@ -41,8 +41,8 @@ const (
 )
 
 // New returns an empty filter that is compatible with the one that
-// BloomFilter.create(funnel, n, p) of Guava 33.4 and later makes: equal m, k and
-// strategy, and after the same keys the same bytes. See [Params] for earlier versions.
+// BloomFilter.create(funnel, n, p) of the given release makes: equal m, k and
+// strategy, and after the same keys the same bytes.
 //
 // Like Guava, it trusts the textbook's formula and rounds k to the nearest whole
 // number, so that the rate at n keys can be some percent above p; for small filters
@@ -55,8 +55,8 @@ const (
 // none of these, or if Guava cannot make the filter either: k above 255, or no bit at
 // all. It wraps [bloom.ErrTooLarge] for more than 2^31-1 words, more than the
 // 2^31 bits that MITZ_32 can reach, or more memory than there is.
-func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	params, err := Params(n, p)
+func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	params, err := Params(n, p, release)
 	if err != nil {
 		return nil, err
 	}
@@ -65,30 +65,38 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 		return nil, err
 	}
 	if s.Strategy() == Mitz32 && params.M > 1<<31 {
-		return nil, fmt.Errorf("guava: %w: n = %d keys at p = %v need m = %d bits, and MURMUR128_MITZ_32 reaches no more than 2^31", bloom.ErrTooLarge, n, p, params.M)
+		return nil, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and MURMUR128_MITZ_32 reaches no more than 2^31", bloom.ErrTooLarge, n, p, params.M)
 	}
 	f, err := s.Filter()
 	if err != nil {
-		return nil, fmt.Errorf("guava: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
 
-// Params returns the parameters that BloomFilter.create of Guava 33.4 and later
-// chooses for n keys at rate p. n = 0 is taken for 1, as there. The errors are those
-// of [New].
-//
-// Earlier versions round k differently, for few keys only: see [ParamsBefore33_4].
-func Params(n uint64, p float64) (bloom.Params, error) {
-	return params(n, p, func(uint64) float64 { return -exactlog.Log(p) / ln2 })
-}
+// A Release is the Guava of the programs that are to understand a new filter. k is
+// computed in two ways, and filters with another k are not compatible. (To read one, it
+// does not matter: k is in the file.)
+type Release int
 
-// ParamsBefore33_4 returns the parameters that BloomFilter.create of Guava 18 to 33.3
-// chooses. (Version 17 and earlier divided whole numbers for k, and are not covered.) They differ from those of [Params] in k, by 1, if n is a
-// handful or -log2(p) is a hair above a half: for p = 0.01 up to n = 3, for p = 0.03
-// and 0.001 never. A filter with them is made by [bloom.NewWithParams].
-func ParamsBefore33_4(n uint64, p float64) (bloom.Params, error) {
-	return params(n, p, func(bits uint64) float64 { return float64(bits) / float64(max(n, 1)) * ln2 })
+// The ways differ in k, by 1, if n is a handful or -log2(p) is a hair above a half: for
+// p = 0.01 up to n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole
+// numbers, and are not covered.
+const (
+	Since33_4 Release = iota + 1 // Guava 33.4 and later
+	Since18                      // Guava 18 to 33.3
+)
+
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. n = 0
+// is taken for 1, as there. The errors are those of [New].
+func Params(n uint64, p float64, release Release) (bloom.Params, error) {
+	switch release {
+	case Since33_4:
+		return params(n, p, func(uint64) float64 { return -exactlog.Log(p) / ln2 })
+	case Since18:
+		return params(n, p, func(bits uint64) float64 { return float64(bits) / float64(max(n, 1)) * ln2 })
+	}
+	return bloom.Params{}, fmt.Errorf("%w: release %d of Guava, want Since33_4 or Since18", bloom.ErrInvalid, release)
 }
 
 // ln2 is a variable: Java computes with it as a float64, Go with the constant exactly.
@@ -99,18 +107,18 @@ var ln2 = math.Ln2
 func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params, error) {
 	result := bloom.Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
-		return result, fmt.Errorf("guava: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return result, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
 	bits := -float64(max(n, 1)) * exactlog.Log(p) / (ln2 * ln2)
 	if bits < 1 {
-		return result, fmt.Errorf("guava: %w: n = %d keys at p = %v need %.3g bits, and Guava rounds that to none", bloom.ErrInvalid, n, p, bits)
+		return result, fmt.Errorf("%w: n = %d keys at p = %v need %.3g bits, and Guava rounds that to none", bloom.ErrInvalid, n, p, bits)
 	}
 	if bits >= maxWords*64+1 {
-		return result, fmt.Errorf("guava: %w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, math.Floor(bits), uint64(maxWords*64))
+		return result, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, math.Floor(bits), uint64(maxWords*64))
 	}
 	k := math.Floor(idealK(uint64(bits)) + 0.5)
 	if k > maxK {
-		return result, fmt.Errorf("guava: %w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	result.M = (uint64(bits) + 63) / 64 * 64
 	result.K = max(1, int(k))
@@ -122,10 +130,10 @@ func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params
 func scheme(params bloom.Params, s bloom.Strategy, opts []bloom.Option) (bloom.Scheme, error) {
 	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(s)}, opts...)...)
 	if err != nil {
-		return made, fmt.Errorf("guava: %w", err)
+		return made, err
 	}
 	if why := notGuava(made); why != "" {
-		return made, fmt.Errorf("guava: %w: the options ask for %s", bloom.ErrInvalid, why)
+		return made, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
 	}
 	return made, nil
 }

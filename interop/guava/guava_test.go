@@ -34,7 +34,7 @@ func TestKnownFalsePositives(t *testing.T) {
 			if testing.Short() && c.opts == nil {
 				t.Skip("NOT COUNTED: -short")
 			}
-			f, err := New(1_000_000, 0.03, c.opts...)
+			f, err := New(1_000_000, 0.03, Since33_4, c.opts...)
 			require.NoError(t, err)
 			var key []byte
 			for i := 0; i < 2_000_000; i += 2 {
@@ -75,7 +75,7 @@ func TestKnownSizes(t *testing.T) {
 		{1000, 0.03, 115, 5},
 		{math.MaxInt32, math.SmallestNonzeroFloat64, 0, 0}, // k is too large, see below
 	} {
-		got, err := Params(c.n, c.p)
+		got, err := Params(c.n, c.p, Since33_4)
 		if c.k == 0 {
 			require.ErrorIs(t, err, bloom.ErrTooLarge)
 			require.ErrorContains(t, err, "need m = 3327428144502 bits", "what Guava's test expects of optimalNumOfBits")
@@ -91,8 +91,8 @@ func TestFormulasDiffer(t *testing.T) {
 	last := map[float64]uint64{}
 	for _, p := range []float64{0.5, 0.1, 0.05, 0.03, 0.02, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9} {
 		for n := uint64(0); n < 10_000; n++ {
-			now, err := Params(n, p)
-			before, errBefore := ParamsBefore33_4(n, p)
+			now, err := Params(n, p, Since33_4)
+			before, errBefore := Params(n, p, Since18)
 			require.Equal(t, err == nil, errBefore == nil)
 			if now.K != before.K {
 				last[p] = n
@@ -115,7 +115,7 @@ func TestNewRefuses(t *testing.T) {
 		is   error
 		text string
 	}{
-		{1000, 0, nil, bloom.ErrInvalid, "guava: bloom: invalid parameter: p = 0, want 0 < p < 1"},
+		{1000, 0, nil, bloom.ErrInvalid, "bloom: invalid parameter: p = 0, want 0 < p < 1"},
 		{1000, 1, nil, bloom.ErrInvalid, "p = 1,"},
 		{1000, -0.1, nil, bloom.ErrInvalid, "p = -0.1,"},
 		{1000, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},
@@ -131,17 +131,17 @@ func TestNewRefuses(t *testing.T) {
 		{10, 0.01, []bloom.Option{bloom.WithKey([16]byte{})}, bloom.ErrInvalid, "another hash than Murmur3"},
 		{10, 0.01, []bloom.Option{bloom.WithHash(bloom.Hash{})}, bloom.ErrInvalid, "the hash is the zero Hash"},
 	} {
-		_, err := New(c.n, c.p, c.opts...)
+		_, err := New(c.n, c.p, Since33_4, c.opts...)
 		require.ErrorIs(t, err, c.is)
 		require.ErrorContains(t, err, c.text)
-		require.ErrorContains(t, err, "guava: bloom: ")
+		require.ErrorContains(t, err, "bloom: ")
 	}
-	_, err := New(10, 0.01, bloom.WithSeed(0))
+	_, err := New(10, 0.01, Since33_4, bloom.WithSeed(0))
 	require.NoError(t, err, "seed 0 is none")
 }
 
 func TestEstimatesOfEmptyAndFull(t *testing.T) {
-	f, err := New(100, 0.01)
+	f, err := New(100, 0.01, Since33_4)
 	require.NoError(t, err)
 	require.Zero(t, ApproximateElementCount(f))
 	require.Zero(t, ExpectedFpp(f))

@@ -26,7 +26,7 @@ func ties(units int) (list []float64) {
 // These are Guava 33.4.6's, on a JVM; with math.Log, k would be another one.
 func TestKAtATie(t *testing.T) {
 	for _, n := range []uint64{1, 2, 1000, 1e9} {
-		params, err := Params(n, 0.005524271728019906)
+		params, err := Params(n, 0.005524271728019906, Since33_4)
 		require.NoError(t, err)
 		require.Equal(t, 7, params.K)
 	}

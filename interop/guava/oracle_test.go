@@ -191,14 +191,18 @@ func (o *oracle) prepare(cases []oracleCase) {
 	o.write("cases.txt", []byte(lines.String()))
 }
 
+func since(release Release) func(uint64, float64) (bloom.Params, error) {
+	return func(n uint64, p float64) (bloom.Params, error) { return Params(n, p, release) }
+}
+
 // parameters finds out which formula the Guava at hand has.
 func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
 	o.write("sizes.txt", nil)
 	o.run("sizes")
 	if strings.HasPrefix(string(o.read("sizes.java")), "old") {
-		return ParamsBefore33_4
+		return since(Since18)
 	}
-	return Params
+	return since(Since33_4)
 }
 
 // TestAgainstGuava compares with Guava itself, in a JVM.
@@ -284,7 +288,7 @@ func (o *oracle) bothWays(t *testing.T) {
 func (o *oracle) union(t *testing.T) {
 	var filters [2]*bloom.BloomFilter
 	for i, name := range []string{"left.go", "right.go"} {
-		f, err := New(5000, 0.01)
+		f, err := New(5000, 0.01, Since33_4)
 		require.NoError(t, err)
 		for j := range 5000 {
 			f.AddString(fmt.Sprint(i, j))
@@ -331,9 +335,9 @@ func (o *oracle) sizes(t *testing.T) {
 	o.run("sizes")
 	lines := strings.Split(strings.TrimSpace(string(o.read("sizes.java"))), "\n")
 	require.Len(t, lines, len(sizes)+1)
-	parameters := Params
+	parameters := since(Since33_4)
 	if lines[0] == "old" {
-		parameters = ParamsBefore33_4
+		parameters = since(Since18)
 	}
 	made, refused, differ := 0, 0, 0
 	for i, s := range sizes {
@@ -362,7 +366,7 @@ func (o *oracle) sizes(t *testing.T) {
 		if want := (bits + 63) / 64 * 64; got.M != want || got.K != k {
 			t.Fatalf("n = %d, p = %v: %+v, Guava has m = %d (%d) and k = %d", s.n, s.p, got, want, bits, k)
 		}
-		if now, err := Params(s.n, s.p); err != nil || now.K != k {
+		if now, err := Params(s.n, s.p, Since33_4); err != nil || now.K != k {
 			differ++
 		}
 	}

@@ -57,26 +57,26 @@ const (
 func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 	const tail = 8 // length of the footer, magic
 	if size < int64(len(fileMagic)+tail) {
-		return nil, fmt.Errorf("parquet: %w: a file of %d bytes, want at least %d", bloom.ErrCorrupt, size, len(fileMagic)+tail)
+		return nil, fmt.Errorf("%w: a file of %d bytes, want at least %d", bloom.ErrCorrupt, size, len(fileMagic)+tail)
 	}
 	var end [tail]byte
 	if _, err := r.ReadAt(end[:], size-tail); err != nil {
-		return nil, fmt.Errorf("parquet: reading the end of the file: %w", err)
+		return nil, fmt.Errorf("bloom: reading the end of the file: %w", err)
 	}
 	switch magic := string(end[4:]); magic {
 	case fileMagic:
 	case encryptedMagic:
-		return nil, fmt.Errorf("parquet: %w: the footer is encrypted", bloom.ErrIncompatible)
+		return nil, fmt.Errorf("%w: the footer is encrypted", bloom.ErrIncompatible)
 	default:
-		return nil, fmt.Errorf("parquet: %w: the file ends with %q, want %q", bloom.ErrCorrupt, magic, fileMagic)
+		return nil, fmt.Errorf("%w: the file ends with %q, want %q", bloom.ErrCorrupt, magic, fileMagic)
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	if length > size-tail-int64(len(fileMagic)) {
-		return nil, fmt.Errorf("parquet: %w: a footer of %d bytes in a file of %d", bloom.ErrCorrupt, length, size)
+		return nil, fmt.Errorf("%w: a footer of %d bytes in a file of %d", bloom.ErrCorrupt, length, size)
 	}
 	footer := make([]byte, length)
 	if _, err := r.ReadAt(footer, size-tail-length); err != nil {
-		return nil, fmt.Errorf("parquet: reading the footer: %w", err)
+		return nil, fmt.Errorf("bloom: reading the footer: %w", err)
 	}
 	t := &thrift{in: bytes.NewReader(footer)}
 	columns, err := t.fileMetaData()
@@ -84,11 +84,11 @@ func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 		err = fmt.Errorf("%w: the footer ends too early: %w", bloom.ErrCorrupt, io.ErrUnexpectedEOF)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("parquet: %w", err)
+		return nil, err
 	}
 	for _, c := range columns {
 		if c.Offset < int64(len(fileMagic)) || c.Offset >= size || c.Length < 0 || c.Length > size-c.Offset {
-			return nil, fmt.Errorf("parquet: %w: column %q has a filter of %d bytes at %d in a file of %d", bloom.ErrCorrupt, c.Path, c.Length, c.Offset, size)
+			return nil, fmt.Errorf("%w: column %q has a filter of %d bytes at %d in a file of %d", bloom.ErrCorrupt, c.Path, c.Length, c.Offset, size)
 		}
 	}
 	return columns, nil
@@ -102,7 +102,7 @@ func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter,
 	}
 	f, err := Read(io.NewSectionReader(r, c.Offset, length), opts...)
 	if err == io.EOF {
-		err = fmt.Errorf("parquet: %w: column %q has no filter at %d: %w", bloom.ErrCorrupt, c.Path, c.Offset, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("%w: column %q has no filter at %d: %w", bloom.ErrCorrupt, c.Path, c.Offset, io.ErrUnexpectedEOF)
 	}
 	return f, err
 }

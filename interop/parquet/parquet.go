@@ -73,9 +73,9 @@ func ours(opts []bloom.Option) []bloom.Option {
 func check(s bloom.Scheme) error {
 	switch {
 	case s.Strategy() != bloom.SplitBlock || s.HashFunc() != Hash:
-		return fmt.Errorf("parquet: %w: the options ask for strategy %q and hash %q, which Parquet does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+		return fmt.Errorf("%w: the options ask for strategy %q and hash %q, which Parquet does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
 	case s.SizeBytes() > maxBytes:
-		return fmt.Errorf("parquet: %w: %d bytes, want at most %d", bloom.ErrTooLarge, s.SizeBytes(), maxBytes)
+		return fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrTooLarge, s.SizeBytes(), maxBytes)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("parquet: %w", err)
+		return nil, err
 	}
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
 	if err != nil {
@@ -108,7 +108,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	}
 	f, err := wire.Read(r, binary.LittleEndian, s)
 	if err != nil {
-		return nil, fmt.Errorf("parquet: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
@@ -120,7 +120,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // [bloom.SplitBlock] or another hash than [Hash], or 2^31 bytes or more. Then nothing is written.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := check(f.Scheme()); err != nil {
-		return fmt.Errorf("parquet: %w: it is %v, want strategy %q, hash %q and less than 2^31 bytes", bloom.ErrNotPortable, f, bloom.SplitBlock, Hash)
+		return fmt.Errorf("%w: it is %v, want strategy %q, hash %q and less than 2^31 bytes", bloom.ErrNotPortable, f, bloom.SplitBlock, Hash)
 	}
 	buf := appendHeader(nil, f.SizeBytes())
 	for words := f.Words(); len(words) > 0; buf = buf[:0] {
@@ -130,9 +130,9 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 			buf = binary.LittleEndian.AppendUint64(buf, part[i].Load())
 		}
 		if n, err := w.Write(buf); err != nil {
-			return fmt.Errorf("parquet: %w", err)
+			return err
 		} else if n < len(buf) {
-			return fmt.Errorf("parquet: %w", io.ErrShortWrite)
+			return io.ErrShortWrite
 		}
 	}
 	return nil

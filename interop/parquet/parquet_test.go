@@ -185,7 +185,7 @@ func TestEveryDamageOfAFooter(t *testing.T) {
 	look := func(data []byte) {
 		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
-			require.ErrorContains(t, err, "parquet: ")
+			require.ErrorContains(t, err, "bloom: ")
 			return
 		}
 		for _, c := range columns {

@@ -129,7 +129,7 @@ func Read(chunks iter.Seq2[Chunk, error], opts ...Option) (*Filter, error) {
 	}
 	scaling := f.options&optionNoScaling == 0
 	if c.noScaling && scaling || c.expansion != 0 && (!scaling || c.expansion != f.expansion) {
-		return nil, fmt.Errorf("rebloom: %w: the filter has expansion %d (0 for none), want %d", bloom.ErrIncompatible, f.Info().Expansion, c.expansion)
+		return nil, fmt.Errorf("%w: the filter has expansion %d (0 for none), want %d", bloom.ErrIncompatible, f.Info().Expansion, c.expansion)
 	}
 	return f, nil
 }
@@ -151,7 +151,7 @@ type shape struct {
 }
 
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("rebloom: %w: %s", bloom.ErrCorrupt, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", bloom.ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
 func (r *reader) take(c Chunk) error {
@@ -217,7 +217,7 @@ func (r *reader) header(b []byte) error {
 	case options&^(optionNoRound|optionSizeIsBits|optionForce64|optionNoScaling) != 0:
 		return corrupt("options %#x, of which some are unknown", options)
 	case options&^optionNoScaling != madeBy:
-		return fmt.Errorf("rebloom: %w: options %#x, want %#x with or without %#x", bloom.ErrIncompatible, options, madeBy, optionNoScaling)
+		return fmt.Errorf("%w: options %#x, want %#x with or without %#x", bloom.ErrIncompatible, options, madeBy, optionNoScaling)
 	case options&optionNoScaling != 0 && count > 1:
 		return corrupt("%d layers of a filter that does not grow", count)
 	case options&optionNoScaling == 0 && expansion == 0:
@@ -242,9 +242,9 @@ func (r *reader) header(b []byte) error {
 		case !(l.bitsPerKey > 0) || float64(k) != math.Ceil(0.693147180559945*l.bitsPerKey):
 			return corrupt("layer %d has k = %d with %v bits a key", i, k, l.bitsPerKey)
 		case k > 255:
-			return fmt.Errorf("rebloom: %w: layer %d has k = %d, want at most 255", bloom.ErrIncompatible, i, k)
+			return fmt.Errorf("%w: layer %d has k = %d, want at most 255", bloom.ErrIncompatible, i, k)
 		case l.n2 != 0:
-			return fmt.Errorf("rebloom: %w: layer %d has a size of 2^%d, which the server does not make", bloom.ErrIncompatible, i, l.n2)
+			return fmt.Errorf("%w: layer %d has a size of 2^%d, which the server does not make", bloom.ErrIncompatible, i, l.n2)
 		case l.capacity == 0:
 			return corrupt("layer %d is for 0 keys", i)
 		case l.items.Load() > l.capacity:
@@ -255,10 +255,10 @@ func (r *reader) header(b []byte) error {
 			return corrupt("the layers have more bytes than an iterator counts")
 		}
 		if sum > r.limit {
-			return fmt.Errorf("rebloom: %w: %d layers are more than %d bytes", bloom.ErrTooLarge, i+1, r.limit)
+			return fmt.Errorf("%w: %d layers are more than %d bytes", bloom.ErrTooLarge, i+1, r.limit)
 		}
 		if _, err := scheme(m, int(k)); err != nil {
-			return fmt.Errorf("rebloom: layer %d: %w", i, err)
+			return fmt.Errorf("%w, in layer %d", err, i)
 		}
 		r.layers = append(r.layers, l)
 		r.shapes = append(r.shapes, shape{m, int(k)})

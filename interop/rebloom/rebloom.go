@@ -100,11 +100,11 @@ func New(n uint64, p float64, opts ...Option) (*Filter, error) {
 	}
 	switch {
 	case n == 0:
-		return nil, fmt.Errorf("rebloom: %w: n = 0 keys, want at least 1, as BF.RESERVE does", bloom.ErrInvalid)
+		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1, as BF.RESERVE does", bloom.ErrInvalid)
 	case !(p > 0 && p < 1):
-		return nil, fmt.Errorf("rebloom: %w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	case c.expansion == 0:
-		return nil, fmt.Errorf("rebloom: %w: expansion 0, want at least 1", bloom.ErrInvalid)
+		return nil, fmt.Errorf("%w: expansion 0, want at least 1", bloom.ErrInvalid)
 	}
 	f := &Filter{options: madeBy, expansion: c.expansion, maxBytes: c.maxBytes}
 	rate := p / 2
@@ -124,7 +124,7 @@ func newLayer(capacity uint64, rate float64) (*layer, error) {
 	l := &layer{rate: rate, capacity: capacity, bitsPerKey: -exactlog.Log(rate) / 0.480453013918201}
 	bits := math.Floor(float64(capacity) * l.bitsPerKey)
 	if bits >= 1<<53 {
-		return nil, fmt.Errorf("rebloom: %w: %d keys at rate %v need %.4g bits", bloom.ErrTooLarge, capacity, rate, bits)
+		return nil, fmt.Errorf("%w: %d keys at rate %v need %.4g bits", bloom.ErrTooLarge, capacity, rate, bits)
 	}
 	m := (uint64(max(bits, 1)) + 63) / 64 * 64
 	return l, l.make(m, hashes(l.bitsPerKey))
@@ -141,10 +141,10 @@ func scheme(m uint64, k int) (bloom.Scheme, error) {
 func (l *layer) make(m uint64, k int) error {
 	s, err := scheme(m, k)
 	if err != nil {
-		return fmt.Errorf("rebloom: %w", err)
+		return err
 	}
 	if l.BloomFilter, err = s.Filter(); err != nil {
-		return fmt.Errorf("rebloom: %w", err)
+		return err
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (f *Filter) grow(known []*layer, next *layer) error {
 		bytes += l.SizeBytes()
 	}
 	if bytes > f.maxBytes {
-		return fmt.Errorf("rebloom: %w: %d layers are %d bytes, want at most %d", bloom.ErrTooLarge, len(layers), bytes, f.maxBytes)
+		return fmt.Errorf("%w: %d layers are %d bytes, want at most %d", bloom.ErrTooLarge, len(layers), bytes, f.maxBytes)
 	}
 	f.layers.Store(&layers)
 	return nil
@@ -195,7 +195,7 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 		}
 		hi, capacity := mul(last.capacity, uint64(f.expansion))
 		if hi != 0 {
-			return false, fmt.Errorf("rebloom: %w: %d times %d keys", bloom.ErrTooLarge, f.expansion, last.capacity)
+			return false, fmt.Errorf("%w: %d times %d keys", bloom.ErrTooLarge, f.expansion, last.capacity)
 		}
 		next, err := newLayer(capacity, last.rate/2)
 		if err != nil {

@@ -277,7 +277,7 @@ func TestForgedHeaders(t *testing.T) {
 		require.Error(t, err, name)
 		known := errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
 		require.True(t, known, "%s: %v", name, err)
-		require.ErrorContains(t, err, "rebloom: ")
+		require.ErrorContains(t, err, "bloom: ")
 	}
 }
 

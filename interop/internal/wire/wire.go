@@ -27,7 +27,7 @@ func Full(r io.Reader, p []byte, what string, first bool) error {
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: it ends within %s: %w", bloom.ErrCorrupt, what, io.ErrUnexpectedEOF)
 	}
-	return fmt.Errorf("reading %s: %w", what, err)
+	return fmt.Errorf("bloom: reading %s: %w", what, err)
 }
 
 // Read reads the words of a filter with the given scheme, and no byte more. Memory
