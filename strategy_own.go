@@ -71,9 +71,8 @@ func (f *BloomFilter) addAll(positions []uint64) bool {
 		if pos >= m {
 			f.scheme.beyond(pos)
 		}
-		if b.get(pos) == 0 {
-			at = i
-		}
+		lacks := int(b.get(pos)) - 1 // all ones, or 0: a branch would be a coin toss
+		at ^= (at ^ i) & lacks
 	}
 	if at < 0 {
 		return false
@@ -142,9 +141,8 @@ func (f *BloomFilter) addAllMasks(masks []Mask) bool {
 		if mask.Word >= uint64(len(b)) {
 			f.scheme.beyond(mask.Word * 64)
 		}
-		if mask.Bits&^b[mask.Word].Load() != 0 {
-			at = i
-		}
+		lack := mask.Bits &^ b[mask.Word].Load()
+		at ^= (at ^ i) & -int((lack|-lack)>>63)
 	}
 	if at < 0 {
 		return false

@@ -28,8 +28,14 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 	by := divide.New(m)
 	return func(dst []uint64, key []byte) {
 		by, h := by, sum256(key) // a copy that dst cannot overlap, as far as the compiler knows
-		for i := range dst {
-			dst[i] = by.Remainder(h[i%2] + uint64(i)*h[2+(i+1)/2%2])
+		i := uint64(0)
+		for ; len(dst) >= 4; i += 4 { // in each four, the digests take part in the same order
+			dst[0], dst[1] = by.Remainder(h[0]+i*h[2]), by.Remainder(h[1]+(i+1)*h[3])
+			dst[2], dst[3] = by.Remainder(h[0]+(i+2)*h[3]), by.Remainder(h[1]+(i+3)*h[2])
+			dst = dst[4:]
+		}
+		for j := range dst {
+			dst[j] = by.Remainder(h[j&1] + (i+uint64(j))*h[2+(j+1)>>1&1])
 		}
 	}, nil
 }
