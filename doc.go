@@ -74,7 +74,7 @@
 //   - The packages in interop put them where other libraries do, to share filters with
 //     them.
 //   - [SeededHashing] hashes the key k times, as the textbook has it: the baseline.
-//   - [NewStrategy] makes one of your own, and package bloomtest tries it.
+//   - [NewStrategy] makes one of your own, and package bloomtest tries it: docs/embedding.md.
 //
 // Filters that are to be united, or read by others, must have the same one: choose before
 // the first file is written.

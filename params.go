@@ -154,6 +154,10 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 // For n = 0, a filter that is planned for no keys, it is the smallest there is: one word
 // or block. Keys that are added to it all the same are never missed.
 //
+// New has the same unless its hash has 64 bits, as [MapHash]: then it takes off p how often
+// whole digests are equal, n/2^64, which makes a difference where p is about that small.
+// [NewScheme] says what it chooses with any options.
+//
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p so small
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
 // m >= 2^53, where the formulas lose their exactness.
