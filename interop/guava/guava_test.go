@@ -86,7 +86,7 @@ func TestKnownSizes(t *testing.T) {
 	}
 }
 
-// TestFormulasDiffer holds the comment on ParamsBefore33_4 to what it says.
+// TestFormulasDiffer holds the comment on Release to what it says.
 func TestFormulasDiffer(t *testing.T) {
 	last := map[float64]uint64{}
 	for _, p := range []float64{0.5, 0.1, 0.05, 0.03, 0.02, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9} {
