@@ -102,6 +102,9 @@ var rootTwins = []twin{
 	{name: "the wrong last word: Blocked8", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_blocked_kernels.go", `			last = j
 `, `			last = max(last, 0)
 `)},
+	{name: "SplitBlock: another salt in assembly", tests: []string{"TestSplitKernelsAgree", "TestSplitBlockIsParquets"}, edits: one("strategy_split_amd64.s", `$0x5c6bfb319efc4947`, `$0x5c6bfb319efc4945`)},
+	{name: "SplitBlock: an add that does not see what another has set", tests: []string{"TestSplitKernelsAgree"}, edits: one("strategy_split_amd64.s", `	JCS flip                // nothing`, `	JCC flip                // nothing`)},
+	{name: "SplitBlock: vectors across cache lines", slow: true, tests: []string{"TestSplitVectorsNeedAlignment"}, edits: one("strategy_split_amd64.go", `%(splitBits/8) == 0 {`, `%8 == 0 {`)},
 	{name: "a coinciding bit is lost to oneself", tests: []string{"TestOneWinnerInLockstep", "TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", doubleSecondPass, `	x = h1
 	for i := range k {
 		if pos := reduce(x, m); pos != last || i < k-1 {
