@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -14,17 +12,13 @@ import (
 	gozeroredis "github.com/zeromicro/go-zero/core/stores/redis"
 
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
 
 func needServer(t *testing.T) *server {
 	t.Helper()
 	logx.Disable()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatal("redis-server is not installed, and BLOOM_REQUIRE is set")
-		}
-		t.Skip("SKIPPED: redis-server is not installed, so nothing was tested (Debian: apt-get install redis-server)")
-	}
+	redistest.Program(t, "redis-server")
 	s, err := startServer(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(s.stop)
