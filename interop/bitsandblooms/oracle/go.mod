@@ -13,6 +13,7 @@ require (
 	github.com/dchest/siphash v1.2.3 // indirect
 	github.com/twmb/murmur3 v1.2.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
 replace github.com/seed3447c163/bloom => ../../../
