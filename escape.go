@@ -24,11 +24,16 @@ import "unsafe"
 // the old stack: the compiler may keep the number in place of the pointer, and the call may
 // have moved the stack. TestStackGrowsInTheCall.
 //
+// With -d=checkptr, which -race implies, the compiler would put calls of its own between
+// the conversions: hence go:nocheckptr.
+//
 // A function that breaks the contract and keeps the slice has a pointer into a stack that
 // is used for something else: it reads what is not the key, and the garbage collector may
 // end the program when it finds the pointer ("found bad pointer in Go heap").
 
 // unescaped returns the same key.
+//
+//go:nocheckptr
 func unescaped(key []byte) []byte {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(key)))
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), len(key))
@@ -36,11 +41,14 @@ func unescaped(key []byte) []byte {
 
 // unescapedPositions and unescapedMasks return the same slice, for the functions of own
 // strategies.
+//
+//go:nocheckptr
 func unescapedPositions(dst []uint64) []uint64 {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	return unsafe.Slice(*(**uint64)(unsafe.Pointer(&p)), len(dst))
 }
 
+//go:nocheckptr
 func unescapedMasks(dst []Mask) []Mask {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	return unsafe.Slice(*(**Mask)(unsafe.Pointer(&p)), len(dst))

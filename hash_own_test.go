@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
@@ -223,4 +225,32 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// BenchmarkOwnHash measures what a hash costs more as one's own than as a call of the same
+// function that the compiler knows, in turns.
+func BenchmarkOwnHash(b *testing.B) {
+	keys := make([][40]byte, 256)
+	for i := range keys {
+		key40(&keys[i], uint64(i))
+	}
+	own := must(NewScheme(1000, 0.01, WithHash(NewHash("own", func(key []byte) (h1, h2 uint64) { return murmur3.SeedSum128(0, 0, key) }))))
+	f, g := must(own.Filter()), MustNew(1000, 0.01)
+	var more []float64
+	sum := 0
+	for b.Loop() {
+		var took [2]time.Duration
+		for which, f := range []*BloomFilter{f, g} {
+			began := time.Now()
+			for i := range 10_240 {
+				if f.Contains(keys[i%256][:]) {
+					sum++
+				}
+			}
+			took[which] = time.Since(began)
+		}
+		more = append(more, float64(took[0]-took[1])/10_240)
+	}
+	slices.Sort(more)
+	b.ReportMetric(more[len(more)/2], "ns/more")
 }

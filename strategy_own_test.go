@@ -337,11 +337,15 @@ func TestStackGrowsInTheCall(t *testing.T) {
 				t.Fatal(name, f)
 			}
 		}
-		f.Clear()
-		f.AddString("xy")
-		done := make(chan bool)
-		go func() { defer close(done); require.True(t, f.ContainsString("xy")) }()
-		<-done
+		for _, there := range []bool{false, true} {
+			f.Clear()
+			if there {
+				f.AddString("xy")
+			}
+			done := make(chan bool)
+			go func() { defer close(done); require.Equal(t, there, f.ContainsString("xy")) }()
+			<-done
+		}
 	}
 }
 
