@@ -2,6 +2,8 @@ package redisbloom
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -50,6 +52,34 @@ func newLocal(scheme bloom.Scheme, shards int) (*Local, error) {
 // Filters returns the filters that make up l, one for each shard. A Local of one
 // shard is one bloom.BloomFilter, with all that it can do.
 func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
+
+// SizeBytes returns the memory that the bits of all shards take.
+func (l *Local) SizeBytes() uint64 { return l.scheme.SizeBytes() * uint64(len(l.shards)) }
+
+// Stats returns what bloom.BloomFilter.Stats does, of all shards together; n and p are those of
+// each shard.
+func (l *Local) Stats() bloom.Stats {
+	all := l.shards[0].Stats()
+	rates := all.EstimatedFalsePositiveRate
+	for _, f := range l.shards[1:] {
+		s := f.Stats()
+		all.M += s.M
+		all.SizeBytes += s.SizeBytes
+		all.Ones += s.Ones
+		if all.EstimatedCount += s.EstimatedCount; all.EstimatedCount < s.EstimatedCount { // a shard is full
+			all.EstimatedCount = math.MaxUint64
+		}
+		rates += s.EstimatedFalsePositiveRate
+	}
+	all.FillRatio = float64(all.Ones) / float64(all.M)
+	all.EstimatedFalsePositiveRate = rates / float64(len(l.shards))
+	return all
+}
+
+// String describes the filter in a line for a log.
+func (l *Local) String() string {
+	return fmt.Sprintf("redisbloom.Local(%v shards=%d)", l.scheme, len(l.shards))
+}
 
 // shardFor returns the filter that a key belongs to.
 func (l *Local) shardFor(key []byte) *bloom.BloomFilter {

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -264,5 +265,33 @@ func TestLargeFilter(t *testing.T) {
 	require.NoError(t, f.Pull(bg, pulled.Filters()...))
 	for i := range pulled.Filters() {
 		require.True(t, pulled.Filters()[i].Equal(local.Filters()[i]))
+	}
+}
+
+// TestLocalStats: the local filter and the one in Redis say the same of themselves.
+func TestLocalStats(t *testing.T) {
+	s := startServer(t)
+	for _, shards := range []int{1, 4} {
+		s.Client.FlushAll(bg)
+		f := open(t, s.Client, "f", 10_000, 0.01, WithShards(shards))
+		local := localWith(t, f, 0, 5000)
+		require.NoError(t, f.Push(bg, local.Filters()...))
+		want, err := f.Stats(bg)
+		require.NoError(t, err)
+		got := local.Stats()
+		require.Equal(t, f.SizeBytes(), local.SizeBytes())
+		require.InDelta(t, float64(want.EstimatedCount), float64(got.EstimatedCount), float64(shards))
+		require.InEpsilon(t, want.EstimatedFalsePositiveRate, got.EstimatedFalsePositiveRate, 0.15, "one from the blocks, one from the count")
+		got.N, got.P = want.N, want.P // of each shard
+		got.EstimatedCount, got.EstimatedFalsePositiveRate = want.EstimatedCount, want.EstimatedFalsePositiveRate
+		require.Equal(t, want, got)
+		require.Contains(t, local.String(), fmt.Sprintf("shards=%d)", shards))
+
+		for _, l := range local.Filters() {
+			for i := range l.Words() {
+				l.Words()[i].Store(math.MaxUint64)
+			}
+		}
+		require.Equal(t, uint64(math.MaxUint64), local.Stats().EstimatedCount)
 	}
 }
