@@ -50,6 +50,11 @@ func kernelOfSplit(b bitArray) strategyID {
 
 // AVX-512 makes a lookup 6 % faster, as its further registers need no VZEROUPPER, but
 // then all that follows runs 2 to 10 % slower, the hash of the next key among it.
+//
+// Package simd/archsimd, with which there would be no call and no assembly, needs
+// GOEXPERIMENT=simd of whoever builds the program. Go 1.26.8 loads a shift's count by a
+// legacy SSE instruction between the AVX ones, which costs some 240 ns a lookup here: it is
+// worth another look when it is no experiment any more, with counts in vectors.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasCX16
 
 //go:noescape
