@@ -160,7 +160,7 @@ func ExampleNewHash64() {
 			h = (h ^ uint64(c)) * 1099511628211
 		}
 		h ^= h >> 32 // FNV alone has poor high bits
-		h *= 0xd6e8feb86659fd93
+		h *= 0x9e3779b185ebca87
 		return h ^ h>>32
 	})
 	f := bloom.MustNew(1000, 0.01, bloom.WithHash(fnv))

@@ -29,7 +29,7 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 // NewHash64 is [NewHash] for a hash of 64 bits, which must all look random. They become
 // h1 as they are, for formats that are defined by them. h2 is made from them:
 //
-//	x = (h1 xor 0x9e3779b97f4a7c15)·0xd6e8feb86659fd93  mod 2^64
+//	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
 //
 // Among n keys another has the whole digest of one of them with probability n/2^64, which

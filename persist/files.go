@@ -52,8 +52,8 @@ type osFiles struct{}
 // An osFile is a temporary file.
 type osFile struct {
 	*os.File
-	old  *os.File // the file that it replaces, or nil
-	lock *os.File // on Windows
+	old *os.File // the file that it replaces, or nil
+	heldLock
 }
 
 func (f osFile) replaces() *os.File { return f.old }
