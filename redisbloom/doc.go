@@ -62,9 +62,9 @@
 //
 // # Other filters in Redis
 //
-// [OpenBitmap] shares the plain bitmaps of other services and libraries,
-// [OpenModule] uses the RedisBloom module, and [NewLocal] is a filter in this
-// process. All of them are a [Set], so that a program can choose by configuration.
+// Package bitmap shares the plain bitmaps of other services and libraries, package
+// module uses the RedisBloom module, and [NewLocal] is a filter in this process. All
+// of them are a [Set], so that a program can choose by configuration.
 //
 // # Concurrency
 //

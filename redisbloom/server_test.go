@@ -26,6 +26,9 @@ var (
 	keyOf        = redistest.KeyOf
 	keysOf       = redistest.KeysOf
 	count        = redistest.Count
+	indices      = redistest.Indices
+	addEach      = redistest.AddEach
+	askEach      = redistest.AskEach
 )
 
 // open opens a filter, which must work.
@@ -34,26 +37,6 @@ func open(t testing.TB, client redis.UniversalClient, name string, n uint64, p f
 	f, err := Open(context.Background(), client, name, n, p, opts...)
 	require.NoError(t, err)
 	return f
-}
-
-// addEach adds keys and returns an answer for each.
-func addEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
-	added := make([]bool, len(keys))
-	n, err := set.AddMany(ctx, keys, added)
-	if n != count(added) {
-		panic("AddMany has miscounted")
-	}
-	return added, err
-}
-
-// askEach asks for keys and returns an answer for each.
-func askEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
-	found := make([]bool, len(keys))
-	n, err := set.ContainsMany(ctx, keys, found)
-	if n != count(found) {
-		panic("ContainsMany has miscounted")
-	}
-	return found, err
 }
 
 // newLocalFilter returns a filter with the layout of one shard.

@@ -2,10 +2,10 @@ package redisbloom
 
 import "context"
 
-// A Set is what all filters of this package have in common, so that a program
+// A Set is what all filters of this module have in common, so that a program
 // can choose by configuration where its filter is: in the process ([Local]), in
-// Redis ([Filter]), in a bitmap that another service owns ([Bitmap]), or in the
-// RedisBloom module ([Module]). All of them are safe for concurrent use.
+// Redis ([Filter]), in a bitmap that another service owns (package bitmap), or in the
+// RedisBloom module (package module). All of them are safe for concurrent use.
 type Set interface {
 	// Add adds a key. It returns true if the key is definitely new and this call
 	// is the one that added it, false if it was probably there already.
@@ -28,7 +28,5 @@ type Set interface {
 
 var (
 	_ Set = (*Filter)(nil)
-	_ Set = (*Bitmap)(nil)
-	_ Set = (*Module)(nil)
 	_ Set = (*Local)(nil)
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/portable"
 )
 
 // defaultStrategy returns the strategy for a rate where the user names none.
@@ -40,7 +40,7 @@ func layoutWith(n uint64, p float64, shards int, opts []bloom.Option) (s bloom.S
 		s, err = bloom.NewScheme(n, p, opts...)
 	}
 	if err == nil {
-		err = checkPortable(s)
+		err = portable.Check(s)
 	}
 	if err != nil {
 		return s, 0, err
@@ -133,18 +133,4 @@ func shardedRate(s bloom.Scheme, mean, p float64) float64 {
 		from, here = to, there
 	}
 	return sum
-}
-
-// checkPortable refuses schemes of which nobody can tell whether other processes find
-// the same positions. The identity ends with the hash; a strategy's name, which may
-// contain anything, comes before.
-func checkPortable(s bloom.Scheme) error {
-	id := s.Identity()
-	switch {
-	case strings.HasPrefix(id[strings.LastIndex(id, " hash="):], " hash=maphash:"):
-		return fmt.Errorf("%w: hash MapHash, whose digests mean nothing outside one process: want Murmur3 or WithKey", bloom.ErrInvalid)
-	case s.Strategy().Name() == "":
-		return fmt.Errorf("%w: a strategy without a name, by which processes tell it from another: want one of NewStrategy with a name", bloom.ErrInvalid)
-	}
-	return nil
 }

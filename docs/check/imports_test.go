@@ -14,6 +14,8 @@ import (
 	_ "github.com/seed3447c163/bloom/persist"
 	_ "github.com/seed3447c163/bloom/prombloom"
 	_ "github.com/seed3447c163/bloom/redisbloom"
+	_ "github.com/seed3447c163/bloom/redisbloom/bitmap"
+	_ "github.com/seed3447c163/bloom/redisbloom/module"
 	_ "github.com/seed3447c163/bloom/rotating"
 	_ "github.com/seed3447c163/bloom/scalable"
 )

@@ -30,6 +30,8 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/persist",
 	"github.com/seed3447c163/bloom/prombloom",
 	"github.com/seed3447c163/bloom/redisbloom",
+	"github.com/seed3447c163/bloom/redisbloom/bitmap",
+	"github.com/seed3447c163/bloom/redisbloom/module",
 	"github.com/seed3447c163/bloom/rotating",
 	"github.com/seed3447c163/bloom/scalable",
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/zeromicro/go-zero/core/logx"
 	gozeroredis "github.com/zeromicro/go-zero/core/stores/redis"
 
-	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/bitmap"
 	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
 
@@ -32,9 +32,9 @@ func TestGoZeroShares(t *testing.T) {
 	store, err := gozeroredis.NewRedis(gozeroredis.RedisConf{Host: s.addr, Type: gozeroredis.NodeType})
 	require.NoError(t, err)
 	theirs := gozero.New(store, "shared", bits)
-	layout, err := redisbloom.GoZero(bits)
+	layout, err := bitmap.GoZero(bits)
 	require.NoError(t, err)
-	ours, err := redisbloom.OpenBitmap(s.client, "shared", layout)
+	ours, err := bitmap.Open(s.client, "shared", layout)
 	require.NoError(t, err)
 
 	key := func(i int) []byte { return fmt.Append(nil, "key ", i) }

@@ -1,7 +1,8 @@
-package redisbloom
+package module
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -12,12 +13,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/interop/rebloom"
 )
 
-// A fakeModule is a server that speaks the few commands of the RedisBloom module
-// that Module uses, with exact sets in place of filters: the module itself is not
-// in Debian. It answers as the module's documentation says, in RESP2, or in RESP3 to
-// clients that ask for it.
+// A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that
+// speaks the few commands of it that this package uses, with exact sets in place of
+// filters. It answers as the module's documentation says, in RESP2, or in RESP3 to
+// clients that ask for it. Of a filter that was recorded with the real module, see
+// recording_test.go, it plays the answers that were recorded.
 type fakeModule struct {
 	mu      sync.Mutex
 	filters map[string]*fakeFilter
@@ -27,9 +31,64 @@ type fakeModule struct {
 }
 
 type fakeFilter struct {
+	other      bool // a key of another type
 	capacity   int
 	nonScaling bool
 	items      map[string]bool
+	chunks     []rebloom.Chunk // of BF.SCANDUMP
+	recorded   *recording
+}
+
+// reserved makes what BF.RESERVE does.
+func reserved(args []string) *fakeFilter {
+	f := &fakeFilter{items: make(map[string]bool)}
+	p, _ := strconv.ParseFloat(args[2], 64)
+	f.capacity, _ = strconv.Atoi(args[3])
+	var opts []rebloom.Option
+	switch args[4] {
+	case "NONSCALING":
+		f.nonScaling = true
+		opts = append(opts, rebloom.WithoutScaling())
+	case "EXPANSION":
+		times, _ := strconv.Atoi(args[5])
+		opts = append(opts, rebloom.WithExpansion(uint32(times)))
+	}
+	same, err := rebloom.New(uint64(f.capacity), p, opts...)
+	if err != nil {
+		panic(err)
+	}
+	for c := range same.Chunks() {
+		f.chunks = append(f.chunks, rebloom.Chunk{Iterator: c.Iterator, Data: bytes.Clone(c.Data)})
+	}
+	return f
+}
+
+// has answers BF.MEXISTS.
+func (f *fakeFilter) has(item string) bool {
+	switch {
+	case f == nil || f.other:
+		return false
+	case f.recorded != nil:
+		return f.recorded.has(item)
+	}
+	return f.items[item]
+}
+
+const wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
+
+// scan answers BF.SCANDUMP.
+func (f *fakeFilter) scan(iterator string) string {
+	next := 0
+	for i, c := range f.chunks {
+		if fmt.Sprint(c.Iterator) == iterator {
+			next = i + 1
+		}
+	}
+	if next == len(f.chunks) {
+		return "*2\r\n:0\r\n$0\r\n\r\n"
+	}
+	c := f.chunks[next]
+	return fmt.Sprintf("*2\r\n:%d\r\n$%d\r\n%s\r\n", c.Iterator, len(c.Data), c.Data)
 }
 
 func startFakeModule(t *testing.T) (*fakeModule, string) {
@@ -171,12 +230,14 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 	case "CLIENT":
 		return "+OK\r\n"
 	case "BF.RESERVE":
-		if f.filters[args[1]] != nil {
+		switch filter := f.filters[args[1]]; {
+		case filter != nil && filter.other:
+			return wrongType
+		case filter != nil:
 			return "-ERR item exists\r\n"
 		}
-		capacity, _ := strconv.Atoi(args[3])
 		f.expiry = ""
-		f.filters[args[1]] = &fakeFilter{capacity: capacity, nonScaling: args[len(args)-1] == "NONSCALING", items: make(map[string]bool)}
+		f.filters[args[1]] = reserved(args)
 		return "+OK\r\n"
 	case "EXISTS":
 		if f.filters[args[1]] != nil {
@@ -186,6 +247,17 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 	case "PEXPIRE":
 		f.expiry = args[2]
 		return ":1\r\n"
+	case "BF.SCANDUMP", "BF.INFO", "BF.INSERT":
+		switch filter := f.filters[args[1]]; {
+		case filter == nil:
+			return "-ERR not found\r\n"
+		case filter.other:
+			return wrongType
+		case command == "BF.SCANDUMP":
+			return filter.scan(args[2])
+		}
+	}
+	switch command {
 	case "BF.INFO":
 		capacity := f.filters[args[1]].capacity
 		if *resp3 {
@@ -194,9 +266,6 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		return fmt.Sprintf("*4\r\n+Capacity\r\n:%d\r\n+Number of filters\r\n:1\r\n", capacity)
 	case "BF.INSERT":
 		filter := f.filters[args[1]]
-		if filter == nil {
-			return "-ERR not found\r\n"
-		}
 		if args[2] != "NOCREATE" || args[3] != "ITEMS" {
 			return "-ERR syntax\r\n"
 		}
@@ -213,8 +282,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 	case "BF.MEXISTS":
 		var answers []string
 		for _, item := range args[2:] {
-			filter := f.filters[args[1]]
-			answers = append(answers, boolean(filter != nil && filter.items[item]))
+			answers = append(answers, boolean(f.filters[args[1]].has(item)))
 		}
 		return fmt.Sprintf("*%d\r\n%s", len(answers), strings.Join(answers, ""))
 	}

@@ -1,4 +1,4 @@
-package redisbloom
+package bitmap
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{Index: func(
 }})
 
 // RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k to
-// a key, for [OpenBitmap]. The bitmap of the filter that rueidisprob calls name has
+// a key, for [Open]. The bitmap of the filter that rueidisprob calls name has
 // the key "{name}". rueidisprob computes m = ceil(-n·ln p / (ln 2)²) and
 // k = round(m/n·ln 2). It also counts, in "{name}:c", the adds that changed a bit;
 // those made here are not counted.
@@ -35,10 +35,10 @@ type goZero uint64
 const goZeroK = 14
 
 // GoZero returns the layout of go-zero's bloom.New(store, key, bits), for
-// [OpenBitmap]: 14 bits to a key.
+// [Open]: 14 bits to a key.
 func GoZero(bits uint64) (Positions, error) {
-	if bits == 0 || bits > maxValueBits {
-		return nil, fmt.Errorf("%w: %d bits, want 1 to %d", bloom.ErrInvalid, bits, uint64(maxValueBits))
+	if bits == 0 || bits > maxBits {
+		return nil, fmt.Errorf("%w: %d bits, want 1 to %d", bloom.ErrInvalid, bits, uint64(maxBits))
 	}
 	return goZero(bits), nil
 }

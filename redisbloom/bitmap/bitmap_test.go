@@ -1,14 +1,29 @@
-package redisbloom
+package bitmap
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
+)
+
+var (
+	bg          = context.Background()
+	startServer = redistest.Start
+	keyOf       = redistest.KeyOf
+	keysOf      = redistest.KeysOf
+	count       = redistest.Count
+	addEach     = redistest.AddEach
+	askEach     = redistest.AskEach
 )
 
 const fox = "The quick brown fox jumps over the lazy dog"
@@ -51,7 +66,7 @@ func TestBitmapLayouts(t *testing.T) {
 		for key, positions := range c.want {
 			t.Run(name+"/"+key, func(t *testing.T) {
 				s.Client.FlushAll(bg)
-				b, err := OpenBitmap(s.Client, "{theirs}", c.positions)
+				b, err := Open(s.Client, "{theirs}", c.positions)
 				require.NoError(t, err)
 				found, err := b.Contains(bg, []byte(key))
 				require.NoError(t, err)
@@ -106,7 +121,7 @@ func setBits(t testing.TB, client *redis.Client, key string) []int64 {
 // TestBitmapHoldsKeys fills the Java article's filter with as many keys as it is for.
 func TestBitmapHoldsKeys(t *testing.T) {
 	s := startServer(t)
-	b, err := OpenBitmap(s.Client, "f", javaArticle(t))
+	b, err := Open(s.Client, "f", javaArticle(t))
 	require.NoError(t, err)
 	added, err := addEach(bg, b, keysOf(0, 3000))
 	require.NoError(t, err)
@@ -144,7 +159,7 @@ func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
 
 func TestUnevenPositions(t *testing.T) {
 	s := startServer(t)
-	b, err := OpenBitmap(s.Client, "f", uneven{})
+	b, err := Open(s.Client, "f", uneven{})
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisbloom: 3 positions for a key and 1 for another, want as many", func() {
 		addEach(bg, b, [][]byte{nil, []byte("ab")})
@@ -158,7 +173,8 @@ func TestBadBitmaps(t *testing.T) {
 	require.NoError(t, err)
 	large, err := bloom.NewScheme(1e10, 0.1)
 	require.NoError(t, err)
-	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(nameless))
+	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(
+		bloom.NewStrategy("", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		text      string
@@ -177,12 +193,12 @@ func TestBadBitmaps(t *testing.T) {
 		{"no position for a key", "f", odd{}, nil},
 		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
 	} {
-		_, err := OpenBitmap(client, c.key, c.positions, c.opts...)
+		_, err := Open(client, c.key, c.positions, c.opts...)
 		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
 		require.ErrorContains(t, err, c.text)
 	}
 	for _, positions := range []Positions{large, &large} {
-		_, err = OpenBitmap(client, "f", positions)
+		_, err = Open(client, "f", positions)
 		require.ErrorIs(t, err, bloom.ErrTooLarge)
 	}
 	_, err = GoZero(0)
@@ -191,4 +207,58 @@ func TestBadBitmaps(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = RueidisProb(0, 7)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
+}
+
+// TestLookupsDoNotWait: there is no replica, but nothing to confirm either.
+func TestLookupsDoNotWait(t *testing.T) {
+	s := startServer(t)
+	b, err := Open(s.Client, "b", javaArticle(t), WithWait(1, time.Millisecond))
+	require.NoError(t, err)
+	found, err := b.Contains(bg, keyOf(0))
+	require.NoError(t, err)
+	require.False(t, found)
+	_, err = b.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, redisbloom.ErrReplicas)
+	added, err := addEach(bg, b, keysOf(1, 1200))
+	require.ErrorIs(t, err, redisbloom.ErrReplicas)
+	require.Greater(t, count(added), 1150, "the answers are valid all the same")
+	failed, ok := errors.AsType[*redisbloom.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 1199), failed.Unconfirmed)
+	require.Empty(t, failed.NotAdded)
+	found, err = b.Contains(bg, keyOf(0))
+	require.NoError(t, err)
+	require.True(t, found)
+}
+
+// TestFailedAdds: the keys of a command without an answer may be in the bitmap, those of
+// one that was refused are not, and neither are those behind it.
+func TestFailedAdds(t *testing.T) {
+	s := startServer(t)
+	s.Client.LPush(bg, "list", 1)
+	b, err := Open(s.Client, "list", javaArticle(t))
+	require.NoError(t, err)
+	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
+	require.ErrorIs(t, err, redisbloom.ErrMismatch)
+	require.NotErrorIs(t, err, redisbloom.ErrUnknown)
+	failed, ok := errors.AsType[*redisbloom.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 1200), failed.NotAdded)
+	_, err = b.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, redisbloom.ErrMismatch)
+
+	p := redistest.StartProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, DisableIdentity: true})
+	t.Cleanup(func() { client.Close() })
+	b, err = Open(client, "f", javaArticle(t))
+	require.NoError(t, err)
+	_, err = b.Contains(bg, keyOf(0)) // so that there is a connection
+	require.NoError(t, err)
+	p.CutEvery.Store(1)
+	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
+	require.ErrorIs(t, err, redisbloom.ErrUnknown)
+	failed, ok = errors.AsType[*redisbloom.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 500), failed.Unknown)
+	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
 }
