@@ -1,0 +1,166 @@
+package window
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+)
+
+// Add adds a key. It returns true if the key is definitely not remembered and this call is the
+// one that added it, false if it is probably remembered: it was added in the last window, or
+// in the rest of the generation before. Of any number of processes that add the same key at
+// the same time, exactly one gets true; unless adding other keys has set all its bits before,
+// an ordinary false positive, and then none does. A key that is remembered is not renewed.
+//
+// One round trip, the first add of a handle one more. If the reply is lost, the same command is
+// sent again, up to three times, and gets the same reply. If none comes, the error is a
+// [redisbloom.AddError] that wraps [redisbloom.ErrUnknown]. It wraps [redisbloom.ErrLost] if
+// the filter is gone or has gone back to an older value; nothing was added then, unless the
+// key is in Unknown.
+func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
+	return f.one(ctx, f.AddMany, key)
+}
+
+// AddString is [Filter.Add] for a string.
+func (f *Filter) AddString(ctx context.Context, key string) (added bool, err error) {
+	return f.Add(ctx, []byte(key))
+}
+
+func (f *Filter) one(ctx context.Context, many func(context.Context, [][]byte, []bool) (int, error), key []byte) (bool, error) {
+	count, err := many(ctx, [][]byte{key}, nil)
+	return count == 1, err
+}
+
+// AddMany adds keys as [Filter.Add] does one after the other, in one round trip for each 500.
+// It returns how many of them were definitely not remembered; if added is not nil, added[i]
+// becomes what Add of keys[i] would return. Of equal keys in one batch, the first is the new
+// one. It panics if added is neither nil nor as long as keys.
+//
+// If the error is not nil, it is a [redisbloom.AddError], which says which keys have no
+// answer; the answers of the others are valid, and counted.
+func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
+	checkAnswers(keys, added)
+	var failed redisbloom.AddError
+	for first := 0; first < len(keys); first += batchKeys {
+		last := min(first+batchKeys, len(keys))
+		reply, confirmed, unknown, err := f.add(ctx, keys[first:last])
+		if err != nil {
+			failed.Err = err
+		}
+		if reply != "" {
+			count += spread(reply, last-first, first, added)
+			if !confirmed {
+				failed.Unconfirmed = appendRange(failed.Unconfirmed, first, last)
+			}
+			continue
+		}
+		if unknown {
+			failed.Unknown = appendRange(failed.Unknown, first, last)
+			first = last
+		}
+		failed.NotAdded = appendRange(failed.NotAdded, first, len(keys))
+		break
+	}
+	if failed.Err != nil {
+		return count, &failed
+	}
+	return count, nil
+}
+
+// sendAgain is after which times a command is sent again whose reply was lost.
+var sendAgain = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond}
+
+// add sends one command that adds. Without a reply, unknown says that it may have been executed.
+func (f *Filter) add(ctx context.Context, keys [][]byte) (reply string, confirmed, unknown bool, err error) {
+	l := f.life.Load()
+	if l.lost.Load() {
+		return "", false, false, f.noticed()
+	}
+	if err := ctx.Err(); err != nil {
+		return "", false, false, send.Explain(f.name, err)
+	}
+	s, err := f.claim(ctx, l)
+	if err != nil {
+		return "", false, false, err
+	}
+	var a *lane
+	select {
+	case a = <-l.idle:
+	case <-ctx.Done():
+		return "", false, false, send.Explain(f.name, ctx.Err())
+	}
+	defer func() { l.idle <- a }()
+	// Should an earlier command of the lane still be on its way, the script refuses it after this one.
+	a.number++
+	args := f.common(l, s.at, s.at+laneAt-1, l.owner, s.least(), s.at+8, a.at, a.at+laneBytes-1, a.number, f.pack(keys))
+	for try := 0; ; try++ {
+		verb, text := "EVALSHA", f.scripts.add.sha
+		cmd := redis.NewCmd(ctx, f.call(verb, text, args)...)
+		command := &send.Command{Key: f.name, Cmd: send.Once{Cmd: cmd}}
+		stopped := f.sender.Add(ctx, []*send.Command{command})
+		if stopped == nil && isMissing(cmd.Err()) {
+			cmd = redis.NewCmd(ctx, f.call("EVAL", f.scripts.add.source, args)...)
+			command = &send.Command{Key: f.name, Cmd: send.Once{Cmd: cmd}}
+			stopped = f.sender.Add(ctx, []*send.Command{command})
+		}
+		if stopped != nil {
+			return "", false, true, send.Explain(f.name, stopped)
+		}
+		reply, err := cmd.Text()
+		if err == nil {
+			if len(reply) < 8+(len(keys)+7)/8 {
+				return "", false, true, fmt.Errorf("redisbloom/window: key %q: a reply of %d bytes to %d keys", f.name, len(reply), len(keys))
+			}
+			s.see(math.Float64frombits(binary.LittleEndian.Uint64([]byte(reply))))
+			err = f.sender.Confirmed(command)
+			return reply[8:], err == nil, false, err
+		}
+		if !send.NotExecuted(err) {
+			unknown = true
+		}
+		if !unknown || send.IsReply(err) || try == len(sendAgain) {
+			return "", false, unknown, f.explain(l, err)
+		}
+		select {
+		case <-time.After(sendAgain[try]):
+		case <-ctx.Done():
+			return "", false, true, send.Explain(f.name, errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
+// spread reads a bit for each of so many answers, and counts those that are true.
+func spread(reply string, n, first int, answers []bool) (count int) {
+	for i := range n {
+		yes := reply[i/8]>>(i%8)&1 == 1
+		if answers != nil {
+			answers[first+i] = yes
+		}
+		if yes {
+			count++
+		}
+	}
+	return count
+}
+
+func appendRange(dst []int, from, to int) []int {
+	for i := from; i < to; i++ {
+		dst = append(dst, i)
+	}
+	return dst
+}
+
+func checkAnswers(keys [][]byte, answers []bool) {
+	if answers != nil && len(answers) != len(keys) {
+		panic("redisbloom/window: answers are neither nil nor as long as keys")
+	}
+	clear(answers)
+}

@@ -1,0 +1,68 @@
+package window
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
+)
+
+// BenchmarkAgainstPlain adds fresh keys and asks for absent ones, in batches of 100, by turns
+// with a plain filter for as many keys, and with one for each generations. The metrics are
+// medians: microseconds a key of the whole call, and how many times the plain filter's speed.
+func BenchmarkAgainstPlain(b *testing.B) {
+	s := redistest.Start(b)
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, PoolSize: 1})
+	defer client.Close()
+	const n, p, size = 100_000, 0.01, 100
+	plain, err := redisbloom.Open(bg, client, "plain", n, p, redisbloom.WithFront(0))
+	require.NoError(b, err)
+	for _, generations := range []int{1, 4} {
+		s.Client.Del(bg, "w", "clock")
+		setClock(b, s, start)
+		full := open(b, client, n, p, time.Hour, generations, testClock)
+		for g := range generations { // the generations before this one are full
+			setClock(b, s, start+int64(g)*full.plan.millis())
+			_, err := full.AddMany(bg, redistest.KeysOf(g*n/generations, (g+1)*n/generations), nil)
+			require.NoError(b, err)
+		}
+		setClock(b, s, start+int64(generations)*full.plan.millis())
+		for _, op := range []string{"add", "ask"} {
+			b.Run(op+"/generations="+string(rune('0'+generations)), func(b *testing.B) {
+				filters := []redisbloom.Set{plain, full}
+				times := make([][]time.Duration, len(filters))
+				next := 10_000_000
+				for b.Loop() {
+					keys := redistest.KeysOf(next, next+size)
+					next += size
+					for i, f := range filters {
+						began := time.Now()
+						var err error
+						if op == "add" {
+							_, err = f.AddMany(bg, keys, nil)
+						} else {
+							_, err = f.ContainsMany(bg, keys, nil)
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
+						times[i] = append(times[i], time.Since(began))
+					}
+				}
+				var medians []float64
+				for _, t := range times {
+					slices.Sort(t)
+					medians = append(medians, float64(t[len(t)/2].Nanoseconds())/1000/size)
+				}
+				b.ReportMetric(medians[0], "plain-µs/key")
+				b.ReportMetric(medians[1], "window-µs/key")
+				b.ReportMetric(medians[0]/medians[1], "x-plain")
+			})
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package window
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// An Option changes what Open would choose by itself.
+type Option func(*options)
+
+type options struct {
+	bloom    []bloom.Option
+	replicas int
+	wait     time.Duration
+	clock    string // of the scripts: for tests
+}
+
+// WithBloom passes options on to the filters of the generations: seed or secret key, and one
+// of the strategies Blocked1, Blocked2, Blocked4 and Blocked8. All who open the filter must
+// agree on them. [bloom.WithMaxBytes] limits what the whole value takes.
+func WithBloom(opts ...bloom.Option) Option {
+	return func(o *options) { o.bloom = append(o.bloom, opts...) }
+}
+
+// WithWait makes an add return only when this many replicas have confirmed it, or with
+// [redisbloom.ErrReplicas] after the timeout, as the option of that name in package
+// redisbloom does. The timeout must be shorter than the client's ReadTimeout.
+func WithWait(replicas int, timeout time.Duration) Option {
+	return func(o *options) { o.replicas, o.wait = replicas, timeout }
+}
+
+func newOptions(opts []Option) (options, error) {
+	o := options{clock: serverClock}
+	for i, opt := range opts {
+		if opt == nil {
+			return o, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
+		opt(&o)
+	}
+	return o, nil
+}
+
+// maxGenerations is more than anyone should want: a lookup asks each.
+const maxGenerations = 1000
+
+// A plan is what a filter is to keep, and what follows from it.
+type plan struct {
+	n           uint64
+	p           float64
+	window      time.Duration
+	generations int
+}
+
+func (p plan) validate() error {
+	switch {
+	case p.generations < 1 || p.generations > maxGenerations:
+		return fmt.Errorf("%w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
+	case p.window < time.Duration(p.generations)*time.Millisecond:
+		return fmt.Errorf("%w: window = %v, want at least 1ms for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
+	case !(p.p > 0 && p.p < 1):
+		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
+	}
+	return nil
+}
+
+// millis returns how long a generation is, in milliseconds: rounded up, so that all of them
+// together are no shorter than the window.
+func (p plan) millis() int64 {
+	each := time.Duration(p.generations) * time.Millisecond
+	return int64(p.window/each + min(p.window%each, 1))
+}
+
+// scheme returns that of a generation. One more of them than in the window may be asked, and
+// all must not err at more than p together.
+func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
+	g := uint64(p.generations)
+	rate := p.p / float64(p.generations+1)
+	strategy := bloom.Blocked8
+	switch { // as for a plain filter in Redis: the fewest words that cost at most half more memory
+	case rate >= 1e-4:
+		strategy = bloom.Blocked2
+	case rate >= 1e-6:
+		strategy = bloom.Blocked4
+	}
+	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(strategy)}, opts...)...)
+	if err != nil {
+		return s, err
+	}
+	if wordsOf(s.Strategy()) == 0 {
+		return s, fmt.Errorf("%w: strategy %q, want one of the Blocked ones, which have all bits of a key in one block of 512", bloom.ErrInvalid, s.Strategy().Name())
+	}
+	if err := s.Portable(); err != nil {
+		return s, err
+	}
+	return s, nil
+}
+
+// wordsOf returns in how many words of a block a strategy has the bits of a key, at most, and
+// 0 if they are not in one block.
+func wordsOf(s bloom.Strategy) int {
+	switch s {
+	case bloom.Blocked1:
+		return 1
+	case bloom.Blocked2:
+		return 2
+	case bloom.Blocked4:
+		return 4
+	case bloom.Blocked8:
+		return 8
+	}
+	return 0
+}
