@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"unsafe"
 )
 
 // The sizes: at 1 %, 12 kB, in the first-level cache, and 48 MB, beyond the last.
@@ -97,9 +96,6 @@ func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilt
 		}
 	}
 }
-
-// oneIf is 1 for true, without a branch, which for mixed answers would be mispredicted.
-func oneIf(yes bool) uint64 { return uint64(*(*uint8)(unsafe.Pointer(&yes))) }
 
 func absent(i, _ uint64) uint64  { return i }
 func present(i, n uint64) uint64 { return reduce(mix(^i), n) }

@@ -128,7 +128,7 @@ func bitsOf(s bloom.Strategy, p Point) error {
 		f.Add(key(uint64(i)))
 		want := slices.Compact(slices.Sorted(slices.Values(positions[i])))
 		if got := f.Stats().Ones; got != uint64(len(want)) {
-			return fmt.Errorf("Add of key %q sets %d bits, and its positions are %v", key(uint64(i)), got, positions[i])
+			return fmt.Errorf("adding key %q sets %d bits, and its positions are %v", key(uint64(i)), got, positions[i])
 		}
 		if !f.Contains(key(uint64(i))) {
 			return fmt.Errorf("key %q was added and is missed", key(uint64(i)))
@@ -159,7 +159,7 @@ func rate(s bloom.Strategy, p Point) error {
 	params := f.Params()
 	promised := f.Strategy().FalsePositiveRate(params.M, params.K, p.N)
 	if !(promised <= p.P*(1+1e-9)) {
-		return fmt.Errorf("New chooses m = %d and k = %d, whose promised rate is %v", params.M, params.K, promised)
+		return fmt.Errorf("for m = %d and k = %d, as New chooses, the promised rate is %v", params.M, params.K, promised)
 	}
 	hits, next, number := make([]float64, filters), digests(1), uint64(0)
 	for i := range hits {

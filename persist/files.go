@@ -53,7 +53,8 @@ type osFiles struct{}
 type osFile struct {
 	*os.File
 	old *os.File // the file that it replaces, or nil
-	heldLock
+	//lint:ignore U1000 it is for Windows
+	lock *os.File
 }
 
 func (f osFile) replaces() *os.File { return f.old }

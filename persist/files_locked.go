@@ -11,9 +11,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
-// heldLock is what Windows needs: here the lock is on the replaced file itself.
-type heldLock struct{}
-
 // create makes the file path.unfinished and locks it until it is closed. The name is
 // always the same, so that processes which are killed while they write leave at
 // most one such file behind, and the lock tells whether its owner is alive.

@@ -10,9 +10,6 @@ import (
 	"os"
 )
 
-// heldLock is what Windows needs.
-type heldLock struct{}
-
 // create makes a file with a name that nobody else has. It locks nothing: where
 // there are no mapped files, the last of two Saves stays.
 func (osFiles) create(path string) (tempFile, error) {

@@ -13,9 +13,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// heldLock is the open file that is the lock of a path.
-type heldLock struct{ lock *os.File }
-
 // shareAll lets others read, write, rename and replace a file that we have open.
 // os.Open does not let them do the last two.
 const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE

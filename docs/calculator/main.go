@@ -140,3 +140,22 @@ func askJS(args []js.Value) (any, error) {
 	}
 	return opened.ContainsString(args[0].String()), nil
 }
+
+// maxSmall is the largest filter whose bits are drawn.
+const maxSmall = 1 << 12
+
+// filter makes a small filter.
+func filter(name string, n uint64, p float64) (*bloom.BloomFilter, error) {
+	s, err := strategyNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := bloom.NewScheme(n, p, bloom.WithStrategy(s))
+	if err != nil {
+		return nil, err
+	}
+	if m := scheme.Params().M; m > maxSmall {
+		return nil, fmt.Errorf("m = %d bits are too many to be drawn, want at most %d", m, maxSmall)
+	}
+	return scheme.Filter()
+}

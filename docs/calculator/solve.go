@@ -168,25 +168,6 @@ func curve(name string, m uint64, k int, n uint64, steps int) ([]float64, error)
 	return rates, nil
 }
 
-// maxSmall is the largest filter whose bits are drawn.
-const maxSmall = 1 << 12
-
-// filter makes a small filter.
-func filter(name string, n uint64, p float64) (*bloom.BloomFilter, error) {
-	s, err := strategyNamed(name)
-	if err != nil {
-		return nil, err
-	}
-	scheme, err := bloom.NewScheme(n, p, bloom.WithStrategy(s))
-	if err != nil {
-		return nil, err
-	}
-	if m := scheme.Params().M; m > maxSmall {
-		return nil, fmt.Errorf("m = %d bits are too many to be drawn, want at most %d", m, maxSmall)
-	}
-	return scheme.Filter()
-}
-
 // open reads a filter of the library's own format, and describes it.
 func open(data []byte) (*bloom.BloomFilter, [][2]string, error) {
 	f, err := bloom.Read(bytes.NewReader(data))
