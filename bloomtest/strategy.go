@@ -159,7 +159,7 @@ func rate(s bloom.Strategy, p Point) error {
 	params := f.Params()
 	promised := f.Strategy().FalsePositiveRate(params.M, params.K, p.N)
 	if !(promised <= p.P*(1+1e-9)) {
-		return fmt.Errorf("for m = %d and k = %d, as New chooses, the promised rate is %v", params.M, params.K, promised)
+		return fmt.Errorf("m = %d and k = %d are chosen, whose promised rate is %v", params.M, params.K, promised)
 	}
 	hits, next, number := make([]float64, filters), digests(1), uint64(0)
 	for i := range hits {
