@@ -36,6 +36,8 @@ type fakeFilter struct {
 	nonScaling bool
 	items      map[string]bool
 	chunks     []rebloom.Chunk // of BF.SCANDUMP
+	scanned    func()          // after each
+	expires    bool
 	recorded   *recording
 }
 
@@ -246,7 +248,39 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		return ":0\r\n"
 	case "PEXPIRE":
 		f.expiry = args[2]
+		if filter := f.filters[args[1]]; filter != nil {
+			filter.expires = true
+		}
 		return ":1\r\n"
+	case "PERSIST":
+		if filter := f.filters[args[1]]; filter != nil {
+			filter.expires = false
+		}
+		return ":1\r\n"
+	case "RENAME":
+		if f.filters[args[1]] == nil {
+			return "-ERR no such key\r\n"
+		}
+		f.filters[args[2]] = f.filters[args[1]]
+		delete(f.filters, args[1])
+		return "+OK\r\n"
+	case "UNLINK":
+		delete(f.filters, args[1])
+		return ":1\r\n"
+	case "BF.LOADCHUNK":
+		filter := f.filters[args[1]]
+		switch {
+		case filter == nil && args[2] == "1":
+			filter = new(fakeFilter)
+			f.filters[args[1]] = filter
+		case filter == nil:
+			return "-ERR not found\r\n"
+		case filter.other:
+			return wrongType
+		}
+		iterator, _ := strconv.ParseInt(args[2], 10, 64)
+		filter.chunks = append(filter.chunks, rebloom.Chunk{Iterator: iterator, Data: []byte(args[3])})
+		return "+OK\r\n"
 	case "BF.SCANDUMP", "BF.INFO", "BF.INSERT":
 		switch filter := f.filters[args[1]]; {
 		case filter == nil:
@@ -254,6 +288,9 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		case filter.other:
 			return wrongType
 		case command == "BF.SCANDUMP":
+			if filter.scanned != nil {
+				defer filter.scanned()
+			}
 			return filter.scan(args[2])
 		}
 	}

@@ -180,7 +180,7 @@ func (f *Filter) dump(ctx context.Context, iterator int64) (rebloom.Chunk, error
 	if pair, ok := v.([]any); ok && len(pair) == 2 {
 		next, isInt := pair[0].(int64)
 		data, isText := pair[1].(string)
-		if isInt && isText {
+		if isInt && (isText || next == 0) { // the last one has no bytes
 			return rebloom.Chunk{Iterator: next, Data: []byte(data)}, nil
 		}
 	}
