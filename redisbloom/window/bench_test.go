@@ -22,6 +22,7 @@ func BenchmarkAgainstPlain(b *testing.B) {
 	const n, p, size = 100_000, 0.01, 100
 	plain, err := redisbloom.Open(bg, client, "plain", n, p, redisbloom.WithFront(0))
 	require.NoError(b, err)
+	next := 10_000_000
 	for _, generations := range []int{1, 4} {
 		s.Client.Del(bg, "w", "clock")
 		setClock(b, s, start)
@@ -36,7 +37,6 @@ func BenchmarkAgainstPlain(b *testing.B) {
 			b.Run(op+"/generations="+string(rune('0'+generations)), func(b *testing.B) {
 				filters := []redisbloom.Set{plain, full}
 				times := make([][]time.Duration, len(filters))
-				next := 10_000_000
 				for b.Loop() {
 					keys := redistest.KeysOf(next, next+size)
 					next += size

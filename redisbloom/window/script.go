@@ -78,14 +78,15 @@ if moved then call('SETRANGE', K, ARGV[1], pk('<dd', gen, shift)) end
 // A key is where its record begins and ends, in decimals with their length before, and for
 // each of its words the offset in a place and a mask in two halves of 32 bits.
 const scriptKeys = `
-local old, out, n, byte, w, pos, len = gen - GENERATIONS, {}, 0, 0, 1, 1, #data
+local out, n, byte, w, pos, len, places = {}, 0, 0, 1, 1, #data, {}
+for age = 0, GENERATIONS do places[age] = 9 + 64 * ((gen - age) % PLACES) end
 while pos < len do
   local from, to, WORDS
   from, to, WORDS, pos = up('<Bc0Bc0FORMAT', data, pos)
   local v = call('GETRANGE', K, from, to)
   local stamp, seen = up('<d', v), false
-  for g = old, stamp do
-    local at = 9 + 64 * (g % PLACES)
+  for age = gen - stamp, GENERATIONS do
+    local at = places[age]
     local x, y
     TEST
   end
@@ -98,12 +99,27 @@ if w > 1 then out[n + 1] = char(byte) end
 
 // A record that was last written in this generation gets the span from the first to the last
 // word; an older one is written anew, without what has ended since.
+//
+// scriptSpan is for any number of words, scriptTwoWords for two, which is faster: they are taken
+// out with what is between them, and put back, by a format for each distance.
+const (
+	scriptSpan     = `call('SETRANGE', K, decimal('%d', from + (at + i1 - 1)), SPAN)`
+	scriptTwoWords = `if i2 - i1 == 8 then
+        local p, q, r, t = up('<i4i4i4i4', v, at + i1)
+        call('SETRANGE', K, decimal('%d', from + (at + i1 - 1)), pk('<i4i4i4i4', bor(p, a1), bor(q, b1), bor(r, a2), bor(t, b2)))
+      else
+        local format = formats[i2 - i1]
+        local p, q, between, r, t = up(format, v, at + i1)
+        call('SETRANGE', K, decimal('%d', from + (at + i1 - 1)), pk(format, bor(p, a1), bor(q, b1), between, bor(r, a2), bor(t, b2)))
+      end`
+)
+
 const scriptWrite = `if not seen then
     byte = byte + w
     local x, y
     if stamp == gen then
-      local at = 9 + 64 * (gen % PLACES)
-      call('SETRANGE', K, from + (at + i1 - 1), SPAN)
+      local at = places[0]
+      CURRENT
     else
       local r = {pk('<d', gen)}
       for q = 0, GENERATIONS do
@@ -188,12 +204,20 @@ func newScripts(generations, words int, clock string) scripts {
 		fresh = append(fresh, word.Replace("pk('<i4i4', aN, bN)"))
 	}
 	fresh = append(fresh, fmt.Sprintf("rep('\\0', 56 - i%d)", words))
-	write := strings.NewReplacer("SPAN", strings.Join(span, " .. "), "FRESH", strings.Join(fresh, " .. ")).Replace(scriptWrite)
+	current := scriptSpan
+	if words == 2 {
+		current = scriptTwoWords
+	}
+	write := strings.Replace(scriptWrite, "CURRENT", current, 1)
+	write = strings.NewReplacer("SPAN", strings.Join(span, " .. "), "FRESH", strings.Join(fresh, " .. ")).Replace(write)
 	put := `
 local function put(v, at, a, b)
   local x, y = up('<i4i4', v, at)
   return pk('<i4i4', bor(x, a), bor(y, b))
 end
+local decimal = string.format -- faster than to leave it to the call
+local formats = {[16] = '<i4i4c8i4i4', [24] = '<i4i4c16i4i4', [32] = '<i4i4c24i4i4',
+  [40] = '<i4i4c32i4i4', [48] = '<i4i4c40i4i4', [56] = '<i4i4c48i4i4'}
 `
 	values := strings.NewReplacer(
 		"GENERATIONS", strconv.Itoa(generations), "PLACES", strconv.Itoa(generations+1), "SLOT", strconv.Itoa(slotBytes),
