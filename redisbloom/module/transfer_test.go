@@ -113,6 +113,7 @@ func TestPushWithoutReply(t *testing.T) {
 		fake, addr := startFakeModule(t)
 		p := startProxy(t, addr)
 		client := redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 1})
+		fake.replies = map[string]string{"UNLINK": "-ERR nobody is left to do it\r\n"}
 		p.CutEvery.Store(cut + 1)
 		err := Push(bg, client, "f", local)
 		client.Close()
