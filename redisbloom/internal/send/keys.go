@@ -1,7 +1,7 @@
 package send
 
 // BatchKeys is the most keys that one command holds. Redis does nothing else while it
-// executes a command: about 1 ms for this many bits of them.
+// executes a command: about 1 ms for this many.
 const BatchKeys = 500
 
 // Indices returns first ... last-1: the keys of an AddError.
