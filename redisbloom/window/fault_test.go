@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -244,6 +245,72 @@ func TestContexts(t *testing.T) {
 	added, err := f.AddString(bg, "a")
 	require.NoError(t, err)
 	require.True(t, added)
+}
+
+// TestCanceled: no reply while anybody waits is unknown. What was on its way arrives late, and does no harm.
+func TestCanceled(t *testing.T) {
+	s := redistest.Start(t)
+	p := redistest.StartProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr})
+	defer client.Close()
+	f := open(t, client, 1000, 1e-6, time.Hour, 4)
+	_, err := f.AddString(bg, "before")
+	require.NoError(t, err)
+	var sending atomic.Pointer[context.CancelFunc]
+	client.AddHook(canceler{&sending})
+	for i := range 2 * lanes {
+		p.Silent.Lock()
+		ctx, cancel := context.WithCancel(bg)
+		sending.Store(&cancel)
+		_, err := f.Add(ctx, redistest.KeyOf(i))
+		sending.Store(nil)
+		p.Silent.Unlock()
+		cancel()
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, redisbloom.ErrUnknown)
+	}
+	n, err := f.AddMany(bg, redistest.KeysOf(100, 200), nil)
+	require.NoError(t, err, "the handle goes on")
+	require.Equal(t, 100, n)
+	added, err := f.AddString(bg, "before")
+	require.NoError(t, err)
+	require.False(t, added)
+}
+
+// canceler ends a context when its command is sent.
+type canceler struct {
+	sending *atomic.Pointer[context.CancelFunc]
+}
+
+func (canceler) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (canceler) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (c canceler) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cancel := c.sending.Load(); cancel != nil {
+			(*cancel)()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestEviction lets other keys push the filter out.
+func TestEviction(t *testing.T) {
+	s := redistest.Start(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-random")
+	f := open(t, s.Client, 10_000, 0.01, time.Hour, 4)
+	_, err := f.AddMany(bg, redistest.KeysOf(0, 1000), nil)
+	require.NoError(t, err)
+	for i := 0; s.Client.Exists(bg, "w").Val() == 1; i++ {
+		require.Less(t, i, 10_000, "it is not evicted")
+		require.NoError(t, s.Client.Set(bg, fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
+	}
+	_, err = f.ContainsMany(bg, redistest.KeysOf(0, 1000), nil)
+	require.ErrorIs(t, err, redisbloom.ErrLost)
+	_, err = f.AddString(bg, "a")
+	require.ErrorIs(t, err, redisbloom.ErrLost)
+	require.NotErrorIs(t, err, redisbloom.ErrUnknown)
+	require.Zero(t, s.Client.Exists(bg, "w").Val(), "no orphan")
 }
 
 // TestReplica: WithWait, and the value of the primary on a replica that takes over.

@@ -78,6 +78,9 @@ func (f *Filter) Reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if end == "" {
+		return fmt.Errorf("%w: key %q: made, and evicted or deleted at once", redisbloom.ErrLost, f.name)
+	}
 	if len(end) != endBytes || end[16:] != h.epoch {
 		return fmt.Errorf("%w: key %q is cut short, or was made anew just now: delete it, or try again", redisbloom.ErrMismatch, f.name)
 	}
