@@ -11,7 +11,7 @@ import (
 )
 
 // strategies are those that the page offers, the default first.
-var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SeededHashing}
+var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock, bloom.SeededHashing}
 
 func strategyNamed(name string) (bloom.Strategy, error) {
 	for _, s := range strategies {
@@ -93,10 +93,13 @@ func rateOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 
 // whole is the largest number of bits up to m that the strategy can have.
 func whole(s bloom.Strategy, m uint64) uint64 {
-	if s != bloom.DoubleHashing && s != bloom.SeededHashing {
-		return m / 512 * 512
+	switch s {
+	case bloom.DoubleHashing, bloom.SeededHashing:
+		return m
+	case bloom.SplitBlock:
+		return m / 256 * 256
 	}
-	return m
+	return m / 512 * 512
 }
 
 // sizeOf keeps n and p: the library's choice, or the least m for the given k.
