@@ -102,6 +102,7 @@ func TestEditsMatch(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d twins", len(names))
 }
 
 // apply returns the files with the mistake in them, by their paths.
