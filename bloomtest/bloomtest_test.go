@@ -11,13 +11,18 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
 func TestBuiltinStrategiesPass(t *testing.T) {
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked4, bloom.Blocked8, bloom.SeededHashing} {
-		require.NoError(t, TestStrategy(s))
+		var points []Point // the usual ones
+		if lockstep.RaceDetector {
+			points = []Point{{10, 0.1}, {1000, 0.01}}
+		}
+		require.NoError(t, TestStrategy(s, points...))
 	}
 	require.NoError(t, TestStrategy(bloom.SplitBlock, Point{100, 0.01}, Point{10_000, 0.01}, Point{1000, 1e-4}))
 }
@@ -66,9 +71,8 @@ func blocked(of func(h1, h2 uint64) (block, y uint64)) bloom.Strategy {
 // TestBrokenStrategies: each of them is found, for the right reason.
 func TestBrokenStrategies(t *testing.T) {
 	var calls atomic.Uint64
-	var kept []uint64
-	_ = kept
-	scratch := make([]uint64, 64)
+	var kept atomic.Pointer[[]uint64]
+	scratch := make([]atomic.Uint64, 64)
 	require.NoError(t, TestStrategy(blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h2 }), Point{1000, 0.03}, Point{20_000, 0.03}), "the block is not what is broken")
 	for text, s := range map[string]bloom.Strategy{
 		"bits: n = 10, p = 0.1: panic: bloom: strategy \"broken\" returned position": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) {
@@ -81,15 +85,20 @@ func TestBrokenStrategies(t *testing.T) {
 			good(dst, h1+calls.Add(1)%2, h2, m)
 		}),
 		"and then [": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // one scratch for all
-			good(scratch[:len(dst)], h1, h2, m)
+			good(dst, h1, h2, m)
+			for i, pos := range dst { // atomically, as the race detector would find it first
+				scratch[i].Store(pos)
+			}
 			runtime.Gosched() // another call comes in between, as it may at any time
-			copy(dst, scratch)
+			for i := range dst {
+				dst[i] = scratch[i].Load()
+			}
 		}),
 		"allocates": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) {
 			more := make([]uint64, len(dst)+int(h1>>63))
 			good(more[:len(dst)], h1, h2, m)
 			copy(dst, more)
-			kept = more
+			kept.Store(&more)
 		}),
 		"n = 100, p = 0.001: the rate is": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // equal steps
 			for i := range dst {
