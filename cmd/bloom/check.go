@@ -16,12 +16,16 @@ something went wrong. As with grep, an INPUT that cannot be read is told of and 
 over: the others are still searched, the count of -c is printed, and the status is 2 in the
 end, unless -q has found a key.
 
-FILE may be - for standard input if the keys come from files or -k.`
+FILE may be - for standard input if the keys come from files or -k.
+
+` + columnHelp + `
+Only columns of byte arrays can be asked, as keys are lines.`
 
 func newCheck(e *env) *cobra.Command {
 	var key secret
 	in := input{env: e, goOn: true}
 	var invert, quiet, number bool
+	var column string
 	cmd := &cobra.Command{
 		Use:   "check FILE [INPUT ...]",
 		Short: "print the keys that are probably in a filter, or with -v those that are not",
@@ -34,7 +38,7 @@ func newCheck(e *env) *cobra.Command {
 			if args[0] == "-" && in.fromStdin(args[1:]) {
 				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
-			f, _, err := open(e, args[0], &key)
+			f, err := openToAsk(e, args[0], &key, column)
 			if err != nil {
 				return err
 			}
@@ -83,6 +87,7 @@ func newCheck(e *env) *cobra.Command {
 	key.flags(cmd)
 	in.flags(cmd)
 	in.keyFlag(cmd)
+	columnFlag(cmd, &column)
 	cmd.Flags().BoolVarP(&invert, "invert", "v", false, "select the keys that are definitely not in")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing and stop at the first selected key: only the exit status")
 	cmd.Flags().BoolVarP(&number, "count", "c", false, "print how many keys were selected, not which")

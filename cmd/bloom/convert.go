@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
 )
 
@@ -11,11 +12,15 @@ const convertHelp = `Writes a filter in another format. What is in it stays the 
 converted to one for a program that would look for its bits in other places. So a filter
 that Java's Guava shall read must be built for it: bloom build --format guava.
 
-FILE may be - for standard input. With -o - the new file goes to standard output.`
+What the new format has no place for is said on standard error.
+
+FILE may be - for standard input. With -o - the new file goes to standard output.
+
+` + columnHelp
 
 func newConvert(e *env) *cobra.Command {
 	var key secret
-	var out, as string
+	var out, as, column string
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "convert --format FORMAT -o NEW-FILE FILE",
@@ -33,20 +38,47 @@ func newConvert(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, _, err := load(e, files[0], &key)
+			f, from, err := loadColumn(e, files[0], &key, column)
 			if err != nil {
 				return err
 			}
-			return save(e, out, f, to)
+			if err := save(e, out, f, to); err != nil {
+				return err
+			}
+			if lost := lostBy(f, from, to); len(lost) > 0 {
+				fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.name, strings.Join(lost, "; "))
+			}
+			return nil
 		},
 	}
 	key.flags(cmd)
 	formatFlag(cmd, &as)
+	columnFlag(cmd, &column)
 	outputFlags(cmd, &out, &force)
 	if err := cmd.MarkFlagRequired("format"); err != nil {
 		panic(err)
 	}
 	return cmd
+}
+
+// lostBy returns what a file of one format says and one of the other does not.
+func lostBy(f *bloom.BloomFilter, from, to *format) (lost []string) {
+	if p := f.Params(); from.plan && !to.plan && p.N > 0 {
+		lost = append(lost, fmt.Sprintf("what it was made for (n = %s keys, p = %v)", grouped(p.N), p.P))
+	}
+	if from.checksum && !to.checksum {
+		lost = append(lost, "a checksum, by which damage is found")
+	}
+	if from.name == "counting" {
+		lost = append(lost, "the counters, without which keys cannot be removed")
+	}
+	if from.columns {
+		lost = append(lost, "the column's name, type and row group")
+	}
+	if from.plan && !to.plan {
+		lost = append(lost, fmt.Sprintf("the names of the hash, %s, and the strategy, which that format implies", f.Scheme().HashFunc()))
+	}
+	return lost
 }
 
 func formatFlag(cmd *cobra.Command, as *string) {

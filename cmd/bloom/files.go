@@ -13,11 +13,9 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// A filter is what can be asked and explained: a plain one, or one that grows, forgets or
-// removes.
+// A filter is what can be asked: a plain one, or one that grows, forgets or removes.
 type filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
-	Stats() bloom.Stats
 }
 
 // load reads the plain filter in a file, or the one that a counting filter is made into.
@@ -26,17 +24,69 @@ func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	switch f := f.(type) {
-	case *bloom.BloomFilter:
-		return f, from, nil
-	case *counting.Filter:
-		return f.BloomFilter(), from, nil
+	if from.columns {
+		return nil, nil, fmt.Errorf("%s: a Parquet file is only checked, explained and converted; bloom convert makes a file of one of its filters", shown(path))
 	}
-	return nil, nil, fmt.Errorf("%s: a %s filter has more than one set of bits: only check and info read it, and Go programs", shown(path), from.name)
+	p, err := plainOf(f, from, path)
+	return p, from, err
 }
 
-// open reads the filter in a file, "-" for standard input, whatever its format.
-func open(e *env, path string, key *secret) (filter, *format, error) {
+// loadColumn is load for a Parquet file too, of which it takes a column's filter.
+func loadColumn(e *env, path string, key *secret, column string) (*bloom.BloomFilter, *format, error) {
+	f, from, err := open(e, path, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	if file, ok := f.(*parquetFile); ok {
+		c, err := file.pick(column)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, err := file.filter(c, nil)
+		return f, from, err
+	}
+	if err := errColumn(path, column, from); err != nil {
+		return nil, nil, err
+	}
+	p, err := plainOf(f, from, path)
+	return p, from, err
+}
+
+func plainOf(f any, from *format, path string) (*bloom.BloomFilter, error) {
+	switch f := f.(type) {
+	case *bloom.BloomFilter:
+		return f, nil
+	case *counting.Filter:
+		return f.BloomFilter(), nil
+	}
+	return nil, fmt.Errorf("%s: a %s filter has more than one set of bits: only check and info read it, and Go programs", shown(path), from.name)
+}
+
+// openToAsk opens a filter that is asked for keys that are lines.
+func openToAsk(e *env, path string, key *secret, column string) (filter, error) {
+	f, from, err := open(e, path, key)
+	if err != nil {
+		return nil, err
+	}
+	if file, ok := f.(*parquetFile); ok {
+		c, err := file.pick(column)
+		if err != nil {
+			return nil, err
+		}
+		if err := wantLines(path, c); err != nil {
+			return nil, err
+		}
+		return file.filter(c, nil)
+	}
+	if err := errColumn(path, column, from); err != nil {
+		return nil, err
+	}
+	return f.(filter), nil
+}
+
+// open reads what is in a file, "-" for standard input, whatever its format: a filter, or a
+// parquetFile.
+func open(e *env, path string, key *secret) (any, *format, error) {
 	r, size := e.stdin, int64(-1)
 	if path != "-" {
 		file, err := os.Open(path)
@@ -72,6 +122,13 @@ func open(e *env, path string, key *secret) (filter, *format, error) {
 			return nil, nil, err
 		}
 		opts = append(opts, keyOpts...)
+		if formats[i].columns {
+			if len(opts) > 0 {
+				return nil, nil, fmt.Errorf("%s: %w: a Parquet file's filters have no secret key, want none", shown(path), bloom.ErrIncompatible)
+			}
+			f, err := openParquet(path)
+			return f, &formats[i], err
+		}
 		if formats[i].mapped {
 			f, err := loadMapped(path, opts)
 			return f, &formats[i], err

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/bloomfilters"
 	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/interop/parquet"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 )
@@ -23,7 +26,7 @@ type format struct {
 	// is reports whether a file that begins with head and has size bytes, -1 if that is
 	// unknown, is one.
 	is    func(head []byte, size int64) bool
-	read  func(r io.Reader, opts []bloom.Option) (filter, error)
+	read  func(r io.Reader, opts []bloom.Option) (any, error)
 	write func(w io.Writer, f *bloom.BloomFilter) error // nil if it is only read
 	// make, if not nil, makes the empty filter that the format's own programs would make.
 	make func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
@@ -31,7 +34,15 @@ type format struct {
 	// which a file that begins with head says them.
 	scheme func(head []byte) io.Reader
 	mapped bool // of persist.Open: not read from a stream
+	// columns says that there is a filter for each of some columns: a Parquet file, which is not
+	// read from a stream either.
+	columns bool
+	says    // what a file says beside the bits
 }
+
+// says is what a file of a format has beside the bits and where they are: what a conversion to
+// one without it loses.
+type says struct{ plan, checksum bool }
 
 // native is what is written unless something else is asked for.
 var native = &formats[0]
@@ -40,14 +51,16 @@ var native = &formats[0]
 var formats = []format{
 	{
 		name:   "bloom",
+		says:   says{true, true},
 		about:  "this program's own, and Go's BloomFilter.WriteTo",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-		read:   func(r io.Reader, opts []bloom.Option) (filter, error) { return bloom.Read(r, opts...) },
+		read:   func(r io.Reader, opts []bloom.Option) (any, error) { return bloom.Read(r, opts...) },
 		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
 		scheme: func(head []byte) io.Reader { return bytes.NewReader(head) },
 	},
 	{
 		name:  "text",
+		says:  says{true, true},
 		about: "the same in base64, as in JSON",
 		is: func(head []byte, _ int64) bool {
 			return strings.HasPrefix(strings.NewReplacer("\r", "", "\n", "").Replace(string(head)), "iWJsb29tCg")
@@ -60,6 +73,7 @@ var formats = []format{
 	},
 	{
 		name:   "mapped",
+		says:   says{true, false},
 		about:  "memory-mapped, of Go's persist.Open; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
 		mapped: true,
@@ -67,16 +81,17 @@ var formats = []format{
 	},
 	{
 		name:   "counting",
+		says:   says{true, true},
 		about:  "one that can remove keys, of Go's counting.Filter.WriteTo; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomc")) },
-		read:   func(r io.Reader, opts []bloom.Option) (filter, error) { return counting.Read(r, opts...) },
+		read:   func(r io.Reader, opts []bloom.Option) (any, error) { return counting.Read(r, opts...) },
 		scheme: firstScheme,
 	},
 	{
 		name:  "scalable",
 		about: "one that grows, of Go's scalable.Filter.WriteTo; is read, not written",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blooms")) },
-		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
 			return scalable.Read(r, scalable.WithBloom(opts...))
 		},
 		scheme: firstScheme,
@@ -85,16 +100,55 @@ var formats = []format{
 		name:  "rotating",
 		about: "one that forgets, of Go's rotating.Filter.WriteTo; is read, not written",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomr")) },
-		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
 			return rotating.Read(r, rotating.WithBloom(opts...))
 		},
 		scheme: firstScheme,
 	},
 	{
+		name:   "cascade",
+		about:  "exact for two lists of keys, of Go's cascade.Cascade.WriteTo; is read, not written",
+		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloome")) },
+		read:   readCascade,
+		scheme: firstScheme,
+	},
+	{
+		name:    "parquet-file",
+		about:   "Apache Parquet, see --column of check, info and convert; is read, not written",
+		is:      isParquetFile,
+		columns: true,
+	},
+	{
+		name:  "parquet",
+		about: "the filter of a column in Apache Parquet, with its header",
+		is:    isParquetFilter,
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
+			return parquet.Read(r, opts...)
+		},
+		write: parquet.Write,
+		make:  parquet.New,
+	},
+	{
+		name:  "redisbloom",
+		about: "RedisBloom: for each chunk of BF.SCANDUMP 8 bytes iterator, 8 length, data; is read, not written",
+		is:    isRedisBloom,
+		read:  readRedisBloom,
+	},
+	{
+		name:  "npm-bloom-filters",
+		about: "JSON of JavaScript's bloom-filters, saveAsJSON",
+		is:    isBloomFiltersJSON,
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
+			return bloomfilters.Read(r, opts...)
+		},
+		write: bloomfilters.Write,
+		make:  bloomfilters.New,
+	},
+	{
 		name:  "bits-and-blooms-json",
 		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) },
-		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
 			return bitsandblooms.ReadJSON(r, opts...)
 		},
 		write: bitsandblooms.WriteJSON,
@@ -104,7 +158,7 @@ var formats = []format{
 		name:  "bits-and-blooms",
 		about: "WriteTo of Go's github.com/bits-and-blooms/bloom",
 		is:    isBitsAndBlooms,
-		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
 			return bitsandblooms.Read(r, opts...)
 		},
 		write: bitsandblooms.Write,
@@ -114,7 +168,7 @@ var formats = []format{
 		name:  "guava",
 		about: "writeTo of Java's com.google.common.hash.BloomFilter",
 		is:    isGuava,
-		read: func(r io.Reader, opts []bloom.Option) (filter, error) {
+		read: func(r io.Reader, opts []bloom.Option) (any, error) {
 			return guava.Read(r, opts...)
 		},
 		write: guava.Write,
@@ -122,6 +176,19 @@ var formats = []format{
 			return guava.New(n, p, guava.Since33_4, opts...)
 		},
 	},
+}
+
+// isBloomFiltersJSON: an object with other names than bits-and-blooms has.
+func isBloomFiltersJSON(head []byte, _ int64) bool {
+	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		return false
+	}
+	for _, name := range []string{`"type"`, `"_size"`, `"_nbHashes"`, `"_filter"`, `"_seed"`} {
+		if bytes.Contains(head, []byte(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // firstScheme returns the scheme of the first plain filter in a file that begins with head
@@ -168,16 +235,39 @@ func needs(head io.Reader) (opts []bloom.Option, key bool) {
 	if header = header[:n]; n < 64 {
 		return nil, false
 	}
-	for _, s := range foreign {
+	for _, s := range append(foreign, bloomfilters.Strategy) {
 		if strings.HasPrefix(string(header[48:]), s.Name()) && int(header[13]) == len(s.Name()) {
 			opts = append(opts, bloom.WithStrategy(s))
 		}
+	}
+	if h, ok := foreignHash(header[48:], int(header[13]), int(header[14])); ok {
+		opts = append(opts, bloom.WithHash(h))
 	}
 	_, err := bloom.ReadScheme(bytes.NewReader(header), opts...)
 	return opts, errors.Is(err, bloom.ErrIncompatible)
 }
 
-func readText(r io.Reader, opts []bloom.Option) (filter, error) {
+// foreignHash returns another system's hash whose name follows the strategy's.
+func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
+	if strategy+hash > len(names) {
+		return bloom.Hash{}, false
+	}
+	name := string(names[strategy:][:hash])
+	if name == parquet.Hash.Name() {
+		return parquet.Hash, true
+	}
+	// The seed is part of the other one's name.
+	own := bloomfilters.Hash.Name()
+	prefix := own[:strings.LastIndex(own, ":")+1]
+	if seed, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 64); err == nil {
+		if h, err := bloomfilters.HashOf(seed); err == nil && h.Name() == name {
+			return h, true
+		}
+	}
+	return bloom.Hash{}, false
+}
+
+func readText(r io.Reader, opts []bloom.Option) (any, error) {
 	decoded := base64.NewDecoder(base64.StdEncoding.Strict(), r) // ignores newlines
 	f, err := bloom.Read(decoded, opts...)
 	if err != nil {

@@ -14,11 +14,14 @@ import (
 const infoHelp = `Says of each filter what it was made for, how full it is, about how many different keys
 it holds and what its false-positive rate is now. The count and the rate are estimates
 from the bits, good to a percent or so for filters of more than some thousand keys. One
-FILE may be - for standard input.`
+FILE may be - for standard input. Of a Parquet file it lists the columns that have a filter.
+
+` + columnHelp
 
 func newInfo(e *env) *cobra.Command {
 	var key secret
 	var asJSON bool
+	var column string
 	cmd := &cobra.Command{
 		Use:     "info FILE ...",
 		Short:   "say what filters were made for, how full they are and their rate now",
@@ -34,18 +37,35 @@ func newInfo(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
+				s, plain := f.(interface{ Stats() bloom.Stats })
+				if file, ok := f.(*parquetFile); ok && column != "" {
+					c, err := file.pick(column)
+					if err != nil {
+						return err
+					}
+					if s, err = file.filter(c, nil); err != nil {
+						return err
+					}
+					plain = true
+				} else if !ok {
+					if err := errColumn(name, column, format); err != nil {
+						return err
+					}
+				}
+				if !asJSON && i > 0 {
+					fmt.Fprintln(e.stdout)
+				}
+				if !plain {
+					err = printDescribed(e.stdout, name, format, f.(described), asJSON)
+				} else if asJSON {
 					err = json.NewEncoder(e.stdout).Encode(struct {
 						File   string `json:"file"`
 						Format string `json:"format"`
 						bloom.Stats
 						OverP bool `json:"over_p"`
-					}{name, format.name, f.Stats(), overP(f.Stats())})
+					}{name, format.name, s.Stats(), overP(s.Stats())})
 				} else {
-					if i > 0 {
-						fmt.Fprintln(e.stdout)
-					}
-					err = printInfo(e.stdout, name, format, f.Stats())
+					err = printInfo(e.stdout, name, format, s.Stats())
 				}
 				if err != nil {
 					return err
@@ -55,8 +75,25 @@ func newInfo(e *env) *cobra.Command {
 		},
 	}
 	key.flags(cmd)
+	columnFlag(cmd, &column)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "an object of JSON a line, for programs")
 	return cmd
+}
+
+// printDescribed is printInfo for what has no Stats.
+func printDescribed(w io.Writer, name string, format *format, d described, asJSON bool) error {
+	if asJSON {
+		fields := d.fields()
+		fields["file"], fields["format"] = name, format.name
+		return json.NewEncoder(w).Encode(fields)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, shown(name))
+	fmt.Fprintf(t, "  format\t%s: %s\n", format.name, format.about)
+	for _, row := range d.rows() {
+		fmt.Fprintf(t, "  %s\t%s\n", row[0], row[1])
+	}
+	return t.Flush()
 }
 
 // overP reports whether a filter breaks its promise by more than an estimate's noise.

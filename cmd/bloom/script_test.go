@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// Under the race detector each of the many runs would sleep a second in the end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			interop, err := filepath.Abs("../../interop")
+			env.Setenv("INTEROP", interop)
+			if err != nil {
+				return err
+			}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

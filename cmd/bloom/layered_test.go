@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cascade"
+	"github.com/seed3447c163/bloom/persist"
+)
+
+func writeFile(t *testing.T, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestRedisBloom: what a server has dumped is asked as the server answered; a dump that is cut
+// anywhere, or in disorder, is refused.
+func TestRedisBloom(t *testing.T) {
+	files, err := filepath.Glob("../../interop/rebloom/testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dump struct {
+			N      int   `json:"n"`
+			Asked  int   `json:"absent_asked"`
+			True   []int `json:"absent_answered_true"`
+			Chunks []struct {
+				Iter uint64 `json:"iter"`
+				Hex  string `json:"hex"`
+			} `json:"chunks"`
+		}
+		if err := json.Unmarshal(raw, &dump); err != nil {
+			t.Fatal(err)
+		}
+		var whole []byte
+		ends := map[int]bool{0: true} // of chunks
+		for _, c := range dump.Chunks {
+			data, err := hex.DecodeString(c.Hex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = binary.LittleEndian.AppendUint64(whole, c.Iter)
+			whole = binary.LittleEndian.AppendUint64(whole, uint64(len(data)))
+			whole = append(whole, data...)
+			ends[len(whole)] = true
+		}
+		path := writeFile(t, whole)
+		var keys, absent, want strings.Builder
+		for i := range dump.N {
+			fmt.Fprintf(&keys, "key-%d\n", i)
+		}
+		for i := range dump.Asked {
+			fmt.Fprintf(&absent, "absent-%d\n", i)
+		}
+		for _, i := range dump.True {
+			fmt.Fprintf(&want, "absent-%d\n", i)
+		}
+		status := statusFound
+		if dump.N == 0 {
+			status = statusNotFound
+		}
+		if got, _ := expectRun(t, status, "check", path, writeFile(t, []byte(keys.String()))); got != keys.String() {
+			t.Errorf("%s: keys are missing", name)
+		}
+		status = statusFound
+		if len(dump.True) == 0 {
+			status = statusNotFound
+		}
+		if got, _ := expectRun(t, status, "check", path, writeFile(t, []byte(absent.String()))); got != want.String() {
+			t.Errorf("%s: %q, the server said %q", name, got, want.String())
+		}
+		info, _ := expectRun(t, statusFound, "info", path)
+		if !strings.Contains(info, "redisbloom: ") || !strings.Contains(info, "grows") {
+			t.Errorf("%s: %s", name, info)
+		}
+		if _, said := expectRun(t, statusError, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, "more than one set of bits") {
+			t.Errorf("%s: %s", name, said)
+		}
+		for cut := 0; cut < len(whole); cut += 1 + len(whole)/40 {
+			expectRun(t, statusError, "info", writeFile(t, whole[:cut]))
+		}
+		for end := range ends {
+			if end < len(whole) {
+				expectRun(t, statusError, "info", writeFile(t, whole[:end]))
+			}
+		}
+		expectRun(t, statusError, "info", writeFile(t, append(whole[:len(whole):len(whole)], whole...)))
+		lying := append([]byte{}, whole...)
+		binary.LittleEndian.PutUint64(lying[chunkHead+len(dump.Chunks[0].Hex)/2+8:], 1<<62)
+		if _, said := expectRun(t, statusError, "info", writeFile(t, lying)); !strings.Contains(said, "a chunk of 4611686018427387904 bytes") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
+// TestCascade: it is exact for its two lists, and damage anywhere is found.
+func TestCascade(t *testing.T) {
+	list := func(keys ...string) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for _, key := range keys {
+				if !yield([]byte(key), nil) {
+					return
+				}
+			}
+		}
+	}
+	for _, keyed := range []bool{false, true} {
+		var opts []bloom.Option
+		var flags []string
+		if keyed {
+			key := [16]byte{1, 2, 3}
+			opts, flags = []bloom.Option{bloom.WithKey(key)}, []string{"--key-file", writeFile(t, key[:])}
+		}
+		c, err := cascade.New(t.Context(), 0.3, list("apple", "pear"), list("plum", "cherry", "fig"), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "fruit")
+		if err := persist.Save(path, c); err != nil {
+			t.Fatal(err)
+		}
+		if keyed {
+			if _, said := expectRun(t, statusError, "info", path); !strings.Contains(said, "bloom help secrets") {
+				t.Errorf("without its key: %s", said)
+			}
+		}
+		got, _ := expectRun(t, statusFound, append(flags, "check", path, "-k", "apple", "-k", "plum", "-k", "pear", "-k", "cherry", "-k", "fig")...)
+		if got != "apple\npear\n" {
+			t.Errorf("keyed %v: %q", keyed, got)
+		}
+		if info, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(info, "cascade: ") || !strings.Contains(info, "levels") {
+			t.Error(info)
+		}
+		if info, _ := expectRun(t, statusFound, append(flags, "info", "--json", path)...); !strings.Contains(info, `"format":"cascade"`) || !json.Valid([]byte(info)) {
+			t.Error(info)
+		}
+		expectRun(t, statusError, append(flags, "add", path, "-k", "quince")...)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(whole); at += 7 {
+			damaged := append([]byte{}, whole...)
+			damaged[at] ^= 4
+			expectRun(t, statusError, append(flags, "info", writeFile(t, damaged))...)
+			expectRun(t, statusError, append(flags, "info", writeFile(t, whole[:at]))...)
+		}
+	}
+}
