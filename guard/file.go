@@ -96,7 +96,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 			return snapshot{}, err
 		}
 		if len(position) < 1 || len(position) > maxLength {
-			return snapshot{}, fmt.Errorf("%w: a position of %d bytes, want 1 to %d", bloom.ErrInvalid, len(position), maxLength)
+			return snapshot{}, fmt.Errorf("%w: Position of the store returned %d bytes, want 1 to %d", bloom.ErrInvalid, len(position), maxLength)
 		}
 		if g.state.Load().current == l {
 			return snapshot{l, position}, nil

@@ -9,7 +9,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	added, err := f.Add(ctx, url)
+//	added, err := f.AddString(ctx, url)
 //	switch {
 //	case err != nil:
 //		return err // see "When an add fails"

@@ -30,7 +30,7 @@
 //
 // # When it is full
 //
-// It grows until the machine's memory or a limit of one's own ([WithMaxBytes],
+// It grows until the machine's memory or a limit of one's own ([bloom.WithMaxBytes],
 // [WithMaxLayers]) ends that, or a layer's rate is less than its strategy can have (1e-12
 // for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, instead of
 // an answer that would break the promise of p. All that is in stays in, and Contains

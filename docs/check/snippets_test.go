@@ -16,7 +16,7 @@ import (
 
 // imports are what snippets may use without saying so.
 var imports = []string{
-	"bufio", "bytes", "context", "crypto/rand", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "iter", "log", "log/slog",
+	"bufio", "bytes", "context", "crypto/rand", "database/sql", "encoding/binary", "encoding/json", "errors", "expvar", "fmt", "io", "iter", "log", "log/slog",
 	"maps", "net/http", "net/netip", "os", "slices", "strings", "sync", "sync/atomic", "time",
 	"github.com/prometheus/client_golang/prometheus",
 	"github.com/redis/go-redis/v9",
