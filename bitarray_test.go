@@ -81,7 +81,11 @@ func TestInlining(t *testing.T) {
 		}
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	for _, f := range []string{"bitArray.get", "bitArray.set", "reduce", "(*Divisor).Remainder63", "(*Divisor).Remainder", "wordAt", "set2", "set4", "flipTwo", "flipFour", "(*BloomFilter).block", "(*BloomFilter).lackAt", "bytesOf", "(*BloomFilter).AddString", "(*BloomFilter).ContainsString"} {
+	inlined := []string{"bitArray.get", "bitArray.set", "reduce", "(*Divisor).Remainder63", "(*Divisor).Remainder", "wordAt", "set2", "set4", "(*BloomFilter).block", "bytesOf", "(*BloomFilter).AddString", "(*BloomFilter).ContainsString"}
+	if bits.UintSize == 64 { // on 32 bits, each word is two to the compiler
+		inlined = append(inlined, "flipTwo", "flipFour", "(*BloomFilter).lackAt")
+	}
+	for _, f := range inlined {
 		if !strings.Contains(string(out), "can inline "+f+"\n") {
 			t.Errorf("%s does not inline", f)
 		}

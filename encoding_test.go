@@ -297,7 +297,7 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 		for _, encode := range []func([]byte) ([]byte, error){f.AppendBinary, f.AppendText} {
 			_, err := encode(nil)
 			require.ErrorIs(t, err, ErrTooLarge)
-			require.ErrorContains(t, err, "2147483712 bytes")
+			require.ErrorContains(t, err, "2147483776 bytes")
 		}
 	}
 }
