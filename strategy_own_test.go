@@ -226,16 +226,20 @@ func TestOwnSizing(t *testing.T) {
 }
 
 func TestOwnStrategyOutsidePanics(t *testing.T) {
-	at := func(pos uint64) Strategy {
+	at := func(pos uint64, first bool) Strategy {
 		return NewStrategy("over", Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
 			return func(dst []uint64, h1, h2 uint64) {
 				clear(dst)
-				dst[len(dst)-1] = pos
+				if first {
+					dst[0] = pos
+				} else {
+					dst[len(dst)-1] = pos
+				}
 			}, nil
 		}})
 	}
-	for _, k := range []int{1, 4, 5, 7, 16, 17, 64} {
-		f := must(NewWithParams(Params{M: 100, K: k}, WithStrategy(at(100))))
+	for i, k := range []int{1, 4, 5, 7, 16, 17, 64, 1, 4, 5, 7, 16, 17, 64} {
+		f := must(NewWithParams(Params{M: 100, K: k}, WithStrategy(at(100, i < 7))))
 		text := `bloom: strategy "over" returned position 100, want less than m = 100`
 		require.PanicsWithValue(t, text, func() { f.AddString("x") })
 		f.bits.set(0)
