@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -193,7 +194,7 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 		if f.options&optionNoScaling != 0 {
 			return false, fmt.Errorf("%w: it has %d keys", ErrFull, last.capacity)
 		}
-		hi, capacity := mul(last.capacity, uint64(f.expansion))
+		hi, capacity := bits.Mul64(last.capacity, uint64(f.expansion))
 		if hi != 0 {
 			return false, fmt.Errorf("%w: %d times %d keys", bloom.ErrTooLarge, f.expansion, last.capacity)
 		}

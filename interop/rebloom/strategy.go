@@ -2,7 +2,6 @@ package rebloom
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
@@ -60,5 +59,3 @@ func murmur64A(key []byte, seed uint64) uint64 {
 	h = (h ^ h>>47) * factor
 	return h ^ h>>47
 }
-
-func mul(a, b uint64) (hi, lo uint64) { return bits.Mul64(a, b) }
