@@ -30,13 +30,14 @@ func (o *oracle) page(t *testing.T) {
 	run := func(name string, args ...string) string {
 		command := exec.Command(name, args...)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // before Java 18, sources are read as the locale says
+		command.Env = utf8Environment()
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
 		return string(out)
 	}
 	program := filepath.Join(dir, "program")
-	o.command("go", "build", "-o", program, filepath.Join(dir, "main.go")) // here, in this module
+	out, err := exec.Command("go", "build", "-o", program, filepath.Join(dir, "main.go")).CombinedOutput() // here, in this module
+	require.NoError(t, err, "%s", out)
 	var got strings.Builder
 	for line := range strings.Lines(block(t, string(page), "console")) {
 		if strings.HasPrefix(line, "$ ") {
@@ -44,7 +45,7 @@ func (o *oracle) page(t *testing.T) {
 		}
 		switch {
 		case strings.HasPrefix(line, "$ java"):
-			got.WriteString(run("java", "-cp", o.classPath, "Bounces.java", strings.Fields(line)[5]))
+			got.WriteString(run("java", append(quickJava, "-cp", o.classPath, "Bounces.java", strings.Fields(line)[5])...))
 		case strings.HasPrefix(line, "$ go"):
 			got.WriteString(run(program))
 		}

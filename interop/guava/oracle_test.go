@@ -1,9 +1,11 @@
 package guava
 
 import (
+	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -33,14 +35,19 @@ func guavas() [][]string {
 	return paths
 }
 
-// An oracle runs testdata/Oracle.java, Guava itself, on a folder of cases.
+// An oracle runs testdata/Oracle.java, Guava itself, on folders of cases. It is one process
+// for all tests of a release.
 type oracle struct {
 	t         *testing.T
 	dir       string // of the cases
 	classPath string
+
+	commands io.Writer
+	answers  *bufio.Reader
+	stderr   *bytes.Buffer
 }
 
-// newOracle compiles the program. Without a JDK and Guava the test is skipped, or,
+// newOracle starts the program. Without a JDK and Guava the test is skipped, or,
 // with BLOOM_REQUIRE=1 in the environment, fails.
 func newOracle(t *testing.T, path []string) *oracle {
 	if testing.Short() {
@@ -60,23 +67,35 @@ func newOracle(t *testing.T, path []string) *oracle {
 			missing("there is no " + command)
 		}
 	}
-	classes := t.TempDir()
-	o := &oracle{t, t.TempDir(), strings.Join(append(slices.Clone(path), classes), string(filepath.ListSeparator))}
-	o.command("javac", "-nowarn", "-cp", o.classPath, "-d", classes, "testdata/Oracle.java")
+	o := &oracle{t: t, dir: t.TempDir(), classPath: strings.Join(path, string(filepath.ListSeparator)), stderr: new(bytes.Buffer)}
+	java := exec.Command("java", append(quickJava, "-Xmx4g", "-cp", o.classPath, "testdata/Oracle.java")...)
+	java.Env, java.Stderr = utf8Environment(), o.stderr
+	stdin, err := java.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := java.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, java.Start())
+	t.Cleanup(func() {
+		require.NoError(t, stdin.Close())
+		require.NoError(t, java.Wait(), "%s", o.stderr)
+	})
+	o.commands, o.answers = stdin, bufio.NewReader(stdout)
 	return o
 }
 
-func (o *oracle) command(name string, args ...string) string {
-	command := exec.Command(name, args...)
-	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
-	out, err := command.CombinedOutput()
-	require.NoError(o.t, err, "%s: %s", name, out)
-	return strings.TrimSpace(string(out))
-}
+// quickJava are options for programs that live for seconds.
+var quickJava = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+
+// utf8Environment is needed before Java 18, which reads sources as the locale says.
+func utf8Environment() []string { return append(os.Environ(), "LC_ALL=C.UTF-8") }
 
 // run lets Guava do what the folder asks for.
 func (o *oracle) run(what string) {
-	o.t.Log(what, "by", o.command("java", "-Xmx4g", "-cp", o.classPath, "Oracle", what, o.dir))
+	_, err := fmt.Fprintln(o.commands, what, o.dir)
+	require.NoError(o.t, err)
+	answer, err := o.answers.ReadString('\n')
+	require.NoError(o.t, err, "%s: %s", what, o.stderr)
+	o.t.Log(what, "by", strings.TrimSpace(answer))
 }
 
 func (o *oracle) write(name string, data []byte) {
@@ -119,15 +138,17 @@ var oracleSizes = []struct {
 	p float64
 }{{0, 0.03}, {1, 0.5}, {1, 0.3}, {10, 0.01}, {100, 1e-40}, {1000, 0.03}, {1000, 1e-6}, {30_000, 1e-4}, {200_000, 0.03}}
 
-// allCases takes a minute and some memory.
-var allCases = flag.Bool("all", false, "compare with Guava on all cases instead of a quarter, and beyond 2^31 bits")
+var (
+	allCases  = flag.Bool("all", false, "compare with Guava on all cases instead of a quarter, and beyond 2^31 bits: a minute and some memory")
+	questions = flag.Int("questions", 20_000, "how many questions each filter is asked, here and there: 4000 at least")
+)
 
 // oracleCases are all strategies with all sizes and all funnels, or some of each.
 func oracleCases() (list []oracleCase) {
-	number := 0
+	number, most := 0, *questions
 	for _, funnel := range slices.Sorted(maps.Keys(funnels)) {
-		keys, more, probes := keysFor(funnel, 0, 3000), keysFor(funnel, 1, 1000), keysFor(funnel, 2, 100_000)
-		probes = append(append(append(keyList{}, keys...), more...), probes[:100_000-len(keys)-len(more)]...)
+		keys, more, probes := keysFor(funnel, 0, 3000), keysFor(funnel, 1, 1000), keysFor(funnel, 2, most)
+		probes = append(append(append(keyList{}, keys...), more...), probes[:most-len(keys)-len(more)]...)
 		fedKeys, fedMore, fedProbes := feed(funnel, keys), feed(funnel, more), feed(funnel, probes)
 		for strategy := range 2 {
 			for i, size := range oracleSizes {
@@ -209,6 +230,7 @@ func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
 func TestAgainstGuava(t *testing.T) {
 	for _, path := range guavas() {
 		t.Run(filepath.Base(path[0]), func(t *testing.T) {
+			t.Parallel()
 			o := newOracle(t, path)
 			t.Run("both ways", o.bothWays)
 			t.Run("golden", o.golden)
@@ -223,7 +245,7 @@ func TestAgainstGuava(t *testing.T) {
 }
 
 // bothWays makes every case in Go and in Java, from the same keys, and
-// compares: the bytes, what each add and each of 100 000 questions answered, and the
+// compares: the bytes, what each add and each question answered, and the
 // estimates; and that each side goes on with what the other has written.
 func (o *oracle) bothWays(t *testing.T) {
 	parameters := o.parameters()

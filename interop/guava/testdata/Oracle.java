@@ -5,9 +5,11 @@ import com.google.common.primitives.Ints;
 import com.google.common.primitives.Longs;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
@@ -24,7 +26,8 @@ import java.util.Properties;
 
 /**
  * Guava itself, for the Go tests beside it to compare with. They write a folder of cases, this
- * program does with Guava what each line of cases.txt asks for, and writes down what it got.
+ * program does with Guava what each line of cases.txt asks for, and writes down what it got. One
+ * process serves all tests: each line of its input is a command, and it answers each with a line.
  *
  * <pre>
  *   make DIR    makes the filters: fills, asks, estimates, writes
@@ -38,15 +41,20 @@ import java.util.Properties;
  */
 public final class Oracle {
   public static void main(String[] args) throws Exception {
-    Path dir = Path.of(args[1]);
-    switch (args[0]) {
-      case "make" -> make(dir);
-      case "check" -> check(dir);
-      case "sizes" -> sizes(dir);
-      case "union" -> union(dir);
-      default -> throw new IllegalArgumentException(args[0]);
+    BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+      String[] command = line.split(" ", 2);
+      Path dir = Path.of(command[1]);
+      switch (command[0]) {
+        case "make" -> make(dir);
+        case "check" -> check(dir);
+        case "sizes" -> sizes(dir);
+        case "union" -> union(dir);
+        default -> throw new IllegalArgumentException(line);
+      }
+      lists.clear(); // the next command's files have the same names
+      System.out.println("Guava " + version() + ", Java " + System.getProperty("java.version"));
     }
-    System.out.println("Guava " + version() + ", Java " + System.getProperty("java.version"));
   }
 
   /** A line of cases.txt. */
