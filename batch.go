@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/prefetch"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
 // A batch is worked on in groups of this many keys: while one group is asked for or added,
@@ -154,7 +158,7 @@ func (f *BloomFilter) addGroup(d []digest128, added []bool) (count int) {
 		}
 	case kernelSplitVectors:
 		for i := range d {
-			count += answer(splitAdd(f, d[i].h1), added, i)
+			count += answer(splitvec.Add(f.bits.start(), f.units, d[i].h1), added, i)
 		}
 	default:
 		for i := range d {
@@ -176,7 +180,7 @@ func (f *BloomFilter) containsGroup(d []digest128, found []bool) (count int) {
 		if found != nil {
 			yes = &found[0]
 		}
-		return splitContainsMany(f, &d[0], len(d), yes)
+		return splitvec.ContainsMany(f.bits.start(), f.units, unsafe.Pointer(&d[0]), len(d), yes)
 	default:
 		for i := range d {
 			count += answer(f.ContainsHash(d[i].h1, d[i].h2), found, i)
@@ -206,40 +210,40 @@ func checkAnswers(keys int, answers []bool) {
 // has many on their way at the same time. For adds it asks for them to be written, so that
 // no other processor has to be asked again between an add's look and its first bit.
 func (f *BloomFilter) prefetch(d []digest128, write bool) {
-	var at [maxPrefetch]uint64 // in bytes
+	var at [prefetch.Most]uint64 // in bytes
 	switch kernel := f.kernel; {
 	case kernel.groups() > 0:
 		for i := range d {
-			at[i&(maxPrefetch-1)] = reduce(d[i].h1, f.units) * (blockBits / 8)
+			at[i&(prefetch.Most-1)] = probe.Reduce(d[i].h1, f.units) * (blockBits / 8)
 		}
 	case kernel == kernelSplitVectors || kernel == idSplitBlock:
 		for i := range d {
-			at[i&(maxPrefetch-1)] = splitSelect(d[i].h1, f.units) * (splitBits / 8)
+			at[i&(prefetch.Most-1)] = probe.SplitBlock(d[i].h1, f.units) * (splitBits / 8)
 		}
 	default:
 		for i := range d {
-			f.prefetchLines(&at, f.linesOf(d[i], write, &at), write)
+			prefetch.Lines(f.bits.start(), &at, f.linesOf(d[i], write, &at), write)
 		}
 		return
 	}
-	f.prefetchLines(&at, len(d), write)
+	prefetch.Lines(f.bits.start(), &at, len(d), write)
 }
 
 // linesOf finds the lines of a key whose bits are anywhere, and returns how many there are.
-func (f *BloomFilter) linesOf(d digest128, write bool, at *[maxPrefetch]uint64) int {
-	probes := at[:min(int(f.k), maxPrefetch)]
+func (f *BloomFilter) linesOf(d digest128, write bool, at *[prefetch.Most]uint64) int {
+	probes := at[:min(int(f.k), prefetch.Most)]
 	switch f.kernel {
 	case idDoubleHashing, kernelDoubleStraight:
 		if !write {
 			probes = probes[:min(len(probes), 8)] // absent keys stop after four
 		}
-		x, y := d.h1, d.h2^doubleXor
+		x, y := d.h1, d.h2^probe.Xor
 		for i := range probes {
-			probes[i] = reduce(x, f.units) / 64 * 8
-			x = x*doubleMul + y
+			probes[i] = probe.Reduce(x, f.units) / 64 * 8
+			x = x*probe.Mul + y
 		}
 	case idOwnPositions:
-		if int(f.k) > maxPrefetch {
+		if int(f.k) > prefetch.Most {
 			return 0
 		}
 		f.scheme.own.positions(unescapedPositions(probes), d.h1, d.h2)
@@ -264,17 +268,6 @@ func (f *BloomFilter) linesOf(d digest128, write bool, at *[maxPrefetch]uint64) 
 		return 0
 	}
 	return len(probes)
-}
-
-// maxPrefetch is how many lines are asked for at once.
-const maxPrefetch = 32
-
-func (f *BloomFilter) prefetchLines(at *[maxPrefetch]uint64, n int, write bool) {
-	if write {
-		prefetchWrite(unsafe.Pointer(unsafe.SliceData(f.bits)), at, n)
-	} else {
-		prefetchRead(unsafe.Pointer(unsafe.SliceData(f.bits)), at, n)
-	}
 }
 
 // viewBytes views a key of either kind as bytes, without a copy. A string and a

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // The sizes: at 1 %, 12 kB, in the first-level cache, and 48 MB, beyond the last.
@@ -98,7 +100,7 @@ func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilt
 }
 
 func absent(i, _ uint64) uint64  { return i }
-func present(i, n uint64) uint64 { return reduce(mix(^i), n) }
+func present(i, n uint64) uint64 { return probe.Reduce(mix(^i), n) }
 
 // mixed is a key that is there or one that is not, at random: what a branch predictor
 // cannot learn, and what most filters are asked.
@@ -143,7 +145,7 @@ func BenchmarkHash(b *testing.B) {
 				f.Add(keys.next(i, i))
 			}
 			for i := range uint64(b.N) {
-				f.Contains(keys.next(i, reduce(mix(i), 10_000)))
+				f.Contains(keys.next(i, probe.Reduce(mix(i), 10_000)))
 			}
 		})
 	}

@@ -60,12 +60,12 @@ func tryWords(m, words uint64) (b bitArray, err error) {
 func makeWords(words uint64) bitArray {
 	const line = 64 / 8
 	b := make(bitArray, words)
-	if skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) / 8 % line; skip > 0 && words%line == 0 {
+	if skip := -uintptr(b.start()) / 8 % line; skip > 0 && words%line == 0 {
 		b = make(bitArray, words+line-1)
-		skip = -uintptr(unsafe.Pointer(unsafe.SliceData(b))) / 8 % line
+		skip = -uintptr(b.start()) / 8 % line
 		b = b[skip:][:words:words]
 	}
-	hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), words*8))
+	hugepage.Advise(unsafe.Slice((*byte)(b.start()), words*8))
 	return b
 }
 
@@ -140,9 +140,12 @@ func (b bitArray) copyFrom(other bitArray) {
 	}
 }
 
+// start is where the words are in memory, for kernels that need no bounds checks.
+func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
+
 // plain views the words as such, while nobody else knows of them.
 func (b bitArray) plain() []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
+	return unsafe.Slice((*uint64)(b.start()), len(b))
 }
 
 // clear zeroes all words. Those that are zero are only read.

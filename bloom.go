@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 	"github.com/twmb/murmur3"
 )
 
@@ -106,19 +108,19 @@ func (f *BloomFilter) Add(key []byte) bool {
 	if f.hash == idMapHash {
 		h1 := maphash.Bytes(mapSeed, key)
 		if f.kernel == kernelSplitVectors {
-			return splitAdd(f, h1)
+			return splitvec.Add(f.bits.start(), f.units, h1)
 		}
 		if f.kernel == idBlocked2 { // blocked2Add without the call
-			y, p := widen(h1)^doubleXor, f.block(h1)
+			y, p := widen(h1)^probe.Xor, f.block(h1)
 			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
 			w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
-			m0, m1 := set2(w0, w1, y, y>>6)
+			m0, m1 := probe.Set2(w0, w1, y, y>>6)
 			if k := f.k; k > 2 {
-				m0, m1 = set2(m0, m1, y>>12, y>>18)
+				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 				if k > 4 {
-					m0, m1 = set2(m0, m1, y>>24, y>>30)
+					m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 					if k > 6 {
-						m0, m1 = blocked2More(m0, m1, y, int(k))
+						m0, m1 = probe.More2(m0, m1, y, int(k))
 					}
 				}
 			}
@@ -168,9 +170,9 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	case idBlocked8:
 		return blocked8Add(f, h1, h2)
 	case kernelSplitVectors:
-		return splitAdd(f, h1)
+		return splitvec.Add(f.bits.start(), f.units, h1)
 	case idSplitBlock:
-		return splitAddGo(f, h1)
+		return splitAdd(f, h1)
 	case idOwnPositions:
 		return f.addPositions(h1, h2)
 	case idOwnMasks:
@@ -195,18 +197,18 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	if f.hash == idMapHash {
 		h1 := maphash.Bytes(mapSeed, key)
 		if f.kernel == kernelSplitVectors {
-			return splitContains(f, h1)
+			return splitvec.Contains(f.bits.start(), f.units, h1)
 		}
 		if f.kernel == idBlocked2 { // blocked2Contains without the call
-			y, p := widen(h1)^doubleXor, f.block(h1)
+			y, p := widen(h1)^probe.Xor, f.block(h1)
 			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
-			m0, m1 := set2(w0, w1, y, y>>6)
+			m0, m1 := probe.Set2(w0, w1, y, y>>6)
 			if k := f.k; k > 2 {
-				m0, m1 = set2(m0, m1, y>>12, y>>18)
+				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 				if k > 4 {
-					m0, m1 = set2(m0, m1, y>>24, y>>30)
+					m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 					if k > 6 {
-						m0, m1 = blocked2More(m0, m1, y, int(k))
+						m0, m1 = probe.More2(m0, m1, y, int(k))
 					}
 				}
 			}
@@ -244,9 +246,9 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 	case idBlocked8:
 		return blocked8Contains(f, h1, h2)
 	case kernelSplitVectors:
-		return splitContains(f, h1)
+		return splitvec.Contains(f.bits.start(), f.units, h1)
 	case idSplitBlock:
-		return splitContainsGo(f, h1)
+		return splitContains(f, h1)
 	case idOwnPositions:
 		return f.containsPositions(h1, h2)
 	case idOwnMasks:

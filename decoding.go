@@ -209,7 +209,7 @@ func (in *source) trailer() error {
 
 // bytes views the words as memory, while nobody else knows of them.
 func (b bitArray) bytes() []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)*8)
+	return unsafe.Slice((*byte)(b.start()), len(b)*8)
 }
 
 // fromLittleEndian makes words of the little-endian bytes in their memory.

@@ -1,5 +1,7 @@
 package bloom
 
+import "github.com/seed3447c163/bloom/internal/probe"
+
 // Digest64 makes a digest of any 64 bits that tell keys apart, for
 // [BloomFilter.AddHash] and all else that takes a digest: of a block hash, a row number,
 // a pointer. With it every strategy keeps its rate, also where the values are sequential
@@ -19,7 +21,7 @@ package bloom
 // and h2 is made from h1 as [NewHash64] says. Source: Steele, Lea & Flood 2014, "Fast
 // splittable pseudorandom number generators", with the constants of Stafford's variant 13.
 func Digest64(v uint64) (h1, h2 uint64) {
-	x := v ^ doubleXor // or 0 would have the digest (0, …), and it is a value like any other
+	x := v ^ probe.Xor // or 0 would have the digest (0, …), and it is a value like any other
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	x ^= x >> 31
@@ -38,6 +40,6 @@ func Digest64(v uint64) (h1, h2 uint64) {
 // has 1.2 times its rate. Nor is every multiplier good: TestMapHashWithinABlock.) The multiplier is not that of DoubleHashing, whose second
 // position would otherwise follow from the first.
 func widen(h1 uint64) uint64 {
-	x := (h1 ^ doubleXor) * 0x9e3779b185ebca87
+	x := (h1 ^ probe.Xor) * 0x9e3779b185ebca87
 	return x ^ x>>32
 }

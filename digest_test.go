@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
 )
@@ -129,9 +130,9 @@ func TestPositionsHaveEnoughBits(t *testing.T) {
 		}
 		floor, _ := bits.Div64(1, 0, m) // floor(2^64 / m)
 		for i := range uint64(1000) {
-			pos := reduce(mix(i), m-1) // not the last one, whose end is 2^64
+			pos := probe.Reduce(mix(i), m-1) // not the last one, whose end is 2^64
 			x, end := first(pos), first(pos+1)
-			if reduce(x, m) != pos || x > 0 && reduce(x-1, m) == pos || reduce(end-1, m) != pos || reduce(end, m) != pos+1 {
+			if probe.Reduce(x, m) != pos || x > 0 && probe.Reduce(x-1, m) == pos || probe.Reduce(end-1, m) != pos || probe.Reduce(end, m) != pos+1 {
 				t.Fatalf("m = %d: position %d is not that of [%d, %d)", m, pos, x, end)
 			}
 			if got := end - x; got != floor && got != floor+1 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,7 +16,7 @@ import (
 var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock,
 	NewStrategy("test: positions by multiplication", Definition{Index: doubleIndex, FoldUnit: 1}),
 	NewStrategy("test: blocks of four words", Definition{Unit: 256, FoldUnit: 256, Index: func(h1, h2 uint64, i int, m uint64) uint64 {
-		return reduce(h1, m/256)*256 + h2>>(i*8)%256
+		return probe.Reduce(h1, m/256)*256 + h2>>(i*8)%256
 	}}))
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/dchest/siphash"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/twmb/murmur3"
 )
 
@@ -147,7 +148,7 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 // follow from its blocks: with seed 8 and keys of 8 bytes its rate was 24 times p.
 func murmurSeed(seed uint64) uint64 {
 	if seed-1 < 8 {
-		return seed ^ doubleXor
+		return seed ^ probe.Xor
 	}
 	return seed
 }

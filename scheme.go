@@ -9,6 +9,8 @@ import (
 
 	"github.com/dchest/siphash"
 	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, all that
@@ -45,7 +47,9 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 		units /= blockBits
 	case kernel == idSplitBlock:
 		units /= splitBits
-		kernel = kernelOfSplit(bits)
+		if splitvec.For(bits) {
+			kernel = kernelSplitVectors
+		}
 	case kernel == idDoubleHashing:
 		kernel = kernelOfDouble(s.params.M, s.params.K)
 	}
@@ -240,10 +244,10 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 		panic(s.misuse("AppendPositionsHash"))
 	}
 	if s.strategy.id() == idDoubleHashing { // its i-th position takes i steps: take each once
-		x, y := h1, h2^doubleXor
+		x, y := h1, h2^probe.Xor
 		for range s.params.K {
-			dst = append(dst, reduce(x, s.params.M))
-			x = x*doubleMul + y
+			dst = append(dst, probe.Reduce(x, s.params.M))
+			x = x*probe.Mul + y
 		}
 		return dst
 	}

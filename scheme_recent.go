@@ -3,6 +3,8 @@ package bloom
 import (
 	"math"
 	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // Who makes many filters makes them alike, one for each block of a file or for each user.
@@ -26,7 +28,7 @@ type sizeRequest struct {
 
 // place returns where the request's scheme is kept, in the company of many others.
 func (r sizeRequest) place() *atomic.Pointer[sizedScheme] {
-	x := (r.n*doubleMul ^ math.Float64bits(r.p) ^ uint64(r.strategy.id)) * doubleMul
+	x := (r.n*probe.Mul ^ math.Float64bits(r.p) ^ uint64(r.strategy.id)) * probe.Mul
 	return &recentSchemes[x>>58]
 }
 

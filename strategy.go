@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 )
 
@@ -128,10 +127,3 @@ var builtins = []*definition{
 
 // noBit is no position: positions are below m.
 const noBit = ^uint64(0)
-
-// reduce maps a uniform x to [0, m) by multiplication, as m·(x / 2^64).
-// Lemire, "Fast random integer generation in an interval", 2019.
-func reduce(x, m uint64) uint64 {
-	hi, _ := bits.Mul64(x, m)
-	return hi
-}

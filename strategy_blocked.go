@@ -2,8 +2,9 @@ package bloom
 
 import (
 	"fmt"
-	"math/bits"
 	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // Blocked puts all of a key's bits into one block of 512 bits, which is one cache
@@ -86,37 +87,10 @@ func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
 // A block is the cache line that holds all of a key's bits.
 type block = [blockWords]atomic.Uint64
 
-// nextBits is r_t, for t > 0: eight more probes' worth of bits.
-func nextBits(y uint64, t int) uint64 {
-	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
-	return hi ^ lo
-}
-
-// bit is the one that the low 6 bits of r select.
-func bit(r uint64) uint64 { return 1 << (r & 63) }
-
 // blockedIndex returns the strategy as a pure function, for reference.
 func blockedIndex(z int) func(h1, h2 uint64, i int, m uint64) uint64 {
 	return func(h1, h2 uint64, i int, m uint64) uint64 {
-		y := h2 ^ doubleXor
-		group, r := i%z, y
-		if t := i / 8; t > 0 {
-			r = nextBits(y, t)
-		}
-		word := group*blockWords/z + selectWord(y, group, z)
-		return reduce(h1, m/blockBits)*blockBits + uint64(word)*64 + r>>(i%8*6)%64
+		word, r := probe.Blocked(h2^probe.Xor, i, z)
+		return probe.Reduce(h1, m/blockBits)*blockBits + uint64(word)*64 + r%64
 	}
-}
-
-// selectWord returns which of the 8/z words of a group a key uses.
-func selectWord(y uint64, group, z int) int {
-	switch z {
-	case 1:
-		return int(y >> 61)
-	case 2:
-		return int(y >> (62 - 2*group) & 3)
-	case 4:
-		return int(y >> (63 - group) & 1)
-	}
-	return 0
 }

@@ -3,6 +3,8 @@ package bloom
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // How the kernels of Blocked are written
@@ -22,19 +24,11 @@ import (
 // number of whole blocks in the filter: given and sized make m a multiple of blockBits,
 // and FilterOver and Read make the words as many as m says.
 func (f *BloomFilter) block(h1 uint64) unsafe.Pointer {
-	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.bits)), reduce(h1, f.units)*(blockBits/8))
+	return unsafe.Add(f.bits.start(), probe.Reduce(h1, f.units)*(blockBits/8))
 }
 
 // wordAt is the i-th word from p on.
 func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p, i*8)) }
-
-// set2 and set4 set bits in copies of words. They inline; a test holds them to that.
-
-func set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | bit(a), w1 | bit(b) }
-
-func set4(w0, w1, w2, w3, r uint64) (m0, m1, m2, m3 uint64) {
-	return w0 | bit(r), w1 | bit(r>>6), w2 | bit(r>>12), w3 | bit(r>>18)
-}
 
 // flipLast sets the bits that a word lacks, the last ones of a key, and reports whether
 // this call has set one of them.
@@ -43,20 +37,20 @@ func flipLast(w *uint64, lack uint64) bool { return atomic.OrUint64(w, lack)&lac
 // Blocked1: all bits in one word.
 
 func blocked1Contains(f *BloomFilter, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
+	y := h2 ^ probe.Xor
 	w := atomic.LoadUint64(wordAt(f.block(h1), y>>61))
 	k := f.k
-	m := w | bit(y)
+	m := w | probe.Bit(y)
 	if k > 1 {
-		m |= bit(y >> 6)
+		m |= probe.Bit(y >> 6)
 	}
 	if k > 2 {
-		m |= bit(y >> 12)
+		m |= probe.Bit(y >> 12)
 	}
 	if k > 3 {
-		m |= bit(y >> 18)
+		m |= probe.Bit(y >> 18)
 		if k > 4 {
-			m |= bit(y >> 24)
+			m |= probe.Bit(y >> 24)
 			if k > 5 {
 				m = blocked1More(m, y, int(k))
 			}
@@ -66,21 +60,21 @@ func blocked1Contains(f *BloomFilter, h1, h2 uint64) bool {
 }
 
 func blocked1Add(f *BloomFilter, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
+	y := h2 ^ probe.Xor
 	a := wordAt(f.block(h1), y>>61)
 	w := atomic.LoadUint64(a)
 	k := f.k
-	m := w | bit(y)
+	m := w | probe.Bit(y)
 	if k > 1 {
-		m |= bit(y >> 6)
+		m |= probe.Bit(y >> 6)
 	}
 	if k > 2 {
-		m |= bit(y >> 12)
+		m |= probe.Bit(y >> 12)
 	}
 	if k > 3 {
-		m |= bit(y >> 18)
+		m |= probe.Bit(y >> 18)
 		if k > 4 {
-			m |= bit(y >> 24)
+			m |= probe.Bit(y >> 24)
 			if k > 5 {
 				m = blocked1More(m, y, int(k))
 			}
@@ -95,9 +89,9 @@ func blocked1More(m, y uint64, k int) uint64 {
 	for i := 5; i < k; i++ {
 		r := y
 		if i >= 8 {
-			r = nextBits(y, i/8)
+			r = probe.Next(y, i/8)
 		}
-		m |= bit(r >> (i % 8 * 6))
+		m |= probe.Bit(r >> (i % 8 * 6))
 	}
 	return m
 }
@@ -105,15 +99,15 @@ func blocked1More(m, y uint64, k int) uint64 {
 // Blocked2: k is even.
 
 func blocked2Contains(f *BloomFilter, h1, h2 uint64) bool {
-	y, p := h2^doubleXor, f.block(h1)
+	y, p := h2^probe.Xor, f.block(h1)
 	w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
-	m0, m1 := set2(w0, w1, y, y>>6)
+	m0, m1 := probe.Set2(w0, w1, y, y>>6)
 	if k := f.k; k > 2 {
-		m0, m1 = set2(m0, m1, y>>12, y>>18)
+		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 		if k > 4 {
-			m0, m1 = set2(m0, m1, y>>24, y>>30)
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = blocked2More(m0, m1, y, int(k))
+				m0, m1 = probe.More2(m0, m1, y, int(k))
 			}
 		}
 	}
@@ -121,40 +115,20 @@ func blocked2Contains(f *BloomFilter, h1, h2 uint64) bool {
 }
 
 func blocked2Add(f *BloomFilter, h1, h2 uint64) bool {
-	y, p := h2^doubleXor, f.block(h1)
+	y, p := h2^probe.Xor, f.block(h1)
 	a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
 	w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
-	m0, m1 := set2(w0, w1, y, y>>6)
+	m0, m1 := probe.Set2(w0, w1, y, y>>6)
 	if k := f.k; k > 2 {
-		m0, m1 = set2(m0, m1, y>>12, y>>18)
+		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 		if k > 4 {
-			m0, m1 = set2(m0, m1, y>>24, y>>30)
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = blocked2More(m0, m1, y, int(k))
+				m0, m1 = probe.More2(m0, m1, y, int(k))
 			}
 		}
 	}
 	return flipTwo(a0, a1, m0^w0, m1^w1)
-}
-
-// blocked2More sets the bits from the seventh on: New does not choose that many.
-func blocked2More(m0, m1, y uint64, k int) (uint64, uint64) {
-	m0, m1 = set2(m0, m1, y>>36, y>>42)
-	for t := 1; k > 8; t++ {
-		k -= 8
-		r := nextBits(y, t)
-		m0, m1 = set2(m0, m1, r, r>>6)
-		if k > 2 {
-			m0, m1 = set2(m0, m1, r>>12, r>>18)
-		}
-		if k > 4 {
-			m0, m1 = set2(m0, m1, r>>24, r>>30)
-		}
-		if k > 6 {
-			m0, m1 = set2(m0, m1, r>>36, r>>42)
-		}
-	}
-	return m0, m1
 }
 
 // flipTwo is the second pass over two words: the last one that lacks is flipped last.
@@ -173,16 +147,16 @@ func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 }
 
 func blocked4Contains(f *BloomFilter, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
+	y := h2 ^ probe.Xor
 	a0, a1, a2, a3 := blocked4Words(f.block(h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
-	m0, m1, m2, m3 := set4(w0, w1, w2, w3, y)
+	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
 	if k := f.k; k > 4 {
-		m0, m1, m2, m3 = set4(m0, m1, m2, m3, y>>24)
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
-			m0, m1, m2, m3 = set4(m0, m1, m2, m3, nextBits(y, 1))
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
 			if k > 12 {
-				m0, m1, m2, m3 = blocked4More(m0, m1, m2, m3, y, int(k))
+				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, int(k))
 			}
 		}
 	}
@@ -190,28 +164,20 @@ func blocked4Contains(f *BloomFilter, h1, h2 uint64) bool {
 }
 
 func blocked4Add(f *BloomFilter, h1, h2 uint64) bool {
-	y := h2 ^ doubleXor
+	y := h2 ^ probe.Xor
 	a0, a1, a2, a3 := blocked4Words(f.block(h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
-	m0, m1, m2, m3 := set4(w0, w1, w2, w3, y)
+	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
 	if k := f.k; k > 4 {
-		m0, m1, m2, m3 = set4(m0, m1, m2, m3, y>>24)
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
-			m0, m1, m2, m3 = set4(m0, m1, m2, m3, nextBits(y, 1))
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
 			if k > 12 {
-				m0, m1, m2, m3 = blocked4More(m0, m1, m2, m3, y, int(k))
+				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, int(k))
 			}
 		}
 	}
 	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)
-}
-
-// blocked4More sets the bits from the thirteenth on: New does not choose that many.
-func blocked4More(m0, m1, m2, m3, y uint64, k int) (uint64, uint64, uint64, uint64) {
-	for i := 12; i < k; i += 4 {
-		m0, m1, m2, m3 = set4(m0, m1, m2, m3, nextBits(y, i/8)>>(i%8*6))
-	}
-	return m0, m1, m2, m3
 }
 
 // flipFour is the second pass over four words: the last one that lacks is flipped last.
@@ -237,12 +203,12 @@ func flipFour(a0, a1, a2, a3 *uint64, lack0, lack1, lack2, lack3 uint64) bool {
 // Blocked8: all words of the block, and k a multiple of 8.
 
 func blocked8Contains(f *BloomFilter, h1, h2 uint64) bool {
-	y, k := h2^doubleXor, int(f.k)
+	y, k := h2^probe.Xor, int(f.k)
 	b := (*block)(f.block(h1))
 	lack := uint64(0)
-	for t, r := 0, y; ; r = nextBits(y, t) {
-		lack |= bit(r)&^b[0].Load() | bit(r>>6)&^b[1].Load() | bit(r>>12)&^b[2].Load() | bit(r>>18)&^b[3].Load() |
-			bit(r>>24)&^b[4].Load() | bit(r>>30)&^b[5].Load() | bit(r>>36)&^b[6].Load() | bit(r>>42)&^b[7].Load()
+	for t, r := 0, y; ; r = probe.Next(y, t) {
+		lack |= probe.Bit(r)&^b[0].Load() | probe.Bit(r>>6)&^b[1].Load() | probe.Bit(r>>12)&^b[2].Load() | probe.Bit(r>>18)&^b[3].Load() |
+			probe.Bit(r>>24)&^b[4].Load() | probe.Bit(r>>30)&^b[5].Load() | probe.Bit(r>>36)&^b[6].Load() | probe.Bit(r>>42)&^b[7].Load()
 		if k -= 8; k == 0 {
 			return lack == 0
 		}
@@ -251,15 +217,15 @@ func blocked8Contains(f *BloomFilter, h1, h2 uint64) bool {
 }
 
 func blocked8Add(f *BloomFilter, h1, h2 uint64) bool {
-	y, k := h2^doubleXor, int(f.k)
+	y, k := h2^probe.Xor, int(f.k)
 	b := (*block)(f.block(h1))
 	var mask [blockWords]uint64
 	for t, r := 0, y; k > 0; k -= 8 {
 		for j := range mask {
-			mask[j] |= bit(r >> (6 * j))
+			mask[j] |= probe.Bit(r >> (6 * j))
 		}
 		t++
-		r = nextBits(y, t)
+		r = probe.Next(y, t)
 	}
 	last := -1
 	for j := range mask {

@@ -2,7 +2,8 @@ package bloom
 
 import (
 	"sync/atomic"
-	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // DoubleHashing derives all positions from one 128-bit digest (h1, h2), by
@@ -23,42 +24,35 @@ var DoubleHashing = Strategy{&doubleHashing}
 
 var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", Definition: Definition{Index: doubleIndex}}
 
-// The constants of DoubleHashing, frozen like its positions. The multiplier is
-// 5 modulo 8, as a full period of the congruential sequence needs.
-const (
-	doubleMul = 0xd1342543de82ef95
-	doubleXor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: any number without a pattern
-)
-
 // doubleIndex is DoubleHashing as a pure function, for reference.
 func doubleIndex(h1, h2 uint64, i int, m uint64) uint64 {
-	x, y := h1, h2^doubleXor
+	x, y := h1, h2^probe.Xor
 	for range i {
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
-	return reduce(x, m)
+	return probe.Reduce(x, m)
 }
 
 func doubleAdd(f *BloomFilter, h1, h2 uint64) bool {
 	b, m, k := f.bits, f.units, int(f.k)
 	last := noBit
-	x, y := h1, h2^doubleXor
+	x, y := h1, h2^probe.Xor
 	for range k {
-		pos := reduce(x, m)
+		pos := probe.Reduce(x, m)
 		if b.get(pos) == 0 {
 			last = pos
 		}
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
 	if last == noBit {
 		return false
 	}
 	x = h1
 	for range k {
-		if pos := reduce(x, m); pos != last {
+		if pos := probe.Reduce(x, m); pos != last {
 			b.set(pos)
 		}
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
 	return b.flip(last)
 }
@@ -71,26 +65,26 @@ func doubleAdd(f *BloomFilter, h1, h2 uint64) bool {
 // sixteen absent keys are found out by the first.
 func doubleContains(f *BloomFilter, h1, h2 uint64) bool {
 	m, k := f.units, f.k
-	x, y := h1, h2^doubleXor
+	x, y := h1, h2^probe.Xor
 	lack := uint64(0)
 	for stop := f.kernel == idDoubleHashing; k >= 4; k -= 4 {
-		x1 := x*doubleMul + y
-		x2 := x1*doubleMul + y
-		x3 := x2*doubleMul + y
-		lack |= f.lackAt(reduce(x, m)) | f.lackAt(reduce(x1, m)) | f.lackAt(reduce(x2, m)) | f.lackAt(reduce(x3, m))
+		x1 := x*probe.Mul + y
+		x2 := x1*probe.Mul + y
+		x3 := x2*probe.Mul + y
+		lack |= f.lackAt(probe.Reduce(x, m)) | f.lackAt(probe.Reduce(x1, m)) | f.lackAt(probe.Reduce(x2, m)) | f.lackAt(probe.Reduce(x3, m))
 		if stop && lack != 0 {
 			return false
 		}
 		stop = false
-		x = x3*doubleMul + y
+		x = x3*probe.Mul + y
 	}
 	if k&2 != 0 {
-		x1 := x*doubleMul + y
-		lack |= f.lackAt(reduce(x, m)) | f.lackAt(reduce(x1, m))
-		x = x1*doubleMul + y
+		x1 := x*probe.Mul + y
+		lack |= f.lackAt(probe.Reduce(x, m)) | f.lackAt(probe.Reduce(x1, m))
+		x = x1*probe.Mul + y
 	}
 	if k&1 != 0 {
-		lack |= f.lackAt(reduce(x, m))
+		lack |= f.lackAt(probe.Reduce(x, m))
 	}
 	return lack == 0
 }
@@ -108,6 +102,6 @@ func kernelOfDouble(m uint64, k int) strategyID {
 // lackAt returns 0 if the bit is set. There is no bounds check: reduce returns less than
 // m, and the words hold m bits.
 func (f *BloomFilter) lackAt(pos uint64) uint64 {
-	w := atomic.LoadUint64(wordAt(unsafe.Pointer(unsafe.SliceData(f.bits)), pos/64))
-	return (w | bit(pos)) ^ w
+	w := atomic.LoadUint64(wordAt(f.bits.start(), pos/64))
+	return (w | probe.Bit(pos)) ^ w
 }

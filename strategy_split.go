@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
@@ -53,29 +54,10 @@ const (
 	minSplitP, maxSplitP = 1e-7, 0.5
 )
 
-// The multipliers of the lanes, frozen like the positions.
-const (
-	splitSalt0 = 0x47b6137b
-	splitSalt1 = 0x44974d91
-	splitSalt2 = 0x8824ad5b
-	splitSalt3 = 0xa2b7289d
-	splitSalt4 = 0x705495c7
-	splitSalt5 = 0x2df1424b
-	splitSalt6 = 0x9efc4947
-	splitSalt7 = 0x5c6bfb31
-)
-
-var splitSalts = [splitK]uint32{splitSalt0, splitSalt1, splitSalt2, splitSalt3, splitSalt4, splitSalt5, splitSalt6, splitSalt7}
-
 // splitIndex is SplitBlock as a pure function, for reference.
 func splitIndex(h1, _ uint64, i int, m uint64) uint64 {
-	return splitSelect(h1, m/splitBits)*splitBits + uint64(i)*32 + uint64(uint32(h1)*splitSalts[i]>>27)
+	return probe.SplitBlock(h1, m/splitBits)*splitBits + probe.SplitBit(h1, i)
 }
-
-// splitSelect returns which of the blocks a key uses. It is less than their number, as
-// long as that is at most maxSplitBlocks: the kernels rely on it in place of bounds
-// checks.
-func splitSelect(h1, blocks uint64) uint64 { return h1 >> 32 * blocks >> 32 }
 
 // splitTally counts the bits that are set and returns the rate that follows from them:
 // that of a block is the product of its lanes' shares of set bits.

@@ -6,17 +6,18 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/splitvec"
 	"github.com/stretchr/testify/require"
 )
 
 // TestSplitKernelsWithoutVectors runs the tests as on a processor without AVX2.
 func TestSplitKernelsWithoutVectors(t *testing.T) {
-	if !hasAVX2 {
+	if !splitvec.Has {
 		t.Skip("NOT TESTED: the kernels in assembly, for this processor has no AVX2")
 	}
-	defer func() { hasAVX2 = true }()
+	defer func() { splitvec.Has = true }()
 	require.Equal(t, kernelSplitVectors, splitOver(t, makeWords(splitWords), false).kernel)
-	hasAVX2 = false
+	splitvec.Has = false
 	require.Equal(t, idSplitBlock, splitOver(t, makeWords(splitWords), false).kernel)
 	TestSplitKernelsAgree(t)
 	TestSplitBlockIsParquets(t)
@@ -28,7 +29,7 @@ func TestSplitVectorsNeedAlignment(t *testing.T) {
 	words := makeWords(64)
 	for skip := range 8 {
 		f := splitOver(t, words[skip:][:32], false)
-		require.Equal(t, hasAVX2 && skip%4 == 0, f.kernel != idSplitBlock, "%d words after the line", skip)
+		require.Equal(t, splitvec.Has && skip%4 == 0, f.kernel != idSplitBlock, "%d words after the line", skip)
 		require.Equal(t, uintptr(skip*8)%32 == 0, addressOf(f.bits)%32 == 0)
 	}
 	require.Zero(t, unsafe.Offsetof(BloomFilter{}.bits), "where the assembly finds the words")

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -217,7 +218,7 @@ func TestSplitBlockParams(t *testing.T) {
 // TestSplitSelectStaysInside: in place of a bounds check.
 func TestSplitSelectStaysInside(t *testing.T) {
 	for _, blocks := range []uint64{1, 2, 3, 1000, 1<<32 - 2, maxSplitBlocks} {
-		require.Equal(t, blocks-1, splitSelect(1<<64-1, blocks))
-		require.Zero(t, splitSelect(0, blocks))
+		require.Equal(t, blocks-1, probe.SplitBlock(1<<64-1, blocks))
+		require.Zero(t, probe.SplitBlock(0, blocks))
 	}
 }

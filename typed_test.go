@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -275,7 +276,7 @@ func BenchmarkTyped(b *testing.B) {
 	}
 	values := make([]uint64, 512)
 	for i := range values {
-		values[i] = reduce(mix(uint64(i)), n)
+		values[i] = probe.Reduce(mix(uint64(i)), n)
 	}
 	for _, c := range []struct {
 		name     string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/twmb/murmur3"
 )
 
@@ -44,7 +45,7 @@ const (
 
 // viewCheck finds damage, by one long multiplication; it does not stop who means to forge.
 func viewCheck(m, seed uint64, meta uint32) uint32 {
-	hi, lo := bits.Mul64(m*doubleMul^seed^doubleXor, uint64(meta)<<32^doubleMul)
+	hi, lo := bits.Mul64(m*probe.Mul^seed^probe.Xor, uint64(meta)<<32^probe.Mul)
 	x := hi ^ lo
 	return uint32(x>>32 ^ x)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // A ViewBuilder collects keys and appends the filter of them, in bytes for [NewView], to a
@@ -85,7 +87,7 @@ func (b *ViewBuilder) AppendTo(dst []byte) []byte {
 	clear(bits)
 	m := uint64(size) * 8
 	for _, d := range b.digests {
-		addToBytes(bits, m, b.k, b.strategy, d[0], d[1]^doubleXor)
+		addToBytes(bits, m, b.k, b.strategy, d[0], d[1]^probe.Xor)
 	}
 	b.digests = b.digests[:0]
 	seed, hash := b.scheme.hash.k0, uint32(viewMurmur3)

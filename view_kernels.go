@@ -3,6 +3,9 @@ package bloom
 import (
 	"encoding/binary"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
 // The kernels of views work on bytes, at any address and on every kind of processor: what
@@ -25,16 +28,16 @@ func (v View) ContainsHash(h1, h2 uint64) bool {
 	} else {
 		m, k, strategy = v.scheme.params.M, v.scheme.params.K, v.scheme.viewStrategy()
 	}
-	b, y := unsafe.Pointer(unsafe.SliceData(v.data)), h2^doubleXor
+	b, y := unsafe.Pointer(unsafe.SliceData(v.data)), h2^probe.Xor
 	switch strategy {
 	case viewDouble:
 		return doubleInBytes(b, m, k, h1, y)
 	case viewSplit:
-		p := splitInBytes(b, m, h1)
-		if hasAVX2 {
-			return splitContainsAt(unsafe.Pointer(p), h1)
+		if splitvec.Has {
+			return splitvec.Contains(b, m/splitBits, h1)
 		}
-		m0, m1, m2, m3 := splitMasks(h1)
+		p := splitInBytes(b, m, h1)
+		m0, m1, m2, m3 := probe.SplitMasks(h1)
 		return m0&^p.word(0)|m1&^p.word(1)|m2&^p.word(2)|m3&^p.word(3) == 0
 	}
 	p := blockInBytes(b, m, h1)
@@ -57,35 +60,35 @@ func (v View) ContainsHash(h1, h2 uint64) bool {
 	}
 	lack := uint64(0)
 	for t, r := 1, y; ; t++ {
-		lack |= bit(r)&^p.word(0) | bit(r>>6)&^p.word(1) | bit(r>>12)&^p.word(2) | bit(r>>18)&^p.word(3) |
-			bit(r>>24)&^p.word(4) | bit(r>>30)&^p.word(5) | bit(r>>36)&^p.word(6) | bit(r>>42)&^p.word(7)
+		lack |= probe.Bit(r)&^p.word(0) | probe.Bit(r>>6)&^p.word(1) | probe.Bit(r>>12)&^p.word(2) | probe.Bit(r>>18)&^p.word(3) |
+			probe.Bit(r>>24)&^p.word(4) | probe.Bit(r>>30)&^p.word(5) | probe.Bit(r>>36)&^p.word(6) | probe.Bit(r>>42)&^p.word(7)
 		if k -= 8; k <= 0 {
 			return lack == 0
 		}
-		r = nextBits(y, t)
+		r = probe.Next(y, t)
 	}
 }
 
-// doubleInBytes is doubleContains for y = h2 xor doubleXor.
+// doubleInBytes is doubleContains for y = h2 xor probe.Xor.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	lack := uint64(0)
 	for ; k >= 4; k -= 4 {
-		x1 := x*doubleMul + y
-		x2 := x1*doubleMul + y
-		x3 := x2*doubleMul + y
-		lack |= lackInBytes(p, reduce(x, m)) | lackInBytes(p, reduce(x1, m)) | lackInBytes(p, reduce(x2, m)) | lackInBytes(p, reduce(x3, m))
-		x = x3*doubleMul + y
+		x1 := x*probe.Mul + y
+		x2 := x1*probe.Mul + y
+		x3 := x2*probe.Mul + y
+		lack |= lackInBytes(p, probe.Reduce(x, m)) | lackInBytes(p, probe.Reduce(x1, m)) | lackInBytes(p, probe.Reduce(x2, m)) | lackInBytes(p, probe.Reduce(x3, m))
+		x = x3*probe.Mul + y
 		if k > 8 && lack != 0 {
 			return false
 		}
 	}
 	if k&2 != 0 {
-		x1 := x*doubleMul + y
-		lack |= lackInBytes(p, reduce(x, m)) | lackInBytes(p, reduce(x1, m))
-		x = x1*doubleMul + y
+		x1 := x*probe.Mul + y
+		lack |= lackInBytes(p, probe.Reduce(x, m)) | lackInBytes(p, probe.Reduce(x1, m))
+		x = x1*probe.Mul + y
 	}
 	if k&1 != 0 {
-		lack |= lackInBytes(p, reduce(x, m))
+		lack |= lackInBytes(p, probe.Reduce(x, m))
 	}
 	return lack == 0
 }
@@ -97,19 +100,19 @@ func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 // lackInBytes returns 0 if the bit is set.
 func lackInBytes(p unsafe.Pointer, pos uint64) uint64 {
 	w := binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(p, pos/64*8))[:])
-	return (w | bit(pos)) ^ w
+	return (w | probe.Bit(pos)) ^ w
 }
 
 // byteBlock is a block of Blocked, as bytes.
 type byteBlock [blockBits / 8]byte
 
 func blockInBytes(b unsafe.Pointer, m, h1 uint64) *byteBlock {
-	return (*byteBlock)(unsafe.Add(b, reduce(h1, m/blockBits)*(blockBits/8)))
+	return (*byteBlock)(unsafe.Add(b, probe.Reduce(h1, m/blockBits)*(blockBits/8)))
 }
 
 // splitInBytes returns a key's block of SplitBlock.
 func splitInBytes(b unsafe.Pointer, m, h1 uint64) *splitBytes {
-	return (*splitBytes)(unsafe.Add(b, splitSelect(h1, m/splitBits)*(splitBits/8)))
+	return (*splitBytes)(unsafe.Add(b, probe.SplitBlock(h1, m/splitBits)*(splitBits/8)))
 }
 
 type splitBytes [splitBits / 8]byte
@@ -129,22 +132,19 @@ func (p *byteBlock) or(i, mask uint64) {
 
 // probeInBlock returns the word and the bit of probe i, for every z.
 func probeInBlock(y uint64, i, z int) (word, mask uint64) {
-	group, r := i%z, y
-	if t := i / 8; t > 0 {
-		r = nextBits(y, t)
-	}
-	return uint64(group*blockWords/z + selectWord(y, group, z)), bit(r >> (i % 8 * 6))
+	at, r := probe.Blocked(y, i, z)
+	return uint64(at), probe.Bit(r)
 }
 
 // masks2 sets a key's bits in copies of its two words.
 func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
-	m0, m1 = set2(w0, w1, y, y>>6)
+	m0, m1 = probe.Set2(w0, w1, y, y>>6)
 	if k > 2 {
-		m0, m1 = set2(m0, m1, y>>12, y>>18)
+		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 		if k > 4 {
-			m0, m1 = set2(m0, m1, y>>24, y>>30)
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = blocked2More(m0, m1, y, k)
+				m0, m1 = probe.More2(m0, m1, y, k)
 			}
 		}
 	}
@@ -153,28 +153,28 @@ func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
 
 // masks4 sets a key's bits in copies of its four words.
 func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
-	m0, m1, m2, m3 = set4(w0, w1, w2, w3, y)
+	m0, m1, m2, m3 = probe.Set4(w0, w1, w2, w3, y)
 	if k > 4 {
-		m0, m1, m2, m3 = set4(m0, m1, m2, m3, y>>24)
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
-			m0, m1, m2, m3 = set4(m0, m1, m2, m3, nextBits(y, 1))
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
 			if k > 12 {
-				m0, m1, m2, m3 = blocked4More(m0, m1, m2, m3, y, k)
+				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
 			}
 		}
 	}
 	return m0, m1, m2, m3
 }
 
-// addToBytes sets a key's bits, for y = h2 xor doubleXor.
+// addToBytes sets a key's bits, for y = h2 xor probe.Xor.
 func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 	b := unsafe.Pointer(unsafe.SliceData(bits))
 	switch strategy {
 	case viewDouble:
 		for x := h1; k > 0; k-- {
-			pos := reduce(x, m)
+			pos := probe.Reduce(x, m)
 			bits[pos/8] |= 1 << (pos % 8)
-			x = x*doubleMul + y
+			x = x*probe.Mul + y
 		}
 	case viewBlocked1 + 1:
 		p := blockInBytes(b, m, h1)
@@ -190,7 +190,7 @@ func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 		p.or(6+y>>60&1, m3)
 	case viewSplit:
 		p := splitInBytes(b, m, h1)
-		m0, m1, m2, m3 := splitMasks(h1)
+		m0, m1, m2, m3 := probe.SplitMasks(h1)
 		p.or(0, m0)
 		p.or(1, m1)
 		p.or(2, m2)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -419,7 +420,7 @@ func FuzzView(f *testing.F) {
 		if was != v.ContainsHash(h1, h2) {
 			t.Fatal("Contains and ContainsHash differ")
 		}
-		addToBytes(data[:n], uint64(n)*8, int(data[n+8]), data[n+9], h1, h2^doubleXor)
+		addToBytes(data[:n], uint64(n)*8, int(data[n+8]), data[n+9], h1, h2^probe.Xor)
 		if !v.Contains(key) {
 			t.Fatal("a key that was added is missed")
 		}

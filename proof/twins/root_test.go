@@ -3,10 +3,10 @@ package twins
 // The second pass of doubleAdd, which several twins change.
 const doubleSecondPass = `	x = h1
 	for range k {
-		if pos := reduce(x, m); pos != last {
+		if pos := probe.Reduce(x, m); pos != last {
 			b.set(pos)
 		}
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
 	return b.flip(last)`
 
@@ -42,15 +42,15 @@ var rootTwins = []twin{
 	{name: "one pass, as Guava has it: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := false
 	for range k {
-		won = b.flip(reduce(x, m)) || won
-		x = x*doubleMul + y
+		won = b.flip(probe.Reduce(x, m)) || won
+		x = x*probe.Mul + y
 	}
 	return won`})},
 	{name: "one pass, as Guava has it: linearizability", in: "proof", tests: []string{"TestLinearizable"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := false
 	for range k {
-		won = b.flip(reduce(x, m)) || won
-		x = x*doubleMul + y
+		won = b.flip(probe.Reduce(x, m)) || won
+		x = x*probe.Mul + y
 	}
 	return won`})},
 	{name: "one pass: SeededHashing", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_seeded.go", old: `	for _, pos := range positions[:k] {
@@ -84,10 +84,10 @@ var rootTwins = []twin{
 	{name: "the last bit is flipped first: DoubleHashing", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_double.go", old: doubleSecondPass, new: `	x = h1
 	won := b.flip(last)
 	for range k {
-		if pos := reduce(x, m); pos != last {
+		if pos := probe.Reduce(x, m); pos != last {
 			b.set(pos)
 		}
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
 	return won`})},
 	{name: "the last word is flipped first: Blocked2", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_blocked_kernels.go", old: `	atomic.OrUint64(a0, lack0)
@@ -102,15 +102,15 @@ var rootTwins = []twin{
 	{name: "the wrong last word: Blocked8", slow: true, tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_blocked_kernels.go", `			last = j
 `, `			last = max(last, 0)
 `)},
-	{name: "SplitBlock: another salt in assembly", tests: []string{"TestSplitKernelsAgree", "TestSplitBlockIsParquets"}, edits: one("strategy_split_amd64.s", `$0x5c6bfb319efc4947`, `$0x5c6bfb319efc4945`)},
-	{name: "SplitBlock: an add that does not see what another has set", tests: []string{"TestSplitKernelsAgree"}, edits: one("strategy_split_amd64.s", `	JCS flip                // nothing`, `	JCC flip                // nothing`)},
-	{name: "SplitBlock: vectors across cache lines", slow: true, tests: []string{"TestSplitVectorsNeedAlignment"}, edits: one("strategy_split_amd64.go", `%(splitBits/8) == 0 {`, `%8 == 0 {`)},
+	{name: "SplitBlock: another salt in assembly", tests: []string{"TestSplitKernelsAgree", "TestSplitBlockIsParquets"}, edits: one("internal/splitvec/splitvec_amd64.s", `$0x5c6bfb319efc4947`, `$0x5c6bfb319efc4945`)},
+	{name: "SplitBlock: an add that does not see what another has set", tests: []string{"TestSplitKernelsAgree"}, edits: one("internal/splitvec/splitvec_amd64.s", `	JCS flip                // nothing`, `	JCC flip                // nothing`)},
+	{name: "SplitBlock: vectors across cache lines", slow: true, tests: []string{"TestSplitVectorsNeedAlignment"}, edits: one("internal/splitvec/splitvec.go", `%32 == 0`, `%8 == 0`)},
 	{name: "a coinciding bit is lost to oneself", tests: []string{"TestOneWinnerInLockstep", "TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", doubleSecondPass, `	x = h1
 	for i := range k {
-		if pos := reduce(x, m); pos != last || i < k-1 {
+		if pos := probe.Reduce(x, m); pos != last || i < k-1 {
 			b.set(pos)
 		}
-		x = x*doubleMul + y
+		x = x*probe.Mul + y
 	}
 	return b.flip(last)`)},
 	{name: "an OR that is not atomic: flip", tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "bitarray.go", old: `	return b[i/64].Or(mask)&mask == 0`, new: `	old := b[i/64].Load()
@@ -147,15 +147,15 @@ var rootTwins = []twin{
 	{name: "Contains looks at k-1 bits", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", `	m, k := f.units, f.k
 `, `	m, k := f.units, f.k-1
 `)},
-	{name: "Contains leaves out a bit of four", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", ` | f.lackAt(reduce(x3, m))`, ``)},
+	{name: "Contains leaves out a bit of four", tests: []string{"TestKernelsEqualIndexFunctions"}, edits: one("strategy_double.go", ` | f.lackAt(probe.Reduce(x3, m))`, ``)},
 	{name: "seeds begin at 1", tests: []string{"TestPositionsAreFrozen", "TestKernelsEqualIndexFunctions"}, edits: one("strategy_seeded.go", `	seed += uint64(i)
 `, `	seed += uint64(i) + 1
 `)},
 	{name: "SeededHashing ignores the seed", tests: []string{"TestSeedMovesPositions"}, edits: one("strategy_seeded.go", `	seed += uint64(i)
 `, `	seed = uint64(i)
 `)},
-	{name: "the empty key's digest of zeros", tests: []string{"TestEmptyKey"}, edits: []edit{{"strategy_double.go", `x, y := h1, h2^doubleXor`, `x, y := h1, h2`, 3}}},
-	{name: "a position of 32 bits: reduce", tests: []string{"TestDoubleIndexBeyond32Bits"}, edits: one("strategy.go", `	return hi
+	{name: "the empty key's digest of zeros", tests: []string{"TestEmptyKey"}, edits: []edit{{"strategy_double.go", `x, y := h1, h2^probe.Xor`, `x, y := h1, h2`, 3}}},
+	{name: "a position of 32 bits: reduce", tests: []string{"TestDoubleIndexBeyond32Bits"}, edits: one("internal/probe/probe.go", `	return hi
 `, `	return uint64(uint32(hi))
 `)},
 	{name: "a position of 32 bits: get and set", slow: true, long: true, tests: []string{"TestBeyond32Bits"}, edits: []edit{
@@ -169,18 +169,18 @@ var rootTwins = []twin{
 
 	// The rate.
 	{name: "the textbook's double hashing", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
-		{file: "strategy_double.go", old: `x = x*doubleMul + y`, new: `x = x + y`, times: 3},
-		{file: "strategy_double.go", old: `x1 := x*doubleMul + y`, new: `x1 := x + y`, times: 2},
-		{file: "strategy_double.go", old: `x = x1*doubleMul + y`, new: `x = x1 + y`},
-		{file: "strategy_double.go", old: `x2 := x1*doubleMul + y`, new: `x2 := x1 + y`},
-		{file: "strategy_double.go", old: `x3 := x2*doubleMul + y`, new: `x3 := x2 + y`},
-		{file: "strategy_double.go", old: `x = x3*doubleMul + y`, new: `x = x3 + y`}}},
+		{file: "strategy_double.go", old: `x = x*probe.Mul + y`, new: `x = x + y`, times: 3},
+		{file: "strategy_double.go", old: `x1 := x*probe.Mul + y`, new: `x1 := x + y`, times: 2},
+		{file: "strategy_double.go", old: `x = x1*probe.Mul + y`, new: `x = x1 + y`},
+		{file: "strategy_double.go", old: `x2 := x1*probe.Mul + y`, new: `x2 := x1 + y`},
+		{file: "strategy_double.go", old: `x3 := x2*probe.Mul + y`, new: `x3 := x2 + y`},
+		{file: "strategy_double.go", old: `x = x3*probe.Mul + y`, new: `x = x3 + y`}}},
 	{name: "a strategy that reuses hash bits: word and block", tests: []string{"TestRateIsKept", "TestPositionsAreFrozen"}, edits: []edit{
-		{file: "strategy_blocked.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`},
-		{file: "strategy_blocked_kernels.go", old: `y := h2 ^ doubleXor`, new: `y := h1 ^ doubleXor`, times: 4},
-		{file: "strategy_blocked_kernels.go", old: `y, p := h2^doubleXor`, new: `y, p := h1^doubleXor`, times: 2},
-		{file: "strategy_blocked_kernels.go", old: `y, k := h2^doubleXor`, new: `y, k := h1^doubleXor`, times: 2}}},
-	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("strategy_blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*doubleXor, doubleMul)
+		{file: "strategy_blocked.go", old: `probe.Blocked(h2^probe.Xor`, new: `probe.Blocked(h1^probe.Xor`},
+		{file: "strategy_blocked_kernels.go", old: `y := h2 ^ probe.Xor`, new: `y := h1 ^ probe.Xor`, times: 4},
+		{file: "strategy_blocked_kernels.go", old: `y, p := h2^probe.Xor`, new: `y, p := h1^probe.Xor`, times: 2},
+		{file: "strategy_blocked_kernels.go", old: `y, k := h2^probe.Xor`, new: `y, k := h1^probe.Xor`, times: 2}}},
+	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("internal/probe/blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo`, `	return bits.RotateLeft64(y, t)`)},
 	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("digest.go", `	return x ^ x>>32`, `	return h1 + x*0`)},
 	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `n) <= p && rate.Independent(words*64, k, n) <= p`, `n) <= p`)},

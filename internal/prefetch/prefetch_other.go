@@ -1,6 +1,6 @@
 //go:build !amd64 || purego || race
 
-package bloom
+package prefetch
 
 import (
 	"sync/atomic"
@@ -10,12 +10,12 @@ import (
 // In Go there are only loads, which do not depend on each other, so that the processor
 // waits for all of them at the same time.
 
-func prefetchRead(words unsafe.Pointer, at *[maxPrefetch]uint64, n int) {
+func readLines(words unsafe.Pointer, at *[Most]uint64, n int) {
 	for _, offset := range at[:n] {
 		atomic.LoadUint64((*uint64)(unsafe.Add(words, offset)))
 	}
 }
 
-func prefetchWrite(words unsafe.Pointer, at *[maxPrefetch]uint64, n int) {
-	prefetchRead(words, at, n)
+func writeLines(words unsafe.Pointer, at *[Most]uint64, n int) {
+	readLines(words, at, n)
 }

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func prefetchRead(words unsafe.Pointer, at *[maxPrefetch]uint64, n int)
-TEXT ·prefetchRead(SB), NOSPLIT, $0-24
+// func readLines(words unsafe.Pointer, at *[Most]uint64, n int)
+TEXT ·readLines(SB), NOSPLIT, $0-24
 	MOVQ words+0(FP), DI
 	MOVQ at+8(FP), SI
 	MOVQ n+16(FP), DX
@@ -18,8 +18,8 @@ next:
 done:
 	RET
 
-// func prefetchWrite(words unsafe.Pointer, at *[maxPrefetch]uint64, n int)
-TEXT ·prefetchWrite(SB), NOSPLIT, $0-24
+// func writeLines(words unsafe.Pointer, at *[Most]uint64, n int)
+TEXT ·writeLines(SB), NOSPLIT, $0-24
 	MOVQ words+0(FP), DI
 	MOVQ at+8(FP), SI
 	MOVQ n+16(FP), DX

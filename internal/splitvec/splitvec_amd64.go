@@ -1,6 +1,6 @@
 //go:build !purego && !race
 
-package bloom
+package splitvec
 
 import (
 	"unsafe"
@@ -18,7 +18,7 @@ import (
 //   - A vector of 32 bytes is not loaded as a whole. But each of its aligned 8 bytes is:
 //     Intel's manual (volume 3, "Guaranteed atomic operations") and AMD's (volume 2,
 //     "Access atomicity") say so of aligned quadwords, and a block never lies across two
-//     cache lines, see kernelOfSplit. So the vector is four words, each of which some
+//     cache lines, see For. So the vector is four words, each of which some
 //     store has left there, in no particular order: just what four atomic loads are.
 //     Every argument about the kernels in Go takes the loads in any order.
 //   - Bits are only ever set (but for Clear and Intersect, which say what they do to adds
@@ -32,21 +32,11 @@ import (
 //     moves nothing across a call of assembly.
 //
 // An add sets its bits by CMPXCHG16B, two words at once, so that it needs two locked
-// instructions and not four. The proof in strategy.go holds for units of any size, and
+// instructions and not four. The proof in strategy.go of package bloom holds for units of any size, and
 // for adds of different units in the same words, as when a second process without AVX2
 // maps the file: the flip of the last unit that lacks is the moment in which the key
 // becomes complete, and all who see the last lacking bit keep the unit that it is in for
 // the end.
-
-// kernelOfSplit returns the kernel for these words: one in assembly, if the processor has
-// the instructions and all blocks are aligned. The words of a filter that New made are;
-// those that somebody else provides may begin anywhere.
-func kernelOfSplit(b bitArray) strategyID {
-	if hasAVX2 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%(splitBits/8) == 0 {
-		return kernelSplitVectors
-	}
-	return idSplitBlock
-}
 
 // AVX-512 makes a lookup 6 % faster, as its further registers need no VZEROUPPER, but
 // then all that follows runs 2 to 10 % slower, the hash of the next key among it.
@@ -55,21 +45,22 @@ func kernelOfSplit(b bitArray) strategyID {
 // GOEXPERIMENT=simd of whoever builds the program. Go 1.26.8 loads a shift's count by a
 // legacy SSE instruction between the AVX ones, which costs some 240 ns a lookup here: it is
 // worth another look when it is no experiment any more, with counts in vectors.
-var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasCX16
+//
+// Has reports whether there are kernels here, for bytes that nobody writes to at any address.
+var Has = cpu.X86.HasAVX2 && cpu.X86.HasCX16
 
-//go:noescape
-func splitContains(f *BloomFilter, h1 uint64) bool
-
-// splitContainsAt is for a block anywhere in memory that nobody writes to.
+// Contains reports whether all bits of a key are set.
 //
 //go:noescape
-func splitContainsAt(block unsafe.Pointer, h1 uint64) bool
+func Contains(words unsafe.Pointer, blocks, h1 uint64) bool
 
-//go:noescape
-func splitAdd(f *BloomFilter, h1 uint64) bool
-
-// splitContainsMany is splitContains for n digests, at least 1. It writes as many answers,
-// and returns how many of them are true.
+// Add sets the bits of a key, and reports whether this call has completed them.
 //
 //go:noescape
-func splitContainsMany(f *BloomFilter, d *digest128, n int, yes *bool) int
+func Add(words unsafe.Pointer, blocks, h1 uint64) bool
+
+// ContainsMany is Contains for n digests of 16 bytes, h1 first; n is at least 1. It writes as
+// many answers, and returns how many of them are true.
+//
+//go:noescape
+func ContainsMany(words unsafe.Pointer, blocks uint64, digests unsafe.Pointer, n int, yes *bool) int

@@ -1,59 +1,47 @@
 //go:build !purego && !race
 
-#include "go_asm.h"
 #include "textflag.h"
 
-DATA splitSalts8<>+0(SB)/8, $0x44974d9147b6137b
-DATA splitSalts8<>+8(SB)/8, $0xa2b7289d8824ad5b
-DATA splitSalts8<>+16(SB)/8, $0x2df1424b705495c7
-DATA splitSalts8<>+24(SB)/8, $0x5c6bfb319efc4947
-GLOBL splitSalts8<>(SB), RODATA|NOPTR, $32
+DATA salts<>+0(SB)/8, $0x44974d9147b6137b
+DATA salts<>+8(SB)/8, $0xa2b7289d8824ad5b
+DATA salts<>+16(SB)/8, $0x2df1424b705495c7
+DATA salts<>+24(SB)/8, $0x5c6bfb319efc4947
+GLOBL salts<>(SB), RODATA|NOPTR, $32
 
-DATA splitOnes<>+0(SB)/8, $0x0000000100000001
-DATA splitOnes<>+8(SB)/8, $0x0000000100000001
-DATA splitOnes<>+16(SB)/8, $0x0000000100000001
-DATA splitOnes<>+24(SB)/8, $0x0000000100000001
-GLOBL splitOnes<>(SB), RODATA|NOPTR, $32
+DATA ones<>+0(SB)/8, $0x0000000100000001
+DATA ones<>+8(SB)/8, $0x0000000100000001
+DATA ones<>+16(SB)/8, $0x0000000100000001
+DATA ones<>+24(SB)/8, $0x0000000100000001
+GLOBL ones<>(SB), RODATA|NOPTR, $32
 
-// BLOCK makes CX the address of the block of h1, for the filter in DI.
+// BLOCK makes CX the address of the block of h1.
 #define BLOCK \
-	MOVQ f+0(FP), DI              \
-	MOVL h1_hi+12(FP), CX         \
-	IMULQ BloomFilter_units(DI), CX \
+	MOVL h1_hi+20(FP), CX         \
+	IMULQ blocks+8(FP), CX        \
 	SHRQ $32, CX                  \
 	SHLQ $5, CX                   \
-	ADDQ BloomFilter_bits(DI), CX
+	ADDQ words+0(FP), CX
 
 // MASK makes Y0 the key's eight bits, one in each lane.
 #define MASK \
-	VPBROADCASTD h1+8(FP), Y1       \
-	VPMULLD splitSalts8<>(SB), Y1, Y1 \
-	VMOVDQU splitOnes<>(SB), Y0     \
+	VPBROADCASTD h1+16(FP), Y1      \
+	VPMULLD salts<>(SB), Y1, Y1 \
+	VMOVDQU ones<>(SB), Y0     \
 	VPSRLD $27, Y1, Y1              \
 	VPSLLVD Y1, Y0, Y0
 
-// func splitContains(f *BloomFilter, h1 uint64) bool
-TEXT ·splitContains(SB), NOSPLIT, $0-17
+// func Contains(words unsafe.Pointer, blocks, h1 uint64) bool
+TEXT ·Contains(SB), NOSPLIT, $0-25
 	BLOCK
 	MASK
 	VMOVDQU (CX), Y2
 	VPTEST Y0, Y2           // carry: none of the key's bits lacks
-	SETCS ret+16(FP)
+	SETCS ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func splitContainsAt(block unsafe.Pointer, h1 uint64) bool
-TEXT ·splitContainsAt(SB), NOSPLIT, $0-17
-	MOVQ block+0(FP), CX
-	MASK
-	VMOVDQU (CX), Y2
-	VPTEST Y0, Y2
-	SETCS ret+16(FP)
-	VZEROUPPER
-	RET
-
-// func splitAdd(f *BloomFilter, h1 uint64) bool
-TEXT ·splitAdd(SB), NOSPLIT, $0-17
+// func Add(words unsafe.Pointer, blocks, h1 uint64) bool
+TEXT ·Add(SB), NOSPLIT, $0-25
 	BLOCK
 	MOVQ CX, DI
 	MASK
@@ -97,24 +85,23 @@ flip:
 	XORQ AX, BX             // what this call has changed
 	XORQ DX, CX
 	ORQ BX, CX
-	SETNE ret+16(FP)
+	SETNE ret+24(FP)
 	RET
 there:
 	VZEROUPPER
-	MOVB $0, ret+16(FP)
+	MOVB $0, ret+24(FP)
 	RET
 
-// func splitContainsMany(f *BloomFilter, d *digest128, n int, yes *bool) int
-TEXT ·splitContainsMany(SB), NOSPLIT, $0-40
-	MOVQ f+0(FP), DI
-	MOVQ d+8(FP), SI
-	MOVQ n+16(FP), DX
-	MOVQ yes+24(FP), BX
-	MOVQ BloomFilter_units(DI), R8
-	MOVQ BloomFilter_bits(DI), DI
+// func ContainsMany(words unsafe.Pointer, blocks uint64, d unsafe.Pointer, n int, yes *bool) int
+TEXT ·ContainsMany(SB), NOSPLIT, $0-48
+	MOVQ words+0(FP), DI
+	MOVQ blocks+8(FP), R8
+	MOVQ d+16(FP), SI
+	MOVQ n+24(FP), DX
+	MOVQ yes+32(FP), BX
 	XORQ R9, R9
-	VMOVDQU splitSalts8<>(SB), Y5
-	VMOVDQU splitOnes<>(SB), Y6
+	VMOVDQU salts<>(SB), Y5
+	VMOVDQU ones<>(SB), Y6
 next:
 	MOVL 4(SI), CX
 	VPBROADCASTD (SI), Y1
@@ -135,5 +122,5 @@ next:
 	DECQ DX
 	JNE next
 	VZEROUPPER
-	MOVQ R9, ret+32(FP)
+	MOVQ R9, ret+40(FP)
 	RET

@@ -1,0 +1,73 @@
+package probe
+
+import "math/bits"
+
+// Words of a block of Blocked, y = h2 xor Xor, and z of its words that a key uses.
+
+// BlockWords is how many words a block has.
+const BlockWords = 8
+
+// Next is r_t, for t > 0: eight more probes' worth of bits.
+func Next(y uint64, t int) uint64 {
+	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
+	return hi ^ lo
+}
+
+// Blocked returns the word of the block that probe i is for, and what has the bit in its
+// low 6 bits. It is the scheme as it is defined; what follows is faster.
+func Blocked(y uint64, i, z int) (word int, r uint64) {
+	group, r := i%z, y
+	if t := i / 8; t > 0 {
+		r = Next(y, t)
+	}
+	return group*BlockWords/z + inGroup(y, group, z), r >> (i % 8 * 6)
+}
+
+// inGroup returns which of the 8/z words of a group a key uses.
+func inGroup(y uint64, group, z int) int {
+	switch z {
+	case 1:
+		return int(y >> 61)
+	case 2:
+		return int(y >> (62 - 2*group) & 3)
+	case 4:
+		return int(y >> (63 - group) & 1)
+	}
+	return 0
+}
+
+// Set2 and Set4 set bits in copies of words. They inline; a test holds them to that.
+
+func Set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | Bit(a), w1 | Bit(b) }
+
+func Set4(w0, w1, w2, w3, r uint64) (m0, m1, m2, m3 uint64) {
+	return w0 | Bit(r), w1 | Bit(r>>6), w2 | Bit(r>>12), w3 | Bit(r>>18)
+}
+
+// More2 sets the bits of z = 2 from the seventh on: New does not choose that many.
+func More2(m0, m1, y uint64, k int) (uint64, uint64) {
+	m0, m1 = Set2(m0, m1, y>>36, y>>42)
+	for t := 1; k > 8; t++ {
+		k -= 8
+		r := Next(y, t)
+		m0, m1 = Set2(m0, m1, r, r>>6)
+		if k > 2 {
+			m0, m1 = Set2(m0, m1, r>>12, r>>18)
+		}
+		if k > 4 {
+			m0, m1 = Set2(m0, m1, r>>24, r>>30)
+		}
+		if k > 6 {
+			m0, m1 = Set2(m0, m1, r>>36, r>>42)
+		}
+	}
+	return m0, m1
+}
+
+// More4 sets the bits of z = 4 from the thirteenth on: New does not choose that many.
+func More4(m0, m1, m2, m3, y uint64, k int) (uint64, uint64, uint64, uint64) {
+	for i := 12; i < k; i += 4 {
+		m0, m1, m2, m3 = Set4(m0, m1, m2, m3, Next(y, i/8)>>(i%8*6))
+	}
+	return m0, m1, m2, m3
+}

@@ -1,0 +1,16 @@
+//go:build !amd64 || purego || race
+
+package splitvec
+
+import "unsafe"
+
+const (
+	Has  = false
+	none = "splitvec: there are no vectors"
+)
+
+func Contains(unsafe.Pointer, uint64, uint64) bool { panic(none) }
+
+func Add(unsafe.Pointer, uint64, uint64) bool { panic(none) }
+
+func ContainsMany(unsafe.Pointer, uint64, unsafe.Pointer, int, *bool) int { panic(none) }
