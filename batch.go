@@ -246,7 +246,7 @@ func (f *BloomFilter) linesOf(d digest128, write bool, at *[prefetch.Most]uint64
 		if int(f.k) > prefetch.Most {
 			return 0
 		}
-		f.scheme.own.positions(unescapedPositions(probes), d.h1, d.h2)
+		f.scheme.own.positions(unescaped(probes), d.h1, d.h2)
 		for i, pos := range probes {
 			if pos >= f.units { // the kernel says so
 				return 0
@@ -256,7 +256,7 @@ func (f *BloomFilter) linesOf(d digest128, write bool, at *[prefetch.Most]uint64
 	case idOwnMasks:
 		var masks [maxMasks]Mask
 		words := f.scheme.strategy.def.Words
-		f.scheme.own.masks(unescapedMasks(masks[:words]), d.h1, d.h2)
+		f.scheme.own.masks(unescaped(masks[:words]), d.h1, d.h2)
 		for i, mask := range masks[:words] {
 			if mask.Word >= uint64(len(f.bits)) {
 				return 0

@@ -226,7 +226,7 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	case idOwnKeyPositions:
 		dst, positions := s.room(dst)
-		s.own.keyPositions(unescapedPositions(positions), unescaped(key))
+		s.own.keyPositions(unescaped(positions), unescaped(key))
 		return s.inside(dst, len(dst)-s.params.K)
 	}
 	h1, h2 := s.hash.sum(key)
@@ -254,12 +254,12 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	switch s.strategy.id() {
 	case idOwnPositions:
 		dst, positions := s.room(dst)
-		s.own.positions(unescapedPositions(positions), h1, h2)
+		s.own.positions(unescaped(positions), h1, h2)
 		return s.inside(dst, len(dst)-s.params.K)
 	case idOwnMasks:
 		var buf [maxMasks]Mask
 		n, masks := len(dst), buf[:s.strategy.def.Words]
-		s.own.masks(unescapedMasks(masks), h1, h2)
+		s.own.masks(unescaped(masks), h1, h2)
 		for _, mask := range masks {
 			for w := mask.Bits; w != 0; w &= w - 1 {
 				dst = append(dst, mask.Word*64+uint64(bits.TrailingZeros64(w)))

@@ -22,44 +22,44 @@ const (
 func (f *BloomFilter) addPositions(h1, h2 uint64) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+		f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
 		return f.addAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+	f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
 	return f.addAll(buf[:f.k])
 }
 
 func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+		f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
 		return f.containsAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	f.scheme.own.positions(unescapedPositions(buf[:f.k]), h1, h2)
+	f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
 	return f.containsAll(buf[:f.k])
 }
 
 func (f *BloomFilter) addKeyPositions(key []byte) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+		f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
 		return f.addAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+	f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
 	return f.addAll(buf[:f.k])
 }
 
 func (f *BloomFilter) containsKeyPositions(key []byte) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+		f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
 		return f.containsAll(buf[:f.k])
 	}
 	var buf [maxOwnK]uint64
-	f.scheme.own.keyPositions(unescapedPositions(buf[:f.k]), unescaped(key))
+	f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
 	return f.containsAll(buf[:f.k])
 }
 
@@ -113,11 +113,11 @@ func (f *BloomFilter) addMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
 	if words <= fewMasks {
 		var buf [fewMasks]Mask
-		f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+		f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
 		return f.addAllMasks(buf[:words])
 	}
 	var buf [maxMasks]Mask
-	f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+	f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
 	return f.addAllMasks(buf[:words])
 }
 
@@ -125,11 +125,11 @@ func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
 	if words <= fewMasks {
 		var buf [fewMasks]Mask
-		f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+		f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
 		return f.containsAllMasks(buf[:words])
 	}
 	var buf [maxMasks]Mask
-	f.scheme.own.masks(unescapedMasks(buf[:words]), h1, h2)
+	f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
 	return f.containsAllMasks(buf[:words])
 }
 
