@@ -92,11 +92,11 @@ there:
 	MOVB $0, ret+24(FP)
 	RET
 
-// func ContainsMany(words unsafe.Pointer, blocks uint64, d unsafe.Pointer, n int, yes *bool) int
+// func ContainsMany(words unsafe.Pointer, blocks uint64, digests unsafe.Pointer, n int, yes *bool) int
 TEXT ·ContainsMany(SB), NOSPLIT, $0-48
 	MOVQ words+0(FP), DI
 	MOVQ blocks+8(FP), R8
-	MOVQ d+16(FP), SI
+	MOVQ digests+16(FP), SI
 	MOVQ n+24(FP), DX
 	MOVQ yes+32(FP), BX
 	XORQ R9, R9
