@@ -17,10 +17,8 @@
 package cascade
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -81,36 +79,6 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// Levels returns the parameters of each level's filter: the first is of the keys that are
-// in, the second of those that are out and pass the first, and so on.
-func (c *Cascade) Levels() []bloom.Params {
-	levels := make([]bloom.Params, len(c.filters))
-	for i, f := range c.filters {
-		levels[i] = f.Params()
-	}
-	return levels
-}
-
-// SizeBytes returns the memory that the bits of all levels take.
-func (c *Cascade) SizeBytes() (bytes uint64) {
-	for _, f := range c.filters {
-		bytes += f.SizeBytes()
-	}
-	return bytes
-}
-
-// String describes the cascade in a line for a log.
-func (c *Cascade) String() string {
-	if len(c.filters) == 0 {
-		return "cascade of no levels"
-	}
-	var keys []string
-	for _, f := range c.filters {
-		keys = append(keys, fmt.Sprint(f.Params().N))
-	}
-	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.SizeBytes())
 }
 
 // smallest returns the first level's rate that makes the whole cascade the smallest, for

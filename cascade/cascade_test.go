@@ -1,12 +1,14 @@
 package cascade
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -119,6 +121,63 @@ func TestContainsHash(t *testing.T) {
 	}
 }
 
+// TestContainsMany: as one key after the other, for keys of both lists and of none.
+func TestContainsMany(t *testing.T) {
+	for _, out := range []uint64{0, 1, 300, 5000} { // one level, and odd and even numbers of them
+		c, err := New(t.Context(), 0.3, numbered("k", 0, 300), numbered("k", 300, out))
+		require.NoError(t, err)
+		var keys [][]byte
+		var texts []string
+		var want []bool
+		yes := 0
+		for key := range numbered("k", 0, 6000) {
+			keys, texts, want = append(keys, bytes.Clone(key)), append(texts, string(key)), append(want, c.Contains(key))
+			if c.Contains(key) {
+				yes++
+			}
+		}
+		for _, n := range []int{0, 1, 64, 65, 6000} {
+			found := slices.Repeat([]bool{true}, n)
+			c.ContainsMany(keys[:n], found)
+			require.Equal(t, want[:n], found)
+			found = slices.Repeat([]bool{true}, n)
+			c.ContainsManyStrings(texts[:n], found)
+			require.Equal(t, want[:n], found)
+		}
+		require.Equal(t, yes, c.ContainsMany(keys, nil))
+		require.Equal(t, yes, c.ContainsManyStrings(texts, nil))
+		require.Panics(t, func() { c.ContainsMany(keys, make([]bool, 1)) })
+	}
+	found := []bool{true}
+	require.Zero(t, new(Cascade).ContainsManyStrings([]string{"x"}, found))
+	require.False(t, found[0])
+}
+
+func TestStats(t *testing.T) {
+	const n, asked = 20_000, 200_000
+	for _, outs := range []uint64{0, n, 5 * n} {
+		c, err := New(t.Context(), 0.3, numbered("k", 0, n), numbered("k", n, outs))
+		require.NoError(t, err)
+		s := c.Stats()
+		require.EqualValues(t, []uint64{n, n}, []uint64{s.N, s.EstimatedCount})
+		require.Equal(t, 0.3, s.P)
+		require.Equal(t, c.SizeBytes(), s.SizeBytes)
+		m, ones := uint64(0), uint64(0)
+		for _, f := range c.filters {
+			m, ones = m+f.Params().M, ones+f.Stats().Ones
+		}
+		require.Equal(t, []uint64{m, ones}, []uint64{s.M, s.Ones})
+		wrong := 0
+		for key := range numbered("other", 0, asked) {
+			if c.Contains(key) {
+				wrong++
+			}
+		}
+		mean := s.EstimatedFalsePositiveRate * asked
+		require.InDelta(t, mean, wrong, 5*math.Sqrt(mean), "%d levels", len(c.filters))
+	}
+}
+
 func TestConflictIsNamed(t *testing.T) {
 	_, err := New(t.Context(), 0, numbered("k", 0, 10_000), numbered("k", 9_999, 10_000))
 	require.ErrorIs(t, err, ErrConflict)
@@ -155,6 +214,7 @@ func TestZeroCascade(t *testing.T) {
 	require.False(t, c.Contains(nil))
 	require.Zero(t, c.SizeBytes())
 	require.Equal(t, "cascade of no levels", c.String())
+	require.Equal(t, bloom.Stats{}, c.Stats())
 }
 
 func TestNoAllocations(t *testing.T) {
@@ -164,6 +224,7 @@ func TestNoAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Contains(key)
 		c.ContainsString("some key")
+		c.ContainsManyStrings([]string{"some key"}, nil)
 	}))
 }
 

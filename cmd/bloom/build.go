@@ -63,15 +63,21 @@ func newBuild(e *env) *cobra.Command {
 					return err
 				}
 			}
-			f, err := pl.filter(to, opts, cmd.Flags().Changed("strategy"))
+			// What the other program would make, unless a strategy is asked for.
+			var f any
+			if to.make != nil && !cmd.Flags().Changed("strategy") {
+				f, err = to.make(uint64(pl.n), float64(pl.p), opts)
+			} else {
+				f, err = pl.filter(opts)
+			}
 			if err != nil {
 				return err
 			}
 			// To learn only after hours that the format has no such filter would be late.
-			if err := to.write(io.Discard, f); err != nil {
+			if err := to.writeAny(io.Discard, f); err != nil {
 				return err
 			}
-			if err := fill(e, &in, f, inputs); err != nil {
+			if err := fill(e, &in, keeperOf(f), inputs); err != nil {
 				return err
 			}
 			return save(e, out, f, to)
@@ -110,7 +116,7 @@ func newAdd(e *env) *cobra.Command {
 				return err
 			}
 			defer release()
-			f, format, err := load(e, args[0], &key)
+			f, format, err := open(e, args[0], &key)
 			if err != nil {
 				return err
 			}
@@ -120,7 +126,7 @@ func newAdd(e *env) *cobra.Command {
 			if err := checkWritable(args[0]); err != nil {
 				return err
 			}
-			if err := fill(e, &in, f, args[1:]); err != nil {
+			if err := fill(e, &in, keeperOf(f), args[1:]); err != nil {
 				return err
 			}
 			return save(e, args[0], f, format)
@@ -133,25 +139,27 @@ func newAdd(e *env) *cobra.Command {
 }
 
 // fill adds the keys and says what has become of them.
-func fill(e *env, in *input, f *bloom.BloomFilter, files []string) error {
+func fill(e *env, in *input, f keeper, files []string) error {
 	shown := newProgress(e, "new", files, false)
 	err := in.each(files, shown, func(keys [][]byte) error {
-		shown.count(len(keys), f.AddMany(keys, nil))
-		return nil
+		added, err := f.AddMany(keys, nil)
+		shown.count(len(keys), added)
+		return err
 	})
 	shown.stop()
 	if err != nil {
 		return err
 	}
+	s := f.Stats()
 	fmt.Fprintf(e.stderr, "%s keys read, %s of them definitely new; the filter now holds %s\n",
-		grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(f.EstimatedCount()))
-	warn(e, f)
+		grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(s.EstimatedCount))
+	warn(e, s)
 	return nil
 }
 
 // warn says so if a filter holds more than it was made for.
-func warn(e *env, f *bloom.BloomFilter) {
-	if s := f.Stats(); s.Load() > overload {
+func warn(e *env, s bloom.Stats) {
+	if overP(s) {
 		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
 			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
 	}
@@ -160,12 +168,3 @@ func warn(e *env, f *bloom.BloomFilter) {
 // overload is from where on there is a warning: the count is an estimate, whose noise
 // should not cry wolf at exactly n.
 const overload = 1.05
-
-// filter makes the empty filter of a plan: for another program's format the one that
-// this program would make of the same n and p, unless a strategy is asked for.
-func (pl *plan) filter(to *format, opts []bloom.Option, strategy bool) (*bloom.BloomFilter, error) {
-	if to.make != nil && !strategy {
-		return to.make(uint64(pl.n), float64(pl.p), opts...)
-	}
-	return bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
-}

@@ -38,14 +38,17 @@ func newConvert(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, from, err := loadColumn(e, files[0], &key, column)
+			f, from, err := open(e, files[0], &key)
 			if err != nil {
+				return err
+			}
+			if f, err = pickColumn(f, from, files[0], column); err != nil {
 				return err
 			}
 			if err := save(e, out, f, to); err != nil {
 				return err
 			}
-			if lost := lostBy(f, from, to); len(lost) > 0 {
+			if lost := lostBy(f.(interface{ Stats() bloom.Stats }).Stats(), from, to); len(lost) > 0 {
 				fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.name, strings.Join(lost, "; "))
 			}
 			return nil
@@ -62,9 +65,9 @@ func newConvert(e *env) *cobra.Command {
 }
 
 // lostBy returns what a file of one format says and one of the other does not.
-func lostBy(f *bloom.BloomFilter, from, to *format) (lost []string) {
-	if p := f.Params(); from.plan && !to.plan && p.N > 0 {
-		lost = append(lost, fmt.Sprintf("what it was made for (n = %s keys, p = %v)", grouped(p.N), p.P))
+func lostBy(s bloom.Stats, from, to *format) (lost []string) {
+	if from.plan && !to.plan && s.N > 0 {
+		lost = append(lost, fmt.Sprintf("what it was made for (n = %s keys, p = %v)", grouped(s.N), s.P))
 	}
 	if from.checksum && !to.checksum {
 		lost = append(lost, "a checksum, by which damage is found")
@@ -72,11 +75,14 @@ func lostBy(f *bloom.BloomFilter, from, to *format) (lost []string) {
 	if from.name == "counting" {
 		lost = append(lost, "the counters, without which keys cannot be removed")
 	}
+	if from.name == redisbloom && to.name != redisbloom {
+		lost = append(lost, fmt.Sprintf("the exact number of keys (%s), and how the filter grows", grouped(s.EstimatedCount)))
+	}
 	if from.columns {
 		lost = append(lost, "the column's name, type and row group")
 	}
-	if from.plan && !to.plan {
-		lost = append(lost, fmt.Sprintf("the names of the hash, %s, and the strategy, which that format implies", f.Scheme().HashFunc()))
+	if from.names && !to.names {
+		lost = append(lost, fmt.Sprintf("the names of the hash, %s, and the strategy, which that format implies", s.Hash))
 	}
 	return lost
 }

@@ -49,7 +49,7 @@ func (d *deduper) run(files []string) error {
 		return d.verify(files)
 	}
 	if d.promised.broken() {
-		warn(d.env, d.filter)
+		warn(d.env, d.filter.Stats())
 		fmt.Fprintf(d.env.stderr, "bloom: warning: of the distinct keys %s may be missing\n", d.missing())
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -18,48 +19,66 @@ type filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// load reads the plain filter in a file, or the one that a counting filter is made into.
+// A keeper takes keys: a plain filter, or one of RedisBloom.
+type keeper interface {
+	AddMany(keys [][]byte, added []bool) (int, error)
+	Stats() bloom.Stats
+}
+
+// plainKeeper is a plain filter, which always has room.
+type plainKeeper struct{ *bloom.BloomFilter }
+
+func (p plainKeeper) AddMany(keys [][]byte, added []bool) (int, error) {
+	return p.BloomFilter.AddMany(keys, added), nil
+}
+
+func keeperOf(f any) keeper {
+	if plain, ok := f.(*bloom.BloomFilter); ok {
+		return plainKeeper{plain}
+	}
+	return f.(keeper)
+}
+
+// load reads the plain filter in a file, or the one that another filter is made into.
 func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error) {
 	f, from, err := open(e, path, key)
 	if err != nil {
 		return nil, nil, err
 	}
 	if from.columns {
-		return nil, nil, fmt.Errorf("%s: a Parquet file is only checked, explained and converted; bloom convert makes a file of one of its filters", shown(path))
+		return nil, nil, errColumns(path)
 	}
-	p, err := plainOf(f, from, path)
-	return p, from, err
-}
-
-// loadColumn is load for a Parquet file too, of which it takes a column's filter.
-func loadColumn(e *env, path string, key *secret, column string) (*bloom.BloomFilter, *format, error) {
-	f, from, err := open(e, path, key)
+	p, err := plainOf(f)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: a %s filter: %w", shown(path), from.name, err)
 	}
-	if file, ok := f.(*parquetFile); ok {
-		c, err := file.pick(column)
-		if err != nil {
-			return nil, nil, err
-		}
-		f, err := file.filter(c, nil)
-		return f, from, err
-	}
-	if err := errColumn(path, column, from); err != nil {
-		return nil, nil, err
-	}
-	p, err := plainOf(f, from, path)
-	return p, from, err
+	return p, from, nil
 }
 
-func plainOf(f any, from *format, path string) (*bloom.BloomFilter, error) {
+// plainOf returns what has one set of bits as a plain filter.
+func plainOf(f any) (*bloom.BloomFilter, error) {
 	switch f := f.(type) {
 	case *bloom.BloomFilter:
 		return f, nil
 	case *counting.Filter:
 		return f.BloomFilter(), nil
+	case *rebloom.Filter:
+		return f.BloomFilter()
 	}
-	return nil, fmt.Errorf("%s: a %s filter has more than one set of bits: only check and info read it, and Go programs", shown(path), from.name)
+	return nil, errors.New("it has more than one set of bits: only check and info read it, and Go programs")
+}
+
+// pickColumn returns the filter of a column if f is a Parquet file, or else f itself.
+func pickColumn(f any, from *format, path, column string) (any, error) {
+	file, ok := f.(*parquetFile)
+	if !ok {
+		return f, errColumn(path, column, from)
+	}
+	c, err := file.pick(column)
+	if err != nil {
+		return nil, err
+	}
+	return file.filter(c)
 }
 
 // openToAsk opens a filter that is asked for keys that are lines.
@@ -76,9 +95,9 @@ func openToAsk(e *env, path string, key *secret, column string) (filter, error) 
 		if err := wantLines(path, c); err != nil {
 			return nil, err
 		}
-		return file.filter(c, nil)
 	}
-	if err := errColumn(path, column, from); err != nil {
+	f, err = pickColumn(f, from, path, column)
+	if err != nil {
 		return nil, err
 	}
 	return f.(filter), nil
@@ -156,14 +175,28 @@ func hint(err error) error {
 
 // save writes the filter to a file, which is, whatever happens, the old one or the new one,
 // or to standard output if path is "-".
-func save(e *env, path string, f *bloom.BloomFilter, to *format) error {
+func save(e *env, path string, f any, to *format) error {
 	if to.write == nil {
 		return errNotWritten(path, to)
 	}
+	write := writerTo(func(w io.Writer) error { return to.writeAny(w, f) })
 	if path == "-" {
-		return to.write(e.stdout, f)
+		return write(e.stdout)
 	}
-	return persist.Save(path, writerTo(func(w io.Writer) error { return to.write(w, f) }))
+	return persist.Save(path, write)
+}
+
+// writeAny writes a filter, one of RedisBloom to its own format as it is.
+func (to *format) writeAny(w io.Writer, f any) error {
+	if dump, ok := f.(*rebloom.Filter); ok && to.name == redisbloom {
+		_, err := dump.WriteTo(w)
+		return err
+	}
+	plain, err := plainOf(f)
+	if err != nil {
+		return err
+	}
+	return to.write(w, plain)
 }
 
 // A writerTo is an io.WriterTo for functions that do not count.

@@ -130,7 +130,11 @@ func (pl *plan) empty(key *secret) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pl.filter(native, opts, true)
+	return pl.filter(opts)
+}
+
+func (pl *plan) filter(opts []bloom.Option) (*bloom.BloomFilter, error) {
+	return bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.Strategy))...)
 }
 
 // agree returns an error if the filter in a file is not the one that the plan's flags ask

@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/bloomfilters"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/interop/parquet"
+	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 )
@@ -29,7 +31,7 @@ type format struct {
 	read  func(r io.Reader, opts []bloom.Option) (any, error)
 	write func(w io.Writer, f *bloom.BloomFilter) error // nil if it is only read
 	// make, if not nil, makes the empty filter that the format's own programs would make.
-	make func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error)
+	make func(n uint64, p float64, opts []bloom.Option) (any, error)
 	// scheme, unless the format has no own strategies and no secret keys, returns the bytes in
 	// which a file that begins with head says them.
 	scheme func(head []byte) io.Reader
@@ -40,9 +42,32 @@ type format struct {
 	says    // what a file says beside the bits
 }
 
-// says is what a file of a format has beside the bits and where they are: what a conversion to
-// one without it loses.
-type says struct{ plan, checksum bool }
+// says is what a file of a format has beside the bits and where they are: n and p, the names of
+// strategy and hash, a checksum. A conversion to one without it loses it.
+type says struct{ plan, names, checksum bool }
+
+// reading and making are functions of the library as formats have them.
+func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(io.Reader, []bloom.Option) (any, error) {
+	return func(r io.Reader, opts []bloom.Option) (any, error) {
+		f, err := read(r, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+func making[F any](make func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (any, error) {
+	return func(n uint64, p float64, opts []bloom.Option) (any, error) {
+		f, err := make(n, p, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+const redisbloom = "redisbloom"
 
 // native is what is written unless something else is asked for.
 var native = &formats[0]
@@ -51,16 +76,16 @@ var native = &formats[0]
 var formats = []format{
 	{
 		name:   "bloom",
-		says:   says{true, true},
+		says:   says{true, true, true},
 		about:  "this program's own, and Go's BloomFilter.WriteTo",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-		read:   func(r io.Reader, opts []bloom.Option) (any, error) { return bloom.Read(r, opts...) },
+		read:   reading(bloom.Read),
 		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
 		scheme: func(head []byte) io.Reader { return bytes.NewReader(head) },
 	},
 	{
 		name:  "text",
-		says:  says{true, true},
+		says:  says{true, true, true},
 		about: "the same in base64, as in JSON",
 		is: func(head []byte, _ int64) bool {
 			return strings.HasPrefix(strings.NewReplacer("\r", "", "\n", "").Replace(string(head)), "iWJsb29tCg")
@@ -73,7 +98,7 @@ var formats = []format{
 	},
 	{
 		name:   "mapped",
-		says:   says{true, false},
+		says:   says{true, true, false},
 		about:  "memory-mapped, of Go's persist.Open; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
 		mapped: true,
@@ -81,35 +106,35 @@ var formats = []format{
 	},
 	{
 		name:   "counting",
-		says:   says{true, true},
+		says:   says{true, true, true},
 		about:  "one that can remove keys, of Go's counting.Filter.WriteTo; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomc")) },
-		read:   func(r io.Reader, opts []bloom.Option) (any, error) { return counting.Read(r, opts...) },
+		read:   reading(counting.Read),
 		scheme: firstScheme,
 	},
 	{
 		name:  "scalable",
 		about: "one that grows, of Go's scalable.Filter.WriteTo; is read, not written",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blooms")) },
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
+		read: reading(func(r io.Reader, opts ...bloom.Option) (*scalable.Filter, error) {
 			return scalable.Read(r, scalable.WithBloom(opts...))
-		},
+		}),
 		scheme: firstScheme,
 	},
 	{
 		name:  "rotating",
 		about: "one that forgets, of Go's rotating.Filter.WriteTo; is read, not written",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomr")) },
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
+		read: reading(func(r io.Reader, opts ...bloom.Option) (*rotating.Filter, error) {
 			return rotating.Read(r, rotating.WithBloom(opts...))
-		},
+		}),
 		scheme: firstScheme,
 	},
 	{
 		name:   "cascade",
 		about:  "exact for two lists of keys, of Go's cascade.Cascade.WriteTo; is read, not written",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloome")) },
-		read:   readCascade,
+		read:   reading(cascade.Read),
 		scheme: firstScheme,
 	},
 	{
@@ -122,59 +147,63 @@ var formats = []format{
 		name:  "parquet",
 		about: "the filter of a column in Apache Parquet, with its header",
 		is:    isParquetFilter,
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
-			return parquet.Read(r, opts...)
-		},
+		read:  reading(parquet.Read),
 		write: parquet.Write,
-		make:  parquet.New,
+		make:  making(parquet.New),
 	},
 	{
-		name:  "redisbloom",
-		about: "RedisBloom: for each chunk of BF.SCANDUMP 8 bytes iterator, 8 length, data; is read, not written",
+		name:  redisbloom,
+		says:  says{plan: true},
+		about: "RedisBloom: for each chunk of BF.SCANDUMP 8 bytes iterator, 8 length, data",
 		is:    isRedisBloom,
-		read:  readRedisBloom,
+		read: reading(func(r io.Reader, opts ...bloom.Option) (*rebloom.Filter, error) {
+			return rebloom.Read(r, rebloom.WithBloom(opts...))
+		}),
+		write: func(w io.Writer, f *bloom.BloomFilter) error {
+			dump, err := rebloom.FromBloomFilter(f)
+			if err != nil {
+				return err
+			}
+			_, err = dump.WriteTo(w)
+			return err
+		},
+		make: making(func(n uint64, p float64, opts ...bloom.Option) (*rebloom.Filter, error) {
+			return rebloom.New(n, p, rebloom.WithBloom(opts...))
+		}),
 	},
 	{
 		name:  "npm-bloom-filters",
 		about: "JSON of JavaScript's bloom-filters, saveAsJSON",
 		is:    isBloomFiltersJSON,
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
-			return bloomfilters.Read(r, opts...)
-		},
+		read:  reading(bloomfilters.Read),
 		write: bloomfilters.Write,
-		make:  bloomfilters.New,
+		make:  making(bloomfilters.New),
 	},
 	{
 		name:  "bits-and-blooms-json",
 		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) },
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
-			return bitsandblooms.ReadJSON(r, opts...)
-		},
+		read:  reading(bitsandblooms.ReadJSON),
 		write: bitsandblooms.WriteJSON,
-		make:  bitsandblooms.New,
+		make:  making(bitsandblooms.New),
 	},
 	{
 		name:  "bits-and-blooms",
 		about: "WriteTo of Go's github.com/bits-and-blooms/bloom",
 		is:    isBitsAndBlooms,
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
-			return bitsandblooms.Read(r, opts...)
-		},
+		read:  reading(bitsandblooms.Read),
 		write: bitsandblooms.Write,
-		make:  bitsandblooms.New,
+		make:  making(bitsandblooms.New),
 	},
 	{
 		name:  "guava",
 		about: "writeTo of Java's com.google.common.hash.BloomFilter",
 		is:    isGuava,
-		read: func(r io.Reader, opts []bloom.Option) (any, error) {
-			return guava.Read(r, opts...)
-		},
+		read:  reading(guava.Read),
 		write: guava.Write,
-		make: func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+		make: making(func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 			return guava.New(n, p, guava.Since33_4, opts...)
-		},
+		}),
 	},
 }
 
@@ -189,6 +218,16 @@ func isBloomFiltersJSON(head []byte, _ int64) bool {
 		}
 	}
 	return false
+}
+
+// isRedisBloom: iterator 1 and a header of whole layers, 20 bytes and 53 a layer.
+func isRedisBloom(head []byte, _ int64) bool {
+	const header, layer, most = 20, 53, 1 << 10 // far more layers than a server makes
+	if len(head) < 16 || binary.LittleEndian.Uint64(head) != 1 {
+		return false
+	}
+	length := binary.LittleEndian.Uint64(head[8:])
+	return length > header && length <= header+most*layer && (length-header)%layer == 0
 }
 
 // firstScheme returns the scheme of the first plain filter in a file that begins with head
@@ -235,7 +274,7 @@ func needs(head io.Reader) (opts []bloom.Option, key bool) {
 	if header = header[:n]; n < 64 {
 		return nil, false
 	}
-	for _, s := range append(foreign, bloomfilters.Strategy) {
+	for _, s := range append(foreign, bloomfilters.Strategy, rebloom.Strategy) {
 		if strings.HasPrefix(string(header[48:]), s.Name()) && int(header[13]) == len(s.Name()) {
 			opts = append(opts, bloom.WithStrategy(s))
 		}
@@ -253,8 +292,10 @@ func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
 		return bloom.Hash{}, false
 	}
 	name := string(names[strategy:][:hash])
-	if name == parquet.Hash.Name() {
-		return parquet.Hash, true
+	for _, h := range []bloom.Hash{parquet.Hash, rebloom.Hash} {
+		if name == h.Name() {
+			return h, true
+		}
 	}
 	// The seed is part of the other one's name.
 	own := bloomfilters.Hash.Name()

@@ -8,6 +8,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cascade"
+	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/scalable"
 	"github.com/spf13/cobra"
 )
 
@@ -37,35 +40,19 @@ func newInfo(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s, plain := f.(interface{ Stats() bloom.Stats })
-				if file, ok := f.(*parquetFile); ok && column != "" {
-					c, err := file.pick(column)
-					if err != nil {
-						return err
-					}
-					if s, err = file.filter(c, nil); err != nil {
-						return err
-					}
-					plain = true
-				} else if !ok {
-					if err := errColumn(name, column, format); err != nil {
+				if _, list := f.(*parquetFile); !list || column != "" {
+					if f, err = pickColumn(f, format, name, column); err != nil {
 						return err
 					}
 				}
-				if !asJSON && i > 0 {
-					fmt.Fprintln(e.stdout)
-				}
-				if !plain {
-					err = printDescribed(e.stdout, name, format, f.(described), asJSON)
-				} else if asJSON {
-					err = json.NewEncoder(e.stdout).Encode(struct {
-						File   string `json:"file"`
-						Format string `json:"format"`
-						bloom.Stats
-						OverP bool `json:"over_p"`
-					}{name, format.name, s.Stats(), overP(s.Stats())})
+				d := describe(name, format, f)
+				if asJSON {
+					err = json.NewEncoder(e.stdout).Encode(d)
 				} else {
-					err = printInfo(e.stdout, name, format, s.Stats())
+					if i > 0 {
+						fmt.Fprintln(e.stdout)
+					}
+					err = d.print(e.stdout)
 				}
 				if err != nil {
 					return err
@@ -80,35 +67,72 @@ func newInfo(e *env) *cobra.Command {
 	return cmd
 }
 
-// printDescribed is printInfo for what has no Stats.
-func printDescribed(w io.Writer, name string, format *format, d described, asJSON bool) error {
-	if asJSON {
-		fields := d.fields()
-		fields["file"], fields["format"] = name, format.name
-		return json.NewEncoder(w).Encode(fields)
+// A description is what is said of a file.
+type description struct {
+	File   string `json:"file"`
+	Format string `json:"format"`
+	*bloom.Stats
+	OverP     *bool    `json:"over_p,omitempty"`
+	Layers    int      `json:"layers,omitempty"`    // of one that consists of several filters
+	Expansion *uint32  `json:"expansion,omitempty"` // of RedisBloom's
+	Columns   []column `json:"columns,omitzero"`    // of a Parquet file
+
+	format *format
+	others bool // the rate is only for keys that it was not made of
+}
+
+func describe(name string, from *format, f any) *description {
+	d := &description{File: name, Format: from.name, format: from}
+	if file, ok := f.(*parquetFile); ok {
+		d.Columns = file.list()
+		return d
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, shown(name))
-	fmt.Fprintf(t, "  format\t%s: %s\n", format.name, format.about)
-	for _, row := range d.rows() {
-		fmt.Fprintf(t, "  %s\t%s\n", row[0], row[1])
+	s := f.(interface{ Stats() bloom.Stats }).Stats()
+	over := overP(s)
+	d.Stats, d.OverP = &s, &over
+	switch f := f.(type) {
+	case *scalable.Filter:
+		d.Layers = len(f.Layers())
+	case *cascade.Cascade:
+		d.Layers, d.others = len(f.Levels()), true
+	case *rebloom.Filter:
+		d.Layers, d.Expansion = len(f.Layers()), new(f.Plan().Expansion)
 	}
-	return t.Flush()
+	return d
 }
 
 // overP reports whether a filter breaks its promise by more than an estimate's noise.
 func overP(s bloom.Stats) bool { return s.Load() > overload }
 
-func printInfo(w io.Writer, name string, format *format, s bloom.Stats) error {
+func (d *description) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(label, text string, args ...any) { fmt.Fprintf(t, "  %s\t%s\n", label, fmt.Sprintf(text, args...)) }
-	fmt.Fprintln(t, shown(name))
-	row("format", "%s: %s", format.name, format.about)
-	switch {
-	case s.N == 0:
+	fmt.Fprintln(t, shown(d.File))
+	row("format", "%s: %s", d.format.name, d.format.about)
+	s := d.Stats
+	if s == nil {
+		label := "columns"
+		for _, c := range d.Columns {
+			row(label, "%s", c)
+			label = ""
+		}
+		if len(d.Columns) == 0 {
+			row(label, "none has a filter")
+		}
+		return t.Flush()
+	}
+	if s.N == 0 {
 		row("made for", "unknown: the file does not say")
-	default:
+	} else {
 		row("made for", "%s keys at a rate of %v", grouped(s.N), s.P)
+	}
+	if d.Layers > 0 {
+		row("layers", "%d", d.Layers)
+	}
+	if d.Expansion != nil && *d.Expansion == 0 {
+		row("grows", "no")
+	} else if d.Expansion != nil {
+		row("grows", "each layer is for %d times as many keys as the one before", *d.Expansion)
 	}
 	row("strategy", "%s, k = %d bits a key", s.Strategy, s.K)
 	row("hash", "%s", s.Hash)
@@ -119,8 +143,13 @@ func printInfo(w io.Writer, name string, format *format, s bloom.Stats) error {
 	} else {
 		row("holds", "%s, %.1f %% of those planned", holds(s.EstimatedCount), 100*s.Load())
 	}
-	row("rate now", "%s", showRate(s.EstimatedFalsePositiveRate))
-	if overP(s) {
+	switch {
+	case d.others:
+		row("rate now", "%s, and 0 for the keys of the two lists that it was made of", showRate(s.EstimatedFalsePositiveRate))
+	default:
+		row("rate now", "%s", showRate(s.EstimatedFalsePositiveRate))
+	}
+	if overP(*s) {
 		row("", "above the promise of %v: too many keys; build a larger one", s.P)
 	}
 	return t.Flush()

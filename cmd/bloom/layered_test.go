@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -32,16 +33,18 @@ func TestRedisBloom(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}
+	built := 0
 	for _, name := range files {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var dump struct {
-			N      int   `json:"n"`
-			Asked  int   `json:"absent_asked"`
-			True   []int `json:"absent_answered_true"`
-			Chunks []struct {
+			Reserve []any `json:"reserve"` // rate, n, options
+			N       int   `json:"n"`
+			Asked   int   `json:"absent_asked"`
+			True    []int `json:"absent_answered_true"`
+			Chunks  []struct {
 				Iter uint64 `json:"iter"`
 				Hex  string `json:"hex"`
 			} `json:"chunks"`
@@ -76,7 +79,8 @@ func TestRedisBloom(t *testing.T) {
 		if dump.N == 0 {
 			status = statusNotFound
 		}
-		if got, _ := expectRun(t, status, "check", path, writeFile(t, []byte(keys.String()))); got != keys.String() {
+		keysFile := writeFile(t, []byte(keys.String()))
+		if got, _ := expectRun(t, status, "check", path, keysFile); got != keys.String() {
 			t.Errorf("%s: keys are missing", name)
 		}
 		status = statusFound
@@ -90,8 +94,32 @@ func TestRedisBloom(t *testing.T) {
 		if !strings.Contains(info, "redisbloom: ") || !strings.Contains(info, "grows") {
 			t.Errorf("%s: %s", name, info)
 		}
-		if _, said := expectRun(t, statusError, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, "more than one set of bits") {
+		// Written again, and with no key more, byte for byte.
+		expectRun(t, statusFound, "convert", "--format", "redisbloom", "-o", path+".same", path)
+		expectBytes(t, path+".same", whole)
+		expectRun(t, statusFound, "add", path+".same", os.DevNull)
+		expectBytes(t, path+".same", whole)
+		if len(dump.Chunks) > 2 {
+			if _, said := expectRun(t, statusError, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, "layers, want one for a plain filter") {
+				t.Errorf("%s: %s", name, said)
+			}
+		} else if _, said := expectRun(t, statusFound, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, fmt.Sprintf("the exact number of keys (%d), and how the filter grows", dump.N)) {
 			t.Errorf("%s: %s", name, said)
+		} else {
+			if got, _ := expectRun(t, status, "check", path+".bloom", writeFile(t, []byte(absent.String()))); got != want.String() {
+				t.Errorf("%s as a plain filter: %q, the server said %q", name, got, want.String())
+			}
+			expectRun(t, statusFound, "convert", "--format", "redisbloom", "-o", path+".back", path+".bloom")
+			back, err := os.ReadFile(path + ".back")
+			if err != nil || len(back) != len(whole) || !bytes.Equal(back[len(back)-len(dump.Chunks[1].Hex)/2:], whole[len(whole)-len(dump.Chunks[1].Hex)/2:]) {
+				t.Errorf("%s: not the same bits after a conversion and back: %v", name, err)
+			}
+		}
+		if len(dump.Reserve) == 2 { // built of the keys that the server had, it is the server's file
+			flags := []string{"-p", dump.Reserve[0].(string), "-n", fmt.Sprint(dump.Reserve[1])}
+			expectRun(t, statusFound, append(flags, "build", "--format", "redisbloom", "-o", path+".built", keysFile)...)
+			expectBytes(t, path+".built", whole)
+			built++
 		}
 		for cut := 0; cut < len(whole); cut += 1 + len(whole)/40 {
 			expectRun(t, statusError, "info", writeFile(t, whole[:cut]))
@@ -103,10 +131,20 @@ func TestRedisBloom(t *testing.T) {
 		}
 		expectRun(t, statusError, "info", writeFile(t, append(whole[:len(whole):len(whole)], whole...)))
 		lying := append([]byte{}, whole...)
-		binary.LittleEndian.PutUint64(lying[chunkHead+len(dump.Chunks[0].Hex)/2+8:], 1<<62)
+		binary.LittleEndian.PutUint64(lying[16+len(dump.Chunks[0].Hex)/2+8:], 1<<62)
 		if _, said := expectRun(t, statusError, "info", writeFile(t, lying)); !strings.Contains(said, "a chunk of 4611686018427387904 bytes") {
 			t.Errorf("%s: %s", name, said)
 		}
+	}
+	if built < 3 {
+		t.Errorf("%d built, want 3", built)
+	}
+}
+
+func expectBytes(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s: %d bytes, want other %d (%v)", path, len(got), len(want), err)
 	}
 }
 
@@ -145,7 +183,7 @@ func TestCascade(t *testing.T) {
 		if got != "apple\npear\n" {
 			t.Errorf("keyed %v: %q", keyed, got)
 		}
-		if info, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(info, "cascade: ") || !strings.Contains(info, "levels") {
+		if info, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(info, "cascade: ") || !strings.Contains(info, "layers") {
 			t.Error(info)
 		}
 		if info, _ := expectRun(t, statusFound, append(flags, "info", "--json", path)...); !strings.Contains(info, `"format":"cascade"`) || !json.Valid([]byte(info)) {

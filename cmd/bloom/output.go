@@ -117,10 +117,17 @@ func isMapped(path string) bool {
 
 // errNotWritten is that a filter that was read cannot be written back.
 func errNotWritten(path string, to *format) error {
-	if to.mapped {
+	switch {
+	case to.mapped:
 		return errMapped(path)
+	case to.columns:
+		return errColumns(path)
 	}
 	return fmt.Errorf("%s: a %s filter is written only by Go programs; bloom convert makes a plain one of it", shown(path), to.name)
+}
+
+func errColumns(path string) error {
+	return fmt.Errorf("%s: a Parquet file is only checked, explained and converted; bloom convert makes a file of one of its filters", shown(path))
 }
 
 func errMapped(path string) error {

@@ -82,13 +82,13 @@ func (p *parquetFile) pick(name string) (parquet.Column, error) {
 	return parquet.Column{}, fmt.Errorf("%s: %d filters, want one of them by --column, such as %q (bloom info lists them)", shown(p.path), len(found), columnName(found[0]))
 }
 
-func (p *parquetFile) filter(c parquet.Column, opts []bloom.Option) (*bloom.BloomFilter, error) {
+func (p *parquetFile) filter(c parquet.Column) (*bloom.BloomFilter, error) {
 	file, err := os.Open(p.path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() // it was only read
-	f, err := c.Filter(file, opts...)
+	f, err := c.Filter(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s, column %q: %w", shown(p.path), columnName(c), err)
 	}
@@ -103,30 +103,29 @@ func wantLines(path string, c parquet.Column) error {
 	return fmt.Errorf("%s: column %q has values of type %v, and keys are lines: only Go programs can ask it", shown(path), columnName(c), c.Type)
 }
 
-func (p *parquetFile) rows() (rows [][2]string) {
-	if len(p.columns) == 0 {
-		return [][2]string{{"columns", "none has a filter"}}
-	}
-	for i, c := range p.columns {
-		label := ""
-		if i == 0 {
-			label = "columns"
-		}
-		text := columnName(c) + ", " + c.Type.String()
-		if c.Length > 0 {
-			text += ", " + size(uint64(c.Length))
-		}
-		rows = append(rows, [2]string{label, harmless(text)})
-	}
-	return rows
+// A column is what info says of one.
+type column struct {
+	Name     string `json:"name"`
+	RowGroup int    `json:"row_group"`
+	Type     string `json:"type"`
+	Offset   int64  `json:"offset"`
+	Length   int64  `json:"length"`
 }
 
-func (p *parquetFile) fields() map[string]any {
-	columns := []map[string]any{}
+func (p *parquetFile) list() []column {
+	list := []column{}
 	for _, c := range p.columns {
-		columns = append(columns, map[string]any{"name": c.Path, "row_group": c.RowGroup, "type": c.Type.String(), "offset": c.Offset, "length": c.Length})
+		list = append(list, column{c.Path, c.RowGroup, c.Type.String(), c.Offset, c.Length})
 	}
-	return map[string]any{"columns": columns}
+	return list
+}
+
+func (c column) String() string {
+	text := fmt.Sprintf("%s:%d, %s", c.Name, c.RowGroup, c.Type)
+	if c.Length > 0 {
+		text += ", " + size(uint64(c.Length))
+	}
+	return harmless(text)
 }
 
 // errColumn is that a column is asked for where there are none.

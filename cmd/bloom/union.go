@@ -45,7 +45,7 @@ func newUnion(e *env) *cobra.Command {
 					return fmt.Errorf("%s and %s: %w", files[0], name, err)
 				}
 			}
-			warn(e, all)
+			warn(e, all.Stats())
 			if cmd.Flags().Changed("format") {
 				if to, err = formatNamed(as); err != nil {
 					return err

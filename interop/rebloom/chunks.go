@@ -51,7 +51,7 @@ const (
 // would not count them.
 func (f *Filter) Chunks() iter.Seq[Chunk] {
 	return func(yield func(Chunk) bool) {
-		layers := *f.layers.Load()
+		layers := f.all()
 		if !yield(Chunk{1, f.header(layers)}) {
 			return
 		}
@@ -76,11 +76,7 @@ func (f *Filter) Chunks() iter.Seq[Chunk] {
 
 func (f *Filter) header(layers []*layer) []byte {
 	le := binary.LittleEndian
-	items := uint64(0)
-	for _, l := range layers {
-		items += l.items.Load()
-	}
-	b := le.AppendUint64(nil, items)
+	b := le.AppendUint64(nil, itemsOf(layers))
 	b = le.AppendUint32(b, uint32(len(layers)))
 	b = le.AppendUint32(b, f.options)
 	b = le.AppendUint32(b, f.expansion)
@@ -98,21 +94,21 @@ func (f *Filter) header(layers []*layer) []byte {
 	return b
 }
 
-// Read returns the filter of these chunks: replies of BF.SCANDUMP in their order, without
-// the empty one that ends them, or what [Filter.Chunks] yields. It keeps nothing of their
-// data. The filter then grows as the server's would.
+// FromChunks returns the filter of these chunks: replies of BF.SCANDUMP in their order,
+// without the empty one that ends them, or what [Filter.Chunks] yields. It keeps nothing of
+// their data. The filter then grows as the server's would.
 //
 // The chunks may come from a stranger: every field is checked, and memory is asked for as
-// the bytes arrive. There is no checksum, so damaged bits go unnoticed. Options are
-// [WithMaxBytes]; the others are in the header, and must not contradict it.
+// the bytes arrive. There is no checksum, so damaged bits go unnoticed. Of the options,
+// [WithBloom] sets the limit; the others are in the header, and must not contradict it.
 //
 // The error wraps bloom.ErrCorrupt if the chunks are not a filter or not all of one,
 // bloom.ErrIncompatible if the filter has options that RedisBloom's own filters do not have,
-// bloom.ErrTooLarge, or is that of the chunks.
-func Read(chunks iter.Seq2[Chunk, error], opts ...Option) (*Filter, error) {
-	c := config{maxBytes: math.MaxUint64}
-	for _, opt := range opts {
-		opt(&c)
+// bloom.ErrInvalid, bloom.ErrTooLarge, or is that of the chunks.
+func FromChunks(chunks iter.Seq2[Chunk, error], opts ...Option) (*Filter, error) {
+	c, err := newConfig(config{}, opts)
+	if err != nil {
+		return nil, err
 	}
 	r := reader{limit: c.maxBytes}
 	for chunk, err := range chunks {
@@ -129,7 +125,7 @@ func Read(chunks iter.Seq2[Chunk, error], opts ...Option) (*Filter, error) {
 	}
 	scaling := f.options&optionNoScaling == 0
 	if c.noScaling && scaling || c.expansion != 0 && (!scaling || c.expansion != f.expansion) {
-		return nil, fmt.Errorf("%w: the filter has expansion %d (0 for none), want %d", bloom.ErrIncompatible, f.Info().Expansion, c.expansion)
+		return nil, fmt.Errorf("%w: the filter has expansion %d (0 for none), want %d", bloom.ErrIncompatible, f.Plan().Expansion, c.expansion)
 	}
 	return f, nil
 }
@@ -139,15 +135,9 @@ type reader struct {
 	limit  uint64
 	f      *Filter
 	layers []*layer
-	shapes []shape
-	end    int64  // iterator of the last chunk
-	bits   []byte // of the layer that is being read
-}
-
-// A shape is m and k of a layer whose bits have not come.
-type shape struct {
-	m uint64
-	k int
+	shapes []bloom.Params // of those whose bits have not come
+	end    int64          // iterator of the last chunk
+	bits   []byte         // of the layer that is being read
 }
 
 func corrupt(format string, args ...any) error {
@@ -169,7 +159,7 @@ func (r *reader) take(c Chunk) error {
 	case len(c.Data) == 0 || c.Iterator != r.end+int64(len(c.Data)):
 		return corrupt("a chunk of %d bytes with iterator %d after %d: one is missing, or out of order", len(c.Data), c.Iterator, r.end)
 	}
-	want := r.shapes[0].m / 8
+	want := r.shapes[0].M / 8
 	if uint64(len(r.bits))+uint64(len(c.Data)) > want {
 		return corrupt("layer %d has %d bytes, and the chunks have %d", done, want, uint64(len(r.bits))+uint64(len(c.Data)))
 	}
@@ -178,11 +168,12 @@ func (r *reader) take(c Chunk) error {
 	if uint64(len(r.bits)) < want {
 		return nil
 	}
-	l := r.layers[done]
-	if err := l.make(r.shapes[0].m, r.shapes[0].k); err != nil {
+	layer, err := bloom.NewWithParams(r.shapes[0], layerOptions()...)
+	if err != nil {
 		return err
 	}
-	words := l.Words()
+	r.layers[done].BloomFilter = layer
+	words := layer.Words()
 	for i := range words {
 		words[i].Store(binary.LittleEndian.Uint64(r.bits[i*8:]))
 	}
@@ -241,8 +232,8 @@ func (r *reader) header(b []byte) error {
 			return corrupt("layer %d has rate %v, want 0 < p < 1", i, l.rate)
 		case !(l.bitsPerKey > 0) || float64(k) != math.Ceil(0.693147180559945*l.bitsPerKey):
 			return corrupt("layer %d has k = %d with %v bits a key", i, k, l.bitsPerKey)
-		case k > 255:
-			return fmt.Errorf("%w: layer %d has k = %d, want at most 255", bloom.ErrIncompatible, i, k)
+		case k > maxK:
+			return fmt.Errorf("%w: layer %d has k = %d, want at most %d", bloom.ErrIncompatible, i, k, maxK)
 		case l.n2 != 0:
 			return fmt.Errorf("%w: layer %d has a size of 2^%d, which the server does not make", bloom.ErrIncompatible, i, l.n2)
 		case l.capacity == 0:
@@ -257,11 +248,12 @@ func (r *reader) header(b []byte) error {
 		if sum > r.limit {
 			return fmt.Errorf("%w: %d layers are more than %d bytes", bloom.ErrTooLarge, i+1, r.limit)
 		}
-		if _, err := scheme(m, int(k)); err != nil {
+		params := l.params(m, int(k))
+		if _, err := bloom.NewSchemeWithParams(params, layerOptions()...); err != nil {
 			return fmt.Errorf("%w, in layer %d", err, i)
 		}
 		r.layers = append(r.layers, l)
-		r.shapes = append(r.shapes, shape{m, int(k)})
+		r.shapes = append(r.shapes, params)
 	}
 	if total != items {
 		return corrupt("%d keys in all, and the layers have %d", items, total)

@@ -1,5 +1,7 @@
 package rebloom
 
+import "math"
+
 // A Plan is what BF.RESERVE was told.
 type Plan struct {
 	N         uint64  // keys of the first layer
@@ -7,19 +9,24 @@ type Plan struct {
 	Expansion uint32  // 0 if the filter does not grow
 }
 
-// ReadPlan returns what the filter with this header was made for. The header is the data
-// of the first chunk, which BF.SCANDUMP gives for iterator 0; it says no less when the
-// filter has grown. The error is that of [Read].
+// Plan returns what the filter was made for. It stays the same when the filter grows.
+func (f *Filter) Plan() Plan { return f.plan(f.all()[0]) }
+
+func (f *Filter) plan(first *layer) Plan {
+	plan := Plan{N: first.capacity, P: first.rate}
+	if f.options&optionNoScaling == 0 {
+		plan.P *= 2 // see New
+		plan.Expansion = f.expansion
+	}
+	return plan
+}
+
+// ReadPlan returns the [Filter.Plan] of the filter with this header, which is the data of
+// the first chunk: BF.SCANDUMP gives it for iterator 0. The error is that of [FromChunks].
 func ReadPlan(header []byte) (Plan, error) {
-	r := reader{limit: 1<<64 - 1}
+	r := reader{limit: math.MaxUint64}
 	if err := r.header(header); err != nil {
 		return Plan{}, err
 	}
-	first := r.layers[0]
-	plan := Plan{N: first.capacity, P: first.rate}
-	if r.f.options&optionNoScaling == 0 {
-		plan.P *= 2 // see New
-		plan.Expansion = r.f.expansion
-	}
-	return plan, nil
+	return r.f.plan(r.layers[0]), nil
 }

@@ -10,6 +10,7 @@ import (
 // Strategy is that of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
 // i = 0..k-1. It is RedisBloom's only with [Hash].
 //
+// [bloom.New] makes of n and p with it what RedisBloom makes for a layer of n keys at rate p.
 // Like all equal steps, it has a higher rate than independent positions for few keys and
 // a small p.
 var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
@@ -21,20 +22,26 @@ var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
 			}
 		}, nil
 	},
-	MaxK: 255,
+	MaxK: maxK,
+	Size: func(n uint64, p float64) (m uint64, k int, err error) {
+		_, params, err := newLayer(max(n, 1), p)
+		return params.M, params.K, err
+	},
 })
+
+const maxK = 255
 
 // Hash is that of RedisBloom: two MurmurHash64A of the key, of which the first has the
 // seed 0xc6a4a7935bd1e995, and is the seed of the second.
-var Hash = bloom.NewHash("redisbloom-murmur64a", digest)
+var Hash = bloom.NewHash("redisbloom-murmur64a", sum)
 
-func digest(key []byte) (h1, h2 uint64) {
+func sum(key []byte) (h1, h2 uint64) {
 	h1 = murmur64A(key, firstSeed)
 	return h1, murmur64A(key, h1)
 }
 
-func digestString(key string) (h1, h2 uint64) {
-	return digest(unsafe.Slice(unsafe.StringData(key), len(key)))
+func sumString(key string) (h1, h2 uint64) {
+	return sum(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
 const (

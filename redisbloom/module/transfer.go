@@ -36,17 +36,17 @@ func at(client redis.UniversalClient, name string) (*Filter, error) {
 }
 
 // Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each
-// layer or 16 MiB, and two more. The options are those of rebloom.Read.
+// layer or 16 MiB, and two more. The options are those of rebloom.FromChunks.
 //
 // The error wraps [ErrChanged] if keys were added meanwhile, redisbloom.ErrLost if there is no
-// filter, redisbloom.ErrMismatch if the key holds something else, or is that of rebloom.Read.
+// filter, redisbloom.ErrMismatch if the key holds something else, or is that of rebloom.FromChunks.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...rebloom.Option) (*rebloom.Filter, error) {
 	f, err := at(client, name)
 	if err != nil {
 		return nil, err
 	}
 	var header []byte
-	pulled, err := rebloom.Read(func(yield func(rebloom.Chunk, error) bool) {
+	pulled, err := rebloom.FromChunks(func(yield func(rebloom.Chunk, error) bool) {
 		for iterator := int64(0); ; {
 			chunk, err := f.dump(ctx, iterator)
 			if err != nil {

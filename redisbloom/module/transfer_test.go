@@ -59,7 +59,7 @@ func TestPullRefuses(t *testing.T) {
 	fake.filters["other"] = &fakeFilter{other: true}
 	_, err = Pull(bg, client, "other")
 	require.ErrorIs(t, err, redisbloom.ErrMismatch)
-	_, err = Pull(bg, client, "five-layers", rebloom.WithMaxBytes(100))
+	_, err = Pull(bg, client, "five-layers", rebloom.WithBloom(bloom.WithMaxBytes(100)))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	_, err = Pull(bg, client, "")
 	require.ErrorIs(t, err, bloom.ErrInvalid)

@@ -1,0 +1,64 @@
+package cascade
+
+import digests "github.com/seed3447c163/bloom/internal/digest"
+
+// ContainsMany asks for keys as [Cascade.Contains] does one after the other, and faster if
+// the cascade is larger than the cache. It returns how many of them are in; if found is not
+// nil, found[i] becomes what Contains of keys[i] would return.
+//
+// It panics if found is neither nil nor as long as keys.
+func (c *Cascade) ContainsMany(keys [][]byte, found []bool) int { return containsMany(c, keys, found) }
+
+// ContainsManyStrings is [Cascade.ContainsMany] for strings, without copying them.
+func (c *Cascade) ContainsManyStrings(keys []string, found []bool) int {
+	return containsMany(c, keys, found)
+}
+
+func containsMany[K []byte | string](c *Cascade, keys []K, found []bool) (count int) {
+	digests.CheckAnswers("cascade", len(keys), found)
+	clear(found)
+	if len(c.filters) == 0 {
+		return 0
+	}
+	var b digests.Batch
+	for first := 0; first < len(keys); first += digests.Group {
+		group := keys[first:min(first+digests.Group, len(keys))]
+		digests.Hash(&b, c.filters[0].Scheme(), group)
+		count += c.containsGroup(&b, len(group))
+		if found != nil {
+			copy(found[first:], b.Found[:len(group)])
+		}
+	}
+	return count
+}
+
+// containsGroup asks level by level, each for the keys that the ones before have: the
+// questions to a level do not depend on each other. It returns how many keys are in.
+func (c *Cascade) containsGroup(b *digests.Batch, keys int) (count int) {
+	var asked [digests.Group]int // numbers of the keys that all levels so far have
+	for j := range keys {
+		asked[j] = j
+	}
+	left := asked[:keys]
+	for i, f := range c.filters {
+		passed := 0
+		for _, j := range left {
+			if f.ContainsHash(level(b.H1[j], b.H2[j], i)) {
+				left[passed] = j
+				passed++
+			} else {
+				b.Found[j] = i%2 == 1
+			}
+		}
+		left = left[:passed]
+	}
+	for _, j := range left {
+		b.Found[j] = len(c.filters)%2 == 1
+	}
+	for _, in := range b.Found[:keys] {
+		if in {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,56 @@
+package rebloom
+
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// BloomFilter returns the only layer of a filter as a plain one, in O(m): for what a filter
+// of package bloom can be and do. n and p are those of the layer.
+//
+// The error wraps bloom.ErrIncompatible if there are more layers: no single filter answers as
+// they do.
+func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
+	layers := f.all()
+	if len(layers) != 1 {
+		return nil, fmt.Errorf("%w: %d layers, want one for a plain filter", bloom.ErrIncompatible, len(layers))
+	}
+	return layers[0].Clone(), nil
+}
+
+// FromBloomFilter returns a filter of one layer with the bits of f, in O(m): of
+// [Filter.BloomFilter], or of one that was made by
+//
+//	bloom.New(n, rate, bloom.WithStrategy(rebloom.Strategy), bloom.WithHash(rebloom.Hash))
+//
+// and filled. rate is p/2 if the filter is going to grow, see [New]. As f does not count its
+// keys, the number of items is an estimate from the bits: the next layer may begin some keys
+// earlier or later than the server's would. The options are those of New.
+//
+// The error wraps bloom.ErrNotPortable if f has another strategy or hash, or other m and k
+// than RedisBloom has for its n and p, bloom.ErrInvalid or bloom.ErrTooLarge.
+func FromBloomFilter(f *bloom.BloomFilter, opts ...Option) (*Filter, error) {
+	c, err := newConfig(config{expansion: DefaultExpansion}, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s := f.Scheme(); s.Strategy() != Strategy || s.HashFunc() != Hash {
+		return nil, fmt.Errorf("%w: it has strategy %q and hash %q, want %q and %q", bloom.ErrNotPortable, s.Strategy(), s.HashFunc(), Strategy, Hash)
+	}
+	is := f.Params()
+	p := is.P
+	if !c.noScaling {
+		p *= 2
+	}
+	made, err := New(is.N, p, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w, for the filter's n = %d and p = %v", err, is.N, is.P)
+	}
+	l := made.all()[0]
+	if err := l.Union(f); err != nil {
+		return nil, fmt.Errorf("%w: it has m = %d and k = %d, and RedisBloom %d and %d for its n and p", bloom.ErrNotPortable, is.M, is.K, l.Params().M, l.Params().K)
+	}
+	l.items.Store(min(f.EstimatedCount(), l.capacity))
+	return made, nil
+}

@@ -1,0 +1,76 @@
+package rebloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+func (r recording) filter(t testing.TB) *Filter {
+	f, err := FromChunks(feed(r.chunks(t)))
+	require.NoError(t, err)
+	return f
+}
+
+// TestFilesOfRecordings: the server's chunks in a file are read and written again byte for
+// byte; a file that is cut anywhere, goes on, or lies about a length is refused.
+func TestFilesOfRecordings(t *testing.T) {
+	for _, r := range recordings(t) {
+		file := r.file(t)
+		f, err := Read(bytes.NewReader(file))
+		require.NoError(t, err, r.Name)
+		require.Equal(t, collect(r.filter(t)), collect(f), r.Name)
+		var again bytes.Buffer
+		n, err := f.WriteTo(&again)
+		require.NoError(t, err)
+		require.EqualValues(t, len(file), n)
+		require.Equal(t, file, again.Bytes(), r.Name)
+
+		for cut := 1; cut < len(file); cut += 1 + len(file)/200 {
+			_, err := Read(bytes.NewReader(file[:cut]))
+			require.ErrorIs(t, err, bloom.ErrCorrupt, "%s, cut after %d", r.Name, cut)
+		}
+		_, err = Read(bytes.NewReader(append(file, file...)))
+		require.ErrorIs(t, err, bloom.ErrCorrupt)
+		_, err = Read(bytes.NewReader(append(file, 0)))
+		require.ErrorIs(t, err, bloom.ErrCorrupt)
+		lying := bytes.Clone(file)
+		binary.LittleEndian.PutUint64(lying[chunkHead+len(r.chunks(t)[0].Data)+8:], 1<<62)
+		_, err = Read(bytes.NewReader(lying))
+		require.ErrorIs(t, err, bloom.ErrCorrupt)
+		require.ErrorContains(t, err, "a chunk of 4611686018427387904 bytes")
+	}
+	_, err := Read(bytes.NewReader(nil))
+	require.Equal(t, io.EOF, err)
+}
+
+// A failing is a writer that fails after some bytes.
+type failing int
+
+var errWriter = errors.New("the disk is full")
+
+func (f *failing) Write(p []byte) (int, error) {
+	n := min(len(p), int(*f))
+	*f -= failing(n)
+	if n < len(p) {
+		return n, errWriter
+	}
+	return n, nil
+}
+
+func TestWriteToThatFails(t *testing.T) {
+	f := recordings(t)[2].filter(t)
+	whole, err := f.WriteTo(io.Discard)
+	require.NoError(t, err)
+	for _, at := range []int64{0, 1, chunkHead, chunkHead + 1, whole - 1} {
+		w := failing(at)
+		n, err := f.WriteTo(&w)
+		require.ErrorIs(t, err, errWriter)
+		require.Equal(t, at, n)
+	}
+}
