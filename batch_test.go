@@ -11,6 +11,7 @@ import (
 // both sides of the size from which a batch looks ahead, with keys that repeat
 // within a batch.
 func TestBatchesEqualOneByOne(t *testing.T) {
+	t.Parallel()
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1 << 14, prefetchWords * 64, (doubleWords + 8) * 64} {
 			newFilter := func() *BloomFilter {

@@ -74,6 +74,7 @@ func TestBitArrayTooLarge(t *testing.T) {
 // TestInlining asks the compiler: a call in place of these few instructions
 // would cost more than they do.
 func TestInlining(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "build", "-gcflags=-m=1", ".", "./internal/divide", "./internal/probe").CombinedOutput()
 	if err != nil {
 		if _, missing := exec.LookPath("go"); missing != nil {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
@@ -60,6 +62,7 @@ func TestNewBeyondMemory(t *testing.T) {
 }
 
 func TestNoMissAndFewFalsePositives(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	for _, s := range allStrategies {
 		f := MustNew(n, 0.01, WithStrategy(s))
@@ -86,6 +89,7 @@ func TestNoMissAndFewFalsePositives(t *testing.T) {
 }
 
 func TestKeysOfEveryLength(t *testing.T) {
+	t.Parallel()
 	long := bytes.Repeat([]byte("0123456789abcdef"), 64)
 	for _, s := range allStrategies {
 		f := MustNew(2000, 1e-6, WithStrategy(s))
@@ -112,10 +116,7 @@ func TestSeedMovesPositions(t *testing.T) {
 // TestNoMissesUnderConcurrency adds from many goroutines into two filters while
 // others unite them, clone them and read them.
 func TestNoMissesUnderConcurrency(t *testing.T) {
-	keys := 40_000
-	if testing.Short() || raceDetector {
-		keys = 4000
-	}
+	keys := effort.Times(4000, 10_000, 40_000)
 	for _, s := range allStrategies {
 		for _, workers := range []int{1, runtime.GOMAXPROCS(0), 100} {
 			t.Run(fmt.Sprintf("strategy=%s/workers=%d", s, workers), func(t *testing.T) {
@@ -173,8 +174,8 @@ func TestNoMissesUnderConcurrency(t *testing.T) {
 	}
 }
 
-// TestBeyond32Bits has positions above 2^32 in use: half a gigabyte of filter, of
-// which the keys touch only a little.
+// TestBeyond32Bits has positions above 2^32 in use, in half a gigabyte of filter; with
+// -long by every strategy.
 func TestBeyond32Bits(t *testing.T) {
 	const m = 1<<32 + 1<<20
 	if testing.Short() {
@@ -183,7 +184,11 @@ func TestBeyond32Bits(t *testing.T) {
 	if total, ok := memory.Physical(); ok && total < 2<<30 {
 		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
 	}
-	for _, s := range allStrategies {
+	strategies := []Strategy{DoubleHashing, Blocked2, SplitBlock}
+	if *effort.Long {
+		strategies = allStrategies
+	}
+	for _, s := range strategies {
 		f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
 		require.NoError(t, err)
 		require.Equal(t, uint64(m/8), f.SizeBytes())

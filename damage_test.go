@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"io"
 	"math"
 	"runtime"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
 
 	"github.com/stretchr/testify/require"
 )
@@ -81,14 +82,13 @@ func TestEveryBitFlipOfText(t *testing.T) {
 	}
 }
 
-var allDamage = flag.Bool("damage", false, "TestOtherDamage of all golden files, instead of two")
-
-// TestOtherDamage: what disks, copies and editors do.
+// TestOtherDamage: what disks, copies and editors do, with -long to all golden files.
 func TestOtherDamage(t *testing.T) {
+	t.Parallel()
 	v := vandal{t: t}
 	filters := portables(t)
 	for name, p := range filters {
-		if !*allDamage && name != "triple-key" && name != "one-bit" {
+		if !*effort.Long && name != "triple-key" && name != "one-bit" {
 			continue
 		}
 		v.opts = p.opts

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
@@ -171,6 +173,7 @@ func unevenness(counts []float64) (excess, noise float64) {
 // only the low 20 bits of h1 are left: the words and bits inside are uniform, one by
 // one and in pairs, to better than a part in 2000.
 func TestMapHashWithinABlock(t *testing.T) {
+	t.Parallel()
 	const free = 20
 	for prefix := range uint64(4) {
 		prefix = mix(prefix) >> free
@@ -212,11 +215,9 @@ func TestMapHashWithinABlock(t *testing.T) {
 // of h1 and asks for others that do, too: their rate is that of the model, which
 // takes them to be independent.
 func TestMapHashRateWithinABlock(t *testing.T) {
+	t.Parallel()
 	const free = 20
-	trials := uint64(150_000)
-	if testing.Short() {
-		trials /= 10
-	}
+	trials := uint64(effort.Times(15_000, 150_000, 150_000))
 	for _, c := range []struct {
 		s       Strategy
 		k, keys int
@@ -255,7 +256,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 		want := asked * rate.Blocked(1, c.k, c.s.groups(), uint64(c.keys))
 		// Ten share a block, and so its fill: at worst that multiplies the variance
 		// by ten, here by less than two.
-		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 100 && !testing.Short() {
+		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 100 && trials > 100_000 {
 			t.Errorf("%s k=%d with %d keys: %.0f of %.0f, want %.0f ± %.0f", c.s, c.k, c.keys, hits, asked, want, sigma)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,6 +52,7 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 
 // TestEstimatesFollowTheTruth at half load, full load and overload.
 func TestEstimatesFollowTheTruth(t *testing.T) {
+	t.Parallel()
 	const n = 50_000
 	for _, s := range allStrategies {
 		f := MustNew(n, 0.01, WithStrategy(s))
@@ -73,11 +76,9 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 // the standard error what the documentation says, from a tenth of n up to three times. (At
 // four times, that of Blocked8 at p = 0.1 is 1.2/√n.)
 func TestEstimatedCountIsUnbiased(t *testing.T) {
+	t.Parallel()
 	const n = 2000
-	filters := 40
-	if testing.Short() {
-		filters = 10
-	}
+	filters := effort.Times(10, 40, 200)
 	for _, s := range allStrategies {
 		for _, p := range []float64{0.1, 1e-3} {
 			f := MustNew(n, p, WithStrategy(s))
@@ -117,11 +118,9 @@ func TestEstimatedCountIsUnbiased(t *testing.T) {
 // TestEstimatedRateIsTheMeasuredOne at half load, full load and overload, up to a
 // filter with hardly a bit left.
 func TestEstimatedRateIsTheMeasuredOne(t *testing.T) {
+	t.Parallel()
 	const n = 10_000
-	probes := uint64(400_000)
-	if testing.Short() {
-		probes /= 10
-	}
+	probes := uint64(effort.Times(40_000, 100_000, 400_000))
 	for _, s := range allStrategies {
 		f := MustNew(n, 0.01, WithStrategy(s))
 		params := f.Params()

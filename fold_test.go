@@ -37,6 +37,7 @@ func folded(t *testing.T, s Strategy, m, factor uint64, keys int, opts ...Option
 
 // TestFoldIsExact: bit for bit what the smaller filter would hold, for every factor.
 func TestFoldIsExact(t *testing.T) {
+	t.Parallel()
 	for _, s := range foldable {
 		for _, factor := range []uint64{1, 2, 3, 4, 5, 7, 8, 24, 63, 64, 65, 100, 128, 720, 5040} {
 			for _, units := range []uint64{1, 2, 3, 8, 13, 64} {
@@ -162,6 +163,7 @@ func TestFoldRefuses(t *testing.T) {
 
 // TestFoldTo: the result keeps p by its bits, the next smaller one would not.
 func TestFoldTo(t *testing.T) {
+	t.Parallel()
 	const p = 0.01
 	for _, s := range foldable {
 		for _, keys := range []int{0, 1, 50, 400, 3000, 9000} {

@@ -33,6 +33,7 @@ func TestFormatDocHasEveryName(t *testing.T) {
 
 // TestPythonReader runs the reader of the docs on the golden files.
 func TestPythonReader(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		if os.Getenv("BLOOM_REQUIRE") != "" {

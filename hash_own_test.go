@@ -28,6 +28,7 @@ var (
 
 // TestOwnHashIsTheHash: a filter with a hash of one's own is that with its digests.
 func TestOwnHashIsTheHash(t *testing.T) {
+	t.Parallel()
 	for _, h := range []Hash{ownHash, ownHash64} {
 		for _, s := range []Strategy{DoubleHashing, Blocked, custom} {
 			f, g := MustNew(20_000, 0.01, WithStrategy(s), WithHash(h)), MustNew(20_000, 0.01, WithStrategy(s), WithHash(h))
@@ -194,6 +195,7 @@ var equalSteps = NewStrategy("equal-steps", Definition{Index: func(h1, h2 uint64
 // high bits only, or that are multiples, and with digests of 64 good bits, is that with
 // digests whose halves are independent.
 func TestDigest64KeepsTheRate(t *testing.T) {
+	t.Parallel()
 	const n, asks = 10_000, 200_000
 	digests := map[string]func(i uint64) (h1, h2 uint64){
 		"sequential":       func(i uint64) (h1, h2 uint64) { return Digest64(i) },

@@ -38,6 +38,7 @@ func TestSipHashVector(t *testing.T) {
 }
 
 func TestHashesWorkWithEveryStrategy(t *testing.T) {
+	t.Parallel()
 	hashes := map[string]Option{
 		"murmur3": WithHash(Murmur3), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
 		"murmur3-77": WithHash(ownHash), "fnv-mixed": WithHash(ownHash64),
@@ -182,6 +183,7 @@ func TestCollidingKeys(t *testing.T) {
 // whatever the seed and the key's length. Murmur3 by itself fails where both are the
 // same and at most 8.
 func TestMurmurSeedsOfEveryLength(t *testing.T) {
+	t.Parallel()
 	const keys = 1 << 14
 	for length := 2; length <= 17; length++ {
 		for seed := range uint64(20) {
@@ -223,6 +225,7 @@ func chiSquareSigmas(counts []float64, want float64) float64 {
 // TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
 // and Blocked 24 times p, or half the positions, and SeededHashing up to 1.09 times p.
 func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		s      Strategy
 		length int

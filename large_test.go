@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
+
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
@@ -17,9 +20,9 @@ func TestBeyond33Bits(t *testing.T) {
 	const m = 1<<33 + 1<<20
 	total, known := memory.Physical()
 	switch {
-	case testing.Short():
-		t.Skip("NOT TESTED with -short: a filter of more than 2^33 bits")
-	case raceDetector:
+	case !*effort.Long:
+		t.Skip("NOT TESTED without -long: a filter of more than 2^33 bits, which takes seconds and a gigabyte")
+	case lockstep.RaceDetector:
 		t.Skip("NOT TESTED with the race detector, which takes four times the memory: a filter of more than 2^33 bits")
 	case bits.UintSize < 64:
 		t.Skip("NOT TESTED on 32 bits, whose address space has no room to spare: a filter of more than 2^33 bits")

@@ -11,6 +11,7 @@ import (
 
 // TestParamsForBitsChooseWell: k by the rule is, for many keys, as good as the best one.
 func TestParamsForBitsChooseWell(t *testing.T) {
+	t.Parallel()
 	const n = 1 << 30
 	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
 		step := max(1, s.groups())

@@ -77,6 +77,7 @@ func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 // where k is 1 to 3: up to 3.7 % at p = 0.38, between k = 1 and k = 2. Below 0.11 it is
 // 0.7 % at most. Up to 63 bits more come from the rounding to words.
 func TestParamsForMemoryAboveTheBound(t *testing.T) {
+	t.Parallel()
 	worst, worstP := 0.0, 0.0
 	for _, n := range []uint64{1000, 10_000, 1_000_000, 1 << 40} {
 		for p := 0.5; p > 1e-18; p *= 0.98 {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/lockstep"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,7 +57,7 @@ func TestFilterForNoKeys(t *testing.T) {
 // TestSmallFiltersAllocateLittle: their number of allocations, whether the scheme is
 // found or made, and the memory that a filter of 100 keys lives in.
 func TestSmallFiltersAllocateLittle(t *testing.T) {
-	if raceDetector {
+	if lockstep.RaceDetector {
 		t.Skip("NOT TESTED with the race detector: allocations, of which it makes some itself")
 	}
 	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked} {

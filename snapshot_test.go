@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,10 +57,7 @@ func (b *busy) Write(p []byte) (int, error) {
 // TestSnapshotWhileAdding: what is written contains every key whose Add had
 // returned before.
 func TestSnapshotWhileAdding(t *testing.T) {
-	keys, rounds := uint64(60_000), 5
-	if raceDetector {
-		keys, rounds = 10_000, 2
-	}
+	keys, rounds := uint64(effort.Times(10_000, 60_000, 60_000)), effort.Times(2, 5, 50)
 	for _, s := range []Strategy{DoubleHashing, Blocked2} {
 		snapshots, during, checked := 0, 0, 0
 		for range rounds {

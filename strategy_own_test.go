@@ -82,6 +82,7 @@ var (
 
 // TestOwnStrategiesAreTheBuiltinOnes bit for bit, sized alike, in all calls.
 func TestOwnStrategiesAreTheBuiltinOnes(t *testing.T) {
+	t.Parallel()
 	for own, builtin := range map[Strategy]Strategy{ownDouble: DoubleHashing, ownBlocked2: Blocked2, ownSeeded: SeededHashing} {
 		for _, c := range []struct {
 			n uint64

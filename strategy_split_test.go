@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
+
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
@@ -123,14 +126,11 @@ func FuzzSplitKernels(f *testing.F) {
 // of two processes that share a mapped file, find one winner for each key; lookups by
 // both never miss a key whose add has returned, while others set bits in the same words.
 func TestSplitKernelsBesideEachOther(t *testing.T) {
-	rounds := 1 << 14
-	if testing.Short() || raceDetector {
-		rounds = 1 << 11
-	}
+	rounds := effort.Times(1<<11, 1<<14, 1<<14) // so few that no key is a false positive
 	words := makeWords(1 << 14)
 	filters := []*BloomFilter{splitOver(t, words, false), splitOver(t, words, true)}
 	won := make([]atomic.Int32, rounds)
-	start := barrier{goroutines: 2}
+	start := lockstep.Line{Runners: 2}
 	var missed atomic.Int32
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -138,7 +138,7 @@ func TestSplitKernelsBesideEachOther(t *testing.T) {
 		wg.Go(func() {
 			for i := range uint64(rounds) {
 				h := mix(i)
-				start.wait(i + 1)
+				start.Wait(i + 1)
 				if f.AddHash(h, 0) {
 					won[i].Add(1)
 				}

@@ -60,6 +60,7 @@ func setBits(f *BloomFilter) []uint64 {
 // bits that an add sets are the strategy's positions, and a lookup looks at all
 // of them and at no other.
 func TestKernelsEqualIndexFunctions(t *testing.T) {
+	t.Parallel()
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1, 3, 63, 64, 65, 100, 512, 1000, 4096, 51_200} {
 			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxOwnK} {

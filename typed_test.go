@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/lockstep"
+
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
@@ -235,7 +237,7 @@ func appendPoint(dst []byte, p point) []byte {
 }
 
 func TestTypedNoAllocations(t *testing.T) {
-	if raceDetector {
+	if lockstep.RaceDetector {
 		t.Skip("NOT TESTED under the race detector: its sync.Pool loses buffers on purpose")
 	}
 	uints := TypedOver(MustNew(10_000, 0.001), binary.LittleEndian.AppendUint64)
@@ -332,7 +334,7 @@ func TestTypedOverAnySet(t *testing.T) {
 	require.False(t, b.Contains(1001))
 	require.Equal(t, a.AddSeq(slices.Values([]uint64{1, 5000, 6000})), b.AddSeq(slices.Values([]uint64{1, 5000, 6000})))
 	require.True(t, direct.Equal(other))
-	if raceDetector {
+	if lockstep.RaceDetector {
 		return
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() {

@@ -34,6 +34,7 @@ func viewKey(i int) []byte { return fmt.Append(nil, "key ", i) }
 
 // TestViewIsTheFilter: the same bits, and the same answers at any alignment.
 func TestViewIsTheFilter(t *testing.T) {
+	t.Parallel()
 	for _, s := range viewable {
 		for _, bitsPerKey := range []float64{1, 5, 10, 16, 33, 64} {
 			for _, keys := range []int{0, 1, 16, 300} {
@@ -76,6 +77,7 @@ func TestViewIsTheFilter(t *testing.T) {
 
 // TestViewOfAnyK: k and m that no builder chooses, by a scheme.
 func TestViewOfAnyK(t *testing.T) {
+	t.Parallel()
 	for _, s := range viewable {
 		step := max(1, s.groups())
 		if s == SplitBlock {
@@ -146,6 +148,7 @@ func TestViewOfEveryHash(t *testing.T) {
 
 // TestViewRate: what the bits allow, for filters of a block.
 func TestViewRate(t *testing.T) {
+	t.Parallel()
 	for _, s := range viewable {
 		for _, keys := range []int{16, 1000} {
 			const bitsPerKey, asked = 10, 2000
@@ -176,6 +179,7 @@ func TestViewRate(t *testing.T) {
 
 // TestViewDamage: whatever happens to a trailer or a length is noticed.
 func TestViewDamage(t *testing.T) {
+	t.Parallel()
 	tried := 0
 	refused := func(data []byte) {
 		_, err := NewView(data)

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // TestExceptionIsRare counts the one exception to the one winner beside its bound:
@@ -17,10 +20,7 @@ import (
 // of the README the bound is below one in a million, next to the one in a hundred
 // that are ordinary false positives. Those are counted too.
 func TestExceptionIsRare(t *testing.T) {
-	rounds := 1 << 15
-	if testing.Short() || raceDetector {
-		rounds = 1 << 11
-	}
+	rounds := effort.Times(1<<11, 1<<13, 1<<16)
 	if *races > 0 {
 		rounds = *races / 8
 	}
@@ -54,23 +54,23 @@ func raceOfPairs(t *testing.T, rounds int, params Params, s Strategy, perFilter 
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := barrier{goroutines: 2}
+	b := lockstep.Line{Runners: 2}
 	var nobody, there atomic.Int64
 	var wg sync.WaitGroup
 	for g := range uint64(2) {
 		wg.Go(func() {
 			for i := range uint64(rounds) {
 				h1, h2 := digest(2*i + g)
-				b.wait(3*i + 1)
+				b.Wait(3*i + 1)
 				if g == 0 {
 					if i%uint64(perFilter) == 0 {
 						f.Clear()
 					}
 					predicted += 2 * f.EstimatedFalsePositiveRate()
 				}
-				b.wait(3*i + 2) // nothing is being added: this answer is certain
+				b.Wait(3*i + 2) // nothing is being added: this answer is certain
 				before := f.ContainsHash(h1, h2)
-				b.wait(3*i + 3)
+				b.Wait(3*i + 3)
 				if before {
 					there.Add(1)
 				}

@@ -76,6 +76,7 @@ func (s *scheduler) every(f *BloomFilter, visit func(won []bool, schedule []int)
 // adders of up to 3 probes, however they coincide, and of three of one probe can run.
 // With -races also 4 probes, and 2.
 func TestOneWinnerInEverySchedule(t *testing.T) {
+	t.Parallel()
 	most := map[int]int{2: 3, 3: 1}
 	if *races > 0 {
 		most = map[int]int{2: 4, 3: 2}
@@ -103,6 +104,7 @@ func TestOneWinnerInEverySchedule(t *testing.T) {
 // TestNobodyWinsOnlyWithAnotherKey does the same for two adders of a key while
 // another key with one bit in common is added, and counts the exception.
 func TestNobodyWinsOnlyWithAnotherKey(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		shared, bits uint64
 		exception    bool

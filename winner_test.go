@@ -7,6 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // races asks for the long version of all tests about the one winner.
@@ -196,23 +199,6 @@ func TestExplorerFindsTwoWinners(t *testing.T) {
 	}
 }
 
-// A barrier lets all its goroutines go at the same moment, again and again. It
-// spins: a goroutine that is woken comes a hundred adds too late.
-type barrier struct {
-	goroutines uint64
-	arrived    atomic.Uint64
-}
-
-// wait returns when all goroutines have called it for the round-th time, from 1.
-func (b *barrier) wait(round uint64) {
-	b.arrived.Add(1)
-	for spins := 0; b.arrived.Load() < round*b.goroutines; spins++ {
-		if spins%256 == 255 {
-			runtime.Gosched() // there may be fewer processors than goroutines
-		}
-	}
-}
-
 // race lets goroutines add the same new keys in lockstep, and counts, key by key,
 // how many of them were told that it is new. add(f, i) adds key i to a filter
 // that is empty at first; fresh empties it again every so many keys.
@@ -222,7 +208,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 	if err != nil {
 		panic(err)
 	}
-	b := barrier{goroutines: uint64(goroutines)}
+	b := lockstep.Line{Runners: uint64(goroutines)}
 	won := make([]atomic.Int32, perFilter)
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -233,7 +219,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 				for i := range perFilter {
 					key40(&key, uint64(base+i))
 					step++
-					b.wait(step)
+					b.Wait(step)
 					for range mix(uint64(base+i)) >> (8 * g) % 16 { // not always in the same order
 						runtime.KeepAlive(&key)
 					}
@@ -242,7 +228,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 					}
 				}
 				step++
-				b.wait(step)
+				b.Wait(step)
 				if g == 0 {
 					for i := range won {
 						winners[int(won[i].Swap(0))]++
@@ -250,7 +236,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 					f.Clear()
 				}
 				step++
-				b.wait(step)
+				b.Wait(step)
 			}
 		})
 	}
@@ -262,10 +248,7 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 // false positive is out of the question (below 1e-9 in all rounds together), so
 // that every key must have exactly one winner.
 func TestOneWinnerInLockstep(t *testing.T) {
-	rounds := 1 << 17
-	if testing.Short() || raceDetector {
-		rounds = 1 << 13
-	}
+	rounds := effort.Times(1<<13, 1<<15, 1<<17)
 	if *races > 0 {
 		rounds = *races
 	}
