@@ -115,14 +115,8 @@
 // [BloomFilter.WriteTo] writes a filter to a stream, also while keys are added, and
 // [Read] reads it, checking every byte. A filter also marshals itself, so that
 // encoding/json and encoding/gob work. docs/format.md describes the bytes. Package
-// persist keeps filters in files that survive a crash, or live in one.
-//
-// # Filters in bytes
-//
-// A [View] asks a filter that lies in memory as bytes, such as a block of a store's table
-// or a part of a mapped file, at any address, without a copy; a [ViewBuilder] writes it
-// there. The bytes must not change under it. Nothing is checked but that the bytes are a
-// view and of the right length: keep a checksum of them.
+// persist keeps filters in files that survive a crash, or live in one; package view asks
+// those that lie in memory as bytes, such as a block of a store's table.
 //
 // # Concurrency
 //

@@ -35,6 +35,7 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/redisbloom/window",
 	"github.com/seed3447c163/bloom/rotating",
 	"github.com/seed3447c163/bloom/scalable",
+	"github.com/seed3447c163/bloom/view",
 }
 
 // given is what snippets may take for granted.

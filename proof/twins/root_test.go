@@ -215,11 +215,11 @@ var rootTwins = []twin{
 	{name: "a fold keeps its N", tests: []string{"TestFoldedParams"}, edits: one("fold.go", `		params.N = s.keysFor`, `		params.N = s.params.N + 0*s.keysFor`)},
 
 	// Views.
-	{name: "a view of words in the machine's order", slow: true, tests: []string{"TestViewIsTheFilter"}, edits: one("view_kernels.go", `binary.LittleEndian.PutUint64(p[i%8*8:], p`, `binary.BigEndian.PutUint64(p[i%8*8:], p`)},
-	{name: "a view looks at k-1 bits", tests: []string{"TestViewIsTheFilter", "TestViewOfAnyK"}, edits: one("view_kernels.go", `	for ; k >= 4; k -= 4 {`, `	for k--; k >= 4; k -= 4 {`)},
-	{name: "a view whose check is not looked at", tests: []string{"TestViewDamage"}, edits: one("view.go", `meta) != binary.LittleEndian.Uint32(t[12:]) ||`, `meta) != binary.LittleEndian.Uint32(t[12:]) && false ||`)},
-	{name: "a view takes any k", tests: []string{"TestViewForged"}, edits: one("view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK+z`)},
-	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, edits: one("view_build.go", `seed, hash = 0, viewOther`, `seed = 0`)},
+	{name: "a view of words in the machine's order", slow: true, tests: []string{"TestViewIsTheFilter"}, in: "view", edits: one("view/kernels.go", `binary.LittleEndian.PutUint64(p[i%8*8:], p`, `binary.BigEndian.PutUint64(p[i%8*8:], p`)},
+	{name: "a view looks at k-1 bits", tests: []string{"TestViewIsTheFilter", "TestViewOfAnyK"}, in: "view", edits: one("view/kernels.go", `	for ; k >= 4; k -= 4 {`, `	for k--; k >= 4; k -= 4 {`)},
+	{name: "a view whose check is not looked at", tests: []string{"TestViewDamage"}, in: "view", edits: one("view/view.go", `meta) != binary.LittleEndian.Uint32(t[12:]) ||`, `meta) != binary.LittleEndian.Uint32(t[12:]) && false ||`)},
+	{name: "a view takes any k", tests: []string{"TestViewForged"}, in: "view", edits: one("view/view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK+z`)},
+	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, in: "view", edits: one("view/build.go", `seed, hash = 0, otherHash`, `seed = 0`)},
 
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{

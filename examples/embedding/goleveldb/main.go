@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/view"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -23,33 +24,33 @@ type Policy struct {
 
 // Name is written to the tables, and decides who reads their filters. What a filter is
 // stands in its trailer, so that bits and strategy may change.
-func (Policy) Name() string { return "github.com/seed3447c163/bloom.View" }
+func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
 // Contains is true, perhaps, where a filter cannot be read: an error cannot be returned,
 // and false would lose keys.
 func (Policy) Contains(filter, key []byte) bool {
-	view, err := bloom.NewView(filter)
-	return err != nil || view.Contains(key)
+	v, err := view.New(filter)
+	return err != nil || v.Contains(key)
 }
 
 // NewGenerator is called once for each table. Wrong bits or a wrong strategy are a mistake
 // in the program, see newPolicy.
 func (p Policy) NewGenerator() filter.FilterGenerator {
-	builder, err := bloom.NewViewBuilder(p.BitsPerKey, bloom.WithStrategy(p.Strategy))
+	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy)
 	if err != nil {
 		panic(err)
 	}
 	return generator{builder}
 }
 
-type generator struct{ *bloom.ViewBuilder }
+type generator struct{ *view.Builder }
 
 // Generate writes into the table's own buffer.
 func (g generator) Generate(b filter.Buffer) { g.AppendTo(b.Alloc(g.SizeBytes())[:0]) }
 
 // newPolicy refuses what NewGenerator would panic at.
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	_, err := bloom.NewViewBuilder(bitsPerKey, bloom.WithStrategy(s))
+	_, err := view.NewBuilder(bitsPerKey, s)
 	return Policy{bitsPerKey, s}, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/view"
 )
 
 // Policy is a pebble.FilterPolicy: so many bits a key, and the strategy.
@@ -20,33 +21,33 @@ type Policy struct {
 
 // Name is written to the tables, and decides who reads their filters. What a filter is
 // stands in its trailer, so that bits and strategy may change.
-func (Policy) Name() string { return "github.com/seed3447c163/bloom.View" }
+func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
 // MayContain is true, perhaps, where a filter cannot be read: an error cannot be returned,
 // and false would lose keys.
 func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
-	view, err := bloom.NewView(filter)
-	return err != nil || view.Contains(key)
+	v, err := view.New(filter)
+	return err != nil || v.Contains(key)
 }
 
 // NewWriter is called once for each table. Wrong bits or a wrong strategy are a mistake in
 // the program, see newPolicy.
 func (p Policy) NewWriter(pebble.FilterType) pebble.FilterWriter {
-	builder, err := bloom.NewViewBuilder(p.BitsPerKey, bloom.WithStrategy(p.Strategy))
+	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy)
 	if err != nil {
 		panic(err)
 	}
 	return writer{builder}
 }
 
-type writer struct{ *bloom.ViewBuilder }
+type writer struct{ *view.Builder }
 
 func (w writer) AddKey(key []byte)        { w.Add(key) }
 func (w writer) Finish(dst []byte) []byte { return w.AppendTo(dst) }
 
 // newPolicy refuses what NewWriter would panic at.
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	_, err := bloom.NewViewBuilder(bitsPerKey, bloom.WithStrategy(s))
+	_, err := view.NewBuilder(bitsPerKey, s)
 	return Policy{bitsPerKey, s}, err
 }
 

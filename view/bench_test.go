@@ -1,18 +1,19 @@
-package bloom
+package view
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkView compares lookups in a view and in the filter that has the same bits, in
 // cache, and the two ways to have a view.
 func BenchmarkView(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked2, Blocked4, Blocked8, SplitBlock} {
+	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
 		for _, n := range []int{100, 10_000} {
-			built, err := NewViewBuilder(10, WithStrategy(s))
+			built, err := NewBuilder(10, s)
 			require.NoError(b, err)
 			var keys [][]byte
 			for i := range 4096 {
@@ -22,13 +23,13 @@ func BenchmarkView(b *testing.B) {
 				built.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
 			}
 			data := built.AppendTo(nil)
-			m := uint64(len(data)-viewTrailer) * 8
-			f, err := NewWithParams(Params{M: m, K: built.k}, WithStrategy(s))
+			m := uint64(len(data)-trailerBytes) * 8
+			f, err := bloom.NewWithParams(bloom.Params{M: m, K: int(built.k)}, bloom.WithStrategy(s))
 			require.NoError(b, err)
 			for i := range n {
 				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
 			}
-			v, err := NewView(data)
+			v, err := New(data)
 			require.NoError(b, err)
 			digests := make([][2]uint64, len(keys))
 			for i, key := range keys {
@@ -47,7 +48,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			run("filter", func(i int) bool { return f.Contains(keys[i]) })
 			run("view", func(i int) bool { return v.Contains(keys[i]) })
-			run("view,new", func(i int) bool { v, err := NewView(data); return err != nil || v.Contains(keys[i]) })
+			run("view,new", func(i int) bool { v, err := New(data); return err != nil || v.Contains(keys[i]) })
 			run("filter,digest", func(i int) bool { return f.ContainsHash(digests[i][0], digests[i][1]) })
 			run("view,digest", func(i int) bool { return v.ContainsHash(digests[i][0], digests[i][1]) })
 		}
@@ -56,16 +57,16 @@ func BenchmarkView(b *testing.B) {
 
 // BenchmarkViewBuilder builds the filter of a block.
 func BenchmarkViewBuilder(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2} {
 		for _, n := range []int{16, 1000} {
 			b.Run(fmt.Sprintf("strategy=%s/n=%d", s, n), func(b *testing.B) {
 				b.ReportAllocs()
-				built, err := NewViewBuilder(10, WithStrategy(s))
+				built, err := NewBuilder(10, s)
 				require.NoError(b, err)
 				var buf []byte
 				for b.Loop() {
 					for i := range n {
-						built.AddHash(Digest64(uint64(i)))
+						built.AddHash(bloom.Digest64(uint64(i)))
 					}
 					buf = built.AppendTo(buf[:0])
 				}

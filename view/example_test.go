@@ -1,16 +1,17 @@
-package bloom_test
+package view_test
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/view"
 )
 
 // A store makes a filter for each block of a table, behind the block's data, and asks it
 // where it lies.
 func ExampleView() {
-	builder, err := bloom.NewViewBuilder(10) // bits a key
+	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // bits a key
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,19 +25,19 @@ func ExampleView() {
 	fmt.Println(len(block)-start, "bytes")
 
 	// Somebody else, later, has the bytes in memory, as many as AppendTo appended.
-	view, err := bloom.NewView(block[start:])
+	v, err := view.New(block[start:])
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(view.ContainsString("key 17"), view.ContainsString("another key"))
+	fmt.Println(v.ContainsString("key 17"), v.ContainsString("another key"))
 	// Output:
 	// 1266 bytes
 	// true false
 }
 
 // A filter of a file, asked without reading it into a filter of one's own.
-func ExampleScheme_View() {
+func ExampleOver() {
 	f := bloom.MustNew(1000, 0.01)
 	f.AddString("in")
 	file, err := f.MarshalBinary() // or a file that is mapped into memory
@@ -51,11 +52,11 @@ func ExampleScheme_View() {
 	}
 	const trailer = 8 // two checksums
 	bits := file[uint64(len(file))-scheme.SizeBytes()-trailer:][:scheme.SizeBytes()]
-	view, err := scheme.View(bits)
+	v, err := view.Over(scheme, bits)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(view.ContainsString("in"), view.ContainsString("out"))
+	fmt.Println(v.ContainsString("in"), v.ContainsString("out"))
 	// Output: true false
 }

@@ -1,4 +1,4 @@
-package bloom
+package view
 
 import (
 	"bytes"
@@ -10,15 +10,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/murmur3"
 )
 
-var viewable = append([]Strategy{DoubleHashing, SplitBlock}, blockeds...)
+var all = []bloom.Strategy{bloom.DoubleHashing, bloom.SplitBlock, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8}
+
+var testKey = [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // built returns the bytes of a view of so many keys.
-func built(t testing.TB, bitsPerKey float64, keys int, opts ...Option) []byte {
-	b, err := NewViewBuilder(bitsPerKey, opts...)
+func built(t testing.TB, bitsPerKey float64, keys int, s bloom.Strategy, opts ...bloom.Option) []byte {
+	b, err := NewBuilder(bitsPerKey, s, opts...)
 	require.NoError(t, err)
 	for i := range keys {
 		b.Add(viewKey(i))
@@ -30,31 +34,50 @@ func built(t testing.TB, bitsPerKey float64, keys int, opts ...Option) []byte {
 	return b.AppendTo(nil)
 }
 
+// wordsOf returns the filter's words as bytes.
+func wordsOf(f *bloom.BloomFilter) (bytes []byte) {
+	for i := range f.Words() {
+		bytes = binary.LittleEndian.AppendUint64(bytes, f.Words()[i].Load())
+	}
+	return bytes
+}
+
+// kFor returns the k of a builder.
+func kFor(s bloom.Strategy, bitsPerKey float64) int {
+	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
+	if err != nil {
+		panic(err)
+	}
+	return params.K
+}
+
+func index(h1, _ uint64, i int, m uint64) uint64 { return (h1 + uint64(i)) % m }
+
 func viewKey(i int) []byte { return fmt.Append(nil, "key ", i) }
 
 // TestViewIsTheFilter: the same bits, and the same answers at any alignment.
 func TestViewIsTheFilter(t *testing.T) {
 	t.Parallel()
-	for _, s := range viewable {
+	for _, s := range all {
 		for _, bitsPerKey := range []float64{1, 5, 10, 16, 33, 64} {
 			for _, keys := range []int{0, 1, 16, 300} {
-				data := built(t, bitsPerKey, keys, WithStrategy(s), WithSeed(9))
-				m := uint64(len(data)-viewTrailer) * 8
-				params := Params{M: m, K: s.kForBits(bitsPerKey)}
-				f, err := NewWithParams(params, WithStrategy(s), WithSeed(9))
+				data := built(t, bitsPerKey, keys, s, bloom.WithSeed(9))
+				m := uint64(len(data)-trailerBytes) * 8
+				params := bloom.Params{M: m, K: kFor(s, bitsPerKey)}
+				f, err := bloom.NewWithParams(params, bloom.WithStrategy(s), bloom.WithSeed(9))
 				require.NoError(t, err)
 				for i := range keys {
 					f.Add(viewKey(i))
 				}
-				words := f.bits.appendTo(make([]byte, 0, f.SizeBytes()))
+				words := wordsOf(f)
 				require.Equal(t, words[:m/8], data[:m/8], "%s, %v bits a key, %d keys", s, bitsPerKey, keys)
 
 				for shift := range 9 {
 					moved := append(make([]byte, shift, shift+len(data)+8), data...)[shift:]
-					v, err := NewView(moved)
+					v, err := New(moved)
 					require.NoError(t, err)
 					bare := append(make([]byte, shift), words...)[shift:]
-					of, err := f.Scheme().View(bare)
+					of, err := Over(f.Scheme(), bare)
 					require.NoError(t, err)
 					for i := range keys + 100 {
 						key := viewKey(i)
@@ -78,22 +101,23 @@ func TestViewIsTheFilter(t *testing.T) {
 // TestViewOfAnyK: k and m that no builder chooses, by a scheme.
 func TestViewOfAnyK(t *testing.T) {
 	t.Parallel()
-	for _, s := range viewable {
-		step := max(1, s.groups())
-		if s == SplitBlock {
-			step = splitK
+	for _, s := range all {
+		step := map[bloom.Strategy]int{bloom.Blocked2: 2, bloom.Blocked4: 4, bloom.Blocked8: 8}[s]
+		step = max(1, step)
+		if s == bloom.SplitBlock {
+			step = 8
 		}
-		for k := step; k <= maxK && (s != SplitBlock || k == splitK); k += step {
+		for k := step; k <= maxK && (s != bloom.SplitBlock || k == 8); k += step {
 			for _, m := range []uint64{512, 512 * 3} {
-				if s == DoubleHashing {
+				if s == bloom.DoubleHashing {
 					m -= 413 // no whole byte
 				}
-				f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s))
+				f, err := bloom.NewWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s))
 				require.NoError(t, err)
 				for i := range 5 {
 					f.Add(viewKey(i))
 				}
-				v, err := f.Scheme().View(f.bits.appendTo(make([]byte, 0, f.SizeBytes())))
+				v, err := Over(f.Scheme(), wordsOf(f))
 				require.NoError(t, err)
 				for i := range 300 {
 					require.Equal(t, f.Contains(viewKey(i)), v.Contains(viewKey(i)), "%s k=%d m=%d key %d", s, k, m, i)
@@ -105,17 +129,16 @@ func TestViewOfAnyK(t *testing.T) {
 
 // TestViewOfEveryHash: those that a trailer does not name are asked by their digests.
 func TestViewOfEveryHash(t *testing.T) {
-	own := NewHash64("test: as Murmur3's first half", func(key []byte) uint64 {
-		h := hasher{hash: &murmur3Hash}
-		h1, _ := h.sum(bytes.Clone(key))
+	own := bloom.NewHash64("test: as Murmur3's first half", func(key []byte) uint64 {
+		h1, _ := murmur3.Sum128(key)
 		return h1
 	})
-	for _, opt := range []Option{WithKey(testKey), WithHash(own)} {
-		for _, s := range viewable {
-			data := built(t, 12, 200, WithStrategy(s), opt)
-			scheme, err := NewSchemeWithParams(Params{M: 512 * 5, K: s.kForBits(12)}, WithStrategy(s), opt)
+	for _, opt := range []bloom.Option{bloom.WithKey(testKey), bloom.WithHash(own)} {
+		for _, s := range all {
+			data := built(t, 12, 200, s, opt)
+			scheme, err := bloom.NewSchemeWithParams(bloom.Params{M: 512 * 5, K: kFor(s, 12)}, bloom.WithStrategy(s), opt)
 			require.NoError(t, err)
-			v, err := NewView(data)
+			v, err := New(data)
 			require.NoError(t, err)
 			found := 0
 			for i := range 2000 {
@@ -128,46 +151,46 @@ func TestViewOfEveryHash(t *testing.T) {
 			}
 			require.Less(t, found, 300)
 			for _, secret := range [][]byte{testKey[:8], testKey[8:]} {
-				require.False(t, bytes.Contains(data[len(data)-viewTrailer:], secret))
+				require.False(t, bytes.Contains(data[len(data)-trailerBytes:], secret))
 			}
 
 			f, err := scheme.Filter()
 			require.NoError(t, err)
 			f.Add(viewKey(1))
-			of, err := scheme.View(f.bits.appendTo(make([]byte, 0, f.SizeBytes())))
+			of, err := Over(scheme, wordsOf(f))
 			require.NoError(t, err)
 			require.True(t, of.Contains(viewKey(1)))
 			require.False(t, of.Contains(viewKey(2)))
 		}
 	}
-	_, err := NewViewBuilder(10, WithHash(MapHash))
-	require.ErrorIs(t, err, ErrNotPortable)
-	_, err = MustNew(10, 0.1, WithHash(MapHash)).Scheme().View(make([]byte, 8))
-	require.ErrorIs(t, err, ErrNotPortable)
+	_, err := NewBuilder(10, bloom.DoubleHashing, bloom.WithHash(bloom.MapHash))
+	require.ErrorIs(t, err, bloom.ErrNotPortable)
+	_, err = Over(bloom.MustNew(10, 0.1, bloom.WithHash(bloom.MapHash)).Scheme(), make([]byte, 8))
+	require.ErrorIs(t, err, bloom.ErrNotPortable)
 }
 
 // TestViewRate: what the bits allow, for filters of a block.
 func TestViewRate(t *testing.T) {
 	t.Parallel()
-	for _, s := range viewable {
+	for _, s := range all {
 		for _, keys := range []int{16, 1000} {
 			const bitsPerKey, asked = 10, 2000
 			hits, p, filters := 0, 0.0, 40_000/keys
-			b, err := NewViewBuilder(bitsPerKey, WithStrategy(s))
+			b, err := NewBuilder(bitsPerKey, s)
 			require.NoError(t, err)
 			for f := range filters {
 				for i := range keys {
-					b.AddHash(Digest64(uint64(f*keys + i)))
+					b.AddHash(bloom.Digest64(uint64(f*keys + i)))
 				}
-				size := b.SizeBytes() - viewTrailer
-				v, err := NewView(b.AppendTo(nil))
+				size := b.SizeBytes() - trailerBytes
+				v, err := New(b.AppendTo(nil))
 				require.NoError(t, err)
 				for i := range asked {
-					if v.ContainsHash(Digest64(1<<40 + uint64(f*asked+i))) {
+					if v.ContainsHash(bloom.Digest64(1<<40 + uint64(f*asked+i))) {
 						hits++
 					}
 				}
-				p = s.FalsePositiveRate(uint64(size)*8, s.kForBits(bitsPerKey), uint64(keys))
+				p = s.FalsePositiveRate(uint64(size)*8, kFor(s, bitsPerKey), uint64(keys))
 			}
 			want := p * float64(filters*asked)
 			// Filters differ in their fill: for 16 keys, by as much as their rate.
@@ -182,15 +205,15 @@ func TestViewDamage(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	refused := func(data []byte) {
-		_, err := NewView(data)
+		_, err := New(data)
 		require.True(t, err != nil, "%x", data)
-		require.True(t, isAny(err, ErrCorrupt, ErrIncompatible), "%v", err)
+		require.True(t, isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible), "%v", err)
 		tried++
 	}
-	for _, s := range viewable {
+	for _, s := range all {
 		for _, keys := range []int{1, 40} {
-			data := built(t, 10, keys, WithStrategy(s), WithSeed(3))
-			at := len(data) - viewTrailer
+			data := built(t, 10, keys, s, bloom.WithSeed(3))
+			at := len(data) - trailerBytes
 			for i := at; i < len(data); i++ {
 				for x := 1; x < 256; x++ {
 					damaged := bytes.Clone(data)
@@ -224,7 +247,7 @@ func forgeView(bits int, seed uint64, k, strategy, hash, version byte) []byte {
 	meta := uint32(k) | uint32(strategy)<<8 | uint32(hash)<<16 | uint32(version)<<24
 	dst := binary.LittleEndian.AppendUint64(make([]byte, bits/8), seed)
 	dst = binary.LittleEndian.AppendUint32(dst, meta)
-	return binary.LittleEndian.AppendUint32(dst, viewCheck(uint64(bits), seed, meta))
+	return binary.LittleEndian.AppendUint32(dst, check(uint64(bits), seed, meta))
 }
 
 func TestViewForged(t *testing.T) {
@@ -236,29 +259,29 @@ func TestViewForged(t *testing.T) {
 		{512, 7, 1, 1, 1, nil},
 		{512, 8, 5, 1, 1, nil},
 		{8, 64, 1, 0, 1, nil},
-		{0, 7, 1, 1, 1, ErrCorrupt},
-		{512, 0, 1, 1, 1, ErrCorrupt},
-		{512, 65, 1, 1, 1, ErrCorrupt},
-		{512, 8, 0, 1, 1, ErrCorrupt},
+		{0, 7, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 0, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 65, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 0, 1, 1, bloom.ErrCorrupt},
 		{256, 8, 6, 1, 1, nil},
-		{512, 8, 7, 1, 1, ErrCorrupt},
-		{512, 16, 6, 1, 1, ErrCorrupt},
-		{264, 8, 6, 1, 1, ErrCorrupt},
-		{512, 8, 34, 1, 1, ErrCorrupt},
-		{512, 8, 255, 1, 1, ErrCorrupt},
-		{512, 7, 3, 1, 1, ErrCorrupt},
-		{512, 6, 4, 1, 1, ErrCorrupt},
-		{512, 12, 5, 1, 1, ErrCorrupt},
-		{512, 0, 5, 1, 1, ErrCorrupt},
-		{512, 72, 5, 1, 1, ErrCorrupt},
-		{504, 8, 2, 1, 1, ErrCorrupt},
-		{520, 8, 5, 1, 1, ErrCorrupt},
-		{512, 8, 5, 2, 1, ErrCorrupt},
-		{512, 8, 5, 1, 0, ErrCorrupt},
-		{512, 8, 5, 1, 2, ErrIncompatible},
+		{512, 8, 7, 1, 1, bloom.ErrCorrupt},
+		{512, 16, 6, 1, 1, bloom.ErrCorrupt},
+		{264, 8, 6, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 34, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 255, 1, 1, bloom.ErrCorrupt},
+		{512, 7, 3, 1, 1, bloom.ErrCorrupt},
+		{512, 6, 4, 1, 1, bloom.ErrCorrupt},
+		{512, 12, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 0, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 72, 5, 1, 1, bloom.ErrCorrupt},
+		{504, 8, 2, 1, 1, bloom.ErrCorrupt},
+		{520, 8, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 2, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 1, 0, bloom.ErrCorrupt},
+		{512, 8, 5, 1, 2, bloom.ErrIncompatible},
 	} {
 		data := forgeView(c.bits, 0, c.k, c.strategy, c.hash, c.version)
-		v, err := NewView(data)
+		v, err := New(data)
 		if c.want == nil {
 			require.NoError(t, err)
 			require.Equal(t, c.hash == 0, v.ContainsString("x"))
@@ -271,25 +294,25 @@ func TestViewForged(t *testing.T) {
 // TestViewsAreFrozen: the bytes of each strategy, for ever.
 func TestViewsAreFrozen(t *testing.T) {
 	for _, c := range []struct {
-		s    Strategy
+		s    bloom.Strategy
 		bits float64
-		opts []Option
+		opts []bloom.Option
 		want string
 	}{
-		{DoubleHashing, 10, nil, "19d393c69cac41000000000000000007010101dfafa5e3"},
-		{DoubleHashing, 10, []Option{WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101ab530246"},
-		{DoubleHashing, 10, []Option{WithKey(testKey)}, "821ca07acf30e400000000000000000701000190269956"},
-		{SplitBlock, 10, nil, "08040211012300404040000a640008000002220800480a1000a4001814008410000000000000000008060101b9ddfacf"},
-		{Blocked1, 5, nil, "001800000000000200000000000000003008000000000000000000000000000000000000000000000000020040000001000000000000000084000080000023000000000000000000030201012c7da9a6"},
-		{Blocked, 10, nil, "001800000200000030020000000000000000000040000003800400000100230000000000000000000008001a00000082000000000000000004490280808040000000000000000000060301016e0a9443"},
-		{Blocked, 16, nil, "10120000020000000004000041002102000102000000008204080090800040002088000008000000800040040040020100000000000000008068848a00800000000000000000000008040101f58da5f9"},
-		{Blocked, 40, nil, "1410a000400031004408028001010002a80806000000030100c9004a008000000006200043000016810500108002408000a86004084000118020c4800920000800000000000000001005010163964180"},
+		{bloom.DoubleHashing, 10, nil, "19d393c69cac41000000000000000007010101dfafa5e3"},
+		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101ab530246"},
+		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithKey(testKey)}, "821ca07acf30e400000000000000000701000190269956"},
+		{bloom.SplitBlock, 10, nil, "08040211012300404040000a640008000002220800480a1000a4001814008410000000000000000008060101b9ddfacf"},
+		{bloom.Blocked1, 5, nil, "001800000000000200000000000000003008000000000000000000000000000000000000000000000000020040000001000000000000000084000080000023000000000000000000030201012c7da9a6"},
+		{bloom.Blocked, 10, nil, "001800000200000030020000000000000000000040000003800400000100230000000000000000000008001a00000082000000000000000004490280808040000000000000000000060301016e0a9443"},
+		{bloom.Blocked, 16, nil, "10120000020000000004000041002102000102000000008204080090800040002088000008000000800040040040020100000000000000008068848a00800000000000000000000008040101f58da5f9"},
+		{bloom.Blocked, 40, nil, "1410a000400031004408028001010002a80806000000030100c9004a008000000006200043000016810500108002408000a86004084000118020c4800920000800000000000000001005010163964180"},
 	} {
-		data := built(t, c.bits, 5, append(c.opts, WithStrategy(c.s))...)
+		data := built(t, c.bits, 5, c.s, c.opts...)
 		require.Equal(t, c.want, hex.EncodeToString(data), "%s at %v", c.s, c.bits)
 		raw, err := hex.DecodeString(c.want)
 		require.NoError(t, err)
-		v, err := NewView(raw)
+		v, err := New(raw)
 		require.NoError(t, err)
 		for i := range 5 {
 			require.True(t, v.Contains(viewKey(i)))
@@ -298,23 +321,23 @@ func TestViewsAreFrozen(t *testing.T) {
 }
 
 func TestViewBuilder(t *testing.T) {
-	b, err := NewViewBuilder(10)
+	b, err := NewBuilder(10, bloom.DoubleHashing)
 	require.NoError(t, err)
 	b.Add([]byte("a"))
 	b.Add([]byte("a"))
 	b.Add([]byte("b"))
-	b.AddHash(MustNew(1, 0.1).Hash([]byte("b")))
-	require.Equal(t, 3+viewTrailer, b.SizeBytes(), "two keys, each once")
+	b.AddHash(bloom.MustNew(1, 0.1).Hash([]byte("b")))
+	require.Equal(t, 3+trailerBytes, b.SizeBytes(), "two keys, each once")
 	before := []byte("what was there before")
 	data := b.AppendTo(bytes.Clone(before))
 	require.Equal(t, before, data[:len(before)])
-	v, err := NewView(data[len(before):])
+	v, err := New(data[len(before):])
 	require.NoError(t, err)
 	require.True(t, v.ContainsString("a") && v.ContainsString("b"))
 
-	require.Equal(t, 1+viewTrailer, b.SizeBytes(), "no keys")
+	require.Equal(t, 1+trailerBytes, b.SizeBytes(), "no keys")
 	dirty := bytes.Repeat([]byte{255}, 100)
-	none, err := NewView(b.AppendTo(dirty[:0]))
+	none, err := New(b.AppendTo(dirty[:0]))
 	require.NoError(t, err)
 	for i := range 100 {
 		require.False(t, none.Contains(viewKey(i)))
@@ -322,63 +345,65 @@ func TestViewBuilder(t *testing.T) {
 
 	for _, c := range []struct {
 		bits float64
-		opt  Option
+		s    bloom.Strategy
+		opt  bloom.Option
 		want error
 		text string
 	}{
-		{0.5, WithSeed(0), ErrInvalid, "0.5 bits a key, want 1 to 1000"},
-		{1001, WithSeed(0), ErrInvalid, "1001 bits a key"},
-		{math.NaN(), WithSeed(0), ErrInvalid, "NaN bits a key"},
-		{10, WithStrategy(SeededHashing), ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing, Blocked or SplitBlock`},
-		{10, WithStrategy(NewStrategy("own", Definition{Index: doubleIndex})), ErrInvalid, `a view with strategy "own"`},
-		{10, nil, ErrInvalid, "nil"},
+		{0.5, bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "0.5 bits a key, want 1 to 1000"},
+		{1001, bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "1001 bits a key"},
+		{math.NaN(), bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "NaN bits a key"},
+		{10, bloom.SeededHashing, bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing, Blocked or SplitBlock`},
+		{10, bloom.NewStrategy("own", bloom.Definition{Index: index}), bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "own"`},
+		{10, bloom.Strategy{}, bloom.WithSeed(0), bloom.ErrInvalid, "the zero Strategy"},
+		{10, bloom.DoubleHashing, nil, bloom.ErrInvalid, "nil"},
 	} {
-		_, err := NewViewBuilder(c.bits, c.opt)
+		_, err := NewBuilder(c.bits, c.s, c.opt)
 		require.ErrorIs(t, err, c.want)
 		require.ErrorContains(t, err, c.text)
 	}
 }
 
 func TestViewString(t *testing.T) {
-	for _, s := range viewable {
-		v, err := NewView(built(t, 10, 3, WithStrategy(s), WithSeed(42)))
+	for _, s := range all {
+		v, err := New(built(t, 10, 3, s, bloom.WithSeed(42)))
 		require.NoError(t, err)
-		m := (v.SizeBytes() - viewTrailer) * 8
-		want := fmt.Sprintf("bloom.View(m=%d k=%d strategy=%q hash=murmur3:000000000000002a bytes=%d)", m, s.kForBits(10), s.Name(), v.SizeBytes())
+		m := (v.SizeBytes() - trailerBytes) * 8
+		want := fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=murmur3:000000000000002a bytes=%d)", m, kFor(s, 10), s.Name(), v.SizeBytes())
 		require.Equal(t, want, v.String())
 		require.Equal(t, want, fmt.Sprintf("%#v", v))
 	}
-	keyed, err := NewView(built(t, 10, 3, WithKey(testKey)))
+	keyed, err := New(built(t, 10, 3, bloom.DoubleHashing, bloom.WithKey(testKey)))
 	require.NoError(t, err)
-	require.Equal(t, `bloom.View(m=32 k=7 strategy="double-hashing" hash=other bytes=20)`, keyed.String())
-	f := MustNew(10, 0.01, WithKey(testKey))
-	of, err := f.Scheme().View(make([]byte, f.SizeBytes()))
+	require.Equal(t, `view.View(m=32 k=7 strategy="double-hashing" hash=other bytes=20)`, keyed.String())
+	f := bloom.MustNew(10, 0.01, bloom.WithKey(testKey))
+	of, err := Over(f.Scheme(), make([]byte, f.SizeBytes()))
 	require.NoError(t, err)
-	require.Equal(t, fmt.Sprintf("bloom.View(%s bytes=16)", f.Scheme().Identity()), of.String())
-	require.Equal(t, "bloom.View()", View{}.String())
+	require.Equal(t, fmt.Sprintf("view.View(%s bytes=16)", f.Scheme().Identity()), of.String())
+	require.Equal(t, "view.View()", View{}.String())
 }
 
 func TestSchemeViewRefuses(t *testing.T) {
-	s := MustNew(100, 0.01).Scheme()
+	s := bloom.MustNew(100, 0.01).Scheme()
 	for _, size := range []int{0, 1, 127, 129, 120} {
-		_, err := s.View(make([]byte, size))
-		require.ErrorIs(t, err, ErrInvalid)
+		_, err := Over(s, make([]byte, size))
+		require.ErrorIs(t, err, bloom.ErrInvalid)
 		require.ErrorContains(t, err, fmt.Sprintf("%d bytes, want 128", size))
 	}
-	_, err := Scheme{}.View(nil)
-	require.ErrorIs(t, err, ErrInvalid)
-	_, err = MustNew(100, 0.01, WithStrategy(SeededHashing)).Scheme().View(make([]byte, 128))
-	require.ErrorIs(t, err, ErrInvalid)
+	_, err := Over(bloom.Scheme{}, nil)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = Over(bloom.MustNew(100, 0.01, bloom.WithStrategy(bloom.SeededHashing)).Scheme(), make([]byte, 128))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
 }
 
 func TestViewAllocatesNothing(t *testing.T) {
-	data := built(t, 10, 1000)
-	b, err := NewViewBuilder(10)
+	data := built(t, 10, 1000, bloom.DoubleHashing)
+	b, err := NewBuilder(10, bloom.DoubleHashing)
 	require.NoError(t, err)
 	buf := make([]byte, 0, 4000)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		var key [8]byte
-		v, err := NewView(data)
+		v, err := New(data)
 		if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsHash(1, 2) {
 			panic("these are not in it")
 		}
@@ -392,35 +417,35 @@ func TestViewAllocatesNothing(t *testing.T) {
 
 // FuzzView: no bytes make it panic or read outside, and those that it takes are a filter.
 func FuzzView(f *testing.F) {
-	for _, s := range viewable {
-		f.Add(built(f, 10, 3, WithStrategy(s)), []byte("key 1"), false)
+	for _, s := range all {
+		f.Add(built(f, 10, 3, s), []byte("key 1"), false)
 	}
 	f.Add(forgeView(512, 0, 8, 6, 1, 1), []byte("x"), true)
 	f.Add([]byte{}, []byte{}, true)
 	f.Fuzz(func(t *testing.T, data, key []byte, forge bool) {
-		data = bytes.Clone(data)                           // exactly as long as it is
-		if n := len(data) - viewTrailer; forge && n >= 0 { // a check that is right
+		data = bytes.Clone(data)                            // exactly as long as it is
+		if n := len(data) - trailerBytes; forge && n >= 0 { // a check that is right
 			meta := binary.LittleEndian.Uint32(data[n+8:])
-			binary.LittleEndian.PutUint32(data[n+12:], viewCheck(uint64(n)*8, binary.LittleEndian.Uint64(data[n:]), meta))
+			binary.LittleEndian.PutUint32(data[n+12:], check(uint64(n)*8, binary.LittleEndian.Uint64(data[n:]), meta))
 		}
-		v, err := NewView(data)
+		v, err := New(data)
 		if err != nil {
-			if !isAny(err, ErrCorrupt, ErrIncompatible) {
+			if !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
 				t.Fatal(err)
 			}
 			v.Contains(key)
 			return
 		}
-		n := len(data) - viewTrailer
+		n := len(data) - trailerBytes
 		was := v.Contains(key)
-		if data[n+10] == viewOther {
+		if data[n+10] == otherHash {
 			if !was {
 				t.Fatal("a hash that is not named, and an answer of false")
 			}
 			return
 		}
-		h := hasher{hash: &murmur3Hash, k0: binary.LittleEndian.Uint64(data[n:])}
-		h1, h2 := h.sum(key)
+		seed := binary.LittleEndian.Uint64(data[n:])
+		h1, h2 := murmur3.SeedSum128(seed, seed, key)
 		if was != v.ContainsHash(h1, h2) {
 			t.Fatal("Contains and ContainsHash differ")
 		}

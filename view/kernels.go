@@ -1,9 +1,10 @@
-package bloom
+package view
 
 import (
 	"encoding/binary"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
@@ -11,30 +12,31 @@ import (
 // The kernels of views work on bytes, at any address and on every kind of processor: what
 // the filter does by atomic words would fault on some where the bytes are not aligned.
 
-// ContainsHash is [BloomFilter.ContainsHash]. All keys must have been hashed in the same
+// ContainsHash is [bloom.BloomFilter.ContainsHash]. All keys must have been hashed in the same
 // way.
 func (v View) ContainsHash(h1, h2 uint64) bool {
 	var m uint64
 	var k int
 	var strategy byte
-	if v.scheme == nil {
+	if v.scheme == (bloom.Scheme{}) {
 		// The length says m: where the bytes are not in the cache, the processor fetches
 		// the key's bits while it waits for the trailer.
-		n := len(v.data) - viewTrailer
+		n := len(v.data) - trailerBytes
 		if n < 0 {
 			return false
 		}
 		m, k, strategy = uint64(n)*8, int(v.data[n+8]), v.data[n+9]
 	} else {
-		m, k, strategy = v.scheme.params.M, v.scheme.params.K, v.scheme.viewStrategy()
+		params := v.scheme.Params()
+		m, k, strategy = params.M, params.K, numberOf(v.scheme)
 	}
 	b, y := unsafe.Pointer(unsafe.SliceData(v.data)), h2^probe.Xor
 	switch strategy {
-	case viewDouble:
+	case double:
 		return doubleInBytes(b, m, k, h1, y)
-	case viewSplit:
+	case split:
 		if splitvec.Has {
-			return splitvec.Contains(b, m/splitBits, h1)
+			return splitvec.Contains(b, m/(splitBytes*8), h1)
 		}
 		p := splitInBytes(b, m, h1)
 		m0, m1, m2, m3 := probe.SplitMasks(h1)
@@ -42,15 +44,15 @@ func (v View) ContainsHash(h1, h2 uint64) bool {
 	}
 	p := blockInBytes(b, m, h1)
 	switch strategy {
-	case viewBlocked1 + 1:
+	case blocked1 + 1:
 		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
 		m0, m1 := masks2(w0, w1, y, k)
 		return (m0^w0)|(m1^w1) == 0
-	case viewBlocked1 + 2:
+	case blocked1 + 2:
 		w0, w1, w2, w3 := p.word(y>>63), p.word(2+y>>62&1), p.word(4+y>>61&1), p.word(6+y>>60&1)
 		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
 		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
-	case viewBlocked1:
+	case blocked1:
 		w, lack := p.word(y>>61), uint64(0)
 		for i := range k {
 			_, mask := probeInBlock(y, i, 1)
@@ -69,7 +71,7 @@ func (v View) ContainsHash(h1, h2 uint64) bool {
 	}
 }
 
-// doubleInBytes is doubleContains for y = h2 xor probe.Xor.
+// doubleInBytes is the lookup of DoubleHashing for y = h2 xor probe.Xor.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	lack := uint64(0)
 	for ; k >= 4; k -= 4 {
@@ -103,23 +105,31 @@ func lackInBytes(p unsafe.Pointer, pos uint64) uint64 {
 	return (w | probe.Bit(pos)) ^ w
 }
 
+const (
+	blockBytes = 64
+	splitBytes = 32
+
+	maxSplitBlocks = 1<<32 - 1 // 32 bits of a digest select one
+)
+
 // byteBlock is a block of Blocked, as bytes.
-type byteBlock [blockBits / 8]byte
+type byteBlock [blockBytes]byte
 
 func blockInBytes(b unsafe.Pointer, m, h1 uint64) *byteBlock {
-	return (*byteBlock)(unsafe.Add(b, probe.Reduce(h1, m/blockBits)*(blockBits/8)))
+	return (*byteBlock)(unsafe.Add(b, probe.Reduce(h1, m/(blockBytes*8))*blockBytes))
 }
 
 // splitInBytes returns a key's block of SplitBlock.
-func splitInBytes(b unsafe.Pointer, m, h1 uint64) *splitBytes {
-	return (*splitBytes)(unsafe.Add(b, probe.SplitBlock(h1, m/splitBits)*(splitBits/8)))
+func splitInBytes(b unsafe.Pointer, m, h1 uint64) *splitBlock {
+	return (*splitBlock)(unsafe.Add(b, probe.SplitBlock(h1, m/(splitBytes*8))*splitBytes))
 }
 
-type splitBytes [splitBits / 8]byte
+// splitBlock is a block of SplitBlock, as bytes.
+type splitBlock [splitBytes]byte
 
-func (p *splitBytes) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p[i%4*8:]) }
+func (p *splitBlock) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p[i%4*8:]) }
 
-func (p *splitBytes) or(i, mask uint64) {
+func (p *splitBlock) or(i, mask uint64) {
 	binary.LittleEndian.PutUint64(p[i%4*8:], p.word(i)|mask)
 }
 
@@ -170,25 +180,25 @@ func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 	b := unsafe.Pointer(unsafe.SliceData(bits))
 	switch strategy {
-	case viewDouble:
+	case double:
 		for x := h1; k > 0; k-- {
 			pos := probe.Reduce(x, m)
 			bits[pos/8] |= 1 << (pos % 8)
 			x = x*probe.Mul + y
 		}
-	case viewBlocked1 + 1:
+	case blocked1 + 1:
 		p := blockInBytes(b, m, h1)
 		m0, m1 := masks2(0, 0, y, k)
 		p.or(y>>62, m0)
 		p.or(4+y>>60&3, m1)
-	case viewBlocked1 + 2:
+	case blocked1 + 2:
 		p := blockInBytes(b, m, h1)
 		m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
 		p.or(y>>63, m0)
 		p.or(2+y>>62&1, m1)
 		p.or(4+y>>61&1, m2)
 		p.or(6+y>>60&1, m3)
-	case viewSplit:
+	case split:
 		p := splitInBytes(b, m, h1)
 		m0, m1, m2, m3 := probe.SplitMasks(h1)
 		p.or(0, m0)
@@ -198,7 +208,7 @@ func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 	default:
 		p := blockInBytes(b, m, h1)
 		for i := range k {
-			p.or(probeInBlock(y, i, 1<<(strategy-viewBlocked1)))
+			p.or(probeInBlock(y, i, 1<<(strategy-blocked1)))
 		}
 	}
 }

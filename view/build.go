@@ -1,0 +1,106 @@
+package view
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/probe"
+)
+
+// A Builder collects keys and appends the filter of them, in bytes for [New], to a buffer: for
+// who makes a small filter for each block of a table. It keeps 16 bytes a key, in memory that
+// it uses again. It is not for concurrent use.
+type Builder struct {
+	bitsPerKey  float64
+	k, strategy uint8
+	scheme      bloom.Scheme // of any number of bits: it hashes
+	digests     [][2]uint64
+}
+
+// NewBuilder returns a builder of filters with so many bits a key, and the k that
+// [bloom.ParamsForBits] has for that. Strategies are [bloom.DoubleHashing],
+// [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
+// up to 25 and Blocked8 for more. Options say the hash. A view tells its readers
+// [bloom.Murmur3] and the seed; those of one with another hash or with a key have to ask by
+// [View.ContainsHash].
+//
+// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, or for other
+// strategies, and [bloom.ErrNotPortable] for [bloom.MapHash].
+func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
+	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
+		return nil, fmt.Errorf("%w: %v bits a key, want 1 to 1000", bloom.ErrInvalid, bitsPerKey)
+	}
+	if s == bloom.Blocked {
+		switch s = bloom.Blocked8; {
+		case bitsPerKey <= 10:
+			s = bloom.Blocked2
+		case bitsPerKey <= 25:
+			s = bloom.Blocked4
+		}
+	}
+	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := bloom.NewSchemeWithParams(params, append(slices.Clip(opts), bloom.WithStrategy(s))...)
+	if err != nil {
+		return nil, err
+	}
+	strategy, err := viewable(scheme)
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{bitsPerKey: bitsPerKey, k: uint8(params.K), strategy: strategy, scheme: scheme}, nil
+}
+
+// Add adds a key, unless it equals the last one.
+func (b *Builder) Add(key []byte) { b.AddHash(b.scheme.Hash(key)) }
+
+// AddHash adds a key by its digest, see [bloom.BloomFilter.AddHash], unless that equals the last
+// one.
+func (b *Builder) AddHash(h1, h2 uint64) {
+	if n := len(b.digests); n == 0 || b.digests[n-1] != [2]uint64{h1, h2} {
+		b.digests = append(b.digests, [2]uint64{h1, h2})
+	}
+}
+
+// SizeBytes returns how many bytes AppendTo will append: bitsPerKey for each key, rounded up
+// to whole bytes or whole blocks, and 16.
+func (b *Builder) SizeBytes() int { return b.bitBytes() + trailerBytes }
+
+func (b *Builder) bitBytes() int {
+	unit := 1
+	switch b.strategy {
+	case double:
+	case split:
+		unit = splitBytes
+	default:
+		unit = blockBytes
+	}
+	bytes := max(1, int((float64(len(b.digests))*b.bitsPerKey+7)/8))
+	return (bytes + unit - 1) / unit * unit
+}
+
+// AppendTo appends the filter of the keys so far to dst, and forgets them. It allocates only
+// if dst has too little room. A filter of no keys has none.
+func (b *Builder) AppendTo(dst []byte) []byte {
+	start, size := len(dst), b.bitBytes()
+	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
+	bits := dst[start:]
+	clear(bits)
+	m := uint64(size) * 8
+	for _, d := range b.digests {
+		addToBytes(bits, m, int(b.k), b.strategy, d[0], d[1]^probe.Xor)
+	}
+	b.digests = b.digests[:0]
+	seed, hash := b.scheme.Seed(), uint32(murmur3Hash)
+	if b.scheme.HashFunc() != bloom.Murmur3 {
+		seed, hash = 0, otherHash // no part of a secret key
+	}
+	meta := uint32(b.k) | uint32(b.strategy)<<8 | hash<<16 | version<<24
+	dst = binary.LittleEndian.AppendUint64(dst, seed)
+	dst = binary.LittleEndian.AppendUint32(dst, meta)
+	return binary.LittleEndian.AppendUint32(dst, check(m, seed, meta))
+}

@@ -1,0 +1,200 @@
+// Package view asks filters that lie in memory as bytes, such as a block of a store's table or a
+// part of a mapped file, at any address, without a copy and without an allocation, and writes
+// them there. docs/embedding.md says for whom it is.
+package view
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/twmb/murmur3"
+)
+
+// A View asks a filter that lies in memory as bytes, at any address: a block of a store's
+// table, a part of a mapped file, a page of a column. It is a value of a few words: making
+// one copies nothing and allocates nothing. Views are made by [New], of bytes that
+// [Builder] wrote and that say themselves what they are, or by [Over], of any others.
+//
+// The bytes must not change for as long as the View is used. All methods are safe for
+// concurrent use. The zero View has no keys.
+type View struct { // of four words: a larger one is not kept in registers
+	data   []byte       // the bits, and without a scheme the trailer
+	scheme bloom.Scheme // zero if the trailer says it
+}
+
+// The trailer follows the bits: 8 bytes of seed; k, strategy, hash and version, a byte each; and a
+// check of m and those 12. docs/format.md has it in full.
+const (
+	trailerBytes = 16
+	version      = 1
+	maxK         = 64
+
+	double   = 1
+	blocked1 = 2 // and 3 to 5 with z of 2, 4 and 8
+	split    = 6
+
+	otherHash   = 0
+	murmur3Hash = 1
+)
+
+// strategies are by their numbers in a trailer.
+var strategies = [...]bloom.Strategy{
+	double: bloom.DoubleHashing, blocked1: bloom.Blocked1, 3: bloom.Blocked2, 4: bloom.Blocked4, 5: bloom.Blocked8, split: bloom.SplitBlock,
+}
+
+// check finds damage, by one long multiplication; it does not stop who means to forge.
+func check(m, seed uint64, meta uint32) uint32 {
+	hi, lo := bits.Mul64(m*probe.Mul^seed^probe.Xor, uint64(meta)<<32^probe.Mul)
+	x := hi ^ lo
+	return uint32(x>>32 ^ x)
+}
+
+// New returns the filter that data ends with the trailer of: all of what [Builder]
+// appended, and nothing more. It takes some nanoseconds, so that it need not be kept: make
+// one for each question.
+//
+// What is checked is the trailer and the length, against damage, not against forgers; the
+// bits are not. Keep a checksum of the whole, as stores do of their blocks. Whatever the
+// bytes are, no method of the View reads outside of them or panics. Who has no error to
+// return, as a policy of filters has, answers true, "perhaps", for bytes that are refused.
+//
+// The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
+// [bloom.ErrIncompatible] if it is of a later version.
+func New(data []byte) (View, error) {
+	if !valid(data) {
+		return View{}, refusal(data)
+	}
+	return View{data: data}, nil
+}
+
+// valid decides by the length and the trailer alone.
+func valid(data []byte) bool {
+	n := len(data) - trailerBytes
+	if n <= 0 {
+		return false
+	}
+	t := data[n:]
+	m, seed, meta := uint64(n)*8, binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint32(t[8:])
+	if check(m, seed, meta) != binary.LittleEndian.Uint32(t[12:]) || meta>>24 != version || meta>>16&0xff > murmur3Hash {
+		return false
+	}
+	k := meta & 0xff
+	switch strategy := meta >> 8 & 0xff; strategy {
+	case double:
+		return k-1 < maxK
+	case split:
+		return n%splitBytes == 0 && k == 8 && m/(splitBytes*8) <= maxSplitBlocks
+	default:
+		z := uint32(1) << (strategy - blocked1)
+		return strategy-blocked1 < 4 && n%blockBytes == 0 && k-1 < maxK && k&(z-1) == 0
+	}
+}
+
+// refusal says what is wrong with data that is refused.
+func refusal(data []byte) error {
+	if len(data) <= trailerBytes {
+		return fmt.Errorf("%w: a view of %d bytes, want at least %d", bloom.ErrCorrupt, len(data), trailerBytes+1)
+	}
+	t := data[len(data)-trailerBytes:]
+	meta, got := binary.LittleEndian.Uint32(t[8:]), binary.LittleEndian.Uint32(t[12:])
+	want := check(uint64(len(data)-trailerBytes)*8, binary.LittleEndian.Uint64(t), meta)
+	if t[11] > version && got == want {
+		return fmt.Errorf("%w: a view of version %d, want %d", bloom.ErrIncompatible, t[11], version)
+	}
+	return fmt.Errorf("%w: a view of %d bits with trailer %x, whose check is to be %08x", bloom.ErrCorrupt, (len(data)-trailerBytes)*8, t, want)
+}
+
+// Over returns the filter with this scheme whose bits are the given bytes: bit i is bit i%8
+// of bits[i/8], as in the words of a file of [bloom.BloomFilter.WriteTo], whose scheme
+// [bloom.ReadScheme] has. Nothing is copied or allocated, and nothing is checked but the length.
+// For bytes it is also right where [bloom.Scheme.FilterOver] is not: words that are cast from
+// bytes work on amd64, and fault on ARM where they are not aligned.
+//
+// The error wraps [bloom.ErrInvalid] if there are not exactly SizeBytes bytes, or for a strategy
+// other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock]; and
+// [bloom.ErrNotPortable] for [bloom.MapHash], whose bits mean nothing where others have written
+// them.
+func Over(s bloom.Scheme, bits []byte) (View, error) {
+	if _, err := viewable(s); err != nil {
+		return View{}, err
+	}
+	if uint64(len(bits)) != s.SizeBytes() {
+		return View{}, fmt.Errorf("%w: %d bytes, want %d for m = %d bits", bloom.ErrInvalid, len(bits), s.SizeBytes(), s.Params().M)
+	}
+	return View{bits, s}, nil
+}
+
+// viewable returns the strategy's number in a trailer.
+func viewable(s bloom.Scheme) (uint8, error) {
+	if s.HashFunc() == bloom.MapHash {
+		return 0, fmt.Errorf("%w: a view with hash %v, which means nothing to other processes", bloom.ErrNotPortable, s.HashFunc())
+	}
+	strategy := numberOf(s)
+	if strategy == 0 {
+		return 0, fmt.Errorf("%w: a view with strategy %q, want DoubleHashing, Blocked or SplitBlock", bloom.ErrInvalid, s.Strategy())
+	}
+	return strategy, nil
+}
+
+// numberOf returns the strategy's number in a trailer, 0 if it has none.
+func numberOf(s bloom.Scheme) uint8 {
+	of := s.Strategy()
+	for i := uint8(1); i < uint8(len(strategies)); i++ {
+		if strategies[i] == of {
+			return i
+		}
+	}
+	return 0
+}
+
+// Contains is [bloom.BloomFilter.Contains]. It is true, as nobody can tell, for every key if the
+// view has a trailer and was built with another hash than [bloom.Murmur3]: there, ask by
+// [View.ContainsHash].
+func (v View) Contains(key []byte) bool {
+	if v.scheme != (bloom.Scheme{}) {
+		return v.ContainsHash(v.scheme.Hash(key))
+	}
+	n := len(v.data) - trailerBytes
+	if n < 0 {
+		return false
+	}
+	switch seed := binary.LittleEndian.Uint64(v.data[n:]); {
+	case v.data[n+10] != murmur3Hash:
+		return true
+	case seed != 0:
+		return v.ContainsHash(murmur3.SeedSum128(seed, seed, key))
+	}
+	return v.ContainsHash(murmur3.Sum128(key)) // which need not wait for the seed
+}
+
+// ContainsString is [View.Contains] for a string, without copying it.
+func (v View) ContainsString(key string) bool {
+	return v.Contains(unsafe.Slice(unsafe.StringData(key), len(key)))
+}
+
+// SizeBytes returns how many bytes the view lies in, with its trailer.
+func (v View) SizeBytes() uint64 { return uint64(len(v.data)) }
+
+// String describes the view in a line for a log, in constant time.
+func (v View) String() string {
+	n := len(v.data) - trailerBytes
+	switch {
+	case v.scheme != (bloom.Scheme{}):
+		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.Identity(), len(v.data))
+	case n < 0:
+		return "view.View()"
+	}
+	t := v.data[n:]
+	hash := "other"
+	if t[10] == murmur3Hash {
+		hash = fmt.Sprintf("murmur3:%016x", binary.LittleEndian.Uint64(t))
+	}
+	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", n*8, t[8], strategies[t[9]], hash, len(v.data))
+}
+
+// GoString is String: %#v would print all bytes.
+func (v View) GoString() string { return v.String() }
