@@ -23,7 +23,8 @@ where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloo
 shows it for your numbers.
 
 With --format the file is one for another program, and the filter the one that it would
-make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8).
+make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8). For
+a Parquet column of numbers --type says which, and keys are their digits.
 
 Formats:
 ` + formatsHelp()
@@ -32,7 +33,7 @@ func newBuild(e *env) *cobra.Command {
 	var pl plan
 	var key secret
 	in := input{env: e}
-	var out, as string
+	var out, as, typ string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ... | -k KEY ...]",
@@ -77,7 +78,7 @@ func newBuild(e *env) *cobra.Command {
 			if err := to.writeAny(io.Discard, f); err != nil {
 				return err
 			}
-			if err := fill(e, &in, keeperOf(f), inputs); err != nil {
+			if err := fill(e, &in, keeperOf(f), typ, inputs); err != nil {
 				return err
 			}
 			return save(e, out, f, to)
@@ -89,6 +90,7 @@ func newBuild(e *env) *cobra.Command {
 	in.keyFlag(cmd)
 	outputFlags(cmd, &out, &force)
 	formatFlag(cmd, &as)
+	typeFlag(cmd, &typ)
 	return cmd
 }
 
@@ -96,11 +98,12 @@ const addHelp = `Adds keys to the filter in a file, and says how many of them we
 replaced when all keys are in: until then it stays as it was, also for those who ask
 it meanwhile. A second add to the same file waits until the first one has written it, and
 no keys are lost; FILE.lock is there meanwhile. FILE must be a file, not - for standard
-input.`
+input. The filter of a Parquet column of numbers needs --type, and keys are their digits.`
 
 func newAdd(e *env) *cobra.Command {
 	var key secret
 	in := input{env: e}
+	var typ string
 	cmd := &cobra.Command{
 		Use:     "add FILE [INPUT ...]",
 		Short:   "add keys to the filter in a file",
@@ -126,7 +129,7 @@ func newAdd(e *env) *cobra.Command {
 			if err := checkWritable(args[0]); err != nil {
 				return err
 			}
-			if err := fill(e, &in, keeperOf(f), args[1:]); err != nil {
+			if err := fill(e, &in, keeperOf(f), typ, args[1:]); err != nil {
 				return err
 			}
 			return save(e, args[0], f, format)
@@ -135,13 +138,23 @@ func newAdd(e *env) *cobra.Command {
 	key.flags(cmd)
 	in.flags(cmd)
 	in.keyFlag(cmd)
+	typeFlag(cmd, &typ)
 	return cmd
 }
 
-// fill adds the keys and says what has become of them.
-func fill(e *env, in *input, f keeper, files []string) error {
+// fill adds the keys, values of the named type, and says what has become of them.
+func fill(e *env, in *input, f keeper, typ string, files []string) error {
+	t, err := valueTypeOf(typ, f, nil)
+	if err != nil {
+		return err
+	}
+	values := encoder{valueType: t}
 	shown := newProgress(e, "new", files, false)
-	err := in.each(files, shown, func(keys [][]byte) error {
+	err = in.each(files, shown, func(lines [][]byte) error {
+		keys, err := values.encode(lines)
+		if err != nil {
+			return err
+		}
 		added, err := f.AddMany(keys, nil)
 		shown.count(len(keys), added)
 		return err

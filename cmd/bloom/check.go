@@ -19,13 +19,14 @@ end, unless -q has found a key.
 FILE may be - for standard input if the keys come from files or -k.
 
 ` + columnHelp + `
-Only columns of byte arrays can be asked, as keys are lines.`
+
+` + typeHelp
 
 func newCheck(e *env) *cobra.Command {
 	var key secret
 	in := input{env: e, goOn: true}
 	var invert, quiet, number bool
-	var column string
+	var column, typ string
 	cmd := &cobra.Command{
 		Use:   "check FILE [INPUT ...]",
 		Short: "print the keys that are probably in a filter, or with -v those that are not",
@@ -38,14 +39,19 @@ func newCheck(e *env) *cobra.Command {
 			if args[0] == "-" && in.fromStdin(args[1:]) {
 				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
 			}
-			f, err := openToAsk(e, args[0], &key, column)
+			f, t, err := openToAsk(e, args[0], &key, column, typ)
 			if err != nil {
 				return err
 			}
+			values := encoder{valueType: t}
 			out := bufio.NewWriterSize(e.stdout, bufferSize)
 			shown := newProgress(e, "selected", args[1:], !quiet && !number)
 			var found []bool
-			err = in.each(args[1:], shown, func(keys [][]byte) error {
+			err = in.each(args[1:], shown, func(lines [][]byte) error {
+				keys, err := values.encode(lines)
+				if err != nil {
+					return err
+				}
 				found = resize(found, len(keys))
 				yes := f.ContainsMany(keys, found)
 				if invert {
@@ -58,9 +64,9 @@ func newCheck(e *env) *cobra.Command {
 				case quiet:
 					return errEnough
 				}
-				for i, key := range keys {
+				for i, line := range lines {
 					if found[i] != invert {
-						out.Write(key)
+						out.Write(line)
 						out.WriteByte(in.delim())
 					}
 				}
@@ -88,6 +94,7 @@ func newCheck(e *env) *cobra.Command {
 	in.flags(cmd)
 	in.keyFlag(cmd)
 	columnFlag(cmd, &column)
+	typeFlag(cmd, &typ)
 	cmd.Flags().BoolVarP(&invert, "invert", "v", false, "select the keys that are definitely not in")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing and stop at the first selected key: only the exit status")
 	cmd.Flags().BoolVarP(&number, "count", "c", false, "print how many keys were selected, not which")

@@ -42,7 +42,7 @@ func newConvert(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if f, err = pickColumn(f, from, files[0], column); err != nil {
+			if f, _, err = pickColumn(f, from, files[0], column); err != nil {
 				return err
 			}
 			if err := save(e, out, f, to); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/interop/parquet"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/persist"
 )
@@ -17,6 +18,7 @@ import (
 // A filter is what can be asked: a plain one, or one that grows, forgets or removes.
 type filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
+	Stats() bloom.Stats
 }
 
 // A keeper takes keys: a plain filter, or one of RedisBloom.
@@ -68,39 +70,37 @@ func plainOf(f any) (*bloom.BloomFilter, error) {
 	return nil, errors.New("it has more than one set of bits: only check and info read it, and Go programs")
 }
 
-// pickColumn returns the filter of a column if f is a Parquet file, or else f itself.
-func pickColumn(f any, from *format, path, column string) (any, error) {
+// pickColumn returns the filter of a column, and the column, if f is a Parquet file, or else f
+// itself.
+func pickColumn(f any, from *format, path, column string) (any, *parquet.Column, error) {
 	file, ok := f.(*parquetFile)
 	if !ok {
-		return f, errColumn(path, column, from)
+		return f, nil, errColumn(path, column, from)
 	}
 	c, err := file.pick(column)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return file.filter(c)
+	picked, err := file.filter(c)
+	return picked, &c, err
 }
 
-// openToAsk opens a filter that is asked for keys that are lines.
-func openToAsk(e *env, path string, key *secret, column string) (filter, error) {
-	f, from, err := open(e, path, key)
+// openToAsk opens a filter and says what keys it is asked for: lines, or of which type.
+func openToAsk(e *env, path string, key *secret, column, typ string) (filter, *valueType, error) {
+	opened, from, err := open(e, path, key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if file, ok := f.(*parquetFile); ok {
-		c, err := file.pick(column)
-		if err != nil {
-			return nil, err
-		}
-		if err := wantLines(path, c); err != nil {
-			return nil, err
-		}
-	}
-	f, err = pickColumn(f, from, path, column)
+	of, picked, err := pickColumn(opened, from, path, column)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.(filter), nil
+	f := of.(filter)
+	t, err := valueTypeOf(typ, f, picked)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", shown(path), err)
+	}
+	return f, t, nil
 }
 
 // open reads what is in a file, "-" for standard input, whatever its format: a filter, or a

@@ -41,7 +41,7 @@ func newInfo(e *env) *cobra.Command {
 					return err
 				}
 				if _, list := f.(*parquetFile); !list || column != "" {
-					if f, err = pickColumn(f, format, name, column); err != nil {
+					if f, _, err = pickColumn(f, format, name, column); err != nil {
 						return err
 					}
 				}

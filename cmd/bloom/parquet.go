@@ -95,14 +95,6 @@ func (p *parquetFile) filter(c parquet.Column) (*bloom.BloomFilter, error) {
 	return f, nil
 }
 
-// wantLines refuses a column whose values are not lines: a number's bytes are not its digits.
-func wantLines(path string, c parquet.Column) error {
-	if c.Type == parquet.ByteArray || c.Type == parquet.FixedLenByteArray {
-		return nil
-	}
-	return fmt.Errorf("%s: column %q has values of type %v, and keys are lines: only Go programs can ask it", shown(path), columnName(c), c.Type)
-}
-
 // A column is what info says of one.
 type column struct {
 	Name     string `json:"name"`
