@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
-
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
@@ -174,45 +173,44 @@ func TestNoMissesUnderConcurrency(t *testing.T) {
 	}
 }
 
-// TestBeyond32Bits has positions above 2^32 in use, in half a gigabyte of filter; with
-// -long by every strategy.
-func TestBeyond32Bits(t *testing.T) {
-	const m = 1<<32 + 1<<20
-	if testing.Short() {
-		t.Skip("NOT TESTED with -short: a filter of more than 2^32 bits")
-	}
-	if total, ok := memory.Physical(); ok && total < 2<<30 {
-		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
-	}
-	strategies := []Strategy{DoubleHashing, Blocked2, SplitBlock}
-	if *effort.Long {
-		strategies = allStrategies
-	}
-	for _, s := range strategies {
-		f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
-		require.NoError(t, err)
-		require.Equal(t, uint64(m/8), f.SizeBytes())
-		// Only the last 2^20 bits are beyond 2^32: 1 of 4096 positions.
-		const n = 20_000
-		var b [40]byte
-		for i := range uint64(n) {
-			if !f.Add(key40(&b, i)) {
-				t.Fatalf("%s: key %d is new, in a filter as good as empty", s, i)
+// TestFilterForNoKeys: n = 0 is the smallest filter, and no less of a filter.
+func TestFilterForNoKeys(t *testing.T) {
+	for _, s := range append([]Strategy{Blocked}, allStrategies...) {
+		for _, p := range []float64{0.5, 0.01, 1e-9} {
+			if s == SplitBlock {
+				p = max(p, minSplitP)
 			}
+			f, err := New(0, p, WithStrategy(s))
+			require.NoError(t, err, "%s p=%v", s, p)
+			params, err := ParamsFor(0, p, s)
+			require.NoError(t, err)
+			require.Equal(t, params, f.Params())
+			require.Zero(t, params.N)
+			require.Equal(t, p, params.P)
+			require.Equal(t, s.get().sizedUnit(), params.M)
+			require.Zero(t, f.Strategy().FalsePositiveRate(params.M, params.K, 0))
+			require.False(t, f.ContainsString("x"))
+			for i := range 200 {
+				key := fmt.Append(nil, i)
+				f.Add(key)
+				require.True(t, f.Contains(key))
+			}
+			require.Zero(t, f.Stats().Load())
+
+			again, err := NewWithParams(params, WithStrategy(s))
+			require.NoError(t, err)
+			require.True(t, again.Compatible(f))
+			encoded, err := f.MarshalBinary()
+			require.NoError(t, err)
+			var back BloomFilter
+			if s.get().own() {
+				continue
+			}
+			require.NoError(t, back.UnmarshalBinary(encoded))
+			require.True(t, back.Equal(f))
+			require.Equal(t, params, back.Params())
 		}
-		for i := range uint64(n) {
-			if !f.Contains(key40(&b, i)) {
-				t.Fatalf("%s: key %d is missed", s, i)
-			}
-			if f.Contains(key40(&b, n+i)) {
-				t.Fatalf("%s: key %d was not added", s, n+i)
-			}
-		}
-		beyond := f.bits[1<<26:].count()
-		expected := 8.0 * n * (1 << 20) / m
-		require.InDelta(t, expected, beyond, 6*math.Sqrt(8*expected), "%s: bits set beyond 2^32", s)
-		require.InDelta(t, n, f.EstimatedCount(), n/100)
-		f = nil
-		runtime.GC() // one at a time, on machines with little memory
 	}
+	_, err := New(0, 1)
+	require.ErrorIs(t, err, ErrInvalid)
 }

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/seed3447c163/bloom/internal/remaining"
+	"github.com/stretchr/testify/require"
 )
 
 func TestSeveralFiltersInOneStream(t *testing.T) {

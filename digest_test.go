@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
-
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"

@@ -4,9 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/stretchr/testify/require"
 )
 
 // TestParamsForBitsChooseWell: k by the rule is, for many keys, as good as the best one.

@@ -2,12 +2,9 @@ package bloom
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -123,106 +120,6 @@ func TestOwnStrategiesAreTheBuiltinOnes(t *testing.T) {
 				require.InEpsilon(t, g.EstimatedFalsePositiveRate(), f.EstimatedFalsePositiveRate(), 0.1)
 			}
 		}
-	}
-}
-
-func TestOwnStrategyRules(t *testing.T) {
-	positions := func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) { clear(dst) }, nil
-	}
-	masks := func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
-		return func(dst []Mask, h1, h2 uint64) { clear(dst) }, nil
-	}
-	odd := errors.New("odd")
-	for text, d := range map[string]Definition{
-		`"x" has 0 of Positions, Masks, KeyPositions and Index, want one`: {},
-		`"x" has 2 of Positions, Masks`:                                   {Positions: positions, Index: doubleIndex},
-		`"x" has masks of 0 words, want 1 to 16`:                          {Masks: masks},
-		`"x" has masks of 17 words`:                                       {Masks: masks, Words: 17},
-		`"x" has masks and an m that is a multiple of 96, want of 64`:     {Masks: masks, Words: 1, Unit: 96},
-		`"x" has K = 0, KUnit = 0, MaxK = 256, want a k of at most 255`:   {Positions: positions, MaxK: 256},
-		`"x" has K = -1`:                     {Positions: positions, K: -1},
-		`"x" has K = 9, KUnit = 2`:           {Positions: positions, K: 9, KUnit: 2},
-		`"x" has K = 9, KUnit = 0, MaxK = 8`: {Positions: positions, K: 9, MaxK: 8},
-		`m = 96 and k = 8 with strategy "x", want multiples of 64 and 1`: {Masks: masks, Words: 1},
-		`m = 96 and k = 8 with strategy "x", want multiples of 40 and 1`: {Positions: positions, Unit: 40},
-		`m = 96 and k = 8 with strategy "x", want multiples of 1 and 3`:  {Positions: positions, KUnit: 3},
-		`k = 8 bits a key, want 1 to 7`:                                  {Positions: positions, MaxK: 7},
-		`k = 8 bits a key with strategy "x", want 7`:                     {Positions: positions, K: 7},
-		`m = 96 and k = 8 with strategy "x": odd`:                        {Positions: func(uint64, int) (func([]uint64, uint64, uint64), error) { return nil, odd }},
-		`strategy "x" prepared no function for m = 96 and k = 8`:         {Positions: func(uint64, int) (func([]uint64, uint64, uint64), error) { return nil, nil }},
-	} {
-		f, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", d)))
-		require.ErrorIs(t, err, ErrInvalid, text)
-		require.ErrorContains(t, err, text)
-		require.Nil(t, f)
-		require.Equal(t, strings.Contains(err.Error(), "odd"), errors.Is(err, odd))
-	}
-	_, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", Definition{Positions: positions, MaxM: 95})))
-	require.ErrorIs(t, err, ErrTooLarge)
-	require.ErrorContains(t, err, `m = 96 bits with strategy "x", want at most 95`)
-	for name, text := range map[string]string{
-		"blocked":                `strategy "blocked" has a name that is taken by this package`,
-		strings.Repeat("x", 256): `has a name of 256 bytes, want at most 255`,
-	} {
-		_, err := New(10, 0.1, WithStrategy(NewStrategy(name, Definition{Positions: positions})))
-		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, text)
-	}
-}
-
-// TestOwnSizing: fixed k, units, rates and rules of one's own.
-func TestOwnSizing(t *testing.T) {
-	double := ownDouble.def.Definition
-	with := func(edit func(d *Definition)) Strategy {
-		d := double
-		edit(&d)
-		return NewStrategy("sized", d)
-	}
-	usual := must(ParamsFor(1000, 0.01, DoubleHashing))
-	for name, c := range map[string]struct {
-		s    Strategy
-		want Params
-	}{
-		"K":     {with(func(d *Definition) { d.K = 3 }), Params{1000, 0.01, 12416, 3}},
-		"Unit":  {with(func(d *Definition) { d.Unit = 1000 }), Params{1000, 0.01, 10000, 5}},
-		"KUnit": {with(func(d *Definition) { d.KUnit = 4 }), Params{1000, 0.01, 9728, 8}},
-		"Rate":  {with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }), usual},
-		"Rate, twice": {with(func(d *Definition) {
-			d.Rate = func(m uint64, k int, n uint64) float64 { return DoubleHashing.FalsePositiveRate(m/2, k, n) }
-		}), Params{1000, 0.01, 2 * usual.M, usual.K}},
-		"Size":     {with(func(d *Definition) { d.Size = func(n uint64, p float64) (uint64, int, error) { return n * 10, 6, nil } }), Params{1000, 0.01, 10000, 6}},
-		"Blocked2": {ownBlocked2, must(ParamsFor(1000, 0.01, Blocked2))},
-	} {
-		got, err := ParamsFor(1000, 0.01, c.s)
-		require.NoError(t, err, name)
-		require.Equal(t, c.want, got, name)
-		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
-		if c.s.def.Size == nil {
-			require.LessOrEqual(t, c.s.FalsePositiveRate(got.M, got.K, 1000), 0.01, name)
-			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.def.sizedUnit(), got.K, 1000), 0.01, name)
-		}
-	}
-	for want, s := range map[int]Strategy{
-		3: with(func(d *Definition) { d.K = 3 }),
-		8: with(func(d *Definition) { d.KUnit = 4 }),
-		7: with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }),
-	} {
-		got, err := ParamsForBits(1000, 10, s)
-		require.NoError(t, err)
-		require.Equal(t, Params{1000, s.FalsePositiveRate(10_048, want, 1000), 10_048, want}, got)
-	}
-	for text, s := range map[string]Strategy{
-		"m = 0 bits, want at least 1": with(func(d *Definition) { d.Size = func(uint64, float64) (uint64, int, error) { return 0, 1, nil } }),
-		"too small": with(func(d *Definition) {
-			d.Size = func(uint64, float64) (uint64, int, error) { return 0, 0, errors.New("too small") }
-		}),
-		`strategy "sized" reaches p = 0.01 for n = 1000`:       with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return 0.02 } }),
-		`strategy "sized" has rate NaN for m = `:               with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return math.NaN() } }),
-		`no m up to 8960 bits with strategy "sized" reaches p`: with(func(d *Definition) { d.MaxM = 9000 }),
-	} {
-		_, err := New(1000, 0.01, WithStrategy(s))
-		require.ErrorContains(t, err, text)
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/lockstep"
-
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -234,79 +232,6 @@ type point struct{ x, y int32 }
 func appendPoint(dst []byte, p point) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.x))
 	return binary.LittleEndian.AppendUint32(dst, uint32(p.y))
-}
-
-func TestTypedNoAllocations(t *testing.T) {
-	if lockstep.RaceDetector {
-		t.Skip("NOT TESTED under the race detector: its sync.Pool loses buffers on purpose")
-	}
-	uints := TypedOver(MustNew(10_000, 0.001), binary.LittleEndian.AppendUint64)
-	points := TypedOver(MustNew(10_000, 0.001, WithStrategy(Blocked)), appendPoint)
-	addrs := TypedOver(MustNew(10_000, 0.001, WithStrategy(SeededHashing)), AppendBinary[netip.Addr])
-	long := TypedOver(MustNew(10_000, 0.001), appendVarying)
-	var numbers [200]uint64
-	for name, call := range map[string]func(i uint64){
-		"Add":              func(i uint64) { uints.Add(i) },
-		"Contains":         func(i uint64) { uints.Contains(i) },
-		"Add, struct":      func(i uint64) { points.Add(point{int32(i), 1}) },
-		"Contains, struct": func(i uint64) { points.Contains(point{int32(i), 1}) },
-		"Add, appender":    func(i uint64) { addrs.Add(netip.AddrFrom4([4]byte{byte(i)})) },
-		"Add, long keys":   func(i uint64) { long.Add(i) },
-		"AddMany":          func(i uint64) { numbers[0] = i; long.AddMany(numbers[:], nil) },
-		"ContainsMany": func(i uint64) {
-			values, found := [3]uint64{i, i + 1, i + 2}, [3]bool{}
-			uints.ContainsMany(values[:], found[:])
-		},
-	} {
-		// A collection empties the pool: one in a thousand calls may allocate.
-		i := uint64(0)
-		if allocs := testing.AllocsPerRun(1000, func() { call(i); i++ }); allocs != 0 {
-			t.Errorf("%s allocates %v times", name, allocs)
-		}
-	}
-}
-
-// BenchmarkTyped is a lookup of an integer in a small blocked filter: as bytes that
-// the caller makes, by Typed's pool of buffers, and by a buffer on the stack, which
-// the call of an unknown function moves to the heap.
-func BenchmarkTyped(b *testing.B) {
-	const n = 10_000
-	f := MustNew(n, 0.01, WithStrategy(Blocked))
-	typed := TypedOver(f, binary.LittleEndian.AppendUint64)
-	for i := range uint64(n) {
-		typed.Add(i)
-	}
-	values := make([]uint64, 512)
-	for i := range values {
-		values[i] = probe.Reduce(mix(uint64(i)), n)
-	}
-	for _, c := range []struct {
-		name     string
-		contains func(v uint64) bool
-	}{
-		{"untyped", func(v uint64) bool {
-			var key [8]byte
-			return f.Contains(binary.LittleEndian.AppendUint64(key[:0], v))
-		}},
-		{"pool", typed.Contains},
-		{"stack", func(v uint64) bool {
-			var key [64]byte // who does not know T cannot know how little is enough
-			return f.Contains(typed.appendKey(key[:0], v))
-		}},
-	} {
-		b.Run("by="+c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for i := range b.N {
-				c.contains(values[i%len(values)])
-			}
-		})
-	}
-	b.Run("by=batch", func(b *testing.B) {
-		b.ReportAllocs()
-		for i := 0; i < b.N; i += len(values) {
-			typed.ContainsMany(values, nil)
-		}
-	})
 }
 
 // A setOnly hides that it is a filter.

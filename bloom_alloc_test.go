@@ -1,7 +1,12 @@
 package bloom
 
 import (
+	"math"
+	"runtime"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/stretchr/testify/require"
 )
 
 // TestNoAllocations, and no escape: buffers on the caller's stack stay there.
@@ -80,3 +85,34 @@ func TestNoAllocations(t *testing.T) {
 }
 
 const bufferString = "a string of more than eight bytes"
+
+// TestSmallFiltersAllocateLittle: their number of allocations, whether the scheme is
+// found or made, and the memory that a filter of 100 keys lives in.
+func TestSmallFiltersAllocateLittle(t *testing.T) {
+	if lockstep.RaceDetector {
+		t.Skip("NOT TESTED with the race detector: allocations, of which it makes some itself")
+	}
+	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked} {
+		option := WithStrategy(s)
+		p := 0.01
+		require.LessOrEqual(t, testing.AllocsPerRun(500, func() {
+			p = math.Nextafter(p, 1)
+			MustNew(100, p, option)
+		}), 4.0, "%s: options, scheme, filter and bits", s)
+		require.LessOrEqual(t, testing.AllocsPerRun(500, func() { MustNew(100, 0.01, option) }), 3.0, "%s", s)
+	}
+	const filters = 20_000
+	kept := make([]*BloomFilter, filters)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range kept {
+		kept[i] = MustNew(100, 0.01)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := float64(after.HeapAlloc-before.HeapAlloc) / filters
+	require.LessOrEqual(t, each, 240.0)
+	runtime.KeepAlive(kept)
+	t.Logf("%.0f bytes for each filter, %d of them bits", each, kept[0].SizeBytes())
+}

@@ -3,87 +3,11 @@ package bloom
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/lockstep"
-
 	"github.com/stretchr/testify/require"
 )
-
-// TestFilterForNoKeys: n = 0 is the smallest filter, and no less of a filter.
-func TestFilterForNoKeys(t *testing.T) {
-	for _, s := range append([]Strategy{Blocked}, allStrategies...) {
-		for _, p := range []float64{0.5, 0.01, 1e-9} {
-			if s == SplitBlock {
-				p = max(p, minSplitP)
-			}
-			f, err := New(0, p, WithStrategy(s))
-			require.NoError(t, err, "%s p=%v", s, p)
-			params, err := ParamsFor(0, p, s)
-			require.NoError(t, err)
-			require.Equal(t, params, f.Params())
-			require.Zero(t, params.N)
-			require.Equal(t, p, params.P)
-			require.Equal(t, s.get().sizedUnit(), params.M)
-			require.Zero(t, f.Strategy().FalsePositiveRate(params.M, params.K, 0))
-			require.False(t, f.ContainsString("x"))
-			for i := range 200 {
-				key := fmt.Append(nil, i)
-				f.Add(key)
-				require.True(t, f.Contains(key))
-			}
-			require.Zero(t, f.Stats().Load())
-
-			again, err := NewWithParams(params, WithStrategy(s))
-			require.NoError(t, err)
-			require.True(t, again.Compatible(f))
-			encoded, err := f.MarshalBinary()
-			require.NoError(t, err)
-			var back BloomFilter
-			if s.get().own() {
-				continue
-			}
-			require.NoError(t, back.UnmarshalBinary(encoded))
-			require.True(t, back.Equal(f))
-			require.Equal(t, params, back.Params())
-		}
-	}
-	_, err := New(0, 1)
-	require.ErrorIs(t, err, ErrInvalid)
-}
-
-// TestSmallFiltersAllocateLittle: their number of allocations, whether the scheme is
-// found or made, and the memory that a filter of 100 keys lives in.
-func TestSmallFiltersAllocateLittle(t *testing.T) {
-	if lockstep.RaceDetector {
-		t.Skip("NOT TESTED with the race detector: allocations, of which it makes some itself")
-	}
-	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked} {
-		option := WithStrategy(s)
-		p := 0.01
-		require.LessOrEqual(t, testing.AllocsPerRun(500, func() {
-			p = math.Nextafter(p, 1)
-			MustNew(100, p, option)
-		}), 4.0, "%s: options, scheme, filter and bits", s)
-		require.LessOrEqual(t, testing.AllocsPerRun(500, func() { MustNew(100, 0.01, option) }), 3.0, "%s", s)
-	}
-	const filters = 20_000
-	kept := make([]*BloomFilter, filters)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for i := range kept {
-		kept[i] = MustNew(100, 0.01)
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	each := float64(after.HeapAlloc-before.HeapAlloc) / filters
-	require.LessOrEqual(t, each, 240.0)
-	runtime.KeepAlive(kept)
-	t.Logf("%.0f bytes for each filter, %d of them bits", each, kept[0].SizeBytes())
-}
 
 // TestRecentSchemes: what is remembered is what would be made anew, for every request, in
 // whatever order and by however many goroutines they come.

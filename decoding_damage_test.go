@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
-
 	"github.com/stretchr/testify/require"
 )
 

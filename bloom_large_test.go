@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/lockstep"
-
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
@@ -100,5 +99,48 @@ func TestBeyond33Bits(t *testing.T) {
 		}
 		f = nil
 		runtime.GC() // one at a time
+	}
+}
+
+// TestBeyond32Bits has positions above 2^32 in use, in half a gigabyte of filter; with
+// -long by every strategy.
+func TestBeyond32Bits(t *testing.T) {
+	const m = 1<<32 + 1<<20
+	if testing.Short() {
+		t.Skip("NOT TESTED with -short: a filter of more than 2^32 bits")
+	}
+	if total, ok := memory.Physical(); ok && total < 2<<30 {
+		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
+	}
+	strategies := []Strategy{DoubleHashing, Blocked2, SplitBlock}
+	if *effort.Long {
+		strategies = allStrategies
+	}
+	for _, s := range strategies {
+		f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
+		require.NoError(t, err)
+		require.Equal(t, uint64(m/8), f.SizeBytes())
+		// Only the last 2^20 bits are beyond 2^32: 1 of 4096 positions.
+		const n = 20_000
+		var b [40]byte
+		for i := range uint64(n) {
+			if !f.Add(key40(&b, i)) {
+				t.Fatalf("%s: key %d is new, in a filter as good as empty", s, i)
+			}
+		}
+		for i := range uint64(n) {
+			if !f.Contains(key40(&b, i)) {
+				t.Fatalf("%s: key %d is missed", s, i)
+			}
+			if f.Contains(key40(&b, n+i)) {
+				t.Fatalf("%s: key %d was not added", s, n+i)
+			}
+		}
+		beyond := f.bits[1<<26:].count()
+		expected := 8.0 * n * (1 << 20) / m
+		require.InDelta(t, expected, beyond, 6*math.Sqrt(8*expected), "%s: bits set beyond 2^32", s)
+		require.InDelta(t, n, f.EstimatedCount(), n/100)
+		f = nil
+		runtime.GC() // one at a time, on machines with little memory
 	}
 }

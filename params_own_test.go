@@ -1,0 +1,64 @@
+package bloom
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestOwnSizing: fixed k, units, rates and rules of one's own.
+func TestOwnSizing(t *testing.T) {
+	double := ownDouble.def.Definition
+	with := func(edit func(d *Definition)) Strategy {
+		d := double
+		edit(&d)
+		return NewStrategy("sized", d)
+	}
+	usual := must(ParamsFor(1000, 0.01, DoubleHashing))
+	for name, c := range map[string]struct {
+		s    Strategy
+		want Params
+	}{
+		"K":     {with(func(d *Definition) { d.K = 3 }), Params{1000, 0.01, 12416, 3}},
+		"Unit":  {with(func(d *Definition) { d.Unit = 1000 }), Params{1000, 0.01, 10000, 5}},
+		"KUnit": {with(func(d *Definition) { d.KUnit = 4 }), Params{1000, 0.01, 9728, 8}},
+		"Rate":  {with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }), usual},
+		"Rate, twice": {with(func(d *Definition) {
+			d.Rate = func(m uint64, k int, n uint64) float64 { return DoubleHashing.FalsePositiveRate(m/2, k, n) }
+		}), Params{1000, 0.01, 2 * usual.M, usual.K}},
+		"Size":     {with(func(d *Definition) { d.Size = func(n uint64, p float64) (uint64, int, error) { return n * 10, 6, nil } }), Params{1000, 0.01, 10000, 6}},
+		"Blocked2": {ownBlocked2, must(ParamsFor(1000, 0.01, Blocked2))},
+	} {
+		got, err := ParamsFor(1000, 0.01, c.s)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
+		if c.s.def.Size == nil {
+			require.LessOrEqual(t, c.s.FalsePositiveRate(got.M, got.K, 1000), 0.01, name)
+			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.def.sizedUnit(), got.K, 1000), 0.01, name)
+		}
+	}
+	for want, s := range map[int]Strategy{
+		3: with(func(d *Definition) { d.K = 3 }),
+		8: with(func(d *Definition) { d.KUnit = 4 }),
+		7: with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }),
+	} {
+		got, err := ParamsForBits(1000, 10, s)
+		require.NoError(t, err)
+		require.Equal(t, Params{1000, s.FalsePositiveRate(10_048, want, 1000), 10_048, want}, got)
+	}
+	for text, s := range map[string]Strategy{
+		"m = 0 bits, want at least 1": with(func(d *Definition) { d.Size = func(uint64, float64) (uint64, int, error) { return 0, 1, nil } }),
+		"too small": with(func(d *Definition) {
+			d.Size = func(uint64, float64) (uint64, int, error) { return 0, 0, errors.New("too small") }
+		}),
+		`strategy "sized" reaches p = 0.01 for n = 1000`:       with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return 0.02 } }),
+		`strategy "sized" has rate NaN for m = `:               with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return math.NaN() } }),
+		`no m up to 8960 bits with strategy "sized" reaches p`: with(func(d *Definition) { d.MaxM = 9000 }),
+	} {
+		_, err := New(1000, 0.01, WithStrategy(s))
+		require.ErrorContains(t, err, text)
+	}
+}

@@ -1,0 +1,84 @@
+package view
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// TestViewsAreFrozen: the bytes of each strategy, for ever.
+func TestViewsAreFrozen(t *testing.T) {
+	for _, c := range []struct {
+		s    bloom.Strategy
+		bits float64
+		opts []bloom.Option
+		want string
+	}{
+		{bloom.DoubleHashing, 10, nil, "19d393c69cac41000000000000000007010101dfafa5e3"},
+		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101ab530246"},
+		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithKey(testKey)}, "821ca07acf30e400000000000000000701000190269956"},
+		{bloom.SplitBlock, 10, nil, "08040211012300404040000a640008000002220800480a1000a4001814008410000000000000000008060101b9ddfacf"},
+		{bloom.Blocked1, 5, nil, "001800000000000200000000000000003008000000000000000000000000000000000000000000000000020040000001000000000000000084000080000023000000000000000000030201012c7da9a6"},
+		{bloom.Blocked, 10, nil, "001800000200000030020000000000000000000040000003800400000100230000000000000000000008001a00000082000000000000000004490280808040000000000000000000060301016e0a9443"},
+		{bloom.Blocked, 16, nil, "10120000020000000004000041002102000102000000008204080090800040002088000008000000800040040040020100000000000000008068848a00800000000000000000000008040101f58da5f9"},
+		{bloom.Blocked, 40, nil, "1410a000400031004408028001010002a80806000000030100c9004a008000000006200043000016810500108002408000a86004084000118020c4800920000800000000000000001005010163964180"},
+	} {
+		data := built(t, c.bits, 5, c.s, c.opts...)
+		require.Equal(t, c.want, hex.EncodeToString(data), "%s at %v", c.s, c.bits)
+		raw, err := hex.DecodeString(c.want)
+		require.NoError(t, err)
+		v, err := New(raw)
+		require.NoError(t, err)
+		for i := range 5 {
+			require.True(t, v.Contains(viewKey(i)))
+		}
+	}
+}
+
+func TestViewBuilder(t *testing.T) {
+	b, err := NewBuilder(10, bloom.DoubleHashing)
+	require.NoError(t, err)
+	b.Add([]byte("a"))
+	b.Add([]byte("a"))
+	b.Add([]byte("b"))
+	b.AddHash(bloom.MustNew(1, 0.1).Hash([]byte("b")))
+	require.Equal(t, 3+trailerBytes, b.SizeBytes(), "two keys, each once")
+	before := []byte("what was there before")
+	data := b.AppendTo(bytes.Clone(before))
+	require.Equal(t, before, data[:len(before)])
+	v, err := New(data[len(before):])
+	require.NoError(t, err)
+	require.True(t, v.ContainsString("a") && v.ContainsString("b"))
+
+	require.Equal(t, 1+trailerBytes, b.SizeBytes(), "no keys")
+	dirty := bytes.Repeat([]byte{255}, 100)
+	none, err := New(b.AppendTo(dirty[:0]))
+	require.NoError(t, err)
+	for i := range 100 {
+		require.False(t, none.Contains(viewKey(i)))
+	}
+
+	for _, c := range []struct {
+		bits float64
+		s    bloom.Strategy
+		opt  bloom.Option
+		want error
+		text string
+	}{
+		{0.5, bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "0.5 bits a key, want 1 to 1000"},
+		{1001, bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "1001 bits a key"},
+		{math.NaN(), bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "NaN bits a key"},
+		{10, bloom.SeededHashing, bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing, Blocked or SplitBlock`},
+		{10, bloom.NewStrategy("own", bloom.Definition{Index: index}), bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "own"`},
+		{10, bloom.Strategy{}, bloom.WithSeed(0), bloom.ErrInvalid, "the zero Strategy"},
+		{10, bloom.DoubleHashing, nil, bloom.ErrInvalid, "nil"},
+	} {
+		_, err := NewBuilder(c.bits, c.s, c.opt)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorContains(t, err, c.text)
+	}
+}

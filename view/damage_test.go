@@ -1,0 +1,150 @@
+package view
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/murmur3"
+)
+
+// TestViewDamage: whatever happens to a trailer or a length is noticed.
+func TestViewDamage(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	refused := func(data []byte) {
+		_, err := New(data)
+		require.True(t, err != nil, "%x", data)
+		require.True(t, isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible), "%v", err)
+		tried++
+	}
+	for _, s := range all {
+		for _, keys := range []int{1, 40} {
+			data := built(t, 10, keys, s, bloom.WithSeed(3))
+			at := len(data) - trailerBytes
+			for i := at; i < len(data); i++ {
+				for x := 1; x < 256; x++ {
+					damaged := bytes.Clone(data)
+					damaged[i] ^= byte(x)
+					refused(damaged)
+				}
+				for j := at; j < i; j++ { // two bits
+					for bits := range 64 {
+						damaged := bytes.Clone(data)
+						damaged[i] ^= 1 << (bits % 8)
+						damaged[j] ^= 1 << (bits / 8)
+						refused(damaged)
+					}
+				}
+			}
+			for length := range data {
+				refused(data[:length])
+				refused(append(bytes.Clone(data[:length]), data[at:]...)[len(data)-at:]) // bits lost in the middle
+			}
+			for more := 1; more < 100; more++ {
+				refused(append(bytes.Clone(data), make([]byte, more)...))
+				refused(append(make([]byte, more), data...))
+			}
+		}
+	}
+	t.Logf("%d damages, all refused", tried)
+}
+
+// forgeView returns bits with a trailer whose check is right.
+func forgeView(bits int, seed uint64, k, strategy, hash, version byte) []byte {
+	meta := uint32(k) | uint32(strategy)<<8 | uint32(hash)<<16 | uint32(version)<<24
+	dst := binary.LittleEndian.AppendUint64(make([]byte, bits/8), seed)
+	dst = binary.LittleEndian.AppendUint32(dst, meta)
+	return binary.LittleEndian.AppendUint32(dst, check(uint64(bits), seed, meta))
+}
+
+func TestViewForged(t *testing.T) {
+	for _, c := range []struct {
+		bits                       int
+		k, strategy, hash, version byte
+		want                       error
+	}{
+		{512, 7, 1, 1, 1, nil},
+		{512, 8, 5, 1, 1, nil},
+		{8, 64, 1, 0, 1, nil},
+		{0, 7, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 0, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 65, 1, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 0, 1, 1, bloom.ErrCorrupt},
+		{256, 8, 6, 1, 1, nil},
+		{512, 8, 7, 1, 1, bloom.ErrCorrupt},
+		{512, 16, 6, 1, 1, bloom.ErrCorrupt},
+		{264, 8, 6, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 34, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 255, 1, 1, bloom.ErrCorrupt},
+		{512, 7, 3, 1, 1, bloom.ErrCorrupt},
+		{512, 6, 4, 1, 1, bloom.ErrCorrupt},
+		{512, 12, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 0, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 72, 5, 1, 1, bloom.ErrCorrupt},
+		{504, 8, 2, 1, 1, bloom.ErrCorrupt},
+		{520, 8, 5, 1, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 2, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 1, 0, bloom.ErrCorrupt},
+		{512, 8, 5, 1, 2, bloom.ErrIncompatible},
+	} {
+		data := forgeView(c.bits, 0, c.k, c.strategy, c.hash, c.version)
+		v, err := New(data)
+		if c.want == nil {
+			require.NoError(t, err)
+			require.Equal(t, c.hash == 0, v.ContainsString("x"))
+			continue
+		}
+		require.ErrorIs(t, err, c.want, "%+v", c)
+	}
+}
+
+// FuzzView: no bytes make it panic or read outside, and those that it takes are a filter.
+func FuzzView(f *testing.F) {
+	for _, s := range all {
+		f.Add(built(f, 10, 3, s), []byte("key 1"), false)
+	}
+	f.Add(forgeView(512, 0, 8, 6, 1, 1), []byte("x"), true)
+	f.Add([]byte{}, []byte{}, true)
+	f.Fuzz(func(t *testing.T, data, key []byte, forge bool) {
+		data = bytes.Clone(data)                            // exactly as long as it is
+		if n := len(data) - trailerBytes; forge && n >= 0 { // a check that is right
+			meta := binary.LittleEndian.Uint32(data[n+8:])
+			binary.LittleEndian.PutUint32(data[n+12:], check(uint64(n)*8, binary.LittleEndian.Uint64(data[n:]), meta))
+		}
+		v, err := New(data)
+		if err != nil {
+			if !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
+				t.Fatal(err)
+			}
+			v.Contains(key)
+			return
+		}
+		n := len(data) - trailerBytes
+		was := v.Contains(key)
+		if data[n+10] == otherHash {
+			if !was {
+				t.Fatal("a hash that is not named, and an answer of false")
+			}
+			return
+		}
+		seed := binary.LittleEndian.Uint64(data[n:])
+		h1, h2 := murmur3.SeedSum128(seed, seed, key)
+		if was != v.ContainsHash(h1, h2) {
+			t.Fatal("Contains and ContainsHash differ")
+		}
+		addToBytes(data[:n], uint64(n)*8, int(data[n+8]), data[n+9], h1, h2^probe.Xor)
+		if !v.Contains(key) {
+			t.Fatal("a key that was added is missed")
+		}
+	})
+}
+
+func isAny(err error, sentinels ...error) bool {
+	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
+}
