@@ -1,22 +1,23 @@
-// Crawlers is a crawler of several processes that share one filter in Redis and
+// Crawlers is a crawler of several processes that share one filter in a Redis Cluster and
 // divide the work:
 //
 //	count, err := seen.AddMany(ctx, links, added)
 //
 // tells each process which of the links on a page nobody has seen before, and tells
-// it only to that process. Those links go to a queue in Redis, from which all
-// processes take their next page.
+// it only to that process. worker.go has what each process does, also about errors.
 //
-// It starts a small site of its own, the processes, and, unless told of one, a
-// redis-server; and in the end it counts how often each page was fetched. It must be
-// once.
+// The program starts all of it: a cluster of three masters with a replica each, the
+// processes, a small site to crawl, and the frontier, from which the processes take their next
+// page. While they crawl, it moves the filter's slots to other nodes, kills a node, and starts
+// it again when its replica has taken over. In the end it counts how often each page was
+// fetched. It must be once, or a process has reported that it may not be.
 //
 // Usage:
 //
-//	crawlers [-processes n] [-pages n] [-redis host:port]
+//	crawlers [-processes n] [-pages n]
 //
-// The exit status is 0 if every page was fetched exactly once, 1 if not or if
-// something failed, 2 for a bad flag.
+// The exit status is 0 if every page was fetched exactly once or reported, 1 if not or if
+// something failed, 2 for a bad flag. It needs redis-server.
 package main
 
 import (
@@ -29,18 +30,23 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/rediscluster"
 )
 
 // config is what the command line says.
 type config struct {
-	processes int
-	pages     int
-	redis     string
-	start     string // of a worker: the URL to start at
+	processes, pages int
+	frontier, redis  string // of a worker: addresses
 }
+
+// patience is how long all of it may take, on a machine that is busy.
+const patience = 3 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -52,10 +58,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var cfg config
 	fs := flag.NewFlagSet("crawlers", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	fs.IntVar(&cfg.processes, "processes", 2, "crawl with this `many` processes")
-	fs.IntVar(&cfg.pages, "pages", 2000, "make a site of this `many` pages")
-	fs.StringVar(&cfg.redis, "redis", "", "`address` of a Redis server; without it, one is started")
-	fs.StringVar(&cfg.start, "worker", "", "be one of the processes, and start at this `URL` (used by the program itself)")
+	fs.IntVar(&cfg.processes, "processes", 3, "crawl with this `many` processes")
+	fs.IntVar(&cfg.pages, "pages", 5000, "make a site of this `many` pages")
+	fs.StringVar(&cfg.frontier, "worker", "", "be one of the processes, with the frontier at this `address` (used by the program itself)")
+	fs.StringVar(&cfg.redis, "redis", "", "`addresses` of the cluster (used by the program itself)")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -66,8 +72,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "crawlers: -processes %d -pages %d, want at least 1\n", cfg.processes, cfg.pages)
 		return 2
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	var err error
-	if cfg.start != "" {
+	if cfg.frontier != "" {
 		err = work(ctx, cfg, stdout)
 	} else {
 		err = lead(ctx, cfg, stdout)
@@ -81,49 +89,53 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // lead starts everything, waits for the processes, and counts.
 func lead(ctx context.Context, cfg config, stdout io.Writer) error {
-	if cfg.redis == "" {
-		server, err := startRedis()
-		if err != nil {
-			return err
-		}
-		defer server.stop()
-		cfg.redis = server.addr
+	ctx, cancel := context.WithCancelCause(ctx) // whatever fails ends all
+	defer cancel(nil)
+	cluster, err := rediscluster.Start(ctx, 3, true)
+	if err != nil {
+		return err
 	}
+	defer cluster.Stop()
 	site, err := startSite(cfg.pages)
 	if err != nil {
 		return err
 	}
 	defer site.close()
-	client := redis.NewClient(&redis.Options{Addr: cfg.redis})
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
 	defer client.Close()
-	q := queue{client}
-	if err := q.clear(ctx); err != nil {
-		return err
-	}
 	seen, err := openSeen(ctx, client)
 	if err != nil {
 		return err
 	}
-	defer seen.Delete(context.WithoutCancel(ctx))
-	if _, err := seen.Add(ctx, []byte(site.start())); err != nil {
+	if _, err := seen.AddString(ctx, site.url(0)); err != nil {
 		return err
 	}
-	if err := q.push(ctx, site.start()); err != nil {
+	frontier := newFrontier(site.url(0), int(holdAt*float64(cfg.pages)))
+	calls, err := frontier.listen()
+	if err != nil {
 		return err
 	}
+	defer calls.Close()
 
+	fmt.Fprintf(stdout, "%d processes crawl %d pages at %s; the filter is on a cluster at %s\n", cfg.processes, cfg.pages, site.url(0), strings.Join(cluster.Addrs(), " "))
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%d processes crawl %d pages at %s; the filter is in Redis at %s\n", cfg.processes, cfg.pages, site.start(), cfg.redis)
-	errs := make([]error, cfg.processes)
 	said := make([]bytes.Buffer, cfg.processes)
 	var all sync.WaitGroup
 	for i := range cfg.processes {
-		cmd := exec.CommandContext(ctx, program, "-worker", site.start(), "-redis", cfg.redis)
+		cmd := exec.CommandContext(ctx, program, "-worker", calls.Addr().String(), "-redis", strings.Join(cluster.Addrs(), ","))
 		cmd.Stdout, cmd.Stderr = &said[i], &said[i]
-		all.Go(func() { errs[i] = cmd.Run() })
+		all.Go(func() {
+			if err := cmd.Run(); err != nil {
+				cancel(fmt.Errorf("a process: %w", err))
+			}
+		})
+	}
+	disturb := disturbance{cluster, frontier, cfg.pages, seen.Keys(), stdout}
+	if err := disturb.run(ctx); err != nil {
+		cancel(err)
 	}
 	all.Wait()
 	for i := range said {
@@ -131,13 +143,14 @@ func lead(ctx context.Context, cfg config, stdout io.Writer) error {
 			return err
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	once, twice, never := site.count()
-	fmt.Fprintf(stdout, "pages fetched once: %d, more than once: %d, never: %d\n", once, twice, never)
-	if twice+never > 0 {
-		return errors.New("some pages were not fetched exactly once")
+	once, reported, silent := site.count(frontier.unsure)
+	fmt.Fprintf(stdout, "pages fetched once: %d, not once but reported: %d, not once and not reported: %d\n", once, reported, silent)
+	fmt.Fprintf(stdout, "pages of which a process has reported that another might fetch them again: %d\n", len(frontier.unsure))
+	if silent > 0 {
+		return errors.New("some pages were not fetched exactly once, and nobody has said so")
 	}
 	return nil
 }

@@ -18,8 +18,7 @@ type site struct {
 	fetched []atomic.Int32
 }
 
-// siteDelay is how long a page takes: without it, the first process would be done
-// before the second has started.
+// siteDelay is how long a page takes.
 const siteDelay = 5 * time.Millisecond
 
 func startSite(pages int) (*site, error) {
@@ -35,7 +34,7 @@ func startSite(pages int) (*site, error) {
 
 func (s *site) close() { s.server.Close() }
 
-func (s *site) start() string { return "http://" + s.addr + "/0" }
+func (s *site) url(i int) string { return fmt.Sprintf("http://%s/%d", s.addr, i) }
 
 // ServeHTTP answers with the links of page i: to 2i+1 and 2i+2, so that every page
 // can be reached, and to twenty more.
@@ -53,22 +52,23 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			to = (i*31 + link*link*97) % len(s.fetched)
 		}
 		if to < len(s.fetched) {
-			fmt.Fprintf(w, "http://%s/%d\n", s.addr, to)
+			fmt.Fprintln(w, s.url(to))
 		}
 	}
 }
 
-// count returns how many pages were fetched once, more than once, and never.
-func (s *site) count() (once, twice, never int) {
+// count returns how many pages were fetched once, how many were not, but are reported, and how
+// many were not and are not.
+func (s *site) count(unsure map[string]bool) (once, reported, silent int) {
 	for i := range s.fetched {
-		switch s.fetched[i].Load() {
-		case 0:
-			never++
-		case 1:
+		switch {
+		case s.fetched[i].Load() == 1:
 			once++
+		case unsure[s.url(i)]:
+			reported++
 		default:
-			twice++
+			silent++
 		}
 	}
-	return once, twice, never
+	return once, reported, silent
 }

@@ -65,6 +65,23 @@ func (s *Sender) pipeline(ctx context.Context, commands []*Command) {
 		}
 		pipe.Exec(ctx)
 	}
+	for _, c := range commands {
+		if s.seek(ctx, c.Cmd.Err()) {
+			return
+		}
+	}
+}
+
+// seek has a cluster client look where the slots are, if err says that a node does not answer:
+// a replica may have taken over. For a command that is not to be repeated, or several at a
+// time, the client looks only every ten seconds by itself.
+func (s *Sender) seek(ctx context.Context, err error) bool {
+	c, ok := s.Client.(*redis.ClusterClient)
+	if !ok || err == nil || errors.Is(err, redis.Nil) || IsReply(err) {
+		return false
+	}
+	c.ReloadState(ctx)
+	return true
 }
 
 // Confirmed returns an error that wraps ErrReplicas if a command that was executed has
@@ -108,6 +125,7 @@ func (s *Sender) addAndWait(ctx context.Context, c *Command) {
 		pipe.Process(ctx, c.Cmd)
 		pipe.Process(ctx, c.confirmed)
 		pipe.Exec(ctx)
+		s.seek(ctx, c.Cmd.Err())
 		var moved bool
 		if moved, asked = s.redirected(ctx, c.Cmd.Err()); !moved {
 			return

@@ -129,7 +129,11 @@ func (s *Sender) DoOnce(ctx context.Context, args ...any) (any, error) {
 }
 
 func (s *Sender) finish(ctx context.Context, cmd redis.Cmder, reply *redis.Cmd) (any, error) {
-	if err := s.Await(ctx, func() { s.Client.Process(ctx, cmd) }); err != nil {
+	do := func() {
+		s.Client.Process(ctx, cmd)
+		s.seek(ctx, cmd.Err())
+	}
+	if err := s.Await(ctx, do); err != nil {
 		return nil, err
 	}
 	return reply.Result()
