@@ -22,7 +22,7 @@ const checksumBytes = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A checksum is CRC-32 and CRC-32C of the bytes so far, as in the format of a filter.
+// A checksum is CRC-32 and CRC-32C of the bytes so far.
 type checksum struct{ ieee, castagnoli uint32 }
 
 func (c *checksum) add(p []byte) {

@@ -37,11 +37,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Filter()
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return s.Filter()
 }
 
 // Params returns the parameters that EstimateParameters(n, p) returns:

@@ -43,9 +43,7 @@ import (
 // larger than WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [16]byte
-	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
-		return nil, err
-	} else if err != nil {
+	if err := wire.Full(r, head[:], "the head", true); err != nil {
 		return nil, err
 	}
 	return readBitSet(r, binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), opts)
@@ -116,10 +114,7 @@ func portable(f *bloom.BloomFilter) (bloom.Params, error) {
 }
 
 func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
-	if err := wire.Write(w, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words()); err != nil {
-		return err
-	}
-	return nil
+	return wire.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
 }
 
 // ReadJSON reads a filter that MarshalJSON of bits-and-blooms, or [WriteJSON], has
@@ -175,8 +170,6 @@ func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
 	if err := text.Close(); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, `"}`); err != nil {
-		return err
-	}
-	return nil
+	_, err = io.WriteString(w, `"}`)
+	return err
 }

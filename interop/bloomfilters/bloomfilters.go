@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/xxh64"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // Strategy is that of bloom-filters: enhanced double hashing. For a digest (h1, h2) of
@@ -94,7 +95,11 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(params, Hash, opts)
+	s, err := scheme(params, Hash, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.Filter()
 }
 
 // Params returns the parameters that BloomFilter.create chooses for n keys at rate p. The
@@ -120,26 +125,14 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	return params, nil
 }
 
-func newFilter(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	s, err := scheme(params, hash, opts)
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.Filter()
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
 // scheme refuses options by which the filter would no longer be one of bloom-filters.
 func scheme(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(hash)}, opts...)...)
 	if err != nil {
 		return s, err
 	}
-	if s.Strategy() != Strategy || s.HashFunc() != hash {
-		return s, fmt.Errorf("%w: the options ask for strategy %q and hash %q, which bloom-filters does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+	if why := wire.Differs(s, Strategy, hash); why != "" {
+		return s, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
 	}
 	return s, nil
 }

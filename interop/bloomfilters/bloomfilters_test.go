@@ -60,7 +60,9 @@ func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
 	}
 	hash, err := HashOf(seed)
 	require.NoError(t, err)
-	f, err := newFilter(params, hash, nil)
+	s, err := scheme(params, hash, nil)
+	require.NoError(t, err)
+	f, err := s.Filter()
 	require.NoError(t, err)
 	f.AddManyStrings(c.Keys, nil)
 	return f

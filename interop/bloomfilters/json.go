@@ -68,14 +68,15 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := scheme(bloom.Params{M: m, K: int(k)}, hash, opts); err != nil { // before anything is decoded
+	s, err := scheme(bloom.Params{M: m, K: int(k)}, hash, opts)
+	if err != nil {
 		return nil, err
 	}
 	bits, err := decodeBits(*parts.Filter, m)
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFilter(bloom.Params{M: m, K: int(k)}, hash, opts)
+	f, err := s.Filter()
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +176,5 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err == nil {
 		_, err = fmt.Fprintf(w, `"},"_seed":%d}`, seed)
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }

@@ -41,9 +41,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // than WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [headBytes]byte
-	if err := wire.Full(r, head[:], "the head", true); err == io.EOF {
-		return nil, err
-	} else if err != nil {
+	if err := wire.Full(r, head[:], "the head", true); err != nil {
 		return nil, err
 	}
 	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])
@@ -63,11 +61,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if s.Strategy().Name() != strategy.Name() {
 		return nil, fmt.Errorf("%w: the data's strategy is %q, want %q", bloom.ErrIncompatible, strategy, s.Strategy())
 	}
-	f, err := wire.Read(r, binary.BigEndian, s)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return wire.Read(r, binary.BigEndian, s)
 }
 
 // Write writes the filter as Guava's writeTo does, in O(m): [bloom.BloomFilter.SizeBytes]
@@ -87,8 +81,5 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		head[0] = 0
 	}
 	head = binary.BigEndian.AppendUint32(head, uint32(s.Params().M/64))
-	if err := wire.Write(w, head, f.Words()); err != nil {
-		return err
-	}
-	return nil
+	return wire.Write(w, binary.BigEndian, head, f.Words())
 }

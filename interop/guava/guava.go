@@ -67,11 +67,7 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 	if s.Strategy() == Mitz32 && params.M > 1<<31 {
 		return nil, fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, and MURMUR128_MITZ_32 reaches no more than 2^31", bloom.ErrTooLarge, n, p, params.M)
 	}
-	f, err := s.Filter()
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return s.Filter()
 }
 
 // A Release is the Guava of the programs that are to understand a new filter. k is

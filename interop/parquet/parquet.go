@@ -50,14 +50,19 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 // 32 below 2^31, as the settings of other writers name it. The errors are those of
 // [bloom.NewWithParams].
 func NewBytes(bytes uint64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+	s, err := schemeOf(bytes, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(s); err != nil {
-		return nil, err
-	}
 	return s.Filter()
+}
+
+func schemeOf(bytes uint64, opts []bloom.Option) (bloom.Scheme, error) {
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+	if err != nil {
+		return s, err
+	}
+	return s, check(s)
 }
 
 const (
@@ -72,8 +77,8 @@ func ours(opts []bloom.Option) []bloom.Option {
 // check refuses what is no filter of Parquet.
 func check(s bloom.Scheme) error {
 	switch {
-	case s.Strategy() != bloom.SplitBlock || s.HashFunc() != Hash:
-		return fmt.Errorf("%w: the options ask for strategy %q and hash %q, which Parquet does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+	case wire.Differs(s, bloom.SplitBlock, Hash) != "":
+		return fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, wire.Differs(s, bloom.SplitBlock, Hash))
 	case s.SizeBytes() > maxBytes:
 		return fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrTooLarge, s.SizeBytes(), maxBytes)
 	}
@@ -93,24 +98,14 @@ func check(s bloom.Scheme) error {
 // bloom.ErrTooLarge, or is that of r. At the end of the stream it is io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	bytes, err := readHeader(r)
-	if err == io.EOF {
-		return nil, err
-	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+	s, err := schemeOf(bytes, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(s); err != nil {
-		return nil, err
-	}
-	f, err := wire.Read(r, binary.LittleEndian, s)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return wire.Read(r, binary.LittleEndian, s)
 }
 
 // Write writes the filter, header and bits, as a Parquet file has it, in O(m). It may run while
@@ -122,20 +117,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := check(f.Scheme()); err != nil {
 		return fmt.Errorf("%w: it is %v, want strategy %q, hash %q and less than 2^31 bytes", bloom.ErrNotPortable, f, bloom.SplitBlock, Hash)
 	}
-	buf := appendHeader(nil, f.SizeBytes())
-	for words := f.Words(); len(words) > 0; buf = buf[:0] {
-		part := words[:min(len(words), 8192)]
-		words = words[len(part):]
-		for i := range part {
-			buf = binary.LittleEndian.AppendUint64(buf, part[i].Load())
-		}
-		if n, err := w.Write(buf); err != nil {
-			return err
-		} else if n < len(buf) {
-			return io.ErrShortWrite
-		}
-	}
-	return nil
+	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
 // The plain encodings of Parquet's physical types. BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY are

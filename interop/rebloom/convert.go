@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // BloomFilter returns the only layer of a filter as a plain one, in O(m): for what a filter
@@ -35,8 +36,8 @@ func FromBloomFilter(f *bloom.BloomFilter, opts ...Option) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s := f.Scheme(); s.Strategy() != Strategy || s.HashFunc() != Hash {
-		return nil, fmt.Errorf("%w: it has strategy %q and hash %q, want %q and %q", bloom.ErrNotPortable, s.Strategy(), s.HashFunc(), Strategy, Hash)
+	if why := wire.Differs(f.Scheme(), Strategy, Hash); why != "" {
+		return nil, fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
 	}
 	is := f.Params()
 	p := is.P

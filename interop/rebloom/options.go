@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // An Option changes what New would choose by itself.
@@ -48,8 +49,8 @@ func newConfig(c config, opts []Option) (config, error) {
 	if err != nil {
 		return c, err
 	}
-	if s.Strategy() != Strategy || s.HashFunc() != Hash {
-		return c, fmt.Errorf("%w: the options ask for strategy %q and hash %q, which RedisBloom does not have", bloom.ErrInvalid, s.Strategy(), s.HashFunc())
+	if why := wire.Differs(s, Strategy, Hash); why != "" {
+		return c, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
 	}
 	return c, nil
 }

@@ -86,13 +86,27 @@ func plain(words []atomic.Uint64) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }
 
-// Write writes a head and then words, big-endian. It may run while keys are added.
-func Write(w io.Writer, head []byte, words []atomic.Uint64) error {
+// Differs returns what a scheme has in place of a system's strategy and hash, or "".
+func Differs(s bloom.Scheme, strategy bloom.Strategy, hash bloom.Hash) string {
+	if s.Strategy() == strategy && s.HashFunc() == hash {
+		return ""
+	}
+	return fmt.Sprintf("strategy %q and hash %q, want %q and %q", s.Strategy(), s.HashFunc(), strategy, hash)
+}
+
+// Write writes a head and then words. It may run while keys are added.
+func Write(w io.Writer, order binary.ByteOrder, head []byte, words []atomic.Uint64) error {
 	buf := append(make([]byte, 0, len(head)+min(len(words), chunkWords)*8), head...)
 	for {
 		next := words[:min(len(words), chunkWords)]
-		for i := range next {
-			buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
+		if order == binary.BigEndian { // as in Read
+			for i := range next {
+				buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
+			}
+		} else {
+			for i := range next {
+				buf = binary.LittleEndian.AppendUint64(buf, next[i].Load())
+			}
 		}
 		if n, err := w.Write(buf); err != nil {
 			return err
