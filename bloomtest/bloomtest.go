@@ -1,5 +1,5 @@
 // Package bloomtest tests strategies and hashes that are defined outside package bloom, as
-// testing/fstest tests file systems: one call in a test of one's own tries whether they
+// testing/fstest tests file systems: one call in a test of your own tries whether they
 // keep what a filter promises with them.
 //
 //	func TestMine(t *testing.T) {

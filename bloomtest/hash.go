@@ -18,7 +18,7 @@ import (
 //   - filters with it keep their rate, with every strategy of package bloom, and keys that
 //     are sequential numbers, words that differ at the end, or long;
 //   - batches do what single calls do;
-//   - a filter can be written, and read by who has the hash, and by nobody else.
+//   - a filter can be written, and read only with the hash.
 //
 // opts are further options of the filters, such as [bloom.WithKey]; for that alone, h is
 // the zero Hash.

@@ -20,7 +20,7 @@ var defaultPoints = []Point{{10, 0.1}, {100, 0.05}, {100, 0.01}, {100, 1e-3}, {1
 //   - Add, Contains and AppendPositions allocate nothing;
 //   - the rate is at most what its FalsePositiveRate promises, at each of the points;
 //   - batches do what single calls do;
-//   - a filter can be written, and read by who has the strategy, and by nobody else;
+//   - a filter can be written, and read only with the strategy;
 //   - which block or word a key falls into says nothing of its bits there: no bit of the
 //     digest serves twice.
 //

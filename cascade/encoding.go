@@ -33,7 +33,7 @@ const magic = "\x89bloome\x01"
 const maxLevels = 1 << 10
 
 // WriteTo writes the cascade to w, in O(m): [Cascade.SizeBytes] and about 80 bytes a level.
-// The bytes are the same on every architecture and readable for ever, by [Read]. A snapshot
+// The bytes are the same on every architecture and readable by every later release, by [Read]. A snapshot
 // that survives a crash is persist.Save(path, c).
 //
 // The error is that of w, or wraps [bloom.ErrNotPortable] as that of
@@ -55,7 +55,7 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 // end. At the end of the stream it returns io.EOF itself.
 //
 // Options must be what the cascade was made with, if they are given; a secret key and a
-// strategy or hash of one's own must be given. [bloom.WithMaxBytes] bounds the memory of all
+// strategy or hash of your own must be given. [bloom.WithMaxBytes] bounds the memory of all
 // levels together. The errors are those of [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	in := frame.NewReader(r)

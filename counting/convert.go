@@ -32,7 +32,7 @@ func (f *Filter) FillRatio() float64 {
 	return float64(f.count(nonzero)) / float64(f.scheme.Params().M)
 }
 
-// Full returns how many counters are full, and stay so for ever, in O(m). If they become
+// Full returns how many counters are full, and stay so, in O(m). If they become
 // a noticeable share of [Params].M, the rate is that of a filter that has some keys more
 // than it should; a new filter cures that.
 func (f *Filter) Full() uint64 { return f.count(fulls) }

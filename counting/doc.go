@@ -26,10 +26,10 @@
 //   - The rate holds. While at most n different keys are there, one that is not is
 //     answered with true at a rate of at most p, whatever was there before, but for
 //     counters that are full.
-//   - Counters do not wrap. One that has reached 15 stays there for ever: it can no
+//   - Counters do not wrap. One that has reached 15 stays there: it can no
 //     longer say how often it was counted, so it never goes back, and no key goes
 //     missing for it. In a filter of n keys that are added once, that happens to a
-//     counter in 10^15. A key that is added 15 times and more stays for ever.
+//     counter in 10^15. A key that is added 15 times and more cannot be removed.
 //   - One winner. Of any number of goroutines that add the same new key at the same time,
 //     at most one gets true, and exactly one if no other key is added or removed in those
 //     nanoseconds that has a counter with it in common. A second one gets true only

@@ -21,7 +21,7 @@ import (
 const magic = "\x89bloomc\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes
-// more. The bytes are the same on every architecture and readable for ever, by [Read]. A
+// more. The bytes are the same on every architecture and readable by every later release, by [Read]. A
 // snapshot that survives a crash is persist.Save(path, f).
 //
 // It needs as much memory as the filter has. It may run while keys are added and

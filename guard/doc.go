@@ -15,7 +15,7 @@
 // file, from all keys of the store. [Guard.Rebuild] builds a filter anew, larger, for
 // another rate, or without the keys that were deleted, and puts it in the place of the
 // old one when it is complete. Lookups and puts go on during all of this. Deleting
-// needs no call: a deleted key is asked for in vain until the next Rebuild.
+// needs no call: lookups of a deleted key go to the store until the next Rebuild.
 //
 // [Store] is what a Guard needs of the store: its keys, since a position, and the
 // position itself: a log sequence number, a block number, any bytes.

@@ -76,7 +76,7 @@ func WithFull(full func(g *Guard)) Option {
 	return func(o *options) { o.full = full }
 }
 
-// New returns a Guard for a store of n keys that is to be asked in vain for at most p
+// New returns a Guard for a store of n keys that is to be asked for absent keys at a rate of at most p
 // of the keys that are absent. It answers "maybe" until [Guard.Open] has made it ready.
 // path is the file for [Guard.Save], which nobody else may use; if it is empty, there
 // is none, and Open scans all keys.

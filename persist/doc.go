@@ -15,7 +15,7 @@
 //
 //	f, err := persist.Open("seen.map", 1_000_000, 0.01)
 //	if f.AddString(url) {
-//		fetch(url) // definitely new, and no goroutine of any process was told so
+//		fetch(url) // definitely new, and no other goroutine of any process gets true
 //	}
 //
 // The two kinds of file are different, and each function refuses the other kind.

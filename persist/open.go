@@ -64,7 +64,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 // OpenExisting opens the filter in the file at path as the file's header describes it:
 // n, p, strategy, hash and seed need not be known. Options say what the reader must
 // know or wants, as in [bloom.Read]: a filter made with a secret key needs
-// [bloom.WithKey], one with a strategy of one's own [bloom.WithStrategy]; whatever is
+// [bloom.WithKey], one with a strategy of your own [bloom.WithStrategy]; whatever is
 // given must be what the file was made with.
 //
 // The error is as that of [Open], and wraps fs.ErrNotExist if there is no file.
@@ -166,7 +166,7 @@ func newMapping(file *os.File, size int, scheme bloom.Scheme, readOnly bool) (*m
 		return nil, errors.Join(fmt.Errorf("%w: %s", bloom.ErrCorrupt, why), unmapFile(data))
 	}
 	m := &mapping{filter: filter, data: data, readOnly: readOnly}
-	// Nobody could be told of an error, and there is none for a mapping that exists.
+	// There is nobody to return an error to, and there is none for a mapping that exists.
 	runtime.AddCleanup(m, func(data []byte) { _ = unmapFile(data) }, data)
 	return m, nil
 }

@@ -58,7 +58,7 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	}
 	written := false
 	defer func() {
-		if !written { // WriteTo has panicked, and nobody else lets go of the file and its lock
+		if !written { // WriteTo has panicked, and nothing else releases the file and its lock
 			_ = files.discard(file)
 		}
 	}()

@@ -20,7 +20,7 @@ func (f *Filter) AddString(key string) bool { return f.AddHash(f.scheme.HashStri
 func (f *Filter) AddHash(h1, h2 uint64) bool { return f.add(h1, h2, false) }
 
 // Renew adds a key as [Filter.Add] does, with the same answer, and if it is there
-// already, makes it young again: it is remembered for the window from now. It takes room
+// already, renews it: it is remembered for the window from now. It takes room
 // as a new key does, once in each generation: where all keys are renewed all the time, n
 // must be the generations and one times their number.
 //
@@ -38,7 +38,7 @@ func (f *Filter) RenewHash(h1, h2 uint64) bool { return f.add(h1, h2, true) }
 // Two goroutines that add the same key may see different newest layers: one that of
 // the generation that ends, the other that of the next. So who wins in a layer looks
 // whether nothing has changed, and has not won until then: otherwise it looks into the
-// layers born meanwhile, and races in the newest one.
+// layers added meanwhile, and races in the newest one.
 //
 // At most one winner. Let A win in layer a and B in a later layer b. A saw a still newest
 // after its bits were complete, so B, who saw b, saw it later than that. When B first
@@ -51,7 +51,7 @@ func (f *Filter) RenewHash(h1, h2 uint64) bool { return f.add(h1, h2, true) }
 // of b goes no further, so nothing has changed: it has won.
 //
 // A layer is cleared when its generation is forgotten, while some slow goroutine may
-// still be at work on it. Who writes to a layer therefore enters it first, and looks
+// still be using it. Who writes to a layer therefore enters it first, and looks
 // then whether it is still live; who clears it does so only when it is not live any more
 // and then nobody is inside. Whichever of the two comes second notices the other. A
 // layer with somebody inside is not used again but left to the garbage collector. Who
@@ -147,7 +147,7 @@ func (f *Filter) insist(a *adding) (won bool) {
 		took = newest.tickets.Take()
 	}
 	if newest.generation < a.generation || !took && f.room(now) {
-		newest, took = f.birth(now, now.generation(a.generation), true), true
+		newest, took = f.addLayer(now, now.generation(a.generation), true), true
 	}
 	won = newest.AddHash(a.h1, a.h2)
 	if !won && took {

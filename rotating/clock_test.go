@@ -156,12 +156,12 @@ func TestClockThatSteps(t *testing.T) {
 		f := must(1000, 1e-9, time.Hour, 4, WithClock(func() time.Time { now = now.Add(step); return now }))
 		var b [16]byte
 		for i := range uint64(1000) {
-			born := f.born
+			before := f.serial
 			if !f.Add(key(&b, i)) {
 				t.Fatalf("steps of %v: key %d is not new", step, i)
 			}
-			if f.born > born+1 {
-				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, f.born-born)
+			if f.serial > before+1 {
+				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, f.serial-before)
 			}
 			if got, want := f.Contains(key(&b, i)), step <= time.Hour; got != want {
 				t.Fatalf("steps of %v: Contains of key %d = %v, want %v", step, i, got, want)

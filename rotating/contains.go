@@ -22,7 +22,7 @@ func (f *Filter) oldest(now *live) int64 {
 	return now.generation(f.time.generation()) - int64(f.plan.generations)
 }
 
-// How a lookup finds a key that is made young while it looks
+// How a lookup finds a key that is renewed while it looks
 //
 // Most lookups ask the newest layers first, where the key most likely is. But Renew may add
 // the key to a newer layer, which was asked already, and then the layer that had it may be
@@ -32,7 +32,7 @@ func (f *Filter) oldest(now *live) int64 {
 // Let the key be there all the time. When the layer is asked that had it at the beginning, it
 // is there, or the layer has been forgotten before, and by then the key was in a newer one.
 // That one is asked later, of which the same is true, and so on: to the newest, or to those
-// that were born meanwhile, which are asked too. There is no other end than that none is newer
+// that were added meanwhile, which are asked too. There is no other end than that none is newer
 // than those that were asked, so that a lookup waits for nobody.
 //
 // TestContainsInEveryInterleaving has all of that as a model.

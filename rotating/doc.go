@@ -1,6 +1,6 @@
 // Package rotating is a Bloom filter that forgets: it remembers a key for a window of
 // time. It is for crawlers that visit a page again after a week, for dropping messages
-// that come twice within the hour, for anything that must not fill up for ever.
+// that come twice within the hour, for anything that must not grow for ever.
 //
 //	// A million URLs a day, a visit a day each, at most 1 % false positives.
 //	f, err := rotating.New(1_000_000, 0.01, 24*time.Hour, 4)
@@ -8,7 +8,7 @@
 //		return err
 //	}
 //	if f.AddString(url) {
-//		fetch(url) // not in the last 24 hours, and no other goroutine was told so
+//		fetch(url) // not in the last 24 hours, and no other goroutine gets true
 //	}
 //
 // Time is cut into generations, of which there are as many to a window as one likes.
@@ -24,7 +24,7 @@
 //   - The rate holds. While no more than n different keys come in any one window, spread
 //     over it as they like, a key that was not added is answered with true at a rate of at
 //     most p. If more come, nothing is lost, but the rate rises above p. A key that is
-//     renewed comes anew, once in each generation.
+//     renewed is added again, once in each generation.
 //   - One winner. Of any number of goroutines that add the same key, one gets true
 //     within the window, also while a generation ends; with the exception of package
 //     bloom.
@@ -44,7 +44,7 @@
 //
 // A new key that Add takes for an old one, which happens at a rate of p, is not added. It
 // seems to be there until the old ones are forgotten with which it was mistaken.
-// Whoever cannot have that uses Renew, which adds a key in any case.
+// If that matters, use Renew, which adds a key in any case.
 //
 // # What it costs
 //
@@ -55,6 +55,6 @@
 // lookup of an absent key asks all layers that there are, and reads the clock.
 //
 // The Add that begins a layer makes a forgotten one clean again, in a time proportional
-// to its size (some milliseconds for 10 MB). Nobody else waits for it, unless the next
+// to its size (some milliseconds for 10 MB). No other call waits for it, unless the next
 // layer begins before it is done.
 package rotating

@@ -41,7 +41,7 @@ import (
 const magic = "\x89bloomr\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
-// layer. The bytes are the same on every architecture and readable for ever, by [Read]. A
+// layer. The bytes are the same on every architecture and readable by every later release, by [Read]. A
 // snapshot that survives a crash is persist.Save(path, f).
 //
 // It may run while keys are added: what it writes contains every key whose Add had
@@ -71,7 +71,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
 		uint64(wrote.Unix()), uint64(wrote.Nanosecond()), uint64(at.generation), uint64(at.within), uint64(len(*now)))
 	for _, e := range *now {
-		// After the bits: a key that comes meanwhile may have a place in vain, but none
+		// After the bits: a key that comes meanwhile may have taken a ticket that is not used, but none
 		// is in the bits without one, or the filter that is read would take too many.
 		out.Filter(e.BloomFilter)
 		out.Numbers(uint64(e.generation), min(e.tickets.Left(), f.plan.layerKeys()))
@@ -92,7 +92,7 @@ func leave(visits []tickets.Visit) {
 // forgotten. Where the clock is before that of the writer, no time has passed.
 //
 // Options of [WithBloom] must be what the filter was made with, if they are given; a
-// secret key and a strategy of one's own must be given. [bloom.WithMaxBytes] bounds the
+// secret key and a strategy of your own must be given. [bloom.WithMaxBytes] bounds the
 // memory of all layers that there can be, as in [New]. The errors are those of [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	c, err := newConfig(opts)
@@ -112,7 +112,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		return nil, frame.Corrupt(err)
 	}
 	length := f.plan.generation()
-	// As birth makes them: a clean one is not written.
+	// As addLayer makes them: a clean one is not written.
 	most := uint64(f.plan.allLayers() - 1)
 	switch {
 	case nanoseconds >= uint64(time.Second):
@@ -173,6 +173,6 @@ func (f *Filter) readLayer(in *frame.Reader, older live, newest int64, opts []bl
 	if len(older) > 0 && (!b.Compatible(older[0].BloomFilter) || b.Params() != older[0].Params()) {
 		return entry{}, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
 	}
-	f.born++
-	return entry{&layer{b, tickets.New(left)}, int64(generation), f.born}, nil
+	f.serial++
+	return entry{&layer{b, tickets.New(left)}, int64(generation), f.serial}, nil
 }

@@ -86,8 +86,8 @@ func (p plan) layerKeys() uint64 {
 }
 
 // maxLayers returns how many layers the keys can need, if no more than n come in any
-// window: 3g-1, and one for keys that take the room of two, as another layer was born while
-// they were added. There is one of those at most for each goroutine that adds and each birth;
+// window: 3g-1, and one for keys that take the room of two, as another layer was added while
+// they were added. There is one of those at most for each goroutine that adds and each new layer;
 // where a layer is for fewer keys than goroutines add, they may need more than that.
 //
 // Let x_0 … x_g be the keys of the generations that are kept, and c the keys of a

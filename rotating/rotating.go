@@ -24,8 +24,8 @@ type Filter struct {
 	live   atomic.Pointer[live]
 	wanted atomic.Int64 // the newest generation that somebody waits for
 
-	turning sync.Mutex // held while a layer is born
-	born    uint64
+	turning sync.Mutex // held while a layer is added
+	serial  uint64     // of the newest layer
 	stock   stock
 }
 
@@ -37,7 +37,7 @@ type live []entry
 type entry struct {
 	*layer
 	generation int64
-	serial     uint64 // in the order in which they were born
+	serial     uint64 // in the order in which they were added
 }
 
 // A layer has a ticket for each of the keys that it is sized for. Who writes to it is

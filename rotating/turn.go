@@ -15,15 +15,15 @@ func (f *Filter) turn(now *live, g int64) {
 	}
 	f.turning.Lock()
 	if l := f.live.Load(); l == now || l.newest().generation < g {
-		f.birth(l, l.generation(f.wanted.Load()), false)
+		f.addLayer(l, l.generation(f.wanted.Load()), false)
 	}
 	f.turning.Unlock()
 	f.stock.prepare(f.plan.layerKeys()) // the others go on; this caller has the work
 }
 
-// birth begins a layer of generation g, with or without a ticket for the caller, and forgets
+// addLayer begins a layer of generation g, with or without a ticket for the caller, and forgets
 // those that are too old by then. Turning must be locked.
-func (f *Filter) birth(now *live, g int64, ticket bool) *entry {
+func (f *Filter) addLayer(now *live, g int64, ticket bool) *entry {
 	keep := 0
 	for keep < len(*now) && (*now)[keep].generation < g-int64(f.plan.generations) {
 		keep++
@@ -38,10 +38,10 @@ func (f *Filter) birth(now *live, g int64, ticket bool) *entry {
 	if ticket {
 		l.tickets.Take()
 	}
-	f.born++
+	f.serial++
 	next := make(live, 0, len(*now)-keep+1)
 	next = append(next, (*now)[keep:]...)
-	next = append(next, entry{l, g, f.born})
+	next = append(next, entry{l, g, f.serial})
 	f.live.Store(&next)
 	f.stock.retire((*now)[:keep])
 	return next.newest()
@@ -54,7 +54,7 @@ type stock struct {
 	clean   []*layer
 }
 
-// take returns a clean layer, or nil if none is to be had.
+// take returns a clean layer, or nil if there is none.
 func (s *stock) take(keys uint64) *layer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *stock) retire(old live) {
 	}
 }
 
-// prepare sees to it that the next birth finds a clean layer.
+// prepare makes a clean layer for the next call of addLayer.
 func (s *stock) prepare(keys uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

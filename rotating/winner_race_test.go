@@ -108,6 +108,6 @@ func raceAdders(goroutines, rounds int, turns, others bool) raceResult {
 		})
 	}
 	wg.Wait()
-	r.births = f.born
+	r.births = f.serial
 	return r
 }

@@ -22,7 +22,7 @@ func (f *Filter) Add(key []byte) (bool, error) { return f.AddHash(f.scheme.Hash(
 // are the same key.
 func (f *Filter) AddString(key string) (bool, error) { return f.AddHash(f.scheme.HashString(key)) }
 
-// How an add finds its one winner while a layer is born
+// How an add finds its one winner while a layer is added
 //
 // Two goroutines that add the same key may see different newest layers: one still
 // layer 1, the other already layer 2. Each could be the winner of its layer. So who

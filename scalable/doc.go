@@ -15,7 +15,7 @@
 // # Guarantees
 //
 // Those of package bloom: no misses; the rate holds, here for any number of keys;
-// exactly one winner, also while a layer is born; Contains takes no lock, and
+// exactly one winner, also while a layer is added; Contains takes no lock, and
 // neither it nor Add allocates anything, except the Add that adds a layer, for which
 // other adds of new keys wait. No layer ever holds more keys than it is sized for.
 //
@@ -30,7 +30,7 @@
 //
 // # When it is full
 //
-// It grows until the machine's memory or a limit of one's own ([bloom.WithMaxBytes],
+// It grows until the machine's memory or a limit of your own ([bloom.WithMaxBytes],
 // [WithMaxLayers]) ends that, or a layer's rate is less than its strategy can have (1e-12
 // for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, instead of
 // an answer that would break the promise of p. All that is in stays in, and Contains

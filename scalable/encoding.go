@@ -35,7 +35,7 @@ import (
 const magic = "\x89blooms\x01"
 
 // WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes a
-// layer. The bytes are the same on every architecture and readable for ever, by [Read]. A
+// layer. The bytes are the same on every architecture and readable by every later release, by [Read]. A
 // snapshot that survives a crash is persist.Save(path, f).
 //
 // It may run while keys are added: what it writes contains every key whose Add had
@@ -49,7 +49,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	out.Magic(magic)
 	out.Numbers(f.n, math.Float64bits(f.p), math.Float64bits(f.config.growth), math.Float64bits(f.config.tightening), uint64(len(now)))
 	for _, l := range now {
-		// After the bits: a key that comes meanwhile may have a place in vain, but none
+		// After the bits: a key that comes meanwhile may have taken a ticket that is not used, but none
 		// is in the bits without one, or the filter that is read would take too many.
 		out.Filter(l.BloomFilter)
 		out.Numbers(min(l.tickets.Left(), l.Params().N))
@@ -61,7 +61,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // end. At the end of the stream it returns io.EOF itself.
 //
 // Options of [WithBloom] must be what the filter was made with, if they are given, and so
-// must growth and tightening; a secret key and a strategy or hash of one's own must be given.
+// must growth and tightening; a secret key and a strategy or hash of your own must be given.
 // Of Blocked, all layers to come have as many words to a key as the first, if it is not given.
 // Limits are as given now.
 //

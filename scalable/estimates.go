@@ -8,7 +8,7 @@ import (
 
 // EstimatedCount returns how many keys have been added as new, those whose Add
 // returned true. It counts them, in constant time for each layer: while keys are
-// added, it is about right, and a race while a layer is born may count a key twice.
+// added, it is about right, and a race while a layer is added may count a key twice.
 // The different keys are more by those that were taken for others, a share of at most
 // p.
 func (f *Filter) EstimatedCount() (count uint64) {

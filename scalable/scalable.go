@@ -20,7 +20,7 @@ type Filter struct {
 	config config
 	scheme bloom.Scheme // of the first layer, to hash keys
 
-	growing sync.Mutex // held while a layer is born
+	growing sync.Mutex // held while a layer is added
 	layers  atomic.Pointer[layers]
 	full    atomic.Pointer[fullError] // why there can be no further one
 }
@@ -37,7 +37,7 @@ type layer struct {
 
 // New returns an empty filter whose false-positive rate stays at most p, however
 // many keys are added. n is the number of keys after which it grows for the first
-// time, 0 being as good as 1: a good guess keeps it small and fast, a bad one costs no
+// time, 0 counts as 1: a good guess keeps it small and fast, a bad one costs no
 // more than that.
 //
 // The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is not

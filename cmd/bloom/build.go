@@ -18,7 +18,7 @@ filter never misses either, but its rate rises above -p. Without -n the files ar
 twice, and the filter is made for as many keys as there are lines in them; there must be at
 least one, and standard input and pipes need -n.
 
-Choose -p by what a wrong "probably in" costs: 0.01 where it is a look in vain, 1e-6
+Choose -p by what a wrong "probably in" costs: 0.01 where it is an unnecessary lookup, 1e-6
 where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
 shows it for your numbers.
 
@@ -178,6 +178,6 @@ func warn(e *env, s bloom.Stats) {
 	}
 }
 
-// overload is from where on there is a warning: the count is an estimate, whose noise
-// should not cry wolf at exactly n.
+// overload is the load above which there is a warning: the count is an estimate, and its
+// noise should not cause one at exactly n.
 const overload = 1.05

@@ -12,7 +12,7 @@ const checkHelp = `Prints the keys that are probably in the filter, each on a li
 they come. With -v it prints the others, those that are definitely not in.
 
 The exit status is grep's: 0 if at least one key was selected, 1 if none was, 2 if
-something went wrong. As with grep, an INPUT that cannot be read is told of and passed
+something went wrong. As with grep, an INPUT that cannot be read is reported and passed
 over: the others are still searched, the count of -c is printed, and the status is 2 in the
 end, unless -q has found a key.
 

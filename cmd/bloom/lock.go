@@ -52,7 +52,7 @@ func lock(e *env, path string) (release func(), err error) {
 				l.Close() // nothing was written to it: closing cannot lose anything
 			}, nil
 		}
-		l.Close() // whoever held it has removed it, and a lock without a name is seen by nobody
+		l.Close() // its holder has removed it, and no other process can find a lock without a name
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// The exit status is grep's, and one more: whoever writes scripts knows it.
+// The exit status is grep's, and one more.
 const (
 	statusFound    = 0
 	statusNotFound = 1
@@ -35,7 +35,7 @@ func (h *helpWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errSaid is something wrong that a message has told of already.
+// errSaid is an error of which a message was printed already.
 var errSaid = errors.New("said already")
 
 // run is the program. It returns the exit status.

@@ -41,7 +41,7 @@ func (p *promise) left() uint64 {
 func (p *promise) broken() bool { return p.left() == 0 && p.keys() > p.scheme.Params().N }
 
 // missing returns how many new keys were taken for old ones, as is to be expected, given the
-// number of keys that the filter's bits tell of.
+// number of keys that is estimated from the filter's bits.
 //
 // All of a dropped key's bits are set already, so the bits are those of all keys, dropped ones
 // too, and the rate is the one for as many. As long as few are dropped, their number follows

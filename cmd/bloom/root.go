@@ -53,9 +53,9 @@ check has grep's, so that it can stand in a script:
 
 If something goes wrong while a filter is written, the old file stays as it was.`
 
-const keysHelp = `Whoever knows which hash a filter uses can make keys that collide, and so have a
-filter answer "probably in" for keys of his choice. If strangers choose your keys
-and would gain by that, give the filter a secret key of 16 bytes:
+const keysHelp = `Anyone who knows which hash a filter uses can make keys that collide, so that the
+filter answers "probably in" for keys of their choice. If your keys come from
+untrusted sources, give the filter a secret key of 16 bytes:
 
   head -c 16 /dev/urandom > secret.key
   bloom build --key-file secret.key -n 1e6 -p 0.001 -o seen.bloom urls.txt
@@ -94,12 +94,12 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(
 		&cobra.Command{Use: "input", Short: "what keys are and where they are read from", Long: inputHelp},
 		&cobra.Command{Use: "status", Short: "exit status, for scripts", Long: statusHelp},
-		&cobra.Command{Use: "secrets", Short: "filters with a secret key, for keys that strangers choose", Long: keysHelp},
+		&cobra.Command{Use: "secrets", Short: "filters with a secret key, for keys from untrusted sources", Long: keysHelp},
 	)
 	return root
 }
 
-// message is the line that tells of an error.
+// message is the line that is printed for an error.
 func message(err error) string { return "bloom: " + plainError(err) + "\n" }
 
 // plainError takes the library's own prefix off, as the program has the same name,

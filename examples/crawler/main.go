@@ -2,7 +2,7 @@
 // seen is a Bloom filter:
 //
 //	if filter.AddString(url) {
-//		next = append(next, url) // definitely new, and no other worker was told so
+//		next = append(next, url) // definitely new, and no other worker gets true
 //	}
 //
 // That is one call for "have we seen this?" and "now we have", from as many

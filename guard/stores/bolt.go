@@ -154,7 +154,7 @@ func (b *Bolt) Forget(position []byte) error {
 	for more := true; more; {
 		err := b.db.Update(func(tx *bbolt.Tx) error {
 			log := tx.Bucket(puts)
-			var old [][]byte // a cursor does not bear that its keys are deleted
+			var old [][]byte // keys must not be deleted under a cursor
 			c := log.Cursor()
 			for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0 && len(old) < batch; key, _ = c.Next() {
 				old = append(old, bytes.Clone(key)) // the page may change

@@ -14,7 +14,7 @@ import (
 type Pebble struct {
 	db   *pebble.DB
 	mu   sync.Mutex // so that puts become visible in the order of their numbers
-	used uint64     // the last number that was given to a put, perhaps in vain
+	used uint64     // the last number that was given to a put, perhaps not used
 	last uint64     // number of the last put that is visible, and on the disk
 }
 

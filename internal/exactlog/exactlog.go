@@ -6,7 +6,7 @@ import "math"
 // Log returns the natural logarithm of x > 0, correctly rounded.
 //
 // Other systems compute the numbers of their filters from logarithms in float64. Where the
-// number of bits or of probes is a hair beside a whole or a half one, one unit in the last
+// number of bits or of probes is very close to a whole or a half one, one unit in the last
 // place decides. math.Log is off by that for one x of a hundred; the logarithms of the JVM and
 // of the C library that were tried are not.
 //

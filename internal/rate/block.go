@@ -55,7 +55,7 @@ func mixture[H hits](blocks, n uint64, h H) float64 {
 	}
 	mean := float64(n) / float64(blocks)
 	if mean > 1<<15 {
-		return 1 // a block is as good as full with half as many keys
+		return 1 // a block is practically full with half as many keys
 	}
 	if blocks == 1 {
 		return at(h.upTo(int(n)+1), int(n))

@@ -44,7 +44,7 @@ func New(n uint64) *Box {
 	return b
 }
 
-// Refill makes it a box of n tickets, as [New] does. Nobody else may use it
+// Refill makes it a box of n tickets, as [New] does. No other goroutine may use it
 // meanwhile.
 func (b *Box) Refill(n uint64) {
 	b.size = n
@@ -142,7 +142,7 @@ func (b *Box) UsedUp() bool {
 }
 
 // Left returns how many tickets are left: no more than there are at some moment of the call,
-// so that whoever stores the number hands out none that is taken by then.
+// so that a stored number never counts a ticket that is taken by then.
 //
 // None is counted twice. What is given back is counted before the cells, so that a ticket
 // which was counted in its cell and then given back is not; and meanwhile none goes from one
@@ -157,7 +157,7 @@ func (b *Box) Left() uint64 {
 	return uint64(sum)
 }
 
-// Enter says that the caller is at work on what the box stands for, until it
+// Enter says that the caller uses what the box stands for, until it
 // calls Leave of the result.
 func (b *Box) Enter() Visit {
 	c := &b.cells[b.own()]

@@ -75,7 +75,7 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 // does not matter: k is in the file.)
 type Release int
 
-// The ways differ in k, by 1, if n is a handful or -log2(p) is a hair above a half: for
+// The ways differ in k, by 1, if n is very small or -log2(p) is just above a half: for
 // p = 0.01 up to n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole
 // numbers, and are not covered.
 const (

@@ -30,7 +30,7 @@ var (
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
-	// No x_i reaches 2^31, so more bits than that are in vain: bloom.New refuses to make
+	// No x_i reaches 2^31, so more bits than that are not used: bloom.New refuses to make
 	// such a filter, bloom.NewWithParams does not, as they are there to be read. And where
 	// 2^31 is no multiple of m, some positions come up more often than others: from
 	// m = 2^30 on, New makes up for that by up to 9 % more bits. What is left of the equal
@@ -68,5 +68,5 @@ func mitz32Positions(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error)
 }
 
 // fold32 maps a signed number to [0, 2^31): itself, or its complement if it is
-// negative, without the branch, which would be a coin toss.
+// negative, without a branch, which would be mispredicted half of the time.
 func fold32(x int32) uint64 { return uint64(x ^ x>>31) }

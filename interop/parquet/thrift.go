@@ -120,7 +120,7 @@ func (t *thrift) list(element func(typ byte) error) error {
 			return err
 		}
 	}
-	for range n { // each takes a byte at least, so a lying number ends with the bytes
+	for range n { // each takes a byte at least, so a number that is too large ends with the bytes
 		if err := element(typ); err != nil {
 			return unexpected(err)
 		}

@@ -86,7 +86,7 @@ func run() error {
 		}
 	}
 	metrics := db.Metrics()
-	fmt.Printf("tables spared by their filters: %d, looked into in vain: at most %d\n", metrics.Filter.Hits, 20_000-10_000-metrics.Filter.Hits)
+	fmt.Printf("tables spared by their filters: %d, read without a hit: at most %d\n", metrics.Filter.Hits, 20_000-10_000-metrics.Filter.Hits)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	return f, nil
 }
 
-// plain views words as such, while nobody else knows of them: atomic stores would take
+// plain views words as such, while no other goroutine has them: atomic stores would take
 // three times as long.
 func plain(words []atomic.Uint64) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
