@@ -27,7 +27,7 @@ const scriptHead = `
 local K, d, call = KEYS[1], ARGV[5], redis.call
 local up, pk, bor, char = struct.unpack, struct.pack, bit.bor, string.char
 local s = call('GETRANGE', K, ARGV[1], ARGV[2])
-if string.sub(s, 1, 4) ~= ARGV[3] then return redis.error_reply('` + notMine + `') end
+if #s < 8 or string.sub(s, 1, 4) ~= ARGV[3] then return redis.error_reply('` + notMine + `') end
 local number = ARGV[3] .. pk('>I4', up('>I4', s, 5) + 1)
 call('SETRANGE', K, ARGV[1], number .. ARGV[4])
 local formats = {[17] = '<i4i4c8i4i4', [25] = '<i4i4c16i4i4', [33] = '<i4i4c24i4i4',
