@@ -28,7 +28,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 		return 0 // also of the zero BloomFilter
 	}
 	n := f.scheme.strategy.EstimatedN(f.scheme.params.M, int(f.k), x)
-	if n >= math.MaxUint64 {
+	if !(n >= 0 && n < math.MaxUint64) { // below 0 or NaN, an EstimatedN of one's own cannot tell either
 		return math.MaxUint64
 	}
 	return uint64(math.Round(n))

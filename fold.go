@@ -138,10 +138,10 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 }
 
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is
-// near the guess.
+// near the guess. A Rate of one's own may never come to P: it is asked up to maxM keys.
 func (s *scheme) keysFor(params Params, guess uint64) uint64 {
-	return leastFrom(max(1, guess), func(n uint64) bool {
-		return s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.collisions(n) > params.P
+	return leastFrom(min(max(1, guess), maxM), func(n uint64) bool {
+		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.collisions(n) <= params.P)
 	}) - 1
 }
 

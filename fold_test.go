@@ -143,7 +143,7 @@ func TestFoldRefuses(t *testing.T) {
 	}
 	_, err = new(BloomFilter).Fold(2)
 	require.ErrorIs(t, err, ErrInvalid)
-	for _, d := range []Definition{{FoldUnit: 2}, {FoldUnit: 100}, {Unit: 128, FoldUnit: 64}, {Unit: 8, FoldUnit: 1}} {
+	for _, d := range []Definition{{FoldUnit: 2}, {FoldUnit: 100}, {Unit: 128, FoldUnit: 64}, {FoldUnit: 512}, {Unit: 64, FoldUnit: 128}, {Unit: 8, FoldUnit: 1}} {
 		d.Index = doubleIndex
 		_, err := New(10, 0.1, WithStrategy(NewStrategy("", d)))
 		require.ErrorIs(t, err, ErrInvalid)
@@ -197,6 +197,27 @@ func TestFoldTo(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFoldWithOddRates: a rate that never comes to P, or is none, ends all the same.
+func TestFoldWithOddRates(t *testing.T) {
+	for name, rate := range map[string]func(m uint64, k int, n uint64) float64{
+		"none":  func(uint64, int, uint64) float64 { return math.NaN() },
+		"never": func(uint64, int, uint64) float64 { return 0 },
+		"half":  func(m uint64, k int, n uint64) float64 { return FalsePositiveRate(m, k, n) / 2 },
+	} {
+		s := NewStrategy("", Definition{Index: doubleIndex, FoldUnit: 1, Rate: rate})
+		f, err := NewWithParams(Params{N: 500, P: 0.6, M: 6400, K: 7}, WithStrategy(s))
+		require.NoError(t, err)
+		f.AddString("key")
+		small, err := f.Fold(2)
+		require.NoError(t, err, name)
+		want := map[string]uint64{"none": 0, "never": maxM, "half": maxM}[name]
+		require.Equal(t, Params{N: want, P: 0.6, M: 3200, K: 7}, small.Params(), name)
+		least, err := f.FoldTo(0.7)
+		require.NoError(t, err, name)
+		require.True(t, least.ContainsString("key"))
 	}
 }
 

@@ -35,6 +35,9 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	}
 	unit := s.get().sizedUnit()
 	params.M, params.K = (max(uint64(m), 1)+unit-1)/unit*unit, s.kForBits(bitsPerKey)
+	if err := s.get().check(params.M, params.K); err != nil {
+		return params, err
+	}
 	if params.P = s.FalsePositiveRate(params.M, params.K, n); params.P >= 1 {
 		return params, fmt.Errorf("%w: %v bits a key, with which every answer is true: want more", ErrInvalid, bitsPerKey)
 	}

@@ -8,7 +8,7 @@ import (
 // rules reports whether the strategy is sized by its definition: an own one that has
 // anything to say about it, and SplitBlock.
 func (d *definition) rules() bool {
-	return d.id == idSplitBlock || d.own() && (d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0)
+	return d.id == idSplitBlock || d.own() && (d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0)
 }
 
 // sizeByRules finds m and k for n keys at rate p: by the strategy's Size, or else the

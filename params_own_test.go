@@ -24,6 +24,7 @@ func TestOwnSizing(t *testing.T) {
 		"K":     {with(func(d *Definition) { d.K = 3 }), Params{1000, 0.01, 12416, 3}},
 		"Unit":  {with(func(d *Definition) { d.Unit = 1000 }), Params{1000, 0.01, 10000, 5}},
 		"KUnit": {with(func(d *Definition) { d.KUnit = 4 }), Params{1000, 0.01, 9728, 8}},
+		"MaxK":  {with(func(d *Definition) { d.MaxK = 3 }), Params{1000, 0.01, 12416, 3}},
 		"Rate":  {with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }), usual},
 		"Rate, twice": {with(func(d *Definition) {
 			d.Rate = func(m uint64, k int, n uint64) float64 { return DoubleHashing.FalsePositiveRate(m/2, k, n) }
@@ -43,6 +44,7 @@ func TestOwnSizing(t *testing.T) {
 	for want, s := range map[int]Strategy{
 		3: with(func(d *Definition) { d.K = 3 }),
 		8: with(func(d *Definition) { d.KUnit = 4 }),
+		2: with(func(d *Definition) { d.MaxK = 2 }),
 		7: with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }),
 	} {
 		got, err := ParamsForBits(1000, 10, s)
@@ -60,5 +62,18 @@ func TestOwnSizing(t *testing.T) {
 	} {
 		_, err := New(1000, 0.01, WithStrategy(s))
 		require.ErrorContains(t, err, text)
+	}
+	_, err := ParamsForBits(1000, 10, with(func(d *Definition) { d.MaxM = 9000 }))
+	require.ErrorIs(t, err, ErrTooLarge)
+}
+
+// TestOwnEstimateThatIsNone: what is not a number of keys means that nobody can tell.
+func TestOwnEstimateThatIsNone(t *testing.T) {
+	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
+		d := ownDouble.def.Definition
+		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
+		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
+		f.AddString("key")
+		require.Equal(t, uint64(math.MaxUint64), f.EstimatedCount(), n)
 	}
 }

@@ -51,7 +51,7 @@ type Definition struct {
 	// FoldUnit is for [BloomFilter.Fold], and 0 where that is not possible. It says that f
 	// neighbouring units of so many bits become one where m becomes m/f, and a key's bits
 	// with them: 1 where a position is floor(x·m), 0 <= x < 1, for an x that does not depend
-	// on m; the size of a block, a multiple of 64, where the block is chosen so.
+	// on m; the size of a block, which is Unit and a multiple of 64, where the block is chosen so.
 	FoldUnit uint64
 
 	// Rate returns the false-positive rate of m bits with n keys of k bits each, where
@@ -148,9 +148,11 @@ func (s Strategy) validate() error {
 		return wrong("has masks of %d words, want 1 to %d", d.Words, maxMasks)
 	case d.Masks != nil && d.Unit%64 != 0:
 		return wrong("has masks and an m that is a multiple of %d, want of 64", d.Unit)
-	case d.FoldUnit%64 != 0 && d.FoldUnit != 1 || d.FoldUnit%d.unit() != 0:
-		return wrong("has FoldUnit = %d, want 1 or a multiple of 64, and one of %d", d.FoldUnit, d.unit())
-	case min(d.K, d.KUnit, d.MaxK) < 0 || d.largestK() > maxOwnK || d.K > d.largestK() || d.K%d.kUnit() != 0:
+	case d.Unit >= maxM:
+		return wrong("has Unit = %d, want less than %d", d.Unit, uint64(maxM))
+	case d.FoldUnit != 0 && (d.FoldUnit%64 != 0 && d.FoldUnit != 1 || d.FoldUnit != d.unit()):
+		return wrong("has FoldUnit = %d, want 1 or a multiple of 64, and what m is a multiple of, %d", d.FoldUnit, d.unit())
+	case min(d.K, d.KUnit, d.MaxK) < 0 || d.largestK() > maxOwnK || max(d.K, d.KUnit) > d.largestK() || d.K%d.kUnit() != 0:
 		return wrong("has K = %d, KUnit = %d, MaxK = %d, want a k of at most %d", d.K, d.KUnit, d.MaxK, maxOwnK)
 	}
 	return nil
