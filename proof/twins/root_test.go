@@ -203,9 +203,11 @@ var rootTwins = []twin{
 	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for smaller > 1 && `, `	for false && `)},
 	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, smaller`, `	return words*64 + 64, smaller`)},
 	{name: "collisions of digests are forgotten", tests: []string{"TestMapHashCollisionsAreInTheRate"}, edits: one("hash.go", `		return float64(n) / (1 << 64)`, `		return float64(n) / (1 << 64) * 1e-9`)},
-	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `	if n >= math.MaxUint64 {
-		return math.MaxUint64`, `	if n >= math.MaxUint64 {
-		return 0`)},
+	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `		return math.MaxUint64
+	}
+	return uint64(math.Round(n))`, `		return 0
+	}
+	return uint64(math.Round(n))`)},
 	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
 
 	// Folds.
