@@ -63,7 +63,7 @@ var rootTwins = []twin{
 		won = b.flip(pos) || won
 	}
 	return won`})},
-	{name: "one pass: a strategy of one's own", tests: []string{"TestOneWinnerInEverySchedule", "TestNobodyWinsOnlyWithAnotherKey"}, edits: one("strategy_own.go", `		if pos := f.position(h1, h2, i); pos != last {
+	{name: "one pass: a strategy of one's own", in: "proof/interleavings", tests: []string{"TestEveryInterleaving"}, edits: one("strategy_own.go", `		if pos := f.position(h1, h2, i); pos != last {
 			f.bits.set(pos)
 		}
 	}
@@ -72,6 +72,24 @@ var rootTwins = []twin{
 		}
 	}
 	return last == noBit`)},
+	{name: "one pass, step by step: Blocked4", in: "proof/interleavings", tests: []string{"TestEveryInterleaving"}, edits: one("strategy_blocked_kernels.go", `	atomic.OrUint64(a2, lack2)
+	return flipLast(a3, lack3)`, `	won := flipLast(a2, lack2)
+	return flipLast(a3, lack3) || won`)},
+	{name: "the last word is flipped first, step by step: Blocked2", in: "proof/interleavings", slow: true, tests: []string{"TestEveryInterleaving"}, edits: one("strategy_blocked_kernels.go", `	atomic.OrUint64(a0, lack0)
+	return flipLast(a1, lack1)`, `	won := flipLast(a1, lack1)
+	atomic.OrUint64(a0, lack0)
+	return won`)},
+	{name: "the last bit is not set, step by step: DoubleHashing", in: "proof/interleavings", slow: true, tests: []string{"TestEveryInterleaving"}, edits: one("strategy_double.go", `		if pos := probe.Reduce(x, m); pos != last {
+			b.set(pos)
+		}
+		x = x*probe.Mul + y
+	}
+	return b.flip(last)`, `		if pos := probe.Reduce(x, m); pos != last {
+			b.set(pos)
+		}
+		x = x*probe.Mul + y
+	}
+	return b.get(last) == 0`)},
 	{name: "one pass: Blocked4", slow: true, tests: []string{"TestOneWinnerInLockstep"}, edits: slowMotion(edit{file: "strategy_blocked_kernels.go", old: `	atomic.OrUint64(a0, lack0)
 	atomic.OrUint64(a1, lack1)
 	atomic.OrUint64(a2, lack2)
