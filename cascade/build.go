@@ -161,6 +161,11 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 			found = append(found, mine...)
 		})
 	}
+	end := sync.OnceFunc(func() {
+		close(batches)
+		workers.Wait()
+	})
+	defer end() // also if the list panics
 	count, err := uint64(0), error(nil)
 	var b batch
 	send := func() bool {
@@ -192,8 +197,10 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	if err == nil && len(b.ends) > 0 {
 		send()
 	}
-	close(batches)
-	workers.Wait()
+	end()
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // a list that ends because of ctx may not say so
+	}
 	return found, count, err
 }
 

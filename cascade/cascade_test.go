@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
@@ -206,6 +207,38 @@ func TestRefuses(t *testing.T) {
 	cancel(why)
 	_, err = New(ctx, 0, numbered("k", 0, 1_000_000), out)
 	require.ErrorIs(t, err, why)
+}
+
+// TestListsThatEndEarly: a list that ends because of ctx, and does not say so, is not all
+// of it.
+func TestListsThatEndEarly(t *testing.T) {
+	whole := numbered("k", 0, 100)
+	for _, lists := range [][2]int{{1, 1}, {2, 1}, {2, 2}} { // which call of which list ends early
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		ends := func(yield func([]byte, error) bool) {
+			if calls++; calls == lists[1] {
+				cancel()
+				return
+			}
+			numbered("x", 0, 100)(yield)
+		}
+		in, out := ends, whole
+		if lists[0] == 2 {
+			in, out = whole, ends
+		}
+		_, err := New(ctx, 0, in, out)
+		require.ErrorIs(t, err, context.Canceled, lists)
+	}
+}
+
+// TestListThatPanics leaves no goroutine behind: synctest waits for all.
+func TestListThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.PanicsWithValue(t, "broken", func() {
+			_, _ = New(t.Context(), 0, func(func([]byte, error) bool) { panic("broken") }, numbered("k", 0, 10))
+		})
+	})
 }
 
 func TestZeroCascade(t *testing.T) {
