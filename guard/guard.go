@@ -81,11 +81,17 @@ func WithFull(full func(g *Guard)) Option {
 // path is the file for [Guard.Save], which nobody else may use; if it is empty, there
 // is none, and Open scans all keys.
 //
-// The error is that of [bloom.New].
+// The error is that of [bloom.New], or wraps [bloom.ErrInvalid] if store or an option is nil.
 func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
 	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), n: n, p: p}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
 		opt(&g.opts)
+	}
+	if store == nil {
+		return nil, fmt.Errorf("%w: the store is nil", bloom.ErrInvalid)
 	}
 	if _, err := bloom.New(n, p, g.opts.bloom...); err != nil {
 		return nil, err

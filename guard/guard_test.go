@@ -23,6 +23,11 @@ func TestNew(t *testing.T) {
 	}
 	_, err := New("", 1000, 0.01, newMemStore(), WithBloom(bloom.WithMaxBytes(100)))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = New("", 10, 0.1, nil)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = New("", 10, 0.1, newMemStore(), WithFull(nil), nil)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	require.ErrorContains(t, err, "option 2 of 2 is nil")
 }
 
 // TestLife goes through all of it: not ready, opened, put, deleted, saved, opened again

@@ -126,8 +126,12 @@ func readList(file *os.File, opts []bloom.Option) (*bloom.BloomFilter, uint64, e
 
 // Watch calls Reload at every interval until ctx is done, and report after each that has
 // changed the list or returned another error than the one before; nil after an error
-// means that the file is good again. It returns ctx's error.
+// means that the file is good again. It returns ctx's error, or one that wraps
+// [bloom.ErrInvalid] if the interval is not above 0.
 func (l *List) Watch(ctx context.Context, every time.Duration, report func(changed bool, err error)) error {
+	if every <= 0 {
+		return fmt.Errorf("%w: an interval of %v, want more than 0", bloom.ErrInvalid, every)
+	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	last := ""

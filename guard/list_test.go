@@ -170,6 +170,12 @@ func TestListOptions(t *testing.T) {
 	require.True(t, l.ContainsString("x"))
 }
 
+func TestWatchRefuses(t *testing.T) {
+	for _, every := range []time.Duration{0, -1} {
+		require.ErrorIs(t, new(List).Watch(t.Context(), every, nil), bloom.ErrInvalid)
+	}
+}
+
 // TestWatch: what changes is reported once, what is wrong once, that it is good again
 // once.
 func TestWatch(t *testing.T) {
