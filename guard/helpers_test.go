@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 // times is how often something is tried: in short tests, by default, with -long.
 func times(short, normal, all int) int {
 	switch {
-	case *long:
+	case *effort.Long:
 		return all
 	case testing.Short():
 		return short

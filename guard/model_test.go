@@ -1,11 +1,11 @@
 package guard
 
 import (
-	"flag"
 	"testing"
-)
 
-var long = flag.Bool("long", false, "try everything as often as the documentation says")
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/explore"
+)
 
 // The model of a guard: what guard.go, state.go, build.go and snapshot do to one key,
 // one load, one store or one atomic operation a step, every interleaving tried. Two
@@ -301,31 +301,22 @@ func (w *world) wrong() string {
 	return ""
 }
 
-// explore visits every state that can be reached and returns what is wrong with the
-// first that is, and how many there were.
-func explore(r rule, builds, deletes int8, save bool) (wrong string, states int) {
+// tryAll visits every state that can be reached, or those until one is wrong, and returns
+// what is, and how many there were.
+func tryAll(r rule, builds, deletes int8, save bool) (wrong string, states int) {
 	first := world{builds: builds, deletes: deletes}
 	if !save {
 		first.save.at = end
 	}
 	first.current[0], first.next[0] = none, none
-	seen := map[world]bool{first: true}
-	for stack := []world{first}; len(stack) > 0; {
-		w := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if wrong := w.wrong(); wrong != "" {
-			return wrong, len(seen)
-		}
-		visit := func(next world, moved bool) {
-			if moved && !seen[next] {
-				seen[next] = true
-				stack = append(stack, next)
-			}
+	states = explore.States(first, func(w world, to func(world)) {
+		if wrong != "" {
+			return
 		}
 		for i := range w.put {
-			next := w
-			moved := next.stepPut(r, i)
-			visit(next, moved)
+			if next := w; next.stepPut(r, i) {
+				to(next)
+			}
 		}
 		for _, step := range []func(*world) bool{
 			func(w *world) bool { return w.stepBuild(r, false) },
@@ -341,22 +332,26 @@ func explore(r rule, builds, deletes int8, save bool) (wrong string, states int)
 				return true
 			},
 		} {
-			next := w
-			moved := step(&next)
-			visit(next, moved)
+			if next := w; step(&next) {
+				to(next)
+			}
 		}
-	}
-	return "", len(seen)
+	}, func(w world, _ bool) {
+		if wrong == "" {
+			wrong = w.wrong()
+		}
+	})
+	return wrong, states
 }
 
 // TestNoFalseNoInEveryInterleaving exhausts the model. With -long three builds and two
 // deletes, otherwise two and one.
 func TestNoFalseNoInEveryInterleaving(t *testing.T) {
 	builds, deletes := int8(2), int8(1)
-	if *long {
+	if *effort.Long {
 		builds, deletes = 3, 2
 	}
-	wrong, states := explore(byTheBook, builds, deletes, true)
+	wrong, states := tryAll(byTheBook, builds, deletes, true)
 	if wrong != "" {
 		t.Error(wrong)
 	}
@@ -381,7 +376,7 @@ func TestExplorerFindsBrokenRules(t *testing.T) {
 		{"positionLate", positionLate, true, "a false no after a crash"},
 		{"bitsFirst", bitsFirst, true, "a false no after a crash"},
 	} {
-		if wrong, states := explore(c.rule, 2, 1, c.save); wrong != c.want {
+		if wrong, states := tryAll(c.rule, 2, 1, c.save); wrong != c.want {
 			t.Errorf("%s: %q in %d states, want %q", c.name, wrong, states, c.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
 // A scheduler runs the real code of puts, builds, lookups and saves of one key in every
@@ -267,7 +268,7 @@ var schedules = []struct {
 func TestNoFalseNoInEverySchedule(t *testing.T) {
 	for _, c := range schedules {
 		t.Run(c.name, func(t *testing.T) {
-			if c.long && !*long {
+			if c.long && !*effort.Long {
 				t.Skip("NOT TESTED without -long: some hundred thousand schedules")
 			}
 			n, wrong := every(t, c.threads)

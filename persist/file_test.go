@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/stretchr/testify/require"
@@ -156,7 +157,7 @@ func TestUnionAndSnapshot(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	if raceDetector {
+	if lockstep.RaceDetector {
 		t.Skip("NOT TESTED: allocations, for the race detector has its own")
 	}
 	f := openFile(t, filepath.Join(tempDir(t), "f"), 100_000, 0.01)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,19 +14,19 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/stretchr/testify/require"
 )
 
 // long asks for the counts that the documentation speaks of; the default ones find
 // the same faults, with less certainty.
-var long = flag.Bool("long", false, "try everything as often as the documentation says")
-
 // times returns how often to try something.
 func times(short, normal, long_ int) int {
 	switch {
-	case *long:
+	case *effort.Long:
 		return long_
-	case testing.Short() || raceDetector:
+	case testing.Short() || lockstep.RaceDetector:
 		return short
 	}
 	return normal

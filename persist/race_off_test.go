@@ -1,5 +1,0 @@
-//go:build !race
-
-package persist
-
-const raceDetector = false
