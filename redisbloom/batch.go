@@ -86,7 +86,7 @@ func (f *Filter) split(add bool, positions []uint64, answers []bool) []*part {
 		}
 		if p.life.knows(pos) {
 			answers[i] = !add
-			f.counts.frontHits.Add(1)
+			f.counts.FrontHits.Add(1)
 			continue
 		}
 		answers[i] = false
@@ -166,18 +166,18 @@ func (f *Filter) send(ctx context.Context, add bool, parts []*part) error {
 	commands := make([]*send.Command, len(parts))
 	for i, p := range parts {
 		commands[i] = p.command
-		f.counts.keys.Add(uint64(len(p.keys)))
+		f.counts.Keys.Add(uint64(len(p.keys)))
 	}
 	if !add {
 		return f.ask(ctx, commands)
 	}
-	f.counts.roundTrips.Add(1)
+	f.counts.RoundTrips.Add(1)
 	return f.sender.Add(ctx, commands)
 }
 
 // ask sends commands in one pipeline.
 func (f *Filter) ask(ctx context.Context, commands []*send.Command) error {
-	f.counts.roundTrips.Add(1)
+	f.counts.RoundTrips.Add(1)
 	return f.sender.Ask(ctx, commands)
 }
 
@@ -220,7 +220,7 @@ func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added 
 	if failed.Err == nil {
 		return count, nil
 	}
-	f.counts.unknown.Add(uint64(len(failed.Unknown)))
+	f.counts.Unknown.Add(uint64(len(failed.Unknown)))
 	slices.Sort(failed.Unknown)
 	slices.Sort(failed.Unconfirmed)
 	slices.Sort(failed.NotAdded)

@@ -16,37 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startCluster starts a cluster of three nodes without replicas.
-func startCluster(t *testing.T) ([]*server, *redis.ClusterClient) {
-	t.Helper()
-	var nodes []*server
-	var addrs []string
-	for range 3 {
-		bus := freePort(t)
-		nodes = append(nodes, startServer(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus), "--cluster-node-timeout", "5000"))
-		addrs = append(addrs, nodes[len(nodes)-1].Addr)
-	}
-	for i, n := range nodes {
-		require.NoError(t, n.Client.ClusterAddSlotsRange(bg, i*16384/3, (i+1)*16384/3-1).Err())
-		if i > 0 {
-			bus := nodes[0].Args[3]
-			require.NoError(t, n.Client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].Port, bus).Err())
-		}
-	}
-	for _, n := range nodes {
-		eventually(t, "the cluster is whole", func() error {
-			info := n.Client.ClusterInfo(bg).Val()
-			if !containsLine(info, "cluster_state:ok") || !containsLine(info, "cluster_size:3") {
-				return errors.New(info)
-			}
-			return nil
-		})
-	}
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
-	t.Cleanup(func() { client.Close() })
-	return nodes, client
-}
-
 // TestCluster does everything on a filter whose shards are on three nodes.
 func TestCluster(t *testing.T) {
 	nodes, client := startCluster(t)

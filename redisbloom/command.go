@@ -105,7 +105,7 @@ func (f *Filter) bitfield(ctx context.Context, add bool, p *part) {
 			size += 23 + digits(pos)
 		}
 	}
-	f.counts.bytes.Add(uint64(size))
+	f.counts.Bytes.Add(uint64(size))
 	p.values = redis.NewIntSliceCmd(ctx, args...)
 	if p.command.Cmd = p.values; add {
 		p.command.Cmd = send.OnceInts{IntSliceCmd: p.values}
@@ -132,7 +132,7 @@ func (f *Filter) evalsha(ctx context.Context, p *part) bool {
 	used := binary.BigEndian.AppendUint32(nil, uint32(p.slot.now()))
 	p.packed = redis.NewCmd(ctx, verb, source, 1, p.shard.name, p.slot.at, p.slot.at+7, owner, used, data)
 	p.command.Cmd = send.Once{Cmd: p.packed}
-	f.counts.bytes.Add(uint64(150 + len(p.shard.name) + len(data)))
+	f.counts.Bytes.Add(uint64(150 + len(p.shard.name) + len(data)))
 	return true
 }
 

@@ -1,8 +1,6 @@
 package redisbloom
 
-import "sync/atomic"
-
-// Counts is what a [Filter] has done since it was opened, for metrics: all of them only
+// Counts is what a filter has done since it was opened, for metrics: all of them only
 // grow.
 type Counts struct {
 	RoundTrips uint64 // waits for the server: each is one command, or one for each of some shards
@@ -13,13 +11,5 @@ type Counts struct {
 	Unknown    uint64 // keys of adds without an answer, see ErrUnknown
 }
 
-type counters struct{ roundTrips, keys, frontHits, bytes, lost, unknown atomic.Uint64 }
-
 // Counts returns what the filter has done up to now. It costs nothing worth naming.
-func (f *Filter) Counts() Counts {
-	c := &f.counts
-	return Counts{
-		RoundTrips: c.roundTrips.Load(), Keys: c.keys.Load(), FrontHits: c.frontHits.Load(),
-		Bytes: c.bytes.Load(), Lost: c.lost.Load(), Unknown: c.unknown.Load(),
-	}
-}
+func (f *Filter) Counts() Counts { return Counts(f.counts.Load()) }

@@ -1,65 +1,16 @@
 package redisbloom
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
-
-// A cut is a process that dies: of its commands, only so many reach the server. The reply
-// to the last one is lost. Of a pipeline that is no transaction, the server may have got a
-// part; of a transaction, all or nothing.
-type cut struct{ left int }
-
-func (*cut) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (c *cut) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if c.left--; c.left < 0 {
-			cmd.SetErr(io.EOF)
-			return io.EOF
-		}
-		err := next(ctx, cmd)
-		if c.left == 0 {
-			cmd.SetErr(io.EOF)
-			return io.EOF
-		}
-		return err
-	}
-}
-
-func (c *cut) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		lose := func() error {
-			for _, cmd := range cmds {
-				cmd.SetErr(io.EOF)
-			}
-			return io.EOF
-		}
-		reach := len(cmds)
-		if transaction := cmds[0].Name() == "multi"; transaction {
-			if c.left--; c.left < 0 {
-				reach = 0
-			}
-		} else if reach = max(0, min(reach, c.left)); true {
-			c.left -= len(cmds)
-		}
-		var err error
-		if reach > 0 {
-			err = next(ctx, cmds[:reach])
-		}
-		if c.left <= 0 {
-			return lose()
-		}
-		return err
-	}
-}
 
 // TestEveryCut lets a process die after each command of each operation, and has the next one
 // go on: what was there is there or was given up as a whole, nothing half done is left, and
@@ -195,7 +146,7 @@ func TestEveryCut(t *testing.T) {
 						op.arrange(f)
 					}
 					dying := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1})
-					dying.AddHook(&cut{left: cuts})
+					dying.AddHook(&redistest.Cut{Left: cuts})
 					f.sender.Client = dying
 					err = op.do(f)
 					done = err == nil

@@ -62,10 +62,10 @@
 //
 // # Other filters in Redis
 //
-// Package window forgets what is older than a window of time, package bitmap shares the
-// plain bitmaps of other services and libraries, package module uses the RedisBloom
-// module, and [NewLocal] is a filter in this process. All of them are a [Set], so that
-// a program can choose by configuration.
+// Package growing grows as keys come, package window forgets what is older than a window of
+// time, package bitmap shares the plain bitmaps of other services and libraries, package
+// module uses the RedisBloom module, and [NewLocal] is a filter in this process. All of them
+// are a [Set], so that a program can choose by configuration.
 //
 // # Concurrency
 //

@@ -272,7 +272,3 @@ func TestServerGone(t *testing.T) {
 	_, err = Open(bg, client, "f", 1000, 0.01)
 	assert.Error(t, err)
 }
-
-func containsLine(text, line string) bool {
-	return slices.Contains(lines(text), line)
-}

@@ -25,7 +25,7 @@ type Filter struct {
 	opts   options
 	log    *slog.Logger
 	sender send.Sender
-	counts counters
+	counts send.Counters
 
 	k      int
 	m      uint64 // of each shard

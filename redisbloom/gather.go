@@ -43,7 +43,7 @@ func (g *gather) do(ctx context.Context, key []byte) (answer bool, err error) {
 	defer scratches.Put(s)
 	s.positions = f.appendPositions(s.positions[:0], key)
 	if f.shards[shardOf(s.positions, len(f.shards))].life.Load().knows(s.positions) {
-		f.counts.frontHits.Add(1)
+		f.counts.FrontHits.Add(1)
 		return !g.add, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -98,7 +98,7 @@ func (g *gather) wait(ctx context.Context, positions []uint64) (bool, error) {
 		return false, send.Explain(g.filter.key, ctx.Err())
 	}
 	// The key goes with the others.
-	g.filter.counts.unknown.Add(1)
+	g.filter.counts.Unknown.Add(1)
 	return false, &AddError{Unknown: []int{0}, Err: send.Explain(g.filter.key, ctx.Err())}
 }
 
@@ -139,7 +139,7 @@ func (g *gather) errorOf(p *part) error {
 	}
 	var e AddError
 	e.note(&part{err: p.err, refused: p.refused, unconfirmed: p.unconfirmed, command: p.command, keys: []int{0}}, 0)
-	g.filter.counts.unknown.Add(uint64(len(e.Unknown)))
+	g.filter.counts.Unknown.Add(uint64(len(e.Unknown)))
 	return &e
 }
 

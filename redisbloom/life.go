@@ -213,7 +213,7 @@ func (f *Filter) make(ctx context.Context, key string, h header) error {
 		})
 		err = send.Cause(cmds, err)
 	})
-	f.counts.roundTrips.Add(1)
+	f.counts.RoundTrips.Add(1)
 	if stopped != nil {
 		return send.Explain(key, stopped)
 	}

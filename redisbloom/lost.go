@@ -125,7 +125,7 @@ func (f *Filter) gone(ctx context.Context, s *shard, l *life) error {
 // onLost marks a life as lost and returns the error.
 func (f *Filter) onLost(ctx context.Context, s *shard, l *life, how string) error {
 	if !l.lost.Swap(true) {
-		f.counts.lost.Add(1)
+		f.counts.Lost.Add(1)
 		f.log.WarnContext(ctx, "lost", "filter", f.name, "key", s.name, "how", how)
 	}
 	return lostError(s, how)

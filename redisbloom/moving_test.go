@@ -6,46 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
-
-// hold begins to move the slot of a key to another node and stops halfway: the slot is held
-// in MIGRATING and IMPORTING. The key itself is moved if moved is set. end ends the move.
-func hold(t *testing.T, nodes []*server, key string, moved bool) (end func()) {
-	t.Helper()
-	slot := nodes[0].Client.ClusterKeySlot(bg, key).Val()
-	var from *server
-	for _, n := range nodes {
-		if err := n.Client.Get(bg, "{"+key+"}:which").Err(); err == nil || errors.Is(err, redis.Nil) {
-			from = n
-		}
-	}
-	require.NotNil(t, from)
-	to := nodes[0]
-	if to == from {
-		to = nodes[1]
-	}
-	fromID, toID := from.Client.ClusterMyID(bg).Val(), to.Client.ClusterMyID(bg).Val()
-	require.NoError(t, to.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err())
-	require.NoError(t, from.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err())
-	migrate := func() {
-		keys, err := from.Client.ClusterGetKeysInSlot(bg, int(slot), 100).Result()
-		require.NoError(t, err)
-		for _, k := range keys {
-			require.NoError(t, from.Client.Migrate(bg, "127.0.0.1", fmt.Sprint(to.Port), k, 0, 5*time.Second).Err())
-		}
-	}
-	if moved {
-		migrate()
-	}
-	return func() {
-		migrate()
-		for _, n := range []*server{to, from} {
-			require.NoError(t, n.Client.Do(bg, "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
-		}
-	}
-}
 
 // TestSlotHeldInMigration does everything with a filter whose slot is being moved, before its
 // key has been moved and after. What cannot be done then says so and has done nothing;

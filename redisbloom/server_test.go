@@ -17,6 +17,8 @@ type server = redistest.Server
 var (
 	startServer  = redistest.Start
 	startProxy   = redistest.StartProxy
+	startCluster = redistest.StartCluster
+	hold         = redistest.Hold
 	freePort     = redistest.FreePort
 	eventually   = redistest.Eventually
 	awaitReplica = redistest.AwaitReplica

@@ -32,6 +32,7 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/redisbloom",
 	"github.com/seed3447c163/bloom/redisbloom/bitmap",
 	"github.com/seed3447c163/bloom/redisbloom/module",
+	"github.com/seed3447c163/bloom/redisbloom/growing",
 	"github.com/seed3447c163/bloom/redisbloom/window",
 	"github.com/seed3447c163/bloom/rotating",
 	"github.com/seed3447c163/bloom/scalable",

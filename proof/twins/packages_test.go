@@ -283,6 +283,31 @@ var redisTwins = in("redisbloom",
 	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},
 )
 
+var growingTwins = in("redisbloom/growing",
+	twin{name: "growing: the older layers are not asked by adds", tests: []string{"TestExactModel", "TestSameAsScalable"}, edits: one("script.go", `    while p < next do`, `    while false do`)},
+	twin{name: "growing: a layer takes more keys than it is for", slow: true, tests: []string{"TestSameAsScalable", "TestRate", "TestLimit"}, edits: one("script.go", `    if not (left >= 1) then break end
+`, ``)},
+	twin{name: "growing: who knows fewer layers adds to an old one", tests: []string{"TestExactModel"}, edits: []edit{{file: "script.go", old: `if layers > want then return refuse('MORE ' .. string.format('%.0f', layers)) end
+`, new: ``}, {file: "script.go", old: `if layers == want then`, new: `if layers >= want then`}}},
+	twin{name: "growing: who asks does not hear of a new layer", slow: true, tests: []string{"TestExactModel"}, edits: one("contains.go", `if err != nil || now == count {`, `if true {`)},
+	twin{name: "growing: a full layer is opened again", tests: []string{"TestProcesses", "TestOneWinner"}, slow: true, edits: one("script.go", `if layers < want then
+  call(`, `if layers <= want and left == 0 then
+  call(`)},
+	twin{name: "growing: an older value is taken for the latest, by adds", slow: true, tests: []string{"TestRollback"}, edits: one("script.go", `if count < tonumber(ARGV[5]) then`, `if false then`)},
+	twin{name: "growing: an older value is taken for the latest, by lookups", tests: []string{"TestRollback"}, edits: one("contains.go", `case s != nil && !(double(values[3]) >= least), now < uint64(len(layers)):`, `case s != nil && !(double(values[3]) >= 0*least), now < uint64(len(layers)):`)},
+	twin{name: "growing: a value that is cut short is added to", slow: true, tests: []string{"TestLost"}, edits: one("script.go", `  if call('GETRANGE', K, ARGV[7], ARGV[8]) ~= epoch then return refuse('GONE') end
+`, ``)},
+	twin{name: "growing: the limit in bytes is not kept", slow: true, tests: []string{"TestLimit"}, edits: one("add.go", `		limit = f.limit
+`, ``)},
+	twin{name: "growing: what may have been added is said not to be", slow: true, tests: []string{"TestCutReplies"}, edits: one("add.go", `		r := result{fate: unknown}
+`, `		r := result{}
+`)},
+	twin{name: "growing: a layer is opened after other writes", tests: []string{"TestScripts"}, edits: one("script.go", `if layers < want then
+  call(`, `if layers < want then
+  call('SETRANGE', K, 48, pk('<d', want))
+  call(`)},
+)
+
 // Exact lists.
 var cascadeTwins = in("cascade",
 	twin{name: "cascade: one digest for all levels", tests: []string{"TestLevelsShrinkByHalf"}, edits: one("cascade.go", `	if i == 0 {

@@ -1,0 +1,146 @@
+package growing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+)
+
+// A Filter is a set of keys in Redis that grows as keys come. Make or join one with [Open].
+//
+// All methods are safe for concurrent use by multiple goroutines.
+type Filter struct {
+	name   string
+	key    string
+	n      uint64
+	p      float64
+	opts   options
+	limit  uint64 // of the value's length
+	sender send.Sender
+	counts send.Counters
+
+	hash    bloom.Scheme // of the first layer, to hash keys
+	words   int          // that a key has in a layer
+	scripts scripts
+	header  header // all but the epoch
+	life    atomic.Pointer[life]
+
+	planning sync.Mutex // held while a layer is planned
+	planned  atomic.Pointer[[]layer]
+}
+
+var _ redisbloom.Set = (*Filter)(nil)
+
+// Open makes the filter of this name, or joins it if it is there. It grows for the first time
+// after n keys, n below 1024 being as good as 1024, and its false-positive rate stays at most p.
+// Whoever opens it must name the same n and p, strategy and hash.
+//
+// The error wraps [bloom.ErrInvalid] for parameters out of range, a strategy that is none of the
+// Blocked ones, and a client that cannot serve, as for [redisbloom.Open]; [bloom.ErrTooLarge] for
+// more than 512 MiB or [bloom.WithMaxBytes]; and [redisbloom.ErrMismatch] if there is something
+// else under the name. What is there is never changed then.
+func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
+	f, err := newFilter(client, name, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.plan(n, p); err != nil {
+		return nil, err
+	}
+	return f, f.Reopen(ctx)
+}
+
+// Join opens the filter of this name with the n, p and strategy that it was made with; a seed or a
+// secret key must be named. It makes nothing: the error wraps [redisbloom.ErrLost] if there is no
+// filter, and is otherwise as that of [Open].
+func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
+	f, err := newFilter(client, name, opts)
+	if err != nil {
+		return nil, err
+	}
+	head, err := f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
+	if err != nil {
+		return nil, err
+	}
+	if head == "" {
+		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", redisbloom.ErrLost, f.key)
+	}
+	h, ok := decodeHeader([]byte(head))
+	if !ok {
+		return nil, f.foreign()
+	}
+	if s, ok := h.strategy(); ok {
+		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
+	}
+	if err := f.plan(h.n, h.p); err != nil {
+		return nil, err
+	}
+	return f, f.join(ctx, h)
+}
+
+// newFilter checks what does not depend on n and p.
+func newFilter(client redis.UniversalClient, name string, opts []Option) (*Filter, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+	}
+	sender, err := send.New(client, o.replicas, o.wait)
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{
+		name: name, key: o.prefix + name, opts: o, sender: sender,
+		limit: min(maxValue, bloom.MaxBytes(o.bloom...)),
+	}, nil
+}
+
+// plan plans the first layer.
+func (f *Filter) plan(n uint64, p float64) error {
+	if !(p > 0 && p < 1) {
+		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	}
+	f.n, f.p = n, p
+	f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(defaultStrategy(p))}, f.opts.bloom...)
+	layers, err := f.layers(1, f.limit)
+	if err != nil {
+		return err
+	}
+	f.hash = layers[0].scheme
+	if err := f.hash.Portable(); err != nil {
+		return err
+	}
+	f.words = wordsOf(f.hash.Strategy())
+	f.scripts = newScripts(f.words)
+	_, text, _ := strings.Cut(f.hash.Identity(), " strategy=")
+	f.header = header{
+		fingerprint: fingerprintOf(f.hash, n, p), n: n, p: p,
+		layers: 1, left: layers[0].keys, text: text[:min(len(text), expiresAt-textAt)],
+	}
+	return nil
+}
+
+// Name returns the name that the filter was opened with.
+func (f *Filter) Name() string { return f.name }
+
+// SizeBytes returns what the value takes in Redis, with the layers that this handle has seen.
+func (f *Filter) SizeBytes() uint64 {
+	layers := *f.planned.Load()
+	return layers[f.life.Load().layers.Load()-1].length()
+}
+
+// String describes the filter in a line for a log.
+func (f *Filter) String() string {
+	return fmt.Sprintf("growing.Filter(%q n=%d p=%g layers=%d strategy=%s bytes=%d)",
+		f.name, f.n, f.p, f.life.Load().layers.Load(), f.hash.Strategy(), f.SizeBytes())
+}

@@ -1,0 +1,119 @@
+package growing
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+)
+
+// Info is what [Filter.Info] has found out.
+type Info struct {
+	// Of all layers together. N is how many keys they are for: when there are more, the
+	// filter grows. K is that of the newest; SizeBytes is that of the bits. EstimatedCount is how
+	// many adds have returned true.
+	bloom.Stats
+
+	Name    string    `json:"name"`
+	Layers  int       `json:"layers"`
+	Bytes   uint64    `json:"bytes"`   // that the value takes in Redis
+	Handles int       `json:"handles"` // that have added, of those whose slots were not given to others
+	Expires time.Time `json:"expires"` // zero for never
+}
+
+// String describes the filter in a line for a log.
+func (i Info) String() string {
+	expires := "never"
+	if !i.Expires.IsZero() {
+		expires = i.Expires.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("growing.Info(%q n=%d p=%g layers=%d strategy=%s bytes=%d handles=%d expires=%s fill=%.3f keys=%d rate≈%.2g)",
+		i.Name, i.N, i.P, i.Layers, i.Strategy, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+}
+
+// countBytes is how much of a value is counted by one command: about 1 ms.
+const countBytes = 4 << 20
+
+// Info counts the bits that are set and estimates from them how often the filter errs now. The
+// server counts; it takes about 0.2 ms for each MiB, in commands of a millisecond. The error is as
+// that of [Filter.Contains].
+func (f *Filter) Info(ctx context.Context) (Info, error) {
+	l := f.life.Load()
+	if _, err := f.ask(ctx, nil); err != nil {
+		return Info{}, err
+	}
+	head, err := f.sender.GetRange(ctx, f.key, 0, slotsAt+slots*slotBytes-1)
+	if err != nil {
+		return Info{}, err
+	}
+	h, ok := decodeHeader([]byte(head))
+	if !ok || h.epoch != l.epoch || len(head) != slotsAt+slots*slotBytes || !f.canHave(h.layers) {
+		return Info{}, f.onLost(l, "it is gone, cut short, or another one")
+	}
+	layers := (*f.planned.Load())[:h.layers]
+	info := Info{
+		Stats: bloom.Stats{P: f.p, Strategy: f.hash.Strategy().Name(), Hash: f.hash.HashFunc().Name()},
+		Name:  f.name, Layers: len(layers), Bytes: layers[len(layers)-1].length(), Expires: l.expires,
+	}
+	right := 1.0
+	for _, layer := range layers {
+		ones, err := f.ones(ctx, layer)
+		if err != nil {
+			return Info{}, err
+		}
+		params := layer.scheme.Params()
+		info.N += layer.keys
+		info.M += params.M
+		info.K = params.K
+		info.SizeBytes += layer.end - layer.at
+		info.Ones += ones
+		rate := 1.0
+		if n := layer.scheme.Strategy().EstimatedN(params.M, params.K, ones); n < math.MaxUint64 {
+			rate = layer.scheme.Strategy().FalsePositiveRate(params.M, params.K, uint64(math.Round(n)))
+		}
+		right *= 1 - rate
+	}
+	for slot := head[slotsAt:]; slot != ""; slot = slot[slotBytes:] {
+		if strings.Trim(slot[:8], "\x00") != "" {
+			info.Handles++
+		}
+	}
+	info.FillRatio = float64(info.Ones) / float64(info.M)
+	info.EstimatedFalsePositiveRate = 1 - right
+	info.EstimatedCount = info.N - min(h.left, info.N)
+	if _, err := f.ask(ctx, nil); err != nil { // it was the same one all the time
+		return Info{}, err
+	}
+	return info, nil
+}
+
+// Stats returns that part of [Filter.Info] which all filters have.
+func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
+	info, err := f.Info(ctx)
+	return info.Stats, err
+}
+
+// ones counts the bits that are set in a layer.
+func (f *Filter) ones(ctx context.Context, l layer) (ones uint64, err error) {
+	for from := l.at; from < l.end; from += countBytes {
+		f.counts.RoundTrips.Add(1)
+		v, err := f.sender.Do(ctx, "BITCOUNT", f.key, from, min(from+countBytes, l.end)-1)
+		if err != nil {
+			return 0, send.Explain(f.key, err)
+		}
+		n, ok := v.(int64)
+		if !ok {
+			return 0, fmt.Errorf("redisbloom/growing: key %q: BITCOUNT answered %T, want an integer", f.key, v)
+		}
+		ones += uint64(n)
+	}
+	return ones, nil
+}
+
+// Counts returns what the filter has done up to now. It costs nothing worth naming.
+func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }

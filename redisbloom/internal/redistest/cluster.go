@@ -1,0 +1,81 @@
+package redistest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// StartCluster starts a cluster of three nodes without replicas.
+func StartCluster(t testing.TB) ([]*Server, *redis.ClusterClient) {
+	t.Helper()
+	var nodes []*Server
+	var addrs []string
+	for range 3 {
+		bus := FreePort(t)
+		nodes = append(nodes, Start(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus), "--cluster-node-timeout", "5000"))
+		addrs = append(addrs, nodes[len(nodes)-1].Addr)
+	}
+	for i, n := range nodes {
+		require.NoError(t, n.Client.ClusterAddSlotsRange(context.Background(), i*16384/3, (i+1)*16384/3-1).Err())
+		if i > 0 {
+			bus := nodes[0].Args[3]
+			require.NoError(t, n.Client.Do(context.Background(), "CLUSTER", "MEET", "127.0.0.1", nodes[0].Port, bus).Err())
+		}
+	}
+	for _, n := range nodes {
+		Eventually(t, "the cluster is whole", func() error {
+			info := n.Client.ClusterInfo(context.Background()).Val()
+			if have := Lines(info); !slices.Contains(have, "cluster_state:ok") || !slices.Contains(have, "cluster_size:3") {
+				return errors.New(info)
+			}
+			return nil
+		})
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
+	t.Cleanup(func() { client.Close() })
+	return nodes, client
+}
+
+// Hold begins to move the slot of a key to another node and stops halfway: the slot is held
+// in MIGRATING and IMPORTING. The key itself is moved if moved is set. end ends the move.
+func Hold(t testing.TB, nodes []*Server, key string, moved bool) (end func()) {
+	t.Helper()
+	slot := nodes[0].Client.ClusterKeySlot(context.Background(), key).Val()
+	var from *Server
+	for _, n := range nodes {
+		if err := n.Client.Get(context.Background(), "{"+key+"}:which").Err(); err == nil || errors.Is(err, redis.Nil) {
+			from = n
+		}
+	}
+	require.NotNil(t, from)
+	to := nodes[0]
+	if to == from {
+		to = nodes[1]
+	}
+	fromID, toID := from.Client.ClusterMyID(context.Background()).Val(), to.Client.ClusterMyID(context.Background()).Val()
+	require.NoError(t, to.Client.Do(context.Background(), "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err())
+	require.NoError(t, from.Client.Do(context.Background(), "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err())
+	migrate := func() {
+		keys, err := from.Client.ClusterGetKeysInSlot(context.Background(), int(slot), 100).Result()
+		require.NoError(t, err)
+		for _, k := range keys {
+			require.NoError(t, from.Client.Migrate(context.Background(), "127.0.0.1", fmt.Sprint(to.Port), k, 0, 5*time.Second).Err())
+		}
+	}
+	if moved {
+		migrate()
+	}
+	return func() {
+		migrate()
+		for _, n := range []*Server{to, from} {
+			require.NoError(t, n.Client.Do(context.Background(), "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
+		}
+	}
+}
