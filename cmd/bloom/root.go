@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // An env is what a command has to do with the world.
@@ -76,6 +78,8 @@ func newRoot(e *env) *cobra.Command {
 		SilenceUsage:  true, // a page of flags hides what was wrong
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return wantValues(cmd) },
 	}
 	root.AddGroup(
 		&cobra.Group{ID: "plan", Title: "Plan:"},
@@ -96,7 +100,32 @@ func newRoot(e *env) *cobra.Command {
 		&cobra.Command{Use: "status", Short: "exit status, for scripts", Long: statusHelp},
 		&cobra.Command{Use: "secrets", Short: "filters with a secret key, for keys from untrusted sources", Long: keysHelp},
 	)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = wantTopic
+		}
+	}
 	return root
+}
+
+// wantValues refuses flags whose value is empty, as that of a shell's variable that is not
+// set: without its file a filter would be made with no secret key, or not be kept.
+func wantValues(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty, want a value or no such flag", f.Name)
+		}
+	})
+	return err
+}
+
+// wantTopic refuses what there is no help for; cobra would print that of the whole program.
+func wantTopic(cmd *cobra.Command, args []string) error {
+	if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
+		return fmt.Errorf("no help for %q (see bloom --help)", strings.Join(args, " "))
+	}
+	return nil
 }
 
 // message is the line that is printed for an error.
