@@ -143,6 +143,16 @@ func (b bitArray) copyFrom(other bitArray) {
 // start is where the words are in memory, for kernels that need no bounds checks.
 func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
+// checkTail returns an error if a bit at or beyond m is set.
+func (b bitArray) checkTail(m uint64, is error) error {
+	if tail := m % 64; tail != 0 {
+		if last := b[len(b)-1].Load(); last>>tail != 0 {
+			return fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", is, last, m)
+		}
+	}
+	return nil
+}
+
 // plain views the words as such, while nobody else knows of them.
 func (b bitArray) plain() []uint64 {
 	return unsafe.Slice((*uint64)(b.start()), len(b))

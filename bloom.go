@@ -39,15 +39,11 @@ type BloomFilter struct {
 // too small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
 // too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
-	o, err := newOptions(opts)
+	s, err := NewScheme(n, p, opts...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := sized(n, p, o)
-	if err != nil {
-		return nil, err
-	}
-	return s.newFilter()
+	return s.Filter()
 }
 
 // MustNew is [New] for parameters that are constants of the program: it panics
@@ -70,30 +66,11 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // these M and K, and [ErrTooLarge] if M is more than the strategy can have or the machine
 // has memory for.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
-	o, err := newOptions(opts)
+	s, err := NewSchemeWithParams(params, opts...)
 	if err != nil {
 		return nil, err
 	}
-	s, err := given(params, o)
-	if err != nil {
-		return nil, err
-	}
-	return s.newFilter()
-}
-
-func (p Params) validate(s Strategy) error {
-	if p.P != 0 && !(p.P > 0 && p.P < 1) {
-		return fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for unknown", ErrInvalid, p.P)
-	}
-	return s.get().check(p.M, p.K)
-}
-
-func (s *scheme) newFilter() (*BloomFilter, error) {
-	b, err := newBitArray(s.params.M)
-	if err != nil {
-		return nil, err
-	}
-	return s.filter(b), nil
+	return s.Filter()
 }
 
 // Add adds a key. It returns true if the key is definitely new and this call is
@@ -111,7 +88,7 @@ func (f *BloomFilter) Add(key []byte) bool {
 			return splitvec.Add(f.bits.start(), f.units, h1)
 		}
 		if f.kernel == idBlocked2 { // blocked2Add without the call
-			y, p := widen(h1)^probe.Xor, f.block(h1)
+			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
 			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
 			w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
 			m0, m1 := probe.Set2(w0, w1, y, y>>6)
@@ -134,7 +111,7 @@ func (f *BloomFilter) Add(key []byte) bool {
 	case idOfKey:
 		return f.addKey(key)
 	case idOwnHash64:
-		h1 := f.scheme.hash.hash.sum64(unescaped(key))
+		h1 := f.scheme.hash.def.sum64(unescaped(key))
 		return f.AddHash(h1, widen(h1))
 	}
 	return f.AddHash(f.scheme.hash.sum(key))
@@ -200,7 +177,7 @@ func (f *BloomFilter) Contains(key []byte) bool {
 			return splitvec.Contains(f.bits.start(), f.units, h1)
 		}
 		if f.kernel == idBlocked2 { // blocked2Contains without the call
-			y, p := widen(h1)^probe.Xor, f.block(h1)
+			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
 			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
 			m0, m1 := probe.Set2(w0, w1, y, y>>6)
 			if k := f.k; k > 2 {
@@ -222,7 +199,7 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	case idOfKey:
 		return f.containsKey(key)
 	case idOwnHash64:
-		h1 := f.scheme.hash.hash.sum64(unescaped(key))
+		h1 := f.scheme.hash.def.sum64(unescaped(key))
 		return f.ContainsHash(h1, widen(h1))
 	}
 	return f.ContainsHash(f.scheme.hash.sum(key))
@@ -301,5 +278,5 @@ func (f BloomFilter) GoString() string { return f.String() }
 func (f BloomFilter) String() string {
 	s := f.scheme.orNone()
 	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%s bytes=%d)",
-		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.hash.name, f.SizeBytes())
+		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.def.name, f.SizeBytes())
 }

@@ -3,14 +3,12 @@ package bloom
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"unsafe"
+	"sync/atomic"
 
-	"github.com/seed3447c163/bloom/internal/remaining"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // Read reads a filter that [BloomFilter.WriteTo] has written, in O(m), and nothing
@@ -35,7 +33,7 @@ import (
 // a later version of this package, [ErrTooLarge] if it is larger than the machine's
 // memory or WithMaxBytes, or the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
-	o, err := options{maxBytes: math.MaxUint64}.with(opts)
+	o, err := readOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -52,16 +50,17 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 // If there is an error, the receiver is unchanged. Unlike the other methods,
 // ReadFrom must not be called while others use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
-	o, own := options{maxBytes: math.MaxUint64}, f.scheme.orNone()
-	if own.strategy.get().own() {
-		o.strategy = own.strategy
+	made := f.scheme.orNone()
+	o := options{maxBytes: math.MaxUint64}
+	if made.strategy.get().own() {
+		o.strategy = made.strategy
 	}
 	switch {
-	case own.hash.hash == &sipHash:
-		key := own.hash.key()
+	case made.hash.def == &sipHash:
+		key := made.hash.key()
 		o.key = &key
-	case own.hash.hash.own():
-		o.hash = own.hash.hash
+	case made.hash.def.own():
+		o.hash = made.hash.def
 	}
 	g, n, err := read(r, o)
 	if err != nil {
@@ -81,7 +80,7 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	g.scheme = f.scheme
 	switch _, err := g.ReadFrom(r); {
 	case err == io.EOF:
-		return truncated("a filter", err)
+		return format.Truncated("a filter")
 	case err != nil:
 		return err
 	case r.Len() > 0:
@@ -101,124 +100,52 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 	return f.UnmarshalBinary(data)
 }
 
+// ReadScheme reads what [Scheme.AppendBinary] has written, or only the header of a
+// filter, to learn what it is without reading it, and nothing beyond. Options and errors
+// are those of [Read], except that no memory is asked for, and that the filter's own is
+// held only to [WithMaxBytes].
+func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
+	o, err := readOptions(opts)
+	if err != nil {
+		return Scheme{}, err
+	}
+	h, err := format.NewReader(r).Header()
+	if err != nil {
+		return Scheme{}, err
+	}
+	s, err := o.schemeOf(h)
+	if err != nil {
+		return Scheme{}, err
+	}
+	return Scheme{s}, nil
+}
+
 // read reads a filter and checks it against the options. n is how many bytes were
 // read, also in case of an error.
 func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
-	in := &source{r: r}
-	h, err := in.header()
+	in := format.NewReader(r)
+	defer func() { n = in.N }()
+	h, err := in.Header()
 	if err != nil {
-		return nil, in.n, err
+		return nil, 0, err
 	}
-	s, err := h.scheme(o)
+	s, err := o.schemeOf(h)
 	if err != nil {
-		return nil, in.n, err
+		return nil, 0, err
 	}
-	b, err := in.words(s.params.M)
+	if err := checkMemory(h.M); err != nil {
+		return nil, 0, err
+	}
+	words, err := in.Words(h.M, func(words uint64) ([]atomic.Uint64, error) { return tryWords(h.M, words) })
 	if err != nil {
-		return nil, in.n, err
+		return nil, 0, err
 	}
-	if err := in.trailer(); err != nil {
-		return nil, in.n, err
+	if err := in.End(); err != nil {
+		return nil, 0, err
 	}
-	if tail := s.params.M % 64; tail != 0 {
-		if last := b[len(b)-1].Load(); last>>tail != 0 {
-			return nil, in.n, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", ErrCorrupt, last, s.params.M)
-		}
+	b := bitArray(words)
+	if err := b.checkTail(h.M, ErrCorrupt); err != nil {
+		return nil, 0, err
 	}
-	return s.filter(b), in.n, nil
-}
-
-// A source counts and checksums the bytes that are read from it.
-type source struct {
-	r   io.Reader
-	n   int64
-	sum checksum
-}
-
-// full fills p, which is part of what.
-func (in *source) full(p []byte, what string) error {
-	n, err := io.ReadFull(in.r, p)
-	in.n += int64(n)
-	in.sum.add(p[:n])
-	switch {
-	case err == nil:
-		return nil
-	case in.n == 0 && err == io.EOF:
-		return err
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return truncated(what, err)
-	}
-	return fmt.Errorf("bloom: reading %s: %w", what, err)
-}
-
-// truncated is the error for bytes that end within what.
-func truncated(what string, err error) error {
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("%w: it ends within %s: %w", ErrCorrupt, what, err)
-}
-
-// words reads m bits. The array grows as they arrive, to at most double their
-// size; where it is known that they are there, it is made at once.
-func (in *source) words(m uint64) (bitArray, error) {
-	if err := checkMemory(m); err != nil {
-		return nil, err
-	}
-	total := wordsFor(m)
-	room := min(total, headerUnit) // about as much as has arrived
-	if remaining.Of(in.r) >= total*8 {
-		room = total
-	}
-	b, err := tryWords(m, room)
-	if err != nil {
-		return nil, err
-	}
-	for read := uint64(0); read < total; {
-		if read == room {
-			room = min(total, 2*room)
-			larger, err := tryWords(m, room)
-			if err != nil {
-				return nil, err
-			}
-			copy(larger.bytes(), b.bytes())
-			b = larger
-		}
-		end := min(room, read+chunkBytes/8)
-		if err := in.full(b[read:end].bytes(), "the words"); err != nil {
-			return nil, err
-		}
-		read = end
-	}
-	b.fromLittleEndian()
-	return b, nil
-}
-
-// trailer reads the checksum and compares.
-func (in *source) trailer() error {
-	want := in.sum.append(nil)
-	got := make([]byte, trailerBytes)
-	if err := in.full(got, "the checksum"); err != nil {
-		return err
-	}
-	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%w: checksum %x, want %x", ErrCorrupt, got, want)
-	}
-	return nil
-}
-
-// bytes views the words as memory, while nobody else knows of them.
-func (b bitArray) bytes() []byte {
-	return unsafe.Slice((*byte)(b.start()), len(b)*8)
-}
-
-// fromLittleEndian makes words of the little-endian bytes in their memory.
-func (b bitArray) fromLittleEndian() {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
-		return
-	}
-	raw := b.bytes()
-	for i := range b {
-		b[i].Store(binary.LittleEndian.Uint64(raw[i*8:]))
-	}
+	return s.filter(b), 0, nil
 }

@@ -63,7 +63,7 @@ for path in sys.argv[1:]:
 		if params.P == 0 {
 			rate = "0.0"
 		}
-		want += fmt.Sprint(params.M, params.K, params.N) + fmt.Sprintf(" %s %s %v %d", rate, p.f.Strategy(), p.f.scheme.hash.hash.name, p.f.scheme.hash.check())
+		want += fmt.Sprint(params.M, params.K, params.N) + fmt.Sprintf(" %s %s %v %d", rate, p.f.Strategy(), p.f.scheme.hash.def.name, p.f.scheme.hash.checkValue())
 		for _, pos := range setBits(p.f) {
 			want += fmt.Sprint(" ", pos)
 		}

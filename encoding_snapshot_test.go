@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/format"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -60,7 +62,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	for _, s := range []Strategy{DoubleHashing, Blocked2} {
 		snapshots, during, checked := 0, 0, 0
 		for range rounds {
-			f, err := NewWithParams(Params{M: 5 * chunkBytes * 8, K: 6}, WithStrategy(s))
+			f, err := NewWithParams(Params{M: 5 * format.ChunkBytes * 8, K: 6}, WithStrategy(s))
 			require.NoError(t, err)
 			b := &busy{f: f, keys: keys}
 			b.start()

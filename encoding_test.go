@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,7 +86,7 @@ func same(t testing.TB, want, got *BloomFilter) {
 func TestRoundTrip(t *testing.T) {
 	for name, p := range portables(t) {
 		data := marshal(t, p.f)
-		require.Len(t, data, p.f.scheme.headerBytes()+len(p.f.bits)*8+8, name)
+		require.Len(t, data, headerBytes(len(p.f.Strategy().Name())+len(p.f.scheme.hash.def.name))+len(p.f.bits)*8+8, name)
 
 		var written bytes.Buffer
 		n, err := p.f.WriteTo(&written)
@@ -143,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 // TestRoundTripOfManyChunks: sizes around the writer's chunk and the reader's
 // doubling.
 func TestRoundTripOfManyChunks(t *testing.T) {
-	const chunk = chunkBytes / 8
+	const chunk = format.ChunkBytes / 8
 	for _, words := range []uint64{1, 2, 63, 64, 65, 127, 128, 129, chunk - 9, chunk - 8, chunk - 7, chunk, chunk + 1, 2*chunk - 8, 2*chunk - 7, 5*chunk + 3} {
 		f, err := NewWithParams(Params{M: words*64 - 17, K: 3})
 		require.NoError(t, err)
@@ -258,15 +259,24 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return int(n), w.fails
 }
 
+// encodedBytes returns the size of the filter in a file.
+func encodedBytes(f *BloomFilter) uint64 {
+	h, err := f.scheme.portableHeader()
+	if err != nil {
+		panic(err)
+	}
+	return h.FileBytes(len(f.bits))
+}
+
 func TestWriterThatFails(t *testing.T) {
 	fails := errors.New("disk full")
-	large, err := NewWithParams(Params{M: 3*chunkBytes*8 - 5, K: 3})
+	large, err := NewWithParams(Params{M: 3*format.ChunkBytes*8 - 5, K: 3})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		f    *BloomFilter
 		step int64
 	}{{MustNew(100, 0.01), 1}, {large, 997}} {
-		size := int64(c.f.encodedBytes())
+		size := int64(encodedBytes(c.f))
 		for at := int64(0); at < size; at += c.step {
 			for _, want := range []error{fails, nil} {
 				n, err := c.f.WriteTo(&failingWriter{at, want})
@@ -292,7 +302,7 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 		len, cap int
 	}{new(atomic.Uint64), math.MaxInt32 / 8, math.MaxInt32 / 8}
 	f := BloomFilter{bits: *(*bitArray)(unsafe.Pointer(&largest)), scheme: MustNew(10, 0.1).scheme}
-	require.Greater(t, f.encodedBytes(), uint64(math.MaxInt32))
+	require.Greater(t, encodedBytes(&f), uint64(math.MaxInt32))
 	if math.MaxInt == math.MaxInt32 {
 		for _, encode := range []func([]byte) ([]byte, error){f.AppendBinary, f.AppendText} {
 			_, err := encode(nil)

@@ -1,6 +1,10 @@
 package bloom
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed3447c163/bloom/internal/format"
+)
 
 // Errors that callers match with errors.Is. The error that wraps one names the
 // value it objects to and what was expected.
@@ -17,7 +21,7 @@ var (
 	// ErrIncompatible means that two filters cannot be combined, because they
 	// put the same key's bits in different places, or that a filter cannot be
 	// read with the key, strategy or other options that the reader gave.
-	ErrIncompatible = errors.New("bloom: incompatible filters")
+	ErrIncompatible = format.ErrIncompatible
 
 	// ErrNotPortable means that a filter cannot be written, because the bytes
 	// would mean nothing to another process.
@@ -25,5 +29,5 @@ var (
 
 	// ErrCorrupt means that bytes are not a filter, or not all of one, or not as
 	// they were written.
-	ErrCorrupt = errors.New("bloom: corrupt data")
+	ErrCorrupt = format.ErrCorrupt
 )

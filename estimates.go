@@ -40,18 +40,18 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 // strategy of one's own with a Rate, that of EstimatedCount keys. It
 // passes the promised p when about n keys are in, and is 1 when every bit is set.
 func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
-	_, rate := f.tally()
+	_, rate := f.onesAndRate()
 	return rate
 }
 
-// tally looks at each word once, for the number of bits that are set and the rate
+// onesAndRate looks at each word once, for the number of bits that are set and the rate
 // that follows from them.
-func (f *BloomFilter) tally() (ones uint64, rate float64) {
+func (f *BloomFilter) onesAndRate() (ones uint64, rate float64) {
 	if z := f.kernel.groups(); z > 0 {
-		return blockedTally(f.bits, int(f.k)/z, z)
+		return blockedOnesAndRate(f.bits, int(f.k)/z, z)
 	}
 	if f.scheme.orNone().strategy.id() == idSplitBlock {
-		return splitTally(f.bits)
+		return splitOnesAndRate(f.bits)
 	}
 	if d := f.scheme.orNone().strategy.get(); d.Rate != nil {
 		ones = f.bits.count()
@@ -66,11 +66,11 @@ func (f *BloomFilter) tally() (ones uint64, rate float64) {
 	return ones, math.Pow(f.fill(ones), float64(f.k))
 }
 
-// blockedTally is the tally of a blocked filter. A key takes a block at random,
+// blockedOnesAndRate is the tally of a blocked filter. A key takes a block at random,
 // in each of z groups a word, and in the word g bits; the rate of a word
 // with x bits is (x/64)^g, that of a group the mean of its words', that of a block
 // the product of its groups'.
-func blockedTally(b bitArray, g, z int) (ones uint64, rate float64) {
+func blockedOnesAndRate(b bitArray, g, z int) (ones uint64, rate float64) {
 	var word [65]float64
 	for x := range word {
 		word[x] = math.Pow(float64(x)/64, float64(g))

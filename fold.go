@@ -3,8 +3,6 @@ package bloom
 import (
 	"fmt"
 	"slices"
-
-	"github.com/seed3447c163/bloom/internal/divide"
 )
 
 // Folding
@@ -65,7 +63,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if !(p > 0 && p < 1) {
 		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
 	}
-	ones, rate := f.tally()
+	ones, rate := f.onesAndRate()
 	count := f.countOf(ones)
 	collisions := s.hash.collisions(count)
 	if rate+collisions > p {
@@ -123,8 +121,8 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 	if p > 0 {
 		params.N = s.keysFor(params, s.params.N/factor)
 	}
-	made := &scheme{params: params, strategy: s.strategy, hash: s.hash, divisor: divide.New(params.M)}
-	if err := made.prepare(); err != nil {
+	small := new(scheme)
+	if err := small.set(params, s.strategy, s.hash); err != nil {
 		return nil, err
 	}
 	unit, err := s.strategy.foldUnit()
@@ -132,9 +130,9 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 		return nil, err
 	}
 	if unit == 1 {
-		return made.filter(foldBits(f.bits, factor, s.params.M)), nil
+		return small.filter(foldBits(f.bits, factor, s.params.M)), nil
 	}
-	return made.filter(foldBlocks(f.bits, int(factor), int(unit/64))), nil
+	return small.filter(foldBlocks(f.bits, int(factor), int(unit/64))), nil
 }
 
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is

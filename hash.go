@@ -108,12 +108,12 @@ var mapSeed = maphash.MakeSeed()
 // not an interface: a key that crosses an interface escapes to the heap, and with
 // it the caller's stack buffer.
 type hasher struct {
-	hash   *hashDefinition
+	def    *hashDefinition
 	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3, or of the strategy
 }
 
 func keyedHasher(key [16]byte) hasher {
-	return hasher{hash: &sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
+	return hasher{def: &sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
 }
 
 // key returns the secret key of sipHash.
@@ -123,19 +123,47 @@ func (h *hasher) key() (key [16]byte) {
 	return key
 }
 
+// fits returns an error if the strategy cannot go with the hash.
+func (h *hasher) fits(s Strategy) error {
+	switch {
+	case s.NeedsKey() && h.def != &noHash:
+		return fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, s)
+	case !s.NeedsKey() && h.def == &noHash:
+		return fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, s)
+	}
+	return nil
+}
+
+// keyCheckText is what a secret key is checked with. Its digest is public, so it
+// must never be of use as a key of a filter.
+const keyCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
+
+// checkValue stands for the seed or key where filters are compared or written: the
+// seed itself, or what a secret key makes of a constant.
+func (h *hasher) checkValue() uint64 {
+	switch h.def.id {
+	case idMapHash:
+		return maphash.String(mapSeed, keyCheckText)
+	case idSipHash:
+		check, _ := siphash.Hash128(h.k0, h.k1, []byte(keyCheckText))
+		return check
+	}
+	return h.k0
+}
+
 // sum returns the digest. For Murmur3, h1 is the first eight bytes of the
 // canonical one, little-endian, and h2 the rest.
 func (h *hasher) sum(key []byte) (h1, h2 uint64) {
-	switch h.hash.id {
+	switch h.def.id {
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
 		return h1, widen(h1)
 	case idSipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
 	case idOwnHash:
-		return h.hash.sum(unescaped(key))
+		return h.def.sum(unescaped(key))
 	case idOwnHash64:
-		h1 = h.hash.sum64(unescaped(key))
+		h1 = h.def.sum64(unescaped(key))
 		return h1, widen(h1)
 	}
 	return murmur3.SeedSum128(h.k0, h.k0, key)
@@ -156,7 +184,7 @@ func murmurSeed(seed uint64) uint64 {
 // collisions returns how likely a new key has the whole digest of one of n others,
 // in which case no strategy can tell them apart.
 func (h *hasher) collisions(n uint64) float64 {
-	if h.hash.bits == 64 {
+	if h.def.bits == 64 {
 		return float64(n) / (1 << 64)
 	}
 	return 0 // n/2^128

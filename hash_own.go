@@ -1,6 +1,10 @@
 package bloom
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom/internal/format"
+)
 
 // NewHash returns a hash of your own, for [WithHash]: sum returns the 128-bit digest
 // (h1, h2) of a key. Both halves must look random, and independent of each other: a
@@ -55,8 +59,8 @@ func (h Hash) validate() error {
 		return nil
 	case d.sum == nil && d.sum64 == nil:
 		return fmt.Errorf("%w: hash %q has no function", ErrInvalid, d.name)
-	case len(d.name) > maxName:
-		return fmt.Errorf("%w: hash name %.20q… has %d bytes, want at most %d", ErrInvalid, d.name, len(d.name), maxName)
+	case len(d.name) > format.MaxName:
+		return fmt.Errorf("%w: hash name %.20q… has %d bytes, want at most %d", ErrInvalid, d.name, len(d.name), format.MaxName)
 	case builtinHash(d.name) != nil:
 		return fmt.Errorf("%w: hash name %q is taken by this package", ErrInvalid, d.name)
 	}

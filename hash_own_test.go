@@ -169,7 +169,7 @@ func TestDigest64Vectors(t *testing.T) {
 }
 
 func (h Hash) sum(key []byte) (h1, h2 uint64) {
-	s := hasher{hash: h.def}
+	s := hasher{def: h.def}
 	return s.sum(key)
 }
 

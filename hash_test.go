@@ -116,7 +116,7 @@ func TestMapHashCollisionsAreInTheRate(t *testing.T) {
 	require.NoError(t, err)
 	o, err := newOptions([]Option{WithHash(MapHash)})
 	require.NoError(t, err)
-	h, err := o.hasher()
+	h, err := o.chooseHash()
 	require.NoError(t, err)
 	narrow, err := ParamsFor(n, p-h.collisions(n), DoubleHashing)
 	require.NoError(t, err)

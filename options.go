@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Option changes what New would choose by itself.
@@ -25,6 +26,11 @@ func newOptions(opts []Option) (options, error) {
 		return o, nil // which stays on the stack
 	}
 	return o.with(opts)
+}
+
+// readOptions returns what a reader knows or wants.
+func readOptions(opts []Option) (options, error) {
+	return options{maxBytes: math.MaxUint64}.with(opts)
 }
 
 func (o options) with(opts []Option) (options, error) {
@@ -91,6 +97,15 @@ func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
+// MaxBytes returns the limit that [WithMaxBytes] sets in these options, math.MaxUint64 if it
+// is not among them. It is for packages that make something larger of filters and hold all
+// of it to the limit.
+func MaxBytes(opts ...Option) uint64 {
+	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
+	o, _ := readOptions(opts)
+	return o.maxBytes
+}
+
 // checkSize holds m to WithMaxBytes.
 func (o *options) checkSize(m uint64) error {
 	if bytes := wordsFor(m) * 8; bytes > o.maxBytes {
@@ -99,35 +114,30 @@ func (o *options) checkSize(m uint64) error {
 	return nil
 }
 
-// hasher puts the options about hashing together, and refuses those that exclude
+// chooseHash puts the options about hashing together, and refuses those that exclude
 // each other.
-func (o *options) hasher() (hasher, error) {
+func (o *options) chooseHash() (hasher, error) {
+	def := o.hash
+	switch {
+	case def != nil:
+	case o.strategy.NeedsKey():
+		def = &noHash
+	default:
+		def = &murmur3Hash
+	}
 	switch {
 	case o.key != nil && o.seed != nil:
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
-	case o.hash != nil && o.key != nil:
-		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, o.hash.name)
-	case o.strategy.NeedsKey() && (o.hash != nil && o.hash != &noHash || o.key != nil):
-		return hasher{}, fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, o.strategy)
-	case o.hash == &noHash && !o.strategy.NeedsKey():
-		return hasher{}, fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, o.strategy)
-	case o.hash != nil && o.hash != &murmur3Hash && o.hash != &noHash && o.seed != nil:
-		return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, o.hash.name)
+	case o.key != nil && o.hash != nil:
+		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, def.name)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
+	case o.seed == nil:
+		return hasher{def: def}, nil
+	case def == &murmur3Hash:
+		return hasher{def: def, k0: murmurSeed(*o.seed)}, nil
+	case def == &noHash:
+		return hasher{def: def, k0: *o.seed}, nil
 	}
-	h := hasher{hash: &murmur3Hash}
-	if o.hash != nil {
-		h.hash = o.hash
-	}
-	if o.seed != nil {
-		h.k0 = murmurSeed(*o.seed)
-	}
-	if o.strategy.NeedsKey() {
-		h.hash = &noHash
-		if o.seed != nil {
-			h.k0 = *o.seed
-		}
-	}
-	return h, nil
+	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def.name)
 }

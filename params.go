@@ -162,12 +162,12 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
 // m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
-	params, _, err := size(n, p, s)
+	params, _, err := paramsFor(n, p, s)
 	return params, err
 }
 
-// size is ParamsFor, and says which of Blocked's strategies it has chosen.
-func size(n uint64, p float64, s Strategy) (Params, Strategy, error) {
+// paramsFor is ParamsFor, and says which of Blocked's strategies it has chosen.
+func paramsFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	params := Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
 		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)

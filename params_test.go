@@ -242,7 +242,7 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 // TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
 // independent positions.
 func TestRateOfBlockedItself(t *testing.T) {
-	params, resolved, err := size(1000, 1e-3, Blocked)
+	params, resolved, err := paramsFor(1000, 1e-3, Blocked)
 	require.NoError(t, err)
 	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
 	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))

@@ -20,9 +20,9 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
 	case !x.strategy.same(y.strategy):
 		return fmt.Errorf("%w: strategies %s and %s", ErrIncompatible, x.strategy.quoted(), y.strategy.quoted())
-	case !x.hash.hash.same(y.hash.hash):
-		return fmt.Errorf("%w: hashes %s and %s", ErrIncompatible, x.hash.hash.quoted(), y.hash.hash.quoted())
-	case x.hash.hash == &sipHash && x.hash != y.hash:
+	case !x.hash.def.same(y.hash.def):
+		return fmt.Errorf("%w: hashes %s and %s", ErrIncompatible, x.hash.def.quoted(), y.hash.def.quoted())
+	case x.hash.def == &sipHash && x.hash != y.hash:
 		return fmt.Errorf("%w: different secret keys", ErrIncompatible)
 	case x.hash.k0 != y.hash.k0:
 		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, x.hash.k0, y.hash.k0)

@@ -33,12 +33,12 @@ type Stats struct {
 // for Blocked. While keys are being added the numbers are those of some moment of the
 // call. BenchmarkStats.
 func (f *BloomFilter) Stats() Stats {
-	ones, rate := f.tally()
+	ones, rate := f.onesAndRate()
 	s := f.scheme.orNone()
 	return Stats{
 		N: s.params.N, P: s.params.P, M: s.params.M, K: s.params.K,
 		Strategy:  s.strategy.Name(),
-		Hash:      s.hash.hash.name,
+		Hash:      s.hash.def.name,
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,
@@ -77,7 +77,7 @@ func (f BloomFilter) LogValue() slog.Value {
 	s := f.scheme.orNone()
 	return slog.GroupValue(
 		slog.Uint64("n", s.params.N), slog.Float64("p", s.params.P), slog.Uint64("m", s.params.M), slog.Int("k", s.params.K),
-		slog.String("strategy", s.strategy.Name()), slog.String("hash", s.hash.hash.name),
+		slog.String("strategy", s.strategy.Name()), slog.String("hash", s.hash.def.name),
 		slog.Uint64("size_bytes", f.SizeBytes()),
 	)
 }

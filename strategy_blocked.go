@@ -67,19 +67,12 @@ func (id strategyID) groups() int {
 // blocked reports whether the strategy is Blocked or one of its four.
 func (s Strategy) blocked() bool { return s.id() == idBlocked || s.groups() > 0 }
 
-// resolve checks a strategy against parameters that were not made for it by New,
-// and finds out which of its four a Blocked was made with. collisions is what New
-// took off p for the hash.
-func (s Strategy) resolve(p Params, collisions float64) (Strategy, error) {
-	if err := s.validate(); err != nil || !s.blocked() {
-		return s, err
-	}
-	if s.id() == idBlocked {
-		if made, resolved, err := size(p.N, p.P-collisions, s); err == nil && made.M == p.M && made.K == p.K {
-			return resolved, nil
-		}
+// blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
+func blockedOf(p Params, h hasher) (Strategy, error) {
+	made, s, err := paramsFor(p.N, p.P-h.collisions(p.N), Strategy{&blocked})
+	if err != nil || made.M != p.M || made.K != p.K {
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
-			ErrInvalid, p.M, p.K, s, p.N, p.P)
+			ErrInvalid, p.M, p.K, blocked.name, p.N, p.P)
 	}
 	return s, nil
 }

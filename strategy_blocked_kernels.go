@@ -16,14 +16,14 @@ import (
 // filter and some are not, a branch would be a coin toss. The branches on k are the same
 // for every key. BenchmarkContains, BenchmarkAdd.
 //
-// There are no bounds checks: block returns a place at least blockBytes before the end,
+// There are no bounds checks: blockAt returns a place at least blockBytes before the end,
 // and what selects a word within the block is a shifted-out part of y that cannot exceed
 // its group.
 
-// block returns where a key's block begins. h1·blocks/2^64 is less than blocks, the
-// number of whole blocks in the filter: given and sized make m a multiple of blockBits,
+// blockAt returns where a key's block begins. h1·blocks/2^64 is less than blocks, the
+// number of whole blocks in the filter: its scheme makes m a multiple of blockBits,
 // and FilterOver and Read make the words as many as m says.
-func (f *BloomFilter) block(h1 uint64) unsafe.Pointer {
+func (f *BloomFilter) blockAt(h1 uint64) unsafe.Pointer {
 	return unsafe.Add(f.bits.start(), probe.Reduce(h1, f.units)*(blockBits/8))
 }
 
@@ -38,7 +38,7 @@ func flipLast(w *uint64, lack uint64) bool { return atomic.OrUint64(w, lack)&lac
 
 func blocked1Contains(f *BloomFilter, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
-	w := atomic.LoadUint64(wordAt(f.block(h1), y>>61))
+	w := atomic.LoadUint64(wordAt(f.blockAt(h1), y>>61))
 	k := f.k
 	m := w | probe.Bit(y)
 	if k > 1 {
@@ -61,7 +61,7 @@ func blocked1Contains(f *BloomFilter, h1, h2 uint64) bool {
 
 func blocked1Add(f *BloomFilter, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
-	a := wordAt(f.block(h1), y>>61)
+	a := wordAt(f.blockAt(h1), y>>61)
 	w := atomic.LoadUint64(a)
 	k := f.k
 	m := w | probe.Bit(y)
@@ -99,7 +99,7 @@ func blocked1More(m, y uint64, k int) uint64 {
 // Blocked2: k is even.
 
 func blocked2Contains(f *BloomFilter, h1, h2 uint64) bool {
-	y, p := h2^probe.Xor, f.block(h1)
+	y, p := h2^probe.Xor, f.blockAt(h1)
 	w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
 	m0, m1 := probe.Set2(w0, w1, y, y>>6)
 	if k := f.k; k > 2 {
@@ -115,7 +115,7 @@ func blocked2Contains(f *BloomFilter, h1, h2 uint64) bool {
 }
 
 func blocked2Add(f *BloomFilter, h1, h2 uint64) bool {
-	y, p := h2^probe.Xor, f.block(h1)
+	y, p := h2^probe.Xor, f.blockAt(h1)
 	a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
 	w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
 	m0, m1 := probe.Set2(w0, w1, y, y>>6)
@@ -148,7 +148,7 @@ func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 
 func blocked4Contains(f *BloomFilter, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
-	a0, a1, a2, a3 := blocked4Words(f.block(h1), y)
+	a0, a1, a2, a3 := blocked4Words(f.blockAt(h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
 	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
 	if k := f.k; k > 4 {
@@ -165,7 +165,7 @@ func blocked4Contains(f *BloomFilter, h1, h2 uint64) bool {
 
 func blocked4Add(f *BloomFilter, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
-	a0, a1, a2, a3 := blocked4Words(f.block(h1), y)
+	a0, a1, a2, a3 := blocked4Words(f.blockAt(h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
 	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
 	if k := f.k; k > 4 {
@@ -204,7 +204,7 @@ func flipFour(a0, a1, a2, a3 *uint64, lack0, lack1, lack2, lack3 uint64) bool {
 
 func blocked8Contains(f *BloomFilter, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, int(f.k)
-	b := (*block)(f.block(h1))
+	b := (*block)(f.blockAt(h1))
 	lack := uint64(0)
 	for t, r := 0, y; ; r = probe.Next(y, t) {
 		lack |= probe.Bit(r)&^b[0].Load() | probe.Bit(r>>6)&^b[1].Load() | probe.Bit(r>>12)&^b[2].Load() | probe.Bit(r>>18)&^b[3].Load() |
@@ -218,7 +218,7 @@ func blocked8Contains(f *BloomFilter, h1, h2 uint64) bool {
 
 func blocked8Add(f *BloomFilter, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, int(f.k)
-	b := (*block)(f.block(h1))
+	b := (*block)(f.blockAt(h1))
 	var mask [blockWords]uint64
 	for t, r := 0, y; k > 0; k -= 8 {
 		for j := range mask {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // A Definition says what [NewStrategy] makes: where a key's bits are, by exactly one of
@@ -138,8 +140,8 @@ func (s Strategy) validate() error {
 		return fmt.Errorf("%w: strategy %.40q %s", ErrInvalid, d.name, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case len(d.name) > maxName:
-		return wrong("has a name of %d bytes, want at most %d", len(d.name), maxName)
+	case len(d.name) > format.MaxName:
+		return wrong("has a name of %d bytes, want at most %d", len(d.name), format.MaxName)
 	case slices.ContainsFunc(builtins, func(b *definition) bool { return d.name == b.name }):
 		return wrong("has a name that is taken by this package")
 	case functions != 1:

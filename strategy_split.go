@@ -59,9 +59,9 @@ func splitIndex(h1, _ uint64, i int, m uint64) uint64 {
 	return probe.SplitBlock(h1, m/splitBits)*splitBits + probe.SplitBit(h1, i)
 }
 
-// splitTally counts the bits that are set and returns the rate that follows from them:
+// splitOnesAndRate counts the bits that are set and returns the rate that follows from them:
 // that of a block is the product of its lanes' shares of set bits.
-func splitTally(b bitArray) (ones uint64, rate float64) {
+func splitOnesAndRate(b bitArray) (ones uint64, rate float64) {
 	sum := 0.0
 	for i := 0; i < len(b); i += splitWords {
 		rate := 1.0

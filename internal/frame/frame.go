@@ -11,28 +11,21 @@ package frame
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // checksumBytes is the size of the frame's checksums, and of a filter's.
 const checksumBytes = 8
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// A checksum is CRC-32 and CRC-32C of the bytes so far.
-type checksum struct{ ieee, castagnoli uint32 }
-
-func (c *checksum) add(p []byte) {
-	c.ieee = crc32.Update(c.ieee, crc32.IEEETable, p)
-	c.castagnoli = crc32.Update(c.castagnoli, castagnoli, p)
-}
+// A checksum is that of a filter's format, but that neither goes over the other.
+type checksum struct{ format.Checksum }
 
 func (c checksum) append(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, c.ieee)
-	return binary.LittleEndian.AppendUint32(dst, c.castagnoli)
+	dst = binary.LittleEndian.AppendUint32(dst, c.IEEE)
+	return binary.LittleEndian.AppendUint32(dst, c.Castagnoli)
 }
 
 // A tail has the last bytes of a filter, which are its checksum.

@@ -3,11 +3,11 @@ package frame
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
@@ -32,7 +32,7 @@ func (r *Reader) Magic(magic string) error {
 	last := len(magic) - 1
 	switch {
 	case string(got) == magic:
-		r.sum.add(got)
+		r.sum.Add(got)
 		return nil
 	case string(got[:last]) == magic[:last]:
 		return fmt.Errorf("%w: the data has format version %d, want %d", bloom.ErrIncompatible, got[last], magic[last])
@@ -48,7 +48,7 @@ func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 		return err
 	}
 	end := len(numbers) * 8
-	r.sum.add(buf[:end])
+	r.sum.Add(buf[:end])
 	if got, want := buf[end:], r.sum.append(nil); !bytes.Equal(got, want) {
 		return fmt.Errorf("%w: %s has checksum %x, want %x", bloom.ErrCorrupt, what, got, want)
 	}
@@ -63,11 +63,11 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	f, err := bloom.Read((*source)(r), opts...)
 	switch {
 	case err == io.EOF:
-		return nil, truncated(what)
+		return nil, format.Truncated(what)
 	case err != nil:
 		return nil, fmt.Errorf("%w, in %s", err, what)
 	}
-	r.sum.add(r.tail.bytes[:])
+	r.sum.Add(r.tail.bytes[:])
 	return f, nil
 }
 
@@ -84,19 +84,7 @@ func (s *source) Read(p []byte) (int, error) {
 func (s *source) Remaining() uint64 { return remaining.Of(s.r) }
 
 func (r *Reader) full(p []byte, what string) error {
-	n, err := io.ReadFull(r.r, p)
-	switch {
-	case err == nil:
-		r.began = true
-		return nil
-	case err == io.EOF && !r.began && n == 0:
-		return err
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return truncated(what)
-	}
-	return fmt.Errorf("bloom: reading %s: %w", what, err)
-}
-
-func truncated(what string) error {
-	return fmt.Errorf("%w: it ends within %s: %w", bloom.ErrCorrupt, what, io.ErrUnexpectedEOF)
+	_, err := format.Full(r.r, p, what, !r.began)
+	r.began = r.began || err == nil
+	return err
 }

@@ -25,7 +25,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Magic writes the bytes by which a format is known.
 func (w *Writer) Magic(magic string) {
 	w.pending = append(w.pending, magic...)
-	w.sum.add([]byte(magic))
+	w.sum.Add([]byte(magic))
 }
 
 // Numbers writes numbers, little-endian, and the checksum of all that has been written. A
@@ -35,7 +35,7 @@ func (w *Writer) Numbers(numbers ...uint64) {
 	for _, x := range numbers {
 		w.pending = binary.LittleEndian.AppendUint64(w.pending, x)
 	}
-	w.sum.add(w.pending[start:])
+	w.sum.Add(w.pending[start:])
 	w.pending = w.sum.append(w.pending)
 }
 
@@ -45,7 +45,7 @@ func (w *Writer) Filter(f *bloom.BloomFilter) {
 		return
 	}
 	if _, w.err = f.WriteTo((*through)(w)); w.err == nil {
-		w.sum.add(w.tail.bytes[:])
+		w.sum.Add(w.tail.bytes[:])
 	}
 }
 

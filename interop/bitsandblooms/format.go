@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -43,7 +44,7 @@ import (
 // larger than WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [16]byte
-	if err := wire.Full(r, head[:], "the head", true); err != nil {
+	if _, err := format.Full(r, head[:], "the head", true); err != nil {
 		return nil, err
 	}
 	return readBitSet(r, binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), opts)
@@ -62,7 +63,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 		return nil, err
 	}
 	var head [8]byte
-	if err := wire.Full(r, head[:], "the head", false); err != nil {
+	if _, err := format.Full(r, head[:], "the head", false); err != nil {
 		return nil, err
 	}
 	// The length is m, or a little more: that tells the byte orders apart, as no m that

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -41,7 +42,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // than WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [headBytes]byte
-	if err := wire.Full(r, head[:], "the head", true); err != nil {
+	if _, err := format.Full(r, head[:], "the head", true); err != nil {
 		return nil, err
 	}
 	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])

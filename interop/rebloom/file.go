@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // A filter in a file. Redis has no format for it, so this is the project's own: for each chunk,
@@ -63,7 +63,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 // readChunk returns io.EOF if there is none. Memory is asked for as the bytes come.
 func readChunk(r io.Reader, data *bytes.Buffer) (c Chunk, err error) {
 	var head [chunkHead]byte
-	if err := wire.Full(r, head[:], "the head of a chunk", true); err != nil {
+	if _, err := format.Full(r, head[:], "the head of a chunk", true); err != nil {
 		return c, err
 	}
 	length := binary.LittleEndian.Uint64(head[8:])

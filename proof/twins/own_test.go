@@ -3,16 +3,16 @@ package twins
 // Hashes and strategies of a user's own, and what options may say.
 var ownTwins = []twin{
 	{name: "an own hash is left out of Add", tests: []string{"TestOwnHashIsTheHash"}, edits: []edit{{"bloom.go", `	case idOwnHash64:
-		h1 := f.scheme.hash.hash.sum64(unescaped(key))`, `	case idOwnHash64:
+		h1 := f.scheme.hash.def.sum64(unescaped(key))`, `	case idOwnHash64:
 		h1, _ := murmur3.SeedSum128(f.seed, f.seed, key)`, 2}}},
 	{name: "an own hash is not compared", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("hash.go", `d.name == other.name && d.serial == other.serial`, `true`)},
-	{name: "a file with another own hash is read", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("header.go", `want.hash != nil && want.hash.name == h.hash {`, `want.hash != nil && want.hash.own() {`)},
+	{name: "a file with another own hash is read", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("header.go", `o.hash != nil && o.hash.name == name {`, `o.hash != nil && o.hash.own() {`)},
 	{name: "what own functions get escapes", tests: []string{"TestNoAllocations"}, edits: one("escape.go", `	return unsafe.Slice((*E)(noescape(unsafe.Pointer(unsafe.SliceData(s)))), len(s))`, `	return s`)},
 	{name: "the stack moves while a pointer is hidden", tests: []string{"TestStackGrowsAtEachDepth"}, edits: one("escape.go", `	number := uintptr(p)
 `, `	number := uintptr(p)
 	_, _ = newBitArray(64)
 `)},
-	{name: "equal 64-bit digests are not part of the rate", tests: []string{"TestOwnHashRefused"}, edits: one("hash.go", `if h.hash.bits == 64 {`, `if h.hash == &mapHash {`)},
+	{name: "equal 64-bit digests are not part of the rate", tests: []string{"TestOwnHashRefused"}, edits: one("hash.go", `if h.def.bits == 64 {`, `if h.hash == &mapHash {`)},
 	{name: "Digest64 leaves the value as it is", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x, widen(x)`, `	return v, widen(x)`)},
 	{name: "a rotation for the second half", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x ^ x>>32`, `	return x<<32 | x>>32`)},
 	{name: "a nil option", tests: []string{"TestHashOptionsThatExcludeEachOther"}, edits: one("options.go", `		if opt == nil {

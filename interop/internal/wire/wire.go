@@ -3,32 +3,18 @@ package wire
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // chunkWords are read and written at a time.
 const chunkWords = 8192
-
-// Full fills p, which is part of what. It returns io.EOF itself if there is nothing
-// to read and first is true; an end anywhere else wraps [bloom.ErrCorrupt] and
-// io.ErrUnexpectedEOF.
-func Full(r io.Reader, p []byte, what string, first bool) error {
-	n, err := io.ReadFull(r, p)
-	switch {
-	case err == nil || err == io.EOF && first && n == 0:
-		return err
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: it ends within %s: %w", bloom.ErrCorrupt, what, io.ErrUnexpectedEOF)
-	}
-	return fmt.Errorf("bloom: reading %s: %w", what, err)
-}
 
 // Read reads the words of a filter with the given scheme, and no byte more. Memory
 // is asked for as the words arrive, at most three times as much and 64 KiB. What the
@@ -63,7 +49,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 		}
 		next := words[read:min(read+chunkWords, uint64(len(words)))]
 		chunk := unsafe.Slice((*byte)(unsafe.Pointer(&next[0])), len(next)*8)
-		if err := Full(r, chunk, "the bits", false); err != nil {
+		if _, err := format.Full(r, chunk, "the bits", false); err != nil {
 			return nil, err
 		}
 		if order == binary.BigEndian { // one instruction a word, where order itself would be a call

@@ -1,0 +1,33 @@
+// Package format has the bytes of a filter's file: a header, the words, two checksums.
+// docs/format.md describes them. What the header's fields mean is package bloom's to say.
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The errors of bytes, which package bloom documents.
+var (
+	ErrCorrupt      = errors.New("bloom: corrupt data")
+	ErrIncompatible = errors.New("bloom: incompatible filters")
+)
+
+// Full fills p, which is part of what. It returns io.EOF itself if there is nothing to read
+// and first is true; an end anywhere else wraps ErrCorrupt and io.ErrUnexpectedEOF.
+func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
+	n, err := io.ReadFull(r, p)
+	switch {
+	case err == nil || err == io.EOF && first:
+		return n, err
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return n, Truncated(what)
+	}
+	return n, fmt.Errorf("bloom: reading %s: %w", what, err)
+}
+
+// Truncated is the error for bytes that end within what.
+func Truncated(what string) error {
+	return fmt.Errorf("%w: it ends within %s: %w", ErrCorrupt, what, io.ErrUnexpectedEOF)
+}

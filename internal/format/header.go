@@ -1,0 +1,103 @@
+package format
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"strings"
+)
+
+const (
+	magic   = "\x89bloom\n"
+	version = 1
+	checkAt = 8  // where the header's checksum is
+	fixed   = 48 // what the header has before the names
+	unit    = 64 // so that words that are mapped into memory begin a cache line
+
+	// MaxName is how many bytes a name may have.
+	MaxName = math.MaxUint8
+	// MaxHeader is the size of the largest header.
+	MaxHeader = (fixed + 2*MaxName + unit - 1) / unit * unit
+)
+
+// A Header is what stands before the words.
+type Header struct {
+	M, N           uint64
+	K              int // up to 255
+	P              float64
+	Check          uint64 // the seed, or what stands for the secret key
+	Strategy, Hash string // names
+}
+
+// Bytes returns the size of the header.
+func (h *Header) Bytes() int { return headerBytes(len(h.Strategy) + len(h.Hash)) }
+
+func headerBytes(names int) int { return (fixed + names + unit - 1) / unit * unit }
+
+// Append appends the header.
+func (h *Header) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, magic...)
+	dst = append(dst, version)
+	dst = append(dst, 0, 0, 0, 0) // the checksum
+	dst = append(dst, byte(h.K), byte(len(h.Strategy)), byte(len(h.Hash)), 0)
+	dst = binary.LittleEndian.AppendUint64(dst, h.M)
+	dst = binary.LittleEndian.AppendUint64(dst, h.N)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(h.P))
+	dst = binary.LittleEndian.AppendUint64(dst, h.Check)
+	dst = append(dst, h.Strategy...)
+	dst = append(dst, h.Hash...)
+	dst = append(dst, make([]byte, h.Bytes()-(len(dst)-start))...)
+	SetSum(dst[start:])
+	return dst
+}
+
+// sum returns the checksum of a whole header. The field itself is not part of it, and not at
+// the header's end: a CRC over bytes and their own CRC is always the same number, and would
+// not tie the words to this header.
+func sum(header []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(header[:checkAt]), crc32.IEEETable, header[checkAt+4:])
+}
+
+// SetSum sets the checksum of a whole header.
+func SetSum(header []byte) { binary.LittleEndian.PutUint32(header[checkAt:], sum(header)) }
+
+// Header reads the header and checks that it is undamaged and of this version.
+func (in *Reader) Header() (Header, error) {
+	const what = "the header"
+	buf := make([]byte, unit, MaxHeader)
+	err := in.full(buf, what)
+	if begin := buf[:min(in.N, int64(len(magic)))]; in.N > 0 && !strings.HasPrefix(magic, string(begin)) {
+		return Header{}, fmt.Errorf("%w: it begins with %q, want %q", ErrCorrupt, begin, magic)
+	}
+	if err != nil {
+		return Header{}, err
+	}
+	strategyEnd := fixed + int(buf[13])
+	hashEnd := strategyEnd + int(buf[14])
+	buf = buf[:headerBytes(hashEnd-fixed)]
+	if err := in.full(buf[unit:], what); err != nil {
+		return Header{}, err
+	}
+	if got, want := sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); got != want {
+		return Header{}, fmt.Errorf("%w: the header has checksum %#08x, want %#08x", ErrCorrupt, got, want)
+	}
+	if got := buf[len(magic)]; got != version {
+		return Header{}, fmt.Errorf("%w: the data has format version %d, want %d", ErrIncompatible, got, version)
+	}
+	for i, b := range buf {
+		if (i == 15 || i >= hashEnd) && b != 0 {
+			return Header{}, fmt.Errorf("%w: byte %d of the header is %#x, want 0", ErrCorrupt, i, b)
+		}
+	}
+	return Header{
+		K:        int(buf[12]),
+		M:        binary.LittleEndian.Uint64(buf[16:]),
+		N:        binary.LittleEndian.Uint64(buf[24:]),
+		P:        math.Float64frombits(binary.LittleEndian.Uint64(buf[32:])),
+		Check:    binary.LittleEndian.Uint64(buf[40:]),
+		Strategy: string(buf[fixed:strategyEnd]),
+		Hash:     string(buf[strategyEnd:hashEnd]),
+	}, nil
+}
