@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,7 +33,7 @@ func faults(call func()) (fault bool) {
 // runs. Each call either does its work or panics with the text of a closed file. A
 // mapping that went away too early would end the test by a fault.
 func TestCloseWhileInUse(t *testing.T) {
-	rounds := times(20, 50, 2000)
+	rounds := effort.Times(20, 50, 2000)
 	var before, after atomic.Int64
 	path := filepath.Join(tempDir(t), "f")
 	keys := make([]string, 1000)
@@ -164,7 +165,7 @@ func TestCloseDoesNotWaitForSync(t *testing.T) {
 // A file is replaced while goroutines read it: none of them meets a closed one, and those
 // that nobody has any more go away, mapping and file.
 func TestReplacedWhileInUse(t *testing.T) {
-	swaps := times(50, 500, 20_000)
+	swaps := effort.Times(50, 500, 20_000)
 	dir := tempDir(t)
 	make_ := func(i int) *File {
 		f, err := Open(filepath.Join(dir, fmt.Sprint("f", i%3)), 1000, 0.01)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -176,7 +177,7 @@ func TestEveryTruncationAndHeaderBit(t *testing.T) {
 	path := filepath.Join(tempDir(t), "f")
 	truncations, flips := 0, 0
 	require.NoError(t, os.WriteFile(path, file, 0o666))
-	for length := len(file) - 1; length >= 0; length -= times(13, 1, 1) {
+	for length := len(file) - 1; length >= 0; length -= effort.Times(13, 1, 1) {
 		require.NoError(t, os.Truncate(path, int64(length)))
 		if _, err := OpenReadOnly(path); err == nil {
 			t.Fatalf("opened a file of %d bytes of %d", length, len(file))

@@ -14,23 +14,8 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/stretchr/testify/require"
 )
-
-// long asks for the counts that the documentation speaks of; the default ones find
-// the same faults, with less certainty.
-// times returns how often to try something.
-func times(short, normal, long_ int) int {
-	switch {
-	case *effort.Long:
-		return long_
-	case testing.Short() || lockstep.RaceDetector:
-		return short
-	}
-	return normal
-}
 
 // key returns the i-th of a sequence of different keys.
 func key(i uint64) []byte {

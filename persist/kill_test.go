@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,7 +51,7 @@ func childSave(args []string) error {
 // of the last Save that returned, or of the next: nothing else, and nothing
 // beside it but one leftover.
 func TestKilledWhileSaving(t *testing.T) {
-	kills := times(5, 25, 1000)
+	kills := effort.Times(5, 25, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(saveKeys, saveRate) // the last generation that is known
@@ -132,7 +133,7 @@ func childAdd(args []string) error {
 // A process that adds to a mapped file is killed at any moment, also while it
 // makes the file. No key is lost that it has acknowledged.
 func TestKilledWhileAdding(t *testing.T) {
-	kills := times(5, 25, 1000)
+	kills := effort.Times(5, 25, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0

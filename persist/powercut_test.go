@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -233,7 +234,7 @@ func cut(t *testing.T, before disk, steps []step, look func(dir string, done boo
 }
 
 func TestPowerCutWhileSaving(t *testing.T) {
-	older := bloom.MustNew(uint64(times(20_000, 50_000, 100_000)), 1e-6) // more than one write
+	older := bloom.MustNew(uint64(effort.Times(20_000, 50_000, 100_000)), 1e-6) // more than one write
 	older.AddString("old")
 	newer := older.Clone()
 	newer.AddString("new")
@@ -247,7 +248,7 @@ func TestPowerCutWhileSaving(t *testing.T) {
 		{"f": encoded.String(), "f" + unfinished: "left over"},
 	} {
 		// A second Save follows the first, as in a program that saves now and then.
-		for saves := 1; saves <= times(1, 2, 2); saves++ {
+		for saves := 1; saves <= effort.Times(1, 2, 2); saves++ {
 			rec := &recorder{}
 			for range saves {
 				require.NoError(t, save(rec, "f", newer)) // there is no file "f" here
@@ -312,7 +313,7 @@ func TestPowerCutWhileAdding(t *testing.T) {
 	before, after := add(0, synced), add(synced, keys)
 
 	rnd := rand.New(rand.NewPCG(7, 8))
-	cuts, kept := times(20, 100, 1000), 0
+	cuts, kept := effort.Times(20, 100, 1000), 0
 	for range cuts {
 		left := bytes.Clone(before)
 		for at := 0; at < len(left); at += sector {

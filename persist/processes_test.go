@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -62,7 +63,7 @@ func childRace(args []string) error {
 // Eight processes add the same keys to one file. No key has a second winner, and
 // none is without, apart from false positives.
 func TestProcessesHaveOneWinner(t *testing.T) {
-	keys := times(20_000, 100_000, 2_000_000)
+	keys := effort.Times(20_000, 100_000, 2_000_000)
 	dir := tempDir(t)
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
@@ -129,7 +130,7 @@ func childMake(args []string) error {
 // Eight processes open a new path at the same time: they have the same file, so the
 // keys of all of them are in it.
 func TestCreationRace(t *testing.T) {
-	rounds := times(5, 50, 1000)
+	rounds := effort.Times(5, 50, 1000)
 	dir := tempDir(t)
 	var processes []*process
 	for i := range racers {
@@ -172,7 +173,7 @@ func TestCreationRace(t *testing.T) {
 func TestCreationRaceOfDifferentFilters(t *testing.T) {
 	dir := tempDir(t)
 	refused := 0
-	for round := range times(20, 100, 1000) {
+	for round := range effort.Times(20, 100, 1000) {
 		path := filepath.Join(dir, fmt.Sprint("f", round))
 		errs := make(chan error, racers)
 		for i := range racers {

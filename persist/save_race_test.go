@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -102,7 +103,7 @@ func TestSaveRacesOpen(t *testing.T) {
 			return <-begun, open
 		},
 	}
-	rounds := times(10, 20, 1000)
+	rounds := effort.Times(10, 20, 1000)
 	for name, race := range races {
 		t.Run(name, func(t *testing.T) {
 			byOpen := 0

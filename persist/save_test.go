@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
@@ -205,7 +206,7 @@ func TestConcurrentSaves(t *testing.T) {
 	path := filepath.Join(tempDir(t), "f")
 	filters := []*bloom.BloomFilter{filterWith("a"), filterWith("b"), filterWith("c"), filterWith("d")}
 	require.NoError(t, Save(path, filters[0]))
-	saves := times(10, 50, 500)
+	saves := effort.Times(10, 50, 500)
 	var wg sync.WaitGroup
 	for _, f := range filters {
 		wg.Go(func() {
