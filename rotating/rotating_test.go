@@ -3,11 +3,8 @@ package rotating
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"math"
-	"math/rand/v2"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,11 +15,16 @@ import (
 // A clock goes only when it is told to. It is safe for concurrent use.
 type clock struct{ ns atomic.Int64 }
 
-func (c *clock) now() time.Time          { return time.Unix(1_700_000_000, c.ns.Load()) }
-func (c *clock) sleep(d time.Duration)   { c.ns.Add(int64(d)) }
-func (c *clock) elapsed() time.Duration  { return time.Duration(c.ns.Load()) }
-func (c *clock) until(at time.Duration)  { c.ns.Store(int64(at)) }
-func (c *clock) option() Option          { return WithClock(c.now) }
+func (c *clock) now() time.Time { return time.Unix(1_700_000_000, c.ns.Load()) }
+
+func (c *clock) sleep(d time.Duration) { c.ns.Add(int64(d)) }
+
+func (c *clock) elapsed() time.Duration { return time.Duration(c.ns.Load()) }
+
+func (c *clock) until(at time.Duration) { c.ns.Store(int64(at)) }
+
+func (c *clock) option() Option { return WithClock(c.now) }
+
 func bloomOpts(o ...bloom.Option) Option { return WithBloom(o...) }
 
 func must(n uint64, p float64, window time.Duration, generations int, opts ...Option) *Filter {
@@ -164,49 +166,6 @@ func TestMemoryIsBoundedAndReused(t *testing.T) {
 	}
 }
 
-func TestBatches(t *testing.T) {
-	var c clock
-	one := must(300, 0.01, time.Hour, 3, c.option())
-	many := must(300, 0.01, time.Hour, 3, c.option())
-	random := rand.New(rand.NewPCG(2, 2))
-	for range 60 {
-		c.sleep(time.Duration(random.Int64N(int64(20 * time.Minute))))
-		keys, texts := [][]byte{}, []string{}
-		for range random.IntN(200) {
-			var b [16]byte
-			k := key(&b, random.Uint64N(3000))
-			keys, texts = append(keys, k), append(texts, string(k))
-		}
-		want, got, count := make([]bool, len(keys)), make([]bool, len(keys)), 0
-		for i, k := range keys {
-			if want[i] = one.Add(k); want[i] {
-				count++
-			}
-		}
-		half := len(keys) / 2
-		n := many.AddMany(keys[:half], got[:half]) + many.AddManyStrings(texts[half:], got[half:])
-		for i := range keys {
-			if got[i] != want[i] || n != count {
-				t.Fatalf("AddMany: key %d of %d: %v, want %v; %d new, want %d", i, len(keys), got[i], want[i], n, count)
-			}
-		}
-		count = 0
-		for i := range keys {
-			keys[i][0]++
-			texts[i] = string(keys[i])
-			if want[i] = one.Contains(keys[i]); want[i] {
-				count++
-			}
-		}
-		n = many.ContainsMany(keys[:half], got[:half]) + many.ContainsManyStrings(texts[half:], got[half:])
-		for i := range keys {
-			if got[i] != want[i] || n != count {
-				t.Fatalf("ContainsMany: key %d of %d: %v, want %v; %d found, want %d", i, len(keys), got[i], want[i], n, count)
-			}
-		}
-	}
-}
-
 func TestAccessors(t *testing.T) {
 	var c clock
 	f := must(70, 0.021, time.Hour, 7, c.option(), bloomOpts(bloom.WithSeed(77)))
@@ -262,37 +221,6 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-func TestBadParameters(t *testing.T) {
-	for _, c := range []struct {
-		n           uint64
-		p           float64
-		window      time.Duration
-		generations int
-		opts        []Option
-		want        error
-		text        string
-	}{
-		{1, 0.1, 0, 1, nil, bloom.ErrInvalid, "window = 0s"},
-		{1, 0.1, -1, 1, nil, bloom.ErrInvalid, "window = -1ns"},
-		{1, 0.1, time.Hour, 0, nil, bloom.ErrInvalid, "generations = 0"},
-		{1, 0.1, time.Hour, 1001, nil, bloom.ErrInvalid, "generations = 1001"},
-		{1, 0.1, 9, 10, nil, bloom.ErrInvalid, "window = 9ns"},
-		{1, 0, time.Hour, 1, nil, bloom.ErrInvalid, "p = 0"},
-		{1, 1, time.Hour, 1, nil, bloom.ErrInvalid, "p = 1"},
-		{1, math.NaN(), time.Hour, 1, nil, bloom.ErrInvalid, "p = NaN"},
-		{1, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithStrategy(bloom.SeededHashing))}, bloom.ErrInvalid, "seeded-hashing"},
-		{1, 0.1, time.Hour, 1, []Option{nil}, bloom.ErrInvalid, "option 1 of 1 is nil"},
-		{1 << 50, 0.1, time.Hour, 1, nil, bloom.ErrTooLarge, "bytes"},
-		{1, 1e-300, time.Hour, 1, nil, bloom.ErrInvalid, "p = "},
-		{1000, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithMaxBytes(1000))}, bloom.ErrTooLarge, "want at most 1000"},
-	} {
-		f, err := New(c.n, c.p, c.window, c.generations, c.opts...)
-		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
-			t.Errorf("New(%d, %v, %v, %d): %v, %v; want %v with %q", c.n, c.p, c.window, c.generations, f, err, c.want, c.text)
-		}
-	}
-}
-
 // TestForNoKeys: a filter that is planned for no keys takes all the same.
 func TestForNoKeys(t *testing.T) {
 	var c clock
@@ -306,36 +234,6 @@ func TestForNoKeys(t *testing.T) {
 	g, err := Read(bytes.NewReader(written(t, f)), c.option())
 	if err != nil || g.String() != f.String() {
 		t.Errorf("read: %v, %v; want %v", g, err, f)
-	}
-}
-
-// TestMaxBytes: a filter takes no more than it may, however many keys come.
-func TestMaxBytes(t *testing.T) {
-	var c clock
-	all := 13 * must(30, 0.01, time.Hour, 3).SizeBytes() // four for each generation, and a clean one
-	limit := func(bytes uint64) Option { return bloomOpts(bloom.WithMaxBytes(bytes)) }
-	if f, err := New(30, 0.01, time.Hour, 3, limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
-		t.Errorf("with a byte too few: %v, %v", f, err)
-	}
-	f := must(30, 0.01, time.Hour, 3, c.option(), limit(all))
-	var b [16]byte
-	most := uint64(0)
-	for i := range uint64(20_000) {
-		f.Renew(key(&b, i))
-		if i%300 == 0 {
-			c.sleep(f.time.length)
-		}
-		most = max(most, f.SizeBytes())
-	}
-	if most > all || most < all*3/4 {
-		t.Errorf("%d bytes at most, want no more than %d and not much less", most, all)
-	}
-	data := written(t, f)
-	if f, err := Read(bytes.NewReader(data), c.option(), limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
-		t.Errorf("read with a byte too few: %v, %v", f, err)
-	}
-	if _, err := Read(bytes.NewReader(data), c.option(), limit(all)); err != nil {
-		t.Errorf("read with enough: %v", err)
 	}
 }
 
