@@ -21,7 +21,8 @@ type (
 
 // prefetchWords is the size from which it pays to ask for lines beforehand: smaller
 // filters are in the cache of one core. Lookups by DoubleHashing wait for several lines at
-// once anyway, and gain from doubleWords on. BenchmarkBatch.
+// once anyway, and gain from doubleWords on, and own strategies have to find their bits
+// twice. BenchmarkBatch, BenchmarkOwnStrategy.
 const (
 	prefetchWords = 1 << 20 / 8
 	doubleWords   = 4 << 20 / 8
@@ -114,6 +115,14 @@ func (f *BloomFilter) batches(write bool) bool {
 	case (f.kernel == idDoubleHashing || f.kernel == kernelDoubleStraight) && !write:
 		return len(f.bits) > doubleWords
 	}
+	return f.prefetches()
+}
+
+// prefetches reports whether it pays to ask for lines beforehand.
+func (f *BloomFilter) prefetches() bool {
+	if f.kernel <= idOwnIndex {
+		return len(f.bits) > doubleWords
+	}
 	return len(f.bits) >= prefetchWords
 }
 
@@ -134,7 +143,7 @@ func ahead[K []byte | string](f *BloomFilter, keys []K, d *digests, write bool) 
 			d[i].h1, d[i].h2 = f.scheme.hash.sum(viewBytes(&keys[i]))
 		}
 	}
-	if len(f.bits) >= prefetchWords {
+	if f.prefetches() {
 		f.prefetch(d[:len(keys)], write)
 	}
 }
@@ -246,12 +255,11 @@ func (f *BloomFilter) linesOf(d digest128, write bool, at *[prefetch.Most]uint64
 		if int(f.k) > prefetch.Most {
 			return 0
 		}
-		f.scheme.own.positions(unescaped(probes), d.h1, d.h2)
-		for i, pos := range probes {
+		for i, pos := range f.scheme.findPositions(at[:], d.h1, d.h2) {
 			if pos >= f.units { // the kernel says so
 				return 0
 			}
-			probes[i] = pos / 64 * 8
+			at[i] = pos / 64 * 8
 		}
 	case idOwnMasks:
 		var masks [maxMasks]Mask

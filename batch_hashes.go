@@ -57,7 +57,7 @@ func (d *digestGroups) take(f *BloomFilter, all [][2]uint64, first int, write bo
 	for i := range group {
 		group[i] = digest128{all[first+i][0], all[first+i][1]}
 	}
-	if len(f.bits) >= prefetchWords {
+	if f.prefetches() {
 		f.prefetch(group, write)
 	}
 }

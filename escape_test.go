@@ -27,14 +27,6 @@ func deep(n int) int {
 // TestStackGrowsInTheCall: own functions write to the right place, and their keys are the
 // right ones, when the stack on which these are moves during the call.
 func TestStackGrowsInTheCall(t *testing.T) {
-	positions := NewStrategy("positions", Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) {
-			moves()
-			for i := range dst {
-				dst[i] = uint64(i)*3 + 1
-			}
-		}, nil
-	}})
 	keyPositions := NewStrategy("key", Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
 		return func(dst []uint64, key []byte) {
 			moves()
@@ -55,19 +47,12 @@ func TestStackGrowsInTheCall(t *testing.T) {
 	}
 	hash := NewHash("deep", func(key []byte) (h1, h2 uint64) { moves(); return uint64(key[0]), uint64(key[1]) })
 	hash64 := NewHash64("deep64", func(key []byte) uint64 { moves(); return uint64(key[1]) })
-	identity := Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) {
-			for i := range dst {
-				dst[i] = h1%2 + uint64(i)*3 + 1
-			}
-		}, nil
-	}}
+	identity := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1%2 + uint64(i)*3 + 1 })
 	for _, c := range []struct {
 		k    int
 		opts []Option
 		at   uint64
 	}{
-		{3, []Option{WithStrategy(positions)}, 0}, {60, []Option{WithStrategy(positions)}, 0},
 		{3, []Option{WithStrategy(keyPositions)}, 0}, {60, []Option{WithStrategy(keyPositions)}, 0},
 		{3, []Option{WithStrategy(masks(3))}, 0}, {16, []Option{WithStrategy(masks(16))}, 0},
 		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash)}, 'x' % 2},
@@ -111,12 +96,7 @@ func TestStackGrowsInTheCall(t *testing.T) {
 
 // TestStackGrowsAtEachDepth: the same wherever in an operation the stack is at its end.
 func TestStackGrowsAtEachDepth(t *testing.T) {
-	identity := func(dst []uint64, h1, h2 uint64) {
-		for i := range dst {
-			dst[i] = h1 + uint64(i)
-		}
-	}
-	positions := Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) { return identity, nil }}
+	positions := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })
 	masks := func(words int) Definition {
 		return Definition{Words: words, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
 			return func(dst []Mask, h1, h2 uint64) {
@@ -127,7 +107,11 @@ func TestStackGrowsAtEachDepth(t *testing.T) {
 		}}
 	}
 	keyPositions := Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
-		return func(dst []uint64, key []byte) { identity(dst, uint64(key[0]), 0) }, nil
+		return func(dst []uint64, key []byte) {
+			for i := range dst {
+				dst[i] = uint64(key[0]) + uint64(i)
+			}
+		}, nil
 	}}
 	hash := WithHash(NewHash("first", func(key []byte) (h1, h2 uint64) { return uint64(key[0]), 0 }))
 	hash64 := WithHash(NewHash64("first64", func(key []byte) uint64 { return uint64(key[0]) }))

@@ -101,11 +101,10 @@ func ExampleParamsFor() {
 func ExampleNewStrategy() {
 	// The textbook's double hashing, as other systems use it: h1 + i·h2 mod m.
 	textbook := bloom.NewStrategy("textbook", bloom.Definition{
-		Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-			return func(dst []uint64, h1, h2 uint64) {
-				for i := range dst {
-					dst[i] = (h1 + uint64(i)*h2) % m
-				}
+		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+				x := h1 + uint64(i)*h2
+				return x % m, (x + h2) % m, (x + 2*h2) % m, (x + 3*h2) % m
 			}, nil
 		},
 	})

@@ -55,3 +55,12 @@ func canHave(s Strategy, m uint64, k int) bool {
 
 // addressOf returns where in memory the first word is.
 func addressOf(b bitArray) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
+
+// eachPosition is a definition by the function of one position.
+func eachPosition(at func(h1, h2 uint64, i, k int) uint64) Definition {
+	return Definition{Positions: func(_ uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			return at(h1, h2, i, k), at(h1, h2, i+1, k), at(h1, h2, i+2, k), at(h1, h2, i+3, k)
+		}, nil
+	}}
+}

@@ -49,8 +49,10 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	}
 	switch s.strategy.id() {
 	case idOwnPositions:
-		dst, positions := s.room(dst)
-		s.own.positions(unescaped(positions), h1, h2)
+		for i := 0; i < s.params.K; i += 4 {
+			p0, p1, p2, p3 := s.own.positions(h1, h2, i)
+			dst = append(dst, []uint64{p0, p1, p2, p3}[:min(4, s.params.K-i)]...)
+		}
 		return s.inside(dst, len(dst)-s.params.K)
 	case idOwnMasks:
 		var buf [maxMasks]Mask

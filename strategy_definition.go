@@ -24,10 +24,11 @@ import (
 // key: they may be on a stack, see [NewHash]. A bit at m or beyond makes the call panic
 // that met it.
 type Definition struct {
-	// Positions finds all positions of a key at once, from its digest: the function that
-	// it returns sets the k elements of dst. Positions may be equal. The order is that in
-	// which lookups stop. A lookup takes about 1.5 times that of a strategy of this package.
-	Positions func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error)
+	// Positions finds a key's positions from its digest, four at a time: the function that
+	// it returns returns the positions i, i+1, i+2 and i+3, for i = 0, 4, 8 and so on below
+	// k. What it returns for a position from the k-th on is not looked at. Positions
+	// may be equal. Lookups stop after four, if one of those bits lacks.
+	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error)
 
 	// Masks finds a key's bits as words of the filter and the bits in them, for strategies
 	// that have several in one word: the function that it returns sets the Words elements

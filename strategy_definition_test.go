@@ -9,8 +9,8 @@ import (
 )
 
 func TestOwnStrategyRules(t *testing.T) {
-	positions := func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) { clear(dst) }, nil
+	positions := func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) { return 0, 0, 0, 0 }, nil
 	}
 	masks := func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
 		return func(dst []Mask, h1, h2 uint64) { clear(dst) }, nil
@@ -33,8 +33,8 @@ func TestOwnStrategyRules(t *testing.T) {
 		`m = 96 and k = 8 with strategy "x", want multiples of 1 and 3`:  {Positions: positions, KUnit: 3},
 		`k = 8 bits a key, want 1 to 7`:                                  {Positions: positions, MaxK: 7},
 		`k = 8 bits a key with strategy "x", want 7`:                     {Positions: positions, K: 7},
-		`m = 96 and k = 8 with strategy "x": odd`:                        {Positions: func(uint64, int) (func([]uint64, uint64, uint64), error) { return nil, odd }},
-		`strategy "x" prepared no function for m = 96 and k = 8`:         {Positions: func(uint64, int) (func([]uint64, uint64, uint64), error) { return nil, nil }},
+		`m = 96 and k = 8 with strategy "x": odd`:                        {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, odd }},
+		`strategy "x" prepared no function for m = 96 and k = 8`:         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, nil }},
 	} {
 		f, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", d)))
 		require.ErrorIs(t, err, ErrInvalid, text)

@@ -4,41 +4,68 @@ import "fmt"
 
 // ownFunctions are those that an own strategy has prepared for a scheme, at most one.
 type ownFunctions struct {
-	positions    func(dst []uint64, h1, h2 uint64)
+	positions    func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64)
 	masks        func(dst []Mask, h1, h2 uint64)
 	keyPositions func(dst []uint64, key []byte)
 }
 
 // How the kernels are written
 //
-// A key's positions are found into an array on the stack, which takes time to clear: so
-// there is a small one for most filters, and a large one. BenchmarkOwnStrategy.
+// Bits are found into an array on the stack, which takes time to clear: so there is a small
+// one for most filters, and a large one. Lookups by positions need none.
+// BenchmarkOwnStrategy.
 
 const (
 	fewPositions = 16 // enough for p = 1e-4
 	fewMasks     = 4
+	roomForK     = (maxOwnK + 3) / 4 * 4
 )
 
 func (f *BloomFilter) addPositions(h1, h2 uint64) bool {
 	if f.k <= fewPositions {
 		var buf [fewPositions]uint64
-		f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
-		return f.addAll(buf[:f.k])
+		return f.addAll(f.scheme.findPositions(buf[:], h1, h2))
 	}
-	var buf [maxOwnK]uint64
-	f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
-	return f.addAll(buf[:f.k])
+	var buf [roomForK]uint64
+	return f.addAll(f.scheme.findPositions(buf[:], h1, h2))
 }
 
-func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
-	if f.k <= fewPositions {
-		var buf [fewPositions]uint64
-		f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
-		return f.containsAll(buf[:f.k])
+// findPositions returns all positions, in dst, which has room for a multiple of four.
+func (s *scheme) findPositions(dst []uint64, h1, h2 uint64) []uint64 {
+	find, k := s.own.positions, s.params.K
+	for i := 0; i < k; i += 4 {
+		four := dst[i:][:4]
+		four[0], four[1], four[2], four[3] = find(h1, h2, i)
 	}
-	var buf [maxOwnK]uint64
-	f.scheme.own.positions(unescaped(buf[:f.k]), h1, h2)
-	return f.containsAll(buf[:f.k])
+	return dst[:k]
+}
+
+// containsPositions looks at four bits at a time, as doubleContains does.
+func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
+	find, m, k := f.scheme.own.positions, f.units, int(f.k)
+	for i := 0; ; i += 4 {
+		p0, p1, p2, p3 := find(h1, h2, i)
+		left := k - i
+		switch left { // nothing is known of positions from the k-th on
+		case 1:
+			p1 = p0
+			fallthrough
+		case 2:
+			p2 = p0
+			fallthrough
+		case 3:
+			p3 = p0
+		}
+		if most := max(p0, p1, p2, p3); most >= m {
+			f.scheme.beyond(most)
+		}
+		if f.lackAt(p0)|f.lackAt(p1)|f.lackAt(p2)|f.lackAt(p3) != 0 {
+			return false
+		}
+		if left <= 4 {
+			return true
+		}
+	}
 }
 
 func (f *BloomFilter) addKeyPositions(key []byte) bool {

@@ -15,13 +15,21 @@ import (
 // Three strategies of this package as a user would write them. Their bits are the same.
 var (
 	ownDouble = NewStrategy("own-double", Definition{
-		Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-			return func(dst []uint64, h1, h2 uint64) {
+		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+			const a = 0xd1342543de82ef95
+			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
 				x, y := h1, h2^0x9e3779b97f4a7c15
-				for i := range dst {
-					dst[i], _ = bits.Mul64(x, m)
-					x = x*0xd1342543de82ef95 + y
+				for range i {
+					x = x*a + y
 				}
+				p0, _ = bits.Mul64(x, m)
+				x = x*a + y
+				p1, _ = bits.Mul64(x, m)
+				x = x*a + y
+				p2, _ = bits.Mul64(x, m)
+				x = x*a + y
+				p3, _ = bits.Mul64(x, m)
+				return p0, p1, p2, p3
 			}, nil
 		},
 	})
@@ -124,26 +132,29 @@ func TestOwnStrategiesAreTheBuiltinOnes(t *testing.T) {
 }
 
 func TestOwnStrategyOutsidePanics(t *testing.T) {
-	at := func(pos uint64, first bool) Strategy {
-		return NewStrategy("over", Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-			return func(dst []uint64, h1, h2 uint64) {
-				clear(dst)
-				if first {
-					dst[0] = pos
-				} else {
-					dst[len(dst)-1] = pos
+	for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 16, 17, 64} {
+		for _, outside := range []int{0, k - 1, k} { // from the k-th on they do not count
+			s := NewStrategy("over", eachPosition(func(_, _ uint64, i, _ int) uint64 {
+				if i == outside || i >= k {
+					return 100
 				}
-			}, nil
-		}})
-	}
-	for i, k := range []int{1, 4, 5, 7, 16, 17, 64, 1, 4, 5, 7, 16, 17, 64} {
-		f := must(NewWithParams(Params{M: 100, K: k}, WithStrategy(at(100, i < 7))))
-		text := `bloom: strategy "over" returned position 100, want less than m = 100`
-		require.PanicsWithValue(t, text, func() { f.AddString("x") })
-		f.bits.set(0)
-		require.PanicsWithValue(t, text, func() { f.ContainsString("x") })
-		require.PanicsWithValue(t, text, func() { f.AddManyStrings([]string{"x"}, nil) })
-		require.PanicsWithValue(t, text, func() { f.Scheme().AppendPositions(nil, nil) })
+				return 0
+			}))
+			f := must(NewWithParams(Params{M: 100, K: k}, WithStrategy(s)))
+			calls := []func(){
+				func() { f.AddString("x") },
+				func() { f.bits.set(0); require.True(t, f.ContainsString("x")) },
+				func() { f.AddManyStrings([]string{"x"}, nil) },
+				func() { f.Scheme().AppendPositions(nil, nil) },
+			}
+			for _, call := range calls {
+				if outside == k {
+					require.NotPanics(t, call)
+				} else {
+					require.PanicsWithValue(t, `bloom: strategy "over" returned position 100, want less than m = 100`, call)
+				}
+			}
+		}
 	}
 	masks := NewStrategy("over", Definition{Words: 1, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
 		return func(dst []Mask, h1, h2 uint64) { dst[0] = Mask{m / 64, 1} }, nil

@@ -42,29 +42,30 @@ func mix(x uint64) uint64 {
 
 var good64 = bloom.NewHash64("good", func(key []byte) uint64 { return murmur3.Sum64(key) })
 
-// positions makes a strategy of a function without preparation.
-func positions(d bloom.Definition, find func(dst []uint64, h1, h2, m uint64)) bloom.Strategy {
-	d.Positions = func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) { find(dst, h1, h2, m) }, nil
+// positions makes a strategy of a function of one position.
+func positions(d bloom.Definition, at func(h1, h2 uint64, i int, m uint64, k int) uint64) bloom.Strategy {
+	d.Positions = func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			return at(h1, h2, i, m, k), at(h1, h2, i+1, m, k), at(h1, h2, i+2, m, k), at(h1, h2, i+3, m, k)
+		}, nil
 	}
 	return bloom.NewStrategy("broken", d)
 }
 
-func good(dst []uint64, h1, h2, m uint64) {
-	for i := range dst {
-		dst[i], _ = bits.Mul64(h1, m)
+func good(h1, h2 uint64, i int, m uint64, _ int) uint64 {
+	for range i {
 		h1 = h1*0xd1342543de82ef95 + h2 | 1
 	}
+	pos, _ := bits.Mul64(h1, m)
+	return pos
 }
 
 // blocked puts a key's bits into a block of 512, as block and y say.
 func blocked(of func(h1, h2 uint64) (block, y uint64)) bloom.Strategy {
-	return positions(bloom.Definition{Unit: 512, Rate: bloom.Blocked8.FalsePositiveRate, KUnit: 8, MaxK: 8}, func(dst []uint64, h1, h2, m uint64) {
+	return positions(bloom.Definition{Unit: 512, Rate: bloom.Blocked8.FalsePositiveRate, KUnit: 8, MaxK: 8}, func(h1, h2 uint64, i int, m uint64, _ int) uint64 {
 		block, y := of(h1, h2)
 		block, _ = bits.Mul64(block, m/512)
-		for i := range dst {
-			dst[i] = block*512 + uint64(i)*64 + y>>(6*i)&63
-		}
+		return block*512 + uint64(i)%8*64 + y>>(6*i)&63
 	})
 }
 
@@ -75,42 +76,37 @@ func TestBrokenStrategies(t *testing.T) {
 	scratch := make([]atomic.Uint64, 64)
 	require.NoError(t, TestStrategy(blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h2 }), Point{1000, 0.03}, Point{20_000, 0.03}), "the block is not what is broken")
 	for text, s := range map[string]bloom.Strategy{
-		"bits: n = 10, p = 0.1: panic: bloom: strategy \"broken\" returned position": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) {
-			good(dst, h1, h2, m)
-			if h1%256 == 0 {
-				dst[0] = m
+		"bits: n = 10, p = 0.1: panic: bloom: strategy \"broken\" returned position": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
+			if i == 0 && h1%256 == 0 {
+				return m
 			}
+			return good(h1, h2, i, m, k)
 		}),
-		"bits: n = 10": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // not pure
-			good(dst, h1+calls.Add(1)%2, h2, m)
+		"bits: n = 10": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // not pure
+			return good(h1+calls.Add(1)%3, h2, i, m, k)
 		}),
-		"and then [": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // one scratch for all
-			good(dst, h1, h2, m)
-			for i, pos := range dst { // atomically, as the race detector would find it first
-				scratch[i].Store(pos)
-			}
-			runtime.Gosched() // another call comes in between, as it may at any time
-			for i := range dst {
-				dst[i] = scratch[i].Load()
-			}
+		"and then [": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one scratch for all
+			scratch[i].Store(good(h1, h2, i, m, k)) // atomically, as the race detector would find it first
+			runtime.Gosched()                       // another call comes in between, as it may at any time
+			return scratch[i].Load()
 		}),
-		"allocates": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) {
-			more := make([]uint64, len(dst)+int(h1>>63))
-			good(more[:len(dst)], h1, h2, m)
-			copy(dst, more)
+		"allocates": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
+			more := make([]uint64, 1+int(h1>>63))
 			kept.Store(&more)
+			return good(h1, h2, i, m, k)
 		}),
-		"n = 100, p = 0.001: the rate is": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // equal steps
-			for i := range dst {
-				dst[i], _ = bits.Mul64(h1+uint64(i)*(h2|1), m)
-			}
+		"n = 100, p = 0.001: the rate is": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // equal steps
+			pos, _ := bits.Mul64(h1+uint64(i)*(h2|1), m)
+			return pos
 		}),
-		"n = 100, p = 0.05: the rate is": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // one position twice
-			good(dst, h1, h2, m)
-			dst[len(dst)-1] = dst[0]
+		"n = 100, p = 0.05: the rate is": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one position twice
+			return good(h1, h2, i%(k-1), m, k)
 		}),
-		"n = 1000, p = 0.01: the rate": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // half of the filter
-			good(dst, h1, h2, (m+1)/2)
+		"n = 1000, p = 0.01: the rate": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // half of the filter
+			return good(h1, h2, i, (m+1)/2, k)
+		}),
+		"n = 20000, p = 0.01: the rate": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // each four the same
+			return good(h1, h2, i%4, m, k)
 		}),
 		"on the part of the filter": blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h1 }),
 		"n = 10, p = 0.1: the rate is": positions(bloom.Definition{ // promises too much
@@ -119,15 +115,15 @@ func TestBrokenStrategies(t *testing.T) {
 		"whose promised rate is": positions(bloom.Definition{ // sizes too small
 			Size: func(n uint64, p float64) (uint64, int, error) { return n*4/64*64 + 64, 3, nil },
 		}, good),
-		"no function": bloom.NewStrategy("broken", bloom.Definition{Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
+		"no function": bloom.NewStrategy("broken", bloom.Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 			return nil, nil
 		}}),
-		"digest bits": positions(bloom.Definition{}, func(dst []uint64, h1, h2, m uint64) { // low bits serve as word and as bit
-			for i := range dst {
-				word, _ := bits.Mul64(h1, m/64)
-				dst[i] = word*64 + h1>>58
+		"digest bits": positions(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // low bits serve as word and as bit
+			for range i {
 				h1 = h1*0xd1342543de82ef95 + h2
 			}
+			word, _ := bits.Mul64(h1, m/64)
+			return word*64 + h1>>58
 		}),
 	} {
 		err := TestStrategy(s)
@@ -157,7 +153,7 @@ func TestBrokenHashes(t *testing.T) {
 		"bit 32 of h1 flips in 0 %": with(func(_ []byte, h1, h2 uint64) (uint64, uint64) { return h1 & (1<<32 - 1), h2 }),
 		"bit 0 of h1 flips in 0 %":  with(func(_ []byte, h1, h2 uint64) (uint64, uint64) { return h1 &^ 1, h2 }),
 		"rate: strategy":            with(func(_ []byte, h1, h2 uint64) (uint64, uint64) { return h1, h1<<8 | h1>>56 }),
-		"has digest":                with(func(_ []byte, h1, h2 uint64) (uint64, uint64) { return h1 + calls.Add(1)%2, h2 }),
+		"has digest":                with(func(_ []byte, h1, h2 uint64) (uint64, uint64) { return h1 + calls.Add(1)%3, h2 }),
 		"was changed": bloom.NewHash64("broken", func(key []byte) uint64 {
 			h := murmur3.Sum64(key)
 			if len(key) > 0 {
@@ -196,11 +192,10 @@ func TestBrokenHashes(t *testing.T) {
 
 func ExampleTestStrategy() {
 	textbook := bloom.NewStrategy("textbook", bloom.Definition{
-		Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-			return func(dst []uint64, h1, h2 uint64) {
-				for i := range dst {
-					dst[i] = (h1 + uint64(i)*h2) % m
-				}
+		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+				x := h1 + uint64(i)*h2
+				return x % m, (x + h2) % m, (x + 2*h2) % m, (x + 3*h2) % m
 			}, nil
 		},
 	})

@@ -27,28 +27,31 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 	}
 	by := divide.New(m)
 	return func(dst []uint64, key []byte) {
-		by, h := by, sum256(key) // a copy that dst cannot overlap, as far as the compiler knows
-		i := uint64(0)
-		for ; len(dst) >= 4; i += 4 { // in each four, the digests take part in the same order
-			dst[0], dst[1] = by.Remainder(h[0]+i*h[2]), by.Remainder(h[1]+(i+1)*h[3])
-			dst[2], dst[3] = by.Remainder(h[0]+(i+2)*h[3]), by.Remainder(h[1]+(i+3)*h[2])
+		by := by // a copy that dst cannot overlap, as far as the compiler knows
+		h0, h1, h2, h3 := sum256(key)
+		for i := uint64(0); ; i += 4 { // in each four, the digests take part in the same order
+			p0, p1 := by.Remainder(h0+i*h2), by.Remainder(h1+(i+1)*h3)
+			p2, p3 := by.Remainder(h0+(i+2)*h3), by.Remainder(h1+(i+3)*h2)
+			if len(dst) <= 4 {
+				four := [4]uint64{p0, p1, p2, p3}
+				copy(dst, four[:])
+				return
+			}
+			dst[0], dst[1], dst[2], dst[3] = p0, p1, p2, p3
 			dst = dst[4:]
-		}
-		for j := range dst {
-			dst[j] = by.Remainder(h[j&1] + (i+uint64(j))*h[2+(j+1)>>1&1])
 		}
 	}, nil
 }
 
 // sum256 hashes a key, and the key with a 1 after it. The streaming hash works
 // through the key once and, its type being known here, stays on the stack.
-func sum256(key []byte) (h [4]uint64) {
+func sum256(key []byte) (h0, h1, h2, h3 uint64) {
 	streaming := murmur3.New128()
 	streaming.Write(key)
-	h[0], h[1] = streaming.Sum128()
+	h0, h1 = streaming.Sum128()
 	streaming.Write(one)
-	h[2], h[3] = streaming.Sum128()
-	return h
+	h2, h3 = streaming.Sum128()
+	return h0, h1, h2, h3
 }
 
 var one = []byte{1}

@@ -51,7 +51,8 @@ func TestSum256(t *testing.T) {
 		var want [4]uint64
 		want[0], want[1] = murmur3.Sum128(key[:n])
 		want[2], want[3] = murmur3.Sum128(append(key[:n:n], 1))
-		if got := sum256(key[:n]); got != want {
+		var got [4]uint64
+		if got[0], got[1], got[2], got[3] = sum256(key[:n]); got != want {
 			t.Fatalf("%d bytes: %x, want %x", n, got, want)
 		}
 	}

@@ -32,12 +32,11 @@ import (
 // Source: Dillinger & Manolios 2004, "Bloom filters in probabilistic verification",
 // section 5.2.
 var Strategy = bloom.NewStrategy("npm-bloom-filters", bloom.Definition{
-	Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) {
-			for i := range dst {
-				n := uint64(i)
-				dst[i] = (h1 + n*h2 + (n*n*n-n)/6) % m
-			}
+	Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			n := uint64(i)
+			at := func(n uint64) uint64 { return (h1 + n*h2 + (n*n*n-n)/6) % m }
+			return at(n), at(n + 1), at(n + 2), at(n + 3)
 		}, nil
 	},
 	MaxK: maxK,

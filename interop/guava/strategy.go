@@ -44,26 +44,20 @@ var (
 // mitz32Values is how many values the x_i of Mitz32 can have.
 const mitz32Values = 1 << 31
 
-func mitz64Positions(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error) {
+func mitz64Positions(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 	by := divide.New(m)
-	return func(dst []uint64, h1, h2 uint64) {
-		by := by // a copy that dst cannot overlap, as far as the compiler knows
-		for i := range dst {
-			dst[i] = by.Remainder63(h1)
-			h1 += h2
-		}
+	return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+		x := h1 + uint64(i)*h2
+		return by.Remainder63(x), by.Remainder63(x + h2), by.Remainder63(x + 2*h2), by.Remainder63(x + 3*h2)
 	}, nil
 }
 
-func mitz32Positions(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error) {
+func mitz32Positions(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 	by := divide.New(m)
-	return func(dst []uint64, h1, _ uint64) {
-		by := by
-		x, step := int32(h1), int32(h1>>32)
-		for i := range dst {
-			x += step
-			dst[i] = by.Remainder63(fold32(x))
-		}
+	return func(h1, _ uint64, i int) (p0, p1, p2, p3 uint64) {
+		step := int32(h1 >> 32)
+		x := int32(h1) + int32(i+1)*step
+		return by.Remainder63(fold32(x)), by.Remainder63(fold32(x + step)), by.Remainder63(fold32(x + 2*step)), by.Remainder63(fold32(x + 3*step))
 	}, nil
 }
 

@@ -14,12 +14,10 @@ import (
 // Like all equal steps, it has a higher rate than independent positions for few keys and
 // a small p.
 var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
-	Positions: func(m uint64, k int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) {
-			for i := range dst {
-				dst[i] = h1 % m
-				h1 += h2
-			}
+	Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			h1 += uint64(i) * h2
+			return h1 % m, (h1 + h2) % m, (h1 + 2*h2) % m, (h1 + 3*h2) % m
 		}, nil
 	},
 	MaxK: maxK,

@@ -161,11 +161,11 @@ var (
 	ownIndex = bloom.NewStrategy("index", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 		return (h1 + uint64(i)*(h2|1)) >> 7 % m
 	}})
-	ownPositions = bloom.NewStrategy("positions", bloom.Definition{Positions: func(m uint64, _ int) (func(dst []uint64, h1, h2 uint64), error) {
-		return func(dst []uint64, h1, h2 uint64) {
-			for i := range dst {
-				dst[i] = (h1 + uint64(i)*(h2|1)) >> 7 % m
-			}
+	ownPositions = bloom.NewStrategy("positions", bloom.Definition{Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			h2 |= 1
+			x := h1 + uint64(i)*h2
+			return x >> 7 % m, (x + h2) >> 7 % m, (x + 2*h2) >> 7 % m, (x + 3*h2) >> 7 % m
 		}, nil
 	}})
 	ownMasks = bloom.NewStrategy("masks", bloom.Definition{Unit: 64, Words: 3, Masks: func(m uint64, _ int) (func(dst []bloom.Mask, h1, h2 uint64), error) {

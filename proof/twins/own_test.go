@@ -25,7 +25,8 @@ var ownTwins = []twin{
 		return nil`)},
 	{name: "a hostile name is not quoted", tests: []string{"TestForgedFields"}, edits: one("header.go", `the data's hash is %q, want one of that name by WithHash`, `the data's hash is %s, want one of that name by WithHash`)},
 	{name: "filters follow the variables", tests: []string{"TestVariablesAreNotTheFilters"}, edits: one("options.go", `strategy: Strategy{&doubleHashing}`, `strategy: DoubleHashing`)},
-	{name: "an own strategy's bit outside goes through", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: one("strategy_own.go", `max(p0, p1, p2, p3); most >= m`, `max(p0, p1, p2, p3); most > m+1`)},
+	{name: "an own strategy's bit outside goes through", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: []edit{{"strategy_own.go", `max(p0, p1, p2, p3); most >= m`, `max(p0, p1, p2, p3); most > m+1`, 2}}},
+	{name: "positions from the k-th on count", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: one("strategy_own.go", `			p3 = p0`, `			p3 += 0`)},
 	{name: "an own strategy's word outside goes through", tests: []string{"TestOwnStrategyOutsidePanics"}, edits: []edit{{"strategy_own.go", `mask.Word >= uint64(len(b))`, `mask.Word > uint64(len(b))`, 2}}},
 	{name: "own positions: the first that lacks is flipped last", tests: []string{"TestOneWinnerInLockstep"}, slow: true, edits: slowMotion(edit{file: "strategy_own.go", old: `	last := positions[at]
 	for _, pos := range positions[:at] {
