@@ -200,8 +200,7 @@ func TestDepthIsTheSmallest(t *testing.T) {
 func TestNotQueuedIsNotSeen(t *testing.T) {
 	start, err := resolve(&url.URL{}, "http://example.org/")
 	require.NoError(t, err)
-	c := newCrawler(config{depth: 2, starts: []target{start}})
-	c.seen.filter = bloom.MustNew(100, 1e-6)
+	c := newCrawler(config{depth: 2, starts: []target{start}}, bloom.MustNew(100, 1e-6))
 	c.client.hosts[start.origin].rules, err = robotstxt.FromString("User-agent: *\nDisallow: /no\n")
 	require.NoError(t, err)
 
@@ -212,7 +211,7 @@ func TestNotQueuedIsNotSeen(t *testing.T) {
 	offer(start, 0)
 	assert.Len(t, slices.Concat(c.levels...), 1)
 	offer(target{start.origin, "/no"}, 0)
-	assert.False(t, c.seen.filter.ContainsString("http://example.org/no"))
+	assert.False(t, c.seen.ContainsString("http://example.org/no"))
 }
 
 // A filter for 10 URLs at p = 0.5 is full soon, at the latest after the 3,200

@@ -19,7 +19,6 @@ const (
 	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
 	timeout   = 10 * time.Second // of a request
 	maxBody   = 4 << 20          // bytes of a page that are read
-	maxRobots = 500 << 10        // and of a robots.txt (RFC 9309, section 2.5)
 )
 
 // A client fetches pages from the hosts it knows. It is safe for concurrent use
@@ -40,10 +39,7 @@ func newClient(cfg config) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = cfg.workers // the default, 2, makes the others reconnect
 	c := &client{http: http.Client{Transport: transport, Timeout: timeout}, hosts: map[string]*host{}}
-	c.http.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-		if path := via[0].URL.Path; path == "/robots.txt" && len(via) < 10 {
-			return nil // it counts wherever it is redirected to (RFC 9309, section 2.3.1.2)
-		}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // the target is a URL of its own, for the filter
 	}
 	limit := rate.Inf
@@ -62,7 +58,14 @@ func (c *client) loadRobots(ctx context.Context) {
 	var wg sync.WaitGroup
 	for origin, h := range c.hosts {
 		wg.Go(func() {
-			if h.rules, h.problem = c.fetchRobots(ctx, origin); h.problem != nil {
+			resp, err := c.do(ctx, origin+"/robots.txt")
+			if err == nil {
+				defer resp.Body.Close()
+				if err = errors.New(resp.Status); resp.StatusCode < 500 {
+					h.rules, err = robotstxt.FromResponse(resp)
+				}
+			}
+			if h.problem = err; err != nil {
 				return
 			}
 			if delay := h.rules.FindGroup(agent).CrawlDelay; delay > 0 {
@@ -73,22 +76,6 @@ func (c *client) loadRobots(ctx context.Context) {
 	wg.Wait()
 }
 
-func (c *client) fetchRobots(ctx context.Context, origin string) (*robotstxt.RobotsData, error) {
-	resp, err := c.do(ctx, origin+"/robots.txt")
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= 500 {
-		return nil, errors.New(resp.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRobots))
-	if err != nil {
-		return nil, err
-	}
-	return robotstxt.FromStatusAndBytes(resp.StatusCode, body)
-}
-
 // allows reports whether a path, with its query, may be fetched.
 func (h *host) allows(path string) bool {
 	return h.problem == nil && h.rules.TestAgent(path, agent)
@@ -96,10 +83,10 @@ func (h *host) allows(path string) bool {
 
 // A response is what a page had to say.
 type response struct {
-	base                *url.URL // what the links are relative to
-	links               []link   // the one target if it is redirected
-	bytes               int64
-	redirected, notHTML bool
+	base       *url.URL // what the links are relative to
+	links      []link   // the one target if it is redirected; none if it is not HTML
+	bytes      int64
+	redirected bool
 }
 
 // get fetches a page of a known host when it is that host's turn.
@@ -114,15 +101,13 @@ func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	defer resp.Body.Close()
 	r.base = resp.Request.URL
 	location := resp.Header.Get("Location")
-	mediaType, _, typeErr := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode/100 == 3 && location != "":
 		r.redirected, r.links = true, []link{{href: location}}
 	case resp.StatusCode/100 != 2:
 		return r, errors.New(resp.Status)
-	case typeErr != nil || mediaType != "text/html":
-		r.notHTML = true
-	default:
+	case mediaType == "text/html":
 		body := &io.LimitedReader{R: resp.Body, N: maxBody}
 		r.base, r.links, err = readLinks(body, r.base)
 		r.bytes = maxBody - body.N

@@ -5,17 +5,14 @@
 //		next = append(next, url) // definitely new, and no other worker gets true
 //	}
 //
-// That is one call for "have we seen this?" and "now we have", from as many
-// workers as there are, without a lock. A false positive is a page that is never
-// fetched, which is why p is 1e-6 by default; a page can't be fetched twice.
+// That is one call for "have we seen this?" and "now we have", from any number of
+// workers, without a lock. A false positive is a page that is never fetched, which is
+// why p is 1e-6 by default; no page is fetched twice.
 //
 // It stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and
 // keeps to a rate per host. Without a URL it crawls a site of its own, served
-// over loopback: many links to few pages, spelled in many ways, and a calendar that
-// never ends. With -exact an exact set runs beside the filter and every difference is
-// reported. With -state the crawl is kept in a folder, the filter as a memory-mapped
-// file, and goes on where it was after it was killed: a page that was being fetched then
-// is fetched once more, and no other.
+// over loopback: many links to few pages, spelled in many ways, and a calendar without
+// end. With -exact an exact set runs beside the filter and every difference is reported.
 //
 // The exit status is 0, also when Ctrl-C ended the crawl; 1 if nothing could be
 // fetched or the filter broke its promise; 2 for a bad flag or URL.
@@ -49,7 +46,6 @@ type config struct {
 	n                   uint64
 	p                   float64
 	exact               bool
-	state               string
 	starts              []target
 }
 
@@ -58,8 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parseFlags(args, stderr)
 	status := 2
 	if err == nil {
-		status = 1
-		err = crawlAndReport(ctx, cfg, stdout, stderr)
+		status, err = 1, crawlAndReport(ctx, cfg, stdout, stderr)
 	}
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -68,36 +63,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-func crawlAndReport(ctx context.Context, cfg config, stdout, stderr io.Writer) (err error) {
+func crawlAndReport(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	intro := "crawling " + strings.Trim(fmt.Sprint(cfg.starts), "[]")
 	if len(cfg.starts) == 0 {
 		site := httptest.NewServer(slow(siteHandler(), siteDelay))
 		defer site.Close()
-		start, err := resolve(&url.URL{}, site.URL)
-		if err != nil {
-			return err
-		}
-		cfg.starts = []target{start}
-		intro = fmt.Sprintf("no URL given: crawling a built-in site at %s (it takes %v to answer)", start, siteDelay)
+		cfg.starts = []target{{site.URL, "/"}}
+		intro = fmt.Sprintf("no URL given: crawling a built-in site at %s/ (it takes %v to answer)", site.URL, siteDelay)
 	}
-	_, err = fmt.Fprintf(stdout, "%s\n%d workers, %g requests/s per host (0: no limit), depth %d, filter for %s URLs at p = %g\n",
-		intro, cfg.workers, cfg.rate, cfg.depth, count(cfg.n), cfg.p)
+	seen, err := bloom.New(cfg.n, cfg.p)
 	if err != nil {
 		return err
 	}
-	c := newCrawler(cfg)
-	if cfg.state != "" {
-		if c.state, err = openState(cfg); err != nil {
-			return fmt.Errorf("-state: %w", err)
-		}
-		defer func() { err = errors.Join(err, c.state.close()) }()
-		c.seen.filter = c.state.seen
-	} else if c.seen.filter, err = bloom.New(cfg.n, cfg.p); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%s\n%d workers, %g requests/s per host (0: no limit), depth %d, filter for %s URLs at p = %g\n",
+		intro, cfg.workers, cfg.rate, cfg.depth, count(cfg.n), cfg.p); err != nil {
 		return err
 	}
-	stopProgress := c.showProgress(stderr)
+	c := newCrawler(cfg, seen)
+	stop := c.showProgress(stderr)
 	c.crawl(ctx)
-	stopProgress()
+	stop()
 	return c.report(stdout)
 }
 
@@ -105,13 +90,12 @@ func parseFlags(args []string, stderr io.Writer) (cfg config, err error) {
 	fs := flag.NewFlagSet("crawler", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.IntVar(&cfg.workers, "workers", 8, "fetch this `many` pages at the same time")
-	fs.Float64Var(&cfg.rate, "rate", 5, "at most this many `requests` per second and host, 0 for no limit,\nwhich is what the built-in site gets by itself")
+	fs.Float64Var(&cfg.rate, "rate", 5, "at most this many `requests` per second and host, 0 for no limit,\nwhich is what the built-in site gets")
 	fs.IntVar(&cfg.depth, "depth", 8, "follow links up to this many `clicks` away from a start URL")
 	fs.IntVar(&cfg.max, "max", 0, "stop after this many `requests`, 0 for no limit")
 	fs.Uint64Var(&cfg.n, "n", 1_000_000, "make the filter for this many `URLs`")
 	fs.Float64Var(&cfg.p, "p", 1e-6, "false-positive `rate` at n URLs: the share of pages that are never fetched")
 	fs.BoolVar(&cfg.exact, "exact", false, "run an exact set beside the filter and report the differences")
-	fs.StringVar(&cfg.state, "state", "", "keep the crawl in this `folder`: one that was killed goes on when it is\nrun again with the same flags and URLs")
 	if err := fs.Parse(args); err != nil {
 		return cfg, err
 	}
@@ -122,15 +106,10 @@ func parseFlags(args []string, stderr io.Writer) (cfg config, err error) {
 		}
 		cfg.starts = append(cfg.starts, t)
 	}
-	switch {
-	case cfg.workers < 1 || cfg.depth < 0 || cfg.max < 0 || !(cfg.rate >= 0):
+	if cfg.workers < 1 || cfg.depth < 0 || cfg.max < 0 || !(cfg.rate >= 0) {
 		return cfg, fmt.Errorf("-workers %d -depth %d -max %d -rate %g: want at least one worker, and no negative number", cfg.workers, cfg.depth, cfg.max, cfg.rate)
-	case cfg.state != "" && (cfg.exact || len(cfg.starts) == 0):
-		return cfg, errors.New("-state wants a URL, as the built-in site has another address in every run, and no -exact, as the exact set is not kept")
 	}
-	rateGiven := len(cfg.starts) > 0
-	fs.Visit(func(f *flag.Flag) { rateGiven = rateGiven || f.Name == "rate" })
-	if !rateGiven {
+	if len(cfg.starts) == 0 {
 		cfg.rate = 0
 	}
 	_, err = bloom.NewScheme(cfg.n, cfg.p)

@@ -22,8 +22,6 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"-rate", "NaN"}, "-rate NaN"},
 		{[]string{"-depth", "-2"}, "-depth -2"},
 		{[]string{"-max", "-3"}, "-max -3"},
-		{[]string{"-state", "x"}, "-state wants a URL"},
-		{[]string{"-state", "x", "-exact", "http://example.org"}, "no -exact"},
 		{[]string{"-speed", "1"}, "-speed"},
 		{[]string{"example.org"}, `"example.org"`},
 		{[]string{"ftp://example.org/"}, `"ftp://example.org/"`},

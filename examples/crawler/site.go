@@ -38,11 +38,37 @@ func siteHandler() http.Handler {
 	mux.HandleFunc("GET /", serveFile)
 	mux.Handle("GET /vector", http.RedirectHandler("/array.html", http.StatusMovedPermanently))
 	mux.Handle("GET /wiki", http.RedirectHandler("https://en.wikipedia.org/wiki/Data_structure", http.StatusFound))
-	mux.HandleFunc("GET /compare", serveComparison)
-	mux.HandleFunc("GET /calendar", serveCalendar)
-	mux.HandleFunc("GET /archive/{volume}/{entry}", serveEntry)
-	mux.HandleFunc("GET /archive/{volume}/{$}", serveVolume)
-	mux.HandleFunc("GET /archive/{$}", serveArchive)
+	mux.HandleFunc("GET /compare", func(w http.ResponseWriter, r *http.Request) {
+		a, b := url.QueryEscape(r.FormValue("a")), url.QueryEscape(r.FormValue("b"))
+		sendPage(w, "Comparison", fmt.Sprintf("/ /compare?a=%s&b=%s /compare?b=%s&a=%s#table", b, a, a, b))
+	})
+	// A trap: every month links to the next one, without end.
+	mux.HandleFunc("GET /calendar", func(w http.ResponseWriter, r *http.Request) {
+		month, err := time.Parse("2006-01", r.FormValue("month"))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		sendPage(w, month.Format("January 2006"), fmt.Sprintf("/ ?month=%s ?month=%s",
+			month.AddDate(0, -1, 0).Format("2006-01"), month.AddDate(0, 1, 0).Format("2006-01")))
+	})
+	mux.HandleFunc("GET /archive/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		sendPage(w, "Archive", "/"+numbered(" /archive/%d/", volumes))
+	})
+	mux.HandleFunc("GET /archive/{volume}/{$}", func(w http.ResponseWriter, r *http.Request) {
+		sendPage(w, "Volume "+r.PathValue("volume"), "/ /archive/"+numbered(" %d", entries))
+	})
+	// An entry links to its neighbours and, across the volumes, to others that look
+	// picked at random and are the same every time.
+	mux.HandleFunc("GET /archive/{volume}/{entry}", func(w http.ResponseWriter, r *http.Request) {
+		v, _ := strconv.Atoi(r.PathValue("volume"))
+		e, _ := strconv.Atoi(r.PathValue("entry"))
+		links := fmt.Sprintf("/ ./ ../ %d#top %d?", (e+1)%entries, (e+entries-1)%entries)
+		for i := range 5 {
+			links += fmt.Sprintf(" ../%d/%d", (7*v+3*e+i)%volumes, (11*e+5*v+i*i)%entries)
+		}
+		sendPage(w, fmt.Sprintf("Volume %d, entry %d", v, e), links)
+	})
 	return mux
 }
 
@@ -64,48 +90,11 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func serveComparison(w http.ResponseWriter, r *http.Request) {
-	a, b := url.QueryEscape(r.FormValue("a")), url.QueryEscape(r.FormValue("b"))
-	sendPage(w, "Comparison", fmt.Sprintf("/ /compare?a=%s&b=%s /compare?b=%s&a=%s#table", b, a, a, b))
-}
-
-// serveCalendar is a trap: every month links to the next, for ever.
-func serveCalendar(w http.ResponseWriter, r *http.Request) {
-	month, err := time.Parse("2006-01", r.FormValue("month"))
-	if err != nil {
-		http.NotFound(w, r)
-		return
+func numbered(format string, n int) (links string) {
+	for i := range n {
+		links += fmt.Sprintf(format, i)
 	}
-	sendPage(w, month.Format("January 2006"), fmt.Sprintf("/ ?month=%s ?month=%s",
-		month.AddDate(0, -1, 0).Format("2006-01"), month.AddDate(0, 1, 0).Format("2006-01")))
-}
-
-func serveArchive(w http.ResponseWriter, _ *http.Request) {
-	links := "/"
-	for v := range volumes {
-		links += fmt.Sprintf(" /archive/%d/", v)
-	}
-	sendPage(w, "Archive", links)
-}
-
-func serveVolume(w http.ResponseWriter, r *http.Request) {
-	links := "/ /archive/"
-	for e := range entries {
-		links += fmt.Sprintf(" %d", e)
-	}
-	sendPage(w, "Volume "+r.PathValue("volume"), links)
-}
-
-// serveEntry links an entry to its neighbours and, across the volumes, to others
-// that look picked at random and are the same every time.
-func serveEntry(w http.ResponseWriter, r *http.Request) {
-	v, _ := strconv.Atoi(r.PathValue("volume"))
-	e, _ := strconv.Atoi(r.PathValue("entry"))
-	links := fmt.Sprintf("/ ./ ../ %d#top %d?", (e+1)%entries, (e+entries-1)%entries)
-	for i := range 5 {
-		links += fmt.Sprintf(" ../%d/%d", (7*v+3*e+i)%volumes, (11*e+5*v+i*i)%entries)
-	}
-	sendPage(w, fmt.Sprintf("Volume %d, entry %d", v, e), links)
+	return links
 }
 
 // sendPage sends a generated page with space-separated links.

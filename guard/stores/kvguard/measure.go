@@ -21,14 +21,12 @@ import (
 // A measurement is what there is to say of a store.
 type measurement struct {
 	config
-	name          string
-	alone, with   [2]pass // of absent keys, of present ones
-	rate          float64 // observed
-	filterBytes   uint64
-	deleted       int
-	before, after uint64 // deleted keys that the store was spared, before and after a rebuild
-	scan, ready   time.Duration
-	listed        uint64
+	name        string
+	alone, with [2]pass // of absent keys, of present ones
+	rate        float64 // observed
+	filterBytes uint64
+	scan, ready time.Duration
+	listed      uint64
 }
 
 // A pass is many lookups.
@@ -82,10 +80,7 @@ func measure(c config, name string) (*measurement, error) {
 		}
 	}
 	m.rate = g.Counts().FalsePositiveRate()
-	if store, err = m.restart(store, name, dir, file); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return m, m.restart(store, file)
 }
 
 // look looks up keys, all of which are there, or none.
@@ -104,8 +99,8 @@ func (p *pass) look(get func(context.Context, []byte) ([]byte, bool, error), fir
 }
 
 // restart saves the guard, puts some records more, and measures how long the guard then
-// takes to be ready, from all keys and from its file. Then it deletes some.
-func (m *measurement) restart(store stores.Store, name, dir, file string) (stores.Store, error) {
+// takes to be ready, from all keys and from its file.
+func (m *measurement) restart(store stores.Store, file string) error {
 	open := func(file string) (*guard.Guard, time.Duration, error) {
 		g, err := guard.New(file, uint64(m.n+m.since), m.p, store)
 		if err != nil {
@@ -117,7 +112,7 @@ func (m *measurement) restart(store stores.Store, name, dir, file string) (store
 	}
 	g, scan, err := open(file) // there is none yet: from all keys
 	if err != nil {
-		return store, err
+		return err
 	}
 	m.scan = scan
 	position, err := g.Save(ctx)
@@ -128,39 +123,13 @@ func (m *measurement) restart(store stores.Store, name, dir, file string) (store
 		err = fill(g, store, m.n, m.n+m.since)
 	}
 	if err != nil {
-		return store, err
-	}
-	if g, m.ready, err = open(file); err != nil {
-		return store, err
-	}
-	m.listed = g.Counts().Scanned
-	return store, m.deleteSome(g, store)
-}
-
-// deleteSome deletes a hundredth of the records and looks them up again, before and after
-// the guard is rebuilt.
-func (m *measurement) deleteSome(g *guard.Guard, store stores.Store) error {
-	var keys [][]byte
-	for i := range max(1, m.n/100) {
-		keys = append(keys, key(i))
-	}
-	if err := store.Delete(keys...); err != nil {
 		return err
 	}
-	m.deleted = len(keys)
-	for _, spared := range []*uint64{&m.before, &m.after} {
-		start := g.Counts().Spared
-		for _, k := range keys {
-			if _, found, err := guard.Get(ctx, g, k, store.Get); err != nil || found {
-				return errors.Join(err, fmt.Errorf("key %q was deleted: found %v", k, found))
-			}
-		}
-		*spared = g.Counts().Spared - start
-		if err := g.Rebuild(ctx, uint64(m.n+m.since), m.p); err != nil {
-			return err
-		}
+	g, m.ready, err = open(file)
+	if err == nil {
+		m.listed = g.Counts().Scanned
 	}
-	return nil
+	return err
 }
 
 // fill stores records of a hundred bytes.
@@ -182,28 +151,24 @@ func fill(g *guard.Guard, store stores.Store, from, to int) error {
 // from a log, would be.
 func reopen(store stores.Store, name, dir string) (_ stores.Store, err error) {
 	for range 2 {
-		if store, err = reopenOnce(store, name, dir); err != nil {
-			break
+		if err := store.Close(); err != nil {
+			return store, err
+		}
+		forgotten := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				err = forget(path)
+			}
+			return err
+		})
+		again, err := stores.Open[name](dir)
+		if err != nil {
+			return store, errors.Join(forgotten, err)
+		}
+		if store = again; forgotten != nil {
+			return store, forgotten
 		}
 	}
-	return store, err
-}
-
-func reopenOnce(store stores.Store, name, dir string) (stores.Store, error) {
-	if err := store.Close(); err != nil {
-		return store, err
-	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			err = forget(path)
-		}
-		return err
-	})
-	again, e := stores.Open[name](dir)
-	if e != nil {
-		return store, errors.Join(err, e)
-	}
-	return again, err
+	return store, nil
 }
 
 func (m *measurement) print(w io.Writer) {
@@ -221,7 +186,5 @@ func (m *measurement) print(w io.Writer) {
 	table.Flush()
 	fmt.Fprintf(w, "ready after a restart: %v from all keys, %v from the file and the %s keys since (%.2g %%)\n",
 		m.scan.Round(10*time.Microsecond), m.ready.Round(10*time.Microsecond), humanize.Comma(int64(m.listed)), 100*m.ready.Seconds()/m.scan.Seconds())
-	fmt.Fprintf(w, "%s records were deleted: the store was spared %s lookups of them, after a rebuild %s\n",
-		humanize.Comma(int64(m.deleted)), humanize.Comma(int64(m.before)), humanize.Comma(int64(m.after)))
 	fmt.Fprintf(w, "all answers through the guard were those of the store\n\n")
 }

@@ -16,10 +16,10 @@ import (
 )
 
 // All workers offer the same URLs at the same time: the filter must have one
-// winner for each, and the audit must not take who came first for a difference.
-func TestAuditUnderConcurrency(t *testing.T) {
+// winner for each, and the exact set must not take who came first for a difference.
+func TestExactSetUnderConcurrency(t *testing.T) {
 	const workers, urls = 2, 20_000
-	s := seenSet{filter: bloom.MustNew(urls, 1e-9), audit: &audit{wins: map[string]int{}}}
+	c := newCrawler(config{exact: true}, bloom.MustNew(urls, 1e-9))
 	var added, arrived atomic.Int64
 	var wg sync.WaitGroup
 	for range workers {
@@ -31,14 +31,14 @@ func TestAuditUnderConcurrency(t *testing.T) {
 				for arrived.Load() < workers*(i+1) {
 					runtime.Gosched()
 				}
-				if s.add(url) {
+				if c.add(url) {
 					added.Add(1)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	falsePositives, misses := s.differences()
+	falsePositives, misses := c.differences()
 	assert.Empty(t, falsePositives)
 	assert.Empty(t, misses)
 	assert.EqualValues(t, urls, added.Load())
@@ -47,15 +47,14 @@ func TestAuditUnderConcurrency(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	start, err := resolve(base(t), "/")
 	require.NoError(t, err)
-	c := newCrawler(config{n: 100, p: 1e-6, exact: true, starts: []target{start}})
-	c.seen.filter = bloom.MustNew(100, 1e-6)
-	c.stats.fetched.Add(1)
+	c := newCrawler(config{exact: true, starts: []target{start}}, bloom.MustNew(100, 1e-6))
+	c.count("pages fetched", 1)
 	for _, url := range []string{"/right", "/unlucky", "/twice"} {
-		c.seen.filter.AddString(url)
+		c.seen.AddString(url)
 	}
-	c.seen.audit.wins = map[string]int{"/right": 1, "/unlucky": 0, "/twice": 2, "/lost": 1}
+	c.wins = map[string]int{"/right": 1, "/unlucky": 0, "/twice": 2, "/lost": 1}
 
-	falsePositives, misses := c.seen.differences()
+	falsePositives, misses := c.differences()
 	assert.Equal(t, []string{"/unlucky"}, falsePositives)
 	assert.Equal(t, []string{"/lost", "/twice"}, misses)
 
