@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,63 +11,49 @@ import (
 // A crew is the goroutines of a measurement, one slab of keys each.
 type crew []*slab
 
-func newCrew(workers int) crew {
+func newCrew(workers int, hashed bool) crew {
 	c := make(crew, workers)
 	for i := range c {
-		c[i] = newSlab()
+		c[i] = newSlab(hashed)
 	}
 	return c
 }
 
-// run makes total keys, a chunk for each worker at a time, and has op process
-// them. Only op is timed. It returns the nanoseconds per key of each step, by the
-// clock on the wall, and the sum of what op returned.
+// run makes total keys, a chunk for each worker at a time, and has op process them. Only op
+// is timed. It returns the nanoseconds per key, by the clock on the wall, of each step, and
+// the sum of what op returned.
 //
-// With several workers all begin a step together and its time lasts until the last
-// has finished, so that they always compete with each other and never with one
-// that is making keys.
-func (c crew) run(total uint64, fill filler, op func(*slab) int) (steps []float64, sum int) {
+// Several workers begin a step together, and its time lasts until the last has finished, so
+// that they always compete with each other and never with one that is making keys.
+func (c crew) run(total uint64, number numbering, op func(*slab) int) (steps []float64, sum int) {
 	count := (total-1)/uint64(len(c)*chunkKeys) + 1
-	if len(c) == 1 {
-		return c[0].run(total, count, fill, op)
-	}
-	sums := make([]int, len(c))
-	starts, ends := make([]time.Time, len(c)), make([]time.Time, len(c))
-	gate := newBarrier(len(c))
-	var wg sync.WaitGroup
-	for w, s := range c {
-		wg.Go(func() {
-			for i := range count {
-				from, to := part(total, i, count)
-				mine, next := part(to-from, uint64(w), uint64(len(c)))
-				fill(s, from+mine, int(next-mine))
+	sums, starts, ends := make([]int, len(c)), make([]time.Time, len(c)), make([]time.Time, len(c))
+	gate := barrier{size: int32(len(c))}
+	work := func(w int) {
+		for i := range count {
+			from, to := part(total, i, count)
+			mine, next := part(to-from, uint64(w), uint64(len(c)))
+			c[w].fill(number, from+mine, int(next-mine))
 
-				gate.wait()
-				starts[w] = time.Now()
-				sums[w] += op(s)
-				ends[w] = time.Now()
-				gate.wait()
-				if w == 0 { // nobody passes the next gate before this is done
-					steps = append(steps, float64(span(starts, ends).Nanoseconds())/float64(to-from))
-				}
+			gate.wait()
+			starts[w] = time.Now()
+			sums[w] += op(c[w])
+			ends[w] = time.Now()
+			gate.wait()
+			if w == 0 { // nobody passes the next gate before this is done
+				took := slices.MaxFunc(ends, time.Time.Compare).Sub(slices.MinFunc(starts, time.Time.Compare))
+				steps = append(steps, float64(took.Nanoseconds())/float64(to-from))
 			}
-		})
+		}
 	}
+	var wg sync.WaitGroup
+	for w := 1; w < len(c); w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
 	wg.Wait()
 	for _, s := range sums {
 		sum += s
-	}
-	return steps, sum
-}
-
-// run is a crew's for a single worker, on the calling goroutine.
-func (s *slab) run(total, count uint64, fill filler, op func(*slab) int) (steps []float64, sum int) {
-	for i := range count {
-		from, to := part(total, i, count)
-		fill(s, from, int(to-from))
-		start := time.Now()
-		sum += op(s)
-		steps = append(steps, float64(time.Since(start).Nanoseconds())/float64(to-from))
 	}
 	return steps, sum
 }
@@ -76,40 +63,42 @@ func part(total, i, count uint64) (from, to uint64) {
 	return total * i / count, total * (i + 1) / count
 }
 
-// span returns the time from the first start to the last end.
-func span(starts, ends []time.Time) time.Duration {
-	first, last := starts[0], ends[0]
-	for i := range starts {
-		if starts[i].Before(first) {
-			first = starts[i]
-		}
-		if ends[i].After(last) {
-			last = ends[i]
-		}
-	}
-	return last.Sub(first)
-}
-
-// A barrier holds workers until all have arrived. It spins: waking a goroutine
-// takes as long as some chunks do.
-type barrier struct {
-	size    int32
-	arrived atomic.Int32
-	turn    atomic.Int32
-}
-
-func newBarrier(size int) *barrier { return &barrier{size: int32(size)} }
+// A barrier holds workers until all have arrived. It spins: waking a goroutine takes as
+// long as some chunks do.
+type barrier struct{ size, arrived, turn int32 }
 
 func (b *barrier) wait() {
-	turn := b.turn.Load()
-	if b.arrived.Add(1) == b.size {
-		b.arrived.Store(0)
-		b.turn.Add(1)
+	turn := atomic.LoadInt32(&b.turn)
+	if atomic.AddInt32(&b.arrived, 1) == b.size {
+		atomic.StoreInt32(&b.arrived, 0)
+		atomic.AddInt32(&b.turn, 1)
 		return
 	}
-	for spins := 0; b.turn.Load() == turn; spins++ {
+	for spins := 0; atomic.LoadInt32(&b.turn) == turn; spins++ {
 		if spins > 10_000 { // someone else has the processor: let them finish
 			runtime.Gosched()
 		}
 	}
+}
+
+// freeCores is how much more work than one goroutine as many as there are workers do in the
+// same time, if all they do is calculate: less than workers on a busy machine.
+func freeCores(workers int) float64 {
+	calculate := func(workers int) float64 {
+		start, results := time.Now(), make([]uint64, workers)
+		var wg sync.WaitGroup
+		for w := range results {
+			wg.Go(func() {
+				x := uint64(w)
+				for range 1_000_000 {
+					x = mix(x) // each needs the one before
+				}
+				results[w] = x
+			})
+		}
+		wg.Wait()
+		return time.Since(start).Seconds()
+	}
+	one := calculate(1)
+	return float64(workers) * one / calculate(workers)
 }

@@ -3,7 +3,6 @@ module github.com/seed3447c163/bloom/compare
 go 1.26.0
 
 require (
-	github.com/FastFilter/xorfilter v0.4.2-0.20260120015552-4e5a4d9df65a
 	github.com/bits-and-blooms/bloom/v3 v3.7.1
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/dgraph-io/ristretto/v2 v2.4.2
@@ -12,9 +11,9 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/seed3447c163/bloom v0.0.0
+	github.com/twmb/murmur3 v1.2.2
 	github.com/tylertreat/BoomFilters v0.0.0-20251001182300-5b3723cc64ae
 	github.com/zeebo/xxh3 v1.1.0
-	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	gonum.org/v1/plot v0.17.0
 )
@@ -43,8 +42,8 @@ require (
 	github.com/parquet-go/bitpack v1.0.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/rogpeppe/go-internal v1.9.0 // indirect
-	github.com/twmb/murmur3 v1.2.2 // indirect
 	golang.org/x/image v0.46.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 )

@@ -1,21 +1,29 @@
-// Compare measures this library's Bloom filter against the others there are for
-// Go, and against Guava's where a JVM is installed: time per operation, memory and
-// the false-positive rate, side by side in one run. README.md says what it
-// measures and how.
+// Compare measures this library's Bloom filter against the others there are for Go, and
+// against Guava's where a JVM is installed: time per operation, memory and the
+// false-positive rate, side by side in one run. README.md says what it measures and how.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed3447c163/bloom/compare/internal/environment"
-	"golang.org/x/term"
+	"github.com/seed3447c163/bloom/compare/internal/figures"
+	"github.com/seed3447c163/bloom/compare/internal/filters"
 )
+
+var nan = math.NaN()
 
 func main() {
 	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -29,86 +37,190 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	peers := slices.DeleteFunc(slices.Concat(filters.Floors(), filters.Ours(), filters.Others()), func(p *filters.Peer) bool {
+		return !o.peers.MatchString(p.Name)
+	})
+	jvm, left := (*guava)(nil), ""
+	if o.peers.MatchString("Guava (JVM)") {
+		if jvm, err = startGuava(); err != nil {
+			left = fmt.Sprintf(" Left out: Guava: %v.", err)
+		} else {
+			defer jvm.stop()
+			peers = append(peers, jvm.peer)
+		}
+	}
+	if len(peers) == 0 {
+		return fmt.Errorf("no filter's name matches %q", o.peers)
+	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	data := filepath.Join(o.out, "results.json")
-	if o.render {
-		r, err := load(data)
-		if err != nil {
+	bar, free := new(figures.Progress), []float64{}
+	var text strings.Builder
+	if o.tables["keys"] {
+		for _, p := range o.rates {
+			for _, n := range o.sizes {
+				t := &table{n: n, p: p}
+				if err := t.measure(o, peers, jvm, bar, &free); err != nil {
+					return err
+				}
+				t.sort()
+				t.write(&text)
+				if err := t.draw(filepath.Join(o.out, fmt.Sprintf("ns-n%d-p%g.svg", n, p))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if o.tables["small"] {
+		if err := small(&text, peers, o.scaled(20_000), o.scaled(9), bar); err != nil {
 			return err
 		}
-		return write(r, o.out)
 	}
-
-	peers, left, stop := everyPeer()
-	defer stop()
-	peers = matching(peers, o.peers)
-	if len(peers) == 0 {
-		return fmt.Errorf("no peer's name matches %q", o.peers)
+	if o.tables["whole"] {
+		wholeTable(&text, uint64(o.scaled(10_000_000)), o.scaled(15), bar)
 	}
-	for _, why := range left {
-		fmt.Fprintln(os.Stderr, "left out:", why)
+	writePeers(&text, peers, environment.Versions())
+	bar.Finish()
+	path := filepath.Join(o.out, "results.md")
+	fmt.Println(path)
+	command := strings.Join(append([]string{"go run ./compare"}, args...), " ")
+	head := fmt.Sprintf("# Bloom filters compared\n\n%s.%s\n", environment.Taken(command), left)
+	if len(free) > 0 {
+		head += fmt.Sprintf("\n%d goroutines that only calculate did %.2f times the work of one (median over the rounds): where that is far from %[1]d, the machine had much else to do.\n",
+			runtime.GOMAXPROCS(0), median(free))
 	}
-	bar := &progress{out: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
-	p := plan{peers: peers, sizes: o.sizes, rates: o.rates, rounds: o.roundsFor, workers: runtime.GOMAXPROCS(0), quick: o.quick}
-	r := &report{Machine: environment.This(strings.Join(append([]string{"go run ./compare"}, args...), " ")), Peers: describe(peers), Left: left}
-	err = p.run(bar, func(all []*series, free []float64) error {
-		r.Series, r.Free = all, free
-		return r.save(data)
-	})
-	bar.finish()
-	if err != nil {
-		return err
-	}
-	return write(r, o.out)
+	return os.WriteFile(path, []byte(head+legend+text.String()), 0o644)
 }
 
-// everyPeer returns all that can be measured here, why others can not, and what
-// to call when they are no longer needed.
-func everyPeer() (peers []*peer, left []string, stop func()) {
-	peers = append(goPeers(), floorPeers()...)
-	guava, err := startGuava()
-	if err != nil {
-		return peers, []string{"Guava: " + err.Error()}, func() {}
-	}
-	return append(peers, guava.peer()), nil, guava.stop
-}
+const legend = `
+Keys are 40 bytes long and look like URLs. Times are ns per operation, medians over the
+rounds, the key's hash included but for hashed keys; in brackets on all cores, the time on
+the wall over the operations of all goroutines. *Rate* is the measured false-positive rate,
+bold where p is not kept. A static filter's add is what it costs to build, a key.
+`
 
-// describe keeps of the peers what the tables say.
-func describe(peers []*peer) []peerInfo {
-	version := environment.Versions()
-	var infos []peerInfo
-	for _, p := range peers {
-		v := p.version
-		if v == "" {
-			v = version[p.module]
+// measure visits all peers in rounds, in an order that changes, so that whatever slows the
+// machine for a while slows them all.
+func (t *table) measure(o options, peers []*filters.Peer, jvm *guava, bar *figures.Progress, free *[]float64) error {
+	t.rows = make([]*series, len(peers))
+	for i, p := range peers {
+		t.rows[i] = &series{peer: p}
+	}
+	order := rand.New(rand.NewPCG(t.n, uint64(1/t.p)))
+	for round := range o.roundsFor(t.n) {
+		*free = append(*free, freeCores(runtime.GOMAXPROCS(0)))
+		for _, i := range order.Perm(len(peers)) {
+			bar.Say("n = %d, p = %g, round %d of %d: %s", t.n, t.p, round+1, o.roundsFor(t.n), peers[i].Name)
+			found, err := outcome{}, error(nil)
+			if j := o.job(t.n, t.p, round); jvm != nil && peers[i] == jvm.peer {
+				found, err = jvm.visit(j)
+			} else {
+				found, err = visit(peers[i], j)
+			}
+			if err != nil {
+				return err
+			}
+			t.rows[i].note(found)
 		}
-		infos = append(infos, peerInfo{
-			Name: p.name, Module: p.module, Version: v, Hash: p.hash, Safe: p.safe.String(),
-			Blocked: p.blocked, Static: p.static, Ours: p.ours, Floor: p.floor,
-		})
 	}
-	return infos
+	return nil
 }
 
-// write makes the tables and plots of a report.
-func write(r *report, dir string) error {
-	path := filepath.Join(dir, "results.md")
-	f, err := os.Create(path)
-	if err != nil {
-		return err
+// options are what the command line says.
+type options struct {
+	sizes  []uint64
+	rates  []float64
+	rounds int // 0: as many as the size allows
+	peers  *regexp.Regexp
+	tables map[string]bool
+	out    string
+	quick  bool
+}
+
+func parse(args []string, out io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
+	flags.SetOutput(out)
+	n := flags.String("n", "10000,1000000,20000000", "numbers of keys, separated by commas")
+	p := flags.String("p", "0.01,0.0001", "false-positive rates, separated by commas")
+	tables := flags.String("tables", "keys,small,whole", "what to measure: operations on keys, many small filters, whole filters")
+	peers := flags.String("peers", "", "measure only the filters whose names match this regular expression")
+	flags.IntVar(&o.rounds, "rounds", 0, "rounds over all filters (default 15, and 3 from ten million keys on)")
+	flags.StringVar(&o.out, "out", defaultOut(), "folder for results.md and the plots")
+	flags.BoolVar(&o.quick, "quick", false, "only see that everything works: n = 10000, less than a minute")
+	if err := flags.Parse(args); err != nil {
+		return o, err
 	}
-	if err := r.markdown(f); err != nil {
-		_ = f.Close() // the error that is returned says enough
-		return err
+	if o.peers, err = regexp.Compile(*peers); err != nil {
+		return o, err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	case o.rounds < 0:
+		return o, fmt.Errorf("-rounds %d is negative", o.rounds)
+	case o.quick:
+		*n = "10000"
 	}
-	plots, err := drawPlots(r, dir)
-	for _, file := range append([]string{path}, plots...) {
-		fmt.Println(file)
+	for _, word := range strings.Split(*n, ",") {
+		x, err := strconv.ParseFloat(word, 64)
+		if err != nil || !(x >= 1 && x <= 1e10) || x != float64(uint64(x)) {
+			return o, fmt.Errorf("-n: %q is not a number of keys from 1 to 1e10", word)
+		}
+		o.sizes = append(o.sizes, uint64(x))
 	}
-	return err
+	for _, word := range strings.Split(*p, ",") {
+		x, err := strconv.ParseFloat(word, 64)
+		if err != nil || !(x >= 1e-6 && x <= 0.5) { // below, no run is long enough to measure it
+			return o, fmt.Errorf("-p: %q is not a rate from 1e-6 to 0.5", word)
+		}
+		o.rates = append(o.rates, x)
+	}
+	o.tables = map[string]bool{}
+	for _, word := range strings.Split(*tables, ",") {
+		if !slices.Contains([]string{"keys", "small", "whole"}, word) {
+			return o, fmt.Errorf("-tables: %q is none of keys, small, whole", word)
+		}
+		o.tables[word] = true
+	}
+	return o, nil
+}
+
+// roundsFor is how many rounds a size gets. A large one takes minutes a round and averages
+// over more operations in it.
+func (o options) roundsFor(n uint64) int {
+	switch {
+	case o.rounds > 0:
+		return o.rounds
+	case o.quick || n >= 10_000_000:
+		return 3
+	}
+	return 15
+}
+
+// job returns a visit as long as it must be and no longer: all rounds together meet some
+// hundred false positives.
+func (o options) job(n uint64, p float64, round int) job {
+	j := job{n: n, p: p, round: round, workers: runtime.GOMAXPROCS(0), fills: int(max(200_000/n, 1)), probes: 1 << 18, misses: max(1<<18, uint64(50/p))}
+	if o.quick {
+		j.fills, j.probes, j.misses = max(j.fills/10, 1), 1<<15, 1<<17
+	}
+	return j
+}
+
+// scaled is a number of filters, keys or rounds, or less of them.
+func (o options) scaled(x int) int {
+	if o.quick {
+		return max(x/10, 1)
+	}
+	return x
+}
+
+// defaultOut is the folder results beside this program, whether it is run from there or
+// from the root of the repository.
+func defaultOut() string {
+	if _, err := os.Stat(filepath.Join("compare", "go.mod")); err == nil {
+		return filepath.Join("compare", "results")
+	}
+	return "results"
 }

@@ -2,21 +2,25 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"time"
+
+	"github.com/seed3447c163/bloom/compare/internal/filters"
 )
 
 // The operations that are measured.
 const (
-	opAdd       = iota // new keys, from an empty filter to a full one
-	opDuplicate        // keys that are there, added again
-	opHit              // lookups of keys that are there
-	opMiss             // lookups of keys that are not
-	opMixed            // lookups of either, half of each at random
+	opAdd   = iota // new keys, from an empty filter to a full one
+	opAgain        // keys that are there, added again
+	opHit          // lookups of keys that are there
+	opMiss         // lookups of keys that are not
+	opMixed        // lookups of either, at random
 	opCount
 )
 
-var opNames = [opCount]string{"add", "duplicate", "hit", "miss", "mixed"}
+var opNames = [opCount]string{"add", "again", "hit", "miss", "mixed"}
 
 // A job is one visit to one peer in one round.
 type job struct {
@@ -24,131 +28,124 @@ type job struct {
 	p       float64
 	round   int
 	fills   int    // filters to make and fill; small ones need several for a figure
-	probes  uint64 // duplicates and hits to ask of all of them together
-	misses  uint64 // misses, more of them: they give the rate, too
+	probes  uint64 // lookups of each kind, over all of them
+	misses  uint64 // more of them: they give the rate, too
 	workers int    // goroutines for the measurements on all cores
 }
 
-// times are nanoseconds per operation, NaN for what a peer cannot do.
-type times [opCount]float64
-
 // An outcome is what one job found.
 type outcome struct {
-	one, all    times  // on one goroutine and on all cores
-	bits        uint64 // of one filter
-	yes, misses uint64 // how many of the misses were answered with true
+	one, all    [opCount]float64 // ns per operation on one goroutine and on all cores; NaN: cannot be done
+	bits        uint64           // of one filter
+	yes, misses uint64           // how many of the misses were answered with true
 }
 
-// A runner measures a peer.
-type runner interface {
-	measure(job) (outcome, error)
-}
-
-// A stopwatch keeps the nanoseconds per key of each step of each operation.
-type stopwatch [opCount][]float64
-
-func (w *stopwatch) note(op int, steps ...float64) { w[op] = append(w[op], steps...) }
-
-// times returns the nanoseconds per operation. On several goroutines too it is
-// the time on the wall over all their operations: with perfect scaling, two cores
-// halve it.
-//
-// It is the mean of the middle half of the steps: a step lasts a tenth of a
-// millisecond, and if the system takes the processor away for ten, that is not
-// the filter's.
-func (w *stopwatch) times() (t times) {
-	for op := range t {
-		t[op] = midmean(w[op])
-	}
-	return t
-}
-
-// inProcess measures a filter written in Go.
-type inProcess struct{ *peer }
-
-func (r inProcess) measure(j job) (o outcome, err error) {
+// visit measures a filter written in Go.
+func visit(p *filters.Peer, j job) (o outcome, err error) {
 	runtime.GC() // what the peer before has left is not for this one to clear
-	var one, all stopwatch
-	single, every := newCrew(1), newCrew(j.workers)
-	for i := range j.fills {
-		f, err := r.make(j.n, j.p)
-		if err != nil {
-			return o, fmt.Errorf("%s: %w", r.name, err)
-		}
-		base := uint64(j.round*j.fills+i) << fillShift
-		fill(single, f, j.n, base, &one)
-		o.bits = f.bits()
-
-		share := func(total uint64) uint64 { return max(total/uint64(j.fills), 1) }
-		part := visit{f: f, n: j.n, base: base, probes: share(j.probes), misses: share(j.misses), readOnly: r.static}
-		if err := part.run(single, &one, &o); err != nil {
-			return o, fmt.Errorf("%s: %w", r.name, err)
-		}
-		if r.safe == safeNone {
-			continue
-		}
-		part.parallel, part.readOnly = true, r.static || r.safe != safeFull
-		if err := part.run(every, &all, &o); err != nil {
-			return o, fmt.Errorf("%s: %w", r.name, err)
-		}
-		if part.readOnly {
-			continue
-		}
-		if f, err = r.make(j.n, j.p); err != nil {
-			return o, fmt.Errorf("%s: %w", r.name, err)
-		}
-		fill(every, f, j.n, base, &all)
+	crews := []crew{newCrew(1, p.Hashed), newCrew(j.workers, p.Hashed)}
+	if p.Safe == filters.None {
+		crews = crews[:1]
 	}
-	o.one, o.all = one.times(), all.times()
+	var watches [2][opCount][]float64
+	for i := range j.fills {
+		base := uint64(j.round*j.fills+i) << fillShift
+		var f filters.Filter
+		for all := len(crews) - 1; all >= 0; all-- { // the last one filled is the one that is asked
+			if all == 1 && (p.Static || p.Safe != filters.Full) {
+				continue
+			}
+			if f, err = p.Make(j.n, j.p); err != nil {
+				return o, fmt.Errorf("%s: %w", p.Name, err)
+			}
+			watches[all][opAdd] = append(watches[all][opAdd], fill(crews[all], f, j.n, base)...)
+		}
+		o.bits = f.Bits()
+		for all, c := range crews {
+			a := asking{f: f, n: j.n, base: base, salt: uint64(all) << (fillShift - 1), crew: c, watch: &watches[all]}
+			a.probes, a.misses = max(j.probes/uint64(j.fills), 1), max(j.misses/uint64(j.fills), 1)
+			if !p.Static && (all == 0 || p.Safe == filters.Full) {
+				a.run(opAgain, a.probes, among(a.base, a.n, a.salt))
+			}
+			found := a.run(opHit, a.probes, among(a.base, a.n, a.salt|1<<(fillShift-2)))
+			if found != a.probes && !p.Floor {
+				return o, fmt.Errorf("%s: %d of %d keys that were added are not there", p.Name, a.probes-found, a.probes)
+			}
+			yes := a.run(opMiss, a.misses, fresh(a.base|absentBit|a.salt))
+			a.run(opMixed, a.probes, mixed(a.base, a.n, a.salt|3<<(fillShift-3)))
+			if !p.Floor {
+				o.yes, o.misses = o.yes+yes, o.misses+a.misses
+			}
+		}
+	}
+	for op := range opCount {
+		o.one[op], o.all[op] = midmean(watches[0][op]), midmean(watches[1][op])
+	}
 	return o, nil
 }
 
-// fill adds n keys. A static filter is built when it has them all, and that
-// belongs to their cost.
-func fill(c crew, f filter, n, base uint64, w *stopwatch) {
-	steps, _ := c.run(n, fresh(base), func(s *slab) int { return f.addAll(s.keys) })
-	if b, ok := f.(builder); ok {
+// fill adds n keys. A static filter is built when it has them all, and that belongs to
+// their cost.
+func fill(c crew, f filters.Filter, n, base uint64) []float64 {
+	steps, _ := c.run(n, fresh(base), func(s *slab) int { return f.Add(s.Keys) })
+	if b, ok := f.(filters.Builder); ok {
 		start := time.Now()
-		b.build()
+		b.Build()
 		perKey := float64(time.Since(start).Nanoseconds()) / float64(n)
 		for i := range steps {
 			steps[i] += perKey
 		}
 	}
-	w.note(opAdd, steps...)
+	return steps
 }
 
-// A visit asks a full filter.
-type visit struct {
-	f              filter
-	n, base        uint64
+// asking is what is done with a full filter.
+type asking struct {
+	f              filters.Filter
+	n, base, salt  uint64
 	probes, misses uint64
-	parallel       bool // ask for other keys than on one goroutine
-	readOnly       bool
+	crew           crew
+	watch          *[opCount][]float64
 }
 
-func (v visit) run(c crew, w *stopwatch, o *outcome) error {
-	add := func(s *slab) int { return v.f.addAll(s.keys) }
-	contains := func(s *slab) int { return v.f.containsAll(s.keys) }
+func (a asking) run(op int, total uint64, number numbering) uint64 {
+	work := func(s *slab) int { return a.f.Contains(s.Keys) }
+	if op == opAgain {
+		work = func(s *slab) int { return a.f.Add(s.Keys) }
+	}
+	steps, sum := a.crew.run(total, number, work)
+	a.watch[op] = append(a.watch[op], steps...)
+	return uint64(sum)
+}
 
-	var half uint64
-	if v.parallel {
-		half = 1 << (fillShift - 1)
+// midmean returns the mean of the middle half of the samples, NaN for none. Like the median
+// it does not notice outliers, such as a step during which the system took the processor
+// away; unlike it, it sees both halves of what comes in two kinds, as the adds to an empty
+// filter and to a fuller one.
+func midmean(samples []float64) float64 {
+	sorted := slices.Sorted(slices.Values(samples))
+	middle := sorted[len(sorted)/4 : len(sorted)-len(sorted)/4]
+	sum := 0.0
+	for _, x := range middle {
+		sum += x
 	}
-	if !v.readOnly {
-		steps, _ := c.run(v.probes, among(v.base, v.n, half), add)
-		w.note(opDuplicate, steps...)
+	return sum / float64(len(middle))
+}
+
+// median interpolates between the two in the middle; NaN for none.
+func median(samples []float64) float64 {
+	if len(samples) == 0 {
+		return math.NaN()
 	}
-	steps, found := c.run(v.probes, among(v.base, v.n, half|1<<(fillShift-2)), contains)
-	w.note(opHit, steps...)
-	if uint64(found) != v.probes {
-		return fmt.Errorf("%d of %d keys that were added are not there", v.probes-uint64(found), v.probes)
-	}
-	steps, found = c.run(v.misses, fresh(v.base|absentBit|half), contains)
-	w.note(opMiss, steps...)
-	steps, _ = c.run(v.probes, mixed(v.base, v.n, half|3<<(fillShift-3)), contains)
-	w.note(opMixed, steps...)
-	o.yes += uint64(found)
-	o.misses += v.misses
-	return nil
+	sorted := slices.Sorted(slices.Values(samples))
+	half := len(sorted) / 2
+	return (sorted[half] + sorted[(len(sorted)-1)/2]) / 2
+}
+
+// exceeds reports whether yes of asked answers are more than a rate of p can explain: by
+// three standard deviations of the binomial, and by 2 %, because one filter's fill differs
+// from another's by that much.
+func exceeds(yes, asked uint64, p float64) bool {
+	expected := p * float64(asked)
+	return float64(yes) > expected*1.02+3*math.Sqrt(expected*(1-p))
 }

@@ -1,26 +1,25 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/seed3447c163/bloom"
 )
 
-// TestKinds: different numbers make different keys, and neighbours of the last kind
-// differ in one bit.
+// TestKinds: different numbers make different keys, and neighbours of the last kind differ
+// in one bit.
 func TestKinds(t *testing.T) {
 	for _, k := range kinds {
 		seen := map[string]bool{}
 		for i := range uint64(10_000) {
-			for _, number := range []uint64{i, firstNumber(3) + i} {
+			for _, number := range []uint64{i, 3<<numberShift + i} {
 				key := string(k.append(nil, number))
 				if seen[key] {
 					t.Fatalf("%s: number %d has another's key", k.name, number)
@@ -39,116 +38,124 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestSubjectsFindTheirKeys: a wrong adapter would measure nothing.
-func TestSubjectsFindTheirKeys(t *testing.T) {
-	for _, s := range append(ourSubjects(), contrasts()...) {
-		smp, err := s.open(1000, 0.01)
+// TestSigmasAreSigmas: over many simulated cells whose filters differ a lot, the deviations
+// in standard errors have mean 0 and standard deviation 1.
+func TestSigmasAreSigmas(t *testing.T) {
+	const cells, low, high, mean = 2000, 0.01, 0.05, 0.03
+	for _, c := range []struct{ filters, lookups int }{{100, 200}, {4, 1000}, {2000, 1}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		var hits, fill, rate []float64
+		for range cells {
+			tl := tally{spread: (high - low) / 2}
+			for range c.filters {
+				r, yes := low, uint64(0)
+				if rng.IntN(2) == 0 {
+					r = high
+				}
+				for range c.lookups {
+					if rng.Float64() < r {
+						yes++
+					}
+				}
+				tl.note(uint64(c.lookups), yes, r)
+			}
+			hits = append(hits, tl.hitSigmas())
+			fill = append(fill, deviation(tl.mean, mean, tl.fillError()))
+			rate = append(rate, deviation(tl.measured(), mean, tl.rateError()))
+		}
+		for what, sample := range map[string][]float64{"lookups": hits, "fill": fill, "both": rate} {
+			m, sum := 0.0, 0.0
+			for _, x := range sample {
+				m += x / cells
+			}
+			for _, x := range sample {
+				sum += (x - m) * (x - m)
+			}
+			// Of 2000 normal ones, the mean is within 4/√2000 and the standard deviation
+			// within 4/√4000; 0.05 more for what is not quite normal.
+			if sd := math.Sqrt(sum / (cells - 1)); math.Abs(m) > 0.09+0.05 || math.Abs(sd-1) > 0.063+0.05 {
+				t.Errorf("%+v, %s: mean %.3f and standard deviation %.3f, want 0 and 1", c, what, m, sd)
+			}
+		}
+	}
+}
+
+// TestSpread compares what one filter's parts say with what many filters show. The standard
+// deviation of 200 is within 4/√400 of the true one, and that of 256 parts about as much; the
+// model leaves out that the parts' keys have a fixed sum.
+func TestSpread(t *testing.T) {
+	const n, filters = 30_000, 200
+	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock} {
+		f := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
+		var seen tally
+		for i := range uint64(filters) {
+			f.Clear()
+			for j := range uint64(n) {
+				f.AddHash(bloom.Digest64(i<<numberShift + j))
+			}
+			seen.note(0, 0, f.EstimatedFalsePositiveRate())
+		}
+		if ratio := spread(f) / seen.rateSpread(); ratio < 0.8 || ratio > 3 {
+			t.Errorf("%s: the parts' spread is %.2f times the filters'", s, ratio)
+		}
+	}
+	if s := spread(bloom.MustNew(10, 0.01)); !math.IsNaN(s) {
+		t.Errorf("a small filter's spread is %v, want NaN", s)
+	}
+}
+
+// TestJudge: what is kept.
+func TestJudge(t *testing.T) {
+	full := func(filters int, lookups, hits uint64, rate float64) (t tally) {
+		for i := range filters {
+			t.note(lookups, hits, rate*(1+0.1*float64(i%2*2-1)))
+		}
+		return t
+	}
+	for _, c := range []struct {
+		name         string
+		tally        tally
+		p            float64
+		kept, direct bool
+	}{
+		{"as predicted", full(100, 10_000, 100, 0.01), 0.01, true, true},
+		{"lookups above p", full(100, 10_000, 120, 0.01), 0.01, false, true},
+		{"fill above p", full(100, 10_000, 100, 0.011), 0.01, false, true},
+		{"below p", full(100, 10_000, 50, 0.005), 0.01, true, true},
+		{"too few hits to tell", full(100, 1000, 0, 1e-9), 1e-9, true, false},
+		{"hits where none are expected", full(100, 1000, 1, 1e-9), 1e-9, false, true},
+		{"a fill that is unknown", full(100, 10_000, 100, math.NaN()), 0.01, true, true},
+		{"above p, the fill unknown", full(100, 10_000, 120, math.NaN()), 0.01, false, true},
+	} {
+		if kept, direct := c.tally.kept(c.p), c.tally.direct(); kept != c.kept || direct != c.direct {
+			t.Errorf("%s: kept %t and direct %t, want %t and %t", c.name, kept, direct, c.kept, c.direct)
+		}
+	}
+}
+
+// TestProgram runs a tiny grid, with time and without, and looks at what comes out.
+func TestProgram(t *testing.T) {
+	for budget, wants := range map[string][]string{
+		"3s":  {"| Blocked | ", "| 1\u00a0000 | 0.01 | sequential |", " † |", "| n | p | DoubleHashing | Blocked | textbook", "`go run ./compare/rate -n 10,1000"},
+		"1ns": {"- not measured: Blocked, n = 1000, p = 0.01, random keys: no time left"},
+	} {
+		dir := t.TempDir()
+		if err := program([]string{"-n", "10,1000", "-p", "0.01,1e-9", "-only", "^(Blocked|DoubleHashing|textbook.*|pebble)$", "-budget", budget, "-out", dir}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "rate.md"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range 2 { // the second filter is empty again
-			f := smp.next()
-			for j := range uint64(1000) {
-				f.Add(kinds[1].append(nil, firstNumber(i)+j))
-			}
-			if f, ok := f.(sealer); ok {
-				f.Seal()
-			}
-			old := 0
-			for j := range uint64(1000) {
-				if !f.Contains(kinds[1].append(nil, firstNumber(i)+j)) {
-					t.Fatalf("%s misses a key", s.name)
-				}
-				if f.Contains(kinds[1].append(nil, firstNumber(1-i)+j)) {
-					old++
-				}
-			}
-			if old > 100 {
-				t.Errorf("%s has %d of 1000 keys that were not added to this filter", s.name, old)
+		for _, want := range wants {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("no %q in\n%s", want, text)
 			}
 		}
 	}
-}
-
-// TestProgram runs a tiny grid and looks at what comes out.
-func TestProgram(t *testing.T) {
-	dir := t.TempDir()
-	stdout := os.Stdout
-	devNull, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.Stdout = devNull
-	err = program([]string{"-n", "10,1000", "-p", "0.01,1e-9", "-only", "^(Blocked|DoubleHashing|textbook.*|pebble)$", "-budget", "3s", "-out", dir})
-	os.Stdout = stdout
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := os.ReadFile(filepath.Join(dir, "rate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"| DoubleHashing | ", "| 1\u00a0000 | 0.01 | sequential |", " † |", "| textbook double hashing | – |", "`go run ./compare/rate -n 10,1000"} {
-		if !strings.Contains(string(table), want) {
-			t.Errorf("rate.md has no %q:\n%s", want, table)
-		}
-	}
-	if plot, err := os.ReadFile(filepath.Join(dir, "rate-grid.svg")); err != nil || !bytes.Contains(plot, []byte("pebble")) {
-		t.Errorf("the plot does not name a filter: %v", err)
-	}
-}
-
-// TestNothingToCompareWith: neither without the others nor with a single point, nor
-// with nothing measured at all, is there nothing to write.
-func TestNothingToCompareWith(t *testing.T) {
-	stdout := os.Stdout
-	defer func() { os.Stdout = stdout }()
-	os.Stdout, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	for _, budget := range []string{"2s", "1ns"} {
-		dir := t.TempDir()
-		if err := program([]string{"-n", "10", "-p", "0.01", "-only", "^Blocked$", "-budget", budget, "-out", dir}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "rate.md")); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestBudget: what there is no time for is said not to have been measured.
-func TestBudget(t *testing.T) {
-	o := options{sizes: []uint64{1000}, rates: []float64{0.01}, subjects: regexp.MustCompile("^Blocked$")}
-	results := run(o.grid(), -time.Second, &progress{out: io.Discard})
-	if len(results) != 4 {
-		t.Fatalf("%d results", len(results))
-	}
-	for _, res := range results {
-		if res.err == nil {
-			t.Error("measured without time")
-		}
-	}
-	text := (&report{results: results}).markdown()
-	if !strings.Contains(text, "not measured: Blocked, n = 1\u00a0000, p = 0.01, random keys: no time left") {
-		t.Error(text)
-	}
-	// And what was cut short has fewer filters than planned, but one at least.
-	res := cell{ourSubjects()[0], kinds[0], 1000, 0.01}.measure(time.Now())
-	if !res.cut || res.tally.filters != 1 || math.IsNaN(res.verdict.rate) {
-		t.Errorf("%+v", res)
-	}
-}
-
-func TestParse(t *testing.T) {
-	o, err := parse([]string{"-n", "1e3,10", "-large"}, io.Discard)
-	if err != nil || fmt.Sprint(o.sizes) != "[10 1000 1000000000]" {
-		t.Errorf("%v %v", o.sizes, err)
-	}
-	for _, args := range [][]string{{"-n", "0"}, {"-n", "1.5"}, {"-p", "1"}, {"-p", "x"}, {"-only", "("}, {"-budget", "0s"}, {"more"}} {
-		if _, err := parse(args, io.Discard); err == nil {
+	for _, args := range [][]string{{"-n", "0"}, {"-n", "1.5"}, {"-p", "1"}, {"-p", "x"}, {"-only", "("}, {"-only", "nobody"}, {"-budget", "-1s"}, {"more"}} {
+		if err := program(append([]string{"-out", t.TempDir()}, args...), io.Discard); err == nil {
 			t.Errorf("%v is accepted", args)
 		}
-	}
-	if o, err := parse([]string{"-quick"}, io.Discard); err != nil || o.budget > 50*time.Second {
-		t.Errorf("-quick takes %v, %v", o.budget, err)
 	}
 }

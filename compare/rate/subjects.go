@@ -1,100 +1,83 @@
 package main
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/compare/internal/filters"
 )
 
-// A subject is what is measured: a strategy of ours or a peer's filter.
+// A subject is what is measured: a strategy of ours or another library's filter.
 type subject struct {
-	name  string
-	ours  bool // sized by New, and held to the promise
-	peer  string
-	maxN  uint64
-	open  func(n uint64, p float64) (*sample, error)
-	about string
+	name      string
+	ours      bool // sized by New, and held to the promise
+	everyKind bool // measured with all kinds of keys where that is cheap
+	maxN      uint64
+	minP      float64
+	make      func(n uint64, p float64) (filters.Filter, error)
 }
 
-// A sample makes the filters of one cell, one after the other; the one before is
-// not used any more.
-type sample struct {
-	m         uint64
-	k         int // 0 if unknown
-	predicted float64
-	next      func() filter
-	// rate returns the exact rate of the present filter, by its bits; spread
-	// estimates how much that differs from one filter to the next. Both are nil
-	// where the bits do not say.
-	rate   func() float64
-	spread func() float64
-}
+// maxContrastN bounds the contrast: what there is to see is seen by then.
+const maxContrastN = 10_000_000
 
-// A filter is the smallest interface that measures a rate.
-type filter interface {
-	Add(key []byte)
-	Contains(key []byte) bool
-}
-
-// A sealer must be told when all keys are in.
-type sealer interface{ Seal() }
-
-type ourFilter struct{ *bloom.BloomFilter }
-
-func (f ourFilter) Add(key []byte) { f.BloomFilter.Add(key) }
-
-// textbook puts a key's bits on an arithmetic progression, as double hashing is
-// usually described: here for contrast.
+// textbook puts a key's bits on an arithmetic progression, as double hashing is usually
+// described: here for contrast.
 var textbook = bloom.NewStrategy("textbook-double-hashing", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) % m
 }})
 
-const anyN = math.MaxUint64
-
-// ourSubjects are held to the promise.
-func ourSubjects() []*subject {
-	fast := bloom.WithHash(bloom.MapHash)
-	return []*subject{
-		ourSubject("DoubleHashing", bloom.DoubleHashing, anyN),
-		ourSubject("Blocked", bloom.Blocked, anyN),
+func subjects() []*subject {
+	ours := func(s bloom.Strategy, h bloom.Hash) func(n uint64, p float64) (filters.Filter, error) {
+		return func(n uint64, p float64) (filters.Filter, error) {
+			f, err := bloom.New(n, p, bloom.WithStrategy(s), bloom.WithHash(h))
+			return filters.Single(f), err
+		}
+	}
+	list := []*subject{
+		{"DoubleHashing", true, true, math.MaxUint64, 0, ours(bloom.DoubleHashing, bloom.Murmur3)},
+		{"Blocked", true, true, math.MaxUint64, 0, ours(bloom.Blocked, bloom.Murmur3)},
+		{"SplitBlock", true, true, math.MaxUint64, 1e-7, ours(bloom.SplitBlock, bloom.Murmur3)}, // refused below
 		// k hashes of each key: at 10^8 keys an hour for what says nothing new.
-		ourSubject("SeededHashing", bloom.SeededHashing, 10_000_000),
-		ourSubject("DoubleHashing, MapHash", bloom.DoubleHashing, 1_000_000, fast),
-		ourSubject("Blocked, MapHash", bloom.Blocked, 1_000_000, fast),
+		{"SeededHashing", true, true, 10_000_000, 0, ours(bloom.SeededHashing, bloom.Murmur3)},
+		{"DoubleHashing, MapHash", true, false, 1_000_000, 0, ours(bloom.DoubleHashing, bloom.MapHash)},
+		{"Blocked, MapHash", true, false, 1_000_000, 0, ours(bloom.Blocked, bloom.MapHash)},
+		{"SplitBlock, MapHash", true, false, 1_000_000, 1e-7, ours(bloom.SplitBlock, bloom.MapHash)},
+		{"textbook double hashing", false, false, maxContrastN, 0, ours(textbook, bloom.Murmur3)},
 	}
+	for _, p := range filters.Others() {
+		if slices.Contains([]string{"bits-and-blooms", "holiman/bloomfilter", "ristretto z.Bloom", "pebble"}, p.Name) {
+			list = append(list, &subject{name: p.Name, maxN: maxContrastN, make: p.Make})
+		}
+	}
+	return list
 }
 
-func ourSubject(name string, s bloom.Strategy, maxN uint64, opts ...bloom.Option) *subject {
-	return &subject{name: name, ours: true, maxN: maxN, open: func(n uint64, p float64) (*sample, error) {
-		return openOurs(n, p, s, opts...)
-	}}
+// A kind is a way to make keys of numbers: different numbers, different keys.
+type kind struct {
+	name   string
+	append func(dst []byte, number uint64) []byte
 }
 
-func openOurs(n uint64, p float64, s bloom.Strategy, opts ...bloom.Option) (*sample, error) {
-	f, err := bloom.New(n, p, append([]bloom.Option{bloom.WithStrategy(s)}, opts...)...)
-	if err != nil {
-		return nil, err
-	}
-	params, made := f.Params(), f.Strategy()
-	smp := &sample{m: params.M, k: params.K, predicted: made.FalsePositiveRate(params.M, params.K, n), rate: f.EstimatedFalsePositiveRate}
-	smp.next = func() filter {
-		f.Clear()
-		return ourFilter{f}
-	}
-	if s.Name() == bloom.Blocked.Name() {
-		smp.spread = func() float64 { return blockedSpread(f) }
-	} else {
-		smp.spread = func() float64 { return independentSpread(params.M, params.K, n) }
-	}
-	return smp, nil
-}
+// urls is the kind that the others are asked for.
+const urls = 1
 
-// openTextbook is New's filter with another strategy. Its bits do not tell its
-// rate: a key's positions are not independent.
-func openTextbook(n uint64, p float64) (*sample, error) {
-	smp, err := openOurs(n, p, textbook)
-	if err == nil {
-		smp.rate, smp.spread = nil, nil
-	}
-	return smp, err
+// kinds are what keys look like in programs, from the easiest to hash to the hardest.
+var kinds = []kind{
+	{"random", func(dst []byte, number uint64) []byte {
+		h1, _ := bloom.Digest64(number)
+		return binary.LittleEndian.AppendUint64(dst, h1)
+	}},
+	{"URLs", func(dst []byte, number uint64) []byte {
+		return strconv.AppendUint(append(dst, "https://www.example.com/articles/"...), number, 10)
+	}},
+	{"sequential", binary.LittleEndian.AppendUint64},
+	// Sixteen bytes that count in Gray code: each key differs from the one before in a
+	// single bit.
+	{"one bit", func(dst []byte, number uint64) []byte {
+		dst = binary.LittleEndian.AppendUint64(append(dst, 0, 0, 0, 0), number^number>>1)
+		return append(dst, 0, 0, 0, 0)
+	}},
 }

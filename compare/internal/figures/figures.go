@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"math"
 	"os"
 
 	"gonum.org/v1/plot"
@@ -65,20 +64,15 @@ func Labels(at plotter.XYs, texts []string, size vg.Length, offset vg.Point, col
 	return l, nil
 }
 
-// SaveSVG writes plots below each other, each of the given size, with a margin. The
-// file names the font that its texts were measured in, which a reader may not have,
-// and so two more of the same widths.
-func SaveSVG(width, height vg.Length, path string, plots ...*plot.Plot) error {
+// SaveSVG writes a plot with a margin. The file names the font that its texts were measured
+// in, which a reader may not have, and so two more of the same widths.
+func SaveSVG(width, height vg.Length, path string, p *plot.Plot) error {
 	const margin = 10
-	canvas := vgsvg.New(width, height*vg.Length(len(plots)))
+	canvas := vgsvg.New(width, height)
 	whole := draw.New(canvas)
 	whole.SetColor(color.White) // of the margin: the page below may be dark
 	whole.Fill(whole.Rectangle.Path())
-	for i, p := range plots {
-		below := height * vg.Length(len(plots)-1-i)
-		p.Draw(draw.Crop(whole, margin, -margin, below+margin, -height*vg.Length(i)-margin))
-	}
-
+	p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
@@ -86,40 +80,6 @@ func SaveSVG(width, height vg.Length, path string, plots ...*plot.Plot) error {
 	data := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	return os.WriteFile(path, data, 0o644)
-}
-
-// RatioTicks marks a logarithmic axis at 1, 2 and 5 times the powers of ten.
-type RatioTicks struct{}
-
-func (RatioTicks) Ticks(low, high float64) (ticks []plot.Tick) {
-	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high; decade *= 10 {
-		for _, digit := range []float64{1, 2, 5} {
-			if v := digit * decade; v >= low*0.999 && v <= high*1.001 {
-				ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
-			}
-		}
-	}
-	return ticks
-}
-
-// SpreadOut moves ascending heights so that neighbours are at least gap apart and
-// all lie between low and high, each as near to where it was as that allows in a
-// sweep up and a sweep down.
-func SpreadOut(heights []float64, gap, low, high float64) {
-	for i := range heights {
-		floor := low
-		if i > 0 {
-			floor = heights[i-1] + gap
-		}
-		heights[i] = max(heights[i], floor)
-	}
-	for i := len(heights) - 1; i >= 0; i-- {
-		ceiling := high
-		if i+1 < len(heights) {
-			ceiling = heights[i+1] - gap
-		}
-		heights[i] = min(heights[i], ceiling)
-	}
 }
 
 // Percent writes a rate with three digits.
