@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"math"
-	"math/bits"
 )
 
 // FillRatio returns the share of bits that are set, from 0 to 1, in O(m). It is
@@ -47,48 +46,18 @@ func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 // onesAndRate looks at each word once, for the number of bits that are set and the rate
 // that follows from them.
 func (f *BloomFilter) onesAndRate() (ones uint64, rate float64) {
-	if z := f.kernel.groups(); z > 0 {
-		return blockedOnesAndRate(f.bits, int(f.k)/z, z)
+	d := f.scheme.orNone().strategy.get()
+	if d.onesAndRate != nil {
+		return d.onesAndRate(f.bits, int(f.k))
 	}
-	if f.scheme.orNone().strategy.id() == idSplitBlock {
-		return splitOnesAndRate(f.bits)
-	}
-	if d := f.scheme.orNone().strategy.get(); d.Rate != nil {
-		ones = f.bits.count()
-		if n := f.countOf(ones); n < math.MaxUint64 {
-			return ones, d.Rate(f.units, int(f.k), n)
-		}
-		return ones, 1
-	}
-	if ones = f.bits.count(); ones == 0 {
+	switch ones = f.bits.count(); {
+	case ones == 0:
 		return 0, 0 // also of the zero BloomFilter
+	case d.Rate == nil:
+		return ones, math.Pow(f.fill(ones), float64(f.k))
 	}
-	return ones, math.Pow(f.fill(ones), float64(f.k))
-}
-
-// blockedOnesAndRate is the tally of a blocked filter. A key takes a block at random,
-// in each of z groups a word, and in the word g bits; the rate of a word
-// with x bits is (x/64)^g, that of a group the mean of its words', that of a block
-// the product of its groups'.
-func blockedOnesAndRate(b bitArray, g, z int) (ones uint64, rate float64) {
-	var word [65]float64
-	for x := range word {
-		word[x] = math.Pow(float64(x)/64, float64(g))
+	if n := f.countOf(ones); n < math.MaxUint64 {
+		return ones, d.Rate(f.units, int(f.k), n)
 	}
-	perGroup := blockWords / z
-	sum := 0.0
-	for i := 0; i < len(b); i += blockWords {
-		rate := 1.0
-		for j := range z {
-			group := 0.0
-			for w := range perGroup {
-				x := bits.OnesCount64(b[i+j*perGroup+w].Load())
-				ones += uint64(x)
-				group += word[x]
-			}
-			rate *= group / float64(perGroup)
-		}
-		sum += rate
-	}
-	return ones, sum / float64(len(b)/blockWords)
+	return ones, 1
 }

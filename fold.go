@@ -2,15 +2,9 @@ package bloom
 
 import (
 	"fmt"
-	"slices"
-)
 
-// Folding
-//
-// DoubleHashing maps a uniform x to the position floor(x·m/2^64). With m/f in place of m
-// that is floor(position/f), for every f that divides m: bit j of the smaller filter is
-// the OR of f neighbours, bits jf to jf+f-1. Blocked and SplitBlock choose their block so,
-// and leave the bits within it where they are: block j is the OR of f neighbouring blocks.
+	"github.com/seed3447c163/bloom/internal/fold"
+)
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
 // that one: bit for bit, by merging neighbours. It is for who does not know n: make the
@@ -70,7 +64,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 		return nil, fmt.Errorf("%w: p = %v, want at least %v, which is the filter's rate as it is", ErrInvalid, p, rate+collisions)
 	}
 	units := s.params.M / unit
-	for _, factor := range divisors(units) {
+	for _, factor := range fold.Divisors(units) {
 		// The bits decide, but a fold takes long: not where the rate is to be twice p.
 		if s.strategy.FalsePositiveRate(s.params.M/factor, s.params.K, count)+collisions > 2*p {
 			continue
@@ -86,29 +80,9 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return f.fold(1, p) // some key has come meanwhile
 }
 
-// divisors returns all divisors of x > 0, the largest first.
-func divisors(x uint64) (all []uint64) {
-	for d := uint64(1); d <= x/d; d++ {
-		if x%d == 0 {
-			all = append(all, d)
-			if d < x/d {
-				all = append(all, x/d)
-			}
-		}
-	}
-	slices.Sort(all)
-	slices.Reverse(all)
-	return all
-}
-
 // foldUnit returns how many bits are merged as one.
 func (s Strategy) foldUnit() (uint64, error) {
-	switch unit := s.get().FoldUnit; {
-	case s.id() == idDoubleHashing:
-		return 1, nil
-	case s.groups() > 0:
-		return blockBits, nil
-	case unit > 0:
+	if unit := s.get().FoldUnit; unit > 0 {
 		return unit, nil
 	}
 	return 0, fmt.Errorf("%w: a filter with strategy %q has no exact fold", ErrInvalid, s)
@@ -129,10 +103,13 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
+	bits := makeWords(wordsFor(params.M))
 	if unit == 1 {
-		return small.filter(foldBits(f.bits, factor, s.params.M)), nil
+		fold.Bits(bits, f.bits, factor, s.params.M)
+	} else {
+		fold.Blocks(bits, f.bits, int(factor), int(unit/64))
 	}
-	return small.filter(foldBlocks(f.bits, int(factor), int(unit/64))), nil
+	return small.filter(bits), nil
 }
 
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is
@@ -141,110 +118,4 @@ func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	return leastFrom(min(max(1, guess), maxM), func(n uint64) bool {
 		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.collisions(n) <= params.P)
 	}) - 1
-}
-
-// foldBlocks returns neighbouring blocks, of so many words, merged.
-func foldBlocks(from bitArray, factor, words int) bitArray {
-	to := makeWords(uint64(len(from) / factor))
-	for i := range to {
-		word := uint64(0)
-		first := i/words*words*factor + i%words
-		for j := range factor {
-			word |= from[first+j*words].Load()
-		}
-		to[i].Store(word)
-	}
-	return to
-}
-
-// foldBits returns neighbouring bits, of m, merged. As often as it is even, the factor is
-// taken apart: halves go by whole words. BenchmarkFold.
-func foldBits(from bitArray, factor, m uint64) bitArray {
-	if factor == 1 {
-		to := makeWords(uint64(len(from)))
-		to.copyFrom(from)
-		return to
-	}
-	if factor%2 == 0 {
-		to := makeWords(wordsFor(m / 2))
-		for i := range to {
-			word := evenBits(from[2*i].Load())
-			if 2*i+1 < len(from) {
-				word |= evenBits(from[2*i+1].Load()) << 32
-			}
-			to[i].Store(word)
-		}
-		if factor == 2 {
-			return to
-		}
-		return foldBits(to, factor/2, m/2)
-	}
-	to := makeWords(wordsFor(m / factor))
-	for i := range to {
-		// A word of the result comes from that many words, and no others.
-		words := from[i*int(factor) : min((i+1)*int(factor), len(from))]
-		if factor < 64 {
-			to[i].Store(words.sample(factor))
-			continue
-		}
-		word := uint64(0)
-		for j := uint64(0); j < 64 && (uint64(i)*64+j)*factor < m; j++ {
-			word |= words.any(j*factor, factor) << j
-		}
-		to[i].Store(word)
-	}
-	return to
-}
-
-// sample returns 64 bits, of which bit i is set if one of so many bits is set from bit
-// i·count on, for count < 64.
-func (b bitArray) sample(count uint64) (bits uint64) {
-	to, at := uint64(0), uint64(0)
-	for i := range b {
-		// Bit j of each is to have what so many bits from there on have.
-		word, next := b[i].Load(), uint64(0)
-		if i+1 < len(b) {
-			next = b[i+1].Load()
-		}
-		for have := uint64(1); have < count; {
-			shift := min(have, count-have)
-			word |= word>>shift | next<<(64-shift)
-			next |= next >> shift
-			have += shift
-		}
-		for ; at < 64; at += count {
-			bits |= word >> at & 1 << to
-			to++
-		}
-		at -= 64
-	}
-	return bits
-}
-
-// evenBits returns 32 bits, of which bit i is bit 2i or bit 2i+1 of w.
-func evenBits(w uint64) uint64 {
-	w = (w | w>>1) & 0x5555555555555555
-	w = (w | w>>1) & 0x3333333333333333
-	w = (w | w>>2) & 0x0f0f0f0f0f0f0f0f
-	w = (w | w>>4) & 0x00ff00ff00ff00ff
-	w = (w | w>>8) & 0x0000ffff0000ffff
-	return (w | w>>16) & 0x00000000ffffffff
-}
-
-// any returns 1 if one of so many bits, from first on, is set.
-func (b bitArray) any(first, count uint64) uint64 {
-	i, at := first/64, first%64
-	word := b[i].Load() >> at
-	for have := 64 - at; have < count; have += 64 {
-		i++
-		if rest := count - have; rest < 64 {
-			word |= b[i].Load() << (64 - rest) // its low bits, that is: which they are does not matter
-		} else {
-			word |= b[i].Load()
-		}
-	}
-	if at+count < 64 {
-		word <<= 64 - count
-	}
-	return (word | -word) >> 63
 }

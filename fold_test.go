@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/fold"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
@@ -95,7 +96,7 @@ func TestFoldedParams(t *testing.T) {
 			f := MustNew(100_000, 0.01, WithStrategy(s), hash)
 			unit, err := f.Strategy().foldUnit()
 			require.NoError(t, err)
-			for _, factor := range divisors(f.Params().M / unit) {
+			for _, factor := range fold.Divisors(f.Params().M / unit) {
 				if factor > 1000 {
 					continue
 				}
@@ -186,7 +187,7 @@ func TestFoldTo(t *testing.T) {
 			same, err := f.Fold(factor)
 			require.NoError(t, err)
 			require.True(t, same.Equal(got))
-			for _, larger := range divisors(f.Params().M / unit) {
+			for _, larger := range fold.Divisors(f.Params().M / unit) {
 				if larger <= factor {
 					break
 				}
@@ -223,7 +224,7 @@ func TestFoldWithOddRates(t *testing.T) {
 
 // TestFoldToWastes pins what the doc comment says: with 2520 units, and need of a tenth.
 func TestFoldToWastes(t *testing.T) {
-	list := divisors(2520)
+	list := fold.Divisors(2520)
 	for i, factor := range list[1:] {
 		if factor <= 10 {
 			require.LessOrEqual(t, float64(list[i])/float64(factor), 2.0)
@@ -262,9 +263,9 @@ func TestFoldWhileAdding(t *testing.T) {
 }
 
 func TestDivisors(t *testing.T) {
-	require.Equal(t, []uint64{1}, divisors(1))
-	require.Equal(t, []uint64{12, 6, 4, 3, 2, 1}, divisors(12))
-	require.Equal(t, []uint64{49, 7, 1}, divisors(49))
+	require.Equal(t, []uint64{1}, fold.Divisors(1))
+	require.Equal(t, []uint64{12, 6, 4, 3, 2, 1}, fold.Divisors(12))
+	require.Equal(t, []uint64{49, 7, 1}, fold.Divisors(49))
 }
 
 func BenchmarkFold(b *testing.B) {

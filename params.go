@@ -101,21 +101,10 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if d.check(m, k) != nil {
 		return math.NaN()
 	}
-	switch {
-	case d.Rate != nil:
+	if d.Rate != nil {
 		return d.Rate(m, k, n)
-	case !s.blocked():
-		return rate.Independent(m, k, n)
 	}
-	best := math.NaN()
-	for _, c := range s.candidates() {
-		if z := c.groups(); k%z == 0 {
-			if r := rate.Blocked(m/blockBits, k, z, n); !(r >= best) {
-				best = r
-			}
-		}
-	}
-	return best
+	return rate.Independent(m, k, n)
 }
 
 // EstimatedN returns how many keys have most likely been added to a filter of m
@@ -126,18 +115,14 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 // It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]
 // itself: [BloomFilter.Strategy] says which of its four a filter has.
 func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
-	d, z := s.get(), s.groups()
+	d := s.get()
 	switch {
 	case d.check(m, k) != nil || x > m:
 		return math.NaN()
 	case d.EstimatedN != nil:
 		return d.EstimatedN(m, k, x)
-	case !s.blocked():
-		return EstimatedN(m, k, x)
-	case z == 0:
-		return math.NaN()
 	}
-	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)
+	return EstimatedN(m, k, x)
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
@@ -185,21 +170,20 @@ func paramsFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	if m >= maxM {
 		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
 	}
-	if d := s.get(); d.rules() {
-		if s.id() == idSplitBlock && (p < minSplitP || p > maxSplitP) {
-			return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, minSplitP, maxSplitP)
-		}
+	d := s.get()
+	switch {
+	case d.maxP > 0 && (p < d.minP || p > d.maxP):
+		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, d.minP, d.maxP)
+	case p < d.minP:
+		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, d.minP)
+	case d.rules():
 		err := d.sizeByRules(&params)
 		return params, s, err
-	}
-	if s.blocked() {
-		if p < minBlockedP {
-			return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, minBlockedP)
-		}
+	case s.blocked():
 		params.M, params.K, s = blockedParams(n, p, s)
-	} else if n == 0 {
+	case n == 0:
 		params.M, params.K = 64, 1
-	} else {
+	default:
 		params.M, params.K = independentParams(n, p)
 	}
 	if params.M >= maxM { // a whole k and whole blocks need more than the bound above

@@ -3,7 +3,8 @@ package bloom
 import (
 	"fmt"
 	"math"
-	"math/bits"
+
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // ParamsForBits returns parameters for n keys at so many bits a key, for those who know
@@ -47,28 +48,12 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 // kForBits returns the k with the smallest rate for many keys at so many bits each: ln 2
 // times the bits, a little other than that for Blocked.
 func (s Strategy) kForBits(bitsPerKey float64) int {
-	z := s.groups()
-	if d := s.get(); d.rules() {
+	d, z := s.get(), s.groups()
+	switch {
+	case d.rules():
 		return d.kForBits(bitsPerKey)
+	case z > 0:
+		return rate.BlockedK(bitsPerKey, z)
 	}
-	if z == 0 {
-		return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
-	}
-	g := 1
-	for _, from := range moreInAGroup[bits.Len(uint(z))-1] {
-		if bitsPerKey >= from {
-			g++
-		}
-	}
-	return g * z
-}
-
-// moreInAGroup has, by log2 z, from how many bits a key on 2, 3, 4 bits in each group and
-// so on have the smallest rate, by rate.Blocked for many keys. More than the last is not
-// worth it.
-var moreInAGroup = [...][]float64{
-	{2.2, 3.9, 5.9, 8.6, 12.4, 17.9, 26.3, 39.4, 60.7},
-	{4.3, 7.8, 12.4, 18.8, 28.6, 44.6},
-	{8.9, 17.7, 31.8, 58.1},
-	{21.3, 60.8},
+	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 }

@@ -26,6 +26,10 @@ type definition struct {
 	name   string
 	serial uint64 // of one without a name: which call of NewStrategy made it
 	Definition
+
+	// Of strategies of this package, where they have any.
+	minP, maxP  float64                                                // what they are sized for; 0 for any
+	onesAndRate func(bits bitArray, k int) (ones uint64, rate float64) // in one look at the bits
 }
 
 // get returns the definition; that of the zero Strategy is empty.

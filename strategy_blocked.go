@@ -2,9 +2,11 @@ package bloom
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // Blocked puts all of a key's bits into one block of 512 bits, which is one cache
@@ -36,20 +38,59 @@ var (
 )
 
 var (
-	blocked  = definition{id: idBlocked, name: "blocked", Definition: Definition{Unit: blockBits}}
-	blocked1 = definition{id: idBlocked1, name: "blocked-1", Definition: blockedDefinition(1)}
-	blocked2 = definition{id: idBlocked2, name: "blocked-2", Definition: blockedDefinition(2)}
-	blocked4 = definition{id: idBlocked4, name: "blocked-4", Definition: blockedDefinition(4)}
-	blocked8 = definition{id: idBlocked8, name: "blocked-8", Definition: blockedDefinition(8)}
+	blocked = definition{id: idBlocked, name: "blocked", minP: minBlockedP, Definition: Definition{
+		Unit:       blockBits,
+		Rate:       bestBlockedRate,
+		EstimatedN: func(uint64, int, uint64) float64 { return math.NaN() },
+	}}
+	blocked1 = blockedDefinition(idBlocked1, "blocked-1", 1)
+	blocked2 = blockedDefinition(idBlocked2, "blocked-2", 2)
+	blocked4 = blockedDefinition(idBlocked4, "blocked-4", 4)
+	blocked8 = blockedDefinition(idBlocked8, "blocked-8", 8)
 )
 
 const (
 	blockBits  = 512
 	blockWords = blockBits / 64
+
+	// minBlockedP is the smallest p for which Blocked is sized: its memory grows out
+	// of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
+	minBlockedP = 1e-12
 )
 
-func blockedDefinition(z int) Definition {
-	return Definition{Index: blockedIndex(z), Unit: blockBits, KUnit: z}
+func blockedDefinition(id strategyID, name string, z int) definition {
+	return definition{
+		id: id, name: name, minP: minBlockedP,
+		onesAndRate: func(bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, z) },
+		Definition: Definition{
+			Index: blockedIndex(z), Unit: blockBits, KUnit: z, FoldUnit: blockBits,
+			Rate: func(m uint64, k int, n uint64) float64 { return rate.Blocked(m/blockBits, k, z, n) },
+			EstimatedN: func(m uint64, k int, x uint64) float64 {
+				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)
+			},
+		},
+	}
+}
+
+// bestBlockedRate is that of the best of the four with this k.
+func bestBlockedRate(m uint64, k int, n uint64) float64 {
+	best := math.Inf(1)
+	for z := 1; z <= 8 && k%z == 0; z *= 2 {
+		best = min(best, rate.Blocked(m/blockBits, k, z, n))
+	}
+	return best
+}
+
+// blockedParams returns m, k and the strategy for n keys at rate p: Blocked becomes the one
+// with the smallest z that needs little more memory than the best.
+func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
+	zs := []int{1, 2, 4, 8}
+	if z := s.groups(); z > 0 {
+		zs = []int{z}
+	}
+	blocks, k, z := rate.SizeBlocked(n, p, zs...)
+	of := [...]*definition{1: &blocked1, 2: &blocked2, 4: &blocked4, 8: &blocked8}
+	return blocks * blockBits, k, Strategy{of[z]}
 }
 
 // groups returns z for the strategies that put z words of a block to use, and 0

@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
@@ -29,7 +28,7 @@ import (
 // arXiv:2101.01719.
 var SplitBlock = Strategy{&splitBlock}
 
-var splitBlock = definition{id: idSplitBlock, name: "split-block", Definition: Definition{
+var splitBlock = definition{id: idSplitBlock, name: "split-block", minP: minSplitP, maxP: maxSplitP, onesAndRate: splitOnesAndRate, Definition: Definition{
 	Index:    splitIndex,
 	K:        splitK,
 	Unit:     splitBits,
@@ -59,19 +58,6 @@ func splitIndex(h1, _ uint64, i int, m uint64) uint64 {
 	return probe.SplitBlock(h1, m/splitBits)*splitBits + probe.SplitBit(h1, i)
 }
 
-// splitOnesAndRate counts the bits that are set and returns the rate that follows from them:
-// that of a block is the product of its lanes' shares of set bits.
-func splitOnesAndRate(b bitArray) (ones uint64, rate float64) {
-	sum := 0.0
-	for i := 0; i < len(b); i += splitWords {
-		rate := 1.0
-		for j := range splitWords {
-			w := b[i+j].Load()
-			low, high := bits.OnesCount32(uint32(w)), bits.OnesCount32(uint32(w>>32))
-			ones += uint64(low + high)
-			rate *= float64(low) / 32 * float64(high) / 32
-		}
-		sum += rate
-	}
-	return ones, sum / float64(len(b)/splitWords)
+func splitOnesAndRate(bits bitArray, _ int) (ones uint64, rateNow float64) {
+	return rate.OfSplitBlocks(bits)
 }

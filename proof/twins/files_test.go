@@ -5,7 +5,7 @@ package twins
 var fileTwins = []twin{
 	{name: "a word of the file is not written", tests: []string{"TestGoldenFiles", "TestRoundTrip"}, edits: one("internal/format/write.go", `le.PutUint64(o[56:], w[7].Load())`, `le.PutUint64(o[56:], w[6].Load())`)},
 	{name: "decoder: the header's checksum", tests: []string{"TestDamagedHeaderIsNotFollowed"}, edits: one("internal/format/header.go", `sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); got != want {`, `sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); false && got != want {`)},
-	{name: "decoder: the checksum of the words", tests: []string{"TestEveryBitFlipAndTruncation", "TestOtherDamage"}, edits: one("internal/format/read.go", `	if !bytes.Equal(got, want) {`, `	if false {`)},
+	{name: "decoder: the checksum of the words", tests: []string{"TestEveryBitFlipAndTruncation", "TestOtherDamage"}, edits: one("internal/format/read.go", `	if !bytes.Equal(got, want) {`, `	if false && !bytes.Equal(got, want) {`)},
 	{name: "decoder: half of the checksum", tests: []string{"TestEveryBitFlipAndTruncation"}, edits: one("internal/format/read.go", `	if !bytes.Equal(got, want) {`, `	if !bytes.Equal(got[:4], want[:4]) {`)},
 	{name: "decoder: padding", tests: []string{"TestForgedFields"}, edits: one("internal/format/header.go", `(i == 15 || i >= hashEnd) && b != 0 {`, `(i == 15 || i >= hashEnd) && b > 255 {`)},
 	{name: "decoder: the version", tests: []string{"TestForgedFields"}, edits: one("internal/format/header.go", `got != version {`, `got == 0 {`)},

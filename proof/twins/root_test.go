@@ -213,10 +213,10 @@ var rootTwins = []twin{
 	}
 	keys, others := float64(n), float64(blocks-1)
 `)},
-	{name: "Blocked's search ends at its first k", tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("params_blocked.go", `	for blocks > 1 {
+	{name: "Blocked's search ends at its first k", tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("internal/rate/blocked_size.go", `	for blocks > 1 {
 `, `	for false {
 `)},
-	{name: "Blocked's k is not the smallest", slow: true, tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("params_blocked.go", `	for k > s.z && s.excess`, `	for false && s.excess`)},
+	{name: "Blocked's k is not the smallest", slow: true, tests: []string{"TestBlockedParamsKeepPAndAreMinimal"}, edits: one("internal/rate/blocked_size.go", `	for k > s.z && s.excess`, `	for false && s.excess`)},
 	{name: "k is rounded down", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	if k < maxK && words > 1 &&`, `	if false &&`)},
 	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for smaller > 1 && `, `	for false && `)},
 	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, smaller`, `	return words*64 + 64, smaller`)},
@@ -226,11 +226,11 @@ var rootTwins = []twin{
 	return uint64(math.Round(n))`, `		return 0
 	}
 	return uint64(math.Round(n))`)},
-	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("params.go", `	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
+	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("strategy_blocked.go", `				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `	return EstimatedN(m, k, x)`)},
 
 	// Folds.
-	{name: "a fold loses a bit across words", tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `word>>shift | next<<(64-shift)`, `word>>shift`)},
-	{name: "a fold of blocks takes every other one", slow: true, tests: []string{"TestFoldIsExact"}, edits: one("fold.go", `from[first+j*words]`, `from[first+j/2*words]`)},
+	{name: "a fold loses a bit across words", tests: []string{"TestFoldIsExact"}, edits: one("internal/fold/fold.go", `word>>shift | next<<(64-shift)`, `word>>shift`)},
+	{name: "a fold of blocks takes every other one", slow: true, tests: []string{"TestFoldIsExact"}, edits: one("internal/fold/fold.go", `from[first+j*words]`, `from[first+j/2*words]`)},
 	{name: "FoldTo does not look at the bits", tests: []string{"TestFoldTo"}, edits: one("fold.go", `collisions <= p {`, `collisions <= 2*p {`)},
 	{name: "a fold keeps its N", tests: []string{"TestFoldedParams"}, edits: one("fold.go", `		params.N = s.keysFor`, `		params.N = s.params.N + 0*s.keysFor`)},
 

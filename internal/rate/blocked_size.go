@@ -1,65 +1,52 @@
-package bloom
+package rate
 
 import (
 	"math"
 	"math/bits"
-
-	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// blockedSlack is how much memory a smaller z may cost over the best one: it pays
-// back in fewer loads and fewer atomic operations.
-const blockedSlack = 1.03
+// slack is how much memory a smaller z may cost over the best one: it pays back in fewer
+// loads and fewer atomic operations.
+const slack = 1.03
 
-// minBlockedP is the smallest p for which Blocked is sized: its memory grows out
-// of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
-const minBlockedP = 1e-12
+// MaxBlocks is where a search ends, with 2^53 bits: a small p can want more blocks than a
+// uint64 counts.
+const MaxBlocks = 1 << 53 / (blockWords * wordBits)
 
-// tooManyBlocks ends a search: a small p can want more blocks than a uint64 counts.
-const tooManyBlocks = maxM / blockBits
-
-// candidates returns the strategies that a Blocked may become.
-func (s Strategy) candidates() []Strategy {
-	if s.id() == idBlocked {
-		return []Strategy{{&blocked1}, {&blocked2}, {&blocked4}, {&blocked8}}
-	}
-	return []Strategy{s}
-}
-
-// blockedParams returns m, k and the strategy with the z to use for n keys at
-// rate p: the smallest z that needs little more than the best one.
-func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
-	candidates := s.candidates()
+// SizeBlocked returns the blocks and the k with which n keys keep the rate p, for the one of
+// some z, which rise, that needs little more memory than the best of them and is the smallest
+// such. The numbers of blocks and k are the smallest for that z.
+func SizeBlocked(n uint64, p float64, zs ...int) (blocks uint64, k, z int) {
 	if n == 0 {
-		return blockBits, candidates[0].groups(), candidates[0]
+		return 1, zs[0], zs[0]
 	}
-	var blocks [4]uint64
+	var needs [4]uint64
 	var ks [4]int
 	best := uint64(math.MaxUint64)
-	for j := range candidates {
+	for j := range zs {
 		i := j // first those that are likely the best: large z for small p
 		if p < 0.05 {
-			i = len(candidates) - 1 - j
+			i = len(zs) - 1 - j
 		}
-		search := blockSearch{n, p, candidates[i].groups()}
-		if blocks[i] = math.MaxUint64; best < math.MaxUint64 {
+		search := blockSearch{n, p, zs[i]}
+		if needs[i] = math.MaxUint64; best < math.MaxUint64 {
 			// Most z need far too much, which is sooner seen than how much.
 			if _, excess := search.bestK(withSlack(best), search.usualK()); excess > 0 {
 				continue
 			}
 		}
-		blocks[i], ks[i] = search.leastBlocks()
-		best = min(best, blocks[i])
+		needs[i], ks[i] = search.leastBlocks()
+		best = min(best, needs[i])
 	}
 	i := 0
-	for blocks[i] > withSlack(best) {
+	for needs[i] > withSlack(best) {
 		i++
 	}
-	return blocks[i] * blockBits, ks[i], candidates[i]
+	return needs[i], ks[i], zs[i]
 }
 
 // withSlack returns how many blocks are as good as the best number of them.
-func withSlack(best uint64) uint64 { return uint64(blockedSlack * float64(best)) }
+func withSlack(best uint64) uint64 { return uint64(slack * float64(best)) }
 
 // A blockSearch is for the smallest number of blocks that keeps n keys at or below
 // rate p with z groups.
@@ -71,7 +58,7 @@ type blockSearch struct {
 
 // excess returns the logarithm of the rate over p: at most 0 is enough.
 func (s blockSearch) excess(blocks uint64, k int) float64 {
-	return math.Log(rate.Blocked(blocks, k, s.z, s.n) / s.p)
+	return math.Log(Blocked(blocks, k, s.z, s.n) / s.p)
 }
 
 // usual has, by log2 z, what the best choice for many keys is near to, where a search
@@ -82,12 +69,13 @@ var usual = [...]struct{ slope, start, over float64 }{{0.45, 2.4, 0.0042}, {0.5,
 func (s blockSearch) usualK() int {
 	u := usual[bits.Len(uint(s.z))-1]
 	k := u.start - u.slope*math.Log2(s.p)
-	return min(max(1, int(math.Round(k/float64(s.z)))), maxK/s.z) * s.z
+	return min(max(1, int(math.Round(k/float64(s.z)))), maxBlockK/s.z) * s.z
 }
 
 func (s blockSearch) usualBlocks() uint64 {
-	l := math.Log2(s.p)
-	return uint64(OptimalM(s.n, s.p) * math.Exp(usual[bits.Len(uint(s.z))-1].over*l*l) / blockBits)
+	l := -math.Log2(s.p)
+	classical := float64(s.n) * l / math.Ln2 // bits
+	return uint64(classical * math.Exp(usual[bits.Len(uint(s.z))-1].over*l*l) / (blockWords * wordBits))
 }
 
 // leastBlocks returns the smallest number of blocks at which some k is enough, and the
@@ -114,7 +102,7 @@ func (s blockSearch) leastBlocks() (blocks uint64, k int) {
 func (s blockSearch) bestK(blocks uint64, guess int) (k int, excess float64) {
 	k, excess = guess, s.excess(blocks, guess)
 	for _, step := range []int{s.z, -s.z} {
-		for c := k + step; c >= s.z && c <= maxK; c += step {
+		for c := k + step; c >= s.z && c <= maxBlockK; c += step {
 			e := s.excess(blocks, c)
 			if e >= excess {
 				break
@@ -129,11 +117,11 @@ func (s blockSearch) bestK(blocks uint64, guess int) (k int, excess float64) {
 }
 
 // leastFor returns the smallest number of blocks that is enough with this k, or
-// tooManyBlocks. The logarithm of the rate is a smooth function of the logarithm of that
+// MaxBlocks. The logarithm of the rate is a smooth function of the logarithm of that
 // number, so the search goes by the secant.
 func (s blockSearch) leastFor(k int, guess uint64) uint64 {
-	low, high := uint64(0), uint64(tooManyBlocks) // too few; enough, or too many anyway
-	blocks := min(max(1, guess), tooManyBlocks-1)
+	low, high := uint64(0), uint64(MaxBlocks) // too few; enough, or too many anyway
+	blocks := min(max(1, guess), MaxBlocks-1)
 	lastX, lastExcess := 0.0, 0.0
 	slope := -0.5 * float64(k)
 	for i := 0; ; i++ {
@@ -161,4 +149,25 @@ func (s blockSearch) leastFor(k int, guess uint64) uint64 {
 			blocks = max(low+1, uint64(aim))
 		}
 	}
+}
+
+// BlockedK returns the k with the smallest rate for many keys at so many bits each.
+func BlockedK(bitsPerKey float64, z int) int {
+	g := 1
+	for _, from := range moreInAGroup[bits.Len(uint(z))-1] {
+		if bitsPerKey >= from {
+			g++
+		}
+	}
+	return g * z
+}
+
+// moreInAGroup has, by log2 z, from how many bits a key on 2, 3, 4 bits in each group and
+// so on have the smallest rate, by Blocked for many keys. More than the last is not
+// worth it.
+var moreInAGroup = [...][]float64{
+	{2.2, 3.9, 5.9, 8.6, 12.4, 17.9, 26.3, 39.4, 60.7},
+	{4.3, 7.8, 12.4, 18.8, 28.6, 44.6},
+	{8.9, 17.7, 31.8, 58.1},
+	{21.3, 60.8},
 }
