@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/hugepage"
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/words"
 )
 
 // bitArray is a fixed number of bits that any number of goroutines may read and
@@ -23,51 +22,28 @@ func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
 // newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
 // this machine cannot hold them.
 func newBitArray(m uint64) (bitArray, error) {
-	if err := checkMemory(m); err != nil {
-		return nil, err
-	}
-	return tryWords(m, wordsFor(m))
+	w, err := words.New(wordsFor(m))
+	return w, tooLarge(m, err)
 }
 
 // checkMemory returns an error that wraps ErrTooLarge if this machine cannot hold
 // m bits.
-func checkMemory(m uint64) error {
-	words := wordsFor(m)
-	if words < 1<<20/8 {
-		return nil // without the system call
-	}
-	if limit := memory.Limit(); words >= limit/8 {
-		return fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", ErrTooLarge, m, words*8, limit)
-	}
-	return nil
+func checkMemory(m uint64) error { return tooLarge(m, words.Check(wordsFor(m))) }
+
+// tryWords returns n words for some of m bits, or an error that wraps ErrTooLarge.
+func tryWords(m, n uint64) (bitArray, error) {
+	w, err := words.Try(n)
+	return w, tooLarge(m, err)
 }
 
-// tryWords turns the panic of a make that the runtime finds too long into an
-// error: some platforms allow less than their int or their memory would.
-func tryWords(m, words uint64) (b bitArray, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			b, err = nil, fmt.Errorf("%w: m = %d bits are %d bytes: %v", ErrTooLarge, m, words*8, r)
-		}
-	}()
-	return makeWords(words), nil
+func tooLarge(m uint64, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: m = %d bits are %w", ErrTooLarge, m, err)
 }
 
-// makeWords allocates. The first word of whole lines begins a line, so that each block
-// of Blocked is one cache line and not parts of two: most arrays come so from the
-// runtime, but not all of its size classes are multiples of a line. Other arrays have no
-// blocks, and stay where they are: room to move them would be a third of a small one.
-func makeWords(words uint64) bitArray {
-	const line = 64 / 8
-	b := make(bitArray, words)
-	if skip := -uintptr(b.start()) / 8 % line; skip > 0 && words%line == 0 {
-		b = make(bitArray, words+line-1)
-		skip = -uintptr(b.start()) / 8 % line
-		b = b[skip:][:words:words]
-	}
-	hugepage.Advise(unsafe.Slice((*byte)(b.start()), words*8))
-	return b
-}
+func makeWords(n uint64) bitArray { return words.Make(n) }
 
 // get reports whether bit i is set, as 1 or 0 so that callers can combine bits
 // without branches. It inlines; a test holds it to that.

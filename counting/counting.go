@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/words"
 )
 
 // A Filter is a set of keys, as a [bloom.BloomFilter] is, from which keys can be
@@ -52,8 +53,6 @@ func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
 // maxCounters is where a number of bits has no room in 64 of them.
 const maxCounters = 1 << 62 / counterBits
 
-// newCounters borrows the root package's bit array, which knows what the machine can
-// hold and how large memory is best asked for.
 func newCounters(m, limit uint64) (counters, error) {
 	if m >= maxCounters {
 		return nil, fmt.Errorf("%w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
@@ -61,11 +60,11 @@ func newCounters(m, limit uint64) (counters, error) {
 	if bytes := wordsFor(m) * 8; bytes > limit {
 		return nil, fmt.Errorf("%w: m = %d counters are %d bytes, want at most %d", bloom.ErrTooLarge, m, bytes, limit)
 	}
-	b, err := bloom.NewWithParams(bloom.Params{M: wordsFor(m) * 64, K: 1})
+	c, err := words.New(wordsFor(m))
 	if err != nil {
-		return nil, fmt.Errorf("%w, for m = %d counters of %d bits", err, m, counterBits)
+		return nil, fmt.Errorf("%w: m = %d counters of %d bits are %w", bloom.ErrTooLarge, m, counterBits, err)
 	}
-	return b.Words(), nil
+	return c, nil
 }
 
 // maxK is the most counters that a key may have without an allocation: of the strategies,
