@@ -174,5 +174,5 @@ func (f *Filter) readLayer(in *frame.Reader, older live, newest int64, opts []bl
 		return entry{}, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
 	}
 	f.serial++
-	return entry{&layer{b, tickets.New(left)}, int64(generation), f.serial}, nil
+	return entry{&layer{b, tickets.New(left, b.Params().M)}, int64(generation), f.serial}, nil
 }

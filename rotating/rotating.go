@@ -98,7 +98,7 @@ func (f *Filter) newLayer() (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &layer{b, tickets.New(f.plan.layerKeys())}, nil
+	return &layer{b, tickets.New(f.plan.layerKeys(), b.Params().M)}, nil
 }
 
 // newest returns the layer that keys are added to.

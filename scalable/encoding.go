@@ -86,12 +86,14 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		return nil, err
 	}
 	var all layers
+	room := f.config.maxBytes
 	for i := range count {
-		l, err := f.readLayer(in, all)
+		l, err := f.readLayer(in, all, room)
 		if err != nil {
 			return nil, fmt.Errorf("%w, in layer %d", err, i)
 		}
 		all = append(all, l)
+		room -= l.SizeBytes()
 	}
 	f.scheme = all[0].Scheme()
 	if err := digest.Check(f.scheme); err != nil {
@@ -123,9 +125,9 @@ func (f *Filter) agrees(wanted config, count uint64) error {
 	return nil
 }
 
-// readLayer reads the layer that comes after the given ones.
-func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
-	opts, room := f.config.bloom, f.config.maxBytes-min(older.bytes(), f.config.maxBytes)
+// readLayer reads the layer that comes after the given ones, of at most so many bytes.
+func (f *Filter) readLayer(in *frame.Reader, older layers, room uint64) (*layer, error) {
+	opts := f.config.bloom
 	opts = append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room))
 	b, err := in.Filter("the filter", opts)
 	if err != nil {
@@ -151,7 +153,7 @@ func (f *Filter) readLayer(in *frame.Reader, older layers) (*layer, error) {
 			return nil, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
 		}
 	}
-	return &layer{b, tickets.New(left)}, nil
+	return &layer{b, tickets.New(left, b.Params().M)}, nil
 }
 
 // optionsOf returns the options with which a scheme like s is made, but for a secret key.

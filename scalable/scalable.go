@@ -85,7 +85,7 @@ func (f *Filter) newLayer(older layers) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &layer{b, tickets.New(keys)}, nil
+	return &layer{b, tickets.New(keys, scheme.Params().M)}, nil
 }
 
 // contains asks the layers from oldest on, newest first.

@@ -31,12 +31,13 @@ type cell struct {
 	_      [64 - 24]byte // a cache line each
 }
 
-// New returns a box of n tickets.
-func New(n uint64) *Box {
+// New returns a box of n tickets. They are for a filter of so many bits.
+func New(n, bits uint64) *Box {
 	// Four cells to a processor: goroutines find theirs by hashing, and seldom meet. But
-	// where tickets are few, memory for them should be, too.
+	// where tickets are few, memory for them should be, too; and where there are more than
+	// bits, as a file may say, their number is no reason to ask for any.
 	cells, shift := 4, uint(62)
-	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < n/64 {
+	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < min(n, bits)/64 {
 		cells, shift = cells*2, shift-1
 	}
 	b := &Box{cells: make([]cell, cells), shift: shift}

@@ -12,7 +12,7 @@ import (
 // TestOneGoroutineTakesAll: nothing is left in the other cells.
 func TestOneGoroutineTakesAll(t *testing.T) {
 	for _, n := range []uint64{0, 1, 2, 7, 64, 1000, 12345} {
-		b := New(n)
+		b := New(n, n)
 		for i := range n {
 			if left := b.Left(); left != n-i {
 				t.Fatalf("n=%d: %d left after %d", n, left, i)
@@ -39,7 +39,7 @@ func TestOneGoroutineTakesAll(t *testing.T) {
 // tickets together, and whoever comes when all is quiet gets the rest.
 func TestNoTicketTwice(t *testing.T) {
 	const n = 200_000
-	b := New(n)
+	b := New(n, n)
 	var taken atomic.Int64
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -66,7 +66,7 @@ func TestNoTicketTwice(t *testing.T) {
 // cell to cell, Left never says more than those that nobody keeps.
 func TestLeftIsNeverTooMany(t *testing.T) {
 	const n, kept, movers = 64, 40, 3
-	b := New(n)
+	b := New(n, n)
 	for range kept {
 		b.Take()
 	}
@@ -101,7 +101,7 @@ func TestLeftIsNeverTooMany(t *testing.T) {
 
 // TestUsedUp: only when every ticket is used, not when all are taken.
 func TestUsedUp(t *testing.T) {
-	b := New(100)
+	b := New(100, 100)
 	for i := range 100 {
 		if !b.Take() || b.UsedUp() {
 			t.Fatalf("used up after %d", i)
@@ -115,7 +115,7 @@ func TestUsedUp(t *testing.T) {
 		t.Fatal("used up, and one was given back")
 	}
 	b.Use()
-	if !b.UsedUp() || b.Left() != 0 || !New(0).UsedUp() {
+	if !b.UsedUp() || b.Left() != 0 || !New(0, 0).UsedUp() {
 		t.Fatal("not used up")
 	}
 	if b.Refill(1); b.UsedUp() {
@@ -123,8 +123,21 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
+// TestFewCells: few tickets have few cells, and so have many for few bits.
+func TestFewCells(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	for _, c := range []struct {
+		n, bits uint64
+		cells   int
+	}{{1 << 20, 1 << 20, 256}, {1000, 1 << 20, 16}, {1 << 63, 1000, 16}, {1 << 63, 1, 4}, {0, 1 << 20, 4}} {
+		if got := len(New(c.n, c.bits).cells); got != c.cells {
+			t.Errorf("%d cells for %d tickets and %d bits, want %d", got, c.n, c.bits, c.cells)
+		}
+	}
+}
+
 func TestIdle(t *testing.T) {
-	b := New(1)
+	b := New(1, 1)
 	if !b.Idle() {
 		t.Fatal("a new box is not idle")
 	}
@@ -150,7 +163,7 @@ func TestIdle(t *testing.T) {
 
 func BenchmarkTake(b *testing.B) {
 	b.Run("cells", func(b *testing.B) {
-		box := New(1 << 40)
+		box := New(1<<40, 1<<40)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				box.Take()
