@@ -9,13 +9,13 @@ import (
 const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
 must have been made with the same -n, -p, strategy and secret key. It holds as many
 different keys as they have together: if that is more than -n, its rate is above -p. The
-new file has the first one's format, unless --format says otherwise.
+new file has the first one's format.
 
 One FILE may be - for standard input. With -o - the new filter goes to standard output.`
 
 func newUnion(e *env) *cobra.Command {
 	var key secret
-	var out, as string
+	var out string
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "union -o FILE FILE ...",
@@ -46,11 +46,7 @@ func newUnion(e *env) *cobra.Command {
 				}
 			}
 			warn(e, all.Stats())
-			if cmd.Flags().Changed("format") {
-				if to, err = formatNamed(as); err != nil {
-					return err
-				}
-			} else if to.write == nil {
+			if to.write == nil {
 				to = native
 			}
 			return save(e, out, all, to)
@@ -58,6 +54,5 @@ func newUnion(e *env) *cobra.Command {
 	}
 	key.flags(cmd)
 	outputFlags(cmd, &out, &force)
-	formatFlag(cmd, &as)
 	return cmd
 }
