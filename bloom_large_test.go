@@ -112,7 +112,7 @@ func TestBeyond32Bits(t *testing.T) {
 	if total, ok := memory.Physical(); ok && total < 2<<30 {
 		t.Skipf("NOT TESTED: a filter of more than 2^32 bits, for this machine has only %d bytes of memory", total)
 	}
-	strategies := []Strategy{DoubleHashing, Blocked2, SplitBlock}
+	strategies := []Strategy{DoubleHashing}
 	if *effort.Long {
 		strategies = allStrategies
 	}
