@@ -358,25 +358,27 @@ func TestNoFalseNoInEveryInterleaving(t *testing.T) {
 	t.Logf("%d states, never a false no", states)
 }
 
-// TestExplorerFindsBrokenRules shows that the explorer can fail.
+// TestExplorerFindsBrokenRules shows that the explorer can fail, with as many builds and
+// deletes as each fault needs.
 func TestExplorerFindsBrokenRules(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		rule rule
-		save bool
-		want string
+		name            string
+		rule            rule
+		builds, deletes int8
+		save            bool
+		want            string
 	}{
-		{"storeFirst", storeFirst, false, "a false no"},
-		{"noSecondLook", noSecondLook, false, "a false no"},
-		{"addToCurrent", addToCurrent, false, "a false no"},
-		{"noWait", noWait, false, "a false no"},
-		{"waitForLast", waitForLast, false, "a false no"},
-		{"swapFirst", swapFirst, false, "a false no"},
-		{"positionEarly", positionEarly, true, "a false no after a crash"},
-		{"positionLate", positionLate, true, "a false no after a crash"},
-		{"bitsFirst", bitsFirst, true, "a false no after a crash"},
+		{"storeFirst", storeFirst, 1, 0, false, "a false no"},
+		{"noSecondLook", noSecondLook, 1, 0, false, "a false no"},
+		{"addToCurrent", addToCurrent, 1, 0, false, "a false no"},
+		{"noWait", noWait, 1, 0, false, "a false no"},
+		{"waitForLast", waitForLast, 2, 0, false, "a false no"},
+		{"swapFirst", swapFirst, 1, 0, false, "a false no"},
+		{"positionEarly", positionEarly, 1, 1, true, "a false no after a crash"},
+		{"positionLate", positionLate, 2, 0, true, "a false no after a crash"},
+		{"bitsFirst", bitsFirst, 1, 0, true, "a false no after a crash"},
 	} {
-		if wrong, states := tryAll(c.rule, 2, 1, c.save); wrong != c.want {
+		if wrong, states := tryAll(c.rule, c.builds, c.deletes, c.save); wrong != c.want {
 			t.Errorf("%s: %q in %d states, want %q", c.name, wrong, states, c.want)
 		}
 	}
