@@ -40,22 +40,11 @@ func Try(n uint64) (w []atomic.Uint64, err error) {
 	return Make(n), nil
 }
 
-// Make returns n words. The first word of whole lines begins a line, so that each block
-// of Blocked is one cache line and not parts of two: most arrays come so from the
-// runtime, but not all of its size classes are multiples of a line. Other arrays have no
-// blocks, and stay where they are: room to move them would be a third of a small one.
+// Make returns n words. Where they are whole lines of 64 bytes, they begin at one, so that
+// each block of Blocked is one line and not parts of two: all size classes of the runtime
+// that such arrays get are multiples of a line. TestBlocksAreCacheLines.
 func Make(n uint64) []atomic.Uint64 {
-	const line = 64 / 8
 	w := make([]atomic.Uint64, n)
-	if skip := toLine(w); skip > 0 && n%line == 0 {
-		w = make([]atomic.Uint64, n+line-1)
-		w = w[toLine(w):][:n:n]
-	}
 	hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), n*8))
 	return w
-}
-
-// toLine returns how many words are before the next line.
-func toLine(w []atomic.Uint64) uintptr {
-	return -uintptr(unsafe.Pointer(unsafe.SliceData(w))) % 64 / 8
 }

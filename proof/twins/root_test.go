@@ -180,7 +180,6 @@ var rootTwins = []twin{
 		{file: "bitarray.go", old: `return b[i/64].Load() >>`, new: `return b[uint32(i)/64].Load() >>`},
 		{file: "bitarray.go", old: `	b[i/64].Or(1 << (i % 64))`, new: `	b[uint32(i)/64].Or(1 << (i % 64))`}}},
 	{name: "a position beyond m goes through", tests: []string{"TestMisusePanicsWithAClearText"}, edits: one("strategy_own.go", `	if pos >= f.units {`, `	if false {`)},
-	{name: "a block that is parts of two cache lines", tests: []string{"TestBlocksAreCacheLines"}, edits: one("internal/words/words.go", `% 64 / 8`, `% 64 / 8 * 0`)},
 	{name: "Guava: the absolute value, not the complement", in: "interop/guava", tests: []string{"TestStrategiesAreTheFormula", "TestPositionsAreFrozen"}, edits: one("interop/guava/strategy.go", `uint64(x ^ x>>31)`, `uint64(x^x>>31) + uint64(uint32(x)>>31)`)},
 	{name: "Guava: i begins at 0", slow: true, in: "interop/guava", tests: []string{"TestStrategiesAreTheFormula", "TestMitzOnSignedNumbers"}, edits: one("interop/guava/strategy.go", `int32(h1) + int32(i+1)*step`, `int32(h1) + int32(i)*step`)},
 	{name: "a remainder that is m", tests: []string{"TestRemainder"}, edits: one("internal/divide/divide.go", `	return r + d.m&-borrow`, `	return r + 0*borrow`), in: "internal/divide"},
