@@ -26,16 +26,13 @@ import (
 // the filter is gone or has gone back to an older value; nothing was added then, unless the
 // key is in Unknown.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
-	return f.one(ctx, f.AddMany, key)
+	count, err := addMany(ctx, f, [][]byte{key}, nil)
+	return count == 1, err
 }
 
-// AddString is [Filter.Add] for a string.
+// AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(ctx context.Context, key string) (added bool, err error) {
-	return f.Add(ctx, []byte(key))
-}
-
-func (f *Filter) one(ctx context.Context, many func(context.Context, [][]byte, []bool) (int, error), key []byte) (bool, error) {
-	count, err := many(ctx, [][]byte{key}, nil)
+	count, err := addMany(ctx, f, []string{key}, nil)
 	return count == 1, err
 }
 
@@ -47,11 +44,20 @@ func (f *Filter) one(ctx context.Context, many func(context.Context, [][]byte, [
 // If the error is not nil, it is a [redisbloom.AddError], which says which keys have no
 // answer; the answers of the others are valid, and counted.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	checkAnswers(keys, added)
+	return addMany(ctx, f, keys, added)
+}
+
+// AddManyStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddManyStrings(ctx context.Context, keys []string, added []bool) (count int, err error) {
+	return addMany(ctx, f, keys, added)
+}
+
+func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added []bool) (count int, err error) {
+	checkAnswers(len(keys), added)
 	var failed redisbloom.AddError
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
-		reply, confirmed, unknown, err := f.add(ctx, keys[first:last])
+		reply, confirmed, unknown, err := f.add(ctx, last-first, pack(f, keys[first:last]))
 		if err != nil {
 			failed.Err = err
 		}
@@ -64,6 +70,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 		}
 		if unknown {
 			failed.Unknown = appendRange(failed.Unknown, first, last)
+			f.counts.Unknown.Add(uint64(last - first))
 			first = last
 		}
 		failed.NotAdded = appendRange(failed.NotAdded, first, len(keys))
@@ -75,17 +82,21 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 	return count, nil
 }
 
+// commandBytes is about what a command takes beside its keys.
+const commandBytes = 300
+
 // sendAgain is after which times a command is sent again whose reply was lost.
 var sendAgain = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond}
 
-// add sends one command that adds. Without a reply, unknown says that it may have been executed.
-func (f *Filter) add(ctx context.Context, keys [][]byte) (reply string, confirmed, unknown bool, err error) {
+// add sends one command that adds so many keys, which are packed. Without a reply, unknown says
+// that it may have been executed.
+func (f *Filter) add(ctx context.Context, n int, packed []byte) (reply string, confirmed, unknown bool, err error) {
 	l := f.life.Load()
 	if l.lost.Load() {
 		return "", false, false, f.noticed()
 	}
 	if err := ctx.Err(); err != nil {
-		return "", false, false, send.Explain(f.name, err)
+		return "", false, false, send.Explain(f.key, err)
 	}
 	s, err := f.claim(ctx, l)
 	if err != nil {
@@ -95,29 +106,33 @@ func (f *Filter) add(ctx context.Context, keys [][]byte) (reply string, confirme
 	select {
 	case a = <-l.idle:
 	case <-ctx.Done():
-		return "", false, false, send.Explain(f.name, ctx.Err())
+		return "", false, false, send.Explain(f.key, ctx.Err())
 	}
 	defer func() { l.idle <- a }()
 	// Should an earlier command of the lane still be on its way, the script refuses it after this one.
 	a.number++
-	args := f.common(l, s.at, s.at+laneAt-1, l.owner, s.least(), s.at+8, a.at, a.at+laneBytes-1, a.number, f.pack(keys))
+	args := f.common(l, s.at, s.at+laneAt-1, l.owner, s.least(), s.at+8, a.at, a.at+laneBytes-1, a.number, packed)
+	f.counts.Keys.Add(uint64(n))
 	for try := 0; ; try++ {
+		f.counts.RoundTrips.Add(1)
+		f.counts.Bytes.Add(uint64(commandBytes + len(packed)))
 		verb, text := "EVALSHA", f.scripts.add.sha
 		cmd := redis.NewCmd(ctx, f.call(verb, text, args)...)
-		command := &send.Command{Key: f.name, Cmd: send.Once{Cmd: cmd}}
+		command := &send.Command{Key: f.key, Cmd: send.Once{Cmd: cmd}}
 		stopped := f.sender.Add(ctx, []*send.Command{command})
 		if stopped == nil && isMissing(cmd.Err()) {
+			f.counts.RoundTrips.Add(1)
 			cmd = redis.NewCmd(ctx, f.call("EVAL", f.scripts.add.source, args)...)
-			command = &send.Command{Key: f.name, Cmd: send.Once{Cmd: cmd}}
+			command = &send.Command{Key: f.key, Cmd: send.Once{Cmd: cmd}}
 			stopped = f.sender.Add(ctx, []*send.Command{command})
 		}
 		if stopped != nil {
-			return "", false, true, send.Explain(f.name, stopped)
+			return "", false, true, send.Explain(f.key, stopped)
 		}
 		reply, err := cmd.Text()
 		if err == nil {
-			if len(reply) < 8+(len(keys)+7)/8 {
-				return "", false, true, fmt.Errorf("redisbloom/window: key %q: a reply of %d bytes to %d keys", f.name, len(reply), len(keys))
+			if len(reply) < 8+(n+7)/8 {
+				return "", false, true, fmt.Errorf("redisbloom/window: key %q: a reply of %d bytes to %d keys", f.key, len(reply), n)
 			}
 			s.see(math.Float64frombits(binary.LittleEndian.Uint64([]byte(reply))))
 			err = f.sender.Confirmed(command)
@@ -132,7 +147,7 @@ func (f *Filter) add(ctx context.Context, keys [][]byte) (reply string, confirme
 		select {
 		case <-time.After(sendAgain[try]):
 		case <-ctx.Done():
-			return "", false, true, send.Explain(f.name, errors.Join(ctx.Err(), err))
+			return "", false, true, send.Explain(f.key, errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -158,8 +173,8 @@ func appendRange(dst []int, from, to int) []int {
 	return dst
 }
 
-func checkAnswers(keys [][]byte, answers []bool) {
-	if answers != nil && len(answers) != len(keys) {
+func checkAnswers(keys int, answers []bool) {
+	if answers != nil && len(answers) != keys {
 		panic("redisbloom/window: answers are neither nil nor as long as keys")
 	}
 	clear(answers)

@@ -15,12 +15,14 @@ import (
 // if the filter is gone, or has gone back to an older value than one that this handle has added
 // to; false is no answer then.
 func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err error) {
-	return f.one(ctx, f.ContainsMany, key)
+	count, err := containsMany(ctx, f, [][]byte{key}, nil)
+	return count == 1, err
 }
 
-// ContainsString is [Filter.Contains] for a string.
+// ContainsString is [Filter.Contains] for a string, without copying it.
 func (f *Filter) ContainsString(ctx context.Context, key string) (found bool, err error) {
-	return f.Contains(ctx, []byte(key))
+	count, err := containsMany(ctx, f, []string{key}, nil)
+	return count == 1, err
 }
 
 // ContainsMany asks for keys as [Filter.Contains] does one after the other, in one round trip
@@ -30,10 +32,19 @@ func (f *Filter) ContainsString(ctx context.Context, key string) (found bool, er
 //
 // After an error, true is an answer, and false is none.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	checkAnswers(keys, found)
+	return containsMany(ctx, f, keys, found)
+}
+
+// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsManyStrings(ctx context.Context, keys []string, found []bool) (count int, err error) {
+	return containsMany(ctx, f, keys, found)
+}
+
+func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, found []bool) (count int, err error) {
+	checkAnswers(len(keys), found)
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
-		reply, err := f.ask(ctx, keys[first:last])
+		reply, err := f.ask(ctx, last-first, pack(f, keys[first:last]))
 		if err != nil {
 			return count, err
 		}
@@ -42,35 +53,45 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return count, nil
 }
 
-func (f *Filter) ask(ctx context.Context, keys [][]byte) (string, error) {
+// ask sends one command that asks for so many keys, which are packed.
+func (f *Filter) ask(ctx context.Context, n int, packed []byte) (string, error) {
 	l := f.life.Load()
 	if l.lost.Load() {
 		return "", f.noticed()
 	}
 	if err := ctx.Err(); err != nil {
-		return "", send.Explain(f.name, err)
+		return "", send.Explain(f.key, err)
 	}
-	own := []any{"", "", "", "", "", f.pack(keys)}
+	own := []any{"", "", "", "", "", packed}
 	if s := l.slot.Load(); s != nil {
-		own = []any{s.at, s.at + laneAt - 1, l.owner, s.least(), s.at + 8, own[5]}
+		own = []any{s.at, s.at + laneAt - 1, l.owner, s.least(), s.at + 8, packed}
 	}
+	f.counts.Keys.Add(uint64(n))
+	f.counts.Bytes.Add(uint64(commandBytes + len(packed)))
 	v, err := f.run(ctx, f.scripts.ask, f.common(l, own...)...)
 	if err != nil {
 		return "", f.explain(l, err)
 	}
 	reply, ok := v.(string)
-	if !ok || len(reply) != (len(keys)+7)/8 {
-		return "", fmt.Errorf("redisbloom/window: key %q: a reply of %T and %d bytes to %d keys", f.name, v, len(reply), len(keys))
+	if !ok || len(reply) != (n+7)/8 {
+		return "", fmt.Errorf("redisbloom/window: key %q: a reply of %T and %d bytes to %d keys", f.key, v, len(reply), n)
 	}
 	return reply, nil
 }
 
 // pack writes what the scripts read of keys, see scriptKeys.
-func (f *Filter) pack(keys [][]byte) []byte {
+func pack[K []byte | string](f *Filter, keys []K) []byte {
 	dst := make([]byte, 0, len(keys)*(24+9*f.words))
 	var positions []uint64
 	for _, key := range keys {
-		positions = f.scheme.AppendPositions(positions[:0], key)
+		var h1, h2 uint64
+		switch key := any(key).(type) {
+		case []byte:
+			h1, h2 = f.scheme.Hash(key)
+		case string:
+			h1, h2 = f.scheme.HashString(key)
+		}
+		positions = f.scheme.AppendPositionsHash(positions[:0], h1, h2)
 		block := positions[0] / 512
 		var masks [8]uint64
 		for _, pos := range positions {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -121,7 +122,7 @@ func decodeHeader(b []byte) (h header, ok bool) {
 		return header{}, false
 	}
 	text, _, _ := bytes.Cut(b[textAt:headerBytes], []byte{0})
-	return header{
+	h = header{
 		generations: int(binary.BigEndian.Uint16(b[12:])),
 		slots:       int(binary.BigEndian.Uint16(b[14:])),
 		epoch:       string(b[16:24]),
@@ -132,7 +133,25 @@ func decodeHeader(b []byte) (h header, ok bool) {
 		millis:      int64(binary.BigEndian.Uint64(b[56:])),
 		k:           int(b[64]),
 		text:        string(text),
-	}, true
+	}
+	longest := int64(math.MaxInt64/time.Millisecond) / int64(max(h.generations, 1))
+	return h, h.generations > 0 && h.millis > 0 && h.millis <= longest
+}
+
+// window returns how long keys are remembered at least.
+func (h header) window() time.Duration {
+	return time.Duration(h.millis) * time.Millisecond * time.Duration(h.generations)
+}
+
+// strategy returns that which the header names, if it is one that a window can have.
+func (h header) strategy() (s bloom.Strategy, ok bool) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(h.text, `"`), `"`)
+	for _, s := range strategies {
+		if s.Name() == name {
+			return s, true
+		}
+	}
+	return s, false
 }
 
 // String describes what a filter was made for.

@@ -55,7 +55,7 @@ func (s *slot) see(count float64) {
 // joins what others have made anew, or what is left after the server has gone back to an older
 // value. If nothing is lost, it does nothing. Goroutines that share the filter may all call it.
 func (f *Filter) Reopen(ctx context.Context) error {
-	head, err := f.sender.GetRange(ctx, f.name, 0, headerBytes-1)
+	head, err := f.head(ctx)
 	if err == nil && head == "" {
 		h := f.header
 		h.epoch = newNonce()
@@ -66,27 +66,38 @@ func (f *Filter) Reopen(ctx context.Context) error {
 	}
 	h, ok := decodeHeader([]byte(head))
 	if !ok {
-		return fmt.Errorf("%w: key %q holds something that is no filter of this package: choose another name, or delete the key", redisbloom.ErrMismatch, f.name)
+		return f.foreign()
 	}
 	if h.fingerprint != f.header.fingerprint || h.slots != f.layout.slots {
-		return fmt.Errorf("%w: key %q was made for %v, opened for %v", redisbloom.ErrMismatch, f.name, h, f.header)
+		return fmt.Errorf("%w: key %q was made for %v, opened for %v", redisbloom.ErrMismatch, f.key, h, f.header)
 	}
 	if l := f.life.Load(); l != nil && l.epoch == h.epoch && !l.lost.Load() {
 		return nil
 	}
-	end, err := f.sender.GetRange(ctx, f.name, f.layout.end, f.layout.length-1)
+	f.counts.RoundTrips.Add(1)
+	end, err := f.sender.GetRange(ctx, f.key, f.layout.end, f.layout.length-1)
 	if err != nil {
 		return err
 	}
 	if end == "" {
-		return fmt.Errorf("%w: key %q: made, and evicted or deleted at once", redisbloom.ErrLost, f.name)
+		return fmt.Errorf("%w: key %q: made, and evicted or deleted at once", redisbloom.ErrLost, f.key)
 	}
 	if len(end) != endBytes || end[16:] != h.epoch {
-		return fmt.Errorf("%w: key %q is cut short, or was made anew just now: delete it, or try again", redisbloom.ErrMismatch, f.name)
+		return fmt.Errorf("%w: key %q is cut short, or was made anew just now: delete it, or try again", redisbloom.ErrMismatch, f.key)
 	}
 	l := &life{epoch: h.epoch, owner: newNonce(), idle: make(chan *lane, lanes)}
 	f.life.Store(l)
 	return nil
+}
+
+// head reads the header of the value, or "" if there is none.
+func (f *Filter) head(ctx context.Context) (string, error) {
+	f.counts.RoundTrips.Add(1)
+	return f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
+}
+
+func (f *Filter) foreign() error {
+	return fmt.Errorf("%w: key %q holds something that is no filter of this package: choose another name, or delete the key", redisbloom.ErrMismatch, f.key)
 }
 
 // Delete removes the filter from Redis, for everybody: the next call of others returns
@@ -117,7 +128,7 @@ func (f *Filter) claim(ctx context.Context, l *life) (*slot, error) {
 	}
 	i, ok := v.(int64)
 	if !ok || i < 0 || i >= int64(f.layout.slots) {
-		return nil, fmt.Errorf("redisbloom/window: key %q: the script answered %v, want a slot below %d", f.name, v, f.layout.slots)
+		return nil, fmt.Errorf("redisbloom/window: key %q: the script answered %v, want a slot below %d", f.key, v, f.layout.slots)
 	}
 	s := &slot{at: f.layout.table + uint64(i)*slotBytes}
 	for i := range uint64(lanes) {
@@ -134,15 +145,17 @@ func (f *Filter) common(l *life, more ...any) []any {
 
 // run runs a script that may be sent twice.
 func (f *Filter) run(ctx context.Context, s script, args ...any) (any, error) {
+	f.counts.RoundTrips.Add(1)
 	v, err := f.sender.Do(ctx, f.call("EVALSHA", s.sha, args)...)
 	if isMissing(err) {
+		f.counts.RoundTrips.Add(1)
 		v, err = f.sender.Do(ctx, f.call("EVAL", s.source, args)...)
 	}
 	return v, err
 }
 
 func (f *Filter) call(verb, script string, args []any) []any {
-	return append([]any{verb, script, 1, f.name}, args...)
+	return append([]any{verb, script, 1, f.key}, args...)
 }
 
 // isMissing reports whether the server does not know the script, and wants its source.
@@ -158,7 +171,7 @@ func (f *Filter) text(ctx context.Context, s script, args ...any) (string, error
 	}
 	text, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("redisbloom/window: key %q: the script answered %T, want a string", f.name, v)
+		return "", fmt.Errorf("redisbloom/window: key %q: the script answered %T, want a string", f.key, v)
 	}
 	return text, nil
 }
@@ -167,7 +180,7 @@ func (f *Filter) text(ctx context.Context, s script, args ...any) (string, error
 // others what to do about them.
 func (f *Filter) explain(l *life, err error) error {
 	if !send.IsReply(err) || errors.Is(err, redis.Nil) {
-		return send.Explain(f.name, err)
+		return send.Explain(f.key, err)
 	}
 	code, _, _ := strings.Cut(err.Error(), " ")
 	why := ""
@@ -179,16 +192,16 @@ func (f *Filter) explain(l *life, err error) error {
 	case saysOlder:
 		why = "its value is older than what was confirmed"
 	case "NOPERM":
-		return fmt.Errorf("redisbloom/window: key %q: the user's ACL must allow EVAL, EVALSHA, EXISTS, GETRANGE, SETRANGE, TIME and UNLINK on it: %w", f.name, err)
+		return fmt.Errorf("redisbloom/window: key %q: the user's ACL must allow EVAL, EVALSHA, EXISTS, GETRANGE, SETRANGE, TIME and UNLINK on it: %w", f.key, err)
 	default:
-		return send.Explain(f.name, err)
+		return send.Explain(f.key, err)
 	}
-	if l != nil {
-		l.lost.Store(true)
+	if l != nil && !l.lost.Swap(true) {
+		f.counts.Lost.Add(1)
 	}
-	return fmt.Errorf("%w: key %q: %s: Reopen goes on with what is there", redisbloom.ErrLost, f.name, why)
+	return fmt.Errorf("%w: key %q: %s: Reopen goes on with what is there", redisbloom.ErrLost, f.key, why)
 }
 
 func (f *Filter) noticed() error {
-	return fmt.Errorf("%w: key %q: it was noticed before: Reopen goes on with what is there", redisbloom.ErrLost, f.name)
+	return fmt.Errorf("%w: key %q: it was noticed before: Reopen goes on with what is there", redisbloom.ErrLost, f.key)
 }

@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -12,6 +13,7 @@ type Option func(*options)
 
 type options struct {
 	bloom    []bloom.Option
+	prefix   string
 	replicas int
 	wait     time.Duration
 	clock    string // of the scripts: for tests
@@ -22,6 +24,12 @@ type options struct {
 // agree on them. [bloom.WithMaxBytes] limits what the whole value takes.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
+}
+
+// WithPrefix puts a text before the name of the filter's key in Redis: the application's, where
+// several share a server.
+func WithPrefix(prefix string) Option {
+	return func(o *options) { o.prefix = prefix }
 }
 
 // WithWait makes an add return only when this many replicas have confirmed it, or with
@@ -97,18 +105,16 @@ func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	return s, nil
 }
 
+// strategies are those that have all bits of a key in one block of 512: in one word of it, two,
+// four, eight.
+var strategies = [...]bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8}
+
 // wordsOf returns in how many words of a block a strategy has the bits of a key, at most, and
 // 0 if they are not in one block.
 func wordsOf(s bloom.Strategy) int {
-	switch s {
-	case bloom.Blocked1:
-		return 1
-	case bloom.Blocked2:
-		return 2
-	case bloom.Blocked4:
-		return 4
-	case bloom.Blocked8:
-		return 8
+	i := slices.Index(strategies[:], s)
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return 1 << i
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -20,14 +21,17 @@ import (
 // under way at a time; others wait for one of them.
 type Filter struct {
 	name    string
+	key     string // in Redis
 	plan    plan
 	scheme  bloom.Scheme // of a generation
 	words   int
 	layout  layout
 	header  header // all but the epoch
+	clock   string // of the scripts
 	sender  send.Sender
 	scripts scripts
 	life    atomic.Pointer[life]
+	counts  send.Counters
 }
 
 // Open makes the filter of this name, or joins it if it is there. It remembers a key for at
@@ -51,41 +55,81 @@ type Filter struct {
 // [redisbloom.ErrMismatch] if there is something else under the name. What is there is never
 // changed then.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, window time.Duration, generations int, opts ...Option) (*Filter, error) {
-	o, err := newOptions(opts)
+	f, o, err := newFilter(client, name, opts)
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
-		return nil, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
-	}
-	f := &Filter{name: name, plan: plan{n, p, window, generations}}
-	if err := f.plan.validate(); err != nil {
-		return nil, err
-	}
-	if f.sender, err = send.New(client, o.replicas, o.wait); err != nil {
-		return nil, err
-	}
-	if f.scheme, err = f.plan.scheme(o.bloom); err != nil {
-		return nil, err
-	}
-	m := f.scheme.Params().M
-	if f.layout, err = layoutOf((m+511)/512, generations); err != nil {
-		return nil, err
-	}
-	if limit := bloom.MaxBytes(o.bloom...); f.layout.length > limit {
-		return nil, fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrTooLarge, f.layout.length, limit)
-	}
-	f.words = wordsOf(f.scheme.Strategy())
-	f.scripts = newScripts(generations, f.words, o.clock)
-	_, text, _ := strings.Cut(f.scheme.Identity(), " strategy=")
-	f.header = header{
-		generations: generations, slots: f.layout.slots, fingerprint: fingerprintOf(f.scheme, generations, f.plan.millis()),
-		n: n, p: p, m: m, millis: f.plan.millis(), k: f.scheme.Params().K, text: text[:min(len(text), headerBytes-textAt)],
-	}
-	return f, f.Reopen(ctx)
+	return f, f.open(ctx, plan{n, p, window, generations}, o.bloom)
 }
 
-// Name returns the name that the filter was opened with, which is that of its key in Redis.
+// Join opens the filter of this name with the n, the p, the window and the generations that it
+// was made with, and with its strategy; a seed or a secret key must be named. It makes nothing:
+// the error wraps [redisbloom.ErrLost] if there is no filter, and is otherwise as that of
+// [Open].
+func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
+	f, o, err := newFilter(client, name, opts)
+	if err != nil {
+		return nil, err
+	}
+	head, err := f.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if head == "" {
+		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", redisbloom.ErrLost, f.key)
+	}
+	h, ok := decodeHeader([]byte(head))
+	if !ok {
+		return nil, f.foreign()
+	}
+	if s, ok := h.strategy(); ok {
+		o.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, o.bloom...)
+	}
+	return f, f.open(ctx, plan{h.n, h.p, h.window(), h.generations}, o.bloom)
+}
+
+// newFilter checks what does not depend on the plan.
+func newFilter(client redis.UniversalClient, name string, opts []Option) (*Filter, options, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, o, err
+	}
+	if name == "" {
+		return nil, o, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+	}
+	f := &Filter{name: name, key: o.prefix + name, clock: o.clock}
+	f.sender, err = send.New(client, o.replicas, o.wait)
+	return f, o, err
+}
+
+// open sizes the filter, and makes or joins it.
+func (f *Filter) open(ctx context.Context, p plan, opts []bloom.Option) error {
+	var err error
+	if err = p.validate(); err != nil {
+		return err
+	}
+	f.plan = p
+	if f.scheme, err = p.scheme(opts); err != nil {
+		return err
+	}
+	m := f.scheme.Params().M
+	if f.layout, err = layoutOf((m+511)/512, p.generations); err != nil {
+		return err
+	}
+	if limit := bloom.MaxBytes(opts...); f.layout.length > limit {
+		return fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrTooLarge, f.layout.length, limit)
+	}
+	f.words = wordsOf(f.scheme.Strategy())
+	f.scripts = newScripts(p.generations, f.words, f.clock)
+	_, text, _ := strings.Cut(f.scheme.Identity(), " strategy=")
+	f.header = header{
+		generations: p.generations, slots: f.layout.slots, fingerprint: fingerprintOf(f.scheme, p.generations, p.millis()),
+		n: p.n, p: p.p, m: m, millis: p.millis(), k: f.scheme.Params().K, text: text[:min(len(text), headerBytes-textAt)],
+	}
+	return f.Reopen(ctx)
+}
+
+// Name returns the name that the filter was opened with.
 func (f *Filter) Name() string { return f.name }
 
 // SizeBytes returns what the value takes in Redis.
