@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/divide"
 	"github.com/seed3447c163/bloom/internal/xxh64"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -32,10 +33,11 @@ import (
 // Source: Dillinger & Manolios 2004, "Bloom filters in probabilistic verification",
 // section 5.2.
 var Strategy = bloom.NewStrategy("npm-bloom-filters", bloom.Definition{
-	Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		by := divide.New(m)
 		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
 			n := uint64(i)
-			at := func(n uint64) uint64 { return (h1 + n*h2 + (n*n*n-n)/6) % m }
+			at := func(n uint64) uint64 { return by.Remainder(h1 + n*h2 + (n*n*n-n)/6) }
 			return at(n), at(n + 1), at(n + 2), at(n + 3)
 		}, nil
 	},

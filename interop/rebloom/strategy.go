@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/divide"
 )
 
 // Strategy is that of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
@@ -14,10 +15,11 @@ import (
 // Like all equal steps, it has a higher rate than independent positions for few keys and
 // a small p.
 var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
-	Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		by := divide.New(m)
 		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
 			h1 += uint64(i) * h2
-			return h1 % m, (h1 + h2) % m, (h1 + 2*h2) % m, (h1 + 3*h2) % m
+			return by.Remainder(h1), by.Remainder(h1 + h2), by.Remainder(h1 + 2*h2), by.Remainder(h1 + 3*h2)
 		}, nil
 	},
 	MaxK: maxK,
