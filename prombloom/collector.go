@@ -2,8 +2,11 @@ package prombloom
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +25,8 @@ type Source interface {
 }
 
 // Local returns a Source of a filter in memory: a [bloom.BloomFilter], a
-// [guard.Guard], a [guard.List], or whatever else has Stats.
+// [guard.Guard], a [guard.List], or whatever else has Stats. A file of package persist that
+// is closed answers with an error from then on.
 func Local(f interface{ Stats() bloom.Stats }) Source {
 	if g, ok := f.(counted); ok {
 		return localCounted{local{f}, g}
@@ -36,7 +40,18 @@ type local struct {
 	f interface{ Stats() bloom.Stats }
 }
 
-func (l local) Stats(context.Context) (bloom.Stats, error) { return l.f.Stats(), nil }
+func (l local) Stats(context.Context) (stats bloom.Stats, err error) {
+	defer func() { // collect has goroutines, in which a panic ends the program
+		if why := recover(); why != nil {
+			closed, ok := why.(error)
+			if !ok || !errors.Is(closed, os.ErrClosed) {
+				panic(why)
+			}
+			err = closed
+		}
+	}()
+	return l.f.Stats(), nil
+}
 
 type localCounted struct {
 	local
@@ -70,7 +85,8 @@ func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval, watched: map[string]*watched{}}
 }
 
-// Add watches a filter under a name, in place of the one that had it.
+// Add watches a filter under a name, in place of the one that had it. In the metrics, bytes of
+// the name that are not UTF-8, which a label must be, are U+FFFD.
 func (c *Collector) Add(name string, source Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +121,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for name, w := range watched {
-		wg.Go(func() { w.collect(ctx, name, c.interval, metrics) })
+		wg.Go(func() { w.collect(ctx, strings.ToValidUTF8(name, "\uFFFD"), c.interval, metrics) })
 	}
 	wg.Wait()
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 var update = flag.Bool("update", false, "write testdata/scrape.golden")
@@ -146,6 +148,29 @@ func TestDocumented(t *testing.T) {
 }
 
 // TestInterval: a filter is asked once in an interval, a failure counts, too.
+// TestOddFilters: a file that was closed and a name that is not UTF-8 end no program.
+func TestOddFilters(t *testing.T) {
+	file, err := persist.Open(filepath.Join(t.TempDir(), "seen"), 100, 0.01)
+	require.NoError(t, err)
+	c := New(time.Hour)
+	c.Add("closed", Local(file))
+	c.Add("\xff", Local(bloom.MustNew(100, 0.01)))
+	require.NoError(t, file.Close())
+	require.NoError(t, testutil.CollectAndCompare(c, strings.NewReader(`
+		# HELP bloom_up Whether the filter could be asked.
+		# TYPE bloom_up gauge
+		bloom_up{filter="closed"} 0
+		bloom_up{filter="�"} 1
+	`), "bloom_up"))
+	_, err = Local(file).Stats(t.Context())
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.PanicsWithValue(t, "another", func() { _, _ = Local(panics("another")).Stats(t.Context()) })
+}
+
+type panics string
+
+func (p panics) Stats() bloom.Stats { panic(string(p)) }
+
 func TestInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &remote{stats: bloom.Stats{M: 64, K: 1}, err: errors.New("broken")}
