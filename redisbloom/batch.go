@@ -12,9 +12,8 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
-// batchKeys is the most that one command holds. Redis does nothing else while it
-// executes a command: about 1 ms for this many.
-const batchKeys = 500
+// batchKeys is the most that one command holds.
+const batchKeys = send.BatchKeys
 
 // A part is what one command holds: keys of one shard.
 type part struct {

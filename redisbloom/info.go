@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -31,9 +30,6 @@ func (i Info) String() string {
 	return fmt.Sprintf("redisbloom.Info(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d bytes=%d handles=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
 		i.Name, i.N, i.P, i.M, i.K, i.Strategy, i.Shards, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
-
-// countBytes is how much of a value is counted by one command: about 1 ms.
-const countBytes = 4 << 20
 
 // Info counts the bits that are set and estimates from them how many keys are in
 // and how often the filter errs now. The server counts; it takes about 0.2 ms for
@@ -97,17 +93,9 @@ func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {
 	if err := f.alive(ctx, s, l); err != nil {
 		return 0, err
 	}
-	var ones uint64
-	for from := uint64(headerBytes); from < f.layout.table(); from += countBytes {
-		v, err := f.sender.Do(ctx, "BITCOUNT", s.name, from, min(from+countBytes, f.layout.table())-1)
-		if err != nil {
-			return 0, send.Explain(s.name, err)
-		}
-		n, ok := v.(int64)
-		if !ok {
-			return 0, fmt.Errorf("redisbloom: key %q: BITCOUNT answered %T, want an integer", s.name, v)
-		}
-		ones += uint64(n)
+	ones, err := f.sender.Ones(ctx, s.name, headerBytes, f.layout.table(), &f.counts)
+	if err != nil {
+		return 0, err
 	}
 	return ones, f.alive(ctx, s, l)
 }

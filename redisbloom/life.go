@@ -89,14 +89,11 @@ func (f *Filter) newLife(h header) *life {
 	return l
 }
 
-// joinTries is how often making a key may be overtaken by somebody else.
-const joinTries = 10
-
 // joinShard returns the header of a key, after making the key if it is not there: with
 // the expiry of like, unless that is nil or has passed.
 func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h header, made bool, err error) {
 	var mine int64
-	for range joinTries {
+	for range send.JoinTries {
 		seen, err := f.look(ctx, key, nil)
 		if err != nil {
 			return header{}, false, err
@@ -133,7 +130,7 @@ func (f *Filter) joinShard(ctx context.Context, key string, like *header) (h hea
 	if left != int64(-2) { // what a missing key has
 		return header{}, false, fmt.Errorf("%w: key %q holds an empty string, or is made and deleted all the time", ErrMismatch, key)
 	}
-	return header{}, false, fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", ErrLost, key, joinTries)
+	return header{}, false, fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", ErrLost, key, send.JoinTries)
 }
 
 // expiryOfNew returns when a key expires that is made now.

@@ -48,6 +48,7 @@ func (f *Filter) many(ctx context.Context, add bool, keys [][]byte, answers []bo
 			failed.Unconfirmed = append(failed.Unconfirmed, here...)
 			continue
 		case unknown:
+			f.counts.Unknown.Add(uint64(len(here)))
 			failed.Unknown = append(failed.Unknown, here...)
 		case notAdded:
 			failed.NotAdded = append(failed.NotAdded, here...)
@@ -98,6 +99,9 @@ func (f *Filter) batch(ctx context.Context, add bool, keys [][]byte, answers []b
 	if add {
 		command.Cmd, way = send.OnceInts{IntSliceCmd: values}, f.sender.Add
 	}
+	f.counts.RoundTrips.Add(1)
+	f.counts.Keys.Add(uint64(len(keys)))
+	f.counts.Bytes.Add(uint64(40 + len(f.key) + 30*len(positions)))
 	if err := way(ctx, []*send.Command{command}); err != nil {
 		return unknown, err
 	}

@@ -41,6 +41,7 @@ type Filter struct {
 	key       string
 	positions Positions
 	k         int
+	counts    send.Counters
 }
 
 var _ redisbloom.Set = (*Filter)(nil)

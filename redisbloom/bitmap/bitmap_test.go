@@ -262,3 +262,75 @@ func TestFailedAdds(t *testing.T) {
 	require.Equal(t, redistest.Indices(0, 500), failed.Unknown)
 	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
 }
+
+// TestInfoAndDelete of each layout, of a bitmap that is missing, and of what is no bitmap.
+func TestInfoAndDelete(t *testing.T) {
+	s := startServer(t)
+	own := positionsFunc(func(dst []uint64, key []byte) []uint64 {
+		if len(key) == 0 {
+			return append(dst, 0)
+		}
+		return append(dst, uint64(key[len(key)-1]))
+	})
+	must := func(p Positions, err error) Positions {
+		require.NoError(t, err)
+		return p
+	}
+	for name, c := range map[string]struct {
+		positions Positions
+		m         uint64 // 0: as the value has it
+		k         int
+	}{
+		"java article": {javaArticle(t), 21895, 5},
+		"rueidisprob":  {must(RueidisProb(95851, 7)), 95851, 7},
+		"go-zero":      {must(GoZero(200_000)), 200_000, 14},
+		"own":          {own, 0, 1},
+	} {
+		s.Client.FlushAll(bg)
+		f, err := Open(s.Client, "b", c.positions)
+		require.NoError(t, err)
+		info, err := f.Info(bg)
+		require.NoError(t, err)
+		require.Zero(t, info.Ones, name)
+		require.Zero(t, info.EstimatedCount)
+		require.Zero(t, s.Client.Exists(bg, "b").Val())
+		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
+		require.NoError(t, err)
+		require.NoError(t, s.Client.PExpire(bg, "b", time.Hour).Err())
+		info, err = f.Info(bg)
+		require.NoError(t, err)
+		t.Log(info)
+		require.EqualValues(t, s.Client.BitCount(bg, "b", nil).Val(), info.Ones)
+		require.EqualValues(t, s.Client.StrLen(bg, "b").Val(), info.SizeBytes)
+		require.WithinRange(t, info.Expires, time.Now(), time.Now().Add(time.Hour+time.Minute))
+		require.Equal(t, c.k, info.K)
+		if c.m == 0 { // the last digits of the keys
+			require.Equal(t, 8*info.SizeBytes, info.M)
+			require.EqualValues(t, 10, info.Ones)
+		} else {
+			require.Equal(t, c.m, info.M)
+			require.InEpsilon(t, 3000, info.EstimatedCount, 0.05, name)
+			found, err := f.ContainsMany(bg, keysOf(100_000, 120_000), nil)
+			require.NoError(t, err)
+			require.InDelta(t, float64(found)/20_000, info.EstimatedFalsePositiveRate, 0.01)
+		}
+		stats, err := f.Stats(bg)
+		require.NoError(t, err)
+		require.Equal(t, info.Stats, stats)
+		require.GreaterOrEqual(t, f.Counts().Keys, uint64(3000))
+		require.GreaterOrEqual(t, f.Counts().RoundTrips, uint64(6))
+
+		require.NoError(t, f.Delete(bg))
+		require.Zero(t, s.Client.Exists(bg, "b").Val())
+		require.NoError(t, f.Delete(bg))
+		require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
+		require.ErrorIs(t, f.Delete(bg), redisbloom.ErrMismatch)
+		require.EqualValues(t, 1, s.Client.Exists(bg, "b").Val())
+		_, err = f.Info(bg)
+		require.ErrorIs(t, err, redisbloom.ErrMismatch)
+	}
+}
+
+type positionsFunc func(dst []uint64, key []byte) []uint64
+
+func (f positionsFunc) AppendPositions(dst []uint64, key []byte) []uint64 { return f(dst, key) }

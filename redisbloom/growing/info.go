@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -36,9 +35,6 @@ func (i Info) String() string {
 		i.Name, i.N, i.P, i.Layers, i.Strategy, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
 
-// countBytes is how much of a value is counted by one command: about 1 ms.
-const countBytes = 4 << 20
-
 // Info counts the bits that are set and estimates from them how often the filter errs now. The
 // server counts; it takes about 0.2 ms for each MiB, in commands of a millisecond. The error is as
 // that of [Filter.Contains].
@@ -62,7 +58,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	}
 	right := 1.0
 	for _, layer := range layers {
-		ones, err := f.ones(ctx, layer)
+		ones, err := f.sender.Ones(ctx, f.key, layer.at, layer.end, &f.counts)
 		if err != nil {
 			return Info{}, err
 		}
@@ -96,23 +92,6 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	info, err := f.Info(ctx)
 	return info.Stats, err
-}
-
-// ones counts the bits that are set in a layer.
-func (f *Filter) ones(ctx context.Context, l layer) (ones uint64, err error) {
-	for from := l.at; from < l.end; from += countBytes {
-		f.counts.RoundTrips.Add(1)
-		v, err := f.sender.Do(ctx, "BITCOUNT", f.key, from, min(from+countBytes, l.end)-1)
-		if err != nil {
-			return 0, send.Explain(f.key, err)
-		}
-		n, ok := v.(int64)
-		if !ok {
-			return 0, fmt.Errorf("redisbloom/growing: key %q: BITCOUNT answered %T, want an integer", f.key, v)
-		}
-		ones += uint64(n)
-	}
-	return ones, nil
 }
 
 // Counts returns what the filter has done up to now. It costs nothing worth naming.

@@ -57,15 +57,12 @@ func (l *life) see(layers uint64) {
 	}
 }
 
-// reopenTries is how often making the key may be overtaken by somebody else.
-const reopenTries = 10
-
 // Reopen goes on after [redisbloom.ErrLost], as [Open] would: it makes what is gone, empty and with
 // one layer, and joins what others have made anew, or what is left after the server has gone back
 // to an older value. If nothing is lost, it does nothing. Goroutines that share the filter may all
 // call it.
 func (f *Filter) Reopen(ctx context.Context) error {
-	for range reopenTries {
+	for range send.JoinTries {
 		head, err := f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
 		if err != nil {
 			return err
@@ -89,7 +86,7 @@ func (f *Filter) Reopen(ctx context.Context) error {
 			return f.explain(nil, err)
 		}
 	}
-	return fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", redisbloom.ErrLost, f.key, reopenTries)
+	return fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", redisbloom.ErrLost, f.key, send.JoinTries)
 }
 
 // make makes the key if it is not there.

@@ -14,7 +14,7 @@ import (
 var ErrFull = errors.New("redisbloom: the filter is full and does not scale")
 
 // commands are all that this package sends.
-const commands = "BF.INFO, BF.INSERT, BF.MEXISTS, BF.RESERVE and BF.SCANDUMP, with an expiry and for Push EXEC, EXISTS, MULTI, PEXPIRE, UNWATCH and WATCH, and for Push BF.LOADCHUNK, PERSIST, RENAME and UNLINK"
+const commands = "BF.INFO, BF.INSERT, BF.MEXISTS, BF.RESERVE and BF.SCANDUMP, with an expiry and for Push EXEC, EXISTS, MULTI, PEXPIRE, UNWATCH and WATCH, for Delete EXEC, MULTI, UNLINK, UNWATCH and WATCH, and for Push BF.LOADCHUNK, PERSIST, RENAME and UNLINK"
 
 // explain adds what the user can do.
 func (f *Filter) explain(err error) error {
@@ -24,6 +24,7 @@ func (f *Filter) explain(err error) error {
 	case send.IsReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
 		return fmt.Errorf("redisbloom: key %q: the server does not have the RedisBloom module: load it, or use redisbloom.Open: %w", f.name, err)
 	case send.IsReply(err) && strings.Contains(err.Error(), "not found"):
+		f.counts.Lost.Add(1)
 		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted; its keys are forgotten: Open makes an empty one: %w", redisbloom.ErrLost, f.name, err)
 	case send.IsReply(err) && strings.HasPrefix(err.Error(), "WRONGTYPE"):
 		return fmt.Errorf("%w: key %q holds no filter of the module: choose another name, or delete the key: %w", redisbloom.ErrMismatch, f.name, err)

@@ -296,11 +296,15 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 	}
 	switch command {
 	case "BF.INFO":
-		capacity := f.filters[args[1]].capacity
+		info := f.filters[args[1]].info()
+		reply := fmt.Sprintf("*%d\r\n", 2*len(infoNames))
 		if *resp3 {
-			return fmt.Sprintf("%%2\r\n$8\r\nCapacity\r\n:%d\r\n$17\r\nNumber of filters\r\n:1\r\n", capacity)
+			reply = fmt.Sprintf("%%%d\r\n", len(infoNames))
 		}
-		return fmt.Sprintf("*4\r\n+Capacity\r\n:%d\r\n+Number of filters\r\n:1\r\n", capacity)
+		for i, name := range infoNames {
+			reply += fmt.Sprintf("+%s\r\n:%d\r\n", name, info[i])
+		}
+		return reply
 	case "BF.INSERT":
 		filter := f.filters[args[1]]
 		if args[2] != "NOCREATE" || args[3] != "ITEMS" {
@@ -332,4 +336,27 @@ func protocolClient(t *testing.T, addr string, protocol int) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: protocol, DisableIdentity: true})
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// infoNames are those of the numbers that BF.INFO answers.
+var infoNames = []string{"Capacity", "Size", "Number of filters", "Number of items inserted", "Expansion rate"}
+
+// info returns the numbers: those that the real module answered, or what the stand-in knows.
+func (f *fakeFilter) info() (numbers [5]int) {
+	if f.recorded == nil {
+		return [5]int{f.capacity, 0, 1, len(f.items), 2}
+	}
+	text := strings.Trim(f.recorded.Info, "[]")
+	for i, name := range infoNames {
+		_, after, ok := strings.Cut(text, name+" ")
+		if !ok {
+			panic("not recorded: " + name)
+		}
+		number, _, _ := strings.Cut(after, " ")
+		var err error
+		if numbers[i], err = strconv.Atoi(number); err != nil {
+			panic(err)
+		}
+	}
+	return numbers
 }

@@ -29,6 +29,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 		for _, key := range keys[first:last] {
 			args = append(args, copyOf(key))
 		}
+		f.count(keys[first:last], 1)
 		v, err := f.sender.DoOnce(ctx, args...)
 		failed := &redisbloom.AddError{Err: f.explain(err)}
 		if err == nil {
@@ -39,6 +40,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 			failed.Unknown = send.Indices(first, last)
 		}
 		if failed.Err != nil {
+			f.counts.Unknown.Add(uint64(len(failed.Unknown)))
 			failed.NotAdded = append(failed.NotAdded, send.Indices(last, len(keys))...)
 			return 0, failed
 		}
@@ -68,6 +70,7 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 		// BF.MEXISTS answers 0 also where there is no filter. BF.INFO refuses then; it comes
 		// second, so that what has gone before the answer is seen.
 		looked := redis.NewCmd(ctx, "BF.INFO", f.name)
+		f.count(keys[first:last], 2)
 		if err := f.sender.Ask(ctx, []*send.Command{{Key: f.name, Cmd: asked}, {Key: f.name, Cmd: looked}}); err != nil {
 			return 0, f.explain(err)
 		}
@@ -83,6 +86,17 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 		}
 	}
 	return 0, nil
+}
+
+// count counts a round trip of so many commands.
+func (f *Filter) count(keys [][]byte, commands int) {
+	size := commands * (30 + len(f.name))
+	for _, key := range keys {
+		size += 7 + len(key)
+	}
+	f.counts.RoundTrips.Add(1)
+	f.counts.Keys.Add(uint64(len(keys)))
+	f.counts.Bytes.Add(uint64(size))
 }
 
 // room returns where answers go.

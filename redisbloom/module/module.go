@@ -30,6 +30,8 @@ import (
 type Filter struct {
 	sender send.Sender
 	name   string
+	plan   rebloom.Plan
+	counts send.Counters
 }
 
 var _ redisbloom.Set = (*Filter)(nil)
@@ -89,15 +91,14 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{sender: sender, name: name}
-	plan := rebloom.Plan{N: n, P: p}
+	f := &Filter{sender: sender, name: name, plan: rebloom.Plan{N: n, P: p}}
 	args := []any{"BF.RESERVE", name, p, n}
 	if o.nonScaling {
 		args = append(args, "NONSCALING")
 	} else {
 		// Also the default is named: that of a server may be another one.
 		args = append(args, "EXPANSION", o.expansion)
-		plan.Expansion = uint32(o.expansion)
+		f.plan.Expansion = uint32(o.expansion)
 	}
 	if o.ttl > 0 {
 		err = f.reserveExpiring(ctx, args, o.ttl)
@@ -105,7 +106,7 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 		_, err = f.sender.DoOnce(ctx, args...)
 	}
 	if errors.Is(err, errExists) || send.IsReply(err) && strings.Contains(err.Error(), "exists") {
-		err = f.check(ctx, plan)
+		err = f.check(ctx)
 	}
 	if err != nil {
 		return nil, f.explain(err)
@@ -116,14 +117,11 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 // errExists stands for the module's own refusal to make what is there.
 var errExists = errors.New("redisbloom: the key exists")
 
-// joinTries is how often making a key may be overtaken by somebody else.
-const joinTries = 10
-
 // reserveExpiring makes a filter together with its expiry: there must never be one
 // that has none. In a transaction, the expiry would also be given to a filter that
 // is there already. So it is executed only if there is none up to then.
 func (f *Filter) reserveExpiring(ctx context.Context, args []any, ttl time.Duration) error {
-	for range joinTries {
+	for range send.JoinTries {
 		err := f.ifMissing(ctx, func(pipe redis.Pipeliner) {
 			pipe.Process(ctx, send.Once{Cmd: redis.NewCmd(ctx, args...)})
 			pipe.Do(ctx, "PEXPIRE", f.name, ttl.Milliseconds())
@@ -132,7 +130,7 @@ func (f *Filter) reserveExpiring(ctx context.Context, args []any, ttl time.Durat
 			return err
 		}
 	}
-	return fmt.Errorf("redisbloom: key %q: made and deleted by others in each of %d tries: %w", f.name, joinTries, redis.TxFailedErr)
+	return fmt.Errorf("redisbloom: key %q: made and deleted by others in each of %d tries: %w", f.name, send.JoinTries, redis.TxFailedErr)
 }
 
 // ifMissing executes commands in a transaction if there is no filter up to then, and
@@ -155,7 +153,7 @@ func (f *Filter) ifMissing(ctx context.Context, commands func(redis.Pipeliner)) 
 }
 
 // check compares a filter that is there with what it is opened for.
-func (f *Filter) check(ctx context.Context, want rebloom.Plan) error {
+func (f *Filter) check(ctx context.Context) error {
 	chunk, err := f.dump(ctx, 0)
 	if err != nil {
 		return err
@@ -164,7 +162,7 @@ func (f *Filter) check(ctx context.Context, want rebloom.Plan) error {
 	if err != nil {
 		return fmt.Errorf("redisbloom: key %q: %w", f.name, err)
 	}
-	if is != want {
+	if want := f.plan; is != want {
 		return fmt.Errorf("%w: key %q was made for n = %d, p = %v and expansion %d (0 is NONSCALING), opened for n = %d, p = %v and expansion %d",
 			redisbloom.ErrMismatch, f.name, is.N, is.P, is.Expansion, want.N, want.P, want.Expansion)
 	}

@@ -255,3 +255,42 @@ func TestBadParameters(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 }
+
+// TestInfoAndDelete: a filter of this name that was made for something else is left alone.
+func TestInfoAndDelete(t *testing.T) {
+	for _, protocol := range []int{2, 3} {
+		fake, addr := startFakeModule(t)
+		client := protocolClient(t, addr, protocol)
+		f, err := Open(bg, client, "f", 1000, 0.001)
+		require.NoError(t, err)
+		other, err := Open(bg, client, "f", 1000, 0.001)
+		require.NoError(t, err)
+		_, err = f.AddMany(bg, keysOf(0, 600), nil)
+		require.NoError(t, err)
+		info, err := f.Info(bg)
+		require.NoError(t, err)
+		require.EqualValues(t, 600, info.Keys)
+		require.EqualValues(t, 1000, info.Capacity)
+		require.Contains(t, info.String(), "keys=600")
+		counts := f.Counts()
+		require.EqualValues(t, 600, counts.Keys)
+		require.EqualValues(t, 3, counts.RoundTrips)
+		require.Greater(t, counts.Bytes, uint64(600*len(keyOf(100))))
+
+		require.NoError(t, f.Delete(bg))
+		require.Nil(t, fake.filters["f"])
+		require.NoError(t, f.Delete(bg), "it is gone")
+		_, err = other.Info(bg)
+		require.ErrorIs(t, err, redisbloom.ErrLost)
+		require.EqualValues(t, 1, other.Counts().Lost)
+		_, err = Open(bg, client, "f", 2000, 0.001)
+		require.NoError(t, err)
+		require.NoError(t, f.Delete(bg))
+		require.NotNil(t, fake.filters["f"], "made for something else")
+		fake.filters["f"] = &fakeFilter{other: true}
+		require.NoError(t, f.Delete(bg))
+		require.NotNil(t, fake.filters["f"])
+		_, err = f.Info(bg)
+		require.ErrorIs(t, err, redisbloom.ErrMismatch)
+	}
+}

@@ -21,6 +21,7 @@ type recording struct {
 	Name    string `json:"name"`
 	Reserve []any  `json:"reserve"`
 	N       int    `json:"n"`
+	Info    string `json:"info"`
 	True    []int  `json:"absent_answered_true"`
 	Chunks  []struct {
 		Iter int64  `json:"iter"`
@@ -107,6 +108,17 @@ func TestRecorded(t *testing.T) {
 			absent, err := f.ContainsMany(bg, theirKeys("absent", 5000), nil)
 			require.NoError(t, err)
 			require.Equal(t, len(r.True), absent)
+
+			info, err := f.Info(bg)
+			require.NoError(t, err)
+			t.Log(info)
+			local, err := Pull(bg, client, r.Name)
+			require.NoError(t, err)
+			require.Equal(t, local.Stats().EstimatedCount, info.Keys)
+			require.Equal(t, local.Stats().N, info.Capacity)
+			require.Len(t, local.Layers(), info.Layers)
+			require.Greater(t, info.Bytes, local.SizeBytes())
+			require.Equal(t, local.Plan(), info.Plan)
 		}
 	}
 }

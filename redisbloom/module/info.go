@@ -1,0 +1,95 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+)
+
+// Info is what [Filter.Info] has found out: the module's own numbers.
+type Info struct {
+	rebloom.Plan // what the filter was made for
+
+	Name     string `json:"name"`
+	Capacity uint64 `json:"capacity"` // keys that all layers of now are for
+	Keys     uint64 `json:"keys"`     // that adds have found to be new
+	Layers   int    `json:"layers"`
+	Bytes    uint64 `json:"bytes"` // that the filter takes in Redis
+}
+
+// String describes the filter in a line for a log.
+func (i Info) String() string {
+	return fmt.Sprintf("module.Info(%q n=%d p=%g expansion=%d layers=%d capacity=%d keys=%d bytes=%d)",
+		i.Name, i.N, i.P, i.Expansion, i.Layers, i.Capacity, i.Keys, i.Bytes)
+}
+
+// Info asks BF.INFO. The error is as that of [Filter.Contains].
+func (f *Filter) Info(ctx context.Context) (Info, error) {
+	f.counts.RoundTrips.Add(1)
+	v, err := f.sender.Do(ctx, "BF.INFO", f.name)
+	if err != nil {
+		return Info{}, f.explain(err)
+	}
+	numbers := make(map[string]int64)
+	note := func(name, value any) {
+		if n, ok := value.(int64); ok {
+			numbers[fmt.Sprint(name)] = n
+		}
+	}
+	switch v := v.(type) {
+	case map[any]any: // RESP3
+		for name, value := range v {
+			note(name, value)
+		}
+	case []any:
+		for i := 0; i+1 < len(v); i += 2 {
+			note(v[i], v[i+1])
+		}
+	}
+	number := func(name string) uint64 {
+		n, ok := numbers[name]
+		if err == nil && (!ok || n < 0) {
+			err = fmt.Errorf("redisbloom: key %q: BF.INFO answered %v, want a number for %q", f.name, v, name)
+		}
+		return uint64(max(n, 0))
+	}
+	info := Info{
+		Plan: f.plan, Name: f.name, Capacity: number("Capacity"), Keys: number("Number of items inserted"),
+		Layers: int(number("Number of filters")), Bytes: number("Size"),
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return info, nil
+}
+
+// Counts returns what the filter has done up to now; FrontHits is always 0, and Lost counts each call
+// that found the filter gone. It costs nothing worth naming.
+func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
+
+// Delete removes the filter from Redis, for everybody: the next call of all others is
+// redisbloom.ErrLost. What is no filter of the module, or one that was made for something else, is
+// left alone.
+func (f *Filter) Delete(ctx context.Context) error {
+	f.counts.RoundTrips.Add(1)
+	err := f.sender.Watch(ctx, func(tx *redis.Tx) error {
+		if err := f.check(ctx); err != nil {
+			return f.explain(err)
+		}
+		cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Unlink(ctx, f.name)
+			return nil
+		})
+		return send.Cause(cmds, err)
+	}, f.name)
+	if errors.Is(err, redisbloom.ErrLost) || errors.Is(err, redisbloom.ErrMismatch) {
+		return nil
+	}
+	return f.explain(err)
+}
