@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -292,4 +293,9 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%v, written and read again: %v, %v", filter, again, err)
 		}
 	})
+}
+
+// TestConformance: with digests of 128 bits, not those of Hash, which have half of them.
+func TestConformance(t *testing.T) {
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -241,3 +242,5 @@ func FuzzColumns(f *testing.F) {
 		}
 	})
 }
+
+func TestConformance(t *testing.T) { require.NoError(t, bloomtest.TestHash(Hash)) }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -392,4 +393,12 @@ func FuzzRead(f *testing.F) {
 		}
 		require.Equal(t, collect(filter), collect(second))
 	})
+}
+
+// TestConformance, at points where RedisBloom's sizes keep p.
+func TestConformance(t *testing.T) {
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 1000, P: 0.02}, bloomtest.Point{N: 20_000, P: 0.002}))
+	err := bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 20_000, P: 0.124})
+	require.ErrorContains(t, err, "m = 86912 and k = 4 are chosen, whose promised rate is 0.131")
+	require.NoError(t, bloomtest.TestHash(Hash))
 }

@@ -12,8 +12,9 @@ import (
 // i = 0..k-1. It is RedisBloom's only with [Hash].
 //
 // [bloom.New] makes of n and p with it what RedisBloom makes for a layer of n keys at rate p.
-// Like all equal steps, it has a higher rate than independent positions for few keys and
-// a small p.
+// RedisBloom rounds k up without more bits for it: 0.3 % above p at p = 1 %, and 6 % at worst,
+// at p = 12 %. Like all equal steps, it has a higher rate than independent positions for
+// few keys and a small p.
 var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
 	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 		by := divide.New(m)
