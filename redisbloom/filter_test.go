@@ -300,6 +300,7 @@ func TestBadParameters(t *testing.T) {
 		{"empty name", client, "", 10, 0.1, nil},
 		{`"a}b"`, client, "a}b", 10, 0.1, nil},
 		{"no client", nil, "f", 10, 0.1, nil},
+		{"option 2 of 2 is nil", client, "f", 10, 0.1, []Option{WithShards(1), nil}},
 		{"MapHash", client, "f", 10, 0.1, []Option{WithBloom(bloom.WithHash(bloom.MapHash))}},
 		{"without a name", client, "f", 10, 0.1, []Option{WithBloom(bloom.WithStrategy(nameless))}},
 		{"TTL -1s", client, "f", 10, 0.1, []Option{WithTTL(-1e9)}},

@@ -21,6 +21,7 @@ type options struct {
 	wait     time.Duration
 	progress func(done, total uint64)
 	log      *slog.Logger
+	err      error // an option that is none
 }
 
 // defaultFront is enough for 50 million keys at 1 %, and no burden to a process
@@ -29,7 +30,11 @@ const defaultFront = 64 << 20
 
 func newOptions(opts []Option) options {
 	o := options{front: defaultFront}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			o.err = fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+			break
+		}
 		opt(&o)
 	}
 	if o.log == nil {
@@ -40,6 +45,8 @@ func newOptions(opts []Option) options {
 
 func (o *options) validate() error {
 	switch {
+	case o.err != nil:
+		return o.err
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
 		return fmt.Errorf("%w: TTL %v, want at least 1s, or 0 for none", bloom.ErrInvalid, o.ttl)
 	case o.shards < 0 || o.shards > maxShards:

@@ -72,7 +72,10 @@ func WithWait(replicas int, timeout time.Duration) Option {
 // a scheme of more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, opts ...Option) (*Filter, error) {
 	var o options
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
 		opt(&o)
 	}
 	sender, err := send.New(client, o.replicas, o.wait)

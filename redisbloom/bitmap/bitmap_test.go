@@ -184,6 +184,7 @@ func TestBadBitmaps(t *testing.T) {
 	}{
 		{"empty key", "", javaArticle(t), nil},
 		{"no positions", "f", nil, nil},
+		{"option 1 of 1 is nil", "f", javaArticle(t), []Option{nil}},
 		{"zero Scheme", "f", bloom.Scheme{}, nil},
 		{"MapHash", "f", mapHash, nil},
 		{"no positions", "f", (*bloom.Scheme)(nil), nil},

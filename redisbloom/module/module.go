@@ -72,7 +72,10 @@ func WithTTL(d time.Duration) Option {
 // the module answers that it does not know the command.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o := options{expansion: rebloom.DefaultExpansion}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+		}
 		opt(&o)
 	}
 	switch {

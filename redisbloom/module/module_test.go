@@ -239,12 +239,13 @@ func TestBadParameters(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
 	defer client.Close()
 	for text, open := range map[string]func() (*Filter, error){
-		"no client":    func() (*Filter, error) { return Open(bg, nil, "f", 1, 0.1) },
-		"empty name":   func() (*Filter, error) { return Open(bg, client, "", 1, 0.1) },
-		"n = 0":        func() (*Filter, error) { return Open(bg, client, "f", 0, 0.1) },
-		"p = 1":        func() (*Filter, error) { return Open(bg, client, "f", 1, 1) },
-		"expansion -1": func() (*Filter, error) { return Open(bg, client, "f", 1, 0.1, WithExpansion(-1)) },
-		"expansion 0":  func() (*Filter, error) { return Open(bg, client, "f", 1, 0.1, WithExpansion(0)) },
+		"no client":            func() (*Filter, error) { return Open(bg, nil, "f", 1, 0.1) },
+		"empty name":           func() (*Filter, error) { return Open(bg, client, "", 1, 0.1) },
+		"option 1 of 1 is nil": func() (*Filter, error) { return Open(bg, client, "f", 1, 0.1, nil) },
+		"n = 0":                func() (*Filter, error) { return Open(bg, client, "f", 0, 0.1) },
+		"p = 1":                func() (*Filter, error) { return Open(bg, client, "f", 1, 1) },
+		"expansion -1":         func() (*Filter, error) { return Open(bg, client, "f", 1, 0.1, WithExpansion(-1)) },
+		"expansion 0":          func() (*Filter, error) { return Open(bg, client, "f", 1, 0.1, WithExpansion(0)) },
 		"not with WithoutScaling": func() (*Filter, error) {
 			return Open(bg, client, "f", 1, 0.1, WithExpansion(2), WithoutScaling())
 		},
