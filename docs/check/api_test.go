@@ -145,7 +145,7 @@ var operations = []struct {
 
 // columns are the filters, by package and type.
 var columns = []struct{ path, typ string }{
-	{"", "BloomFilter"}, {"", "Typed"}, {"/persist", "File"}, {"/scalable", "Filter"}, {"/rotating", "Filter"}, {"/counting", "Filter"}, {"/redisbloom", "Filter"}, {"/redisbloom/window", "Filter"}, {"/redisbloom/growing", "Filter"},
+	{"", "BloomFilter"}, {"", "Typed"}, {"/persist", "File"}, {"/scalable", "Filter"}, {"/rotating", "Filter"}, {"/counting", "Filter"}, {"/redisbloom", "Filter"}, {"/redisbloom/window", "Filter"}, {"/interop/rebloom", "Filter"}, {"/cascade", "Cascade"}, {"/redisbloom/growing", "Filter"},
 }
 
 const (

@@ -8,22 +8,11 @@ import "github.com/seed3447c163/bloom/internal/digest"
 // it are not added, and their added[i] is false.
 //
 // It panics if added is neither nil nor as long as keys.
-func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
-	digest.CheckAnswers("rebloom", len(keys), added)
-	clear(added)
-	for i, key := range keys {
-		yes, err := f.Add(key)
-		if err != nil {
-			return count, err
-		}
-		if yes {
-			count++
-			if added != nil {
-				added[i] = true
-			}
-		}
-	}
-	return count, nil
+func (f *Filter) AddMany(keys [][]byte, added []bool) (int, error) { return addMany(f, keys, added) }
+
+// AddManyStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
+	return addMany(f, keys, added)
 }
 
 // ContainsMany asks for keys as [Filter.Contains] does one after the other, and faster if
@@ -31,23 +20,64 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 // found is not nil, found[i] becomes what Contains of keys[i] would return.
 //
 // It panics if found is neither nil nor as long as keys.
-func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
+
+// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+	return containsMany(f, keys, found)
+}
+
+func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, err error) {
+	digest.CheckAnswers("rebloom", len(keys), added)
+	clear(added)
+	var b digest.Batch
+	for first := 0; first < len(keys); first += digest.Group {
+		group := keys[first:min(first+digest.Group, len(keys))]
+		layers := f.all()
+		digest.Hash(&b, layers[0].Scheme(), group)
+		containsGroup(layers, &b, len(group))
+		for i := range group {
+			if b.Found[i] {
+				continue
+			}
+			yes, err := f.add(b.H1[i], b.H2[i])
+			if err != nil {
+				return count, err
+			}
+			if yes {
+				count++
+				if added != nil {
+					added[first+i] = true
+				}
+			}
+		}
+	}
+	return count, nil
+}
+
+func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count int) {
 	digest.CheckAnswers("rebloom", len(keys), found)
 	layers := f.all()
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
 		group := keys[first:min(first+digest.Group, len(keys))]
 		digest.Hash(&b, layers[0].Scheme(), group)
-		for i := len(layers) - 1; i >= 0; i-- {
-			for j := range group {
-				if !b.Found[j] && layers[i].ContainsHash(b.H1[j], b.H2[j]) {
-					b.Found[j] = true
-					count++
-				}
-			}
-		}
+		count += containsGroup(layers, &b, len(group))
 		if found != nil {
 			copy(found[first:], b.Found[:len(group)])
+		}
+	}
+	return count
+}
+
+// containsGroup asks for a group of keys layer by layer and returns how many were found.
+func containsGroup(layers []*layer, b *digest.Batch, keys int) (count int) {
+	for i := len(layers) - 1; i >= 0; i-- {
+		for j := range keys {
+			if !b.Found[j] && layers[i].ContainsHash(b.H1[j], b.H2[j]) {
+				b.Found[j] = true
+				count++
+			}
 		}
 	}
 	return count

@@ -15,9 +15,12 @@ func TestBatches(t *testing.T) {
 		require.NoError(t, err)
 		many, err := New(100, 0.01, opts...)
 		require.NoError(t, err)
+		strings, err := New(100, 0.01, opts...)
+		require.NoError(t, err)
 		var keys [][]byte
+		var texts []string
 		for i := range 1500 {
-			keys = append(keys, fmt.Appendf(nil, "key-%d", i%1300))
+			keys, texts = append(keys, fmt.Appendf(nil, "key-%d", i%1300)), append(texts, fmt.Sprintf("key-%d", i%1300))
 		}
 		want, count := make([]bool, len(keys)), 0
 		var stopped error
@@ -36,9 +39,13 @@ func TestBatches(t *testing.T) {
 		require.Equal(t, want, added)
 		require.Equal(t, fmt.Sprint(stopped), fmt.Sprint(err))
 		require.Equal(t, collect(single), collect(many))
+		got, err = strings.AddManyStrings(texts, nil)
+		require.Equal(t, count, got)
+		require.Equal(t, fmt.Sprint(stopped), fmt.Sprint(err))
+		require.Equal(t, collect(single), collect(strings))
 
 		for i := range 500 {
-			keys = append(keys, fmt.Appendf(nil, "absent-%d", i))
+			keys, texts = append(keys, fmt.Appendf(nil, "absent-%d", i)), append(texts, fmt.Sprintf("absent-%d", i))
 		}
 		asked, yes := make([]bool, len(keys)), 0
 		for i, key := range keys {
@@ -50,6 +57,9 @@ func TestBatches(t *testing.T) {
 		require.Equal(t, yes, many.ContainsMany(keys, found))
 		require.Equal(t, asked, found)
 		require.Equal(t, yes, many.ContainsMany(keys, nil))
+		clear(found)
+		require.Equal(t, yes, many.ContainsManyStrings(texts, found))
+		require.Equal(t, asked, found)
 		require.Panics(t, func() { many.ContainsMany(keys, found[1:]) })
 		require.Panics(t, func() { _, _ = many.AddMany(keys, found[1:]) })
 	}
