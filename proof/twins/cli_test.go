@@ -32,6 +32,8 @@ var cliTwins = in("cmd/bloom",
 		return func() {}, nil
 	}
 	name := path + lockSuffix`)},
+	twin{name: "cmd/bloom: a RedisBloom dump goes through a plain filter", tests: []string{"TestRedisBloom"}, edits: one("files.go", `f.(*rebloom.Filter); ok && to.name == redisbloom {`, `f.(*rebloom.Filter); ok && to.name == "" {`)},
+	twin{name: "cmd/bloom: numbers of a Parquet column are text", tests: []string{"TestScripts"}, edits: one("values.go", `		case name == "" && fits:`, `		case name == "" && i == 0:`)},
 	twin{name: "cmd/bloom: errors with control characters", tests: []string{"TestNothingMovesTheTerminal"}, edits: one("text.go", `		if r == '\n' || strconv.IsPrint(r) {`, `		if r != 0 || strconv.IsPrint(r) {`)},
 	twin{name: "cmd/bloom: numbers that are rounded", tests: []string{"TestFlagValues"}, edits: one("flags.go", `	*c = count(x.Num().Uint64())`, `	*c = count(near)`)},
 )

@@ -318,6 +318,7 @@ var cascadeTwins = in("cascade",
 	twin{name: "cascade: the last level is not asked", tests: []string{"TestExactForBothLists"}, edits: one("cascade.go", `	for i, f := range c.filters {
 		if !f.ContainsHash(level(h1, h2, i)) {`, `	for i, f := range c.filters[:max(0, len(c.filters)-1)] {
 		if !f.ContainsHash(level(h1, h2, i)) {`)},
+	twin{name: "cascade: ContainsMany takes all levels for those of keys that are in", tests: []string{"TestContainsMany"}, edits: one("batch.go", `				b.Found[j] = i%2 == 1`, `				b.Found[j] = true`)},
 	twin{name: "cascade: a batch of keys is lost", tests: []string{"TestExactForBothLists"}, edits: one("build.go", `	if err == nil && len(b.ends) > 0 {
 		send()`, `	if err == nil && len(b.ends) > 1 {
 		send()`)},
@@ -328,6 +329,7 @@ var cascadeTwins = in("cascade",
 // Formats of other systems.
 var formatTwins = []twin{
 	{name: "rebloom: the first layer has all of the rate", in: "interop/rebloom", tests: []string{"TestAgainstRecordings"}, edits: one("interop/rebloom/rebloom.go", `	rate := p / 2`, `	rate := p`)},
+	{name: "rebloom: the limit is for each layer", in: "interop/rebloom", tests: []string{"TestLimits"}, edits: one("interop/rebloom/rebloom.go", `	room := f.maxBytes - sizeOf(known)`, `	room := f.maxBytes`)},
 	{name: "rebloom: a chunk is lost", in: "interop/rebloom", tests: []string{"TestDamagedChunks"}, edits: one("interop/rebloom/chunks.go", `	case len(r.shapes) > 0:`, `	case len(r.shapes) > 1000:`)},
 	{name: "bloomfilters: the cube is left out", in: "interop/bloomfilters", tests: []string{"TestGolden"}, edits: one("interop/bloomfilters/bloomfilters.go", `by.Remainder(h1 + n*h2 + (n*n*n-n)/6)`, `by.Remainder(h1 + n*h2)`)},
 	{name: "parquet: the header is not checked", in: "interop/parquet", tests: []string{"TestReadRefuses"}, edits: one("interop/parquet/header.go", `		if choice != 1 {`, `		if choice > 100 {`)},
