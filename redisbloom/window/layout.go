@@ -134,8 +134,7 @@ func decodeHeader(b []byte) (h header, ok bool) {
 		k:           int(b[64]),
 		text:        string(text),
 	}
-	longest := int64(math.MaxInt64/time.Millisecond) / int64(max(h.generations, 1))
-	return h, h.generations > 0 && h.millis > 0 && h.millis <= longest
+	return h, h.generations > 0 && h.millis > 0 && h.millis <= longestMillis(h.generations)
 }
 
 // window returns how long keys are remembered at least.

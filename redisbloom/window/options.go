@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -67,10 +68,17 @@ func (p plan) validate() error {
 		return fmt.Errorf("%w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations)*time.Millisecond:
 		return fmt.Errorf("%w: window = %v, want at least 1ms for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
+	case p.millis() > longestMillis(p.generations):
+		return fmt.Errorf("%w: window = %v, want some milliseconds less, to round up", bloom.ErrInvalid, p.window)
 	case !(p.p > 0 && p.p < 1):
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
 	}
 	return nil
+}
+
+// longestMillis returns how long a generation can be for so many to be a time.Duration.
+func longestMillis(generations int) int64 {
+	return int64(math.MaxInt64/time.Millisecond) / int64(generations)
 }
 
 // millis returns how long a generation is, in milliseconds: rounded up, so that all of them

@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -277,6 +278,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 0), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 1001), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, 3*time.Millisecond, 4), bloom.ErrInvalid)
+	require.ErrorIs(t, try(1000, 0.01, math.MaxInt64, 1), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 4, nil), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.DoubleHashing))), bloom.ErrInvalid)
 	require.Error(t, try(1000, 0.01, time.Hour, 4, WithBloom(bloom.WithHash(bloom.MapHash))))
@@ -286,7 +288,8 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	require.Zero(t, s.Client.DBSize(bg).Val())
 	require.NoError(t, try(0, 0.01, time.Millisecond, 1))
-
+	require.NoError(t, s.Client.FlushAll(bg).Err())
+	require.NoError(t, try(1000, 0.01, math.MaxInt64/time.Millisecond*time.Millisecond, 1))
 	require.NoError(t, s.Client.FlushAll(bg).Err())
 	open(t, s.Client, 1000, 0.01, time.Hour, 4)
 	before := s.Client.Get(bg, "w").Val()
