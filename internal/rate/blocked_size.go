@@ -72,17 +72,22 @@ func (s blockSearch) usualK() int {
 	return min(max(1, int(math.Round(k/float64(s.z)))), maxBlockK/s.z) * s.z
 }
 
-func (s blockSearch) usualBlocks() uint64 {
+// usualBlocks is at least what k bits a key want of any filter, which for a large p are more
+// than is best.
+func (s blockSearch) usualBlocks(k int) uint64 {
 	l := -math.Log2(s.p)
-	classical := float64(s.n) * l / math.Ln2 // bits
-	return uint64(classical * math.Exp(usual[bits.Len(uint(s.z))-1].over*l*l) / (blockWords * wordBits))
+	classical := l / math.Ln2 * math.Exp(usual[bits.Len(uint(s.z))-1].over*l*l) // bits a key
+	return uint64(float64(s.n) * max(classical, float64(k)/load(s.p, k)) / (blockWords * wordBits))
 }
+
+// load returns k·n/m of a classical filter whose rate is p.
+func load(p float64, k int) float64 { return -math.Log1p(-math.Pow(p, 1/float64(k))) }
 
 // leastBlocks returns the smallest number of blocks at which some k is enough, and the
 // smallest such k.
 func (s blockSearch) leastBlocks() (blocks uint64, k int) {
 	k = s.usualK()
-	blocks = s.leastFor(k, s.usualBlocks())
+	blocks = s.leastFor(k, s.usualBlocks(k))
 	for blocks > 1 {
 		better, excess := s.bestK(blocks-1, k)
 		if excess > 0 {
@@ -117,16 +122,18 @@ func (s blockSearch) bestK(blocks uint64, guess int) (k int, excess float64) {
 }
 
 // leastFor returns the smallest number of blocks that is enough with this k, or
-// MaxBlocks. The logarithm of the rate is a smooth function of the logarithm of that
-// number, so the search goes by the secant.
+// MaxBlocks. The search goes by the secant, for the load that a classical filter of this rate
+// has: there its logarithm falls as that of the number of blocks rises, and here nearly so.
 func (s blockSearch) leastFor(k int, guess uint64) uint64 {
 	low, high := uint64(0), uint64(MaxBlocks) // too few; enough, or too many anyway
 	blocks := min(max(1, guess), MaxBlocks-1)
 	lastX, lastExcess := 0.0, 0.0
-	slope := -0.5 * float64(k)
+	slope := -1.0
+	want := math.Log(load(s.p, k))
 	for i := 0; ; i++ {
-		excess := s.excess(blocks, k)
-		if excess > 0 {
+		rate := Blocked(blocks, k, s.z, s.n)
+		excess := math.Log(load(rate, k)) - want
+		if rate > s.p {
 			low = blocks
 		} else {
 			high = blocks
