@@ -50,24 +50,20 @@ func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 // encoding.BinaryMarshaler, so that encoding/gob works.
 func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
-// AppendText appends what [BloomFilter.WriteTo] writes, in base64, to dst. It
-// implements encoding.TextAppender.
-func (f BloomFilter) AppendText(dst []byte) ([]byte, error) {
+// MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
+// encoding.TextMarshaler, so that encoding/json works.
+func (f BloomFilter) MarshalText() ([]byte, error) {
 	size, err := f.roomFor(2)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	b := bytes.NewBuffer(slices.Grow(dst, base64.StdEncoding.EncodedLen(size)))
+	b := bytes.NewBuffer(make([]byte, 0, base64.StdEncoding.EncodedLen(size)))
 	text := base64.NewEncoder(base64.StdEncoding, b)
 	if _, err = f.WriteTo(text); err == nil {
 		err = text.Close()
 	}
 	return b.Bytes(), err
 }
-
-// MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
-// encoding.TextMarshaler, so that encoding/json works.
-func (f BloomFilter) MarshalText() ([]byte, error) { return f.AppendText(nil) }
 
 // roomFor returns the size of the encoded filter, times times of which must fit a slice.
 func (f *BloomFilter) roomFor(times uint64) (int, error) {

@@ -3,7 +3,6 @@ package bloom_test
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"net/netip"
 	"time"
 
@@ -78,18 +77,6 @@ func ExampleTyped_AddMany() {
 	// Output:
 	// 3 [true true false true]
 	// 1
-}
-
-func ExampleTyped_AddSeq() {
-	stock := map[uint64]string{1001: "bolt", 1002: "nut", 1003: "washer"}
-	ids, err := bloom.NewTyped(1000, 0.001, binary.LittleEndian.AppendUint64)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(ids.AddSeq(maps.Keys(stock)), ids.Contains(1002))
-	// Output:
-	// 3 true
 }
 
 // A filter that was read from a file, or that has keys of several kinds, is viewed as

@@ -49,15 +49,6 @@ func OptimalK(m, n uint64) float64 {
 	return math.Ln2 * float64(m) / float64(n)
 }
 
-// ZeroProbability returns the probability that a given bit is still 0 after n
-// keys: (1 - 1/m)^(kn), for m >= 1 and k, n >= 0. It is exact for independent
-// uniform positions; e^(-kn/m) is its limit for large m.
-//
-// Source: Bloom 1970; Broder & Mitzenmacher 2004, section 2.
-func ZeroProbability(m uint64, k int, n uint64) float64 {
-	return rate.Zero(1, float64(m), float64(k)*float64(n))
-}
-
 // ExpectedOnes returns how many bits are expected to be set after n keys:
 // m·(1 - (1 - 1/m)^(kn)), for m >= 1 and k, n >= 0.
 //
@@ -74,15 +65,6 @@ func ExpectedOnes(m uint64, k int, n uint64) float64 {
 // Source: Broder & Mitzenmacher 2004, section 2; for its error, Bose et al. 2008.
 func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
-}
-
-// EstimatedN returns how many keys have most likely been added to a filter of m
-// bits of which x are set: -m/k · ln(1 - x/m), for k >= 1 and x <= m. It is
-// +Inf for x = m: a filter that is full has no memory of how it became so.
-//
-// Source: Swamidass & Baldi 2007, equation 6.
-func EstimatedN(m uint64, k int, x uint64) float64 {
-	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
 }
 
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
@@ -109,11 +91,14 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 
 // EstimatedN returns how many keys have most likely been added to a filter of m
 // bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
-// bits that are elsewhere. It is the package-level [EstimatedN] but for the strategies
-// of Blocked, whose keys set fewer different bits. It is +Inf for x = m.
+// bits that are elsewhere. It is -m/k · ln(1 - x/m) but for the strategies of Blocked, whose
+// keys set fewer different bits, and SplitBlock. It is +Inf for x = m: a filter that is full
+// has no memory of how it became so.
 //
 // It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]
 // itself: [BloomFilter.Strategy] says which of its four a filter has.
+//
+// Source: Swamidass & Baldi 2007, equation 6.
 func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 	d := s.get()
 	switch {
@@ -122,7 +107,7 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 	case d.EstimatedN != nil:
 		return d.EstimatedN(m, k, x)
 	}
-	return EstimatedN(m, k, x)
+	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the

@@ -27,20 +27,17 @@ func TestTextbookFigures(t *testing.T) {
 	// At the optimal k half of all bits are set, and the rate is 2^-k.
 	const m, n, k = 1 << 20, 72_681, 10 // ln 2 · m/n = 10.0000
 	require.InDelta(t, k, OptimalK(m, n), 2e-4)
-	require.InDelta(t, 0.5, ZeroProbability(m, k, n), 1e-5)
 	require.InEpsilon(t, m/2, ExpectedOnes(m, k, n), 1e-4)
 	require.InEpsilon(t, 1.0/1024, FalsePositiveRate(m, k, n), 1e-4)
-	require.InEpsilon(t, float64(n), EstimatedN(m, k, uint64(ExpectedOnes(m, k, n))), 1e-4)
+	require.InEpsilon(t, float64(n), DoubleHashing.EstimatedN(m, k, uint64(ExpectedOnes(m, k, n))), 1e-4)
 }
 
 func TestFormulasAtTheirEdges(t *testing.T) {
-	require.Equal(t, 1.0, ZeroProbability(1, 1, 0))
-	require.Equal(t, 0.0, ZeroProbability(1, 1, 1))
 	require.Equal(t, 0.0, ExpectedOnes(1, 5, 0))
 	require.Equal(t, 1.0, ExpectedOnes(1, 5, 1))
 	require.Equal(t, 0.0, FalsePositiveRate(64, 3, 0))
-	require.Equal(t, 0.0, EstimatedN(64, 3, 0))
-	require.True(t, math.IsInf(EstimatedN(64, 3, 64), 1))
+	require.Equal(t, 0.0, DoubleHashing.EstimatedN(64, 3, 0))
+	require.True(t, math.IsInf(DoubleHashing.EstimatedN(64, 3, 64), 1))
 	for _, s := range independent {
 		require.Equal(t, 0.0, s.FalsePositiveRate(64, 3, 0))
 		require.InDelta(t, 1, s.FalsePositiveRate(64, 3, 1<<20), 1e-12)

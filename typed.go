@@ -3,7 +3,6 @@ package bloom
 import (
 	"encoding"
 	"fmt"
-	"iter"
 	"sync"
 )
 
@@ -21,8 +20,8 @@ type Set interface {
 // bytes stand for a value; two values are the same key if their bytes are.
 //
 // All methods are safe for concurrent use by multiple goroutines, as the set's
-// own are, if the function is. They allocate nothing, but for AddSeq, as long as the
-// function only appends: the bytes go into buffers that are used again.
+// own are, if the function is. They allocate nothing as long as the function only appends:
+// the bytes go into buffers that are used again.
 type Typed[T any] struct {
 	set       Set
 	filter    *BloomFilter // the set, if it is one: calls by its type are faster
@@ -151,20 +150,6 @@ func (t *Typed[T]) ContainsMany(values []T, found []bool) (count int) {
 	clear(b.keys[:])
 	keyBuffers.Put(b)
 	return count
-}
-
-// AddSeq adds the values of a sequence, such as maps.Keys of a map, and returns how
-// many of them were definitely new. It adds them in groups, as AddMany does, so a
-// value may be yielded some time before it is added; when AddSeq returns, all are.
-func (t *Typed[T]) AddSeq(values iter.Seq[T]) (count int) {
-	group := make([]T, 0, typedBatch)
-	for v := range values {
-		if group = append(group, v); len(group) == typedBatch {
-			count += t.AddMany(group, nil)
-			group = group[:0]
-		}
-	}
-	return count + t.AddMany(group, nil)
 }
 
 func (t *Typed[T]) addGroup(b *keyBuffer, keys [][]byte, added []bool) int {

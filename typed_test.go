@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -95,12 +94,15 @@ func TestTypedEqualsUntyped(t *testing.T) {
 
 		for _, length := range []int{0, 1, batchSize + 1, typedBatch - 1, typedBatch, typedBatch + 1} {
 			a, b := newTyped(), newTyped()
-			require.Equal(t, a.AddMany(values[:length], nil), b.AddSeq(slices.Values(values[:length])))
+			count := 0
+			for _, v := range values[:length] {
+				if b.Add(v) {
+					count++
+				}
+			}
+			require.Equal(t, a.AddMany(values[:length], nil), count)
 			require.True(t, a.Filter().Equal(b.Filter()), "length %d", length)
 		}
-		seq := newTyped()
-		require.Equal(t, total, seq.AddSeq(slices.Values(values)))
-		check("AddSeq", seq)
 	}
 }
 
@@ -207,10 +209,7 @@ func TestTypedErrorsAndPanics(t *testing.T) {
 func TestAppendBinary(t *testing.T) {
 	hosts, err := NewTyped(100, 1e-6, AppendBinary[netip.Addr])
 	require.NoError(t, err)
-	require.Equal(t, 2, hosts.AddSeq(maps.Keys(map[netip.Addr]int{
-		netip.MustParseAddr("192.0.2.1"):   1,
-		netip.MustParseAddr("2001:db8::1"): 2,
-	})))
+	require.Equal(t, 2, hosts.AddMany([]netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}, nil))
 	require.True(t, hosts.Contains(netip.MustParseAddr("192.0.2.1")))
 	require.False(t, hosts.Contains(netip.MustParseAddr("192.0.2.2")))
 	require.True(t, hosts.Filter().Contains([]byte{192, 0, 2, 1}))
@@ -257,7 +256,6 @@ func TestTypedOverAnySet(t *testing.T) {
 	require.Equal(t, a.Add(1000), b.Add(1000))
 	require.True(t, b.Contains(1000))
 	require.False(t, b.Contains(1001))
-	require.Equal(t, a.AddSeq(slices.Values([]uint64{1, 5000, 6000})), b.AddSeq(slices.Values([]uint64{1, 5000, 6000})))
 	require.True(t, direct.Equal(other))
 	if lockstep.RaceDetector {
 		return

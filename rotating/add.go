@@ -25,13 +25,16 @@ func (f *Filter) AddHash(h1, h2 uint64) bool { return f.add(h1, h2, false) }
 // must be the generations and one times their number.
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
-func (f *Filter) Renew(key []byte) bool { return f.RenewHash(f.scheme.Hash(key)) }
+func (f *Filter) Renew(key []byte) bool {
+	h1, h2 := f.scheme.Hash(key)
+	return f.add(h1, h2, true)
+}
 
 // RenewString is [Filter.Renew] for a string, without copying it.
-func (f *Filter) RenewString(key string) bool { return f.RenewHash(f.scheme.HashString(key)) }
-
-// RenewHash is [Filter.Renew] for a key whose digest is already known.
-func (f *Filter) RenewHash(h1, h2 uint64) bool { return f.add(h1, h2, true) }
+func (f *Filter) RenewString(key string) bool {
+	h1, h2 := f.scheme.HashString(key)
+	return f.add(h1, h2, true)
+}
 
 // How an add finds its one winner while layers come and go
 //

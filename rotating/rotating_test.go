@@ -192,7 +192,7 @@ func TestAccessors(t *testing.T) {
 	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
 		t.Error("another digest than that of a plain filter with the same seed")
 	}
-	if !f.AddHash(h1, h2) || f.RenewHash(h1, h2) || !f.ContainsString("key") {
+	if !f.AddHash(h1, h2) || f.RenewString("key") || !f.ContainsString("key") {
 		t.Error("what is added by its digest is another key")
 	}
 }

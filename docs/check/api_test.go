@@ -136,7 +136,6 @@ var operations = []struct {
 	{"ask", []string{"Contains"}}, {"", []string{"ContainsString"}}, {"", []string{"ContainsHash"}},
 	{"digest", []string{"Hash"}},
 	{"many", []string{"AddMany"}}, {"", []string{"ContainsMany"}}, {"", []string{"AddManyStrings"}}, {"", []string{"ContainsManyStrings"}},
-	{"a sequence", []string{"AddSeq"}},
 	{"remove", []string{"Remove"}},
 	{"unite", []string{"Union", "Merge"}},
 	{"what it is like", []string{"Stats"}}, {"", []string{"Params"}}, {"", []string{"SizeBytes"}}, {"", []string{"String"}},

@@ -88,13 +88,3 @@ func notTheirs(s bloom.Scheme) string {
 	}
 	return ""
 }
-
-// ApproximatedSize returns what ApproximatedSize of bits-and-blooms does: how many
-// different keys have most likely been added, in O(m). It has no more than 32 bits;
-// [bloom.BloomFilter.EstimatedCount] has 64. With every bit set it is
-// math.MaxUint32.
-func ApproximatedSize(f *bloom.BloomFilter) uint32 {
-	p := f.Params()
-	size := math.Floor(-float64(p.M)/float64(p.K)*math.Log(1-f.FillRatio()) + 0.5)
-	return uint32(min(size, math.MaxUint32))
-}

@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 		}
 		require.True(t, f.Equal(made))
 		if f.FillRatio() < 1 {
-			require.InDelta(t, g.keys, ApproximatedSize(f), 1)
+			require.InDelta(t, g.keys, f.EstimatedCount(), 1)
 		}
 		require.Equal(t, data, written(t, made))
 		require.Equal(t, string(text), string(writtenJSON(t, made)))
@@ -272,14 +272,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestApproximatedSizeOfFull(t *testing.T) {
-	f := filled(t, 10)
-	for i := range f.Params().M {
-		f.Words()[i/64].Or(1 << (i % 64))
-	}
-	require.Equal(t, uint32(math.MaxUint32), ApproximatedSize(f))
-}
-
 // TestEveryFlipAndEveryCut of the golden files is an error or another filter, never a
 // panic: the format has no checksum, so a flip in the words is another filter.
 func TestEveryFlipAndEveryCut(t *testing.T) {
@@ -345,6 +337,6 @@ func fuzz(f *testing.F, ending string, read func(io.Reader, ...bloom.Option) (*b
 		if !f.Contains(data) {
 			t.Fatal("a key is missed")
 		}
-		ApproximatedSize(f)
+		f.EstimatedCount()
 	})
 }

@@ -49,7 +49,7 @@ func ExampleWrite() {
 		return
 	}
 	fmt.Printf("%d bytes: % x …\n", file.Len(), file.Bytes()[:6])
-	fmt.Println("about", guava.ApproximateElementCount(f), "keys")
+	fmt.Println("about", f.EstimatedCount(), "keys")
 	// Output:
 	// 1206 bytes: 01 07 00 00 00 96 …
 	// about 985 keys
@@ -77,7 +77,7 @@ func ExampleRead_stream() {
 // A class with a funnel of its own:
 //
 //	(user, into) -> into.putString(user.name, UTF_8).putLong(user.id)
-func ExampleStringFunnel() {
+func ExampleLongFunnel() {
 	type user struct {
 		name string
 		id   int64
@@ -88,7 +88,7 @@ func ExampleStringFunnel() {
 		return
 	}
 	users := bloom.TypedOver(f, func(dst []byte, u user) []byte {
-		dst = guava.StringFunnel(dst, u.name)
+		dst = append(dst, u.name...)
 		return guava.LongFunnel(dst, u.id)
 	})
 	fmt.Println(users.Add(user{"Anna", 42}), users.Contains(user{"Anna", 42}), users.Contains(user{"Anna", 43}))
@@ -96,7 +96,7 @@ func ExampleStringFunnel() {
 }
 
 func ExampleSequentialFunnel() {
-	path := guava.SequentialFunnel(guava.StringFunnel)
+	path := guava.SequentialFunnel(func(dst []byte, s string) []byte { return append(dst, s...) })
 	fmt.Printf("%q\n", path(nil, []string{"a", "bc"}))
 	fmt.Printf("%q\n", path(nil, []string{"ab", "c"}))
 	// Output:

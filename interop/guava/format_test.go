@@ -222,7 +222,6 @@ func FuzzRead(f *testing.F) {
 		if !f.Contains(data) {
 			t.Fatal("a key is missed")
 		}
-		ApproximateElementCount(f)
-		ExpectedFpp(f)
+		f.EstimatedCount()
 	})
 }

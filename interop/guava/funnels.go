@@ -10,21 +10,16 @@ import (
 // feeds to the hash, and return the longer slice. Nothing separates one value from
 // the next, so a Java funnel that puts several fields is a call for each of them:
 //
-//	key := guava.StringFunnel(buf[:0], user.Name) // into.putString(user.name, UTF_8)
-//	key = guava.LongFunnel(key, user.ID)          //     .putLong(user.id)
+//	key := append(buf[:0], user.Name...) // into.putString(user.name, UTF_8)
+//	key = guava.LongFunnel(key, user.ID) //     .putLong(user.id)
 //	f.Add(key)
 //
 // putShort, putChar, putFloat and putDouble are AppendUint16, of math.Float32bits
 // AppendUint32 and of math.Float64bits AppendUint64 of [binary.LittleEndian];
-// putByte is a byte, putBoolean one that is 0 or 1.
-
-// StringFunnel is Funnels.stringFunnel(UTF_8) and putString(s, UTF_8): the bytes of
-// the string. There is no need to call it for a string alone: AddString and
-// ContainsString do the same.
-//
-// A Java string with half a surrogate pair is fed as if it had a '?' there. A Go
-// string that is not valid UTF-8 has no counterpart in Java, and is fed as it is.
-func StringFunnel(dst []byte, s string) []byte { return append(dst, s...) }
+// putByte is a byte, putBoolean one that is 0 or 1. putBytes and Funnels.byteArrayFunnel() are
+// the bytes, putString(s, UTF_8) and Funnels.stringFunnel(UTF_8) those of the string. Alone
+// these are the keys of Add and AddString. (A Java string with half a surrogate pair is fed as
+// if it had a '?' there. A Go string that is not valid UTF-8 has no counterpart in Java.)
 
 // UnencodedCharsFunnel is Funnels.unencodedCharsFunnel() and putUnencodedChars(s):
 // the string's UTF-16 code units, low byte first. Each byte that is not part of valid
@@ -67,10 +62,6 @@ func IntegerFunnel(dst []byte, v int32) []byte {
 func LongFunnel(dst []byte, v int64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(v))
 }
-
-// ByteArrayFunnel is Funnels.byteArrayFunnel() and putBytes(b): the bytes. There is
-// no need to call it for bytes alone: Add and Contains do the same.
-func ByteArrayFunnel(dst, b []byte) []byte { return append(dst, b...) }
 
 // SequentialFunnel is Funnels.sequentialFunnel(element): the values one after the
 // other, with nothing in between, so that the strings "ab", "c" and "a", "bc" are the

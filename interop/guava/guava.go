@@ -15,8 +15,7 @@
 // A Java program feeds its keys to the filter through a Funnel, and the file does
 // not say which. In Go a key is bytes, those that the funnel makes: for a string
 // under Funnels.stringFunnel(UTF_8) they are the Go string itself. The functions
-// [StringFunnel], [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel],
-// [ByteArrayFunnel] and [SequentialFunnel] make them for the others, each named like
+// [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel] and [SequentialFunnel] make them for the others, each named like
 // its counterpart. With another funnel than the one that the filter was filled by,
 // keys are missed.
 //
@@ -148,22 +147,4 @@ func notGuava(s bloom.Scheme) string {
 		return fmt.Sprintf("m = %d bits, want at most %d", params.M, uint64(maxWords*64))
 	}
 	return ""
-}
-
-// ApproximateElementCount returns Guava's approximateElementCount: how many
-// different keys have most likely been added, in O(m). Where Guava throws, because
-// every bit is set, it is math.MaxInt64.
-func ApproximateElementCount(f *bloom.BloomFilter) int64 {
-	p := f.Params()
-	n := math.Round(-math.Log1p(-f.FillRatio()) * float64(p.M) / float64(p.K))
-	if n >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(n)
-}
-
-// ExpectedFpp returns Guava's expectedFpp: the rate at which keys that were never
-// added are answered with true as things stand, in O(m).
-func ExpectedFpp(f *bloom.BloomFilter) float64 {
-	return math.Pow(f.FillRatio(), float64(f.Params().K))
 }

@@ -100,10 +100,10 @@ func keyFor(funnel string, set, i int) []byte {
 
 // funnels feed such keys to a filter, by the functions that users have.
 var funnels = map[string]func(dst, key []byte) []byte{
-	"utf8":  func(dst, key []byte) []byte { return StringFunnel(dst, string(key)) },
+	"utf8":  appendBytes,
 	"utf16": func(dst, key []byte) []byte { return UnencodedCharsFunnel(dst, string(key)) },
 	"units": func(dst, key []byte) []byte { return UTF16Funnel(dst, unitsOf(key)) },
-	"lone": func(dst, key []byte) []byte { // what the comment on StringFunnel says of Java
+	"lone": func(dst, key []byte) []byte { // what Java does
 		var s strings.Builder
 		units := unitsOf(key)
 		for i := 0; i < len(units); i++ {
@@ -117,13 +117,13 @@ var funnels = map[string]func(dst, key []byte) []byte{
 				s.WriteByte('?')
 			}
 		}
-		return StringFunnel(dst, s.String())
+		return append(dst, s.String()...)
 	},
 	"int":   func(dst, key []byte) []byte { return IntegerFunnel(dst, int32(binary.BigEndian.Uint32(key))) },
 	"long":  func(dst, key []byte) []byte { return LongFunnel(dst, int64(binary.BigEndian.Uint64(key))) },
-	"bytes": ByteArrayFunnel,
+	"bytes": appendBytes,
 	"strings": func(dst, key []byte) []byte {
-		return SequentialFunnel(StringFunnel)(dst, strings.Split(string(key), "\n"))
+		return SequentialFunnel(appendString)(dst, strings.Split(string(key), "\n"))
 	},
 	"longs": func(dst, key []byte) []byte {
 		var list []int64
@@ -134,7 +134,7 @@ var funnels = map[string]func(dst, key []byte) []byte{
 	},
 	"fields": func(dst, key []byte) []byte {
 		n, s := int64(binary.BigEndian.Uint64(key)), string(key[8:])
-		dst = StringFunnel(dst, s)
+		dst = append(dst, s...)
 		dst = UnencodedCharsFunnel(dst, s)
 		dst = LongFunnel(dst, n)
 		dst = IntegerFunnel(dst, int32(n))

@@ -69,7 +69,7 @@ func (s spread) reach() uint64 {
 // estimatedN returns how many keys most likely set x positions, by bisection: n is at
 // least that of even positions, which coincide less.
 func (s spread) estimatedN(k int, x uint64) float64 {
-	least := bloom.EstimatedN(s.reach(), k, min(x, s.reach()))
+	least := Mitz64.EstimatedN(s.reach(), k, min(x, s.reach()))
 	if s.seldom == 0 || s.low == 0 || math.IsInf(least, 1) {
 		return least
 	}

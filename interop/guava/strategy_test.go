@@ -84,7 +84,7 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	require.Less(t, Mitz64.FalsePositiveRate(4*m, 7, n), Mitz32.FalsePositiveRate(4*m, 7, n))
 	_, err = bloom.NewSchemeWithParams(bloom.Params{M: 4 * m, K: 7}, bloom.WithStrategy(Mitz32))
 	require.NoError(t, err, "there to be read")
-	require.Equal(t, bloom.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
+	require.Equal(t, Mitz64.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
 }
 
 // TestSpread holds the rate and the estimates of uneven positions to a simulation, with

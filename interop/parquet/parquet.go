@@ -120,25 +120,14 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
-// The plain encodings of Parquet's physical types. BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY are
+// The plain encodings of Parquet's physical types. BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY and INT96 are
 // the bytes themselves. Each is an append function for [bloom.TypedOver].
-
-// AppendBoolean appends a BOOLEAN. (Writers make no filters of them, as a rule.)
-func AppendBoolean(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
-}
 
 // AppendInt32 appends an INT32, such as a DATE or an integer of 8 to 32 bits.
 func AppendInt32(dst []byte, v int32) []byte { return binary.LittleEndian.AppendUint32(dst, uint32(v)) }
 
 // AppendInt64 appends an INT64, such as a TIMESTAMP.
 func AppendInt64(dst []byte, v int64) []byte { return binary.LittleEndian.AppendUint64(dst, uint64(v)) }
-
-// AppendInt96 appends an INT96, an old form of a timestamp: its twelve bytes.
-func AppendInt96(dst []byte, v [12]byte) []byte { return append(dst, v[:]...) }
 
 // AppendFloat appends a FLOAT. 0 and -0 are different values, as all of NaN's bits are.
 func AppendFloat(dst []byte, v float32) []byte {

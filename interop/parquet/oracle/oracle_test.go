@@ -65,7 +65,7 @@ var columns = []struct {
 		for i, x := range r.I96 {
 			binary.LittleEndian.PutUint32(v[4*i:], x)
 		}
-		return parquet.AppendInt96(dst, v)
+		return append(dst, v[:]...)
 	}},
 	{"f32", parquet.Float, func(dst []byte, r row) []byte { return parquet.AppendFloat(dst, r.F32) }},
 	{"f64", parquet.Double, func(dst []byte, r row) []byte { return parquet.AppendDouble(dst, r.F64) }},
