@@ -57,7 +57,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 		info.Expires = time.Now().Add(time.Duration(left.Val()) * time.Millisecond)
 	}
 	info.M, info.K = 8*info.SizeBytes, f.k
-	estimate, rate := bloom.EstimatedN, bloom.FalsePositiveRate
+	estimate, rate := bloom.DoubleHashing.EstimatedN, bloom.FalsePositiveRate
 	switch p := f.positions.(type) {
 	case bloom.Scheme:
 		info.N, info.P, info.M = p.Params().N, p.Params().P, p.Params().M
