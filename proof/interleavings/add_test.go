@@ -3,7 +3,6 @@ package interleavings
 import (
 	"fmt"
 	"math/bits"
-	"os"
 	"slices"
 	"testing"
 	"unsafe"
@@ -225,12 +224,7 @@ var longer = []setting{
 // never a second winner, one if no other key interferes, none if the key was there; and when
 // an add returns, the key is in.
 func TestEveryInterleaving(t *testing.T) {
-	if os.Getenv("BLOOM_IN_STEPS") == "" {
-		var args []string
-		if *effort.Long {
-			args = []string{"-long"}
-		}
-		inSteps(t, args...)
+	if !inSteps(t) {
 		return
 	}
 	if *effort.Long {

@@ -15,24 +15,32 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
-// inSteps runs the test again, by a go command that reads package bloom with
-// internal/stepped in place of sync/atomic.
-func inSteps(t *testing.T, args ...string) {
+const library = "github.com/seed3447c163/bloom"
+
+// inSteps reports whether sync/atomic has been replaced. If not, it runs the test again, by a
+// go command that reads the packages with internal/stepped in its place.
+func inSteps(t *testing.T) bool {
+	if os.Getenv("BLOOM_IN_STEPS") != "" {
+		return true
+	}
+	var args []string
+	if *effort.Long {
+		args = []string{"-long"}
+	}
 	overlay := struct{ Replace map[string]string }{replaced(t)}
+	list := exec.Command("go", "list", "-deps", "-tags", "purego", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, library)
+	list.Env = append(os.Environ(), "GOFLAGS=")
+	files, err := list.Output()
+	require.NoError(t, err)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	var files []string
-	for _, folder := range []string{".", "internal/splitvec"} {
-		list, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-		require.NoError(t, err)
-		files = append(files, list...)
-	}
 	dir := t.TempDir()
-	for i, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
+	for i, file := range strings.Fields(string(files)) {
+		if !strings.HasPrefix(file, root) {
 			continue
 		}
 		source := file
@@ -55,6 +63,7 @@ func inSteps(t *testing.T, args ...string) {
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)
+	return false
 }
 
 // replaced are the files that an overlay in GOFLAGS has put in place of others already.
@@ -78,7 +87,7 @@ func rewritten(t *testing.T, file string) (text []byte, changed bool) {
 	require.NoError(t, err)
 	for _, spec := range tree.Imports {
 		if spec.Path.Value == `"sync/atomic"` {
-			spec.Path.Value, changed = strconv.Quote("github.com/seed3447c163/bloom/internal/stepped"), true
+			spec.Path.Value, changed = strconv.Quote(library+"/internal/stepped"), true
 			spec.Name = ast.NewIdent("atomic")
 		}
 	}
