@@ -67,4 +67,5 @@ func TestGoZeroShares(t *testing.T) {
 func TestRuns(t *testing.T) {
 	needServer(t)
 	require.NoError(t, run(t.Context(), 1, time.Millisecond))
+	require.NoError(t, runWindows(t.Context(), 3000, 1, time.Millisecond))
 }

@@ -9,7 +9,9 @@
 //
 // Usage:
 //
-//	compare [-quick] [-rounds n] [-time d]
+//	compare [-quick] [-windows] [-rounds n] [-time d]
+//
+// With -windows, it measures the filters that forget, and what they answer in races.
 package main
 
 import (
@@ -32,49 +34,83 @@ import (
 func main() {
 	quick := flag.Bool("quick", false, "a few milliseconds of everything, to see that it runs")
 	rounds := flag.Int("rounds", 25, "let the designs take turns this many `times`")
+	windows := flag.Bool("windows", false, "compare the filters that forget")
 	each := flag.Duration("time", 60*time.Millisecond, "`duration` of one turn")
 	flag.Parse()
+	fill := 120_000 // so that each block of a window has some
 	if *quick {
-		*rounds, *each = 1, 5*time.Millisecond
+		*rounds, *each, fill = 1, 5*time.Millisecond, 3000
 	}
 	logx.Disable()
-	if err := run(context.Background(), *rounds, *each); err != nil {
+	measure := run
+	if *windows {
+		measure = func(ctx context.Context, rounds int, each time.Duration) error {
+			return runWindows(ctx, fill, rounds, each)
+		}
+	}
+	if err := measure(context.Background(), *rounds, *each); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, rounds int, each time.Duration) error {
-	s, err := startServer(ctx)
+	s, table, err := start(ctx, rounds, each)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	version, err := s.version(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("Redis %s over loopback, one connection for each goroutine, the best of %d rounds of %v\n\n", version, rounds, each)
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, p := range []float64{0.01, 0.0001} {
 		for _, adds := range []bool{true, false} {
 			for _, batch := range []int{1, 100, 500} {
-				if err := section(ctx, table, s, p, adds, batch, 1, rounds, each); err != nil {
+				if err := section(ctx, table, s, designs, 300, p, adds, batch, 1, rounds, each); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	for _, adds := range []bool{true, false} {
-		if err := section(ctx, table, s, 0.01, adds, 1, 64, rounds, each); err != nil {
+		if err := section(ctx, table, s, designs, 300, 0.01, adds, 1, 64, rounds, each); err != nil {
 			return err
 		}
 	}
 	return duplicates(ctx, s, each*time.Duration(rounds))
 }
 
-// section measures all designs at one operation, batch size and rate.
-func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64, adds bool, batch, goroutines, rounds int, each time.Duration) error {
+// runWindows compares those that forget, with so many keys in each.
+func runWindows(ctx context.Context, fill, rounds int, each time.Duration) error {
+	s, table, err := start(ctx, rounds, each)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	for _, adds := range []bool{true, false} {
+		for _, batch := range []int{1, 100} {
+			if err := section(ctx, table, s, windowDesigns, fill, 0.01, adds, batch, 1, rounds, each); err != nil {
+				return err
+			}
+		}
+	}
+	return races(ctx, os.Stdout, s)
+}
+
+// start starts a server, and says what is measured.
+func start(ctx context.Context, rounds int, each time.Duration) (*server, *tabwriter.Writer, error) {
+	s, err := startServer(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	version, err := s.version(ctx)
+	if err != nil {
+		s.stop()
+		return nil, nil, err
+	}
+	fmt.Printf("Redis %s over loopback, one connection for each goroutine, the best of %d rounds of %v\n\n", version, rounds, each)
+	return s, tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight), nil
+}
+
+// section measures designs that have some keys at one operation, batch size and rate.
+func section(ctx context.Context, table *tabwriter.Writer, s *server, designs []design, fill int, p float64, adds bool, batch, goroutines, rounds int, each time.Duration) error {
 	const n = 1_000_000
 	if err := s.client.FlushAll(ctx).Err(); err != nil {
 		return err
@@ -95,9 +131,11 @@ func section(ctx context.Context, table *tabwriter.Writer, s *server, p float64,
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
 		t := &turns{design: d, filter: f}
-		// Grown to full length before, as ours is.
-		if err := f.add(ctx, keysFrom(1<<40, 300)); err != nil {
-			return fmt.Errorf("%s: %w", d.name, err)
+		// Grown to full length before, as ours is, and with keys in each of its parts.
+		for i := 0; i < fill; i += 300 {
+			if err := f.add(ctx, keysFrom(1<<40+i, 300)); err != nil {
+				return fmt.Errorf("%s: %w", d.name, err)
+			}
 		}
 		runs = append(runs, t)
 	}
