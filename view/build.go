@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/seed3447c163/bloom"
@@ -22,9 +23,9 @@ type Builder struct {
 // NewBuilder returns a builder of filters with so many bits a key, and the k that
 // [bloom.ParamsForBits] has for that. Strategies are [bloom.DoubleHashing],
 // [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
-// up to 25 and Blocked8 for more. Options say the hash. A view tells its readers
-// [bloom.Murmur3] and the seed; those of one with another hash or with a key have to ask by
-// [View.ContainsHash].
+// up to 25 and Blocked8 for more. Options say the hash, and others have no effect: how large
+// a filter becomes follows from its keys. A view tells its readers [bloom.Murmur3] and the
+// seed; those of one with another hash or with a key have to ask by [View.ContainsHash].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, or for other
 // strategies, and [bloom.ErrNotPortable] for [bloom.MapHash].
@@ -44,7 +45,7 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 	if err != nil {
 		return nil, err
 	}
-	scheme, err := bloom.NewSchemeWithParams(params, append(slices.Clip(opts), bloom.WithStrategy(s))...)
+	scheme, err := bloom.NewSchemeWithParams(params, append(slices.Clip(opts), bloom.WithStrategy(s), bloom.WithMaxBytes(math.MaxUint64))...)
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,9 @@ func TestViewBuilder(t *testing.T) {
 		require.False(t, none.Contains(viewKey(i)))
 	}
 
+	_, err = NewBuilder(10, bloom.DoubleHashing, bloom.WithMaxBytes(16)) // enough for ten keys
+	require.NoError(t, err)
+
 	for _, c := range []struct {
 		bits float64
 		s    bloom.Strategy
