@@ -60,6 +60,31 @@ func (g *Guard) Counts() Counts {
 	return c
 }
 
+// EachCount calls yield with each of the counts that [Guard.Counts] returns, and its name: what
+// package prombloom makes metrics of. Yes and no are 1 and 0.
+func (g *Guard) EachCount(yield func(name string, value float64)) {
+	c := g.Counts()
+	for _, yes := range []struct {
+		name string
+		is   bool
+	}{{"ready", c.Ready}, {"building", c.Building}} {
+		value := 0.0
+		if yes.is {
+			value = 1
+		}
+		yield(yes.name, value)
+	}
+	yield("scanned", float64(c.Scanned))
+	yield("builds", float64(c.Builds))
+	yield("keys", float64(c.Keys))
+	yield("spared", float64(c.Spared))
+	yield("found", float64(c.Found))
+	yield("false_positives", float64(c.FalsePositives))
+	yield("not_ready", float64(c.NotReady))
+	yield("failed", float64(c.Failed))
+	yield("false_positive_rate", c.FalsePositiveRate())
+}
+
 // A tally is a counter that many goroutines add to. It is spread over cache lines, of
 // which each call chooses one at random, as Go does not say which processor it is on.
 type tally struct {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -41,5 +42,20 @@ func TestFalsePositiveRate(t *testing.T) {
 		if got := c.FalsePositiveRate(); got != want {
 			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
+	}
+}
+
+// TestEachCount: every count has a name, but for N, which is that of the filter.
+func TestEachCount(t *testing.T) {
+	g := must(New("", 1000, 0.01, newMemStore()))
+	counts := 0
+	g.EachCount(func(name string, value float64) {
+		counts++
+		if value != 0 {
+			t.Errorf("%s is %v", name, value)
+		}
+	})
+	if want := reflect.TypeFor[Counts]().NumField() - 1 + 1; counts != want { // and the rate
+		t.Errorf("%d counts, want %d", counts, want)
 	}
 }

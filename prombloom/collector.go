@@ -13,28 +13,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/guard"
 )
 
 // A Source is a filter that is watched. Filters in Redis are Sources as they are;
 // [Local] makes one of a filter in memory.
 //
-// It may also have a method Counts() guard.Counts.
+// It may also be a [Counter].
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
+}
+
+// A Counter tells what it has done, by names: a [guard.Guard] is one, and so are the filters in
+// Redis. Counts that this package does not know are left out.
+type Counter interface {
+	EachCount(yield func(name string, value float64))
 }
 
 // Local returns a Source of a filter in memory: a [bloom.BloomFilter], a
 // [guard.Guard], a [guard.List], or whatever else has Stats. A file of package persist that
 // is closed answers with an error from then on.
 func Local(f interface{ Stats() bloom.Stats }) Source {
-	if g, ok := f.(counted); ok {
-		return localCounted{local{f}, g}
+	if g, ok := f.(Counter); ok {
+		return localCounter{local{f}, g}
 	}
 	return local{f}
 }
-
-type counted interface{ Counts() guard.Counts }
 
 type local struct {
 	f interface{ Stats() bloom.Stats }
@@ -53,9 +56,9 @@ func (l local) Stats(context.Context) (stats bloom.Stats, err error) {
 	return l.f.Stats(), nil
 }
 
-type localCounted struct {
+type localCounter struct {
 	local
-	counted
+	Counter
 }
 
 // A Collector is a [prometheus.Collector] of any number of filters. Make one with [New].
@@ -134,19 +137,17 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 			metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(stats), name)
 		}
 	}
-	source, ok := w.source.(counted)
+	source, ok := w.source.(Counter)
 	if !ok {
 		return
 	}
-	counts := source.Counts()
-	for _, m := range countMetrics {
-		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(counts), name)
-	}
-	for result, n := range map[string]uint64{
-		"spared": counts.Spared, "found": counts.Found, "false_positive": counts.FalsePositives, "not_ready": counts.NotReady, "failed": counts.Failed,
-	} {
-		metrics <- prometheus.MustNewConstMetric(lookupsDesc, prometheus.CounterValue, float64(n), name, result)
-	}
+	source.EachCount(func(count string, value float64) {
+		if m, ok := countMetrics[count]; ok {
+			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, name)
+		} else if result, ok := lookupResults[count]; ok {
+			metrics <- prometheus.MustNewConstMetric(lookupsDesc, prometheus.CounterValue, value, name, result)
+		}
+	})
 }
 
 // ask asks the source, if the last answer is as old as the interval.

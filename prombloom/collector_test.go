@@ -82,6 +82,15 @@ func (r *remote) Stats(ctx context.Context) (bloom.Stats, error) {
 	return r.stats, r.err
 }
 
+// counting is what a filter in Redis is.
+type counting struct{ remote }
+
+func (*counting) EachCount(yield func(string, float64)) {
+	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_front_hits", "redis_bytes", "redis_lost", "redis_unknown", "something new"} {
+		yield(name, float64(i+1))
+	}
+}
+
 func scrape(t *testing.T, c *Collector) string {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -114,7 +123,7 @@ func TestScrape(t *testing.T) {
 	ask(g, "error")
 	c.Add("guard", Local(g))
 	c.Add("new", Local(newGuard(t)))
-	c.Add("redis", &remote{stats: f.Stats()})
+	c.Add("redis", &counting{remote{stats: f.Stats()}})
 	c.Add("full", &remote{stats: bloom.Stats{N: 1, P: 0.5, M: 64, K: 1, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
 	c.Add("silent", &remote{err: errors.New("no connection")})
 	c.Add("removed", Local(f))

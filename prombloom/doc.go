@@ -26,5 +26,14 @@
 //	bloom_guard_builds_total             filters that were put in the place of another
 //	bloom_guard_lookups_total            with the label result: spared, found, false_positive, not_ready, failed
 //
+// For a filter in Redis, what its Counts returns, of this process:
+//
+//	bloom_redis_round_trips_total        waits for the server
+//	bloom_redis_keys_total               that the server was asked for or to add
+//	bloom_redis_front_hits_total         keys for which it was not
+//	bloom_redis_sent_bytes_total         in adds and lookups
+//	bloom_redis_losses_total             the filter was gone, or older than what was confirmed
+//	bloom_redis_unknown_adds_total       keys of adds without an answer
+//
 // alerts.yml has rules for the ones that somebody should look at.
 package prombloom

@@ -4,7 +4,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/guard"
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -29,16 +28,27 @@ var statsMetrics = []struct {
 	{desc("false_positive_rate_estimated", "False-positive rate now, estimated from the bits."), func(s bloom.Stats) float64 { return s.EstimatedFalsePositiveRate }},
 }
 
-// countMetrics are those of guards.
-var countMetrics = []struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(guard.Counts) float64
+// lookupResults are the counts of a guard that say what became of lookups.
+var lookupResults = map[string]string{
+	"spared": "spared", "found": "found", "false_positives": "false_positive", "not_ready": "not_ready", "failed": "failed",
+}
+
+// countMetrics are those of the other counts, of guards and of filters in Redis, by their names.
+var countMetrics = map[string]struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
 }{
-	{desc("false_positive_rate_observed", "Share of the absent keys asked for, since the guard was made, that the filter did not know to be absent."), prometheus.GaugeValue, guard.Counts.FalsePositiveRate},
-	{desc("guard_ready", "Whether there is a filter that is asked."), prometheus.GaugeValue, func(c guard.Counts) float64 { return number(c.Ready) }},
-	{desc("guard_building", "Whether a filter is being built."), prometheus.GaugeValue, func(c guard.Counts) float64 { return number(c.Building) }},
-	{desc("guard_listed_keys", "Keys that the build under way, or the last one, has got from the store."), prometheus.GaugeValue, func(c guard.Counts) float64 { return float64(c.Scanned) }},
-	{desc("guard_added_keys", "Keys added to the filter that is asked, and that it had not."), prometheus.GaugeValue, func(c guard.Counts) float64 { return float64(c.Keys) }},
-	{desc("guard_builds_total", "Filters that were put in the place of another."), prometheus.CounterValue, func(c guard.Counts) float64 { return float64(c.Builds) }},
+	"false_positive_rate": {desc("false_positive_rate_observed", "Share of the absent keys asked for, since the guard was made, that the filter did not know to be absent."), prometheus.GaugeValue},
+	"ready":               {desc("guard_ready", "Whether there is a filter that is asked."), prometheus.GaugeValue},
+	"building":            {desc("guard_building", "Whether a filter is being built."), prometheus.GaugeValue},
+	"scanned":             {desc("guard_listed_keys", "Keys that the build under way, or the last one, has got from the store."), prometheus.GaugeValue},
+	"keys":                {desc("guard_added_keys", "Keys added to the filter that is asked, and that it had not."), prometheus.GaugeValue},
+	"builds":              {desc("guard_builds_total", "Filters that were put in the place of another."), prometheus.CounterValue},
+
+	"redis_round_trips": {desc("redis_round_trips_total", "Waits of this process for the server."), prometheus.CounterValue},
+	"redis_keys":        {desc("redis_keys_total", "Keys that the server was asked for or to add."), prometheus.CounterValue},
+	"redis_front_hits":  {desc("redis_front_hits_total", "Keys that the front filter knew, so that the server was not asked."), prometheus.CounterValue},
+	"redis_bytes":       {desc("redis_sent_bytes_total", "Bytes sent in adds and lookups."), prometheus.CounterValue},
+	"redis_lost":        {desc("redis_losses_total", "Losses noticed: the filter was gone, or older than what was confirmed."), prometheus.CounterValue},
+	"redis_unknown":     {desc("redis_unknown_adds_total", "Keys of adds without an answer."), prometheus.CounterValue},
 }

@@ -13,3 +13,7 @@ type Counts struct {
 
 // Counts returns what the filter has done up to now. It costs nothing worth naming.
 func (f *Filter) Counts() Counts { return Counts(f.counts.Load()) }
+
+// EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
+// of.
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }

@@ -89,6 +89,10 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 // nothing worth naming.
 func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
 
+// EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
+// of.
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }
+
 // Delete removes the bitmap from Redis, for everybody, also for the service that made it: the
 // filter is empty then. What holds no string is left alone; the error wraps
 // redisbloom.ErrMismatch.

@@ -96,3 +96,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 
 // Counts returns what the filter has done up to now. It costs nothing worth naming.
 func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
+
+// EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
+// of.
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisbloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
@@ -69,9 +70,20 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
+// Stats returns that part of [Filter.Info] which all filters have: N, the capacity of all layers,
+// P, SizeBytes and EstimatedCount. The module does not tell the rest, which is 0.
+func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
+	info, err := f.Info(ctx)
+	return bloom.Stats{N: info.Capacity, P: info.P, SizeBytes: info.Bytes, EstimatedCount: info.Keys}, err
+}
+
 // Counts returns what the filter has done up to now; FrontHits is always 0, and Lost counts each call
 // that found the filter gone. It costs nothing worth naming.
 func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
+
+// EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
+// of.
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }
 
 // Delete removes the filter from Redis, for everybody: the next call of all others is
 // redisbloom.ErrLost. What is no filter of the module, or one that was made for something else, is

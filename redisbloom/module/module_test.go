@@ -273,9 +273,17 @@ func TestInfoAndDelete(t *testing.T) {
 		require.EqualValues(t, 600, info.Keys)
 		require.EqualValues(t, 1000, info.Capacity)
 		require.Contains(t, info.String(), "keys=600")
+		stats, err := f.Stats(bg)
+		require.NoError(t, err)
+		require.Equal(t, bloom.Stats{N: 1000, P: 0.001, SizeBytes: info.Bytes, EstimatedCount: 600}, stats)
 		counts := f.Counts()
+		named := map[string]float64{}
+		f.EachCount(func(name string, value float64) { named[name] = value })
+		require.Equal(t, map[string]float64{
+			"redis_round_trips": 4, "redis_keys": 600, "redis_front_hits": 0, "redis_bytes": float64(counts.Bytes), "redis_lost": 0, "redis_unknown": 0,
+		}, named)
 		require.EqualValues(t, 600, counts.Keys)
-		require.EqualValues(t, 3, counts.RoundTrips)
+		require.EqualValues(t, 4, counts.RoundTrips)
 		require.Greater(t, counts.Bytes, uint64(600*len(keyOf(100))))
 
 		require.NoError(t, f.Delete(bg))
