@@ -48,9 +48,7 @@ func newConvert(e *env) *cobra.Command {
 			if err := save(e, out, f, to); err != nil {
 				return err
 			}
-			if lost := lostBy(f.(interface{ Stats() bloom.Stats }).Stats(), from, to); len(lost) > 0 {
-				fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.name, strings.Join(lost, "; "))
-			}
+			sayLost(e, f.(interface{ Stats() bloom.Stats }).Stats(), from, to)
 			return nil
 		},
 	}
@@ -62,6 +60,13 @@ func newConvert(e *env) *cobra.Command {
 		panic(err)
 	}
 	return cmd
+}
+
+// sayLost says what a file of one format says and one of the other does not.
+func sayLost(e *env, s bloom.Stats, from, to *format) {
+	if lost := lostBy(s, from, to); len(lost) > 0 {
+		fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.name, strings.Join(lost, "; "))
+	}
 }
 
 // lostBy returns what a file of one format says and one of the other does not.

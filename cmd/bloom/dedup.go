@@ -78,7 +78,7 @@ func newDedup(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if kept.write == nil {
+			if kept.write == nil || kept.name == redisbloom { // a plain filter does not say how that grows
 				return errNotWritten(path, kept)
 			}
 			if err := checkWritable(path); err != nil {

@@ -123,7 +123,7 @@ func errNotWritten(path string, to *format) error {
 	case to.columns:
 		return errColumns(path)
 	}
-	return fmt.Errorf("%s: a %s filter is written only by Go programs; bloom convert makes a plain one of it", shown(path), to.name)
+	return fmt.Errorf("%s: a %s filter is not written by this command; bloom convert makes a plain one of it", shown(path), to.name)
 }
 
 func errColumns(path string) error {

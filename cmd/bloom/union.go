@@ -9,7 +9,8 @@ import (
 const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
 must have been made with the same -n, -p, strategy and secret key. It holds as many
 different keys as they have together: if that is more than -n, its rate is above -p. The
-new file has the first one's format.
+new file has the first one's format; for counting filters, mapped ones and RedisBloom's dumps
+it is this program's own.
 
 One FILE may be - for standard input. With -o - the new filter goes to standard output.`
 
@@ -32,7 +33,7 @@ func newUnion(e *env) *cobra.Command {
 			if err := wantOnce(files); err != nil {
 				return err
 			}
-			all, to, err := load(e, files[0], &key)
+			all, from, err := load(e, files[0], &key)
 			if err != nil {
 				return err
 			}
@@ -46,10 +47,15 @@ func newUnion(e *env) *cobra.Command {
 				}
 			}
 			warn(e, all.Stats())
-			if to.write == nil {
+			to := from
+			if to.write == nil || to.name == redisbloom { // a plain filter does not say how that grows
 				to = native
 			}
-			return save(e, out, all, to)
+			if err := save(e, out, all, to); err != nil {
+				return err
+			}
+			sayLost(e, all.Stats(), from, to)
+			return nil
 		},
 	}
 	key.flags(cmd)
