@@ -59,10 +59,12 @@ func newCheck(e *env) *cobra.Command {
 				}
 				shown.count(len(keys), yes)
 				switch {
-				case number || yes == 0:
+				case yes == 0:
 					return nil
 				case quiet:
 					return errEnough
+				case number:
+					return nil
 				}
 				for i, line := range lines {
 					if found[i] != invert {
@@ -76,7 +78,7 @@ func newCheck(e *env) *cobra.Command {
 			if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, errSaid) {
 				return err
 			}
-			if number {
+			if number && !quiet {
 				if _, err := fmt.Fprintln(e.stdout, shown.yes.Load()); err != nil {
 					return err
 				}
