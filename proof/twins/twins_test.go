@@ -43,7 +43,7 @@ type edit struct {
 	times          int
 }
 
-var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, ticketTwins, interopTwins, persistTwins, guardTwins, cascadeTwins, formatTwins, redisTwins, growingTwins, cliTwins)
+var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, ticketTwins, interopTwins, persistTwins, guardTwins, cascadeTwins, formatTwins, redisTwins, growingTwins, windowTwins, cliTwins)
 
 func TestTwinsAreCaught(t *testing.T) {
 	if *which == "" {
