@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"unsafe"
 
+	"github.com/twmb/murmur3"
+
 	"github.com/seed3447c163/bloom/internal/prefetch"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/splitvec"
@@ -72,10 +74,7 @@ func (f *BloomFilter) ContainsManyStrings(keys []string, found []bool) int {
 func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
 	checkAnswers(len(keys), added)
 	if !f.batches(true) {
-		for i := range keys {
-			count += answer(f.Add(viewBytes(&keys[i])), added, i)
-		}
-		return count
+		return addEach(f, keys, added)
 	}
 	var d [2]digests
 	ahead(f, keys[:min(batchSize, len(keys))], &d[0], true)
@@ -90,10 +89,7 @@ func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count i
 func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
 	checkAnswers(len(keys), found)
 	if !f.batches(false) {
-		for i := range keys {
-			count += answer(f.Contains(viewBytes(&keys[i])), found, i)
-		}
-		return count
+		return containsEach(f, keys, found)
 	}
 	var d [2]digests
 	ahead(f, keys[:min(batchSize, len(keys))], &d[0], false)
@@ -105,17 +101,71 @@ func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (co
 	return count
 }
 
-// batches reports whether groups are faster than keys one by one.
-func (f *BloomFilter) batches(write bool) bool {
+// addEach and containsEach are for filters in the cache: keys one by one, but for the calls
+// that a single key passes through on its way to the kernel.
+
+func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
 	switch {
-	case f.hash == idOfKey: // the time goes into hashing each key k times
-		return false
-	case f.kernel == kernelSplitVectors && !write: // in the cache, too
-		return true
-	case (f.kernel == idDoubleHashing || f.kernel == kernelDoubleStraight) && !write:
-		return len(f.bits) > doubleWords
+	case f.hash == idMapHash && f.kernel == kernelSplitVectors:
+		for i := range keys {
+			count += answer(splitvec.Add(f.bits.start(), f.units, maphash.Bytes(mapSeed, viewBytes(&keys[i]))), added, i)
+		}
+	case f.hash == idMapHash && f.kernel == idBlocked2:
+		for i := range keys {
+			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+			count += answer(blocked2Add(f, h1, widen(h1)), added, i)
+		}
+	case f.hash == idMapHash:
+		for i := range keys {
+			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+			count += answer(f.AddHash(h1, widen(h1)), added, i)
+		}
+	case f.hash == idMurmur3:
+		for i := range keys {
+			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
+			count += answer(f.AddHash(h1, h2), added, i)
+		}
+	default:
+		for i := range keys {
+			count += answer(f.Add(viewBytes(&keys[i])), added, i)
+		}
 	}
-	return f.prefetches()
+	return count
+}
+
+func containsEach[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
+	switch {
+	case f.hash == idMapHash && f.kernel == idBlocked2:
+		for i := range keys {
+			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+			count += answer(blocked2Contains(f, h1, widen(h1)), found, i)
+		}
+	case f.hash == idMapHash:
+		for i := range keys {
+			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
+			count += answer(f.ContainsHash(h1, widen(h1)), found, i)
+		}
+	case f.hash == idMurmur3:
+		for i := range keys {
+			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
+			count += answer(f.ContainsHash(h1, h2), found, i)
+		}
+	default:
+		for i := range keys {
+			count += answer(f.Contains(viewBytes(&keys[i])), found, i)
+		}
+	}
+	return count
+}
+
+// batches reports whether groups are faster than keys one by one: beyond the cache, and
+// lookups of several words also within it, as one key's do not wait for another's. BenchmarkBatch.
+func (f *BloomFilter) batches(write bool) bool {
+	switch f.kernel {
+	case idBlocked4, kernelSplitVectors, idDoubleHashing, kernelDoubleStraight:
+		return !write || f.prefetches()
+	}
+	return f.hash != idOfKey && f.prefetches()
 }
 
 // prefetches reports whether it pays to ask for lines beforehand.
@@ -183,6 +233,14 @@ func (f *BloomFilter) containsGroup(d []digest128, found []bool) (count int) {
 		for i := range d {
 			count += answer(blocked2Contains(f, d[i].h1, d[i].h2), found, i)
 		}
+	case idBlocked4:
+		for i := range d {
+			count += answer(blocked4Contains(f, d[i].h1, d[i].h2), found, i)
+		}
+	case idDoubleHashing, kernelDoubleStraight:
+		for i := range d {
+			count += answer(doubleContains(f, d[i].h1, d[i].h2), found, i)
+		}
 	case kernelSplitVectors:
 		var scratch [batchSize]bool
 		yes := &scratch[0]
@@ -203,6 +261,11 @@ func answer(yes bool, answers []bool, i int) int {
 	if answers != nil {
 		answers[i] = yes
 	}
+	return one(yes)
+}
+
+// one is 1 for true; the compiler makes no branch of it.
+func one(yes bool) int {
 	if yes {
 		return 1
 	}
