@@ -53,6 +53,28 @@ func TestBitArrayCombines(t *testing.T) {
 	require.NotZero(t, b.count())
 }
 
+// TestBitArrayCopies: words of all lengths that begin anywhere, into others, and nothing
+// beside them.
+func TestBitArrayCopies(t *testing.T) {
+	from, to := makeWords(64), makeWords(64)
+	for i := range from {
+		from[i].Store(mix(uint64(i)))
+	}
+	for skip := range 9 {
+		for length := range 50 {
+			to.clear()
+			to[3:][:length].copyFrom(from[skip:][:length])
+			for i := range to {
+				want := uint64(0)
+				if at := i - 3; at >= 0 && at < length {
+					want = from[skip+at].Load()
+				}
+				require.Equal(t, want, to[i].Load(), "word %d of %d from %d", i-3, length, skip)
+			}
+		}
+	}
+}
+
 func TestBitArrayTooLarge(t *testing.T) {
 	sizes := []uint64{math.MaxUint64, 1 << 63, 1 << 60}
 	if limit := memory.Limit(); limit < 1<<60 {

@@ -64,3 +64,9 @@ func Add(words unsafe.Pointer, blocks, h1 uint64) bool
 //
 //go:noescape
 func ContainsMany(words unsafe.Pointer, blocks uint64, digests unsafe.Pointer, n int, yes *bool) int
+
+// CopyLines copies so many lines of 64 bytes, of words that others may set bits in meanwhile.
+// Nobody else may know of those that it writes.
+//
+//go:noescape
+func CopyLines(to, from unsafe.Pointer, lines int)

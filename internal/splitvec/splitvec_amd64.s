@@ -124,3 +124,23 @@ next:
 	VZEROUPPER
 	MOVQ R9, ret+40(FP)
 	RET
+
+// func CopyLines(to, from unsafe.Pointer, lines int)
+TEXT ·CopyLines(SB), NOSPLIT, $0-24
+	MOVQ to+0(FP), DI
+	MOVQ from+8(FP), SI
+	MOVQ lines+16(FP), DX
+	TESTQ DX, DX
+	JEQ copied
+line:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ DX
+	JNE line
+	VZEROUPPER
+copied:
+	RET

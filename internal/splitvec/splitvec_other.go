@@ -14,3 +14,5 @@ func Contains(unsafe.Pointer, uint64, uint64) bool { panic(none) }
 func Add(unsafe.Pointer, uint64, uint64) bool { panic(none) }
 
 func ContainsMany(unsafe.Pointer, uint64, unsafe.Pointer, int, *bool) int { panic(none) }
+
+func CopyLines(unsafe.Pointer, unsafe.Pointer, int) { panic(none) }
