@@ -180,13 +180,14 @@ func (f *BloomFilter) Contains(key []byte) bool {
 			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
 			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
 			m0, m1 := probe.Set2(w0, w1, y, y>>6)
-			if k := f.k; k > 2 {
+			if k := f.k; k == 6 { // as at 1 %
 				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-				if k > 4 {
+				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+			} else if k > 2 {
+				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+				if k > 6 {
 					m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-					if k > 6 {
-						m0, m1 = probe.More2(m0, m1, y, int(k))
-					}
+					m0, m1 = probe.More2(m0, m1, y, int(k))
 				}
 			}
 			return (m0^w0)|(m1^w1) == 0
