@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// sharedKeys is the chunk of one of several goroutines: so few that most chunks are over
+// before the system takes a processor away from one of them.
+const sharedKeys = 512
+
 // A crew is the goroutines of a measurement, one slab of keys each.
 type crew []*slab
 
@@ -26,7 +30,11 @@ func newCrew(workers int, hashed bool) crew {
 // Several workers begin a step together, and its time lasts until the last has finished, so
 // that they always compete with each other and never with one that is making keys.
 func (c crew) run(total uint64, number numbering, op func(*slab) int) (steps []float64, sum int) {
-	count := (total-1)/uint64(len(c)*chunkKeys) + 1
+	chunk := chunkKeys
+	if len(c) > 1 {
+		chunk = sharedKeys
+	}
+	count := (total-1)/uint64(len(c)*chunk) + 1
 	sums, starts, ends := make([]int, len(c)), make([]time.Time, len(c)), make([]time.Time, len(c))
 	gate := barrier{size: int32(len(c))}
 	work := func(w int) {
