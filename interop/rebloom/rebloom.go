@@ -111,6 +111,9 @@ func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
 
 // newLayer returns the numbers of a layer as the server computes them, without bits yet.
 func newLayer(capacity uint64, rate float64) (*layer, bloom.Params, error) {
+	if rate == 0 { // half of the smallest float64, which a header may have
+		return nil, bloom.Params{}, fmt.Errorf("%w: a further layer would have rate 0", bloom.ErrTooLarge)
+	}
 	l := &layer{rate: rate, capacity: capacity, bitsPerKey: -exactlog.Log(rate) / 0.480453013918201}
 	bits := math.Floor(float64(capacity) * l.bitsPerKey)
 	if bits >= 1<<53 {

@@ -300,6 +300,22 @@ func TestForgedHeaders(t *testing.T) {
 }
 
 // A header that lies about its layers makes nobody ask for their memory.
+// TestSmallestRateIsTheLast: half of it is none, and a filter with such a layer could not be
+// read back.
+func TestSmallestRateIsTheLast(t *testing.T) {
+	five := recordings(t)[2]
+	chunks := five.chunks(t)
+	last := chunks[0].Data[headerBytes+4*layerBytes:]
+	binary.LittleEndian.PutUint64(last[24:], 1)                                     // the bits of the smallest rate
+	binary.LittleEndian.PutUint64(last[44:], binary.LittleEndian.Uint64(last[16:])) // full
+	f, err := FromChunks(feed(chunks))
+	require.NoError(t, err)
+	for i := 0; err == nil && i < 1000; i++ {
+		_, err = f.AddString(fmt.Sprint("another key ", i))
+	}
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+}
+
 func TestLyingHeaderAllocatesLittle(t *testing.T) {
 	f, err := New(1, 0.01)
 	require.NoError(t, err)
