@@ -339,38 +339,3 @@ func TestReplica(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 100, n)
 }
-
-// TestCluster: the filter is in one slot, on whichever node that is.
-func TestCluster(t *testing.T) {
-	var nodes []*redistest.Server
-	for i := range 3 {
-		node := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(redistest.FreePort(t)))
-		require.NoError(t, node.Client.ClusterAddSlotsRange(bg, i*16384/3, (i+1)*16384/3-1).Err())
-		if i > 0 {
-			require.NoError(t, node.Client.Do(bg, "CLUSTER", "MEET", "127.0.0.1", nodes[0].Port, nodes[0].Args[3]).Err())
-		}
-		nodes = append(nodes, node)
-	}
-	for _, node := range nodes {
-		redistest.Eventually(t, "the cluster is whole", func() error {
-			info := redistest.Lines(node.Client.ClusterInfo(bg).Val())
-			if !slices.Contains(info, "cluster_state:ok") || !slices.Contains(info, "cluster_size:3") {
-				return errors.New(fmt.Sprint(info))
-			}
-			return nil
-		})
-	}
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].Addr}})
-	defer client.Close()
-	for _, name := range []string{"a", "b", "c", "{tag}d", "e{", "f g"} {
-		f, err := Open(bg, client, name, 1000, 1e-6, time.Hour, 4)
-		require.NoError(t, err)
-		n, err := f.AddMany(bg, redistest.KeysOf(0, 700), nil)
-		require.NoError(t, err)
-		require.Equal(t, 700, n)
-		n, err = f.ContainsMany(bg, redistest.KeysOf(0, 800), nil)
-		require.NoError(t, err)
-		require.Equal(t, 700, n)
-		require.NoError(t, f.Delete(bg))
-	}
-}
