@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -182,7 +183,7 @@ var formats = []format{
 	{
 		name:  "bits-and-blooms-json",
 		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
-		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) },
+		is:    func(head []byte, _ int64) bool { return bitsAndBloomsJSON.Match(head) },
 		read:  reading(bitsandblooms.ReadJSON),
 		write: bitsandblooms.WriteJSON,
 		make:  making(bitsandblooms.New),
@@ -207,12 +208,16 @@ var formats = []format{
 	},
 }
 
-// isBloomFiltersJSON: an object with other names than bits-and-blooms has.
+// bitsAndBloomsJSON: an object that begins with one of its three names. Any other object may be
+// a log of many gigabytes, and JSON is read whole.
+var bitsAndBloomsJSON = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
+
+// isBloomFiltersJSON: an object with names that only bloom-filters has.
 func isBloomFiltersJSON(head []byte, _ int64) bool {
 	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return false
 	}
-	for _, name := range []string{`"type"`, `"_size"`, `"_nbHashes"`, `"_filter"`, `"_seed"`} {
+	for _, name := range []string{`"_size"`, `"_nbHashes"`, `"_filter"`, `"_seed"`} {
 		if bytes.Contains(head, []byte(name)) {
 			return true
 		}
