@@ -170,7 +170,7 @@ func (f *BloomFilter) batches(write bool) bool {
 
 // prefetches reports whether it pays to ask for lines beforehand.
 func (f *BloomFilter) prefetches() bool {
-	if f.kernel <= idOwnIndex {
+	if f.kernel <= idOwnKeyPositions {
 		return len(f.bits) > doubleWords
 	}
 	return len(f.bits) >= prefetchWords

@@ -154,8 +154,6 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 		return f.addPositions(h1, h2)
 	case idOwnMasks:
 		return f.addMasks(h1, h2)
-	case idOwnIndex:
-		return f.addIndex(h1, h2)
 	}
 	panic(f.misuse("AddHash"))
 }
@@ -231,8 +229,6 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 		return f.containsPositions(h1, h2)
 	case idOwnMasks:
 		return f.containsMasks(h1, h2)
-	case idOwnIndex:
-		return f.containsIndex(h1, h2)
 	}
 	panic(f.misuse("ContainsHash"))
 }

@@ -39,15 +39,14 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	if s.strategy.NeedsKey() {
 		panic(s.misuse("AppendPositionsHash"))
 	}
-	if s.strategy.id() == idDoubleHashing { // its i-th position takes i steps: take each once
+	switch s.strategy.id() {
+	case idDoubleHashing: // its i-th position takes i steps: take each once
 		x, y := h1, h2^probe.Xor
 		for range s.params.K {
 			dst = append(dst, probe.Reduce(x, s.params.M))
 			x = x*probe.Mul + y
 		}
 		return dst
-	}
-	switch s.strategy.id() {
 	case idOwnPositions:
 		for i := 0; i < s.params.K; i += 4 {
 			p0, p1, p2, p3 := s.own.positions(h1, h2, i)
@@ -68,7 +67,7 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	for i := range s.params.K {
 		dst = append(dst, s.strategy.def.Index(h1, h2, i, s.params.M))
 	}
-	return s.inside(dst, len(dst)-s.params.K)
+	return dst
 }
 
 // inside panics if a position from there on is none of the filter's.

@@ -52,7 +52,6 @@ const (
 	idOwnPositions
 	idOwnMasks
 	idOwnKeyPositions
-	idOwnIndex
 	idDoubleHashing
 	idSeededHashing
 	idBlocked // of no filter: New resolves it to one of the next
@@ -100,7 +99,7 @@ func (d *definition) needsKey() bool {
 }
 
 // own reports whether NewStrategy has made it.
-func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnIndex }
+func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnKeyPositions }
 
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{

@@ -22,12 +22,13 @@ const (
 )
 
 func (f *BloomFilter) addPositions(h1, h2 uint64) bool {
-	if f.k <= fewPositions {
-		var buf [fewPositions]uint64
-		return f.addAll(f.scheme.findPositions(buf[:], h1, h2))
+	var few [fewPositions]uint64
+	positions := few[:]
+	if f.k > fewPositions {
+		var all [roomForK]uint64
+		positions = all[:]
 	}
-	var buf [roomForK]uint64
-	return f.addAll(f.scheme.findPositions(buf[:], h1, h2))
+	return f.addAll(f.scheme.findPositions(positions, h1, h2))
 }
 
 // findPositions returns all positions, in dst, which has room for a multiple of four.
@@ -69,25 +70,27 @@ func (f *BloomFilter) containsPositions(h1, h2 uint64) bool {
 }
 
 func (f *BloomFilter) addKeyPositions(key []byte) bool {
-	if f.k <= fewPositions {
-		var buf [fewPositions]uint64
-		f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
-		return f.addAll(buf[:f.k])
+	var few [fewPositions]uint64
+	positions := few[:]
+	if f.k > fewPositions {
+		var all [maxOwnK]uint64
+		positions = all[:]
 	}
-	var buf [maxOwnK]uint64
-	f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
-	return f.addAll(buf[:f.k])
+	positions = positions[:f.k]
+	f.scheme.own.keyPositions(unescaped(positions), unescaped(key))
+	return f.addAll(positions)
 }
 
 func (f *BloomFilter) containsKeyPositions(key []byte) bool {
-	if f.k <= fewPositions {
-		var buf [fewPositions]uint64
-		f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
-		return f.containsAll(buf[:f.k])
+	var few [fewPositions]uint64
+	positions := few[:]
+	if f.k > fewPositions {
+		var all [maxOwnK]uint64
+		positions = all[:]
 	}
-	var buf [maxOwnK]uint64
-	f.scheme.own.keyPositions(unescaped(buf[:f.k]), unescaped(key))
-	return f.containsAll(buf[:f.k])
+	positions = positions[:f.k]
+	f.scheme.own.keyPositions(unescaped(positions), unescaped(key))
+	return f.containsAll(positions)
 }
 
 // addAll sets the bits, as "How an add finds its one winner" has it. Bits behind the last
@@ -138,26 +141,28 @@ func (f *BloomFilter) containsAll(positions []uint64) bool {
 
 func (f *BloomFilter) addMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
-	if words <= fewMasks {
-		var buf [fewMasks]Mask
-		f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
-		return f.addAllMasks(buf[:words])
+	var few [fewMasks]Mask
+	masks := few[:]
+	if words > fewMasks {
+		var all [maxMasks]Mask
+		masks = all[:]
 	}
-	var buf [maxMasks]Mask
-	f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
-	return f.addAllMasks(buf[:words])
+	masks = masks[:words]
+	f.scheme.own.masks(unescaped(masks), h1, h2)
+	return f.addAllMasks(masks)
 }
 
 func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
 	words := f.scheme.strategy.def.Words
-	if words <= fewMasks {
-		var buf [fewMasks]Mask
-		f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
-		return f.containsAllMasks(buf[:words])
+	var few [fewMasks]Mask
+	masks := few[:]
+	if words > fewMasks {
+		var all [maxMasks]Mask
+		masks = all[:]
 	}
-	var buf [maxMasks]Mask
-	f.scheme.own.masks(unescaped(buf[:words]), h1, h2)
-	return f.containsAllMasks(buf[:words])
+	masks = masks[:words]
+	f.scheme.own.masks(unescaped(masks), h1, h2)
+	return f.containsAllMasks(masks)
 }
 
 // addAllMasks is addAll with words in place of bits. Two masks of one word may share bits:
@@ -199,41 +204,4 @@ func (f *BloomFilter) containsAllMasks(masks []Mask) bool {
 // it but outside every count and estimate.
 func (s *scheme) beyond(pos uint64) {
 	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", s.strategy, pos, s.params.M))
-}
-
-// The two kernels of Index.
-
-func (f *BloomFilter) position(h1, h2 uint64, i int) uint64 {
-	pos := f.scheme.strategy.def.Index(h1, h2, i, f.units)
-	if pos >= f.units {
-		f.scheme.beyond(pos)
-	}
-	return pos
-}
-
-func (f *BloomFilter) addIndex(h1, h2 uint64) bool {
-	last := noBit
-	for i := range int(f.k) {
-		if pos := f.position(h1, h2, i); f.bits.get(pos) == 0 {
-			last = pos
-		}
-	}
-	if last == noBit {
-		return false
-	}
-	for i := range int(f.k) {
-		if pos := f.position(h1, h2, i); pos != last {
-			f.bits.set(pos)
-		}
-	}
-	return f.bits.flip(last)
-}
-
-func (f *BloomFilter) containsIndex(h1, h2 uint64) bool {
-	for i := range int(f.k) {
-		if f.bits.get(f.position(h1, h2, i)) == 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -31,10 +31,12 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 				seed ^= 0x9e3779b97f4a7c15
 			}
 			seen[murmur3.SeedSum64(seed, key)%f.Params().M] = true
-		case idOwnPositions:
-			seen[doubleIndex(h1, h2, i, f.Params().M)] = true
 		default:
-			seen[f.Strategy().def.Index(h1, h2, i, f.Params().M)] = true
+			index := f.Strategy().def.Index
+			if index == nil { // ownDouble
+				index = doubleIndex
+			}
+			seen[index(h1, h2, i, f.Params().M)] = true
 		}
 	}
 	positions := make([]uint64, 0, len(seen))

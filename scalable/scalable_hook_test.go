@@ -7,8 +7,10 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// steps is more than an add has.
-const steps = 100
+const (
+	steps    = 100 // more than an add has
+	inTheAdd = 5   // the first after the question before it, which asks for four positions
+)
 
 // hooked returns a strategy whose index function calls a hook for each position, so that
 // a test can let something happen at every step of an add and a lookup.
@@ -100,7 +102,7 @@ func TestTicketsComeBack(t *testing.T) {
 	}
 	calls := 0
 	hook = func() { // in the add itself, not in the question before it
-		if calls++; calls == 2 {
+		if calls++; calls == inTheAdd {
 			f.AddString("another")
 		}
 	}
@@ -118,7 +120,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 	f := must(2, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
 	calls := 0
 	hook = func() {
-		if calls++; calls == 2 { // in the add, after the question before it
+		if calls++; calls == inTheAdd { // in the add, after the question before it
 			panic("own")
 		}
 	}
@@ -146,14 +148,14 @@ func TestAddThatDoesNotEnd(t *testing.T) {
 	f := must(1, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
 	calls := 0
 	hook = func() {
-		if calls++; calls == 2 {
+		if calls++; calls == inTheAdd {
 			hook = nil
 			if added, err := f.AddString("key"); added || !errors.Is(err, ErrFull) {
 				t.Errorf("while the same key is added: %v, %v", added, err)
 			}
 		}
 	}
-	if added, err := f.AddString("key"); !added || err != nil || calls < 2 {
+	if added, err := f.AddString("key"); !added || err != nil || calls < inTheAdd {
 		t.Errorf("the add below it: %v, %v", added, err)
 	}
 	if added, err := f.AddString("key"); added || err != nil {
