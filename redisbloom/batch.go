@@ -75,13 +75,18 @@ func (f *Filter) round(ctx context.Context, add bool, positions []uint64, answer
 // split asks the front, and sorts the other keys by shard.
 func (f *Filter) split(add bool, positions []uint64, answers []bool) []*part {
 	var parts []*part
+	var next *part                       // that has no keys yet
 	open := make([]*part, len(f.shards)) // the part that still has room
 	for i := range answers {
 		pos := positions[i*f.k : (i+1)*f.k]
 		n := shardOf(pos, len(f.shards))
 		p := open[n]
 		if p == nil {
-			p = &part{shard: f.shards[n], life: f.shards[n].life.Load()}
+			if p = next; p == nil {
+				p = newPart()
+			}
+			next = p
+			p.shard, p.life = f.shards[n], f.shards[n].life.Load()
 		}
 		if p.life.knows(pos) {
 			answers[i] = !add
@@ -90,10 +95,7 @@ func (f *Filter) split(add bool, positions []uint64, answers []bool) []*part {
 		}
 		answers[i] = false
 		if open[n] == nil {
-			room := min(len(answers)-i, batchKeys)
-			p.keys = make([]int, 0, room)
-			p.positions = make([]uint64, 0, room*f.k)
-			open[n] = p
+			open[n], next = p, nil
 			parts = append(parts, p)
 		}
 		p.keys = append(p.keys, i)
@@ -102,17 +104,36 @@ func (f *Filter) split(add bool, positions []uint64, answers []bool) []*part {
 			open[n] = nil
 		}
 	}
+	if next != nil {
+		release([]*part{next})
+	}
 	for _, p := range parts {
 		if f.byWords {
-			p.words = make([]word, 0, len(p.keys)*2)
-			p.ends = make([]int, len(p.keys))
 			for i := range p.keys {
 				p.words = appendWords(p.words, p.positions[i*f.k:(i+1)*f.k])
-				p.ends[i] = len(p.words)
+				p.ends = append(p.ends, len(p.words))
 			}
 		}
 	}
 	return parts
+}
+
+// freeParts are those of earlier rounds, for the memory of their lists. What a command has
+// been given is never used again: a client's hook may hold on to it.
+var freeParts = sync.Pool{New: func() any { return new(part) }}
+
+func newPart() *part {
+	p := freeParts.Get().(*part)
+	*p = part{keys: p.keys[:0], positions: p.positions[:0], words: p.words[:0], ends: p.ends[:0]}
+	return p
+}
+
+// release is called when nothing of some parts is needed any more.
+func release(parts []*part) {
+	for _, p := range parts {
+		p.shard, p.life, p.slot, p.command, p.values, p.packed, p.err = nil, nil, nil, nil, nil, nil, nil
+		freeParts.Put(p)
+	}
 }
 
 // prepare sets the slots of some parts, or the errors of those that cannot be sent. One
@@ -267,7 +288,9 @@ func each[K []byte | string](ctx context.Context, f *Filter, add bool, keys []K,
 			here = s.answers
 		}
 		parts := f.round(ctx, add, s.positions, here)
-		if !done(first, here, parts) {
+		more := done(first, here, parts)
+		release(parts)
+		if !more {
 			return
 		}
 	}

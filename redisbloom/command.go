@@ -62,7 +62,11 @@ func (f *Filter) bitfield(ctx context.Context, add bool, p *part) {
 	if !add && f.byWords {
 		fields = len(p.words)
 	}
-	args := make([]any, 0, 15+4*fields)
+	each := 3 // arguments
+	if add {
+		each = 4
+	}
+	args := make([]any, 0, 15+each*fields)
 	offsets := make([]uint64, 0, fields+5)
 	at := func(bit uint64) any {
 		offsets = append(offsets, bit)

@@ -59,6 +59,7 @@ func (g *gather) do(ctx context.Context, key []byte) (answer bool, err error) {
 	defer g.landed()
 	s.one[0] = false
 	parts := f.round(ctx, g.add, s.positions, s.one[:])
+	defer release(parts)
 	if len(parts) > 0 && parts[0].err != nil {
 		return s.one[0] && (!g.add || parts[0].unconfirmed), g.errorOf(parts[0])
 	}
@@ -121,7 +122,9 @@ func (g *gather) run(group *group) {
 	defer g.landed()
 	n := len(group.positions) / g.filter.k
 	group.answers, group.errs = make([]bool, n), make([]error, n)
-	for _, p := range g.filter.round(group.ctx, g.add, group.positions, group.answers) {
+	parts := g.filter.round(group.ctx, g.add, group.positions, group.answers)
+	defer release(parts)
+	for _, p := range parts {
 		if p.err != nil {
 			err := g.errorOf(p)
 			for _, i := range p.keys {
