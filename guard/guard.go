@@ -76,12 +76,14 @@ func WithFull(full func(g *Guard)) Option {
 	return func(o *options) { o.full = full }
 }
 
-// New returns a Guard for a store of n keys that is to be asked for absent keys at a rate of at most p
-// of the keys that are absent. It answers "maybe" until [Guard.Open] has made it ready.
+// New returns a Guard for a store of n keys. Of the keys that are absent, the store is asked
+// for a share of at most p. It answers "maybe" until [Guard.Open] has made it ready.
 // path is the file for [Guard.Save], which nobody else may use; if it is empty, there
 // is none, and Open scans all keys.
 //
-// The error is that of [bloom.New], or wraps [bloom.ErrInvalid] if store or an option is nil.
+// The error is that of [bloom.New], or wraps [bloom.ErrInvalid] if store or an option is nil, and
+// [bloom.ErrNotPortable] if there is a path and the filter could not be written, as one with
+// [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
 	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), n: n, p: p}
 	for i, opt := range opts {
@@ -93,7 +95,11 @@ func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard,
 	if store == nil {
 		return nil, fmt.Errorf("%w: the store is nil", bloom.ErrInvalid)
 	}
-	if _, err := bloom.New(n, p, g.opts.bloom...); err != nil {
+	f, err := bloom.New(n, p, g.opts.bloom...)
+	if err == nil && path != "" {
+		err = f.Scheme().Portable()
+	}
+	if err != nil {
 		return nil, err
 	}
 	g.state.Store(newState(nil, nil))
