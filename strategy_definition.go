@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -159,12 +160,7 @@ func (s Strategy) validate() error {
 	return nil
 }
 
-func (d *definition) largestK() int {
-	if d.MaxK == 0 {
-		return max(maxK, d.K)
-	}
-	return d.MaxK
-}
+func (d *definition) largestK() int { return cmp.Or(d.MaxK, max(maxK, d.K)) }
 
 func (d *definition) kUnit() int { return max(1, d.KUnit) }
 
@@ -177,12 +173,7 @@ func (d *definition) unit() uint64 {
 }
 
 // sizedUnit returns what an m that New chooses is a multiple of.
-func (d *definition) sizedUnit() uint64 {
-	if d.Unit == 0 {
-		return 64
-	}
-	return d.Unit
-}
+func (d *definition) sizedUnit() uint64 { return cmp.Or(d.Unit, 64) }
 
 // check returns an error for an m or k that the strategy cannot have.
 func (d *definition) check(m uint64, k int) error {
@@ -207,26 +198,21 @@ func (s *scheme) prepare() (err error) {
 	if !d.own() {
 		return nil
 	}
-	ready := true
-	switch d.id {
-	case idOwnPositions:
-		if d.Index != nil {
-			s.own.positions = positionsByIndex(d.Index, m, k)
-			break
-		}
-		s.own.positions, err = d.Positions(m, k)
-		ready = s.own.positions != nil
-	case idOwnMasks:
-		s.own.masks, err = d.Masks(m, k)
-		ready = s.own.masks != nil
-	case idOwnKeyPositions:
-		s.own.keyPositions, err = d.KeyPositions(m, k, s.hash.k0)
-		ready = s.own.keyPositions != nil
+	own := &s.own
+	switch {
+	case d.Index != nil:
+		own.positions = positionsByIndex(d.Index, m, k)
+	case d.Positions != nil:
+		own.positions, err = d.Positions(m, k)
+	case d.Masks != nil:
+		own.masks, err = d.Masks(m, k)
+	default:
+		own.keyPositions, err = d.KeyPositions(m, k, s.hash.k0)
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: m = %d and k = %d with strategy %q: %w", ErrInvalid, m, k, d.name, err)
-	case !ready:
+	case own.positions == nil && own.masks == nil && own.keyPositions == nil:
 		return fmt.Errorf("%w: strategy %q prepared no function for m = %d and k = %d", ErrInvalid, d.name, m, k)
 	}
 	return nil
