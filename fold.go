@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom/internal/fold"
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
@@ -115,7 +116,7 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is
 // near the guess. A Rate of one's own may never come to P: it is asked up to maxM keys.
 func (s *scheme) keysFor(params Params, guess uint64) uint64 {
-	return leastFrom(min(max(1, guess), maxM), func(n uint64) bool {
+	return rate.Least(min(max(1, guess), maxM), func(n uint64) bool {
 		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.collisions(n) <= params.P)
 	}) - 1
 }

@@ -83,10 +83,7 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if d.check(m, k) != nil {
 		return math.NaN()
 	}
-	if d.Rate != nil {
-		return d.Rate(m, k, n)
-	}
-	return rate.Independent(m, k, n)
+	return d.rate(m, k, n)
 }
 
 // EstimatedN returns how many keys have most likely been added to a filter of m
@@ -177,6 +174,76 @@ func paramsFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	return params, s, nil
 }
 
+// rules reports whether the strategy is sized by its definition: an own one that has
+// anything to say about it, and SplitBlock.
+func (d *definition) rules() bool {
+	return d.id == idSplitBlock || d.own() && (d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0)
+}
+
+// sizeByRules finds m and k for n keys at rate p: by the strategy's Size, or else the
+// smallest m at which some k keeps p, and the smallest such k.
+func (d *definition) sizeByRules(p *Params) (err error) {
+	switch {
+	case d.Size != nil:
+		if p.M, p.K, err = d.Size(p.N, p.P); err != nil {
+			return fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, p.N, p.P, d.name, err)
+		}
+	case p.N == 0:
+		p.M, p.K = d.sizedUnit(), max(d.K, d.kUnit())
+	default:
+		if err := d.leastSize(p); err != nil {
+			return err
+		}
+	}
+	return d.check(p.M, p.K)
+}
+
+// leastSize searches all k. The least m falls with k and then rises, but for its rounding:
+// a few steps beyond the best are enough.
+func (d *definition) leastSize(p *Params) error {
+	const further = 3
+	unit := d.sizedUnit()
+	first, last, step := d.kUnit(), d.largestK(), d.kUnit()
+	if d.K != 0 {
+		first, last = d.K, d.K
+	}
+	most := uint64(maxM) / unit // of units
+	if d.MaxM != 0 {
+		most = min(most, d.MaxM/unit)
+	}
+	best, worse := most+1, 0
+	for k := first; k <= last && worse < further; k += step {
+		var odd error
+		enough := func(units uint64) bool {
+			r := d.rate(units*unit, k, p.N)
+			if math.IsNaN(r) {
+				odd = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d.name, units*unit, k, p.N)
+			}
+			return r <= p.P || odd != nil
+		}
+		if !enough(min(best, most)) { // not with fewer than the best k needs
+			if best <= most {
+				worse++
+			}
+			continue
+		}
+		units := rate.Least(min(max(1, uint64(OptimalM(p.N, p.P))/unit), min(best, most)), enough)
+		if odd != nil {
+			return odd
+		}
+		if units < best {
+			best, p.K, worse = units, k, 0
+		} else {
+			worse++
+		}
+	}
+	if best > most {
+		return fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, most*unit, d.name, p.P, p.N)
+	}
+	p.M = best * unit
+	return nil
+}
+
 // independentParams returns m and k for strategies whose positions are independent.
 func independentParams(n uint64, p float64) (m uint64, k int) {
 	// Around the ideal k the memory is flat: one of the two whole numbers beside it
@@ -185,7 +252,7 @@ func independentParams(n uint64, p float64) (m uint64, k int) {
 	words := minWords(n, p, k)
 	if k < maxK && words > 1 && keepsP(n, p, words-1, k+1) {
 		k++
-		words = leastFrom(words-1, func(w uint64) bool { return keepsP(n, p, w, k) })
+		words = rate.Least(words-1, func(w uint64) bool { return keepsP(n, p, w, k) })
 	}
 	smaller := k
 	for smaller > 1 && FalsePositiveRate(words*64, smaller-1, n) <= p {
@@ -211,26 +278,6 @@ func keepsP(n uint64, p float64, words uint64, k int) bool {
 // the cheap rate, then by the true one: a few steps at any size.
 func minWords(n uint64, p float64, k int) uint64 {
 	m := -float64(k) * float64(n) / math.Log1p(-math.Pow(p, 1/float64(k)))
-	words := leastFrom(max(1, uint64(m/64)), func(w uint64) bool { return rate.Expanded(w*64, k, n) <= p })
-	return leastFrom(words, func(w uint64) bool { return keepsP(n, p, w, k) })
-}
-
-// leastFrom returns the smallest number, from 1, that is enough, given a guess. Its
-// steps double, because for p near 1 and many keys the guess is far off in words.
-func leastFrom(guess uint64, enough func(uint64) bool) uint64 {
-	low, high := guess-1, guess // low is 0 or not enough
-	for step := uint64(1); !enough(high); step *= 2 {
-		low, high = high, high+step
-	}
-	for step := uint64(1); low > 0 && enough(low); step *= 2 {
-		low, high = low-min(step, low), low
-	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; enough(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
+	words := rate.Least(max(1, uint64(m/64)), func(w uint64) bool { return rate.Expanded(w*64, k, n) <= p })
+	return rate.Least(words, func(w uint64) bool { return keepsP(n, p, w, k) })
 }

@@ -45,7 +45,7 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := schemeRequest{n, p, o.strategy.def, h}.scheme()
+	s, err := schemeFor(n, p, o.strategy, h)
 	if err != nil {
 		return Scheme{}, err
 	}
@@ -77,6 +77,39 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	return Scheme{s}, nil
 }
 
+// schemeFor returns the scheme of a filter for n keys at rate p.
+func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error) {
+	request := schemeRequest{n, p, strategy.def, h}
+	if s := request.recent(); s != nil {
+		return s, nil
+	}
+	if err := h.fits(strategy); err != nil {
+		return nil, err // before a search
+	}
+	// Keys with equal digests are part of the rate. Without that part, p must
+	// still be possible.
+	collisions, rest := h.collisions(n), p
+	if p > 0 && p < 1 { // paramsFor refuses any other
+		if rest -= collisions; rest <= 0 {
+			return nil, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.def.name, n, collisions)
+		}
+	}
+	params, strategy, err := paramsFor(n, rest, strategy)
+	if err != nil {
+		if rest != p {
+			err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.def.name)
+		}
+		return nil, err
+	}
+	params.P = p
+	made := &sizedScheme{request: request}
+	if err := made.scheme.set(params, strategy, h); err != nil {
+		return nil, err
+	}
+	made.keep()
+	return &made.scheme, nil
+}
+
 // set makes it the scheme of these parts, if they fit each other. Every scheme comes through
 // here, whether its parts were computed, given, or read from a file.
 func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
@@ -96,6 +129,16 @@ func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
 	}
 	*s = scheme{params: params, strategy: strategy, hash: h, divisor: divide.New(params.M)}
 	return s.prepare()
+}
+
+// blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
+func blockedOf(p Params, h hasher) (Strategy, error) {
+	made, s, err := paramsFor(p.N, p.P-h.collisions(p.N), Strategy{&blocked})
+	if err != nil || made.M != p.M || made.K != p.K {
+		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
+			ErrInvalid, p.M, p.K, blocked.name, p.N, p.P)
+	}
+	return s, nil
 }
 
 // Params returns m and k, and n and p as far as they are known.

@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -107,16 +106,6 @@ func (id strategyID) groups() int {
 
 // blocked reports whether the strategy is Blocked or one of its four.
 func (s Strategy) blocked() bool { return s.id() == idBlocked || s.groups() > 0 }
-
-// blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
-func blockedOf(p Params, h hasher) (Strategy, error) {
-	made, s, err := paramsFor(p.N, p.P-h.collisions(p.N), Strategy{&blocked})
-	if err != nil || made.M != p.M || made.K != p.K {
-		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
-			ErrInvalid, p.M, p.K, blocked.name, p.N, p.P)
-	}
-	return s, nil
-}
 
 // A block is the cache line that holds all of a key's bits.
 type block = [blockWords]atomic.Uint64

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // A Definition says what [NewStrategy] makes: where a key's bits are, by exactly one of
@@ -174,6 +175,14 @@ func (d *definition) unit() uint64 {
 
 // sizedUnit returns what an m that New chooses is a multiple of.
 func (d *definition) sizedUnit() uint64 { return cmp.Or(d.Unit, 64) }
+
+// rate returns the false-positive rate for an m and k that the strategy can have.
+func (d *definition) rate(m uint64, k int, n uint64) float64 {
+	if d.Rate != nil {
+		return d.Rate(m, k, n)
+	}
+	return rate.Independent(m, k, n)
+}
 
 // check returns an error for an m or k that the strategy cannot have.
 func (d *definition) check(m uint64, k int) error {

@@ -10,11 +10,10 @@ import (
 )
 
 const (
-	// shardBits is the most that one key holds unless told otherwise: 30 MiB. A command
+	// shardBits is the most that one key holds unless told otherwise. A command
 	// that works on a whole key of this size (making it, BITOP) takes the server
-	// some 10 ms, in which it answers nobody. Redis asks its allocator for 1 MiB more, and
-	// that has no size between 32 and 40 MiB.
-	shardBits = 30 << 23
+	// some 10 ms, in which it answers nobody.
+	shardBits = 1 << 28
 
 	// maxValueBits is how long a string can be in Redis: 512 MiB.
 	maxValueBits = 1 << 32

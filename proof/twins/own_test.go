@@ -44,7 +44,7 @@ var ownTwins = []twin{
 	{name: "what an own strategy refuses is made", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_definition.go", `	case err != nil:
 		return fmt`, `	case err != nil && own.masks != nil:
 		return fmt`)},
-	{name: "an own rate is not asked for", tests: []string{"TestOwnSizing"}, edits: one("params_own.go", `d.Size != nil || d.Rate != nil ||`, `d.Size != nil ||`)},
+	{name: "an own rate is not asked for", tests: []string{"TestOwnSizing"}, edits: one("params.go", `d.Size != nil || d.Rate != nil ||`, `d.Size != nil ||`)},
 }
 
 func init() { twins = append(twins, ownTwins...) }
