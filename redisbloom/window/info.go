@@ -78,6 +78,10 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 // is 0. It costs nothing worth naming.
 func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
 
+// EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
+// of.
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }
+
 // piece reads a part of the value.
 func (f *Filter) piece(ctx context.Context, from, to uint64) ([]byte, error) {
 	f.counts.RoundTrips.Add(1)
