@@ -52,26 +52,28 @@ func open(dir string) (*service, error) {
 	return &service{store, g}, err
 }
 
-// live makes the guard ready, and saves it from time to time.
+// live makes the guard ready, and saves it from time to time. What fails is tried again the
+// next time: a disk may be full for a while.
 func (s *service) live(ctx context.Context, every time.Duration) {
 	err := s.guard.Open(ctx)
-	if err != nil {
-		log.Print("a bad file: ", err)
-		err = s.guard.Rebuild(ctx, 1_000_000, 0.01)
-	}
-	for err == nil {
-		log.Print(s.guard)
-		var position []byte
-		if position, err = s.guard.Save(ctx); err == nil {
-			err = s.store.Forget(position)
+	for {
+		if !s.guard.Ready() {
+			log.Print("a bad file: ", err)
+			err = s.guard.Rebuild(ctx, 1_000_000, 0.01)
+		}
+		if position, err := s.guard.Save(ctx); err != nil {
+			log.Print("not saved: ", err)
+		} else if err := s.store.Forget(position); err != nil {
+			log.Print("not forgotten: ", err)
+		} else {
+			log.Print(s.guard)
 		}
 		select {
 		case <-time.After(every):
 		case <-ctx.Done():
-			err = ctx.Err()
+			return
 		}
 	}
-	log.Print("not saved any more: ", err)
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {

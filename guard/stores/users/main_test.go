@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,36 @@ func TestUsers(t *testing.T) {
 		<-ended
 		require.NoError(t, s.store.Close())
 	}
+}
+
+// TestSavesAgain: a save that fails is not the last one.
+func TestSavesAgain(t *testing.T) {
+	log.SetOutput(io.Discard)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	dir := t.TempDir()
+	inTheWay := filepath.Join(dir, "names.guard")
+	require.NoError(t, os.Mkdir(inTheWay, 0o700))
+	s, err := open(dir)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan bool)
+	go func() { s.live(ctx, time.Millisecond); close(ended) }()
+	for !s.guard.Ready() { // by a rebuild, as the folder is no file
+		time.Sleep(time.Millisecond)
+	}
+	require.NoError(t, os.Remove(inTheWay))
+	for {
+		info, err := os.Stat(inTheWay)
+		if err == nil && info.Mode().IsRegular() {
+			break
+		}
+		select {
+		case <-ended:
+			t.Fatal("it saves no more")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	cancel()
+	<-ended
+	require.NoError(t, s.store.Close())
 }
