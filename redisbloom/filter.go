@@ -40,7 +40,7 @@ type Filter struct {
 }
 
 // Open makes the filter of this name, for n different keys at a false-positive
-// rate of at most p, or joins it if it is there. It is one Redis key, from 32 MiB on
+// rate of at most p, or joins it if it is there. It is one Redis key, from 30 MiB on
 // several, see [WithShards]. Whoever opens a filter must name the same n and p (or
 // others that lead to the same size), strategy, hash and shards.
 //

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// shardBits is the most that one key holds unless told otherwise. A command
+	// shardBits is the most that one key holds unless told otherwise: 30 MiB. A command
 	// that works on a whole key of this size (making it, BITOP) takes the server
-	// some 10 ms, in which it answers nobody.
-	shardBits = 1 << 28
+	// some 10 ms, in which it answers nobody. Redis asks its allocator for 1 MiB more, and
+	// that has no size between 32 and 40 MiB.
+	shardBits = 30 << 23
 
 	// maxValueBits is how long a string can be in Redis: 512 MiB.
 	maxValueBits = 1 << 32

@@ -78,7 +78,7 @@ func WithTTL(d time.Duration) Option {
 
 // WithShards spreads the filter over this many keys, and so, in a cluster, over
 // its nodes; each element is in one of them. All users of a filter must choose the
-// same number. The default, 0, is one for each 2^28 bits (32 MiB): larger keys
+// same number. The default, 0, is one for each 30 MiB: larger keys
 // block the server for tens of milliseconds when they are made or united.
 func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
