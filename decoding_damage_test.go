@@ -85,6 +85,7 @@ func TestEveryBitFlipOfText(t *testing.T) {
 
 // TestOtherDamage: what disks, copies and editors do, with -long to all golden files.
 func TestOtherDamage(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	v := vandal{t: t}
 	filters := portables(t)

@@ -172,6 +172,7 @@ func unevenness(counts []float64) (excess, noise float64) {
 // only the low 20 bits of h1 are left: the words and bits inside are uniform, one by
 // one and in pairs, to better than a part in 2000.
 func TestMapHashWithinABlock(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const free = 20
 	for prefix := range uint64(4) {

@@ -51,6 +51,7 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 
 // TestEstimatesFollowTheTruth at half load, full load and overload.
 func TestEstimatesFollowTheTruth(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const n = 50_000
 	for _, s := range allStrategies {
@@ -75,6 +76,7 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 // the standard error what the documentation says, from a tenth of n up to three times. (At
 // four times, that of Blocked8 at p = 0.1 is 1.2/√n.)
 func TestEstimatedCountIsUnbiased(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const n = 2000
 	filters := effort.Times(10, 40, 200)
@@ -117,6 +119,7 @@ func TestEstimatedCountIsUnbiased(t *testing.T) {
 // TestEstimatedRateIsTheMeasuredOne at half load, full load and overload, up to a
 // filter with hardly a bit left.
 func TestEstimatedRateIsTheMeasuredOne(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const n = 10_000
 	probes := uint64(effort.Times(40_000, 100_000, 400_000))

@@ -38,6 +38,7 @@ func folded(t *testing.T, s Strategy, m, factor uint64, keys int, opts ...Option
 
 // TestFoldIsExact: bit for bit what the smaller filter would hold, for every factor.
 func TestFoldIsExact(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, s := range foldable {
 		for _, factor := range []uint64{1, 2, 3, 4, 5, 7, 8, 24, 63, 64, 65, 100, 128, 720, 5040} {

@@ -195,6 +195,7 @@ var equalSteps = NewStrategy("equal-steps", Definition{Index: func(h1, h2 uint64
 // high bits only, or that are multiples, and with digests of 64 good bits, is that with
 // digests whose halves are independent.
 func TestDigest64KeepsTheRate(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const n, asks = 10_000, 200_000
 	digests := map[string]func(i uint64) (h1, h2 uint64){

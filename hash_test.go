@@ -225,6 +225,7 @@ func chiSquareSigmas(counts []float64, want float64) float64 {
 // TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
 // and Blocked 24 times p, or half the positions, and SeededHashing up to 1.09 times p.
 func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, c := range []struct {
 		s      Strategy

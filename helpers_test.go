@@ -3,7 +3,10 @@ package bloom
 import (
 	"encoding/binary"
 	"strconv"
+	"testing"
 	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // mix is the finaliser of SplitMix64: a bijection whose outputs look random, so
@@ -24,6 +27,14 @@ func key40(b *[40]byte, i uint64) []byte {
 	copy(b[:], "https://example.com/articles/2026/")
 	binary.LittleEndian.PutUint64(b[32:], mix(i))
 	return b[:]
+}
+
+// sequential skips a test of one goroutine under the race detector, which has nothing to
+// find in it and makes it ten times slower.
+func sequential(t *testing.T) {
+	if lockstep.RaceDetector {
+		t.Skip("NOT TESTED with the race detector: what only one goroutine does")
+	}
 }
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
