@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,12 +30,16 @@ func (d disturbance) run(ctx context.Context) error {
 	if err := at(moveAt); err != nil {
 		return err
 	}
-	masters := d.cluster.Nodes[:3]
-	for i, key := range d.keys {
-		for j := range masters { // once around, so that each slot is moved
-			if err := d.cluster.Move(ctx, key, masters[(i+j)%3]); err != nil {
-				return err
+	for i := range 3 * len(d.keys) { // each once around
+		err := rediscluster.Await(ctx, "a slot is moved", func() error {
+			masters, err := d.cluster.Masters(ctx)
+			if err != nil || len(masters) == 0 {
+				return errors.Join(err, errors.New("no masters"))
 			}
+			return d.cluster.Move(ctx, d.keys[i/3], masters[(i+i/3)%len(masters)])
+		})
+		if err != nil {
+			return err
 		}
 	}
 	fmt.Fprintf(d.stdout, "%d slots of the filter were moved from node to node, twice or three times each\n", len(d.keys))

@@ -92,6 +92,27 @@ func (c *Cluster) start(ctx context.Context, path string, masters int, replicas 
 	return nil
 }
 
+// sameEpoch returns an error if the nodes that live do not know the same current epoch.
+func (c *Cluster) sameEpoch(ctx context.Context) error {
+	epoch := ""
+	for _, n := range c.Nodes {
+		if n.dead() {
+			continue
+		}
+		info, err := n.Client.ClusterInfo(ctx).Result()
+		if err != nil {
+			return err
+		}
+		_, rest, _ := strings.Cut(info, "cluster_current_epoch:")
+		now, _, _ := strings.Cut(rest, "\r\n")
+		if epoch != "" && now != epoch {
+			return fmt.Errorf("%s and %s", epoch, now)
+		}
+		epoch = now
+	}
+	return nil
+}
+
 // await waits until CLUSTER INFO of all nodes has these lines.
 func (c *Cluster) await(ctx context.Context, what string, lines ...string) error {
 	for _, n := range c.Nodes {
@@ -152,10 +173,12 @@ func (c *Cluster) Addrs() []string {
 	return addrs
 }
 
-// Master returns the node that has a key's slot. It is an error if the nodes that live do not
+// Master returns the node that has a key's slot. It is an error if the masters that live do not
 // agree on one of them.
 func (c *Cluster) Master(ctx context.Context, key string) (*Node, error) {
 	var master *Node
+	said := ""
+	agree := true
 	for _, n := range c.Nodes {
 		if n.dead() {
 			continue
@@ -168,33 +191,60 @@ func (c *Cluster) Master(ctx context.Context, key string) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		said := c.masterIn(shards, slot)
-		if said == nil || said.dead() || master != nil && said != master {
-			return nil, fmt.Errorf("the nodes do not agree on the master of slot %d", slot)
+		if !slices.Contains(c.mastersIn(shards, -1), n) {
+			continue
 		}
-		master = said
+		now := c.mastersIn(shards, slot)
+		if len(now) != 1 || now[0].dead() || master != nil && now[0] != master {
+			agree = false
+		}
+		for _, m := range now {
+			master = m
+			said += fmt.Sprintf(", %s says %s", n.Addr, m.Addr)
+		}
+	}
+	if master == nil || !agree {
+		return nil, fmt.Errorf("the nodes do not agree on the master of key %q%s", key, said)
 	}
 	return master, nil
 }
 
-// masterIn returns the node that has a slot, as CLUSTER SHARDS says.
-func (c *Cluster) masterIn(shards []redis.ClusterShard, slot int64) *Node {
+// Masters returns the nodes that live and are masters, as one of them says.
+func (c *Cluster) Masters(ctx context.Context) ([]*Node, error) {
+	for _, n := range c.Nodes {
+		if !n.dead() {
+			shards, err := n.Client.ClusterShards(ctx).Result()
+			return slices.DeleteFunc(c.mastersIn(shards, -1), (*Node).dead), err
+		}
+	}
+	return nil, errors.New("no node lives")
+}
+
+// mastersIn returns the nodes that are masters and have a slot, or any if that is -1, as CLUSTER
+// SHARDS says.
+func (c *Cluster) mastersIn(shards []redis.ClusterShard, slot int64) (masters []*Node) {
 	for _, s := range shards {
+		has := slot == -1 && len(s.Slots) > 0
 		for _, r := range s.Slots {
-			if r.Start <= slot && slot <= r.End {
-				for _, told := range s.Nodes {
-					if i := slices.IndexFunc(c.Nodes, func(n *Node) bool { return n.id == told.ID }); i >= 0 && told.Role == "master" {
-						return c.Nodes[i]
-					}
-				}
+			has = has || r.Start <= slot && slot <= r.End
+		}
+		for _, told := range s.Nodes {
+			if i := slices.IndexFunc(c.Nodes, func(n *Node) bool { return n.id == told.ID }); i >= 0 && has && told.Role == "master" {
+				masters = append(masters, c.Nodes[i])
 			}
 		}
 	}
-	return nil
+	return masters
 }
 
-// Move moves the slot of a key, with all that is in it, to another master.
+// Move moves the slot of a key, with all that is in it, to another master. After an error, it may
+// be called again.
 func (c *Cluster) Move(ctx context.Context, key string, to *Node) error {
+	// A node that has not heard of the latest epoch would take the slot without a later one, and
+	// give it back when it hears of that.
+	if err := Await(ctx, "all know the latest epoch", func() error { return c.sameEpoch(ctx) }); err != nil {
+		return err
+	}
 	from, err := c.Master(ctx, key)
 	if err != nil || from == to {
 		return err

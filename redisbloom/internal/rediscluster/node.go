@@ -31,7 +31,7 @@ type Node struct {
 
 // nodeTimeout is after how long a node that is silent is taken for dead. A machine that does
 // other things must not be silent for so long.
-const nodeTimeout = 2500 * time.Millisecond
+const nodeTimeout = 4 * time.Second
 
 func startNode(ctx context.Context, path, dir string, args []string) (*Node, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
