@@ -71,6 +71,10 @@ func blocked(of func(h1, h2 uint64) (block, y uint64)) bloom.Strategy {
 
 // TestBrokenStrategies: each of them is found, for the right reason.
 func TestBrokenStrategies(t *testing.T) {
+	if lockstep.RaceDetector {
+		t.Skip("NOT TESTED with the race detector: that broken strategies are found, mostly by their rates, which takes a minute")
+	}
+	points := []Point{{10, 0.1}, {100, 0.05}, {100, 1e-3}, {1000, 0.01}, {20_000, 0.01}} // at which one of them fails
 	var calls atomic.Uint64
 	var kept atomic.Pointer[[]uint64]
 	scratch := make([]atomic.Uint64, 64)
@@ -131,7 +135,7 @@ func TestBrokenStrategies(t *testing.T) {
 			return word*64 + h1>>58
 		}),
 	} {
-		err := TestStrategy(s)
+		err := TestStrategy(s, points...)
 		if err == nil || text != "digest bits" && !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is not in %v", text, err)
 			continue
