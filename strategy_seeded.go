@@ -30,7 +30,7 @@ func seededPosition(key []byte, seed uint64, i int, d *divide.Divisor) uint64 {
 }
 
 func seededAdd(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
-	var positions [maxK]uint64 // hashing is the dear part: once, for both passes
+	var positions [maxK]uint64 // hashing takes the time: once, for both passes
 	last := noBit
 	for i := range k {
 		pos := seededPosition(key, seed, i, d)

@@ -28,10 +28,10 @@ func mitz32EstimatedN(m uint64, k int, x uint64) float64 {
 }
 
 // A spread says how often each of m positions is the remainder of a random value:
-// those below low with probability often, the others with probability seldom.
+// those below low with probability lowShare, the others with highShare.
 type spread struct {
-	m, low        uint64
-	often, seldom float64
+	m, low              uint64
+	lowShare, highShare float64
 }
 
 // spreadOver returns the spread of so many values over m positions.
@@ -43,13 +43,13 @@ func spreadOver(values, m uint64) spread {
 // rate returns the share of probes that find a bit set, to the k-th power, if the
 // positions below low that are set are lowSet and the others highSet of them.
 func (s spread) rate(lowSet, highSet float64, k int) float64 {
-	return math.Pow(math.Min(1, lowSet*s.often+highSet*s.seldom), float64(k))
+	return math.Pow(math.Min(1, lowSet*s.lowShare+highSet*s.highShare), float64(k))
 }
 
 // ones returns how many positions are set after n keys, below low and from there on.
 func (s spread) ones(k int, n float64) (low, high float64) {
 	probes := -float64(k) * n
-	return float64(s.low) * -math.Expm1(probes*s.often), float64(s.m-s.low) * -math.Expm1(probes*s.seldom)
+	return float64(s.low) * -math.Expm1(probes*s.lowShare), float64(s.m-s.low) * -math.Expm1(probes*s.highShare)
 }
 
 // factor is how much larger the rate is than that of even positions.
@@ -60,7 +60,7 @@ func (s spread) factor(k int, n uint64) float64 {
 
 // reach is the number of positions that any value has.
 func (s spread) reach() uint64 {
-	if s.seldom == 0 {
+	if s.highShare == 0 {
 		return s.low
 	}
 	return s.m
@@ -70,10 +70,10 @@ func (s spread) reach() uint64 {
 // least that of even positions, which coincide less.
 func (s spread) estimatedN(k int, x uint64) float64 {
 	least := Mitz64.EstimatedN(s.reach(), k, min(x, s.reach()))
-	if s.seldom == 0 || s.low == 0 || math.IsInf(least, 1) {
+	if s.highShare == 0 || s.low == 0 || math.IsInf(least, 1) {
 		return least
 	}
-	most := least / (s.seldom * float64(s.m)) // as if all positions were as rare as the rarest
+	most := least / (s.highShare * float64(s.m)) // as if all positions were as rare as the rarest
 	for range 60 {
 		n := (least + most) / 2
 		if low, high := s.ones(k, n); low+high < float64(x) {

@@ -94,7 +94,7 @@ func TestSpread(t *testing.T) {
 	for _, share := range []float64{0.3, 0.5, 0.71, 0.9, 1, 1.5} {
 		m := uint64(share * values)
 		s := spreadOver(values, m)
-		require.InEpsilon(t, 1, float64(s.low)*s.often+float64(s.m-s.low)*s.seldom, 1e-12)
+		require.InEpsilon(t, 1, float64(s.low)*s.lowShare+float64(s.m-s.low)*s.highShare, 1e-12)
 		random := rand.New(rand.NewPCG(5, m))
 		const filters, probes = 60, 20_000
 		measured, estimate, fromBits := 0.0, 0.0, 0.0
