@@ -57,6 +57,16 @@ func run(args []string) error {
 	}
 	bar, free := new(figures.Progress), []float64{}
 	var text strings.Builder
+	path := filepath.Join(o.out, "results.md")
+	command := strings.Join(append([]string{"go run ./compare"}, args...), " ")
+	save := func() error { // after each table: a run may take hours, and someone may end it
+		head := fmt.Sprintf("# Bloom filters compared\n\n%s.%s\n", environment.Taken(command), left)
+		if len(free) > 0 {
+			head += fmt.Sprintf("\n%d goroutines that only calculate did %.2f times the work of one (median over the rounds): where that is far from %[1]d, the machine had much else to do.\n",
+				runtime.GOMAXPROCS(0), median(free))
+		}
+		return os.WriteFile(path, []byte(head+legend+text.String()), 0o644)
+	}
 	if o.tables["keys"] {
 		for _, p := range o.rates {
 			for _, n := range o.sizes {
@@ -66,7 +76,8 @@ func run(args []string) error {
 				}
 				t.sort()
 				t.write(&text)
-				if err := t.draw(filepath.Join(o.out, fmt.Sprintf("ns-n%d-p%g.svg", n, p))); err != nil {
+				err := t.draw(filepath.Join(o.out, fmt.Sprintf("ns-n%d-p%g.svg", n, p)))
+				if err := errors.Join(err, save()); err != nil {
 					return err
 				}
 			}
@@ -82,15 +93,8 @@ func run(args []string) error {
 	}
 	writePeers(&text, peers, environment.Versions())
 	bar.Finish()
-	path := filepath.Join(o.out, "results.md")
 	fmt.Println(path)
-	command := strings.Join(append([]string{"go run ./compare"}, args...), " ")
-	head := fmt.Sprintf("# Bloom filters compared\n\n%s.%s\n", environment.Taken(command), left)
-	if len(free) > 0 {
-		head += fmt.Sprintf("\n%d goroutines that only calculate did %.2f times the work of one (median over the rounds): where that is far from %[1]d, the machine had much else to do.\n",
-			runtime.GOMAXPROCS(0), median(free))
-	}
-	return os.WriteFile(path, []byte(head+legend+text.String()), 0o644)
+	return save()
 }
 
 const legend = `
