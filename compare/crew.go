@@ -10,7 +10,7 @@ import (
 
 // sharedKeys is the chunk of one of several goroutines: so few that most chunks are over
 // before the system takes a processor away from one of them.
-const sharedKeys = 512
+const sharedKeys = 2048
 
 // A crew is the goroutines of a measurement, one slab of keys each.
 type crew []*slab

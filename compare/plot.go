@@ -61,7 +61,7 @@ func (t *table) draw(path string) error {
 			p.Legend.Add(c.name+", "+opNames[op], bars)
 		}
 	}
-	p.X.Min, p.X.Max = -largest*0.025, largest*1.06
+	p.X.Min, p.X.Max = -largest*0.05, largest*1.06
 	var names plot.ConstantTicks
 	for j, s := range t.rows {
 		names = append(names, plot.Tick{Value: float64(last - j), Label: s.peer.Name})
@@ -78,7 +78,7 @@ func (t *table) draw(path string) error {
 		var at plotter.XYs
 		for j, s := range t.rows {
 			if s.peer.Safe == mark.safe && !s.peer.Floor {
-				at = append(at, plotter.XY{X: -largest * 0.013, Y: float64(last - j)})
+				at = append(at, plotter.XY{X: -largest * 0.022, Y: float64(last - j)})
 			}
 		}
 		if len(at) == 0 {
