@@ -23,12 +23,12 @@ type Builder struct {
 // NewBuilder returns a builder of filters with so many bits a key, and the k that
 // [bloom.ParamsForBits] has for that. Strategies are [bloom.DoubleHashing],
 // [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
-// up to 25 and Blocked8 for more. Options say the hash, and others have no effect: how large
-// a filter becomes follows from its keys. A view tells its readers [bloom.Murmur3] and the
+// up to 25 and Blocked8 for more. Options say the hash: its seed, its key. A view tells its readers [bloom.Murmur3] and the
 // seed; those of one with another hash or with a key have to ask by [View.ContainsHash].
 //
-// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, or for other
-// strategies, and [bloom.ErrNotPortable] for [bloom.MapHash].
+// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other
+// strategies, and for options that a builder cannot take: another strategy, or a limit in
+// bytes, as the size follows from the keys and [Builder.SizeBytes] tells it before; and [bloom.ErrNotPortable] for [bloom.MapHash].
 func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
 		return nil, fmt.Errorf("%w: %v bits a key, want 1 to 1000", bloom.ErrInvalid, bitsPerKey)
@@ -41,13 +41,19 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 			s = bloom.Blocked4
 		}
 	}
+	if limit := bloom.MaxBytes(opts...); limit != math.MaxUint64 {
+		return nil, fmt.Errorf("%w: a limit of %d bytes for a builder, whose filters are as large as their keys ask for: see SizeBytes", bloom.ErrInvalid, limit)
+	}
 	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
 	if err != nil {
 		return nil, err
 	}
-	scheme, err := bloom.NewSchemeWithParams(params, append(slices.Clip(opts), bloom.WithStrategy(s), bloom.WithMaxBytes(math.MaxUint64))...)
+	scheme, err := bloom.NewSchemeWithParams(params, slices.Concat([]bloom.Option{bloom.WithStrategy(s)}, opts)...)
 	if err != nil {
 		return nil, err
+	}
+	if other := scheme.Strategy(); other != s {
+		return nil, fmt.Errorf("%w: the options ask for strategy %q, the builder is for %q", bloom.ErrInvalid, other, s)
 	}
 	strategy, err := viewable(scheme)
 	if err != nil {

@@ -62,7 +62,15 @@ func TestViewBuilder(t *testing.T) {
 		require.False(t, none.Contains(viewKey(i)))
 	}
 
-	_, err = NewBuilder(10, bloom.DoubleHashing, bloom.WithMaxBytes(16)) // enough for ten keys
+	for text, opt := range map[string]bloom.Option{
+		"a limit of 16 bytes":    bloom.WithMaxBytes(16),
+		`strategy "split-block"`: bloom.WithStrategy(bloom.SplitBlock),
+	} {
+		_, err = NewBuilder(10, bloom.DoubleHashing, opt)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+		require.ErrorContains(t, err, text)
+	}
+	_, err = NewBuilder(10, bloom.DoubleHashing, bloom.WithSeed(7))
 	require.NoError(t, err)
 
 	for _, c := range []struct {
