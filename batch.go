@@ -22,9 +22,8 @@ type (
 )
 
 // prefetchWords is the size from which it pays to ask for lines beforehand: smaller
-// filters are in the cache of one core. Lookups by DoubleHashing wait for several lines at
-// once anyway, and gain from doubleWords on, and own strategies have to find their bits
-// twice. BenchmarkBatch, BenchmarkOwnStrategy.
+// filters are in the cache of one core. Own strategies have to find their bits twice, and gain
+// from doubleWords on. BenchmarkBatch, BenchmarkOwnStrategy.
 const (
 	prefetchWords = 1 << 20 / 8
 	doubleWords   = 4 << 20 / 8
@@ -101,8 +100,8 @@ func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (co
 	return count
 }
 
-// addEach and containsEach are for filters in the cache: keys one by one, but for the calls
-// that a single key passes through on its way to the kernel.
+// addEach and containsEach are for filters in the cache: keys one by one, without most of the
+// calls that a single key passes through on its way to the kernel.
 
 func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
 	switch {

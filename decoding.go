@@ -17,7 +17,7 @@ import (
 //
 // Options say what the reader knows or wants. A filter made [WithKey] needs the
 // same key, one with a strategy or hash of one's own needs that, by [WithStrategy] or
-// [WithHash]: it is found by its name. Whatever is given, also a builtin strategy, a hash or a seed,
+// [WithHash]: it is found by its name. Whatever is given, also a built-in strategy, a hash or a seed,
 // must be what the filter was made with; without options every other filter is
 // read. [WithMaxBytes] bounds the filter's memory.
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
-// 568 bytes more, see docs/format.md. The bytes are the same on every architecture and
+// 584 bytes more, see docs/format.md. The bytes are the same on every architecture and
 // readable for ever, by [Read] and by [BloomFilter.ReadFrom]. They hold no secret key, only a
 // number by which it is recognised.
 //

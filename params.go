@@ -70,8 +70,8 @@ func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
 // [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// microseconds. A custom strategy is taken at its word that its positions
-// are independent. For [Blocked] itself it is that of the best of its four with
+// microseconds. For a strategy of one's own it is that of its Rate, or of independent
+// positions if it has none. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //
 // It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
@@ -88,8 +88,8 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 
 // EstimatedN returns how many keys have most likely been added to a filter of m
 // bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
-// bits that are elsewhere. It is -m/k · ln(1 - x/m) but for the strategies of Blocked, whose
-// keys set fewer different bits, and SplitBlock. It is +Inf for x = m: a filter that is full
+// bits that are elsewhere. It is -m/k · ln(1 - x/m) except for the strategies of Blocked, whose
+// keys set fewer different bits, for SplitBlock, and for one's own with an EstimatedN. It is +Inf for x = m: a filter that is full
 // has no memory of how it became so.
 //
 // It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]

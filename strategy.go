@@ -109,7 +109,7 @@ var builtins = []*definition{
 
 // How an add finds its one winner
 //
-// Each add kernel below makes two passes over the key's k bits. The first only
+// Each add kernel makes two passes over the key's k bits. The first only
 // reads, and remembers the last bit that lacks. If none does, the key was there:
 // false, and nothing is written. The second sets all the other bits, then flips
 // the remembered one, and answers whether it was this call that flipped it.

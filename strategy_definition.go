@@ -29,7 +29,7 @@ type Definition struct {
 	// Positions finds a key's positions from its digest, four at a time: the function that
 	// it returns returns the positions i, i+1, i+2 and i+3, for i = 0, 4, 8 and so on below
 	// k. What it returns for a position from the k-th on is not looked at. Positions
-	// may be equal. Lookups stop after four, if one of those bits lacks.
+	// may be equal. Lookups stop after four if one of those bits is not set.
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error)
 
 	// Masks finds a key's bits as words of the filter and the bits in them, for strategies

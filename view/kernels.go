@@ -95,8 +95,8 @@ func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	return lack == 0
 }
 
-// There are no bounds checks here and in what returns a block: reduce and splitSelect return
-// less than what they are given, the bytes hold m bits, and m is a multiple of the block.
+// There are no bounds checks here and in what returns a block: probe.Reduce and probe.SplitBlock
+// return less than the number they are given, the bytes hold m bits, and m is a multiple of the block.
 // Where m is no multiple of 64, the last word ends within the trailer.
 
 // lackInBytes returns 0 if the bit is set.

@@ -59,8 +59,8 @@ func check(m, seed uint64, meta uint32) uint32 {
 //
 // What is checked is the trailer and the length, against damage, not against forgers; the
 // bits are not. Keep a checksum of the whole, as stores do of their blocks. Whatever the
-// bytes are, no method of the View reads outside of them or panics. Who has no error to
-// return, as a policy of filters has, answers true, "perhaps", for bytes that are refused.
+// bytes are, no method of the View reads outside of them or panics. A caller that cannot return
+// an error, such as a store's filter policy, should answer true for bytes that are refused.
 //
 // The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
 // [bloom.ErrIncompatible] if it is of a later version.

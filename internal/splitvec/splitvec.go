@@ -1,6 +1,6 @@
-// Package splitvec has the kernels of SplitBlock in assembly, where there are any: for words
-// and so many blocks of 32 bytes, less than 2^32, and a digest of which only the first half is
-// used. They do what the kernels in Go of package bloom do, which are for all others.
+// Package splitvec has the kernels of SplitBlock in assembly, where there are any. They take the
+// words, their number of blocks of 32 bytes, which is below 2^32, and the first half of a digest.
+// They do what the kernels in Go of package bloom do, which serve all other processors.
 package splitvec
 
 import (
