@@ -472,7 +472,7 @@ func TestHostileValues(t *testing.T) {
 		}
 		// A handle that was open before.
 		require.NoError(t, s.Client.Set(bg, "g", forged, 0).Err())
-		l := &life{epoch: f.life.Load().epoch, owner: f.life.Load().owner}
+		l := &life{epoch: f.life.Load().epoch, owner: f.life.Load().owner, claiming: make(chan struct{}, 1)}
 		l.layers.Store(2)
 		f.life.Store(l)
 		_, askErr := f.ContainsMany(bg, keysOf(0, 100), nil)

@@ -135,8 +135,8 @@ func (f *Filter) Name() string { return f.name }
 
 // SizeBytes returns what the value takes in Redis, with the layers that this handle has seen.
 func (f *Filter) SizeBytes() uint64 {
-	layers := *f.planned.Load()
-	return layers[f.life.Load().layers.Load()-1].length()
+	count := f.life.Load().layers.Load() // before the plan: what was seen was planned before
+	return (*f.planned.Load())[count-1].length()
 }
 
 // String describes the filter in a line for a log.

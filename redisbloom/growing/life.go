@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,7 @@ type life struct {
 	layers  atomic.Uint64 // the most that were seen
 	lost    atomic.Bool   // noticed: until Reopen, nothing more is sent
 
-	claiming sync.Mutex
+	claiming chan struct{}        // holds one while a goroutine takes a slot
 	slot     atomic.Pointer[slot] // nil until the first add
 }
 
@@ -126,7 +125,7 @@ func (f *Filter) join(ctx context.Context, h header) error {
 	if end != h.epoch {
 		return fmt.Errorf("%w: key %q is cut short, or was made anew just now: Open makes it anew", redisbloom.ErrLost, f.key)
 	}
-	l := &life{epoch: h.epoch, expires: h.expires, owner: newNonce()}
+	l := &life{epoch: h.epoch, expires: h.expires, owner: newNonce(), claiming: make(chan struct{}, 1)}
 	l.layers.Store(h.layers)
 	f.life.Store(l)
 	return nil
@@ -153,8 +152,12 @@ func (f *Filter) claim(ctx context.Context, l *life) (*slot, error) {
 	if s := l.slot.Load(); s != nil {
 		return s, nil
 	}
-	l.claiming.Lock()
-	defer l.claiming.Unlock()
+	select {
+	case l.claiming <- struct{}{}:
+		defer func() { <-l.claiming }()
+	case <-ctx.Done():
+		return nil, send.Explain(f.key, ctx.Err())
+	}
 	if s := l.slot.Load(); s != nil {
 		return s, nil
 	}

@@ -118,7 +118,11 @@ func (f *Filter) estimate(ones []uint64) bloom.Stats {
 // count counts the bits of a record that are remembered in this generation.
 func (f *Filter) count(ones []uint64, record []byte, now uint64) {
 	places := uint64(len(ones))
-	stamp := uint64(math.Float64frombits(binary.LittleEndian.Uint64(record)))
+	written := math.Float64frombits(binary.LittleEndian.Uint64(record))
+	if !(written >= 0 && written <= 1<<53) {
+		return // no script has written this, or finds a key there
+	}
+	stamp := uint64(written)
 	for g := max(now, stamp) - (places - 1); g <= stamp; g++ {
 		place := g % places
 		for b := record[8+place*placeBytes:][:placeBytes]; len(b) > 0; b = b[8:] {

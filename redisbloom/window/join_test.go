@@ -1,9 +1,15 @@
 package window
 
 import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -168,4 +174,48 @@ func TestInfoAndCounts(t *testing.T) {
 		require.ErrorIs(t, err, redisbloom.ErrLost)
 	}
 	require.EqualValues(t, 1, f.Counts().Lost, "once")
+}
+
+// deleteAfter deletes the key after the first command that reads it.
+type deleteAfter struct{ other *redis.Client }
+
+func (deleteAfter) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (d *deleteAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if d.other != nil && cmd.Name() == "getrange" {
+			err = errors.Join(err, d.other.Del(ctx, "w").Err())
+			d.other = nil
+		}
+		return err
+	}
+}
+func (deleteAfter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestJoinMakesNothing also when the filter is deleted while it is joined.
+func TestJoinMakesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	open(t, s.Client, 1000, 1e-3, time.Hour, 4)
+	client := redis.NewClient(&redis.Options{Addr: s.Addr})
+	defer client.Close()
+	client.AddHook(&deleteAfter{s.Client})
+	_, err := Join(bg, client, "w")
+	require.ErrorIs(t, err, redisbloom.ErrLost)
+	require.Zero(t, s.Client.DBSize(bg).Val())
+}
+
+// TestInfoOfRuined counts nothing in a record that no script has written.
+func TestInfoOfRuined(t *testing.T) {
+	s := redistest.Start(t)
+	f := open(t, s.Client, 1000, 1e-3, time.Hour, 4)
+	for _, stamp := range []float64{-1, -1e300, math.Inf(-1), math.Inf(1), math.NaN(), 1e300, 1 << 54} {
+		record := bytes.Repeat([]byte{255}, int(f.layout.record))
+		binary.LittleEndian.PutUint64(record, math.Float64bits(stamp))
+		require.NoError(t, s.Client.SetRange(bg, "w", headerBytes, string(record)).Err())
+		info, err := f.Info(bg)
+		require.NoError(t, err)
+		require.Zero(t, info.Ones, "%v", stamp)
+	}
 }

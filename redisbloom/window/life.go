@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -21,7 +20,7 @@ type life struct {
 	owner string      // of the slot
 	lost  atomic.Bool // noticed: until Reopen, nothing more is sent
 
-	claiming sync.Mutex
+	claiming chan struct{}        // holds one while a goroutine takes a slot
 	slot     atomic.Pointer[slot] // nil until the first add
 	idle     chan *lane
 }
@@ -64,6 +63,11 @@ func (f *Filter) Reopen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return f.join(ctx, head)
+}
+
+// join begins the life of the key with this header.
+func (f *Filter) join(ctx context.Context, head string) error {
 	h, ok := decodeHeader([]byte(head))
 	if !ok {
 		return f.foreign()
@@ -85,7 +89,7 @@ func (f *Filter) Reopen(ctx context.Context) error {
 	if len(end) != endBytes || end[16:] != h.epoch {
 		return fmt.Errorf("%w: key %q is cut short, or was made anew just now: delete it, or try again", redisbloom.ErrMismatch, f.key)
 	}
-	l := &life{epoch: h.epoch, owner: newNonce(), idle: make(chan *lane, lanes)}
+	l := &life{epoch: h.epoch, owner: newNonce(), claiming: make(chan struct{}, 1), idle: make(chan *lane, lanes)}
 	f.life.Store(l)
 	return nil
 }
@@ -117,8 +121,12 @@ func (f *Filter) claim(ctx context.Context, l *life) (*slot, error) {
 	if s := l.slot.Load(); s != nil {
 		return s, nil
 	}
-	l.claiming.Lock()
-	defer l.claiming.Unlock()
+	select {
+	case l.claiming <- struct{}{}:
+		defer func() { <-l.claiming }()
+	case <-ctx.Done():
+		return nil, send.Explain(f.key, ctx.Err())
+	}
 	if s := l.slot.Load(); s != nil {
 		return s, nil
 	}

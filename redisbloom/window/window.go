@@ -59,7 +59,10 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err != nil {
 		return nil, err
 	}
-	return f, f.open(ctx, plan{n, p, window, generations}, o.bloom)
+	if err := f.size(plan{n, p, window, generations}, o.bloom); err != nil {
+		return nil, err
+	}
+	return f, f.Reopen(ctx)
 }
 
 // Join opens the filter of this name with the n, the p, the window and the generations that it
@@ -85,7 +88,10 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if s, ok := h.strategy(); ok {
 		o.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, o.bloom...)
 	}
-	return f, f.open(ctx, plan{h.n, h.p, h.window(), h.generations}, o.bloom)
+	if err := f.size(plan{h.n, h.p, h.window(), h.generations}, o.bloom); err != nil {
+		return nil, err
+	}
+	return f, f.join(ctx, head)
 }
 
 // newFilter checks what does not depend on the plan.
@@ -102,8 +108,8 @@ func newFilter(client redis.UniversalClient, name string, opts []Option) (*Filte
 	return f, o, err
 }
 
-// open sizes the filter, and makes or joins it.
-func (f *Filter) open(ctx context.Context, p plan, opts []bloom.Option) error {
+// size plans what does not depend on the value in Redis.
+func (f *Filter) size(p plan, opts []bloom.Option) error {
 	var err error
 	if err = p.validate(); err != nil {
 		return err
@@ -126,7 +132,7 @@ func (f *Filter) open(ctx context.Context, p plan, opts []bloom.Option) error {
 		generations: p.generations, slots: f.layout.slots, fingerprint: fingerprintOf(f.scheme, p.generations, p.millis()),
 		n: p.n, p: p.p, m: m, millis: p.millis(), k: f.scheme.Params().K, text: text[:min(len(text), headerBytes-textAt)],
 	}
-	return f.Reopen(ctx)
+	return nil
 }
 
 // Name returns the name that the filter was opened with.

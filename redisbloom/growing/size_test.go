@@ -1,0 +1,41 @@
+package growing
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSizeWhileGrowing asks for the size while another goroutine of the process sees layers come.
+func TestSizeWhileGrowing(t *testing.T) {
+	client := redis.NewClient(&redis.Options{}) // nothing is sent
+	defer client.Close()
+	f, err := newFilter(client, "g", nil)
+	require.NoError(t, err)
+	require.NoError(t, f.plan(1024, 0.01))
+	first := f.planned.Load()
+	for range 500 {
+		f.planned.Store(first)
+		l := new(life)
+		l.see(1)
+		f.life.Store(l)
+		const most = 12
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := 2; i <= most; i++ {
+				if f.canHave(uint64(i)) {
+					l.see(uint64(i))
+				}
+			}
+		}()
+		last := uint64(0)
+		for l.layers.Load() < most {
+			size := f.SizeBytes()
+			require.GreaterOrEqual(t, size, last)
+			last = size
+		}
+		<-done
+	}
+}
