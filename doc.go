@@ -4,7 +4,7 @@
 // A Bloom filter is a set that forgets what its keys were and keeps only a few
 // bits of each. Asked for a key, it answers either "definitely not in the set"
 // or "probably in the set". It is wrong only in the second answer, at a rate p
-// that is chosen beforehand, and it needs about 9.6 bits a key for p = 1 % and
+// that is chosen in advance, and it needs about 9.6 bits a key for p = 1 % and
 // 4.8 more for every further factor of ten, however long the keys are. Keys
 // cannot be listed and cannot be removed.
 //
@@ -81,7 +81,7 @@
 //
 // # Choosing a hash
 //
-//   - [Murmur3], the default, is the same everywhere and for ever.
+//   - [Murmur3], the default, is the same everywhere and in every release.
 //   - [MapHash], by [WithHash], is faster, and safe with keys that an attacker chose, but
 //     means nothing outside this process.
 //   - SipHash, by [WithKey], is as safe and portable, at about twice the time.

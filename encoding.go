@@ -11,7 +11,7 @@ import (
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
 // 584 bytes more, see docs/format.md. The bytes are the same on every architecture and
-// readable for ever, by [Read] and by [BloomFilter.ReadFrom]. They hold no secret key, only a
+// every later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They hold no secret key, only a
 // number by which it is recognised.
 //
 // It needs 64 KiB of memory, whatever the filter's size, and may run while keys

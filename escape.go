@@ -4,7 +4,7 @@ import "unsafe"
 
 // This file alone hides pointers from the compiler.
 //
-// A function of a user's that is called through a variable may do with its argument
+// A user's function that is called through a variable may do with its argument
 // whatever it likes, as far as the compiler knows: so it would move the argument to the
 // heap, and with a key the buffer on the stack of the caller of Add, at each call. The
 // contract of such functions forbids what the compiler is afraid of: they must not keep

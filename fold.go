@@ -8,7 +8,7 @@ import (
 )
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
-// that one: bit for bit, by merging neighbours. It is for who does not know n: make the
+// that one: bit for bit, by merging neighbours. It is for those who do not know n: make the
 // filter large, and shrink it when the keys are in. The filter itself stays as it is. The
 // factor must divide m; for [Blocked] and [SplitBlock], the number of blocks.
 //

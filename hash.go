@@ -43,8 +43,8 @@ const (
 )
 
 var (
-	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and for ever, and
-	// the default. It is not keyed: whoever chooses the keys can make them collide,
+	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
+	// release, and the default. It is not keyed: whoever chooses the keys can make them collide,
 	// under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 

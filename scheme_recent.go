@@ -7,7 +7,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// Who makes many filters makes them alike, one for each block of a file or for each user.
+// Programs with many filters make them alike, one for each block of a file or for each user.
 // So the schemes that New has made lately are kept, and shared: no sizing, and less memory
 // for each filter. There are at most as many as recentSchemes has places, some ten
 // kilobytes; none with a secret key, which should not live longer than its filters.

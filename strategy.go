@@ -110,22 +110,22 @@ var builtins = []*definition{
 // How an add finds its one winner
 //
 // Each add kernel makes two passes over the key's k bits. The first only
-// reads, and remembers the last bit that lacks. If none does, the key was there:
+// reads, and remembers the last bit that is not set. If all are, the key was there:
 // false, and nothing is written. The second sets all the other bits, then flips
 // the remembered one, and answers whether it was this call that flipped it.
 //
 // At most one winner: whoever flips its remembered bit has set all the others
 // before, so the flip is the moment in which the key becomes complete, and that
 // moment comes once, because bits are never cleared. At least one: let z be the
-// last of the key's bits, in probe order, that lacked when the adds began. Only
-// a call that saw z lacking can set it, it remembers z, as no later bit lacks,
+// last of the key's bits, in probe order, that was not set when the adds began. Only
+// a call that saw z unset can set it, it remembers z, as all later bits are set,
 // and the first to flip it wins. (Another key's add may flip z instead; then
 // nobody wins.) A bit that occurs twice among the k is no exception, since
 // the second pass leaves out all occurrences of the remembered one. Blocked does
 // the same with the words of a key in place of its bits.
 //
-// The second pass sets bits whether they lack or not: testing each would be a
-// branch on a coin toss, which costs more than the locked Or that it saves.
+// The second pass sets bits whether they are set already or not: testing each would be a
+// branch that is mispredicted half the time, which costs more than the locked Or that it saves.
 // BenchmarkAdd, key=fresh.
 
 // noBit is no position: positions are below m.

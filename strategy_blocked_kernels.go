@@ -10,10 +10,10 @@ import (
 // How the kernels of Blocked are written
 //
 // Each is a straight line. It loads a key's words, sets the key's bits in copies of
-// them, and compares: a word that differs from its copy lacks something. To set a bit in
+// them, and compares: a word that differs from its copy lacks a bit. To set a bit in
 // a register is one instruction, where to test it takes three. Nowhere does a kernel stop
-// at a bit that lacks: the line is there already, and among keys of which some are in the
-// filter and some are not, a branch would be a coin toss. The branches on k are the same
+// at a bit that is not set: the line is there already, and among keys of which some are in the
+// filter and some are not, a branch would be mispredicted half the time. The branches on k are the same
 // for every key. BenchmarkContains, BenchmarkAdd.
 //
 // There are no bounds checks: blockAt returns a place at least blockBytes before the end,

@@ -20,11 +20,11 @@ import (
 // reciprocals or block counts. For an m or k that the strategy cannot have they return an
 // error, which becomes that of [New] and [NewWithParams].
 //
-// What they return, and Index, must be pure: the same arguments give the same bits for
-// ever, as filters outlive the program that made them. It is called from many goroutines
+// What they return, and Index, must be pure: the same arguments always give the same
+// bits, as filters outlive the program that made them. It is called from many goroutines
 // at once. It must not keep the slices that it is given beyond the call, nor change the
-// key: they may be on a stack, see [NewHash]. A bit at m or beyond makes the call panic
-// that met it.
+// key: they may be on a stack, see [NewHash]. A call that meets a bit at m or beyond
+// panics.
 type Definition struct {
 	// Positions finds a key's positions from its digest, four at a time: the function that
 	// it returns returns the positions i, i+1, i+2 and i+3, for i = 0, 4, 8 and so on below
@@ -94,7 +94,7 @@ const (
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
 // are compatible if their strategies' names are equal, it is written to files, and a file
-// is read by who gives the strategy of that name by [WithStrategy]. One with the empty
+// is read by those who give the strategy of that name by [WithStrategy]. One with the empty
 // name is for this process: its filters are compatible with each other, and cannot be
 // written.
 //

@@ -57,9 +57,9 @@ func doubleAdd(f *BloomFilter, h1, h2 uint64) bool {
 	return b.flip(last)
 }
 
-// doubleContains looks at all k bits, or stops after four if one of them lacks. Either
+// doubleContains looks at all k bits, or stops after four if one of them is not set. Either
 // is the right thing somewhere. A stop makes misses cheap, but where some keys are in and
-// some are not, the branch is a coin toss, and costs as much as six probes in the cache.
+// some are not, the branch is mispredicted half the time, and costs as much as six probes in the cache.
 // So filters with few probes that are in the cache have none; BenchmarkContains with
 // key=hit, key=miss and key=mixed. More than one stop would help nobody: fifteen of
 // sixteen absent keys are found out by the first.

@@ -94,14 +94,14 @@ func (f *BloomFilter) containsKeyPositions(key []byte) bool {
 }
 
 // addAll sets the bits, as "How an add finds its one winner" has it. Bits behind the last
-// one that lacks were seen set.
+// one that is not set were seen set.
 func (f *BloomFilter) addAll(positions []uint64) bool {
 	b, m, at := f.bits, f.units, -1
 	for i, pos := range positions {
 		if pos >= m {
 			f.scheme.beyond(pos)
 		}
-		lacks := int(b.get(pos)) - 1 // all ones, or 0: a branch would be a coin toss
+		lacks := int(b.get(pos)) - 1 // all ones, or 0: a branch would be mispredicted half the time
 		at ^= (at ^ i) & lacks
 	}
 	if at < 0 {

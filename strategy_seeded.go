@@ -50,7 +50,7 @@ func seededAdd(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bo
 	return b.flip(last)
 }
 
-// seededContains stops at the first bit that lacks: each further one costs a
+// seededContains stops at the first bit that is not set: each further one costs a
 // hash of the whole key, more than a mispredicted branch.
 func seededContains(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
 	for i := range k {

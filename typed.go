@@ -196,7 +196,7 @@ type keyBuffer struct {
 var keyBuffers = sync.Pool{New: func() any { return &keyBuffer{free: make([]byte, 0, 128)} }}
 
 // maxKeyBuffer is the largest buffer that is kept: a few huge values should not
-// hold memory for ever.
+// hold memory for good.
 const maxKeyBuffer = 1 << 20
 
 // fit makes the buffer large enough for what it would have had to hold just now.

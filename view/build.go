@@ -11,7 +11,7 @@ import (
 )
 
 // A Builder collects keys and appends the filter of them, in bytes for [New], to a buffer: for
-// who makes a small filter for each block of a table. It keeps 16 bytes a key, in memory that
+// programs that make a small filter for each block of a table. It keeps 16 bytes a key, in memory that
 // it uses again. It is not for concurrent use.
 type Builder struct {
 	bitsPerKey  float64

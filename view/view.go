@@ -46,7 +46,7 @@ var strategies = [...]bloom.Strategy{
 	double: bloom.DoubleHashing, blocked1: bloom.Blocked1, 3: bloom.Blocked2, 4: bloom.Blocked4, 5: bloom.Blocked8, split: bloom.SplitBlock,
 }
 
-// check finds damage, by one long multiplication; it does not stop who means to forge.
+// check finds damage, by one long multiplication; it does not stop a forger.
 func check(m, seed uint64, meta uint32) uint32 {
 	hi, lo := bits.Mul64(m*probe.Mul^seed^probe.Xor, uint64(meta)<<32^probe.Mul)
 	x := hi ^ lo

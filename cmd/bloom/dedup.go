@@ -23,7 +23,7 @@ and the keys that were dropped are printed last, however many there are. That ta
 for each distinct key that comes more than once.
 
 All cores are used, with the output of one. -s blocked is the fastest, -s double-hashing
-needs a third less memory.
+needs a quarter less memory.
 
 With --filter the keys are remembered in a file from one run to the next. It is made, with
 -n and -p, if it does not exist. If it does, -n, -p and -s may be left out or must be those
