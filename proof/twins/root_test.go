@@ -246,6 +246,8 @@ var rootTwins = []twin{
 		{file: "bloom.go", old: `(murmur3.SeedSum128(f.seed, f.seed, key))`, new: `(escape(&f.scheme.hash, key))`, times: 2},
 		{file: "bloom.go", old: `// AddString is`, new: `var escape = func(h *hasher, key []byte) (uint64, uint64) { return h.sum(key) }
 
+var _ = murmur3.Sum64
+
 // AddString is`}}},
 	{name: "a string that is copied", tests: []string{"TestNoAllocations"}, edits: []edit{
 		{file: "bloom.go", old: `return f.Contains(bytesOf(key))`, new: `return f.Contains(kept([]byte(key)))`},
