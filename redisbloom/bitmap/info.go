@@ -2,6 +2,7 @@ package bitmap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -95,17 +96,24 @@ func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.Ea
 
 // Delete removes the bitmap from Redis, for everybody, also for the service that made it: the
 // filter is empty then. What holds no string is left alone; the error wraps
-// redisbloom.ErrMismatch.
+// redisbloom.ErrMismatch. It is tried ten times if others add meanwhile.
 func (f *Filter) Delete(ctx context.Context) error {
-	f.counts.RoundTrips.Add(1)
-	return send.Explain(f.key, f.sender.Watch(ctx, func(tx *redis.Tx) error {
-		if err := tx.StrLen(ctx, f.key).Err(); err != nil {
+	var err error
+	for range send.JoinTries {
+		f.counts.RoundTrips.Add(1)
+		err = f.sender.Watch(ctx, func(tx *redis.Tx) error {
+			if err := tx.StrLen(ctx, f.key).Err(); err != nil {
+				return err
+			}
+			_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.Unlink(ctx, f.key)
+				return nil
+			})
 			return err
+		}, f.key)
+		if !errors.Is(err, redis.TxFailedErr) {
+			return send.Explain(f.key, err)
 		}
-		_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.Unlink(ctx, f.key)
-			return nil
-		})
-		return err
-	}, f.key))
+	}
+	return fmt.Errorf("redisbloom: key %q: others added to it in each of %d tries, and nothing was deleted: %w", f.key, send.JoinTries, err)
 }

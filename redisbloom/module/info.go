@@ -87,21 +87,27 @@ func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.Ea
 
 // Delete removes the filter from Redis, for everybody: the next call of all others is
 // redisbloom.ErrLost. What is no filter of the module, or one that was made for something else, is
-// left alone.
+// left alone. It is tried ten times if others add meanwhile.
 func (f *Filter) Delete(ctx context.Context) error {
-	f.counts.RoundTrips.Add(1)
-	err := f.sender.Watch(ctx, func(tx *redis.Tx) error {
-		if err := f.check(ctx); err != nil {
+	var err error
+	for range send.JoinTries {
+		f.counts.RoundTrips.Add(1)
+		err = f.sender.Watch(ctx, func(tx *redis.Tx) error {
+			if err := f.check(ctx); err != nil {
+				return f.explain(err)
+			}
+			cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.Unlink(ctx, f.name)
+				return nil
+			})
+			return send.Cause(cmds, err)
+		}, f.name)
+		switch {
+		case errors.Is(err, redisbloom.ErrLost) || errors.Is(err, redisbloom.ErrMismatch):
+			return nil
+		case !errors.Is(err, redis.TxFailedErr):
 			return f.explain(err)
 		}
-		cmds, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.Unlink(ctx, f.name)
-			return nil
-		})
-		return send.Cause(cmds, err)
-	}, f.name)
-	if errors.Is(err, redisbloom.ErrLost) || errors.Is(err, redisbloom.ErrMismatch) {
-		return nil
 	}
-	return f.explain(err)
+	return fmt.Errorf("redisbloom: key %q: others added to it in each of %d tries, and nothing was deleted: %w", f.name, send.JoinTries, err)
 }
