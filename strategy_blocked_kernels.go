@@ -131,7 +131,7 @@ func blocked2Add(f *BloomFilter, h1, h2 uint64) bool {
 	return flipTwo(a0, a1, m0^w0, m1^w1)
 }
 
-// flipTwo is the second pass over two words: the last one that lacks is flipped last.
+// flipTwo is the second pass over two words: the last one that lacks a bit is flipped last.
 func flipTwo(a0, a1 *uint64, lack0, lack1 uint64) bool {
 	if lack1 == 0 {
 		return lack0 != 0 && flipLast(a0, lack0)
@@ -180,7 +180,7 @@ func blocked4Add(f *BloomFilter, h1, h2 uint64) bool {
 	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)
 }
 
-// flipFour is the second pass over four words: the last one that lacks is flipped last.
+// flipFour is the second pass over four words: the last one that lacks a bit is flipped last.
 // The others are set whether they lack or not.
 func flipFour(a0, a1, a2, a3 *uint64, lack0, lack1, lack2, lack3 uint64) bool {
 	switch {

@@ -166,7 +166,7 @@ func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
 }
 
 // addAllMasks is addAll with words in place of bits. Two masks of one word may share bits:
-// those of the last one that lacks are left to it.
+// those of the last one that lacks a bit are left to it.
 func (f *BloomFilter) addAllMasks(masks []Mask) bool {
 	b, at := f.bits, -1
 	for i, mask := range masks {

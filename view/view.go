@@ -1,6 +1,6 @@
-// Package view asks filters that lie in memory as bytes, such as a block of a store's table or a
+// Package view queries filters that lie in memory as bytes, such as a block of a store's table or a
 // part of a mapped file, at any address, without a copy and without an allocation, and writes
-// them there. docs/embedding.md says for whom it is.
+// them there. docs/embedding.md says which programs it is for.
 package view
 
 import (

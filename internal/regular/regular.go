@@ -8,8 +8,8 @@ import (
 )
 
 // Open opens a file that is there and returns what is known of it. What is not a regular
-// file is refused at once, by an error that wraps refused: to open a FIFO could wait for
-// ever for who opens its other end. flag is as for os.OpenFile, and may have NoFollow.
+// file is refused at once, by an error that wraps refused: to open a FIFO could wait
+// forever for somebody who opens its other end. flag is as for os.OpenFile, and may have NoFollow.
 //
 // On Windows others may replace and remove the file while it is open, as everywhere else.
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {

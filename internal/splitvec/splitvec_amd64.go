@@ -34,7 +34,7 @@ import (
 // An add sets its bits by CMPXCHG16B, two words at once, so that it needs two locked
 // instructions and not four. The proof in strategy.go of package bloom holds for units of any size, and
 // for adds of different units in the same words, as when a second process without AVX2
-// maps the file: the flip of the last unit that lacks is the moment in which the key
+// maps the file: the flip of the last unit that lacks a bit is the moment in which the key
 // becomes complete, and all who see the last lacking bit keep the unit that it is in for
 // the end.
 
