@@ -71,6 +71,8 @@
 //
 // All methods of all types are safe for concurrent use by multiple goroutines. The
 // context of a call ends its wait, whatever the client's time limits are. With a
-// client that has ContextTimeoutEnabled, a deadline costs nothing; otherwise, and for a
-// context that can be cancelled but has no deadline, a call costs a goroutine.
+// client that has ContextTimeoutEnabled, a deadline costs nothing, but a call whose context
+// has one and is cancelled before goes on until that deadline or the client's time limits;
+// otherwise, and for a context that can be cancelled but has no deadline, a call costs a
+// goroutine.
 package redisbloom

@@ -63,7 +63,9 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (Sen
 //
 // A client with ContextTimeoutEnabled keeps deadlines by itself. Any other gives up a
 // reply only when its read timeout is over, and none is told of a cancellation: do
-// then runs in a goroutine of its own.
+// then runs in a goroutine of its own. Under a context with a
+// deadline, a client with ContextTimeoutEnabled hears of no cancellation: do ends at the
+// deadline, or by the client's time limits.
 func (s *Sender) Await(ctx context.Context, do func()) error {
 	if ctx.Done() == nil {
 		do()
