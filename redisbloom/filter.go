@@ -59,13 +59,13 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err != nil {
 		return nil, err
 	}
-	return f, f.open(ctx, n, p)
+	return f, f.open(ctx, n, p, true)
 }
 
 // Join opens the filter of this name with the n, the p and the shards that it was made
 // with, and with its strategy if that is one of package bloom; a seed or a secret key must be
-// named. It makes nothing: the error wraps [ErrLost] if there is no filter, and is otherwise
-// as that of [Open].
+// named. It makes nothing: the error wraps [ErrLost] if there is no filter or a part of it is
+// missing, and is otherwise as that of [Open].
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	f, err := newFilter(client, name, newOptions(opts))
 	if err != nil {
@@ -88,7 +88,7 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if s, ok := h.strategy(); ok {
 		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
 	}
-	return f, f.open(ctx, h.n, h.p)
+	return f, f.open(ctx, h.n, h.p, false)
 }
 
 // newFilter checks what does not depend on n and p.
@@ -109,8 +109,8 @@ func newFilter(client redis.UniversalClient, name string, o options) (*Filter, e
 	return &Filter{name: name, key: o.prefix + name, opts: o, log: o.log, sender: sender}, nil
 }
 
-// open sizes the filter, and makes or joins its shards.
-func (f *Filter) open(ctx context.Context, n uint64, p float64) error {
+// open sizes the filter, and joins its shards, or makes them if mayMake is set.
+func (f *Filter) open(ctx context.Context, n uint64, p float64, mayMake bool) error {
 	scheme, shards, err := layoutFor(n, p, f.opts.shards, f.opts.bloom)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (f *Filter) open(ctx context.Context, n uint64, p float64) error {
 	for _, key := range shardNames(f.key, shards) {
 		f.shards = append(f.shards, &shard{name: key})
 	}
-	return f.join(ctx)
+	return f.join(ctx, mayMake)
 }
 
 // Name returns the name that the filter was opened with.

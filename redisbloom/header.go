@@ -169,12 +169,13 @@ func (h header) strategy() (s bloom.Strategy, ok bool) {
 // maxNonce is the largest random number that the compare-and-set in slot can store.
 const maxNonce = 1<<62 - 1
 
-// newNonce returns a random number from 1 to maxNonce. What has vanished reads as 0.
+// newNonce returns a random number from 1 to maxNonce. What has vanished reads as 0; so that the
+// last byte alone cannot vanish unseen, it is not 0.
 func newNonce() int64 {
 	var b [8]byte
 	for {
 		rand.Read(b[:]) // never fails
-		if n := int64(binary.BigEndian.Uint64(b[:]) & maxNonce); n != 0 {
+		if n := int64(binary.BigEndian.Uint64(b[:]) & maxNonce); n&0xff != 0 {
 			return n
 		}
 	}

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,23 @@ func TestJoin(t *testing.T) {
 			require.ErrorIs(t, err, ErrMismatch)
 		}
 	}
+	// A part is missing, or cut short: it is not made.
+	f := open(t, s.Client, "parts", 1000, 0.01, WithShards(3))
+	part := f.Keys()[1]
+	for _, ruin := range []string{"", s.Client.Get(bg, part).Val()[:f.layout.length-1]} {
+		require.NoError(t, s.Client.Del(bg, part).Err())
+		if ruin != "" {
+			require.NoError(t, s.Client.Set(bg, part, ruin, 0).Err())
+		}
+		_, err = Join(bg, s.Client, "parts")
+		require.ErrorIs(t, err, ErrLost)
+		require.ErrorContains(t, err, strconv.Quote(part))
+		require.Equal(t, ruin, s.Client.Get(bg, part).Val())
+	}
+	open(t, s.Client, "parts", 1000, 0.01, WithShards(3))
+	_, err = Join(bg, s.Client, "parts")
+	require.NoError(t, err)
+
 	secret := WithBloom(bloom.WithKey([16]byte{1}))
 	open(t, s.Client, "secret", 100, 0.01, secret)
 	_, err = Join(bg, s.Client, "secret")
@@ -195,5 +213,12 @@ func TestMaxBytes(t *testing.T) {
 		require.NoError(t, err)
 		_, err = NewLocal(100_000, 0.01, WithShards(shards), WithBloom(bloom.WithMaxBytes(size-1)))
 		require.ErrorIs(t, err, bloom.ErrTooLarge)
+	}
+}
+
+// TestNonceEnds: a value that ends with a nonce and loses its last byte must not read as before.
+func TestNonceEnds(t *testing.T) {
+	for range 10_000 {
+		require.NotZero(t, newNonce()&0xff)
 	}
 }

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -31,13 +32,14 @@ func (l *life) knows(positions []uint64) bool {
 // nothing. Goroutines that share the filter may all call it.
 func (f *Filter) Reopen(ctx context.Context) error {
 	f.log.InfoContext(ctx, "reopening", "filter", f.name)
-	return f.join(ctx)
+	return f.join(ctx, true)
 }
 
 // join makes or joins every shard. It looks at all of them before it makes one: if
 // anything else is there, nothing is made; and a shard made anew expires when those
-// do that are still there, or never, whatever the options of whoever makes it.
-func (f *Filter) join(ctx context.Context) error {
+// do that are still there, or never, whatever the options of whoever makes it. Unless mayMake is
+// set, nothing is made, and a shard that is missing or cut short is ErrLost.
+func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	found := make([]*header, len(f.shards))
 	var like *header
 	for i, s := range f.shards {
@@ -58,6 +60,9 @@ func (f *Filter) join(ctx context.Context) error {
 		if seen.epoch == h.epoch {
 			found[i] = &h
 		}
+	}
+	if i := slices.Index(found, nil); i >= 0 && !mayMake {
+		return fmt.Errorf("%w: key %q: it is missing or cut short: Open makes it anew", ErrLost, f.shards[i].name)
 	}
 	for i, s := range f.shards {
 		h, made := found[i], false

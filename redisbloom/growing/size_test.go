@@ -39,3 +39,10 @@ func TestSizeWhileGrowing(t *testing.T) {
 		<-done
 	}
 }
+
+// TestNonceEnds: a value that ends with a nonce and loses its last byte must not read as before.
+func TestNonceEnds(t *testing.T) {
+	for range 10_000 {
+		require.NotZero(t, newNonce()[7])
+	}
+}
