@@ -22,11 +22,12 @@ type (
 )
 
 // prefetchWords is the size from which it pays to ask for lines beforehand: smaller
-// filters are in the cache of one core. Own strategies have to find their bits twice, and gain
-// from doubleWords on. BenchmarkBatch, BenchmarkOwnStrategy.
+// filters are in the cache of one core. DoubleHashing waits for several lines at once anyway,
+// and own strategies have to find their bits twice: they gain from scatteredWords on.
+// BenchmarkBatch, BenchmarkOwnStrategy.
 const (
-	prefetchWords = 1 << 20 / 8
-	doubleWords   = 4 << 20 / 8
+	prefetchWords  = 1 << 20 / 8
+	scatteredWords = 4 << 20 / 8
 )
 
 // AddMany adds keys as [BloomFilter.Add] does one after the other, and faster if
@@ -169,8 +170,9 @@ func (f *BloomFilter) batches(write bool) bool {
 
 // prefetches reports whether it pays to ask for lines beforehand.
 func (f *BloomFilter) prefetches() bool {
-	if f.kernel <= idOwnKeyPositions {
-		return len(f.bits) > doubleWords
+	switch {
+	case f.kernel <= idOwnKeyPositions, f.kernel == idDoubleHashing, f.kernel == kernelDoubleStraight:
+		return len(f.bits) > scatteredWords
 	}
 	return len(f.bits) >= prefetchWords
 }

@@ -13,7 +13,7 @@ import (
 func TestBatchesEqualOneByOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range allStrategies {
-		for _, m := range []uint64{1 << 14, prefetchWords * 64, (doubleWords + 8) * 64} {
+		for _, m := range []uint64{1 << 14, prefetchWords * 64, (scatteredWords + 8) * 64} {
 			newFilter := func() *BloomFilter {
 				f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
 				require.NoError(t, err)
