@@ -56,5 +56,7 @@
 //
 // The Add that begins a layer makes a forgotten one clean again, in a time proportional
 // to its size (some milliseconds for 10 MB). No other call waits for it, unless the next
-// layer begins before it is done.
+// layer begins before it is done. If the system says that there is no memory for a layer, that
+// Add panics with an error that wraps [bloom.ErrTooLarge]; the filter is as it was, and the
+// next Add tries again. (More often the runtime or the system ends the program then.)
 package rotating

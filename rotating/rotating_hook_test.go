@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
 )
 
 // steps is more than an add has.
@@ -179,4 +180,30 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	t.Logf("%d times", tried)
+}
+
+// TestNoMemoryForALayer: the add that finds no memory for the next layer panics, holds nobody
+// else up, and leaves a filter that goes on when there is some.
+func TestNoMemoryForALayer(t *testing.T) {
+	var c clock
+	f := must(100, 0.01, time.Hour, 2, c.option())
+	f.AddString("before")
+	scheme := f.scheme
+	begins := map[string]func(){
+		"by a turn": func() { f.AddString("key") },
+		"insisting": func() { f.insist(&adding{generation: f.time.generation()}) },
+	}
+	c.sleep(f.time.length)
+	for name, begin := range begins {
+		f.scheme = bloom.Scheme{} // which makes no filter
+		require.Panics(t, begin, name)
+		require.True(t, f.turning.TryLock(), "%s: the lock is held for ever", name)
+		f.turning.Unlock()
+		f.scheme = scheme
+		require.True(t, f.ContainsString("before"), name)
+		require.Len(t, *f.live.Load(), 1, name)
+	}
+	require.True(t, f.AddString("key"))
+	require.False(t, f.AddString("before"))
+	require.Len(t, *f.live.Load(), 2)
 }

@@ -13,16 +13,21 @@ func (f *Filter) turn(now *live, g int64) {
 	for w := f.wanted.Load(); g > w && !f.wanted.CompareAndSwap(w, g); {
 		w = f.wanted.Load()
 	}
-	f.turning.Lock()
-	if l := f.live.Load(); l == now || l.newest().generation < g {
-		f.addLayer(l, l.generation(f.wanted.Load()), false)
-	}
-	f.turning.Unlock()
+	f.addLayerUnlessDone(now, g)
 	f.stock.prepare(f.plan.layerKeys()) // the others go on; this caller has the work
 }
 
+func (f *Filter) addLayerUnlessDone(now *live, g int64) {
+	f.turning.Lock()
+	defer f.turning.Unlock() // also if there is no memory
+	if l := f.live.Load(); l == now || l.newest().generation < g {
+		f.addLayer(l, l.generation(f.wanted.Load()), false)
+	}
+}
+
 // addLayer begins a layer of generation g, with or without a ticket for the caller, and forgets
-// those that are too old by then. Turning must be locked.
+// those that are too old by then. Turning must be locked. It panics, and has changed nothing, if
+// there is no memory for the layer.
 func (f *Filter) addLayer(now *live, g int64, ticket bool) *entry {
 	keep := 0
 	for keep < len(*now) && (*now)[keep].generation < g-int64(f.plan.generations) {
@@ -32,7 +37,7 @@ func (f *Filter) addLayer(now *live, g int64, ticket bool) *entry {
 	if l == nil {
 		var err error
 		if l, err = f.newLayer(); err != nil {
-			panic(err) // never: the first one could be made
+			panic(err) // seldom: as much was to be had for the first one
 		}
 	}
 	if ticket {

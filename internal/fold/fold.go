@@ -59,7 +59,8 @@ func Bits(to, from []atomic.Uint64, factor, m uint64) {
 	}
 	for i := range to {
 		// A word of the result comes from that many words, and no others.
-		words := from[i*int(factor) : min((i+1)*int(factor), len(from))]
+		first := uint64(i) * factor
+		words := from[first:min(first+factor, uint64(len(from)))]
 		if factor < 64 {
 			to[i].Store(sample(words, factor))
 			continue
