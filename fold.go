@@ -60,7 +60,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	}
 	ones, rate := f.onesAndRate()
 	count := f.countOf(ones)
-	collisions := s.hash.collisions(count)
+	collisions := equalDigests(count, s.hash.def.bits)
 	if rate+collisions > p {
 		return nil, fmt.Errorf("%w: p = %v, want at least %v, which is the filter's rate as it is", ErrInvalid, p, rate+collisions)
 	}
@@ -117,6 +117,6 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 // near the guess. A Rate of one's own may never come to P: it is asked up to maxM keys.
 func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	return rate.Least(min(max(1, guess), maxM), func(n uint64) bool {
-		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.collisions(n) <= params.P)
+		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+equalDigests(n, s.hash.def.bits) <= params.P)
 	}) - 1
 }

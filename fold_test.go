@@ -107,7 +107,7 @@ func TestFoldedParams(t *testing.T) {
 				require.Equal(t, 0.01, p.P)
 				require.Equal(t, f.Params().K, p.K)
 				rate := func(n uint64) float64 {
-					return small.Strategy().FalsePositiveRate(p.M, p.K, n) + small.scheme.hash.collisions(n)
+					return small.Strategy().FalsePositiveRate(p.M, p.K, n) + equalDigests(n, small.scheme.hash.def.bits)
 				}
 				require.LessOrEqual(t, rate(p.N), 0.01)
 				require.Greater(t, rate(p.N+1), 0.01)

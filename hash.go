@@ -181,15 +181,6 @@ func murmurSeed(seed uint64) uint64 {
 	return seed
 }
 
-// collisions returns how likely a new key has the whole digest of one of n others,
-// in which case no strategy can tell them apart.
-func (h *hasher) collisions(n uint64) float64 {
-	if h.def.bits == 64 {
-		return float64(n) / (1 << 64)
-	}
-	return 0 // n/2^128
-}
-
 // bytesOf views a string as bytes without the copy that a conversion makes.
 // The result must not be written to, nor kept beyond the call it is made for.
 func bytesOf(s string) []byte {

@@ -114,14 +114,10 @@ func TestMapHashCollisionsAreInTheRate(t *testing.T) {
 	const n, p = 1 << 30, 1.1 * (1 << 30) / (1 << 64) // 90 % of p are collisions
 	wide, err := ParamsFor(n, p, DoubleHashing)
 	require.NoError(t, err)
-	o, err := newOptions([]Option{WithHash(MapHash)})
+	narrow, err := NewScheme(n, p, WithHash(MapHash))
 	require.NoError(t, err)
-	h, err := o.chooseHash()
-	require.NoError(t, err)
-	narrow, err := ParamsFor(n, p-h.collisions(n), DoubleHashing)
-	require.NoError(t, err)
-	require.Greater(t, narrow.M, wide.M+wide.M/20)
-	require.InEpsilon(t, p, narrowRate(narrow)+h.collisions(n), 1e-6)
+	require.Greater(t, narrow.Params().M, wide.M+wide.M/20)
+	require.InEpsilon(t, p, narrowRate(narrow.Params())+n*math.Pow(2, -64), 1e-6)
 }
 
 func narrowRate(p Params) float64 { return DoubleHashing.FalsePositiveRate(p.M, p.K, p.N) }

@@ -19,13 +19,16 @@ type options struct {
 	err      error // the first option that is wrong by itself
 }
 
-// newOptions returns what is asked for of a new filter.
-func newOptions(opts []Option) (options, error) {
-	o := options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
-	if len(opts) == 0 {
-		return o, nil // which stays on the stack
+// newOptions returns what is asked for of a new filter, and the hash that follows.
+func newOptions(opts []Option) (o options, h hasher, err error) {
+	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
+	if len(opts) > 0 { // or else it stays on the stack
+		if o, err = o.with(opts); err != nil {
+			return o, h, err
+		}
 	}
-	return o.with(opts)
+	h, err = o.chooseHash()
+	return o, h, err
 }
 
 // readOptions returns what a reader knows or wants.

@@ -67,46 +67,6 @@ func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
 }
 
-// FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
-// after n keys, exact for the strategy where the package-level
-// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// microseconds. For a strategy of one's own it is that of its Rate, or of independent
-// positions if it has none. For [Blocked] itself it is that of the best of its four with
-// this k; [BloomFilter.Strategy] says which of them a filter has.
-//
-// It is NaN for an m or k that the strategy cannot have: m = 0, k = 0, a k above 64
-// or what the strategy allows, for Blocked an m that is not a multiple of 512 or a k
-// that is not one of z, for [SplitBlock] an m that is not a multiple of 256 or a k other
-// than 8.
-func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	d := s.get()
-	if d.check(m, k) != nil {
-		return math.NaN()
-	}
-	return d.rate(m, k, n)
-}
-
-// EstimatedN returns how many keys have most likely been added to a filter of m
-// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
-// bits that are elsewhere. It is -m/k · ln(1 - x/m) except for the strategies of Blocked, whose
-// keys set fewer different bits, for SplitBlock, and for one's own with an EstimatedN. It is +Inf for x = m: a filter that is full
-// has no memory of how it became so.
-//
-// It is NaN for an m or k that the strategy cannot have, for x > m, and for [Blocked]
-// itself: [BloomFilter.Strategy] says which of its four a filter has.
-//
-// Source: Swamidass & Baldi 2007, equation 6.
-func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
-	d := s.get()
-	switch {
-	case d.check(m, k) != nil || x > m:
-		return math.NaN()
-	case d.EstimatedN != nil:
-		return d.EstimatedN(m, k, x)
-	}
-	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
-}
-
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
 // smallest m at which some k keeps the strategy's true rate at or below p, and the
 // smallest such k. (No other k does with fewer bits, up to the rounding of m; with
@@ -129,12 +89,38 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 // that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
 // m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
-	params, _, err := paramsFor(n, p, s)
+	params, _, err := paramsFor(n, p, s, &murmur3Hash)
 	return params, err
 }
 
-// paramsFor is ParamsFor, and says which of Blocked's strategies it has chosen.
-func paramsFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
+// paramsFor is ParamsFor with any hash, and says which of Blocked's strategies it has chosen.
+func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Strategy, error) {
+	// Keys with equal digests are part of the rate. Without that part, p must still be possible.
+	equal, rest := equalDigests(n, h.bits), p
+	if p > 0 && p < 1 { // sizeFor refuses any other
+		if rest -= equal; rest <= 0 {
+			return Params{}, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.name, n, equal)
+		}
+	}
+	params, s, err := sizeFor(n, rest, s)
+	if err != nil && rest != p {
+		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, equal, h.name)
+	}
+	params.P = p
+	return params, s, err
+}
+
+// equalDigests returns how likely a new key has the whole digest of one of n others, in which
+// case no strategy can tell them apart.
+func equalDigests(n uint64, bits int) float64 {
+	if bits == 64 {
+		return float64(n) / (1 << 64)
+	}
+	return 0 // n/2^128
+}
+
+// sizeFor returns the parameters of the strategy for n keys at rate p.
+func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	params := Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
 		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)

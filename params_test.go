@@ -126,7 +126,7 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 				}
 				sized++
 				params := scheme.Params()
-				collisions := scheme.scheme.hash.collisions(n)
+				collisions := equalDigests(n, scheme.scheme.hash.def.bits)
 				if rate := scheme.Strategy().FalsePositiveRate(params.M, params.K, n) + collisions; rate > p*(1+1e-12) {
 					t.Fatalf("%s n=%d: predicted rate %v is above p = %v, %+v", scheme.Strategy(), n, rate, p, params)
 				}
@@ -232,6 +232,10 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1.0, DoubleHashing.FalsePositiveRate(1, 3, 1001))
+	for _, refused := range []Strategy{{}, NewStrategy("of no function", Definition{})} {
+		require.True(t, math.IsNaN(refused.FalsePositiveRate(512, 8, 10)), "%+v", refused)
+		require.True(t, math.IsNaN(refused.EstimatedN(512, 8, 10)), "%+v", refused)
+	}
 	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(100, 8, 10)))
 	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(512, 6, 10)))
 }
@@ -239,7 +243,7 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 // TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
 // independent positions.
 func TestRateOfBlockedItself(t *testing.T) {
-	params, resolved, err := paramsFor(1000, 1e-3, Blocked)
+	params, resolved, err := sizeFor(1000, 1e-3, Blocked)
 	require.NoError(t, err)
 	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
 	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))

@@ -2,10 +2,11 @@ package bloom
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/divide"
-	"github.com/seed3447c163/bloom/internal/splitvec"
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, all that
@@ -15,33 +16,10 @@ import (
 // A Scheme is a small value that never changes.
 type Scheme struct{ scheme *scheme }
 
-// A scheme is what filters of one kind share. It never changes.
-type scheme struct {
-	params   Params
-	strategy Strategy
-	hash     hasher
-	divisor  divide.Divisor // by m, for strategies that take remainders
-	own      ownFunctions
-}
-
-// orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
-func (s *scheme) orNone() *scheme {
-	if s == nil {
-		return &noScheme
-	}
-	return s
-}
-
-var noScheme = scheme{hash: hasher{def: &murmur3Hash}}
-
 // NewScheme returns the scheme of the filter that [New] makes of the same
 // arguments. The errors are New's, except that no memory is asked for.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
-	o, err := newOptions(opts)
-	if err != nil {
-		return Scheme{}, err
-	}
-	h, err := o.chooseHash()
+	o, h, err := newOptions(opts)
 	if err != nil {
 		return Scheme{}, err
 	}
@@ -59,11 +37,7 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 // of the same arguments. The errors are NewWithParams', except that no memory is
 // asked for.
 func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
-	o, err := newOptions(opts)
-	if err != nil {
-		return Scheme{}, err
-	}
-	h, err := o.chooseHash()
+	o, h, err := newOptions(opts)
 	if err != nil {
 		return Scheme{}, err
 	}
@@ -77,6 +51,15 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	return Scheme{s}, nil
 }
 
+// A scheme is what filters of one kind share. It never changes.
+type scheme struct {
+	params   Params
+	strategy Strategy
+	hash     hasher
+	divisor  divide.Divisor // by m, for SeededHashing
+	own      ownFunctions
+}
+
 // schemeFor returns the scheme of a filter for n keys at rate p.
 func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error) {
 	request := schemeRequest{n, p, strategy.def, h}
@@ -86,28 +69,57 @@ func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error
 	if err := h.fits(strategy); err != nil {
 		return nil, err // before a search
 	}
-	// Keys with equal digests are part of the rate. Without that part, p must
-	// still be possible.
-	collisions, rest := h.collisions(n), p
-	if p > 0 && p < 1 { // paramsFor refuses any other
-		if rest -= collisions; rest <= 0 {
-			return nil, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.def.name, n, collisions)
-		}
-	}
-	params, strategy, err := paramsFor(n, rest, strategy)
+	params, strategy, err := paramsFor(n, p, strategy, h.def)
 	if err != nil {
-		if rest != p {
-			err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, collisions, h.def.name)
-		}
 		return nil, err
 	}
-	params.P = p
 	made := &sizedScheme{request: request}
 	if err := made.scheme.set(params, strategy, h); err != nil {
 		return nil, err
 	}
 	made.keep()
 	return &made.scheme, nil
+}
+
+// Programs with many filters make them alike, one for each block of a file or for each user.
+// So the schemes that New has made lately are kept, and shared: no sizing, and less memory
+// for each filter. There are at most as many as recentSchemes has places, some ten
+// kilobytes; none with a secret key, which should not live longer than its filters.
+var recentSchemes [64]atomic.Pointer[sizedScheme]
+
+// A sizedScheme is a scheme and what was asked for: one allocation.
+type sizedScheme struct {
+	scheme  scheme
+	request schemeRequest
+}
+
+// A schemeRequest is what was asked for.
+type schemeRequest struct {
+	n        uint64
+	p        float64
+	strategy *definition
+	hash     hasher
+}
+
+// place returns where the request's scheme is kept, in the company of many others.
+func (r schemeRequest) place() *atomic.Pointer[sizedScheme] {
+	x := (r.n*probe.Mul ^ math.Float64bits(r.p) ^ uint64(r.strategy.id)) * probe.Mul
+	return &recentSchemes[x>>58]
+}
+
+// recent returns the scheme for the request if it is still there.
+func (r schemeRequest) recent() *scheme {
+	if kept := r.place().Load(); kept != nil && kept.request == r {
+		return &kept.scheme
+	}
+	return nil
+}
+
+// keep makes the scheme one of the recent ones.
+func (s *sizedScheme) keep() {
+	if s.request.hash.def != &sipHash {
+		s.request.place().Store(s)
+	}
 }
 
 // set makes it the scheme of these parts, if they fit each other. Every scheme comes through
@@ -127,19 +139,29 @@ func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
 			return err
 		}
 	}
-	*s = scheme{params: params, strategy: strategy, hash: h, divisor: divide.New(params.M)}
+	*s = scheme{params: params, strategy: strategy, hash: h}
 	return s.prepare()
 }
 
 // blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
 func blockedOf(p Params, h hasher) (Strategy, error) {
-	made, s, err := paramsFor(p.N, p.P-h.collisions(p.N), Strategy{&blocked})
+	made, s, err := paramsFor(p.N, p.P, Strategy{&blocked}, h.def)
 	if err != nil || made.M != p.M || made.K != p.K {
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
 			ErrInvalid, p.M, p.K, blocked.name, p.N, p.P)
 	}
 	return s, nil
 }
+
+// orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
+func (s *scheme) orNone() *scheme {
+	if s == nil {
+		return &noScheme
+	}
+	return s
+}
+
+var noScheme = scheme{hash: hasher{def: &murmur3Hash}}
 
 // Params returns m and k, and n and p as far as they are known.
 func (s Scheme) Params() Params { return s.scheme.orNone().params }
@@ -209,68 +231,3 @@ func (s Scheme) Keyed() bool { return s.scheme.orNone().hash.def == &sipHash }
 // or hash without a name. Filters that are not portable cannot be written. For the zero
 // Scheme it wraps [ErrInvalid].
 func (s Scheme) Portable() error { return s.scheme.orNone().portable() }
-
-// Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge]
-// if the machine has too little memory.
-func (s Scheme) Filter() (*BloomFilter, error) {
-	if s.scheme == nil {
-		return nil, errNoScheme
-	}
-	b, err := newBitArray(s.scheme.params.M)
-	if err != nil {
-		return nil, err
-	}
-	return s.scheme.filter(b), nil
-}
-
-// FilterOver returns a filter with this scheme whose bits are the given words: bit
-// i is bit i%64 of words[i/64]. Nothing is copied. The words must stay valid for
-// as long as the filter is used; each of its operations reads and writes them
-// atomically. For speed with Blocked, the first one should begin a cache line.
-//
-// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words or a bit
-// at or beyond m is set.
-func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
-	if s.scheme == nil {
-		return nil, errNoScheme
-	}
-	m := s.scheme.params.M
-	if want := wordsFor(m); uint64(len(words)) != want {
-		return nil, fmt.Errorf("%w: %d words, want %d for m = %d bits", ErrInvalid, len(words), want, m)
-	}
-	if err := bitArray(words).checkTail(m, ErrInvalid); err != nil {
-		return nil, err
-	}
-	return s.scheme.filter(words), nil
-}
-
-var errNoScheme = fmt.Errorf("%w: the zero Scheme, want one of NewScheme", ErrInvalid)
-
-// filter returns the filter with these bits.
-func (s *scheme) filter(bits bitArray) *BloomFilter {
-	units, kernel := s.params.M, s.strategy.id()
-	switch {
-	case kernel.groups() > 0:
-		units /= blockBits
-	case kernel == idSplitBlock:
-		units /= splitBits
-		if splitvec.For(bits) {
-			kernel = kernelSplitVectors
-		}
-	case kernel == idDoubleHashing:
-		kernel = kernelOfDouble(s.params.M, s.params.K)
-	}
-	return &BloomFilter{
-		bits:  bits,
-		units: units, seed: s.hash.k0, k: uint8(s.params.K), kernel: kernel, hash: s.hash.def.id,
-		scheme: s,
-	}
-}
-
-// Scheme returns the filter without its bits.
-func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
-
-// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word
-// i/64. It is for writing them to a format of one's own. Words may be read at any
-// time; who changes them takes over the filter's promises.
-func (f *BloomFilter) Words() []atomic.Uint64 { return f.bits }

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -100,6 +101,53 @@ func (d *definition) needsKey() bool {
 
 // own reports whether NewStrategy has made it.
 func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnKeyPositions }
+
+// FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
+// after n keys, exact for the strategy where the package-level
+// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
+// microseconds. For a strategy of one's own it is that of its Rate, or of independent
+// positions if it has none. For [Blocked] itself it is that of the best of its four with
+// this k; [BloomFilter.Strategy] says which of them a filter has.
+//
+// It is NaN for a strategy that New refuses, such as the zero Strategy, and for an m or k that
+// the strategy cannot have: m = 0, k = 0, a k above 64
+// or what the strategy allows, for Blocked an m that is not a multiple of 512 or a k
+// that is not one of z, for [SplitBlock] an m that is not a multiple of 256 or a k other
+// than 8.
+func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
+	if s.check(m, k) != nil {
+		return math.NaN()
+	}
+	return s.def.rate(m, k, n)
+}
+
+// EstimatedN returns how many keys have most likely been added to a filter of m
+// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
+// bits that are elsewhere. It is -m/k · ln(1 - x/m) except for the strategies of Blocked, whose
+// keys set fewer different bits, for SplitBlock, and for one's own with an EstimatedN. It is +Inf for x = m: a filter that is full
+// has no memory of how it became so.
+//
+// It is NaN where FalsePositiveRate is, for x > m, and for [Blocked] itself:
+// [BloomFilter.Strategy] says which of its four a filter has.
+//
+// Source: Swamidass & Baldi 2007, equation 6.
+func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
+	switch {
+	case s.check(m, k) != nil || x > m:
+		return math.NaN()
+	case s.def.EstimatedN != nil:
+		return s.def.EstimatedN(m, k, x)
+	}
+	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
+}
+
+// check returns an error for a strategy that New refuses, and for an m or k that it cannot have.
+func (s Strategy) check(m uint64, k int) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	return s.def.check(m, k)
+}
 
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{

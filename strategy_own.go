@@ -1,12 +1,62 @@
 package bloom
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom/internal/divide"
+)
 
 // ownFunctions are those that an own strategy has prepared for a scheme, at most one.
 type ownFunctions struct {
 	positions    func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64)
 	masks        func(dst []Mask, h1, h2 uint64)
 	keyPositions func(dst []uint64, key []byte)
+}
+
+// prepare lets the strategy prepare for the scheme's m, k and seed.
+func (s *scheme) prepare() (err error) {
+	d, m, k := s.strategy.get(), s.params.M, s.params.K
+	if d.id == idSeededHashing {
+		s.divisor = divide.New(m)
+	}
+	if !d.own() {
+		return nil
+	}
+	own := &s.own
+	switch {
+	case d.Index != nil:
+		own.positions = positionsByIndex(d.Index, m, k)
+	case d.Positions != nil:
+		own.positions, err = d.Positions(m, k)
+	case d.Masks != nil:
+		own.masks, err = d.Masks(m, k)
+	default:
+		own.keyPositions, err = d.KeyPositions(m, k, s.hash.k0)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: m = %d and k = %d with strategy %q: %w", ErrInvalid, m, k, d.name, err)
+	case own.positions == nil && own.masks == nil && own.keyPositions == nil:
+		return fmt.Errorf("%w: strategy %q prepared no function for m = %d and k = %d", ErrInvalid, d.name, m, k)
+	}
+	return nil
+}
+
+// positionsByIndex is Positions by the function of one position.
+func positionsByIndex(index func(h1, h2 uint64, i int, m uint64) uint64, m uint64, k int) func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+	return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+		p0 = index(h1, h2, i, m)
+		if i+1 < k {
+			p1 = index(h1, h2, i+1, m)
+		}
+		if i+2 < k {
+			p2 = index(h1, h2, i+2, m)
+		}
+		if i+3 < k {
+			p3 = index(h1, h2, i+3, m)
+		}
+		return p0, p1, p2, p3
+	}
 }
 
 // How the kernels are written

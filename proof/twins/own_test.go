@@ -12,7 +12,12 @@ var ownTwins = []twin{
 `, `	number := uintptr(p)
 	_, _ = newBitArray(64)
 `)},
-	{name: "equal 64-bit digests are not part of the rate", tests: []string{"TestOwnHashRefused"}, edits: one("hash.go", `if h.def.bits == 64 {`, `if h.def.bits == 64 && h.def.sum64 == nil {`)},
+	{name: "equal 64-bit digests are not part of the rate", tests: []string{"TestOwnHashRefused"}, edits: one("params.go", `equalDigests(n, h.bits), p
+`, `equalDigests(n, h.bits), p
+	if h.sum64 != nil {
+		equal = 0
+	}
+`)},
 	{name: "Digest64 leaves the value as it is", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x, widen(x)`, `	return v, widen(x)`)},
 	{name: "a rotation for the second half", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x ^ x>>32`, `	return x<<32 | x>>32`)},
 	{name: "a nil option", tests: []string{"TestHashOptionsThatExcludeEachOther"}, edits: one("options.go", `		if opt == nil {

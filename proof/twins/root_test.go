@@ -220,7 +220,7 @@ var rootTwins = []twin{
 	{name: "k is rounded down", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	if k < maxK && words > 1 &&`, `	if false &&`)},
 	{name: "a smaller k is not tried", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	for smaller > 1 && `, `	for false && `)},
 	{name: "one word too many", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `	return words * 64, smaller`, `	return words*64 + 64, smaller`)},
-	{name: "collisions of digests are forgotten", tests: []string{"TestMapHashCollisionsAreInTheRate"}, edits: one("hash.go", `		return float64(n) / (1 << 64)`, `		return float64(n) / (1 << 64) * 1e-9`)},
+	{name: "collisions of digests are forgotten", tests: []string{"TestMapHashCollisionsAreInTheRate"}, edits: one("params.go", `		return float64(n) / (1 << 64)`, `		return float64(n) / (1 << 64) * 1e-9`)},
 	{name: "a full filter is counted", tests: []string{"TestEstimatesOfEmptyAndFull"}, edits: one("estimates.go", `		return math.MaxUint64
 	}
 	return uint64(math.Round(n))`, `		return 0
