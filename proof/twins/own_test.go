@@ -46,7 +46,7 @@ var ownTwins = []twin{
 	return won`})},
 	{name: "own masks that share bits lose their winner", tests: []string{"TestMasksThatShareAWord"}, edits: one("strategy_own.go", `			mask.Bits &^= last.Bits`, `			mask.Bits |= last.Bits`)},
 	{name: "an own k that is not checked", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_definition.go", `	case d.K != 0 && k != d.K:`, `	case d.K != 0 && k > d.K+1:`)},
-	{name: "what an own strategy refuses is made", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_definition.go", `	case err != nil:
+	{name: "what an own strategy refuses is made", tests: []string{"TestOwnStrategyRules"}, edits: one("strategy_own.go", `	case err != nil:
 		return fmt`, `	case err != nil && own.masks != nil:
 		return fmt`)},
 	{name: "an own rate is not asked for", tests: []string{"TestOwnSizing"}, edits: one("params.go", `d.Size != nil || d.Rate != nil ||`, `d.Size != nil ||`)},
