@@ -1,11 +1,12 @@
 package main
 
 import (
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/seed3447c163/bloom/compare/internal/filters"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
 // sharedKeys is the chunk of one of several goroutines: so few that most chunks are over
@@ -29,25 +30,25 @@ func newCrew(workers int, hashed bool) crew {
 //
 // Several workers begin a step together, and its time lasts until the last has finished, so
 // that they always compete with each other and never with one that is making keys.
-func (c crew) run(total uint64, number numbering, op func(*slab) int) (steps []float64, sum int) {
+func (c crew) run(total uint64, number numbering, op func(filters.Keys) int) (steps []float64, sum int) {
 	chunk := chunkKeys
 	if len(c) > 1 {
 		chunk = sharedKeys
 	}
 	count := (total-1)/uint64(len(c)*chunk) + 1
 	sums, starts, ends := make([]int, len(c)), make([]time.Time, len(c)), make([]time.Time, len(c))
-	gate := barrier{size: int32(len(c))}
+	gate := lockstep.Line{Runners: uint64(len(c))}
 	work := func(w int) {
 		for i := range count {
 			from, to := part(total, i, count)
 			mine, next := part(to-from, uint64(w), uint64(len(c)))
 			c[w].fill(number, from+mine, int(next-mine))
 
-			gate.wait()
+			gate.Wait(2*i + 1)
 			starts[w] = time.Now()
-			sums[w] += op(c[w])
+			sums[w] += op(c[w].Keys)
 			ends[w] = time.Now()
-			gate.wait()
+			gate.Wait(2*i + 2)
 			if w == 0 { // nobody passes the next gate before this is done
 				took := slices.MaxFunc(ends, time.Time.Compare).Sub(slices.MinFunc(starts, time.Time.Compare))
 				steps = append(steps, float64(took.Nanoseconds())/float64(to-from))
@@ -69,24 +70,6 @@ func (c crew) run(total uint64, number numbering, op func(*slab) int) (steps []f
 // part returns where the i-th of count nearly equal parts of total begins and ends.
 func part(total, i, count uint64) (from, to uint64) {
 	return total * i / count, total * (i + 1) / count
-}
-
-// A barrier holds workers until all have arrived. It spins: waking a goroutine takes as
-// long as some chunks do.
-type barrier struct{ size, arrived, turn int32 }
-
-func (b *barrier) wait() {
-	turn := atomic.LoadInt32(&b.turn)
-	if atomic.AddInt32(&b.arrived, 1) == b.size {
-		atomic.StoreInt32(&b.arrived, 0)
-		atomic.AddInt32(&b.turn, 1)
-		return
-	}
-	for spins := 0; atomic.LoadInt32(&b.turn) == turn; spins++ {
-		if spins > 10_000 { // someone else has the processor: let them finish
-			runtime.Gosched()
-		}
-	}
 }
 
 // freeCores is how much more work than one goroutine as many as there are workers do in the

@@ -15,12 +15,10 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/seed3447c163/bloom/compare/internal/environment"
-	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"github.com/seed3447c163/bloom/compare/internal/filters"
+	"github.com/seed3447c163/bloom/compare/internal/program"
 )
 
 var nan = math.NaN()
@@ -37,9 +35,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	peers := slices.DeleteFunc(slices.Concat(filters.Floors(), filters.Ours(), filters.Others()), func(p *filters.Peer) bool {
-		return !o.peers.MatchString(p.Name)
-	})
+	peers := slices.Concat(filters.Floors(), filters.Ours(), filters.Others())
 	jvm, left := (*guava)(nil), ""
 	if o.peers.MatchString("Guava (JVM)") {
 		if jvm, err = startGuava(); err != nil {
@@ -49,49 +45,47 @@ func run(args []string) error {
 			peers = append(peers, jvm.peer)
 		}
 	}
+	peers = slices.DeleteFunc(peers, func(p *filters.Peer) bool { return !o.peers.MatchString(p.Name) })
 	if len(peers) == 0 {
 		return fmt.Errorf("no filter's name matches %q", o.peers)
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	bar, free := new(figures.Progress), []float64{}
+	bar, free := new(program.Progress), []float64{}
 	var text strings.Builder
 	path := filepath.Join(o.out, "results.md")
-	command := strings.Join(append([]string{"go run ./compare"}, args...), " ")
 	save := func() error { // after each table: a run may take hours, and someone may end it
-		head := fmt.Sprintf("# Bloom filters compared\n\n%s.%s\n", environment.Taken(command), left)
+		head := fmt.Sprintf("# Bloom filters compared\n\n%s.%s\n", program.Taken("go run ./compare", args), left)
 		if len(free) > 0 {
 			head += fmt.Sprintf("\n%d goroutines that only calculate did %.2f times the work of one (median over the rounds): where that is far from %[1]d, the machine had much else to do.\n",
 				runtime.GOMAXPROCS(0), median(free))
 		}
 		return os.WriteFile(path, []byte(head+legend+text.String()), 0o644)
 	}
-	if o.tables["keys"] {
-		for _, p := range o.rates {
-			for _, n := range o.sizes {
-				t := &table{n: n, p: p}
-				if err := t.measure(o, peers, jvm, bar, &free); err != nil {
-					return err
-				}
-				t.sort()
-				t.write(&text)
-				err := t.draw(filepath.Join(o.out, fmt.Sprintf("ns-n%d-p%g.svg", n, p)))
-				if err := errors.Join(err, save()); err != nil {
-					return err
-				}
+	for _, p := range o.rates {
+		for _, n := range o.sizes {
+			t := &table{n: n, p: p}
+			if err := t.measure(o, peers, jvm, bar, &free); err != nil {
+				return err
+			}
+			t.sort()
+			t.write(&text)
+			err := t.draw(filepath.Join(o.out, fmt.Sprintf("ns-n%d-p%g.svg", n, p)))
+			if err := errors.Join(err, save()); err != nil {
+				return err
 			}
 		}
 	}
-	if o.tables["small"] {
+	if slices.Contains(o.tables, "small") {
 		if err := small(&text, peers, o.scaled(20_000), o.scaled(9), bar); err != nil {
 			return err
 		}
 	}
-	if o.tables["whole"] {
+	if slices.Contains(o.tables, "whole") {
 		wholeTable(&text, uint64(o.scaled(10_000_000)), o.scaled(15), bar)
 	}
-	writePeers(&text, peers, environment.Versions())
+	writePeers(&text, peers, program.Versions())
 	bar.Finish()
 	fmt.Println(path)
 	return save()
@@ -106,7 +100,7 @@ bold where p is not kept. A static filter's add is what it costs to build, a key
 
 // measure visits all peers in rounds, in an order that changes, so that whatever slows the
 // machine for a while slows them all.
-func (t *table) measure(o options, peers []*filters.Peer, jvm *guava, bar *figures.Progress, free *[]float64) error {
+func (t *table) measure(o options, peers []*filters.Peer, jvm *guava, bar *program.Progress, free *[]float64) error {
 	t.rows = make([]*series, len(peers))
 	for i, p := range peers {
 		t.rows[i] = &series{peer: p}
@@ -137,7 +131,7 @@ type options struct {
 	rates  []float64
 	rounds int // 0: as many as the size allows
 	peers  *regexp.Regexp
-	tables map[string]bool
+	tables []string
 	out    string
 	quick  bool
 }
@@ -150,44 +144,33 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	tables := flags.String("tables", "keys,small,whole", "what to measure: operations on keys, many small filters, whole filters")
 	peers := flags.String("peers", "", "measure only the filters whose names match this regular expression")
 	flags.IntVar(&o.rounds, "rounds", 0, "rounds over all filters (default 15, and 3 from ten million keys on)")
-	flags.StringVar(&o.out, "out", defaultOut(), "folder for results.md and the plots")
+	flags.StringVar(&o.out, "out", filepath.Join("compare", "results"), "folder for results.md and the plots")
 	flags.BoolVar(&o.quick, "quick", false, "only see that everything works: n = 10000, less than a minute")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if o.peers, err = regexp.Compile(*peers); err != nil {
-		return o, err
+	if o.quick {
+		*n = "10000"
 	}
+	o.tables = strings.Split(*tables, ",")
+	for _, word := range o.tables {
+		if !slices.Contains([]string{"keys", "small", "whole"}, word) {
+			return o, fmt.Errorf("-tables: %q is none of keys, small, whole", word)
+		}
+	}
+	var errs [3]error
+	o.peers, errs[0] = regexp.Compile(*peers)
+	o.sizes, errs[1] = program.Sizes(*n)
+	o.rates, errs[2] = program.Rates(*p, 1e-6, 0.5) // below, no run is long enough to measure it
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	case o.rounds < 0:
 		return o, fmt.Errorf("-rounds %d is negative", o.rounds)
-	case o.quick:
-		*n = "10000"
+	case !slices.Contains(o.tables, "keys"):
+		o.rates = nil
 	}
-	for _, word := range strings.Split(*n, ",") {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil || !(x >= 1 && x <= 1e10) || x != float64(uint64(x)) {
-			return o, fmt.Errorf("-n: %q is not a number of keys from 1 to 1e10", word)
-		}
-		o.sizes = append(o.sizes, uint64(x))
-	}
-	for _, word := range strings.Split(*p, ",") {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil || !(x >= 1e-6 && x <= 0.5) { // below, no run is long enough to measure it
-			return o, fmt.Errorf("-p: %q is not a rate from 1e-6 to 0.5", word)
-		}
-		o.rates = append(o.rates, x)
-	}
-	o.tables = map[string]bool{}
-	for _, word := range strings.Split(*tables, ",") {
-		if !slices.Contains([]string{"keys", "small", "whole"}, word) {
-			return o, fmt.Errorf("-tables: %q is none of keys, small, whole", word)
-		}
-		o.tables[word] = true
-	}
-	return o, nil
+	return o, errors.Join(errs[:]...)
 }
 
 // roundsFor is how many rounds a size gets. A large one takes minutes a round and averages
@@ -218,13 +201,4 @@ func (o options) scaled(x int) int {
 		return max(x/10, 1)
 	}
 	return x
-}
-
-// defaultOut is the folder results beside this program, whether it is run from there or
-// from the root of the repository.
-func defaultOut() string {
-	if _, err := os.Stat(filepath.Join("compare", "go.mod")); err == nil {
-		return filepath.Join("compare", "results")
-	}
-	return "results"
 }

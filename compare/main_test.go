@@ -62,7 +62,7 @@ func TestCrew(t *testing.T) {
 			steps, sum := newCrew(workers, false).run(total, func(i uint64) uint64 {
 				made[i].Add(1)
 				return i
-			}, func(s *slab) int { return len(s.Bytes) })
+			}, func(keys filters.Keys) int { return len(keys.Bytes) })
 			for i := range made {
 				if made[i].Load() != 1 {
 					t.Fatalf("%d workers, %d keys: key %d made %d times", workers, total, i, made[i].Load())
@@ -169,8 +169,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	o, err := parse([]string{"-n", "1e4,5", "-p", "0.5", "-rounds", "2", "-tables", "small"}, new(bytes.Buffer))
-	if err != nil || fmt.Sprint(o.sizes, o.rates, o.roundsFor(5), o.tables) != "[10000 5] [0.5] 2 map[small:true]" {
+	o, err := parse([]string{"-n", "1e4,5", "-p", "0.5", "-rounds", "2", "-tables", "keys,small"}, new(bytes.Buffer))
+	if err != nil || fmt.Sprint(o.sizes, o.rates, o.roundsFor(5), o.tables) != "[10000 5] [0.5] 2 [keys small]" {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, bad := range []string{"-n=0", "-n=1.5", "-n=x", "-n=NaN", "-p=0", "-p=1", "-p=NaN", "-rounds=-1", "-peers=(", "-tables=x", "word"} {

@@ -62,19 +62,27 @@ func visit(p *filters.Peer, j job) (o outcome, err error) {
 		}
 		o.bits = f.Bits()
 		for all, c := range crews {
-			a := asking{f: f, n: j.n, base: base, salt: uint64(all) << (fillShift - 1), crew: c, watch: &watches[all]}
-			a.probes, a.misses = max(j.probes/uint64(j.fills), 1), max(j.misses/uint64(j.fills), 1)
+			salt, probes, misses := uint64(all)<<(fillShift-1), max(j.probes/uint64(j.fills), 1), max(j.misses/uint64(j.fills), 1)
+			ask := func(op int, total uint64, number numbering) uint64 {
+				work := f.Contains
+				if op == opAgain {
+					work = f.Add
+				}
+				steps, sum := c.run(total, number, work)
+				watches[all][op] = append(watches[all][op], steps...)
+				return uint64(sum)
+			}
 			if !p.Static && (all == 0 || p.Safe == filters.Full) {
-				a.run(opAgain, a.probes, among(a.base, a.n, a.salt))
+				ask(opAgain, probes, among(base, j.n, salt))
 			}
-			found := a.run(opHit, a.probes, among(a.base, a.n, a.salt|1<<(fillShift-2)))
-			if found != a.probes && !p.Floor {
-				return o, fmt.Errorf("%s: %d of %d keys that were added are not there", p.Name, a.probes-found, a.probes)
+			found := ask(opHit, probes, among(base, j.n, salt|1<<(fillShift-2)))
+			if found != probes && !p.Floor {
+				return o, fmt.Errorf("%s: %d of %d keys that were added are not there", p.Name, probes-found, probes)
 			}
-			yes := a.run(opMiss, a.misses, fresh(a.base|absentBit|a.salt))
-			a.run(opMixed, a.probes, mixed(a.base, a.n, a.salt|3<<(fillShift-3)))
+			yes := ask(opMiss, misses, fresh(base|absentBit|salt))
+			ask(opMixed, probes, mixed(base, j.n, salt|3<<(fillShift-3)))
 			if !p.Floor {
-				o.yes, o.misses = o.yes+yes, o.misses+a.misses
+				o.yes, o.misses = o.yes+yes, o.misses+misses
 			}
 		}
 	}
@@ -87,7 +95,7 @@ func visit(p *filters.Peer, j job) (o outcome, err error) {
 // fill adds n keys. A static filter is built when it has them all, and that belongs to
 // their cost.
 func fill(c crew, f filters.Filter, n, base uint64) []float64 {
-	steps, _ := c.run(n, fresh(base), func(s *slab) int { return f.Add(s.Keys) })
+	steps, _ := c.run(n, fresh(base), f.Add)
 	if b, ok := f.(filters.Builder); ok {
 		start := time.Now()
 		b.Build()
@@ -97,25 +105,6 @@ func fill(c crew, f filters.Filter, n, base uint64) []float64 {
 		}
 	}
 	return steps
-}
-
-// asking is what is done with a full filter.
-type asking struct {
-	f              filters.Filter
-	n, base, salt  uint64
-	probes, misses uint64
-	crew           crew
-	watch          *[opCount][]float64
-}
-
-func (a asking) run(op int, total uint64, number numbering) uint64 {
-	work := func(s *slab) int { return a.f.Contains(s.Keys) }
-	if op == opAgain {
-		work = func(s *slab) int { return a.f.Add(s.Keys) }
-	}
-	steps, sum := a.crew.run(total, number, work)
-	a.watch[op] = append(a.watch[op], steps...)
-	return uint64(sum)
 }
 
 // midmean returns the mean of the middle half of the samples, NaN for none. Like the median

@@ -1,17 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"math"
+	"os"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"github.com/seed3447c163/bloom/compare/internal/filters"
+	"github.com/seed3447c163/bloom/compare/internal/program"
+)
+
+// ink is the colour of text, faint of the lines that help to read off a value.
+var (
+	ink   = color.RGBA{0x22, 0x22, 0x22, 0xff}
+	faint = color.RGBA{0xe4, 0xe4, 0xe4, 0xff}
 )
 
 // Ours is blue, the floor green and everyone else grey; the operations are shades.
@@ -31,31 +41,39 @@ const barWidth = vg.Length(6)
 
 // draw draws ns per operation on one goroutine, a group of three bars to a row.
 func (t *table) draw(path string) error {
-	p := figures.New(fmt.Sprintf("ns per operation: n = %s, p = %s, one goroutine", figures.Grouped(t.n), figures.Percent(t.p)))
-	p.X.Label.Text = "ns per operation"
-	p.Add(figures.Verticals())
+	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+	plotter.DefaultFont = plot.DefaultFont
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("ns per operation: n = %s, p = %s, one goroutine", program.Grouped(t.n), program.Percent(t.p))
+	p.Title.TextStyle.Font.Size, p.Title.Padding = 13, 8
+	p.X.Label.Text, p.X.Label.TextStyle.Font.Size, p.X.Label.Padding = "ns per operation", 9, 6
+	p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size, p.Legend.TextStyle.Font.Size = 9, 9, 9
+	p.X.Color, p.X.Tick.Color, p.Y.Color, p.Y.Tick.Color = ink, ink, ink, ink
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, 2, 14 // where the short bars are
+	grid := plotter.NewGrid()
+	grid.Horizontal.Width, grid.Vertical.Width, grid.Vertical.Color = 0, 0.7, faint
+	p.Add(grid)
 	last, largest := len(t.rows)-1, 0.0
 	for _, c := range colours {
 		for i, op := range shownOps {
-			mine, at, texts := make(plotter.Values, len(t.rows)), plotter.XYs{}, []string{}
+			mine, labels := make(plotter.Values, len(t.rows)), plotter.XYLabels{}
 			for j, s := range t.rows {
 				if m := median(s.one[op]); c.member(s.peer) && !math.IsNaN(m) {
 					mine[last-j], largest = m, max(largest, m)
-					at, texts = append(at, plotter.XY{X: m, Y: float64(last - j)}), append(texts, fmt.Sprintf("%.3g", m))
+					labels.XYs = append(labels.XYs, plotter.XY{X: m, Y: float64(last - j)})
+					labels.Labels = append(labels.Labels, fmt.Sprintf("%.3g", m))
 				}
 			}
-			if len(at) == 0 {
+			if len(labels.XYs) == 0 {
 				continue
 			}
-			bars, err := plotter.NewBarChart(mine, barWidth)
-			if err != nil {
-				return err
-			}
+			bars, values := must(plotter.NewBarChart(mine, barWidth)), must(plotter.NewLabels(labels))
 			bars.Horizontal, bars.Offset, bars.Color = true, barWidth*vg.Length(1-i), c.shades[i]
 			bars.LineStyle.Width = 0
-			values, err := figures.Labels(at, texts, 6.5, vg.Point{X: 3, Y: bars.Offset}, figures.Ink)
-			if err != nil {
-				return err
+			values.Offset = vg.Point{X: 3, Y: bars.Offset}
+			for i := range values.TextStyle {
+				style := &values.TextStyle[i]
+				style.Font.Size, style.Color, style.YAlign = 6.5, ink, draw.YCenter
 			}
 			p.Add(bars, values)
 			p.Legend.Add(c.name+", "+opNames[op], bars)
@@ -84,14 +102,28 @@ func (t *table) draw(path string) error {
 		if len(at) == 0 {
 			continue
 		}
-		marks, err := plotter.NewScatter(at)
-		if err != nil {
-			return err
-		}
-		marks.GlyphStyle = draw.GlyphStyle{Color: figures.Ink, Radius: 3, Shape: mark.shape}
+		marks := must(plotter.NewScatter(at))
+		marks.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: 3, Shape: mark.shape}
 		p.Add(marks)
 		p.Legend.Add(mark.text, marks)
 	}
-	p.Legend.Top = true // where the short bars are
-	return figures.SaveSVG(760, (3*barWidth+8)*vg.Length(len(t.rows))+80, path, p)
+	return saveSVG(p, 760, (3*barWidth+8)*vg.Length(len(t.rows))+80, path)
+}
+
+// saveSVG writes a plot with a margin. The file names the font that its texts were measured
+// in, which a reader may not have, and so two more of the same widths.
+func saveSVG(p *plot.Plot, width, height vg.Length, path string) error {
+	const margin = 10
+	canvas := vgsvg.New(width, height)
+	whole := draw.New(canvas)
+	whole.SetColor(color.White) // of the margin: the page below may be dark
+	whole.Fill(whole.Rectangle.Path())
+	p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	data := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	return os.WriteFile(path, data, 0o644)
 }

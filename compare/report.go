@@ -6,9 +6,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
-	"github.com/seed3447c163/bloom/compare/internal/figures"
 	"github.com/seed3447c163/bloom/compare/internal/filters"
+	"github.com/seed3447c163/bloom/compare/internal/program"
 )
 
 // A series is the samples of one peer at one n and p, a sample a round.
@@ -45,21 +46,17 @@ func (t *table) sort() {
 	slices.SortStableFunc(t.rows, func(a, b *series) int { return cmp.Compare(key(a), key(b)) })
 }
 
+// heads are the columns of all operations, and their alignments.
+var heads = [2]string{" " + strings.Join(opNames[:], " | ") + " |", strings.Repeat("--:|", opCount)}
+
 // write writes two tables: times, and how many times that of the reference they are.
 func (t *table) write(b io.Writer) {
-	head := func(kinds int) {
-		for range kinds {
-			fmt.Fprint(b, " add | again | hit | miss | mixed |")
-		}
-	}
-	fmt.Fprintf(b, "\n## n = %s, p = %s\n\n", figures.Grouped(t.n), figures.Percent(t.p))
-	fmt.Fprint(b, "| filter | concurrent use | bits/key | rate |")
-	head(1)
-	fmt.Fprint(b, "\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(b, "\n## n = %s, p = %s\n\n", program.Grouped(t.n), program.Percent(t.p))
+	fmt.Fprintf(b, "| filter | concurrent use | bits/key | rate |%s\n|---|---|--:|--:|%s\n", heads[0], heads[1])
 	for _, s := range t.rows {
 		perKey, rate, safe := "–", "–", "–"
 		if s.misses > 0 {
-			perKey, rate, safe = fmt.Sprintf("%.1f", float64(s.bits)/float64(t.n)), figures.Percent(float64(s.yes)/float64(s.misses)), s.peer.Safe.String()
+			perKey, rate, safe = fmt.Sprintf("%.1f", float64(s.bits)/float64(t.n)), program.Percent(float64(s.yes)/float64(s.misses)), s.peer.Safe.String()
 			if exceeds(s.yes, s.misses, t.p) {
 				rate = "**" + rate + "**"
 			}
@@ -74,16 +71,14 @@ func (t *table) write(b io.Writer) {
 	if at < 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nTime divided by that of %q in the same round, medians; first one goroutine, then all cores:\n\n| filter |", filters.Reference)
-	head(2)
-	fmt.Fprint(b, "\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(b, "\nTime divided by that of %q in the same round, medians; first one goroutine, then all cores:\n\n| filter |%s%[2]s\n|---|%s%[3]s\n", filters.Reference, heads[0], heads[1])
 	for _, s := range t.rows {
 		fmt.Fprintf(b, "| %s |", emphasized(s.peer))
-		for op := range opCount {
-			fmt.Fprintf(b, " %s |", number(ratio(s.one[op], t.rows[at].one[op]), "%.2f"))
-		}
-		for op := range opCount {
-			fmt.Fprintf(b, " %s |", number(ratio(s.all[op], t.rows[at].all[op]), "%.2f"))
+		for i, times := range [][opCount][]float64{s.one, s.all} {
+			reference := [][opCount][]float64{t.rows[at].one, t.rows[at].all}[i]
+			for op := range opCount {
+				fmt.Fprintf(b, " %s |", number(ratio(times[op], reference[op]), "%.2f"))
+			}
 		}
 		fmt.Fprintln(b)
 	}

@@ -15,32 +15,42 @@ import (
 	holiman "github.com/holiman/bloomfilter/v2"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/compare/internal/figures"
+	"github.com/seed3447c163/bloom/compare/internal/program"
 )
 
 // wholeOps are the operations on all bits of a filter.
-var wholeOps = []string{"clone", "union", "union, nothing new", "clear", "write", "read"}
+var wholeOps = [...]string{"clone", "union", "union, nothing new", "clear", "write", "read"}
 
-// A whole is a filter of n keys, and what each operation on it took. An operation that a
-// filter does not have is missing.
+// A whole is a filter and what each operation on it is: a function that prepares it and
+// returns what is timed, nil if the filter has no such operation.
 type whole struct {
 	name  string
 	bytes uint64
-	ops   map[string]func() time.Duration
+	ops   [len(wholeOps)]func() func()
+}
+
+// wholeOf is that of a filter f and another one to unite with. The functions clear and read
+// may be nil.
+func wholeOf[F any](name string, bytes uint64, f, other F, clone func(F) F, union func(F, F), clear func(F), write func(F), read func()) whole {
+	w := whole{name: name, bytes: bytes}
+	w.ops[0] = func() func() { return func() { clone(f) } }
+	w.ops[1] = func() func() { c := clone(f); return func() { union(c, other) } }
+	w.ops[2] = func() func() { c := clone(f); return func() { union(c, f) } }
+	w.ops[4] = func() func() { return func() { write(f) } }
+	if clear != nil {
+		w.ops[3] = func() func() { c := clone(f); return func() { clear(c) } }
+	}
+	if read != nil {
+		w.ops[5] = func() func() { return read }
+	}
+	return w
 }
 
 func must[T any](x T, err error) T {
 	if err != nil {
-		panic(err) // the arguments are constants
+		panic(err) // what it comes from is known to be right
 	}
 	return x
-}
-
-// timed is what one call takes.
-func timed(call func()) time.Duration {
-	start := time.Now()
-	call()
-	return time.Since(start)
 }
 
 // wholes returns the filters with n keys; each has another with n other keys to unite with.
@@ -53,17 +63,10 @@ func wholes(n uint64) []whole {
 			other.AddHash(bloom.Digest64(n + i))
 		}
 		data := must(f.MarshalBinary())
-		list = append(list, whole{fmt.Sprintf("**ours: %s**", s), f.SizeBytes(), map[string]func() time.Duration{
-			"clone": func() time.Duration { return timed(func() { f.Clone() }) },
-			"union": func() time.Duration { c := f.Clone(); return timed(func() { _ = c.Union(other) }) },
-			"union, nothing new": func() time.Duration {
-				c := f.Clone()
-				return timed(func() { _ = c.Union(f) })
-			},
-			"clear": func() time.Duration { c := f.Clone(); return timed(c.Clear) },
-			"write": func() time.Duration { return timed(func() { _, _ = f.WriteTo(io.Discard) }) },
-			"read":  func() time.Duration { return timed(func() { must(bloom.Read(bytes.NewReader(data))) }) },
-		}})
+		list = append(list, wholeOf(fmt.Sprintf("**ours: %s**", s), f.SizeBytes(), f, other, (*bloom.BloomFilter).Clone,
+			func(f, other *bloom.BloomFilter) { _ = f.Union(other) }, (*bloom.BloomFilter).Clear,
+			func(f *bloom.BloomFilter) { _, _ = f.WriteTo(io.Discard) },
+			func() { must(bloom.Read(bytes.NewReader(data))) }))
 	}
 	f, other := bitsandblooms.NewWithEstimates(uint(n), 0.01), bitsandblooms.NewWithEstimates(uint(n), 0.01)
 	g := must(holiman.NewOptimal(n, 0.01))
@@ -77,74 +80,67 @@ func wholes(n uint64) []whole {
 	}
 	var data bytes.Buffer
 	_, _ = f.WriteTo(&data)
-	return append(list, whole{"bits-and-blooms", uint64(f.Cap() / 8), map[string]func() time.Duration{
-		"clone":              func() time.Duration { return timed(func() { f.Copy() }) },
-		"union":              func() time.Duration { c := f.Copy(); return timed(func() { _ = c.Merge(other) }) },
-		"union, nothing new": func() time.Duration { c := f.Copy(); return timed(func() { _ = c.Merge(f) }) },
-		"clear":              func() time.Duration { c := f.Copy(); return timed(func() { c.ClearAll() }) },
-		"write":              func() time.Duration { return timed(func() { _, _ = f.WriteTo(io.Discard) }) },
-		"read": func() time.Duration {
-			return timed(func() { _, _ = new(bitsandblooms.BloomFilter).ReadFrom(bytes.NewReader(data.Bytes())) })
-		},
-	}}, whole{"holiman/bloomfilter (its own files are compressed)", g.M() / 8, map[string]func() time.Duration{
-		"clone": func() time.Duration { return timed(func() { must(g.Copy()) }) },
-		"union": func() time.Duration { c := must(g.Copy()); return timed(func() { _ = c.UnionInPlace(next) }) },
-		"write": func() time.Duration { return timed(func() { _, _ = g.WriteTo(io.Discard) }) },
-	}})
+	return append(list,
+		wholeOf("bits-and-blooms", uint64(f.Cap()/8), f, other, (*bitsandblooms.BloomFilter).Copy,
+			func(f, other *bitsandblooms.BloomFilter) { _ = f.Merge(other) },
+			func(f *bitsandblooms.BloomFilter) { f.ClearAll() },
+			func(f *bitsandblooms.BloomFilter) { _, _ = f.WriteTo(io.Discard) },
+			func() { _, _ = new(bitsandblooms.BloomFilter).ReadFrom(bytes.NewReader(data.Bytes())) }),
+		wholeOf("holiman/bloomfilter (its own files are compressed)", g.M()/8, g, next,
+			func(f *holiman.Filter) *holiman.Filter { return must(f.Copy()) },
+			func(f, other *holiman.Filter) { _ = f.UnionInPlace(other) }, nil,
+			func(f *holiman.Filter) { _, _ = f.WriteTo(io.Discard) }, nil))
 }
 
-// wholeFloor is what memory allows: a copy, and a locked OR of every word.
+// wholeFloor is what memory allows: a copy into new memory, a locked OR of every word, and
+// a copy.
 func wholeFloor(size uint64) whole {
 	from, to := make([]byte, size), make([]byte, size)
 	words := make([]atomic.Uint64, size/8)
 	clear(from) // or its pages are not there
-	copied := func() time.Duration { return timed(func() { runtime.KeepAlive(slices.Clone(from)) }) }
-	locked := func() time.Duration {
-		return timed(func() {
+	fresh := func() func() { return func() { runtime.KeepAlive(slices.Clone(from)) } }
+	copied := func() func() { return func() { copy(to, from) } }
+	locked := func() func() {
+		return func() {
 			for i := range words {
 				words[i].Or(1)
 			}
-		})
+		}
 	}
-	return whole{"floor: a copy into new memory; a locked OR a word; a copy", size, map[string]func() time.Duration{
-		"clone": copied, "read": copied, "union": locked, "clear": locked,
-		"union, nothing new": func() time.Duration { return timed(func() { copy(to, from) }) },
-		"write":              func() time.Duration { return timed(func() { copy(to, from) }) },
-	}}
+	return whole{"floor: a copy into new memory; a locked OR a word; a copy", size,
+		[len(wholeOps)]func() func(){fresh, locked, copied, locked, copied, fresh}}
 }
 
 // wholeTable measures all of them in turns, and writes GB/s.
-func wholeTable(b io.Writer, n uint64, rounds int, bar *figures.Progress) {
+func wholeTable(b io.Writer, n uint64, rounds int, bar *program.Progress) {
 	list := wholes(n)
-	took := map[string][]float64{}
+	took := make([][len(wholeOps)][]float64, len(list))
 	order := rand.New(rand.NewPCG(3, 4))
 	for round := range rounds {
-		for _, op := range wholeOps {
-			bar.Say("whole filters, round %d of %d: %s", round+1, rounds, op)
+		for op, name := range wholeOps {
+			bar.Say("whole filters, round %d of %d: %s", round+1, rounds, name)
 			for _, i := range order.Perm(len(list)) {
-				if f := list[i].ops[op]; f != nil {
+				if prepare := list[i].ops[op]; prepare != nil {
 					runtime.GC()
-					took[list[i].name+op] = append(took[list[i].name+op], float64(f().Nanoseconds()))
+					call := prepare()
+					start := time.Now()
+					call()
+					took[i][op] = append(took[i][op], perOperation(start, int(list[i].bytes)))
 				}
 			}
 		}
 	}
 	fmt.Fprintf(b, "\n## Whole filters\n\nGB/s for a filter of %s keys at p = 1 %%, the fastest of the rounds.\n\n| | %s |\n|---|%s\n",
-		figures.Grouped(n), strings.Join(wholeOps, " | "), strings.Repeat("--:|", len(wholeOps)))
-	for _, w := range list {
+		program.Grouped(n), strings.Join(wholeOps[:], " | "), strings.Repeat("--:|", len(wholeOps)))
+	for i, w := range list {
 		fmt.Fprintf(b, "| %s |", w.name)
-		for _, op := range wholeOps {
-			fmt.Fprintf(b, " %s |", number(float64(w.bytes)/least(took[w.name+op]), "%.2f"))
+		for op := range wholeOps {
+			gbs := nan
+			if len(took[i][op]) > 0 { // the fastest: nobody else had the processor
+				gbs = 1 / slices.Min(took[i][op])
+			}
+			fmt.Fprintf(b, " %s |", number(gbs, "%.2f"))
 		}
-		b.Write([]byte("\n"))
+		fmt.Fprintln(b)
 	}
-}
-
-// least is what an operation of milliseconds takes when nobody else gets the processor
-// meanwhile; NaN if there is none.
-func least(took []float64) float64 {
-	if len(took) == 0 {
-		return nan
-	}
-	return slices.Min(took)
 }

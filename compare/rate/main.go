@@ -15,23 +15,20 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/seed3447c163/bloom/compare/internal/environment"
-	"github.com/seed3447c163/bloom/compare/internal/figures"
+	"github.com/seed3447c163/bloom/compare/internal/program"
 )
 
 func main() {
-	if err := program(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := measure(os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "rate:", err)
 		os.Exit(1)
 	}
 }
 
-func program(args []string, out io.Writer) error {
+func measure(args []string, out io.Writer) error {
 	o, err := parse(args, os.Stderr)
 	if err != nil {
 		return err
@@ -43,8 +40,7 @@ func program(args []string, out io.Writer) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	r := report{results: run(cells, o.budget), budget: o.budget}
-	r.taken = environment.Taken(strings.Join(append([]string{"go run ./compare/rate"}, args...), " "))
+	r := report{run(cells, o.budget), program.Taken("go run ./compare/rate", args), o.budget}
 	table := filepath.Join(o.out, "rate.md")
 	fmt.Fprintf(out, "%s%s\n", r.summary(), table)
 	return os.WriteFile(table, []byte(r.markdown()), 0o644)
@@ -71,34 +67,21 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if o.only, err = regexp.Compile(*only); err != nil {
-		return o, fmt.Errorf("-only: %w", err)
-	}
 	sizes, rates, budget := "1,3,10,100,1e3,1e4,1e5,1e6,1e7,1e8", "0.5,0.1,0.01,1e-3,1e-4,1e-6,1e-9", 20*time.Minute
 	if *quick {
 		sizes, rates, budget = "1,10,1e3,1e5", "0.1,0.01,1e-4", 40*time.Second
 	}
-	if o.budget = cmp.Or(o.budget, budget); o.budget < 0 {
+	var errs [3]error
+	o.only, errs[0] = regexp.Compile(*only)
+	o.sizes, errs[1] = program.Sizes(cmp.Or(*n, sizes))
+	o.rates, errs[2] = program.Rates(cmp.Or(*p, rates), 1e-12, 0.99)
+	switch o.budget = cmp.Or(o.budget, budget); {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	case o.budget < 0:
 		return o, fmt.Errorf("-budget %v is not positive", o.budget)
 	}
-	for _, word := range strings.Split(cmp.Or(*n, sizes), ",") {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil || !(x >= 1 && x <= 1e10) || x != float64(uint64(x)) {
-			return o, fmt.Errorf("-n: %q is not a number of keys from 1 to 1e10", word)
-		}
-		o.sizes = append(o.sizes, uint64(x))
-	}
-	for _, word := range strings.Split(cmp.Or(*p, rates), ",") {
-		x, err := strconv.ParseFloat(word, 64)
-		if err != nil || !(x > 0 && x < 1) {
-			return o, fmt.Errorf("-p: %q is not a rate between 0 and 1", word)
-		}
-		o.rates = append(o.rates, x)
-	}
-	return o, nil
+	return o, errors.Join(errs[:]...)
 }
 
 // fullCrossN and fullCrossP bound the cells that are measured with every kind of key.
@@ -140,7 +123,7 @@ func run(cells []cell, budget time.Duration) []result {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cells[a].cost(), cells[b].cost()) })
 	workers, deadline := min(runtime.GOMAXPROCS(0), len(cells)), time.Now().Add(budget)
-	results, next, bar := make([]result, len(cells)), 0, new(figures.Progress)
+	results, next, bar := make([]result, len(cells)), 0, new(program.Progress)
 	var mu sync.Mutex
 	take := func() (i int, share time.Duration) {
 		mu.Lock()

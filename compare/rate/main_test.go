@@ -133,14 +133,14 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestProgram runs a tiny grid, with time and without, and looks at what comes out.
-func TestProgram(t *testing.T) {
+// TestMeasure runs a tiny grid, with time and without, and looks at what comes out.
+func TestMeasure(t *testing.T) {
 	for budget, wants := range map[string][]string{
 		"3s":  {"| Blocked | ", "| 1\u00a0000 | 0.01 | sequential |", " † |", "| n | p | DoubleHashing | Blocked | textbook", "`go run ./compare/rate -n 10,1000"},
 		"1ns": {"- not measured: Blocked, n = 1000, p = 0.01, random keys: no time left"},
 	} {
 		dir := t.TempDir()
-		if err := program([]string{"-n", "10,1000", "-p", "0.01,1e-9", "-only", "^(Blocked|DoubleHashing|textbook.*|pebble)$", "-budget", budget, "-out", dir}, io.Discard); err != nil {
+		if err := measure([]string{"-n", "10,1000", "-p", "0.01,1e-9", "-only", "^(Blocked|DoubleHashing|textbook.*|pebble)$", "-budget", budget, "-out", dir}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "rate.md"))
@@ -154,7 +154,7 @@ func TestProgram(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"-n", "0"}, {"-n", "1.5"}, {"-p", "1"}, {"-p", "x"}, {"-only", "("}, {"-only", "nobody"}, {"-budget", "-1s"}, {"more"}} {
-		if err := program(append([]string{"-out", t.TempDir()}, args...), io.Discard); err == nil {
+		if err := measure(append([]string{"-out", t.TempDir()}, args...), io.Discard); err == nil {
 			t.Errorf("%v is accepted", args)
 		}
 	}

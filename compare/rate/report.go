@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed3447c163/bloom/compare/internal/figures"
+	"github.com/seed3447c163/bloom/compare/internal/program"
 )
 
 // A report is all that a run found.
@@ -87,7 +87,7 @@ func line(res result) string {
 		kept = "**no**"
 	}
 	return fmt.Sprintf("| %s | %g | %s | %d | %d | %d | %.3g | %.4f | %s | %s | %.4g ± %.2g | %s | %s |\n",
-		figures.Grouped(res.n), res.p, res.kind.name, res.m, res.k, t.filters, t.lookups, res.predicted/res.p, measured, signed(t.hitSigmas()),
+		program.Grouped(res.n), res.p, res.kind.name, res.m, res.k, t.filters, t.lookups, res.predicted/res.p, measured, signed(t.hitSigmas()),
 		t.mean/res.p, t.fillError()/res.p, signed(deviation(t.mean, res.predicted, t.fillError())), kept)
 }
 
@@ -138,7 +138,7 @@ func (r *report) contrasts(b *strings.Builder) {
 			if res.p != p {
 				continue
 			}
-			fmt.Fprintf(b, "| %s | %g |", figures.Grouped(res.n), p)
+			fmt.Fprintf(b, "| %s | %g |", program.Grouped(res.n), p)
 			for _, name := range shown {
 				fmt.Fprintf(b, " %s |", r.point(name, res.n, p))
 			}

@@ -1,4 +1,4 @@
-// Package lockstep is for tests that let goroutines race, again and again.
+// Package lockstep is for tests and measurements that let goroutines race, again and again.
 package lockstep
 
 import (

@@ -16,24 +16,12 @@ import (
 func Floors() []*Peer {
 	seed := maphash.MakeSeed()
 	return []*Peer{
-		hashAlone("xxh3", func(keys [][]byte) (sum uint64) {
-			for _, key := range keys {
-				sum ^= xxh3.Hash(key)
-			}
-			return sum
+		hashAlone("xxh3", func(keys [][]byte) uint64 { return sum(keys, xxh3.Hash) }),
+		hashAlone("MapHash", func(keys [][]byte) uint64 {
+			return sum(keys, func(key []byte) uint64 { return maphash.Bytes(seed, key) })
 		}),
-		hashAlone("MapHash", func(keys [][]byte) (sum uint64) {
-			for _, key := range keys {
-				sum ^= maphash.Bytes(seed, key)
-			}
-			return sum
-		}),
-		hashAlone("Murmur3", func(keys [][]byte) (sum uint64) {
-			for _, key := range keys {
-				h1, h2 := murmur3.Sum128(key)
-				sum ^= h1 ^ h2
-			}
-			return sum
+		hashAlone("Murmur3", func(keys [][]byte) uint64 {
+			return sum(keys, func(key []byte) uint64 { h1, h2 := murmur3.Sum128(key); return h1 ^ h2 })
 		}),
 		{Name: "floor: one locked OR, one load", Hash: "–", Safe: Full, Hashed: true, Floor: true, Make: func(n uint64, p float64) (Filter, error) {
 			f, err := bloom.New(n, p, bloom.WithStrategy(bloom.Blocked)) // for its memory
@@ -49,6 +37,14 @@ func hashAlone(name string, all func(keys [][]byte) uint64) *Peer {
 	return &Peer{Name: "floor: " + name + " alone", Hash: name, Safe: Full, Floor: true, Make: func(uint64, float64) (Filter, error) {
 		return hashing(all), nil
 	}}
+}
+
+// sum combines the hashes of keys, as [number] does answers.
+func sum(keys [][]byte, hash func([]byte) uint64) (sum uint64) {
+	for _, key := range keys {
+		sum ^= hash(key)
+	}
+	return sum
 }
 
 type hashing func(keys [][]byte) uint64

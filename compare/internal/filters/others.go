@@ -65,19 +65,11 @@ func Others() []*Peer {
 type bitsAndBlooms struct{ f *bitsandblooms.BloomFilter }
 
 func (b bitsAndBlooms) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.f.Add(key)
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { b.f.Add(key); return false })
 }
-
-func (b bitsAndBlooms) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(b.f.Test(key))
-	}
-	return found
+func (b bitsAndBlooms) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return b.f.Test(key) })
 }
-
 func (b bitsAndBlooms) Bits() uint64 { return uint64(b.f.Cap()) }
 
 // lockedBitsAndBlooms is what its README advises for concurrent use.
@@ -87,51 +79,36 @@ type lockedBitsAndBlooms struct {
 }
 
 func (b *lockedBitsAndBlooms) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.mu.Lock()
-		b.f.Add(key)
-		b.mu.Unlock()
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { b.mu.Lock(); b.f.Add(key); b.mu.Unlock(); return false })
 }
-
-func (b *lockedBitsAndBlooms) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		b.mu.RLock()
-		yes := b.f.Test(key)
-		b.mu.RUnlock()
-		found += count(yes)
-	}
-	return found
+func (b *lockedBitsAndBlooms) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { b.mu.RLock(); yes := b.f.Test(key); b.mu.RUnlock(); return yes })
 }
-
 func (b *lockedBitsAndBlooms) Bits() uint64 { return uint64(b.f.Cap()) }
 
 // holimanFilter is Ethereum's, with a RWMutex inside.
 type holimanFilter struct{ f *holiman.Filter }
 
 func (h holimanFilter) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		h.f.AddHash(xxh3.Hash(key))
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { h.f.AddHash(xxh3.Hash(key)); return false })
 }
-
-func (h holimanFilter) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(h.f.ContainsHash(xxh3.Hash(key)))
-	}
-	return found
+func (h holimanFilter) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return h.f.ContainsHash(xxh3.Hash(key)) })
 }
-
 func (h holimanFilter) Bits() uint64 { return h.f.M() }
 
 // bbloomFilter is IPFS's; its methods with the suffix TS, under a RWMutex, are not measured.
 type bbloomFilter struct {
-	*bbloom.Bloom
+	f    *bbloom.Bloom
 	size uint64
 }
 
+func (b bbloomFilter) Add(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { b.f.Add(key); return false })
+}
+func (b bbloomFilter) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return b.f.Has(key) })
+}
 func (b bbloomFilter) Bits() uint64 { return b.size }
 
 // bbloomBits returns the size that its constructor chooses, as no method tells: the
@@ -145,35 +122,14 @@ func bbloomBits(n uint64, p float64) uint64 {
 	return size
 }
 
-func (b bbloomFilter) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.Bloom.Add(key)
-	}
-	return 0
-}
-
-func (b bbloomFilter) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(b.Has(key))
-	}
-	return found
-}
-
 // ristretto's is the doorkeeper of its cache: a power of two bits.
 type ristretto struct{ f *z.Bloom }
 
 func (r ristretto) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		r.f.Add(xxh3.Hash(key))
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { r.f.Add(xxh3.Hash(key)); return false })
 }
-
-func (r ristretto) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(r.f.Has(xxh3.Hash(key)))
-	}
-	return found
+func (r ristretto) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return r.f.Has(xxh3.Hash(key)) })
 }
 
 // Bits leaves out the five words of the struct that TotalSize counts.
@@ -184,19 +140,11 @@ func (r ristretto) Bits() uint64 { return uint64(r.f.TotalSize()-5*8) * 8 }
 type boomFilter struct{ f *boom.BloomFilter }
 
 func (b boomFilter) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.f.Add(key)
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { b.f.Add(key); return false })
 }
-
-func (b boomFilter) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(b.f.Test(key))
-	}
-	return found
+func (b boomFilter) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return b.f.Test(key) })
 }
-
 func (b boomFilter) Bits() uint64 { return uint64(b.f.Capacity()) }
 
 // makeParquet makes the filter of the Parquet format: eight bits of a key in one block of
@@ -213,33 +161,18 @@ func makeParquet(n uint64, p float64) (Filter, error) {
 type parquetFilter struct{ f parquet.SplitBlockFilter }
 
 func (b parquetFilter) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.f.Insert(xxh3.Hash(key))
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { b.f.Insert(xxh3.Hash(key)); return false })
 }
-
-func (b parquetFilter) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(b.f.Check(xxh3.Hash(key)))
-	}
-	return found
+func (b parquetFilter) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return b.f.Check(xxh3.Hash(key)) })
 }
-
 func (b parquetFilter) Bits() uint64 { return uint64(len(b.f)) * 256 }
 
 type hashedParquet struct{ parquetFilter }
 
 func (b hashedParquet) Add(keys Keys) int {
-	for _, d := range keys.Digests {
-		b.f.Insert(d[0])
-	}
-	return 0
+	return numberHashed(keys.Digests, func(h1, _ uint64) bool { b.f.Insert(h1); return false })
 }
-
-func (b hashedParquet) Contains(keys Keys) (found int) {
-	for _, d := range keys.Digests {
-		found += count(b.f.Check(d[0]))
-	}
-	return found
+func (b hashedParquet) Contains(keys Keys) int {
+	return numberHashed(keys.Digests, func(h1, _ uint64) bool { return b.f.Check(h1) })
 }

@@ -62,50 +62,32 @@ func hashedBatch(f *bloom.BloomFilter) Filter { return oursHashedBatch{ours{f}} 
 
 type ours struct{ *bloom.BloomFilter }
 
-func (o ours) Add(keys Keys) (added int) {
-	for _, key := range keys.Bytes {
-		added += count(o.BloomFilter.Add(key))
-	}
-	return added
+func (o ours) Add(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return o.BloomFilter.Add(key) })
 }
-
-func (o ours) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(o.BloomFilter.Contains(key))
-	}
-	return found
+func (o ours) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return o.BloomFilter.Contains(key) })
 }
+func (o ours) Bits() uint64 { return o.SizeBytes() * 8 }
 
 // Filter returns the filter itself.
 func (o ours) Filter() *bloom.BloomFilter { return o.BloomFilter }
 
-func (o ours) Bits() uint64 { return o.SizeBytes() * 8 }
-
 // A batch has an answer for each key, as a program would want them.
 type oursBatch struct{ ours }
 
-func (o oursBatch) Add(keys Keys) int {
-	return o.AddMany(keys.Bytes, keys.Answers[:len(keys.Bytes)])
-}
-
+func (o oursBatch) Add(keys Keys) int { return o.AddMany(keys.Bytes, keys.Answers[:len(keys.Bytes)]) }
 func (o oursBatch) Contains(keys Keys) int {
 	return o.ContainsMany(keys.Bytes, keys.Answers[:len(keys.Bytes)])
 }
 
 type oursHashed struct{ ours }
 
-func (o oursHashed) Add(keys Keys) (added int) {
-	for _, d := range keys.Digests {
-		added += count(o.AddHash(d[0], d[1]))
-	}
-	return added
+func (o oursHashed) Add(keys Keys) int {
+	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.AddHash(h1, h2) })
 }
-
-func (o oursHashed) Contains(keys Keys) (found int) {
-	for _, d := range keys.Digests {
-		found += count(o.ContainsHash(d[0], d[1]))
-	}
-	return found
+func (o oursHashed) Contains(keys Keys) int {
+	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.ContainsHash(h1, h2) })
 }
 
 type oursHashedBatch struct{ ours }
@@ -113,7 +95,6 @@ type oursHashedBatch struct{ ours }
 func (o oursHashedBatch) Add(keys Keys) int {
 	return o.AddManyHashes(keys.Digests, keys.Answers[:len(keys.Digests)])
 }
-
 func (o oursHashedBatch) Contains(keys Keys) int {
 	return o.ContainsManyHashes(keys.Digests, keys.Answers[:len(keys.Digests)])
 }

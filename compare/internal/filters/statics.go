@@ -35,19 +35,10 @@ type pebble struct {
 }
 
 func (b *pebble) Add(keys Keys) int {
-	for _, key := range keys.Bytes {
-		b.writer.AddKey(key)
-	}
-	return 0
+	return number(keys.Bytes, func(key []byte) bool { b.writer.AddKey(key); return false })
 }
-
 func (b *pebble) Build() { b.data = b.writer.Finish(nil) }
-
-func (b *pebble) Contains(keys Keys) (found int) {
-	for _, key := range keys.Bytes {
-		found += count(b.policy.MayContain(pebbleTable, b.data, key))
-	}
-	return found
+func (b *pebble) Contains(keys Keys) int {
+	return number(keys.Bytes, func(key []byte) bool { return b.policy.MayContain(pebbleTable, b.data, key) })
 }
-
 func (b *pebble) Bits() uint64 { return uint64(len(b.data)) * 8 }
