@@ -16,10 +16,10 @@ import (
 // is bad, that of [bloom.Read]. The Guard is then as it was before, and Open or
 // [Guard.Rebuild], which does not need the file, may be tried again.
 func (g *Guard) Open(ctx context.Context) error {
-	if err := g.take(ctx); err != nil {
+	if err := take(ctx, g.turn); err != nil {
 		return err
 	}
-	defer g.give()
+	defer give(g.turn)
 	if g.path != "" {
 		l, position, err := load(g.path, g.opts.bloom)
 		if err == nil {
@@ -38,27 +38,27 @@ func (g *Guard) Open(ctx context.Context) error {
 //
 // The error is that of ctx, of the store or of [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
-	if err := g.take(ctx); err != nil {
+	if err := take(ctx, g.turn); err != nil {
 		return err
 	}
-	defer g.give()
+	defer give(g.turn)
 	return g.scan(ctx, n, p)
 }
 
-// take waits for the turn to build.
-func (g *Guard) take(ctx context.Context) error {
+// take waits for a token, the turn to build or to save.
+func take(ctx context.Context, turn chan struct{}) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case <-g.turn:
+	case <-turn:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (g *Guard) give() { g.turn <- struct{}{} }
+func give(turn chan struct{}) { turn <- struct{}{} }
 
 // scan builds from all keys.
 func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {

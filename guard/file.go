@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/seed3447c163/bloom"
@@ -62,14 +64,16 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 // Guard only, what is at or before it can be deleted.
 //
 // The error wraps [ErrNotReady] if there is no filter yet, [bloom.ErrInvalid] if there
-// is no path or the position is too short or too long, or is that of the store or of
-// persist.Save.
+// is no path or the position is too short or too long, or is that of ctx, of the store or
+// of persist.Save.
 func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
-	g.saving.Lock()
-	defer g.saving.Unlock()
 	if g.path == "" {
 		return nil, fmt.Errorf("%w: path \"\", want that of a file", bloom.ErrInvalid)
 	}
+	if err := take(ctx, g.saving); err != nil {
+		return nil, err
+	}
+	defer give(g.saving)
 	s, err := g.snapshot(ctx)
 	if err == nil {
 		err = persist.Save(g.path, s)
@@ -107,7 +111,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 func load(path string, opts []bloom.Option) (*layer, []byte, error) {
 	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
-		return nil, nil, fmt.Errorf("guard: %w", err) // which names the path
+		return nil, nil, notOpened(err)
 	}
 	defer file.Close()
 	l, position, err := read(bufio.NewReaderSize(file, 1<<16), opts)
@@ -115,6 +119,15 @@ func load(path string, opts []bloom.Option) (*layer, []byte, error) {
 		return nil, nil, fmt.Errorf("%w (in %q)", err, path)
 	}
 	return l, position, nil
+}
+
+// notOpened is the error of a file that cannot be opened, with one prefix and its name quoted.
+func notOpened(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return fmt.Errorf("guard: %s %q: %w", of.Op, of.Path, of.Err)
+	}
+	return err // bloom's, for what is no regular file
 }
 
 func read(r io.Reader, opts []bloom.Option) (*layer, []byte, error) {

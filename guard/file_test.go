@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -120,6 +122,56 @@ func TestBadFile(t *testing.T) {
 	_, err = New(path, 10, 0.01, m, maphash)
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
 	require.NoError(t, must(New("", 10, 0.01, m, maphash)).Open(t.Context()))
+}
+
+// TestNotOpened: the error has one prefix, and a name in it cannot move a terminal's cursor.
+func TestNotOpened(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a folder")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for path, want := range map[string]string{
+		dir:                 "bloom: corrupt data: " + strconv.Quote(dir) + " is no regular file but d---------",
+		dir + "/\x1b[31m/x": "guard: open " + strconv.Quote(dir+"/\x1b[31m/x") + ": ",
+	} {
+		_, err := OpenList(path)
+		require.ErrorContains(t, err, want)
+		require.False(t, strings.HasPrefix(err.Error(), "guard: bloom:"), err)
+		_, _, again := load(path, nil)
+		require.EqualError(t, again, err.Error())
+	}
+}
+
+type waiting struct {
+	*memStore
+	asked, answer chan bool
+}
+
+func (w waiting) Position(ctx context.Context) ([]byte, error) {
+	w.asked <- true
+	<-w.answer
+	return w.memStore.Position(ctx)
+}
+
+// TestSaveGivesUpWaiting: a Save that waits for another one, whose store does not answer, ends
+// when it is cancelled.
+func TestSaveGivesUpWaiting(t *testing.T) {
+	w := waiting{newMemStore("a"), make(chan bool, 2), make(chan bool)}
+	g := must(New(filepath.Join(t.TempDir(), "guard"), 10, 0.01, w))
+	require.NoError(t, g.Open(t.Context()))
+	saved := make(chan error)
+	go func() { saved <- save(g) }()
+	<-w.asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	gaveUp := make(chan error, 1)
+	go func() { _, err := g.Save(ctx); gaveUp <- err }()
+	select {
+	case err := <-gaveUp:
+		require.ErrorIs(t, err, context.Canceled)
+	case <-time.After(time.Minute):
+		t.Error("it still waits")
+	}
+	close(w.answer)
+	require.NoError(t, <-saved)
 }
 
 type badPosition struct {

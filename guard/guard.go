@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
@@ -47,7 +46,7 @@ type Guard struct {
 	n       uint64
 	p       float64
 
-	saving sync.Mutex // one after the other, or an older position could come last
+	saving chan struct{} // has a token while nobody saves: one after the other, or an older position could come last
 
 	scanned, builds                                 atomic.Uint64
 	spared, found, falsePositives, notReady, failed tally
@@ -85,7 +84,7 @@ func WithFull(full func(g *Guard)) Option {
 // [bloom.ErrNotPortable] if there is a path and the filter could not be written, as one with
 // [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
-	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), n: n, p: p}
+	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
@@ -104,6 +103,7 @@ func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard,
 	}
 	g.state.Store(newState(nil, nil))
 	g.turn <- struct{}{}
+	g.saving <- struct{}{}
 	return g, nil
 }
 
@@ -149,7 +149,9 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 func (g *Guard) Put(store func() error, keys ...[]byte) error {
 	s := g.enter()
 	defer s.puts.leave() // also if store panics
-	s.next.add(keys)
+	if s.next.add(keys) {
+		g.tell(s.next) // which is asked by now if its build has ended meanwhile
+	}
 	if s.current.add(keys) {
 		g.tell(s.current)
 	}

@@ -219,6 +219,40 @@ func TestFull(t *testing.T) {
 	})
 }
 
+// TestFullByALatePut: the user is told, too, when the key too many comes from a put that
+// began before the filter was asked.
+func TestFullByALatePut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hashed, listing := make(chan bool), make(chan bool)
+		hash := bloom.NewHash("slow", func(key []byte) (h1, h2 uint64) {
+			if string(key) == "slow" {
+				<-hashed
+			}
+			return uint64(len(key)) * 0x9e3779b97f4a7c15, uint64(len(key)) * 0xc2b2ae3d27d4eb4f
+		})
+		m := newMemStore("a")
+		told := 0
+		g := must(New("", 10, 1e-6, m, WithBloom(bloom.WithHash(hash)), WithFull(func(*Guard) { told++ })))
+		require.NoError(t, g.Open(t.Context()))
+		m.listing = func() { <-listing }
+		rebuilt := make(chan error)
+		go func() { rebuilt <- g.Rebuild(t.Context(), 1, 1e-6) }()
+		synctest.Wait()
+		put := make(chan error)
+		go func() { put <- g.Put(func() error { m.put("slow"); return nil }, []byte("slow")) }()
+		synctest.Wait()
+		close(listing)
+		require.NoError(t, <-rebuilt)
+		synctest.Wait()
+		require.Zero(t, told)
+		close(hashed)
+		require.NoError(t, <-put)
+		synctest.Wait()
+		require.EqualValues(t, 2, g.Counts().Keys)
+		require.Equal(t, 1, told)
+	})
+}
+
 // TestOldFilterIsFreed: the garbage collector has it as soon as nobody asks it, also when
 // a put has not left its state.
 func TestOldFilterIsFreed(t *testing.T) {

@@ -3,9 +3,11 @@ package guard
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -81,7 +83,7 @@ func (l *List) Reload() (changed bool, err error) {
 	file, info, err := regular.Open(l.path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		l.seen = sight{}
-		return false, fmt.Errorf("guard: %w", err) // which names the path
+		return false, notOpened(err)
 	}
 	defer file.Close()
 	if l.seen.same(info) {
@@ -90,6 +92,9 @@ func (l *List) Reload() (changed bool, err error) {
 	l.seen = sight{info, time.Now()}
 	f, sum, err := readList(file, l.opts)
 	if err != nil {
+		if errors.As(err, new(*fs.PathError)) {
+			l.seen = sight{} // the disk's or the network's, not the content's
+		}
 		l.err = fmt.Errorf("%w (in %q)", err, l.path)
 		return false, l.err
 	}

@@ -3,10 +3,10 @@ package twins
 // A guard that says no too early, at the wrong time, or after the wrong crash.
 var guardTwins = in("guard",
 	twin{name: "guard: a put adds its keys when they are visible", tests: []string{"TestNoFalseNoInEverySchedule"}, edits: []edit{
-		{file: "guard.go", old: "	s.next.add(keys)\n", new: "	err := store()\n	s.next.add(keys)\n"},
+		{file: "guard.go", old: "	if s.next.add(keys) {\n", new: "	err := store()\n	if s.next.add(keys) {\n"},
 		{file: "guard.go", old: "	return store()\n", new: "	return err\n"},
 	}},
-	twin{name: "guard: a put does not add to the filter that is being built", tests: []string{"TestNoFalseNoInEverySchedule"}, edits: one("guard.go", "	s.next.add(keys)\n", "")},
+	twin{name: "guard: a put does not add to the filter that is being built", tests: []string{"TestNoFalseNoInEverySchedule"}, edits: one("guard.go", "	if s.next.add(keys) {\n", "	if false {\n")},
 	twin{name: "guard: a put leaves before its keys are visible", tests: []string{"TestNoFalseNoInEverySchedule"}, edits: one("guard.go", "	defer s.puts.leave() // also if store panics\n", "	s.puts.leave()\n")},
 	twin{name: "guard: a put does not look whether its state is still the one", tests: []string{"TestSwapsUnderLoad"}, edits: enterSlowly("if true || g.state.Load() == s {")},
 	twin{name: "guard: in slow motion", right: true, slow: true, tests: []string{"TestSwapsUnderLoad"}, edits: enterSlowly("if g.state.Load() == s {")},
@@ -46,14 +46,16 @@ var guardTwins = in("guard",
 	twin{name: "guard, file: bytes after the end", tests: []string{"TestDamage"}, edits: one("file.go", `	case n > 0:`, `	case n > 1:`)},
 	twin{name: "guard: a call that counts for too few", tests: []string{"TestTally"}, edits: one("counts.go", `n.Add(weight)`, `n.Add(weight / 2)`)},
 	twin{name: "guard, list: a bad file replaces the list", tests: []string{"TestListUnderLoad", "TestList"}, slow: true, edits: one("list.go", `	if err != nil {
-		l.err = fmt`, `	if f == nil {
+		if errors.As`, `	if f == nil {
 		f = bloom.MustNew(1, 0.5)
 	}
 	if l.filter.Load() != nil {
 		l.filter.Store(f)
 	}
 	if err != nil {
-		l.err = fmt`)},
+		if errors.As`)},
+	twin{name: "guard, list: what the disk could not read is not read again", tests: []string{"TestListIsReadAgainAfterItCouldNotBe"}, edits: one("list.go", "			l.seen = sight{} // the disk's", "			// the disk's")},
+	twin{name: "guard: not told of a late put", tests: []string{"TestFullByALatePut"}, edits: one("guard.go", "		g.tell(s.next) //", "		//")},
 	twin{name: "guard, list: the time of a new file is believed", tests: []string{"TestList"}, edits: one("list.go", `const settle = 3 * time.Second`, `const settle = -24 * time.Hour`)},
 	twin{name: "guard, list: only a new file is seen, not a changed one", tests: []string{"TestList", "TestListIsNotReadAgain"}, edits: one("list.go", ` && s.info.Size() == info.Size() &&
 		s.info.ModTime().Equal(info.ModTime()) && s.read.Sub(info.ModTime()) >= settle`, ``)},
