@@ -275,5 +275,5 @@ func (f BloomFilter) GoString() string { return f.String() }
 func (f BloomFilter) String() string {
 	s := f.scheme.orNone()
 	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%s bytes=%d)",
-		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.def.name, f.SizeBytes())
+		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.def, f.SizeBytes())
 }

@@ -22,8 +22,8 @@ import (
 // f alone.
 //
 // The error wraps [ErrInvalid] if factor is 0 or does not divide, and if the strategy has
-// no exact smaller filter: all of this package but these three, and those of one's own
-// without a FoldUnit.
+// no exact smaller filter: of this package, [DoubleHashing], Blocked1 to Blocked8 and
+// SplitBlock have one, of your own those with a FoldUnit.
 func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
 	s := f.scheme.orNone()
 	unit, err := s.strategy.foldUnit()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"strconv"
 	"unsafe"
 
 	"github.com/dchest/siphash"
@@ -19,6 +18,37 @@ import (
 // A Hash is a small value that never changes, and can be compared. A filter keeps its
 // own, whatever is assigned to a variable afterwards.
 type Hash struct{ def *hashDefinition }
+
+var (
+	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
+	// release, and the default. It is not keyed: whoever chooses the keys can make them collide,
+	// under every seed.
+	Murmur3 = Hash{&murmur3Hash}
+
+	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
+	// seed that all filters of the process share. It is the fastest, and safe
+	// against keys that an attacker chose, but its digests mean nothing outside
+	// this process. It has 64 bits, so that p must stay well above n/2^64.
+	MapHash = Hash{&mapHash}
+)
+
+// Name returns the name that identifies the hash, in files too. It is empty for one of your
+// own without a name.
+func (h Hash) Name() string {
+	if h.def == nil {
+		return ""
+	}
+	return h.def.name
+}
+
+// String is for logs and errors: the name, or for a hash without one something that tells it
+// from others of this process.
+func (h Hash) String() string {
+	if h.def == nil {
+		return shown("", 0)
+	}
+	return h.def.String()
+}
 
 // A hashDefinition is what a Hash stands for. It never changes.
 type hashDefinition struct {
@@ -40,19 +70,6 @@ const (
 	idOwnHash
 	idOwnHash64
 	idOfKey // no hash: the strategy takes the key itself
-)
-
-var (
-	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
-	// release, and the default. It is not keyed: whoever chooses the keys can make them collide,
-	// under every seed.
-	Murmur3 = Hash{&murmur3Hash}
-
-	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
-	// seed that all filters of the process share. It is the fastest, and safe
-	// against keys that an attacker chose, but its digests mean nothing outside
-	// this process. It has 64 bits, so that p must stay well above n/2^64.
-	MapHash = Hash{&mapHash}
 )
 
 var (
@@ -81,25 +98,13 @@ func (d *hashDefinition) same(other *hashDefinition) bool {
 
 // quoted returns what no other hash of this process has.
 func (d *hashDefinition) quoted() string {
-	switch {
-	case d.serial > 0:
-		return fmt.Sprintf("%q#%d", d.name, d.serial)
-	case d.own():
-		return strconv.Quote(d.name)
+	if d.own() {
+		return quoted(d.name, d.serial)
 	}
 	return d.name
 }
 
-// Name returns the name that identifies the hash.
-func (h Hash) Name() string {
-	if h.def == nil {
-		return ""
-	}
-	return h.def.name
-}
-
-// String returns the name, for logs.
-func (h Hash) String() string { return h.Name() }
+func (d *hashDefinition) String() string { return shown(d.name, d.serial) }
 
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()

@@ -43,9 +43,7 @@ func NewHash64(name string, sum func(key []byte) uint64) Hash {
 }
 
 func newHash(d hashDefinition) Hash {
-	if d.name == "" {
-		d.serial = nameless.Add(1)
-	}
+	d.serial = serialFor(d.name)
 	return Hash{&d}
 }
 
@@ -58,7 +56,7 @@ func (h Hash) validate() error {
 	case !d.own():
 		return nil
 	case d.sum == nil && d.sum64 == nil:
-		return fmt.Errorf("%w: hash %q has no function", ErrInvalid, d.name)
+		return fmt.Errorf("%w: hash %q has no function", ErrInvalid, d)
 	case len(d.name) > format.MaxName:
 		return fmt.Errorf("%w: hash name %.20q… has %d bytes, want at most %d", ErrInvalid, d.name, len(d.name), format.MaxName)
 	case builtinHash(d.name) != nil:

@@ -132,7 +132,7 @@ func (o *options) chooseHash() (hasher, error) {
 	case o.key != nil && o.seed != nil:
 		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
 	case o.key != nil && o.hash != nil:
-		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, def.name)
+		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, def)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
 	case o.seed == nil:
@@ -142,5 +142,5 @@ func (o *options) chooseHash() (hasher, error) {
 	case def == &noHash:
 		return hasher{def: def, k0: *o.seed}, nil
 	}
-	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def.name)
+	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def)
 }

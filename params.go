@@ -99,12 +99,12 @@ func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Stra
 	equal, rest := equalDigests(n, h.bits), p
 	if p > 0 && p < 1 { // sizeFor refuses any other
 		if rest -= equal; rest <= 0 {
-			return Params{}, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h.name, n, equal)
+			return Params{}, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h, n, equal)
 		}
 	}
 	params, s, err := sizeFor(n, rest, s)
 	if err != nil && rest != p {
-		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, equal, h.name)
+		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, equal, h)
 	}
 	params.P = p
 	return params, s, err
@@ -172,7 +172,7 @@ func (d *definition) sizeByRules(p *Params) (err error) {
 	switch {
 	case d.Size != nil:
 		if p.M, p.K, err = d.Size(p.N, p.P); err != nil {
-			return fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, p.N, p.P, d.name, err)
+			return fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, p.N, p.P, d, err)
 		}
 	case p.N == 0:
 		p.M, p.K = d.sizedUnit(), max(d.K, d.kUnit())
@@ -203,7 +203,7 @@ func (d *definition) leastSize(p *Params) error {
 		enough := func(units uint64) bool {
 			r := d.rate(units*unit, k, p.N)
 			if math.IsNaN(r) {
-				odd = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d.name, units*unit, k, p.N)
+				odd = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d, units*unit, k, p.N)
 			}
 			return r <= p.P || odd != nil
 		}
@@ -224,7 +224,7 @@ func (d *definition) leastSize(p *Params) error {
 		}
 	}
 	if best > most {
-		return fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, most*unit, d.name, p.P, p.N)
+		return fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, most*unit, d, p.P, p.N)
 	}
 	p.M = best * unit
 	return nil

@@ -148,7 +148,7 @@ func blockedOf(p Params, h hasher) (Strategy, error) {
 	made, s, err := paramsFor(p.N, p.P, Strategy{&blocked}, h.def)
 	if err != nil || made.M != p.M || made.K != p.K {
 		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
-			ErrInvalid, p.M, p.K, blocked.name, p.N, p.P)
+			ErrInvalid, p.M, p.K, &blocked, p.N, p.P)
 	}
 	return s, nil
 }
@@ -184,11 +184,8 @@ func (s *scheme) identity() string {
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.def.quoted(), s.hash.checkValue())
 }
 
-// String returns the Identity, for a log. It holds no secret key.
+// String is Identity, so that a log of a Scheme says something.
 func (s Scheme) String() string { return s.Identity() }
-
-// GoString is String: %#v would print the secret key.
-func (s Scheme) GoString() string { return s.Identity() }
 
 // digest hashes a key.
 func (s *scheme) digest(key []byte) (h1, h2 uint64) {

@@ -77,7 +77,7 @@ func (f BloomFilter) LogValue() slog.Value {
 	s := f.scheme.orNone()
 	return slog.GroupValue(
 		slog.Uint64("n", s.params.N), slog.Float64("p", s.params.P), slog.Uint64("m", s.params.M), slog.Int("k", s.params.K),
-		slog.String("strategy", s.strategy.Name()), slog.String("hash", s.hash.def.name),
+		slog.String("strategy", s.strategy.String()), slog.String("hash", s.hash.def.String()),
 		slog.Uint64("size_bytes", f.SizeBytes()),
 	)
 }

@@ -1,10 +1,6 @@
 package bloom
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-)
+import "math"
 
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
 // of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing];
@@ -19,6 +15,77 @@ import (
 // this package equals itself, one of your own equals what the same call of NewStrategy
 // returned. A filter keeps its own, whatever is assigned to a variable afterwards.
 type Strategy struct{ def *definition }
+
+// Name returns the name that identifies the strategy, in files too. It is empty for one of
+// your own without a name.
+func (s Strategy) Name() string { return s.get().name }
+
+// String is for logs and errors: the name, or for a strategy without one something that tells
+// it from others of this process.
+func (s Strategy) String() string { return s.get().String() }
+
+// NeedsKey reports whether a key's digest is not enough to find its positions, as with
+// [SeededHashing]: then [BloomFilter.AddHash], [BloomFilter.ContainsHash] and all else
+// that takes or returns a digest panics.
+func (s Strategy) NeedsKey() bool {
+	id := s.id()
+	return id == idSeededHashing || id == idOwnKeyPositions
+}
+
+// FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
+// after n keys, exact for the strategy where the package-level
+// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
+// microseconds. For a strategy of one's own it is that of its Rate, or of independent
+// positions if it has none. For [Blocked] itself it is that of the best of its four with
+// this k; [BloomFilter.Strategy] says which of them a filter has.
+//
+// It is NaN for a strategy that New refuses, such as the zero Strategy, and for an m or k that
+// the strategy cannot have: m = 0, k = 0, a k above 64 or what the strategy allows; for
+// Blocked an m that is not a multiple of 512 or a k that is not one of z; for [SplitBlock] an
+// m that is not a multiple of 256 or a k other than 8.
+func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
+	if s.check(m, k) != nil {
+		return math.NaN()
+	}
+	return s.def.rate(m, k, n)
+}
+
+// EstimatedN returns how many keys have most likely been added to a filter of m
+// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
+// bits that are elsewhere. It is -m/k · ln(1 - x/m), except for Blocked1 to Blocked8, whose
+// keys set fewer different bits, for SplitBlock, and for a strategy of your own with an
+// EstimatedN. It is +Inf for x = m: a full filter does not show how many keys filled it.
+//
+// It is NaN where FalsePositiveRate is, for x > m, and for [Blocked] itself:
+// [BloomFilter.Strategy] says which of its four a filter has.
+//
+// Source: Swamidass & Baldi 2007, equation 6.
+func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
+	switch {
+	case s.check(m, k) != nil || x > m:
+		return math.NaN()
+	case s.def.EstimatedN != nil:
+		return s.def.EstimatedN(m, k, x)
+	}
+	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
+}
+
+// check returns an error for a strategy that New refuses, and for an m or k that it cannot have.
+func (s Strategy) check(m uint64, k int) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	return s.def.check(m, k)
+}
+
+// same reports whether two strategies put keys in the same places.
+func (s Strategy) same(other Strategy) bool {
+	a, b := s.get(), other.get()
+	return a == b || a.id == b.id && a.name == b.name && a.serial == b.serial
+}
+
+// quoted returns what no other strategy of this process has.
+func (s Strategy) quoted() string { return quoted(s.get().name, s.get().serial) }
 
 // A definition is what a Strategy stands for. It never changes, and all filters with the
 // strategy share it.
@@ -69,85 +136,10 @@ const (
 	kernelSplitVectors
 )
 
-// same reports whether two strategies put keys in the same places.
-func (s Strategy) same(other Strategy) bool {
-	a, b := s.get(), other.get()
-	return a == b || a.id == b.id && a.name == b.name && a.serial == b.serial
-}
-
-// quoted returns what no other strategy of this process has.
-func (s Strategy) quoted() string {
-	d := s.get()
-	if d.serial > 0 {
-		return fmt.Sprintf("%q#%d", d.name, d.serial)
-	}
-	return strconv.Quote(d.name)
-}
-
-// Name returns the name that identifies the strategy.
-func (s Strategy) Name() string { return s.get().name }
-
-// String returns the name, for logs.
-func (s Strategy) String() string { return s.get().name }
-
-// NeedsKey reports whether a key's digest is not enough to find its positions, as with
-// [SeededHashing]: then [BloomFilter.AddHash], [BloomFilter.ContainsHash] and all else
-// that takes or returns a digest panics.
-func (s Strategy) NeedsKey() bool { return s.get().needsKey() }
-
-func (d *definition) needsKey() bool {
-	return d.id == idSeededHashing || d.id == idOwnKeyPositions
-}
-
 // own reports whether NewStrategy has made it.
 func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnKeyPositions }
 
-// FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
-// after n keys, exact for the strategy where the package-level
-// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// microseconds. For a strategy of one's own it is that of its Rate, or of independent
-// positions if it has none. For [Blocked] itself it is that of the best of its four with
-// this k; [BloomFilter.Strategy] says which of them a filter has.
-//
-// It is NaN for a strategy that New refuses, such as the zero Strategy, and for an m or k that
-// the strategy cannot have: m = 0, k = 0, a k above 64
-// or what the strategy allows, for Blocked an m that is not a multiple of 512 or a k
-// that is not one of z, for [SplitBlock] an m that is not a multiple of 256 or a k other
-// than 8.
-func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	if s.check(m, k) != nil {
-		return math.NaN()
-	}
-	return s.def.rate(m, k, n)
-}
-
-// EstimatedN returns how many keys have most likely been added to a filter of m
-// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
-// bits that are elsewhere. It is -m/k · ln(1 - x/m) except for the strategies of Blocked, whose
-// keys set fewer different bits, for SplitBlock, and for one's own with an EstimatedN. It is +Inf for x = m: a filter that is full
-// has no memory of how it became so.
-//
-// It is NaN where FalsePositiveRate is, for x > m, and for [Blocked] itself:
-// [BloomFilter.Strategy] says which of its four a filter has.
-//
-// Source: Swamidass & Baldi 2007, equation 6.
-func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
-	switch {
-	case s.check(m, k) != nil || x > m:
-		return math.NaN()
-	case s.def.EstimatedN != nil:
-		return s.def.EstimatedN(m, k, x)
-	}
-	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
-}
-
-// check returns an error for a strategy that New refuses, and for an m or k that it cannot have.
-func (s Strategy) check(m uint64, k int) error {
-	if err := s.validate(); err != nil {
-		return err
-	}
-	return s.def.check(m, k)
-}
+func (d *definition) String() string { return shown(d.name, d.serial) }
 
 // builtins are all strategies of this package, whatever is assigned to its variables.
 var builtins = []*definition{

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/rate"
@@ -104,7 +103,7 @@ const (
 // [New] returns an error for a strategy whose definition contradicts itself or whose name
 // has more than 255 bytes or is that of one of this package's.
 func NewStrategy(name string, d Definition) Strategy {
-	own := &definition{name: name, Definition: d}
+	own := &definition{name: name, serial: serialFor(name), Definition: d}
 	switch {
 	case d.Masks != nil:
 		own.id = idOwnMasks
@@ -113,14 +112,8 @@ func NewStrategy(name string, d Definition) Strategy {
 	default:
 		own.id = idOwnPositions
 	}
-	if name == "" {
-		own.serial = nameless.Add(1)
-	}
 	return Strategy{own}
 }
-
-// nameless counts the strategies and hashes without a name.
-var nameless atomic.Uint64
 
 // validate returns what is wrong about a strategy whatever the parameters.
 func (s Strategy) validate() error {
@@ -138,7 +131,7 @@ func (s Strategy) validate() error {
 		}
 	}
 	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%w: strategy %.40q %s", ErrInvalid, d.name, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%w: strategy %.40q %s", ErrInvalid, d, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case len(d.name) > format.MaxName:
@@ -192,11 +185,11 @@ func (d *definition) check(m uint64, k int) error {
 	case k < 1 || k > d.largestK():
 		return fmt.Errorf("%w: k = %d bits a key, want 1 to %d", ErrInvalid, k, d.largestK())
 	case d.K != 0 && k != d.K:
-		return fmt.Errorf("%w: k = %d bits a key with strategy %q, want %d", ErrInvalid, k, d.name, d.K)
+		return fmt.Errorf("%w: k = %d bits a key with strategy %q, want %d", ErrInvalid, k, d, d.K)
 	case m%d.unit() != 0 || k%d.kUnit() != 0:
-		return fmt.Errorf("%w: m = %d and k = %d with strategy %q, want multiples of %d and %d", ErrInvalid, m, k, d.name, d.unit(), d.kUnit())
+		return fmt.Errorf("%w: m = %d and k = %d with strategy %q, want multiples of %d and %d", ErrInvalid, m, k, d, d.unit(), d.kUnit())
 	case d.MaxM != 0 && m > d.MaxM:
-		return fmt.Errorf("%w: m = %d bits with strategy %q, want at most %d", ErrTooLarge, m, d.name, d.MaxM)
+		return fmt.Errorf("%w: m = %d bits with strategy %q, want at most %d", ErrTooLarge, m, d, d.MaxM)
 	}
 	return nil
 }

@@ -35,9 +35,9 @@ func (s *scheme) prepare() (err error) {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: m = %d and k = %d with strategy %q: %w", ErrInvalid, m, k, d.name, err)
+		return fmt.Errorf("%w: m = %d and k = %d with strategy %q: %w", ErrInvalid, m, k, d, err)
 	case own.positions == nil && own.masks == nil && own.keyPositions == nil:
-		return fmt.Errorf("%w: strategy %q prepared no function for m = %d and k = %d", ErrInvalid, d.name, m, k)
+		return fmt.Errorf("%w: strategy %q prepared no function for m = %d and k = %d", ErrInvalid, d, m, k)
 	}
 	return nil
 }
