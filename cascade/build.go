@@ -125,8 +125,11 @@ func distinct(digests []digest) []digest {
 	return slices.Compact(digests)
 }
 
-// batchKeys are hashed by one goroutine at a time.
-const batchKeys = 4096
+// batchKeys are hashed by one goroutine at a time, or fewer that have batchBytes: keys may be large.
+const (
+	batchKeys  = 4096
+	batchBytes = 1 << 20
+)
 
 // collect hashes a list on all processors, and returns the digests that are wanted and
 // the number of keys.
@@ -190,7 +193,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 		}
 		b.bytes = append(b.bytes, key...)
 		b.ends = append(b.ends, len(b.bytes))
-		if len(b.ends) == batchKeys && !send() {
+		if (len(b.ends) == batchKeys || len(b.bytes) >= batchBytes) && !send() {
 			break
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -240,6 +242,20 @@ func TestListThatPanics(t *testing.T) {
 			_, _ = New(t.Context(), 0, func(func([]byte, error) bool) { panic("broken") }, numbered("k", 0, 10))
 		})
 	})
+}
+
+// TestLargeKeys: the memory that New takes is that of digests, however long the keys are.
+func TestLargeKeys(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // each processor has a batch
+	const size, keys = 64 << 10, 2000
+	in, out := numbered(strings.Repeat("x", size), 0, keys), numbered("k", 0, keys)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c, err := New(t.Context(), 0, in, out)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	holds(t, c, in, out)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size*keys/2))
 }
 
 func TestZeroCascade(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -204,6 +205,31 @@ func TestEveryDamageOfAFooter(t *testing.T) {
 	encrypted := append(bytes.Clone(data[:len(data)-4]), encryptedMagic...)
 	_, err = Columns(bytes.NewReader(encrypted), int64(len(encrypted)))
 	require.ErrorIs(t, err, bloom.ErrIncompatible)
+}
+
+// TestLongNumber: a number of more than 64 bits is damage, in a header and in a footer; one of 64 is none.
+func TestLongNumber(t *testing.T) {
+	for _, c := range []struct {
+		number string
+		want   string
+	}{
+		{strings.Repeat("\xff", 9) + "\x02", "more than 64 bits"},
+		{strings.Repeat("\xff", 9) + "\x80\x01", "more than 64 bits"},
+		{strings.Repeat("\xff", 9) + "\x01\x00", "a filter of -9223372036854775808 bytes"},
+	} {
+		header := "\x15" + c.number // field 1, an i32
+		_, err := Read(strings.NewReader(header))
+		require.ErrorIs(t, err, bloom.ErrCorrupt, "%x", c.number)
+		require.ErrorContains(t, err, c.want)
+		file := "PAR1" + header + string([]byte{byte(len(header)), 0, 0, 0}) + "PAR1"
+		columns, err := Columns(strings.NewReader(file), int64(len(file)))
+		require.Empty(t, columns)
+		if strings.HasSuffix(c.number, "\x00") {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, bloom.ErrCorrupt, "%x", c.number)
+	}
 }
 
 func FuzzRead(f *testing.F) {

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -81,9 +80,21 @@ func (t *thrift) integer() (int64, error) {
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-func (t *thrift) unsigned() (uint64, error) {
-	v, err := binary.ReadUvarint(t.in)
-	return v, unexpected(err)
+// unsigned is what binary.ReadUvarint does, whose error for too many bits nobody could tell from r's.
+func (t *thrift) unsigned() (v uint64, err error) {
+	for shift := 0; ; shift += 7 {
+		b, err := t.in.ReadByte()
+		if err != nil {
+			return 0, unexpected(err)
+		}
+		if shift == 63 && b > 1 {
+			return 0, fmt.Errorf("%w: a number of more than 64 bits", bloom.ErrCorrupt)
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, nil
+		}
+	}
 }
 
 // binary reads a string of at most limit bytes.
