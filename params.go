@@ -103,7 +103,7 @@ func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Stra
 		}
 	}
 	params, s, err := sizeFor(n, rest, s)
-	if err != nil && rest != p {
+	if err != nil && rest < p {
 		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, equal, h)
 	}
 	params.P = p

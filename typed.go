@@ -216,10 +216,11 @@ func appendKeys[T any](b *keyBuffer, group []T, appendKey func([]byte, T) []byte
 		key := appendKey(free, v)
 		b.keys[i] = key
 		size += len(key)
-		if len(key) <= cap(free) {
-			free = free[len(key):len(key)]
-		} else {
-			free = nil
+		// A function that trims returns a part of what it has appended. Wherever that begins, its
+		// capacity ends where the buffer does; a larger one is that of another buffer.
+		if cap(key) <= cap(free) {
+			used := cap(free) - cap(key) + len(key)
+			free = free[used:used]
 		}
 	}
 	b.fit(size)

@@ -236,6 +236,35 @@ func appendPoint(dst []byte, p point) []byte {
 // A setOnly hides that it is a filter.
 type setOnly struct{ *BloomFilter }
 
+// TestTypedTrimmedKeys: a function that returns only a part of what it has appended makes the same
+// keys in a batch as alone.
+func TestTypedTrimmedKeys(t *testing.T) {
+	for name, part := range map[string]func(key []byte) []byte{
+		"left":    func(key []byte) []byte { return bytes.TrimLeft(key, " ") },
+		"right":   func(key []byte) []byte { return bytes.TrimRight(key, " ") },
+		"both":    bytes.TrimSpace,
+		"clipped": func(key []byte) []byte { return slices.Clip(bytes.TrimSpace(key)) },
+		"cloned":  func(key []byte) []byte { return bytes.Clone(bytes.TrimSpace(key)) },
+		"none":    func(key []byte) []byte { return nil },
+	} {
+		appendKey := func(dst []byte, v uint64) []byte {
+			return part(fmt.Appendf(dst, "%*d%*s", v%20, v, v%7, ""))
+		}
+		values := make([]uint64, 10*typedBatch)
+		for i := range values {
+			values[i] = mix(uint64(i)) % 1e6
+		}
+		want := MustNew(uint64(len(values)), 0.01)
+		for _, v := range values {
+			want.Add(appendKey(nil, v))
+		}
+		batch := TypedOver(MustNew(uint64(len(values)), 0.01), appendKey)
+		batch.AddMany(values, nil)
+		require.True(t, want.Equal(batch.Filter()), name)
+		require.Equal(t, len(values), batch.ContainsMany(values, nil), name)
+	}
+}
+
 // TestTypedOverAnySet: over another set, each method does what it does over a filter.
 func TestTypedOverAnySet(t *testing.T) {
 	direct, other := MustNew(1000, 0.01), MustNew(1000, 0.01)

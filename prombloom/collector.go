@@ -32,7 +32,12 @@ type Counter interface {
 // Local returns a Source of a filter in memory: a [bloom.BloomFilter], a
 // [guard.Guard], a [guard.List], or whatever else has Stats. A file of package persist that
 // is closed answers with an error from then on.
+//
+// It panics if f is nil.
 func Local(f interface{ Stats() bloom.Stats }) Source {
+	if f == nil {
+		panic("prombloom: a nil filter")
+	}
 	if g, ok := f.(Counter); ok {
 		return localCounter{local{f}, g}
 	}
@@ -88,20 +93,27 @@ func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval, watched: map[string]*watched{}}
 }
 
-// Add watches a filter under a name, in place of the one that had it. In the metrics, bytes of
-// the name that are not UTF-8, which a label must be, are U+FFFD.
+// Add watches a filter under a name, in place of the one that had it. Bytes of the name that are
+// not UTF-8, which a label must be, are U+FFFD, and names that are then equal are one name.
+//
+// It panics if source is nil.
 func (c *Collector) Add(name string, source Source) {
+	if source == nil {
+		panic("prombloom: a nil Source")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.watched[name] = &watched{source: source, turn: make(chan bool, 1)}
+	c.watched[label(name)] = &watched{source: source, turn: make(chan bool, 1)}
 }
 
 // Remove watches the filter of that name no longer.
 func (c *Collector) Remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.watched, name)
+	delete(c.watched, label(name))
 }
+
+func label(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // Describe describes all metrics.
 func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
@@ -124,7 +136,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for name, w := range watched {
-		wg.Go(func() { w.collect(ctx, strings.ToValidUTF8(name, "\uFFFD"), c.interval, metrics) })
+		wg.Go(func() { w.collect(ctx, name, c.interval, metrics) })
 	}
 	wg.Wait()
 }

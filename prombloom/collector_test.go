@@ -156,14 +156,16 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// TestInterval: a filter is asked once in an interval, a failure counts, too.
 // TestOddFilters: a file that was closed and a name that is not UTF-8 end no program.
 func TestOddFilters(t *testing.T) {
 	file, err := persist.Open(filepath.Join(t.TempDir(), "seen"), 100, 0.01)
 	require.NoError(t, err)
 	c := New(time.Hour)
 	c.Add("closed", Local(file))
-	c.Add("\xff", Local(bloom.MustNew(100, 0.01)))
+	c.Add("\xff", Local(file))
+	c.Add("\xfe", Local(bloom.MustNew(100, 0.01))) // in place of it: two metrics of one name would fail all
+	c.Add("\xffx", Local(file))
+	c.Remove("\xfex")
 	require.NoError(t, file.Close())
 	require.NoError(t, testutil.CollectAndCompare(c, strings.NewReader(`
 		# HELP bloom_up Whether the filter could be asked.
@@ -173,6 +175,8 @@ func TestOddFilters(t *testing.T) {
 	`), "bloom_up"))
 	_, err = Local(file).Stats(t.Context())
 	require.ErrorIs(t, err, os.ErrClosed)
+	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", nil) })
+	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local(nil) })
 	require.PanicsWithValue(t, "another", func() { _, _ = Local(panics("another")).Stats(t.Context()) })
 }
 
@@ -180,6 +184,7 @@ type panics string
 
 func (p panics) Stats() bloom.Stats { panic(string(p)) }
 
+// TestInterval: a filter is asked once in an interval, a failure counts, too.
 func TestInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &remote{stats: bloom.Stats{M: 64, K: 1}, err: errors.New("broken")}
