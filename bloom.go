@@ -34,10 +34,9 @@ type BloomFilter struct {
 // at most p once they are in. It takes about -1.44·n·log2(p) bits, see
 // [ParamsFor].
 //
-// n = 0 is a filter planned for no keys: the smallest there is, which never misses those
-// that are added all the same. The error wraps [ErrInvalid] if p is not between 0 and 1 or
-// too small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has
-// too little memory.
+// n = 0 makes the smallest filter there is, which never misses a key either. The error wraps
+// [ErrInvalid] if p is not between 0 and 1 or too small to be kept, or the strategy is not
+// valid, and [ErrTooLarge] if the machine has too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	s, err := NewScheme(n, p, opts...)
 	if err != nil {
@@ -57,9 +56,9 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 }
 
 // NewWithParams returns an empty filter of exactly params.M bits with params.K
-// bits to a key, for those who know both, for instance because another system
-// chose them. params.N and params.P say what they were chosen for; they may be
-// zero, and are not checked against M and K.
+// bits to a key, for instance because another system chose them. params.N and
+// params.P say what they were chosen for; they may be zero, and are not checked
+// against M and K.
 //
 // The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or as the strategy says),
 // P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with

@@ -16,16 +16,16 @@ import (
 // the stream it returns io.EOF itself.
 //
 // Options say what the reader knows or wants. A filter made [WithKey] needs the
-// same key, one with a strategy or hash of one's own needs that, by [WithStrategy] or
-// [WithHash]: it is found by its name. Whatever is given, also a built-in strategy, a hash or a seed,
-// must be what the filter was made with; without options every other filter is
-// read. [WithMaxBytes] bounds the filter's memory.
+// same key, one with a strategy or hash of your own needs that, by [WithStrategy] or
+// [WithHash]: it is found by its name. What is given, also a built-in strategy, a hash or
+// a seed, must be what the filter was made with. Every other filter is read without
+// options. [WithMaxBytes] bounds the filter's memory.
 //
-// The bytes may come from a stranger: every field is checked, and memory is asked
-// for as the bytes arrive, never more than three times as much. Damage is found:
-// always if the end is missing or up to three bits differ, otherwise but once in
-// 2^64 times. It is not if someone made it who can compute a CRC: such a filter is
-// sound, but may contain everything, which [BloomFilter.FillRatio] shows.
+// The bytes may come from an untrusted source: every field is checked, and memory is
+// asked for as the bytes arrive, never more than three times as much. Damage is found:
+// always if the end is missing or up to three bits differ, otherwise with probability
+// 1 - 2^-64. A forgery with the right checksum is not found. It is a sound filter, but may
+// contain every key, which [BloomFilter.FillRatio] shows.
 //
 // The error wraps [ErrCorrupt] if the bytes are not a filter or damaged, and
 // io.ErrUnexpectedEOF too if they end too early, [ErrIncompatible] if the filter
@@ -42,10 +42,10 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 }
 
 // ReadFrom replaces the filter by one that it reads as [Read] does, exactly one,
-// and not until the end of r. The receiver may be the zero BloomFilter. The secret key,
-// the strategy or the hash of one's own with which it was made serves to read, as if given
-// to Read by [WithKey], [WithStrategy] and [WithHash]; otherwise it does not matter what
-// it was. For other options, use Read.
+// and not until the end of r. The receiver may be the zero BloomFilter. If it was made
+// with a secret key, or with a strategy or hash of your own, these are used as if given to
+// Read by [WithKey], [WithStrategy] and [WithHash]; otherwise it does not matter what it
+// was. For other options, use Read.
 //
 // If there is an error, the receiver is unchanged. Unlike the other methods,
 // ReadFrom must not be called while others use the filter.

@@ -47,8 +47,8 @@
 // named, package scalable grows, or [BloomFilter.FoldTo] shrinks a filter that was made
 // large.
 //
-// Choose p by what a false positive costs. A disk read in vain: 1 %. A message that is
-// looked at by a slower check: 0.1 %. A page that a crawler never fetches, a record that
+// Choose p by what a false positive costs. An unnecessary disk read: 1 %. A message that
+// goes through a slower check: 0.1 %. A page that a crawler never fetches, a record that
 // is dropped: 1e-6 or less. Each factor of ten costs 4.8 bits a key:
 //
 //	p       bits a key   k    1,000,000 keys
@@ -87,9 +87,9 @@
 //   - SipHash, by [WithKey], is as safe and portable, at about twice the time.
 //   - [NewHash] and [NewHash64] make one of your own, and [Digest64] digests of numbers.
 //
-// Murmur3 is not keyed: whoever chooses the keys can choose them so that they collide,
-// under every seed, and then one added key makes a thousand others "probably there".
-// [WithSeed] is no defence; the other two are.
+// Murmur3 is not keyed: an attacker who chooses the keys can make them collide, under
+// every seed, and then one added key makes a thousand others "probably there". [WithSeed]
+// is no defence; MapHash and SipHash are.
 //
 // # Keys
 //

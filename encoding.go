@@ -11,15 +11,15 @@ import (
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
 // 584 bytes more, see docs/format.md. The bytes are the same on every architecture and
-// every later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They hold no secret key, only a
-// number by which it is recognised.
+// every later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They hold no
+// secret key, only a number by which it is recognised.
 //
 // It needs 64 KiB of memory, whatever the filter's size, and may run while keys
 // are added: what it writes contains every key whose Add had returned before
 // WriteTo was called. (It may contain some bits of later ones.)
 //
 // The error is that of w, or wraps [ErrNotPortable] if the bytes would mean
-// nothing to another process: with [MapHash], or with a strategy or a hash of one's own
+// nothing to another process: with [MapHash], or with a strategy or hash of your own
 // that has no name. Then nothing is written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	h, err := f.scheme.orNone().portableHeader()
@@ -80,7 +80,7 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 
 // AppendBinary appends the scheme in bytes that say all of it: the header, of 64 to 576
 // bytes, with which each of its filters begins where [BloomFilter.WriteTo] writes it. It
-// is for formats of one's own, and [ReadScheme] reads it. It implements
+// is for formats of your own, and [ReadScheme] reads it. It implements
 // encoding.BinaryAppender. The error wraps [ErrNotPortable] where WriteTo's does.
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 	h, err := s.scheme.orNone().portableHeader()

@@ -27,7 +27,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 		return 0 // also of the zero BloomFilter
 	}
 	n := f.scheme.strategy.EstimatedN(f.scheme.params.M, int(f.k), x)
-	if !(n >= 0 && n < math.MaxUint64) { // below 0 or NaN, an EstimatedN of one's own cannot tell either
+	if !(n >= 0 && n < math.MaxUint64) { // an own strategy's EstimatedN may return anything
 		return math.MaxUint64
 	}
 	return uint64(math.Round(n))
@@ -35,9 +35,9 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 
 // EstimatedFalsePositiveRate returns the rate at which keys that were never added
 // are answered with true as things stand, in O(m). With x bits set it is (x/m)^k;
-// for Blocked, whose blocks are not equally full, the mean of the blocks' rates; for a
-// strategy of one's own with a Rate, that of EstimatedCount keys. It
-// passes the promised p when about n keys are in, and is 1 when every bit is set.
+// for Blocked and SplitBlock, whose blocks are not equally full, the mean of the blocks'
+// rates; for a strategy of your own with a Rate, that of EstimatedCount keys. It passes the
+// promised p when about n keys are in, and is 1 when every bit is set.
 func (f *BloomFilter) EstimatedFalsePositiveRate() float64 {
 	_, rate := f.onesAndRate()
 	return rate

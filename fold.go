@@ -8,9 +8,9 @@ import (
 )
 
 // Fold returns the filter of m/factor bits that would have been, had all keys been added to
-// that one: bit for bit, by merging neighbours. It is for those who do not know n: make the
-// filter large, and shrink it when the keys are in. The filter itself stays as it is. The
-// factor must divide m; for [Blocked] and [SplitBlock], the number of blocks.
+// that one: bit for bit, by merging neighbours. Use it where n is not known: make the filter
+// large, and shrink it when the keys are in. The filter itself stays as it is. The factor
+// must divide m; for [Blocked] and [SplitBlock], the number of blocks.
 //
 // The result has the same k, hash and P, and as N the number of keys for which it keeps P,
 // about N/factor; both are 0 if P is unknown. k was chosen for more bits a key: a filter
@@ -114,7 +114,7 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 }
 
 // keysFor returns how many keys a filter with these parameters keeps its P for, which is
-// near the guess. A Rate of one's own may never come to P: it is asked up to maxM keys.
+// near the guess. An own strategy's Rate may never come to P: it is asked up to maxM keys.
 func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	return rate.Least(min(max(1, guess), maxM), func(n uint64) bool {
 		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+equalDigests(n, s.hash.def.bits) <= params.P)

@@ -21,8 +21,8 @@ type Hash struct{ def *hashDefinition }
 
 var (
 	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
-	// release, and the default. It is not keyed: whoever chooses the keys can make them collide,
-	// under every seed.
+	// release, and the default. It is not keyed: an attacker who chooses the keys can
+	// make them collide, under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 
 	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
@@ -174,8 +174,8 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	return murmur3.SeedSum128(h.k0, h.k0, key)
 }
 
-// murmurSeed returns what Murmur3 is started at for a seed: the seed, but for 1 to
-// 8. Murmur3 xors a key's length into both halves of its state, which begin
+// murmurSeed returns what Murmur3 is started at for a seed: the seed, except for 1
+// to 8. Murmur3 xors a key's length into both halves of its state, which begin
 // as the seed, and of a key of at most 8 bytes only one half gets anything else. If
 // seed and length cancel, the digest is (2x, 3x) of a single x, and Blocked's words
 // follow from its blocks: with seed 8 and keys of 8 bytes its rate was 24 times p.

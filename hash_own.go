@@ -12,15 +12,15 @@ import (
 // that has 64 bits only is made by [NewHash64].
 //
 // The name identifies the hash: filters are compatible if their hashes' names are equal,
-// it is written to files, and a file is read by those who give the hash of that name by
+// it is written to files, and to read such a file the hash of that name is given by
 // WithHash. So it must never change what it returns. One with the empty name is for
 // this process, for instance with a random seed: its filters are compatible with each
 // other, and cannot be written.
 //
 // The function is called from many goroutines at once. It must neither change the key nor
-// keep it, or a part of it, beyond the call: the key is in the memory of the caller of
-// Add, who is free to use that again, and may be on a stack. A function that breaks
-// this makes filters miss keys, and may crash the program; neither is noticed here. Add and Contains
+// keep it, or a part of it, beyond the call: the key's memory belongs to the caller of
+// Add, which may use it again, and may be on a stack. A function that breaks this makes
+// filters miss keys, and may crash the program; neither is noticed here. Add and Contains
 // allocate nothing if the function does not. The call costs 1 to 2 ns more than that of a
 // hash of this package.
 //

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Strategies and hashes are identified by their names. Those of one's own without a name are
-// for this process, which numbers them.
+// Strategies and hashes are identified by their names. Own ones without a name are for this
+// process, which numbers them.
 
 // nameless counts the strategies and hashes without a name.
 var nameless atomic.Uint64

@@ -71,8 +71,8 @@ func WithHash(h Hash) Option {
 	}
 }
 
-// WithSeed starts Murmur3 at a seed other than 0, so that the filters of two
-// services err on different keys; a strategy that takes the key itself gets the seed
+// WithSeed starts Murmur3 at a seed other than 0, so that the filters of two services
+// have different false positives; a strategy that takes the key itself gets the seed
 // too. Filters with different seeds are not compatible. A seed is no secret key: keys
 // that collide under every seed can be made in a millisecond. For those there is
 // [WithKey].
@@ -83,9 +83,9 @@ func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }
 
-// WithKey hashes by SipHash-2-4 under a secret key, for filters whose keys are
-// chosen by strangers and that other processes must understand too. Without the
-// key nobody can make keys that collide, or tell which keys are false positives.
+// WithKey hashes by SipHash-2-4 under a secret key, for filters whose keys come
+// from untrusted sources and that other processes must understand. Without the key
+// nobody can make keys that collide, or tell which keys are false positives.
 // It takes about twice the time of Murmur3. The key should be 16 random bytes, from
 // crypto/rand; filters with different keys are not compatible. Where the filter
 // does not leave the process, [MapHash] gives the same safety and is faster.
@@ -94,8 +94,8 @@ func WithKey(key [16]byte) Option {
 }
 
 // WithMaxBytes refuses a filter whose bits take more than the given bytes of
-// memory, by an error that wraps [ErrTooLarge]: for parameters or bytes that come
-// from strangers. Without it the limit is the machine's memory.
+// memory, by an error that wraps [ErrTooLarge]: for parameters or bytes from
+// untrusted sources. Without it the limit is the machine's memory.
 func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }

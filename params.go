@@ -78,8 +78,7 @@ func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 // 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
 // is more than the bound asks for. For Blocked it is more, see there.
 //
-// For n = 0, a filter that is planned for no keys, it is the smallest there is: one word
-// or block. Keys that are added to it all the same are never missed.
+// For n = 0 it is the smallest there is: one word or block.
 //
 // New has the same unless its hash has 64 bits, as [MapHash]: then it takes off p how often
 // whole digests are equal, n/2^64, which makes a difference where p is about that small.
@@ -184,8 +183,8 @@ func (d *definition) sizeByRules(p *Params) (err error) {
 	return d.check(p.M, p.K)
 }
 
-// leastSize searches all k. The least m falls with k and then rises, but for its rounding:
-// a few steps beyond the best are enough.
+// leastSize tries one k after the other. The least m falls with k and then rises, apart from
+// its rounding: a few steps beyond the best are enough.
 func (d *definition) leastSize(p *Params) error {
 	const further = 3
 	unit := d.sizedUnit()

@@ -7,9 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// ParamsForBits returns parameters for n keys at so many bits a key, for those who know
-// what memory they want to spend, such as a storage engine with "10 bits a key". There is
-// no search: m is n times bitsPerKey, rounded up to whole words or blocks, k is the best
+// ParamsForBits returns parameters for n keys at so many bits a key, where the memory is
+// given and not p, such as the "10 bits a key" of a storage engine. There is no search: m is n times bitsPerKey, rounded up to whole words or blocks, k is the best
 // one for that many bits a key, which is the same for every n, and P becomes the
 // strategy's true rate. The filter itself is made by [NewWithParams].
 //

@@ -10,8 +10,8 @@ import (
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, all that
-// says where a key's bits are. It is for those who keep the bits themselves, in a
-// file, in another system or in a format of their own. Everyone else wants [New].
+// says where a key's bits are. It is for programs that keep the bits themselves, in a
+// file, in another system or in a format of their own. All others want [New].
 //
 // A Scheme is a small value that never changes.
 type Scheme struct{ scheme *scheme }
@@ -101,7 +101,7 @@ type schemeRequest struct {
 	hash     hasher
 }
 
-// place returns where the request's scheme is kept, in the company of many others.
+// place returns where the request's scheme is kept. Many requests share a place.
 func (r schemeRequest) place() *atomic.Pointer[sizedScheme] {
 	x := (r.n*probe.Mul ^ math.Float64bits(r.p) ^ uint64(r.strategy.id)) * probe.Mul
 	return &recentSchemes[x>>58]
@@ -223,7 +223,7 @@ func (s Scheme) Seed() uint64 {
 func (s Scheme) Keyed() bool { return s.scheme.orNone().hash.def == &sipHash }
 
 // Portable returns nil if another process can understand the bits: if it can have the
-// same scheme, given the secret key or the strategy and hash of one's own that it needs.
+// same scheme, given the secret key or the strategy and hash of your own that it needs.
 // Otherwise the error wraps [ErrNotPortable] and says why: with [MapHash], or a strategy
 // or hash without a name. Filters that are not portable cannot be written. For the zero
 // Scheme it wraps [ErrInvalid].

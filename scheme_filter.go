@@ -68,6 +68,6 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
 
 // Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word
-// i/64. It is for writing them to a format of one's own. Words may be read at any
-// time; who changes them takes over the filter's promises.
+// i/64. It is for writing them to a format of your own. Words may be read at any
+// time; a program that changes them must keep the filter's promises itself.
 func (f *BloomFilter) Words() []atomic.Uint64 { return f.bits }

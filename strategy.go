@@ -35,7 +35,7 @@ func (s Strategy) NeedsKey() bool {
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
 // after n keys, exact for the strategy where the package-level
 // [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
-// microseconds. For a strategy of one's own it is that of its Rate, or of independent
+// microseconds. For a strategy of your own it is that of its Rate, or of independent
 // positions if it has none. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
 //

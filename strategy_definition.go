@@ -84,18 +84,17 @@ const (
 	// more would be slower and no better.
 	maxK = 64
 
-	// maxOwnK is the largest that a strategy may say, and files too. Other systems choose
-	// k for a p that nobody needs, and their filters are there to be read.
+	// maxOwnK is the largest that a strategy may say, and files too: other systems choose
+	// larger k, and their filters are to be read.
 	maxOwnK = 255
 
 	maxMasks = 16
 )
 
 // NewStrategy returns a strategy of your own. The name identifies it: filters
-// are compatible if their strategies' names are equal, it is written to files, and a file
-// is read by those who give the strategy of that name by [WithStrategy]. One with the empty
-// name is for this process: its filters are compatible with each other, and cannot be
-// written.
+// are compatible if their strategies' names are equal, it is written to files, and to read
+// such a file the strategy of that name is given by [WithStrategy]. One with the empty name
+// is for this process: its filters are compatible with each other, and cannot be written.
 //
 // The library does the rest: atomic operations, the one winner, batches, checks, files.
 // The promise of p is only as good as the definition is; package bloomtest tries it.

@@ -31,8 +31,8 @@ type Typed[T any] struct {
 // NewTyped returns an empty filter for n different values with a false-positive
 // rate of at most p, as [New] does, with New's errors. appendKey appends the bytes
 // that stand for v to dst and returns the extended slice; it must not keep dst.
-// Among those that exist are binary.LittleEndian.AppendUint64 and, for every type
-// with an AppendBinary method, [AppendBinary].
+// There are binary.LittleEndian.AppendUint64 and others in the standard library, and,
+// for every type with an AppendBinary method, [AppendBinary].
 //
 // The bytes must tell apart what is to be told apart: two strings in a row need the
 // length of the first before them, or ("ab", "c") is the same key as ("a", "bc").

@@ -33,7 +33,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 	filter := func(n uint64, p float64, st bloom.Strategy) (*bloom.BloomFilter, error) {
 		return bloom.New(n, p, append([]bloom.Option{bloom.WithStrategy(st)}, opts...)...)
 	}
-	return all(s.HashFunc().Name(),
+	return all(s.HashFunc().String(),
 		check{"the same digest", func() error { return stable(s) }},
 		check{"allocations", func() error {
 			k, i, sum := []byte("a key of some bytes"), byte(0), uint64(0)

@@ -21,6 +21,7 @@ var defaultPoints = []Point{{10, 0.1}, {100, 0.05}, {100, 0.01}, {100, 1e-3}, {1
 //   - the rate is at most what its FalsePositiveRate promises, at each of the points;
 //   - batches do what single calls do;
 //   - a filter can be written, and read only with the strategy;
+//   - where there is a FoldUnit, a fold is the smaller filter, bit for bit;
 //   - which block or word a key falls into says nothing of its bits there: no bit of the
 //     digest serves twice.
 //
@@ -55,7 +56,7 @@ func TestStrategy(s bloom.Strategy, points ...Point) error {
 	if !s.NeedsKey() {
 		checks = append(checks, check{"digest bits", func() error { return digestBits(s) }})
 	}
-	return all(s.Name(), checks...)
+	return all(s.String(), checks...)
 }
 
 func filterAt(s bloom.Strategy, p Point) (*bloom.BloomFilter, error) {

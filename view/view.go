@@ -151,9 +151,9 @@ func numberOf(s bloom.Scheme) uint8 {
 	return 0
 }
 
-// Contains is [bloom.BloomFilter.Contains]. It is true, as nobody can tell, for every key if the
-// view has a trailer and was built with another hash than [bloom.Murmur3]: there, ask by
-// [View.ContainsHash].
+// Contains is [bloom.BloomFilter.Contains]. If the view has a trailer and was built with another
+// hash than [bloom.Murmur3], which the trailer does not name, it is true for every key: there, ask
+// by [View.ContainsHash].
 func (v View) Contains(key []byte) bool {
 	if v.scheme != (bloom.Scheme{}) {
 		return v.ContainsHash(v.scheme.Hash(key))
