@@ -267,12 +267,9 @@ func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, f
 
 // each does the rounds for all keys, until one of them says that it was the last.
 func each[K []byte | string](ctx context.Context, f *Filter, add bool, keys []K, answers []bool, done func(first int, answers []bool, parts []*part) bool) {
-	if answers != nil && len(answers) != len(keys) {
-		panic("redisbloom: answers are neither nil nor as long as keys")
-	}
+	send.CheckAnswers(len(keys), answers)
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	clear(answers)
 	size := f.roundKeys()
 	for first := 0; first < len(keys); first += size {
 		last := min(first+size, len(keys))

@@ -7,12 +7,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
 )
 
 // The value of each key of a filter, all numbers big-endian, as BITFIELD reads them. It is
@@ -145,25 +145,11 @@ func fingerprintOf(s bloom.Scheme, shards int) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// textOf returns what the header says about strategy and hash, for people and for
-// [Join].
-func textOf(s bloom.Scheme) string {
-	_, text, _ := strings.Cut(s.Identity(), " strategy=")
-	return text[:min(len(text), headerBytes-textAt)]
-}
-
-// strategy returns the strategy that the text names, if it is one of package bloom.
+// strategy returns the strategy that the text names, if it is one of this module.
 func (h header) strategy() (s bloom.Strategy, ok bool) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(h.text, `"`), `"`)
-	for _, s := range []bloom.Strategy{
+	return identity.Strategy(h.text,
 		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8,
-		guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy,
-	} {
-		if s.Name() == name {
-			return s, true
-		}
-	}
-	return s, false
+		guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy)
 }
 
 // maxNonce is the largest random number that the compare-and-set in slot can store.

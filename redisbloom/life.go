@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -179,7 +180,7 @@ func errForeign(key string) error {
 func (f *Filter) newHeader(expires time.Time) header {
 	return header{
 		shards: len(f.shards), k: f.k, epoch: newNonce(), fingerprint: fingerprintOf(f.scheme, len(f.shards)),
-		n: f.params.N, p: f.params.P, m: f.m, expires: expires, slots: f.layout.slots, text: textOf(f.scheme),
+		n: f.params.N, p: f.params.P, m: f.m, expires: expires, slots: f.layout.slots, text: identity.Text(f.scheme, headerBytes-textAt),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // A Local is a filter in this process with the layout of a [Filter] in Redis: for
@@ -127,9 +128,7 @@ func (l *Local) ContainsMany(_ context.Context, keys [][]byte, found []bool) (co
 }
 
 func (l *Local) each(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, []byte) bool) (count int) {
-	if answers != nil && len(answers) != len(keys) {
-		panic("redisbloom: answers are neither nil nor as long as keys")
-	}
+	send.CheckAnswers(len(keys), answers)
 	for i, key := range keys {
 		yes := do(l.shardFor(key), key)
 		if yes {

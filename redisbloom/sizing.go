@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/portable"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
 )
 
 // defaultStrategy returns the strategy for a rate where the user names none.
@@ -40,7 +40,7 @@ func layoutWith(n uint64, p float64, shards int, opts []bloom.Option) (s bloom.S
 		s, err = bloom.NewScheme(n, p, opts...)
 	}
 	if err == nil {
-		err = portable.Check(s)
+		err = identity.Check(s)
 	}
 	if err != nil {
 		return s, 0, err

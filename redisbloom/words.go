@@ -3,9 +3,9 @@ package redisbloom
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // A word is what one key has in one word of 64 bits.
@@ -75,8 +75,8 @@ func appendPacked(dst []byte, words []word, scriptWords int) (_ []byte, ok bool)
 	if len(words) != scriptWords || last-first >= maxSpan {
 		return dst, false
 	}
-	dst = appendDecimal(dst, headerBytes+first*8)
-	dst = appendDecimal(dst, headerBytes+last*8+7)
+	dst = send.AppendDecimal(dst, headerBytes+first*8)
+	dst = send.AppendDecimal(dst, headerBytes+last*8+7)
 	if scriptWords == 2 {
 		dst = append(dst, byte((last-first)*8+1))
 	}
@@ -84,12 +84,4 @@ func appendPacked(dst []byte, words []word, scriptWords int) (_ []byte, ok bool)
 		dst = binary.LittleEndian.AppendUint64(dst, w.mask)
 	}
 	return dst, true
-}
-
-// appendDecimal appends a number's decimal digits, and before them how many there are.
-func appendDecimal(dst []byte, n uint64) []byte {
-	at := len(dst)
-	dst = strconv.AppendUint(append(dst, 0), n, 10)
-	dst[at] = byte(len(dst) - at - 1)
-	return dst
 }

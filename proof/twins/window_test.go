@@ -1,5 +1,13 @@
 package twins
 
+// What the filters of one key in Redis have in common.
+var oneKeyTwins = []twin{
+	{name: "onekey: a count that was seen is not kept", in: "redisbloom/growing", tests: []string{"TestRollback"}, edits: one("redisbloom/internal/onekey/life.go", `		if math.Float64frombits(before) >= count || s`, `		if math.Float64frombits(before) >= 0*count || s`)},
+	{name: "onekey: the first adds wait for the slot beyond their context", in: "redisbloom/window", slow: true, tests: []string{"TestFirstAddsKeepTheirContext"}, edits: one("redisbloom/internal/onekey/life.go", `	case <-ctx.Done():
+`, `	case <-context.Background().Done():
+`)},
+}
+
 // A filter in Redis that forgets.
 var windowTwins = in("redisbloom/window",
 	twin{name: "window: time goes back with the clock", tests: []string{"TestExactModel"}, edits: one("script.go", `  gen = latest
@@ -20,8 +28,8 @@ if gen ~= latest then moved = true end`)},
 	twin{name: "window: what has ended is asked for", slow: true, tests: []string{"TestExactModel"}, edits: one("script.go", `for age = gen - stamp, GENERATIONS do`, `for age = 0, GENERATIONS do`)},
 	twin{name: "window: a generation that is rounded down", slow: true, tests: []string{"TestInfoAndCounts"}, edits: one("options.go", `p.window/each + min(p.window%each, 1)`, `p.window / each`)},
 	twin{name: "window: generations have the rate of the whole", slow: true, tests: []string{"TestRate"}, edits: one("options.go", `rate := p.p / float64(p.generations+1)`, `rate := p.p`)},
-	twin{name: "window: replicas are not waited for", slow: true, tests: []string{"TestReplica"}, edits: one("add.go", `			err = f.sender.Confirmed(command)
+	twin{name: "window: replicas are not waited for", slow: true, tests: []string{"TestReplica"}, edits: one("add.go", `			err = f.key.Sender.Confirmed(command)
 `, ``)},
-	twin{name: "window: what may have been added is said not to be", slow: true, tests: []string{"TestCanceled"}, edits: one("add.go", `			return "", false, true, send.Explain(f.key, stopped)`, `			return "", false, false, send.Explain(f.key, stopped)`)},
-	twin{name: "window: who joins takes the default strategy", slow: true, tests: []string{"TestJoin"}, edits: one("window.go", `	if s, ok := h.strategy(); ok {`, `	if s, ok := h.strategy(); ok && false {`)},
+	twin{name: "window: what may have been added is said not to be", slow: true, tests: []string{"TestCanceled"}, edits: one("add.go", `			return "", false, true, send.Explain(f.key.Name, err)`, `			return "", false, false, send.Explain(f.key.Name, err)`)},
+	twin{name: "window: who joins takes the default strategy", slow: true, tests: []string{"TestJoin"}, edits: one("window.go", `	if s, ok := onekey.StrategyNamed(h.text); ok {`, `	if s, ok := onekey.StrategyNamed(h.text); ok && false {`)},
 )

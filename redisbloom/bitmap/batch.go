@@ -14,12 +14,10 @@ import (
 
 // many is AddMany and ContainsMany.
 func (f *Filter) many(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, err error) {
+	send.CheckAnswers(len(keys), answers)
 	if answers == nil {
 		answers = make([]bool, len(keys))
-	} else if len(answers) != len(keys) {
-		panic("redisbloom: answers are neither nil nor as long as keys")
 	}
-	clear(answers)
 	var failed redisbloom.AddError
 	for first := 0; first < len(keys); first += send.BatchKeys {
 		last := min(first+send.BatchKeys, len(keys))

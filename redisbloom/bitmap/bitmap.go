@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/portable"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -101,7 +101,7 @@ func Open(client redis.UniversalClient, key string, positions Positions, opts ..
 		case s.Params().M > maxBits:
 			return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxBits))
 		}
-		if err := portable.Check(s); err != nil {
+		if err := identity.Check(s); err != nil {
 			return nil, err
 		}
 	}

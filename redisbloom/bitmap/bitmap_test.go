@@ -176,6 +176,8 @@ func TestBadBitmaps(t *testing.T) {
 	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(
 		bloom.NewStrategy("", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})))
 	require.NoError(t, err)
+	namelessHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.NewHash64("", func([]byte) uint64 { return 1 })))
+	require.NoError(t, err)
 	for _, c := range []struct {
 		text      string
 		key       string
@@ -186,11 +188,12 @@ func TestBadBitmaps(t *testing.T) {
 		{"no positions", "f", nil, nil},
 		{"option 1 of 1 is nil", "f", javaArticle(t), []Option{nil}},
 		{"zero Scheme", "f", bloom.Scheme{}, nil},
-		{"MapHash", "f", mapHash, nil},
+		{"its hash is maphash", "f", mapHash, nil},
 		{"no positions", "f", (*bloom.Scheme)(nil), nil},
 		{"zero Scheme", "f", &bloom.Scheme{}, nil},
-		{"MapHash", "f", &mapHash, nil},
-		{"without a name", "f", nameless, nil},
+		{"its hash is maphash", "f", &mapHash, nil},
+		{"its strategy has no name", "f", nameless, nil},
+		{"its hash has no name", "f", namelessHash, nil},
 		{"no position for a key", "f", odd{}, nil},
 		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
 	} {

@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -58,7 +57,7 @@ func (f *Filter) AddManyStrings(ctx context.Context, keys []string, added []bool
 }
 
 func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added []bool) (count int, err error) {
-	checkAnswers(len(keys), added)
+	send.CheckAnswers(len(keys), added)
 	var failed redisbloom.AddError
 	l := f.life.Load()
 	hashes := hashesOf(f, keys)
@@ -75,13 +74,13 @@ func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added 
 			failed.Err = err
 			if r.fate == unknown {
 				failed.Unknown = send.Indices(first, last)
-				f.counts.Unknown.Add(uint64(last - first))
+				f.key.Counts.Unknown.Add(uint64(last - first))
 				first = last
 			}
 			failed.NotAdded = send.Indices(first, len(keys))
 			return count, &failed
 		}
-		count += spread(r.bits, r.done, first, added)
+		count += send.Spread(r.bits, r.done, first, added)
 		first += r.done
 		if want = r.layers; first < last {
 			want++ // the newest has no room
@@ -112,13 +111,10 @@ type result struct {
 
 // add adds keys to a filter that has so many layers, or opens the last of them.
 func (f *Filter) add(ctx context.Context, l *life, want uint64, hashes []hash) (result, error) {
-	if err := f.alive(l); err != nil {
+	if err := f.key.Ready(ctx, l.Life); err != nil {
 		return result{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return result{}, send.Explain(f.key, err)
-	}
-	s, err := f.claim(ctx, l)
+	s, err := f.slot(ctx, l)
 	if err != nil {
 		return result{}, err
 	}
@@ -133,7 +129,7 @@ func (f *Filter) add(ctx context.Context, l *life, want uint64, hashes []hash) (
 			return r, err
 		}
 		if more <= want || !f.canHave(more) {
-			return result{}, f.onLost(l, "its number of layers is none that it can have")
+			return result{}, f.key.Lost(l.Life, wrongLayers)
 		}
 		l.see(more)
 		want = more
@@ -143,52 +139,42 @@ func (f *Filter) add(ctx context.Context, l *life, want uint64, hashes []hash) (
 // grown returns the first so many layers. If these are more than there are known to be, this
 // handle's limit counts.
 func (f *Filter) grown(l *life, want uint64) ([]layer, error) {
-	limit := uint64(maxValue)
+	limit := uint64(onekey.MaxValue)
 	if want > l.layers.Load() {
 		limit = f.limit
 	}
 	layers, err := f.layers(int(want), limit)
 	if err != nil {
-		return nil, fmt.Errorf("%w: key %q: %w", ErrFull, f.key, err)
+		return nil, fmt.Errorf("%w: key %q: %w", ErrFull, f.key.Name, err)
 	}
 	return layers[:want], nil
 }
+
+// wrongLayers is how a filter was lost for which canHave says no.
+const wrongLayers = "its number of layers is none that it can have"
 
 // canHave reports whether a value can have so many layers.
 func (f *Filter) canHave(layers uint64) bool {
 	if layers < 1 || layers > maxLayers {
 		return false
 	}
-	_, err := f.layers(int(layers), maxValue)
+	_, err := f.layers(int(layers), onekey.MaxValue)
 	return err == nil
 }
 
 // sendAdd sends the script that adds.
-func (f *Filter) sendAdd(ctx context.Context, l *life, s *slot, layers []layer, hashes []hash) (result, error) {
+func (f *Filter) sendAdd(ctx context.Context, l *life, s *onekey.Slot, layers []layer, hashes []hash) (result, error) {
 	newest := layers[len(layers)-1]
 	before := newest
 	if len(layers) > 1 {
 		before = layers[len(layers)-2]
 	}
 	data := f.pack(layers, hashes)
-	args := []any{l.epoch, s.at, s.at + slotBytes - 1, l.owner, s.least(), len(layers),
+	args := []any{l.Epoch, s.At, s.At + slotBytes - 1, l.Owner, s.Least(), len(layers),
 		newest.end, newest.end + epochBytes - 1, before.end, before.end + epochBytes - 1, newest.keys, data}
-	f.counts.Keys.Add(uint64(len(hashes)))
-	var cmd *redis.Cmd
-	var command *send.Command
-	for _, call := range [][]any{f.call("EVALSHA", f.scripts.add.sha, args), f.call("EVAL", f.scripts.add.source, args)} {
-		cmd = redis.NewCmd(ctx, call...)
-		command = &send.Command{Key: f.key, Cmd: send.Once{Cmd: cmd}}
-		f.counts.RoundTrips.Add(1)
-		f.counts.Bytes.Add(uint64(250 + len(f.key) + len(data)))
-		if err := f.sender.Add(ctx, []*send.Command{command}); err != nil {
-			return result{fate: unknown}, send.Explain(f.key, err)
-		}
-		if !isMissing(cmd.Err()) {
-			break
-		}
-	}
-	reply, err := cmd.Text()
+	f.key.Counts.Keys.Add(uint64(len(hashes)))
+	f.key.Counts.Bytes.Add(uint64(250 + len(f.key.Name) + len(data)))
+	reply, command, err := f.key.Add(ctx, f.scripts.add, args)
 	if err != nil {
 		r := result{fate: unknown}
 		if send.NotExecuted(err) {
@@ -197,15 +183,15 @@ func (f *Filter) sendAdd(ctx context.Context, l *life, s *slot, layers []layer, 
 		if _, more := layersOf(err); more {
 			return r, err
 		}
-		return r, f.explain(l, err)
+		return r, f.key.Explain(l.Life, err)
 	}
 	r, count, ok := decodeReply(reply, len(layers), len(hashes))
 	if !ok {
-		return result{fate: unknown}, fmt.Errorf("redisbloom/growing: key %q: a reply of %d bytes to %d keys that the script does not give", f.key, len(reply), len(hashes))
+		return result{fate: unknown}, f.key.Errorf("a reply of %d bytes to %d keys that the script does not give", len(reply), len(hashes))
 	}
-	s.see(count)
+	s.See(count)
 	l.see(r.layers)
-	if err := f.sender.Confirmed(command); err != nil {
+	if err := f.key.Sender.Confirmed(command); err != nil {
 		r.fate = unconfirmed
 		return r, err
 	}
@@ -241,25 +227,4 @@ func layersOf(err error) (layers uint64, more bool) {
 	text, _, _ = strings.Cut(text, " ")
 	layers, err = strconv.ParseUint(text, 10, 64)
 	return layers, err == nil
-}
-
-// spread reads a bit for each of so many answers, and counts those that are true.
-func spread(reply string, n, first int, answers []bool) (count int) {
-	for i := range n {
-		yes := reply[i/8]>>(i%8)&1 == 1
-		if answers != nil {
-			answers[first+i] = yes
-		}
-		if yes {
-			count++
-		}
-	}
-	return count
-}
-
-func checkAnswers(keys int, answers []bool) {
-	if answers != nil && len(answers) != keys {
-		panic("redisbloom/growing: answers are neither nil nor as long as keys")
-	}
-	clear(answers)
 }

@@ -2,9 +2,7 @@ package growing
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -20,7 +18,6 @@ func BenchmarkAgainstPlain(b *testing.B) {
 	s := redistest.Start(b)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr, PoolSize: 1})
 	defer client.Close()
-	const size = 100
 	next := 10_000_000
 	for _, layers := range []int{1, 2, 4} {
 		s.Client.FlushAll(bg)
@@ -38,33 +35,7 @@ func BenchmarkAgainstPlain(b *testing.B) {
 		require.EqualValues(b, layers, f.life.Load().layers.Load())
 		for _, op := range []string{"add", "ask"} {
 			b.Run(fmt.Sprintf("%s/layers=%d", op, layers), func(b *testing.B) {
-				filters := []redisbloom.Set{plain, f}
-				times := make([][]time.Duration, len(filters))
-				for b.Loop() {
-					keys := keysOf(next, next+size)
-					next += size
-					for i, f := range filters {
-						began := time.Now()
-						var err error
-						if op == "add" {
-							_, err = f.AddMany(bg, keys, nil)
-						} else {
-							_, err = f.ContainsMany(bg, keys, nil)
-						}
-						if err != nil {
-							b.Fatal(err)
-						}
-						times[i] = append(times[i], time.Since(began))
-					}
-				}
-				var medians []float64
-				for _, t := range times {
-					slices.Sort(t)
-					medians = append(medians, float64(t[len(t)/2].Nanoseconds())/1000/size)
-				}
-				b.ReportMetric(medians[0], "plain-µs/key")
-				b.ReportMetric(medians[1], "growing-µs/key")
-				b.ReportMetric(medians[0]/medians[1], "x-plain")
+				next = redistest.ByTurns(b, op == "add", next, [2]string{"plain", "growing"}, [2]redistest.Set{plain, f})
 			})
 		}
 	}

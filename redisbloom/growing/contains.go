@@ -3,12 +3,12 @@ package growing
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -43,7 +43,7 @@ func (f *Filter) ContainsManyStrings(ctx context.Context, keys []string, found [
 }
 
 func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, found []bool) (count int, err error) {
-	checkAnswers(len(keys), found)
+	send.CheckAnswers(len(keys), found)
 	hashes := hashesOf(f, keys)
 	for first := 0; first < len(keys); first += send.BatchKeys {
 		last := min(first+send.BatchKeys, len(keys))
@@ -69,14 +69,11 @@ func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, f
 func (f *Filter) ask(ctx context.Context, hashes []hash) ([]bool, error) {
 	l := f.life.Load()
 	for {
-		if err := f.alive(l); err != nil {
+		if err := f.key.Ready(ctx, l.Life); err != nil {
 			return nil, err
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, send.Explain(f.key, err)
-		}
 		count := l.layers.Load()
-		layers, err := f.layers(int(count), maxValue)
+		layers, err := f.layers(int(count), onekey.MaxValue)
 		if err != nil {
 			return nil, err
 		}
@@ -96,18 +93,18 @@ func (f *Filter) askLayers(ctx context.Context, l *life, layers []layer, hashes 
 	words := make([]uint64, 0, len(hashes)*len(layers)*f.words)
 	offsets := make([]uint64, 0, 4+cap(words))
 	args := make([]any, 2, 2+3*cap(offsets))
-	args[0], args[1] = "BITFIELD_RO", f.key
+	args[0], args[1] = "BITFIELD_RO", f.key.Name
 	get := func(at uint64) {
 		offsets = append(offsets, at*8)
 		args = append(args, argGet, arg64, &offsets[len(offsets)-1])
 	}
-	s, least := l.slot.Load(), 0.0
+	s, least := l.Slot(), 0.0
 	get(layersAt)
 	get(layers[len(layers)-1].end)
 	if s != nil {
-		least = s.least()
-		get(s.at)
-		get(s.at + 8)
+		least = s.Least()
+		get(s.At)
+		get(s.At + 8)
 	}
 	head := len(offsets)
 	ends := make([]int, 0, len(hashes)*len(layers)) // of the words of each key in each layer
@@ -116,7 +113,7 @@ func (f *Filter) askLayers(ctx context.Context, l *life, layers []layer, hashes 
 		for _, layer := range layers {
 			var p place
 			p, positions = h.placeIn(layer, positions)
-			for i, mask := range p.masks {
+			for i, mask := range p.Masks {
 				if mask != 0 {
 					words = append(words, mask)
 					get(p.at + uint64(i)*8)
@@ -125,23 +122,23 @@ func (f *Filter) askLayers(ctx context.Context, l *life, layers []layer, hashes 
 			ends = append(ends, len(words))
 		}
 	}
-	f.counts.Keys.Add(uint64(len(hashes)))
+	f.key.Counts.Keys.Add(uint64(len(hashes)))
 	values, err := f.bitfield(ctx, args)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(values) != len(offsets) {
-		return nil, 0, fmt.Errorf("redisbloom/growing: key %q: %d replies, want %d", f.key, len(values), len(offsets))
+		return nil, 0, f.key.Errorf("%d replies, want %d", len(values), len(offsets))
 	}
 	switch now = wholeOf(double(values[0])); {
-	case values[1] != nonceOf(l.epoch):
-		return nil, 0, f.onLost(l, "it is gone, cut short, or another one")
-	case s != nil && values[2] != nonceOf(l.owner):
-		return nil, 0, f.onLost(l, "its value is an older one, or another handle has taken this one's slot")
+	case values[1] != nonceOf(l.Epoch):
+		return nil, 0, f.key.Lost(l.Life, onekey.Gone)
+	case s != nil && values[2] != nonceOf(l.Owner):
+		return nil, 0, f.key.Lost(l.Life, onekey.Taken)
 	case s != nil && !(double(values[3]) >= least), now < uint64(len(layers)):
-		return nil, 0, f.onLost(l, "its value is older than what was confirmed")
+		return nil, 0, f.key.Lost(l.Life, onekey.Older)
 	case !f.canHave(now):
-		return nil, 0, f.onLost(l, "its number of layers is none that it can have")
+		return nil, 0, f.key.Lost(l.Life, wrongLayers)
 	}
 	values = values[head:]
 	answers = make([]bool, len(hashes))
@@ -159,14 +156,14 @@ func (f *Filter) askLayers(ctx context.Context, l *life, layers []layer, hashes 
 
 // bitfield sends one command that asks.
 func (f *Filter) bitfield(ctx context.Context, args []any) ([]int64, error) {
-	f.counts.RoundTrips.Add(1)
-	f.counts.Bytes.Add(uint64(25 * len(args) / 3))
+	f.key.Counts.RoundTrips.Add(1)
+	f.key.Counts.Bytes.Add(uint64(25 * len(args) / 3))
 	cmd := redis.NewIntSliceCmd(ctx, args...)
-	if err := f.sender.Ask(ctx, []*send.Command{{Key: f.key, Cmd: cmd}}); err != nil {
-		return nil, send.Explain(f.key, err)
+	if err := f.key.Sender.Ask(ctx, []*send.Command{{Key: f.key.Name, Cmd: cmd}}); err != nil {
+		return nil, send.Explain(f.key.Name, err)
 	}
 	values, err := cmd.Result()
-	return values, f.explain(nil, err)
+	return values, f.key.Explain(nil, err)
 }
 
 // double returns the number that a script has written and a BITFIELD has read.

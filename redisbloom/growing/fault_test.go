@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
 
@@ -79,8 +80,8 @@ func TestEveryCut(t *testing.T) {
 		do      func(f *Filter) error
 		gone    bool // the operation gives up what was there
 	}{
-		"open":   {func() { s.Client.Del(bg, "g") }, func(f *Filter) error { _, err := Open(bg, f.sender.Client, "g", n, p); return err }, true},
-		"join":   {nil, func(f *Filter) error { _, err := Join(bg, f.sender.Client, "g"); return err }, false},
+		"open":   {func() { s.Client.Del(bg, "g") }, func(f *Filter) error { _, err := Open(bg, f.key.Sender.Client, "g", n, p); return err }, true},
+		"join":   {nil, func(f *Filter) error { _, err := Join(bg, f.key.Sender.Client, "g"); return err }, false},
 		"grow":   {nil, func(f *Filter) error { _, err := f.AddMany(bg, keysOf(n, n+50), nil); return err }, false},
 		"reopen": {func() { s.Client.Del(bg, "g") }, func(f *Filter) error { f.ContainsString(bg, "a"); return f.Reopen(bg) }, true},
 		"reopen over a cut value": {func() {
@@ -103,7 +104,7 @@ func TestEveryCut(t *testing.T) {
 			}
 			dying := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1})
 			dying.AddHook(&redistest.Cut{Left: cuts})
-			f.sender.Client = dying
+			f.key.Sender.Client = dying
 			err = op.do(f)
 			done = err == nil
 			dying.Close()
@@ -315,8 +316,6 @@ func TestScripts(t *testing.T) {
 // TestCommandsOfAUser: who may execute what the error names, and nothing else, can do everything.
 func TestCommandsOfAUser(t *testing.T) {
 	s := redistest.Start(t)
-	_, commands, _ := strings.Cut(noPermission, "allow ")
-	commands, _, _ = strings.Cut(commands, " on it")
 	names := strings.Split(strings.ReplaceAll(commands, " and ", ", "), ", ")
 	everything := func(allowed []string) error {
 		require.NoError(t, s.Client.FlushAll(bg).Err())
@@ -379,10 +378,7 @@ func TestEviction(t *testing.T) {
 	f := open(t, s.Client, 10_000, 0.01)
 	_, err := f.AddMany(bg, keysOf(0, 1000), nil)
 	require.NoError(t, err)
-	for i := 0; s.Client.Exists(bg, "g").Val() == 1; i++ {
-		require.Less(t, i, 10_000, "it is not evicted")
-		require.NoError(t, s.Client.Set(bg, fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
-	}
+	redistest.Evict(t, s.Client, "g")
 	_, err = f.ContainsMany(bg, keysOf(0, 1000), nil)
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 	_, err = f.AddString(bg, "a")
@@ -402,7 +398,7 @@ func TestReplica(t *testing.T) {
 	require.Equal(t, 1000, n)
 	require.NoError(t, replica.Client.ReplicaOf(bg, "NO", "ONE").Err())
 	added := make([]bool, 100)
-	f.sender.Timeout = 20 * time.Millisecond
+	f.key.Sender.Timeout = 20 * time.Millisecond
 	n, err = f.AddMany(bg, keysOf(1000, 1100), added)
 	require.ErrorIs(t, err, redisbloom.ErrReplicas)
 	require.NotErrorIs(t, err, redisbloom.ErrUnknown)
@@ -412,7 +408,7 @@ func TestReplica(t *testing.T) {
 	require.Equal(t, 100, n)
 	require.Equal(t, 100, redistest.Count(added))
 	primary.Kill()
-	f.sender.Client, f.sender.Replicas = replica.Client, 0
+	f.key.Sender.Client, f.key.Sender.Replicas = replica.Client, 0
 	_, err = f.ContainsMany(bg, keysOf(0, 100), nil)
 	require.ErrorIs(t, err, redisbloom.ErrLost, "the last add is not there")
 	require.NoError(t, f.Reopen(bg))
@@ -472,12 +468,16 @@ func TestHostileValues(t *testing.T) {
 		}
 		// A handle that was open before.
 		require.NoError(t, s.Client.Set(bg, "g", forged, 0).Err())
-		l := &life{epoch: f.life.Load().epoch, owner: f.life.Load().owner, claiming: make(chan struct{}, 1)}
-		l.layers.Store(2)
-		f.life.Store(l)
+		forget := func() {
+			l := &life{Life: onekey.NewLife(f.life.Load().Epoch)}
+			l.Owner = f.life.Load().Owner
+			l.layers.Store(2)
+			f.life.Store(l)
+		}
+		forget()
 		_, askErr := f.ContainsMany(bg, keysOf(0, 100), nil)
 		_, infoErr := f.Info(bg)
-		l.lost.Store(false)
+		forget()
 		_, addErr := f.AddMany(bg, keysOf(6000, 6100), nil)
 		return opened, errors.Join(askErr, infoErr, addErr)
 	}

@@ -3,7 +3,6 @@ package growing
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -11,21 +10,20 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // A Filter is a set of keys in Redis that grows as keys come. Make or join one with [Open].
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
-	name   string
-	key    string
-	n      uint64
-	p      float64
-	opts   options
-	limit  uint64 // of the value's length
-	sender send.Sender
-	counts send.Counters
+	name  string
+	key   *onekey.Key
+	n     uint64
+	p     float64
+	opts  options
+	limit uint64 // of the value's length
 
 	hash    bloom.Scheme // of the first layer, to hash keys
 	words   int          // that a key has in a layer
@@ -66,18 +64,18 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if err != nil {
 		return nil, err
 	}
-	head, err := f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
+	head, err := f.key.Read(ctx, 0, headerBytes)
 	if err != nil {
 		return nil, err
 	}
 	if head == "" {
-		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", redisbloom.ErrLost, f.key)
+		return nil, f.key.Missing()
 	}
 	h, ok := decodeHeader([]byte(head))
 	if !ok {
-		return nil, f.foreign()
+		return nil, f.key.Foreign()
 	}
-	if s, ok := h.strategy(); ok {
+	if s, ok := onekey.StrategyNamed(h.text); ok {
 		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
 	}
 	if err := f.plan(h.n, h.p); err != nil {
@@ -92,17 +90,11 @@ func newFilter(client redis.UniversalClient, name string, opts []Option) (*Filte
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
-		return nil, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
-	}
-	sender, err := send.New(client, o.replicas, o.wait)
+	key, err := onekey.New("redisbloom/growing", commands, client, o.prefix, name, o.replicas, o.wait)
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{
-		name: name, key: o.prefix + name, opts: o, sender: sender,
-		limit: min(maxValue, bloom.MaxBytes(o.bloom...)),
-	}, nil
+	return &Filter{name: name, key: key, opts: o, limit: min(onekey.MaxValue, bloom.MaxBytes(o.bloom...))}, nil
 }
 
 // plan plans the first layer.
@@ -111,21 +103,23 @@ func (f *Filter) plan(n uint64, p float64) error {
 		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
 	}
 	f.n, f.p = n, p
-	f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(defaultStrategy(p))}, f.opts.bloom...)
+	// The strategy is that for the rate of the third layer.
+	f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(onekey.StrategyFor(p / 12))}, f.opts.bloom...)
 	layers, err := f.layers(1, f.limit)
 	if err != nil {
 		return err
 	}
 	f.hash = layers[0].scheme
-	if err := f.hash.Portable(); err != nil {
+	if err := identity.Check(f.hash); err != nil {
 		return err
 	}
-	f.words = wordsOf(f.hash.Strategy())
+	if f.words, err = onekey.Words(f.hash); err != nil {
+		return err
+	}
 	f.scripts = newScripts(f.words)
-	_, text, _ := strings.Cut(f.hash.Identity(), " strategy=")
 	f.header = header{
 		fingerprint: fingerprintOf(f.hash, n, p), n: n, p: p,
-		layers: 1, left: layers[0].keys, text: text[:min(len(text), expiresAt-textAt)],
+		layers: 1, left: layers[0].keys, text: identity.Text(f.hash, expiresAt-textAt),
 	}
 	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 	"github.com/seed3447c163/bloom/scalable"
 )
@@ -95,38 +94,11 @@ func TestExactModel(t *testing.T) {
 // TestOneWinner lets handles add the same keys in different orders, through several layers.
 func TestOneWinner(t *testing.T) {
 	s := redistest.Start(t)
-	const keys, handles = 8000, 8
-	won := make([]atomic.Int64, keys)
-	var all sync.WaitGroup
-	for h := range handles {
-		f := open(t, s.Client, 1024, 1e-9)
-		all.Go(func() {
-			random := rand.New(rand.NewPCG(3, uint64(h)))
-			order := random.Perm(keys)
-			for len(order) > 0 {
-				n := min(1+random.IntN(60), len(order))
-				batch := make([][]byte, n)
-				for i, k := range order[:n] {
-					batch[i] = keyOf(k)
-				}
-				added := make([]bool, n)
-				if _, err := f.AddMany(bg, batch, added); err != nil {
-					t.Error(err)
-					return
-				}
-				for i, k := range order[:n] {
-					if added[i] {
-						won[k].Add(1)
-					}
-				}
-				order = order[n:]
-			}
-		})
+	var handles []*Filter
+	for range 8 {
+		handles = append(handles, open(t, s.Client, 1024, 1e-9))
 	}
-	all.Wait()
-	for k := range won {
-		require.EqualValues(t, 1, won[k].Load(), "key %d", k)
-	}
+	redistest.OneWinner(t, 3, 8000, handles)
 }
 
 // TestSameAsScalable: the layers are those of package scalable, and in Redis there are the
@@ -200,7 +172,7 @@ func TestRate(t *testing.T) {
 func TestLimit(t *testing.T) {
 	s := redistest.Start(t)
 	f := open(t, s.Client, 1024, 1e-6)
-	two, err := f.layers(2, maxValue)
+	two, err := f.layers(2, onekey.MaxValue)
 	require.NoError(t, err)
 	limit := two[1].length()
 	small := open(t, s.Client, 1024, 1e-6, WithBloom(bloom.WithMaxBytes(limit)))
@@ -292,7 +264,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, try(1000, 0.01, WithTTL(time.Millisecond)), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, WithWait(1, 0)), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, WithBloom(bloom.WithStrategy(bloom.DoubleHashing))), bloom.ErrInvalid)
-	require.Error(t, try(1000, 0.01, WithBloom(bloom.WithHash(bloom.MapHash))))
+	require.ErrorIs(t, try(1000, 0.01, WithBloom(bloom.WithHash(bloom.MapHash))), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1_000_000_000, 0.01), bloom.ErrTooLarge)
 	require.ErrorIs(t, try(math.MaxUint64, 0.01), bloom.ErrTooLarge)
 	require.ErrorIs(t, try(100_000, 0.01, WithBloom(bloom.WithMaxBytes(100_000))), bloom.ErrTooLarge)

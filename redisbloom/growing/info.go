@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -43,13 +44,13 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	if _, err := f.ask(ctx, nil); err != nil {
 		return Info{}, err
 	}
-	head, err := f.sender.GetRange(ctx, f.key, 0, slotsAt+slots*slotBytes-1)
+	head, err := f.key.Read(ctx, 0, slotsAt+slots*slotBytes)
 	if err != nil {
 		return Info{}, err
 	}
 	h, ok := decodeHeader([]byte(head))
-	if !ok || h.epoch != l.epoch || len(head) != slotsAt+slots*slotBytes || !f.canHave(h.layers) {
-		return Info{}, f.onLost(l, "it is gone, cut short, or another one")
+	if !ok || h.epoch != l.Epoch || len(head) != slotsAt+slots*slotBytes || !f.canHave(h.layers) {
+		return Info{}, f.key.Lost(l.Life, onekey.Gone)
 	}
 	layers := (*f.planned.Load())[:h.layers]
 	info := Info{
@@ -58,7 +59,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	}
 	right := 1.0
 	for _, layer := range layers {
-		ones, err := f.sender.Ones(ctx, f.key, layer.at, layer.end, &f.counts)
+		ones, err := f.key.Sender.Ones(ctx, f.key.Name, layer.at, layer.end, &f.key.Counts)
 		if err != nil {
 			return Info{}, err
 		}
@@ -95,8 +96,8 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 }
 
 // Counts returns what the filter has done up to now. It costs nothing worth naming.
-func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
+func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.key.Counts.Load()) }
 
 // EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
 // of.
-func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.key.Counts.EachCount(yield) }

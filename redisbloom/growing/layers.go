@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 const (
@@ -11,10 +12,10 @@ const (
 	// and each layer less is one less to ask.
 	leastKeys = 1024
 
-	// maxKeys is more than a layer of maxValue bytes can be for.
+	// maxKeys is more than a layer of 512 MiB can be for.
 	maxKeys = 1 << 33
 
-	// maxLayers is more than a value of maxValue bytes can have.
+	// maxLayers is more than a value of 512 MiB can have.
 	maxLayers = 32
 )
 
@@ -69,7 +70,7 @@ func (f *Filter) newLayer(older []layer) (l layer, err error) {
 	if err != nil {
 		return l, err
 	}
-	opts := append(f.opts.bloom[:len(f.opts.bloom):len(f.opts.bloom)], bloom.WithMaxBytes(maxValue)) // the limit is that of all layers
+	opts := append(f.opts.bloom[:len(f.opts.bloom):len(f.opts.bloom)], bloom.WithMaxBytes(onekey.MaxValue)) // the limit is that of all layers
 	l.at = slotsAt + slots*slotBytes
 	if i > 0 {
 		opts = append(opts, bloom.WithStrategy(older[0].scheme.Strategy()))
@@ -78,41 +79,13 @@ func (f *Filter) newLayer(older []layer) (l layer, err error) {
 	if l.scheme, err = bloom.NewScheme(keys, rate, opts...); err != nil {
 		return l, err
 	}
-	if wordsOf(l.scheme.Strategy()) == 0 {
-		return l, fmt.Errorf("%w: strategy %q, want one of the Blocked ones, which have all bits of a key in one block of 512", bloom.ErrInvalid, l.scheme.Strategy().Name())
+	if _, err := onekey.Words(l.scheme); err != nil {
+		return l, err
 	}
 	l.keys = keys
 	l.end = l.at + (l.scheme.Params().M+511)/512*blockBytes
-	if l.length() > maxValue {
-		return l, fmt.Errorf("%w: %d layers take %d bytes, want at most %d", bloom.ErrTooLarge, i+1, l.length(), uint64(maxValue))
+	if l.length() > onekey.MaxValue {
+		return l, fmt.Errorf("%w: %d layers take %d bytes, want at most %d", bloom.ErrTooLarge, i+1, l.length(), uint64(onekey.MaxValue))
 	}
 	return l, nil
-}
-
-// defaultStrategy is that with the fewest words which costs at most half more memory than
-// DoubleHashing in the third layer.
-func defaultStrategy(p float64) bloom.Strategy {
-	switch rate := p / 12; {
-	case rate >= 1e-4:
-		return bloom.Blocked2
-	case rate >= 1e-6:
-		return bloom.Blocked4
-	}
-	return bloom.Blocked8
-}
-
-// wordsOf returns in how many words of a block a strategy has the bits of a key, at most, and
-// 0 if they are not in one block.
-func wordsOf(s bloom.Strategy) int {
-	switch s {
-	case bloom.Blocked1:
-		return 1
-	case bloom.Blocked2:
-		return 2
-	case bloom.Blocked4:
-		return 4
-	case bloom.Blocked8:
-		return 8
-	}
-	return 0
 }

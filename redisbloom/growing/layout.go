@@ -2,12 +2,10 @@ package growing
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -32,8 +30,7 @@ import (
 //	128      the slots
 //	6272     the layers
 //
-// A slot is 8 bytes of an owner, 0 if it was never used, the count of the owner's adds, and the
-// server's time in seconds when it was last used.
+// A slot is that of [onekey.Slot]; when it was last used is in seconds.
 const (
 	headerBytes = 128
 	layersAt    = 48
@@ -49,8 +46,6 @@ const (
 
 	magic = "bloomgro"
 	mark  = 0xb100f401
-
-	maxValue = 512 << 20 // of a Redis string
 )
 
 type header struct {
@@ -111,31 +106,8 @@ func wholeOf(x float64) uint64 {
 // String describes what a filter was made for.
 func (h header) String() string { return fmt.Sprintf("n = %d, p = %v (%s)", h.n, h.p, h.text) }
 
-// strategy returns the strategy that the text names.
-func (h header) strategy() (s bloom.Strategy, ok bool) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(h.text, `"`), `"`)
-	for _, s := range []bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8} {
-		if s.Name() == name {
-			return s, true
-		}
-	}
-	return s, false
-}
-
 // fingerprintOf condenses all that says where a key's bits are, in all layers to come.
 func fingerprintOf(first bloom.Scheme, n uint64, p float64) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "redisbloom/growing 1 n=%d p=%016x %s", n, math.Float64bits(p), first.Identity()))
 	return binary.BigEndian.Uint64(sum[:])
-}
-
-// newNonce returns 8 random bytes. What has vanished reads as 0; so that the last byte alone cannot
-// vanish unseen, it is not 0.
-func newNonce() string {
-	var b [8]byte
-	for {
-		rand.Read(b[:]) // never fails
-		if b[7] != 0 {
-			return string(b[:])
-		}
-	}
 }

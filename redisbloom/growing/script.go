@@ -4,23 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
-// What changes the value is done by scripts, each of which does the whole of what it does or
-// nothing, and looks before it writes: a process that ends between two commands leaves nothing half
-// done, and on a key that has vanished, or is another one, nothing is changed. What can fail, a
-// write that makes the value longer, comes before all other writes.
-//
 // The words in capitals are replaced, see newScripts.
 
-// A script answers with one of these, and has changed nothing then.
-const (
-	saysGone  = "GONE"  // the key is missing, another filter, something else, or cut short
-	saysTaken = "TAKEN" // the handle's slot has another owner
-	saysOlder = "OLDER" // the slot's count, or the number of layers, is lower than one that was seen
-	saysMore  = "MORE"  // there are more layers than the handle knows: so many
-)
+// saysMore is what a script answers, and has changed nothing, if there are more layers than the
+// handle knows, with their number. The other refusals are those of package onekey.
+const saysMore = "MORE"
 
 // scriptAdd: ARGV[1] is the epoch; ARGV[2] and ARGV[3] are where the slot begins and ends, ARGV[4]
 // is its owner, ARGV[5] the least that its count must be. ARGV[6] is for how many layers the keys
@@ -42,11 +33,7 @@ const scriptAdd = `
 local K, call = KEYS[1], redis.call
 local up, pk, band, bor, char, sub = struct.unpack, struct.pack, bit.band, bit.bor, string.char, string.sub
 local function refuse(code) return redis.error_reply(code .. ' redisbloom/growing') end
-local function put(v, at, a, b)
-  local x, y = up('<i4i4', v, at)
-  return pk('<i4i4', bor(x, a), bor(y, b))
-end
-local epoch, owner, want = ARGV[1], ARGV[4], tonumber(ARGV[6])
+LUAlocal epoch, owner, want = ARGV[1], ARGV[4], tonumber(ARGV[6])
 local head = call('GETRANGE', K, 16, 63)
 if sub(head, 1, 8) ~= epoch then return refuse('GONE') end
 local layers, left = up('<dd', head, 33)
@@ -141,15 +128,7 @@ if call('GETRANGE', K, 16, 23) ~= ARGV[1] or call('GETRANGE', K, ARGV[2], ARGV[3
 return call('UNLINK', K)
 `
 
-const scriptDelete = `
-if redis.call('GETRANGE', KEYS[1], 16, 23) == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end
-return 0
-`
-
-// A script as a server knows it.
-type script struct{ source, sha string }
-
-type scripts struct{ add, claim, make, clear, delete script }
+type scripts struct{ add, claim, make, clear onekey.Script }
 
 // newScripts returns the scripts for so many words of a key.
 func newScripts(words int) scripts {
@@ -164,14 +143,12 @@ func newScripts(words int) scripts {
 		span = append(span, word.Replace("put(v, iN + 1, aN, bN)"))
 	}
 	values := strings.NewReplacer(
+		"LUA", onekey.Lua,
 		"WORDS", strings.Join(names, ", "), "FORMAT", strings.Repeat("Bi4i4", words), "SPAN", strings.Join(span, " .. "),
 		"TEST", strings.Join(test, "")+"seen = true; break "+strings.Repeat("end ", words),
 		"FIRST", strconv.Itoa(slotsAt), "LAST", strconv.Itoa(slotsAt+slots*slotBytes-1),
 		"SLOTS", strconv.Itoa(slots), "SIZE", strconv.Itoa(slotBytes),
 	)
-	build := func(source string) script {
-		source = strings.TrimSpace(values.Replace(source))
-		return script{source, redis.NewScript(source).Hash()}
-	}
-	return scripts{build(scriptAdd), build(scriptClaim), build(scriptMake), build(scriptClear), build(scriptDelete)}
+	build := func(source string) onekey.Script { return onekey.NewScript(values.Replace(source)) }
+	return scripts{build(scriptAdd), build(scriptClaim), build(scriptMake), build(scriptClear)}
 }

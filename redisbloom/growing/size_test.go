@@ -5,6 +5,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // TestSizeWhileGrowing asks for the size while another goroutine of the process sees layers come.
@@ -43,6 +45,6 @@ func TestSizeWhileGrowing(t *testing.T) {
 // TestNonceEnds: a value that ends with a nonce and loses its last byte must not read as before.
 func TestNonceEnds(t *testing.T) {
 	for range 10_000 {
-		require.NotZero(t, newNonce()[7])
+		require.NotZero(t, onekey.NewNonce()[7])
 	}
 }

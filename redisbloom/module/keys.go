@@ -103,10 +103,8 @@ func (f *Filter) count(keys [][]byte, commands int) {
 func room(keys [][]byte, answers []bool) []bool {
 	if answers == nil {
 		return make([]bool, len(keys))
-	} else if len(answers) != len(keys) {
-		panic("redisbloom: answers are neither nil nor as long as keys")
 	}
-	clear(answers)
+	send.CheckAnswers(len(keys), answers)
 	return answers
 }
 

@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom/redisbloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
@@ -53,7 +50,7 @@ func (f *Filter) AddManyStrings(ctx context.Context, keys []string, added []bool
 }
 
 func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added []bool) (count int, err error) {
-	checkAnswers(len(keys), added)
+	send.CheckAnswers(len(keys), added)
 	var failed redisbloom.AddError
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
@@ -62,18 +59,18 @@ func addMany[K []byte | string](ctx context.Context, f *Filter, keys []K, added 
 			failed.Err = err
 		}
 		if reply != "" {
-			count += spread(reply, last-first, first, added)
+			count += send.Spread(reply, last-first, first, added)
 			if !confirmed {
-				failed.Unconfirmed = appendRange(failed.Unconfirmed, first, last)
+				failed.Unconfirmed = append(failed.Unconfirmed, send.Indices(first, last)...)
 			}
 			continue
 		}
 		if unknown {
-			failed.Unknown = appendRange(failed.Unknown, first, last)
-			f.counts.Unknown.Add(uint64(last - first))
+			failed.Unknown = send.Indices(first, last)
+			f.key.Counts.Unknown.Add(uint64(last - first))
 			first = last
 		}
-		failed.NotAdded = appendRange(failed.NotAdded, first, len(keys))
+		failed.NotAdded = send.Indices(first, len(keys))
 		break
 	}
 	if failed.Err != nil {
@@ -92,13 +89,10 @@ var sendAgain = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond
 // that it may have been executed.
 func (f *Filter) add(ctx context.Context, n int, packed []byte) (reply string, confirmed, unknown bool, err error) {
 	l := f.life.Load()
-	if l.lost.Load() {
-		return "", false, false, f.noticed()
+	if err := f.key.Ready(ctx, l.Life); err != nil {
+		return "", false, false, err
 	}
-	if err := ctx.Err(); err != nil {
-		return "", false, false, send.Explain(f.key, err)
-	}
-	s, err := f.claim(ctx, l)
+	s, err := f.slot(ctx, l)
 	if err != nil {
 		return "", false, false, err
 	}
@@ -106,76 +100,37 @@ func (f *Filter) add(ctx context.Context, n int, packed []byte) (reply string, c
 	select {
 	case a = <-l.idle:
 	case <-ctx.Done():
-		return "", false, false, send.Explain(f.key, ctx.Err())
+		return "", false, false, send.Explain(f.key.Name, ctx.Err())
 	}
 	defer func() { l.idle <- a }()
 	// Should an earlier command of the lane still be on its way, the script refuses it after this one.
 	a.number++
-	args := f.common(l, s.at, s.at+laneAt-1, l.owner, s.least(), s.at+8, a.at, a.at+laneBytes-1, a.number, packed)
-	f.counts.Keys.Add(uint64(n))
+	args := f.common(l, s.At, s.At+laneAt-1, l.Owner, s.Least(), s.At+8, s.At+a.offset, s.At+a.offset+laneBytes-1, a.number, packed)
+	f.key.Counts.Keys.Add(uint64(n))
 	for try := 0; ; try++ {
-		f.counts.RoundTrips.Add(1)
-		f.counts.Bytes.Add(uint64(commandBytes + len(packed)))
-		verb, text := "EVALSHA", f.scripts.add.sha
-		cmd := redis.NewCmd(ctx, f.call(verb, text, args)...)
-		command := &send.Command{Key: f.key, Cmd: send.Once{Cmd: cmd}}
-		stopped := f.sender.Add(ctx, []*send.Command{command})
-		if stopped == nil && isMissing(cmd.Err()) {
-			f.counts.RoundTrips.Add(1)
-			cmd = redis.NewCmd(ctx, f.call("EVAL", f.scripts.add.source, args)...)
-			command = &send.Command{Key: f.key, Cmd: send.Once{Cmd: cmd}}
-			stopped = f.sender.Add(ctx, []*send.Command{command})
+		f.key.Counts.Bytes.Add(uint64(commandBytes + len(packed)))
+		reply, command, err := f.key.Add(ctx, f.scripts.add, args)
+		if command == nil {
+			return "", false, true, send.Explain(f.key.Name, err)
 		}
-		if stopped != nil {
-			return "", false, true, send.Explain(f.key, stopped)
-		}
-		reply, err := cmd.Text()
 		if err == nil {
 			if len(reply) < 8+(n+7)/8 {
-				return "", false, true, fmt.Errorf("redisbloom/window: key %q: a reply of %d bytes to %d keys", f.key, len(reply), n)
+				return "", false, true, f.key.Errorf("a reply of %d bytes to %d keys", len(reply), n)
 			}
-			s.see(math.Float64frombits(binary.LittleEndian.Uint64([]byte(reply))))
-			err = f.sender.Confirmed(command)
+			s.See(math.Float64frombits(binary.LittleEndian.Uint64([]byte(reply))))
+			err = f.key.Sender.Confirmed(command)
 			return reply[8:], err == nil, false, err
 		}
 		if !send.NotExecuted(err) {
 			unknown = true
 		}
 		if !unknown || send.IsReply(err) || try == len(sendAgain) {
-			return "", false, unknown, f.explain(l, err)
+			return "", false, unknown, f.key.Explain(l.Life, err)
 		}
 		select {
 		case <-time.After(sendAgain[try]):
 		case <-ctx.Done():
-			return "", false, true, send.Explain(f.key, errors.Join(ctx.Err(), err))
+			return "", false, true, send.Explain(f.key.Name, errors.Join(ctx.Err(), err))
 		}
 	}
-}
-
-// spread reads a bit for each of so many answers, and counts those that are true.
-func spread(reply string, n, first int, answers []bool) (count int) {
-	for i := range n {
-		yes := reply[i/8]>>(i%8)&1 == 1
-		if answers != nil {
-			answers[first+i] = yes
-		}
-		if yes {
-			count++
-		}
-	}
-	return count
-}
-
-func appendRange(dst []int, from, to int) []int {
-	for i := from; i < to; i++ {
-		dst = append(dst, i)
-	}
-	return dst
-}
-
-func checkAnswers(keys int, answers []bool) {
-	if answers != nil && len(answers) != keys {
-		panic("redisbloom/window: answers are neither nil nor as long as keys")
-	}
-	clear(answers)
 }

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ func BenchmarkAgainstPlain(b *testing.B) {
 	s := redistest.Start(b)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr, PoolSize: 1})
 	defer client.Close()
-	const n, p, size = 100_000, 0.01, 100
+	const n, p = 100_000, 0.01
 	plain, err := redisbloom.Open(bg, client, "plain", n, p, redisbloom.WithFront(0))
 	require.NoError(b, err)
 	next := 10_000_000
@@ -35,33 +34,7 @@ func BenchmarkAgainstPlain(b *testing.B) {
 		setClock(b, s, start+int64(generations)*full.plan.millis())
 		for _, op := range []string{"add", "ask"} {
 			b.Run(op+"/generations="+string(rune('0'+generations)), func(b *testing.B) {
-				filters := []redisbloom.Set{plain, full}
-				times := make([][]time.Duration, len(filters))
-				for b.Loop() {
-					keys := redistest.KeysOf(next, next+size)
-					next += size
-					for i, f := range filters {
-						began := time.Now()
-						var err error
-						if op == "add" {
-							_, err = f.AddMany(bg, keys, nil)
-						} else {
-							_, err = f.ContainsMany(bg, keys, nil)
-						}
-						if err != nil {
-							b.Fatal(err)
-						}
-						times[i] = append(times[i], time.Since(began))
-					}
-				}
-				var medians []float64
-				for _, t := range times {
-					slices.Sort(t)
-					medians = append(medians, float64(t[len(t)/2].Nanoseconds())/1000/size)
-				}
-				b.ReportMetric(medians[0], "plain-µs/key")
-				b.ReportMetric(medians[1], "window-µs/key")
-				b.ReportMetric(medians[0]/medians[1], "x-plain")
+				next = redistest.ByTurns(b, op == "add", next, [2]string{"plain", "window"}, [2]redistest.Set{plain, full})
 			})
 		}
 	}

@@ -2,11 +2,8 @@ package window
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
-	"math/bits"
-	"strconv"
 
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
@@ -41,14 +38,14 @@ func (f *Filter) ContainsManyStrings(ctx context.Context, keys []string, found [
 }
 
 func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, found []bool) (count int, err error) {
-	checkAnswers(len(keys), found)
+	send.CheckAnswers(len(keys), found)
 	for first := 0; first < len(keys); first += batchKeys {
 		last := min(first+batchKeys, len(keys))
 		reply, err := f.ask(ctx, last-first, pack(f, keys[first:last]))
 		if err != nil {
 			return count, err
 		}
-		count += spread(reply, last-first, first, found)
+		count += send.Spread(reply, last-first, first, found)
 	}
 	return count, nil
 }
@@ -56,25 +53,22 @@ func containsMany[K []byte | string](ctx context.Context, f *Filter, keys []K, f
 // ask sends one command that asks for so many keys, which are packed.
 func (f *Filter) ask(ctx context.Context, n int, packed []byte) (string, error) {
 	l := f.life.Load()
-	if l.lost.Load() {
-		return "", f.noticed()
-	}
-	if err := ctx.Err(); err != nil {
-		return "", send.Explain(f.key, err)
+	if err := f.key.Ready(ctx, l.Life); err != nil {
+		return "", err
 	}
 	own := []any{"", "", "", "", "", packed}
-	if s := l.slot.Load(); s != nil {
-		own = []any{s.at, s.at + laneAt - 1, l.owner, s.least(), s.at + 8, packed}
+	if s := l.Slot(); s != nil {
+		own = []any{s.At, s.At + laneAt - 1, l.Owner, s.Least(), s.At + 8, packed}
 	}
-	f.counts.Keys.Add(uint64(n))
-	f.counts.Bytes.Add(uint64(commandBytes + len(packed)))
-	v, err := f.run(ctx, f.scripts.ask, f.common(l, own...)...)
+	f.key.Counts.Keys.Add(uint64(n))
+	f.key.Counts.Bytes.Add(uint64(commandBytes + len(packed)))
+	v, err := f.key.Run(ctx, f.scripts.ask, f.common(l, own...)...)
 	if err != nil {
-		return "", f.explain(l, err)
+		return "", f.key.Explain(l.Life, err)
 	}
 	reply, ok := v.(string)
 	if !ok || len(reply) != (n+7)/8 {
-		return "", fmt.Errorf("redisbloom/window: key %q: a reply of %T and %d bytes to %d keys", f.key, v, len(reply), n)
+		return "", f.key.Errorf("a reply of %T and %d bytes to %d keys", v, len(reply), n)
 	}
 	return reply, nil
 }
@@ -84,45 +78,11 @@ func pack[K []byte | string](f *Filter, keys []K) []byte {
 	dst := make([]byte, 0, len(keys)*(24+9*f.words))
 	var positions []uint64
 	for _, key := range keys {
-		var h1, h2 uint64
-		switch key := any(key).(type) {
-		case []byte:
-			h1, h2 = f.scheme.Hash(key)
-		case string:
-			h1, h2 = f.scheme.HashString(key)
-		}
+		h1, h2 := onekey.Hash(f.scheme, key)
 		positions = f.scheme.AppendPositionsHash(positions[:0], h1, h2)
-		block := positions[0] / 512
-		var masks [8]uint64
-		for _, pos := range positions {
-			masks[pos%512/64] |= 1 << (pos % 64)
-		}
-		used := uint8(0) // a bit for each word
-		for i, mask := range masks {
-			if mask != 0 {
-				used |= 1 << i
-			}
-		}
-		for bits.OnesCount8(used) < f.words { // a mask of no bits changes nothing
-			used |= used + 1
-		}
-		from := headerBytes + block*f.layout.record
-		dst = appendDecimal(dst, from)
-		dst = appendDecimal(dst, from+f.layout.record-1)
-		for i, mask := range masks {
-			if used>>i&1 == 1 {
-				dst = append(dst, byte(8*i))
-				dst = binary.LittleEndian.AppendUint64(dst, mask)
-			}
-		}
+		b := onekey.BlockOf(positions)
+		record := headerBytes + b.Index*f.layout.record
+		dst = b.Append(dst, record, record+f.layout.record-1, 0)
 	}
-	return dst
-}
-
-// appendDecimal appends a number's decimal digits, and before them how many there are.
-func appendDecimal(dst []byte, n uint64) []byte {
-	at := len(dst)
-	dst = strconv.AppendUint(append(dst, 0), n, 10)
-	dst[at] = byte(len(dst) - at - 1)
 	return dst
 }

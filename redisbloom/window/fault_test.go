@@ -301,10 +301,7 @@ func TestEviction(t *testing.T) {
 	f := open(t, s.Client, 10_000, 0.01, time.Hour, 4)
 	_, err := f.AddMany(bg, redistest.KeysOf(0, 1000), nil)
 	require.NoError(t, err)
-	for i := 0; s.Client.Exists(bg, "w").Val() == 1; i++ {
-		require.Less(t, i, 10_000, "it is not evicted")
-		require.NoError(t, s.Client.Set(bg, fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
-	}
+	redistest.Evict(t, s.Client, "w")
 	_, err = f.ContainsMany(bg, redistest.KeysOf(0, 1000), nil)
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 	_, err = f.AddString(bg, "a")
@@ -330,8 +327,8 @@ func TestReplica(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.True(t, added[0])
 	primary.Kill()
-	f.sender.Client = replica.Client
-	f.sender.Replicas = 0
+	f.key.Sender.Client = replica.Client
+	f.key.Sender.Replicas = 0
 	_, err = f.ContainsMany(bg, redistest.KeysOf(0, 100), nil)
 	require.ErrorIs(t, err, redisbloom.ErrLost, "the last add is not there")
 	require.NoError(t, f.Reopen(bg))

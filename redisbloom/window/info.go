@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -44,7 +45,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	ones := make([]uint64, g+1) // by place
 	step := max(1, (1<<20)/f.layout.record) * f.layout.record
 	for from := uint64(headerBytes); from < f.layout.table; from += step {
-		piece, err := f.piece(ctx, from, min(from+step, f.layout.table))
+		piece, err := f.piece(ctx, l, from, min(from+step, f.layout.table))
 		if err != nil {
 			return Info{}, err
 		}
@@ -52,7 +53,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 			f.count(ones, b[:f.layout.record], now)
 		}
 	}
-	slots, err := f.piece(ctx, f.layout.table, f.layout.end)
+	slots, err := f.piece(ctx, l, f.layout.table, f.layout.end)
 	if err != nil {
 		return Info{}, err
 	}
@@ -76,18 +77,17 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 
 // Counts returns what the filter has done up to now, for metrics. There is no front: FrontHits
 // is 0. It costs nothing worth naming.
-func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.counts.Load()) }
+func (f *Filter) Counts() redisbloom.Counts { return redisbloom.Counts(f.key.Counts.Load()) }
 
 // EachCount calls yield with each of the counts and its name: what package prombloom makes metrics
 // of.
-func (f *Filter) EachCount(yield func(name string, value float64)) { f.counts.EachCount(yield) }
+func (f *Filter) EachCount(yield func(name string, value float64)) { f.key.Counts.EachCount(yield) }
 
 // piece reads a part of the value.
-func (f *Filter) piece(ctx context.Context, from, to uint64) ([]byte, error) {
-	f.counts.RoundTrips.Add(1)
-	text, err := f.sender.GetRange(ctx, f.key, from, to-1)
+func (f *Filter) piece(ctx context.Context, l *life, from, to uint64) ([]byte, error) {
+	text, err := f.key.Read(ctx, from, to)
 	if err == nil && uint64(len(text)) != to-from {
-		err = f.noticed()
+		err = f.key.Lost(l.Life, onekey.Gone)
 	}
 	return []byte(text), err
 }
@@ -133,16 +133,16 @@ func (f *Filter) count(ones []uint64, record []byte, now uint64) {
 
 // now returns the generation, by the server's clock.
 func (f *Filter) now(ctx context.Context, l *life) (uint64, error) {
-	if l.lost.Load() {
-		return 0, f.noticed()
+	if err := f.key.Ready(ctx, l.Life); err != nil {
+		return 0, err
 	}
-	v, err := f.run(ctx, f.scripts.now, f.common(l)...)
+	v, err := f.key.Run(ctx, f.scripts.now, f.common(l)...)
 	if err != nil {
-		return 0, f.explain(l, err)
+		return 0, f.key.Explain(l.Life, err)
 	}
 	now, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
 	if err != nil || now < uint64(f.plan.generations) {
-		return 0, fmt.Errorf("redisbloom/window: key %q: generation %q, want a number of at least %d", f.key, fmt.Sprint(v), f.plan.generations)
+		return 0, f.key.Errorf("generation %q, want a number of at least %d", fmt.Sprint(v), f.plan.generations)
 	}
 	return now, nil
 }

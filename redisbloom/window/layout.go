@@ -2,15 +2,14 @@ package window
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // The value: a header, which never changes; a record for each block of 512 bits; a slot for
@@ -37,9 +36,9 @@ import (
 // bytes. Generation g has place g modulo generations+1. What a record says of generations
 // after its own is of no account.
 //
-// A slot is 8 bytes of an owner, the count of the owner's adds, the server's time in
-// milliseconds when it was last used, and the lanes: each the number of its last command and
-// the reply to that, so that a command that is sent again gets the same reply.
+// A slot is that of [onekey.Slot], where it was last used in milliseconds, and the lanes: each the
+// number of its last command and the reply to that, so that a command that is sent again gets the
+// same reply.
 const (
 	headerBytes = 128
 	textAt      = 65
@@ -55,8 +54,6 @@ const (
 
 	magic = "bloomwin"
 	mark  = 0xb100f301
-
-	maxValue = 512 << 20 // of a Redis string
 )
 
 // A layout says where the parts of the value are, in bytes.
@@ -72,16 +69,16 @@ type layout struct {
 // more memory; 512 are enough for the processes of a large crawl.
 func layoutOf(blocks uint64, generations int) (layout, error) {
 	l := layout{record: 8 + uint64(generations+1)*placeBytes}
-	if blocks > maxValue/l.record {
-		return l, fmt.Errorf("%w: %d blocks of %d bytes each, want at most %d bytes in all: use several filters, or fewer generations", bloom.ErrTooLarge, blocks, l.record, maxValue)
+	if blocks > onekey.MaxValue/l.record {
+		return l, fmt.Errorf("%w: %d blocks of %d bytes each, want at most %d bytes in all: use several filters, or fewer generations", bloom.ErrTooLarge, blocks, l.record, onekey.MaxValue)
 	}
 	records := blocks * l.record
 	l.slots = int(min(max(records>>15, 16), 512))
 	l.table = headerBytes + records
 	l.end = l.table + uint64(l.slots)*slotBytes
 	l.length = l.end + endBytes
-	if l.length > maxValue {
-		return l, fmt.Errorf("%w: %d bytes, want at most %d: use several filters, or fewer generations", bloom.ErrTooLarge, l.length, maxValue)
+	if l.length > onekey.MaxValue {
+		return l, fmt.Errorf("%w: %d bytes, want at most %d: use several filters, or fewer generations", bloom.ErrTooLarge, l.length, onekey.MaxValue)
 	}
 	return l, nil
 }
@@ -142,17 +139,6 @@ func (h header) window() time.Duration {
 	return time.Duration(h.millis) * time.Millisecond * time.Duration(h.generations)
 }
 
-// strategy returns that which the header names, if it is one that a window can have.
-func (h header) strategy() (s bloom.Strategy, ok bool) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(h.text, `"`), `"`)
-	for _, s := range strategies {
-		if s.Name() == name {
-			return s, true
-		}
-	}
-	return s, false
-}
-
 // String describes what a filter was made for.
 func (h header) String() string {
 	return fmt.Sprintf("n = %d, p = %v, %d generations of %v (m = %d bits each, k = %d, %s)",
@@ -163,15 +149,4 @@ func (h header) String() string {
 func fingerprintOf(s bloom.Scheme, generations int, millis int64) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "redisbloom/window 1 generations=%d ms=%d %s", generations, millis, s.Identity()))
 	return binary.BigEndian.Uint64(sum[:])
-}
-
-// newNonce returns 8 random bytes.
-func newNonce() string {
-	var b [8]byte
-	for {
-		rand.Read(b[:]) // never fails
-		if b != [8]byte{} {
-			return string(b[:])
-		}
-	}
 }

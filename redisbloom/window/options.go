@@ -3,10 +3,11 @@ package window
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // An Option changes what Open would choose by itself.
@@ -93,36 +94,9 @@ func (p plan) millis() int64 {
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	g := uint64(p.generations)
 	rate := p.p / float64(p.generations+1)
-	strategy := bloom.Blocked8
-	switch { // as for a plain filter in Redis: the fewest words that cost at most half more memory
-	case rate >= 1e-4:
-		strategy = bloom.Blocked2
-	case rate >= 1e-6:
-		strategy = bloom.Blocked4
-	}
-	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(strategy)}, opts...)...)
+	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(onekey.StrategyFor(rate))}, opts...)...)
 	if err != nil {
 		return s, err
 	}
-	if wordsOf(s.Strategy()) == 0 {
-		return s, fmt.Errorf("%w: strategy %q, want one of the Blocked ones, which have all bits of a key in one block of 512", bloom.ErrInvalid, s.Strategy().Name())
-	}
-	if err := s.Portable(); err != nil {
-		return s, err
-	}
-	return s, nil
-}
-
-// strategies are those that have all bits of a key in one block of 512: in one word of it, two,
-// four, eight.
-var strategies = [...]bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8}
-
-// wordsOf returns in how many words of a block a strategy has the bits of a key, at most, and
-// 0 if they are not in one block.
-func wordsOf(s bloom.Strategy) int {
-	i := slices.Index(strategies[:], s)
-	if i < 0 {
-		return 0
-	}
-	return 1 << i
+	return s, identity.Check(s)
 }

@@ -5,23 +5,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
-// Everything is done by scripts, each of which does the whole of what it does or nothing, and
-// looks before it writes: a process that ends between two commands leaves nothing half done,
-// and on a key that has vanished, or is another one, nothing is changed.
-//
 // The words in capitals are replaced, see newScripts. ARGV[1] and ARGV[2] are where the end
 // begins and ends, ARGV[3] is the epoch, and ARGV[4] the length of a generation.
 
-// A script answers with one of these, and has changed nothing then.
-const (
-	saysGone  = "GONE"  // the key is missing, another filter, something else, or cut short
-	saysTaken = "TAKEN" // the handle's slot has another owner
-	saysOlder = "OLDER" // the slot's count is lower than one that was confirmed
-	saysPast  = "PAST"  // a later command of the lane has been executed
-)
+// saysPast is what a script answers, and has changed nothing, if a later command of the lane has
+// been executed. The other refusals are those of package onekey.
+const saysPast = "PAST"
 
 // serverClock sets ms.
 const serverClock = `local time = call('TIME')
@@ -176,15 +168,7 @@ end
 return call('GETRANGE', K, 0, 127)
 `
 
-const scriptDelete = `
-if redis.call('GETRANGE', KEYS[1], 16, 23) == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end
-return 0
-`
-
-// A script as a server knows it.
-type script struct{ source, sha string }
-
-type scripts struct{ add, ask, claim, now, make, delete script }
+type scripts struct{ add, ask, claim, now, make onekey.Script }
 
 // newScripts returns the scripts for so many generations, and words of a key.
 func newScripts(generations, words int, clock string) scripts {
@@ -210,11 +194,7 @@ func newScripts(generations, words int, clock string) scripts {
 	}
 	write := strings.Replace(scriptWrite, "CURRENT", current, 1)
 	write = strings.NewReplacer("SPAN", strings.Join(span, " .. "), "FRESH", strings.Join(fresh, " .. ")).Replace(write)
-	put := `
-local function put(v, at, a, b)
-  local x, y = up('<i4i4', v, at)
-  return pk('<i4i4', bor(x, a), bor(y, b))
-end
+	local := onekey.Lua + `
 local decimal = string.format -- faster than to leave it to the call
 local formats = {[16] = '<i4i4c8i4i4', [24] = '<i4i4c16i4i4', [32] = '<i4i4c24i4i4',
   [40] = '<i4i4c32i4i4', [48] = '<i4i4c40i4i4', [56] = '<i4i4c48i4i4'}
@@ -223,16 +203,12 @@ local formats = {[16] = '<i4i4c8i4i4', [24] = '<i4i4c16i4i4', [32] = '<i4i4c24i4
 		"GENERATIONS", strconv.Itoa(generations), "PLACES", strconv.Itoa(generations+1), "SLOT", strconv.Itoa(slotBytes),
 		"CLOCK", clock, "WORDS", strings.Join(names, ", "), "FORMAT", strings.Repeat("Bi4i4", words),
 		"TEST", strings.Join(test, "\n")+" seen = true; break "+strings.Repeat("end ", words))
-	build := func(parts ...string) script {
-		source := strings.TrimSpace(values.Replace(strings.Join(parts, "")))
-		return script{source, redis.NewScript(source).Hash()}
-	}
+	build := func(parts ...string) onekey.Script { return onekey.NewScript(values.Replace(strings.Join(parts, ""))) }
 	return scripts{
-		add:    build(scriptHead, scriptGeneration, scriptSlot, scriptLane, put, strings.Replace(scriptKeys, "ANSWER", write, 1), scriptAdded),
-		ask:    build(scriptHead, scriptGeneration, scriptSlot, "local data = ARGV[10]\n", strings.Replace(scriptKeys, "ANSWER", "if seen then byte = byte + w end", 1), scriptAsked),
-		claim:  build(scriptHead, scriptClaim),
-		now:    build(scriptHead, scriptGeneration, scriptNow),
-		make:   build(scriptMake),
-		delete: build(scriptDelete),
+		add:   build(scriptHead, scriptGeneration, scriptSlot, scriptLane, local, strings.Replace(scriptKeys, "ANSWER", write, 1), scriptAdded),
+		ask:   build(scriptHead, scriptGeneration, scriptSlot, "local data = ARGV[10]\n", strings.Replace(scriptKeys, "ANSWER", "if seen then byte = byte + w end", 1), scriptAsked),
+		claim: build(scriptHead, scriptClaim),
+		now:   build(scriptHead, scriptGeneration, scriptNow),
+		make:  build(scriptMake),
 	}
 }

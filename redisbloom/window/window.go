@@ -3,7 +3,6 @@ package window
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -11,7 +10,8 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
-	"github.com/seed3447c163/bloom/redisbloom/internal/send"
+	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
+	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // A Filter is a set of keys in Redis that remembers each for a window of time. Make or join
@@ -21,18 +21,18 @@ import (
 // under way at a time; others wait for one of them.
 type Filter struct {
 	name    string
-	key     string // in Redis
+	key     *onekey.Key
 	plan    plan
 	scheme  bloom.Scheme // of a generation
 	words   int
 	layout  layout
 	header  header // all but the epoch
 	clock   string // of the scripts
-	sender  send.Sender
 	scripts scripts
 	life    atomic.Pointer[life]
-	counts  send.Counters
 }
+
+var _ redisbloom.Set = (*Filter)(nil)
 
 // Open makes the filter of this name, or joins it if it is there. It remembers a key for at
 // least the window, and for at most one generation longer: the window divided by generations,
@@ -74,18 +74,18 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if err != nil {
 		return nil, err
 	}
-	head, err := f.head(ctx)
+	head, err := f.key.Read(ctx, 0, headerBytes)
 	if err != nil {
 		return nil, err
 	}
 	if head == "" {
-		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", redisbloom.ErrLost, f.key)
+		return nil, f.key.Missing()
 	}
 	h, ok := decodeHeader([]byte(head))
 	if !ok {
-		return nil, f.foreign()
+		return nil, f.key.Foreign()
 	}
-	if s, ok := h.strategy(); ok {
+	if s, ok := onekey.StrategyNamed(h.text); ok {
 		o.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, o.bloom...)
 	}
 	if err := f.size(plan{h.n, h.p, h.window(), h.generations}, o.bloom); err != nil {
@@ -100,12 +100,8 @@ func newFilter(client redis.UniversalClient, name string, opts []Option) (*Filte
 	if err != nil {
 		return nil, o, err
 	}
-	if name == "" {
-		return nil, o, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
-	}
-	f := &Filter{name: name, key: o.prefix + name, clock: o.clock}
-	f.sender, err = send.New(client, o.replicas, o.wait)
-	return f, o, err
+	key, err := onekey.New("redisbloom/window", commands, client, o.prefix, name, o.replicas, o.wait)
+	return &Filter{name: name, key: key, clock: o.clock}, o, err
 }
 
 // size plans what does not depend on the value in Redis.
@@ -118,6 +114,9 @@ func (f *Filter) size(p plan, opts []bloom.Option) error {
 	if f.scheme, err = p.scheme(opts); err != nil {
 		return err
 	}
+	if f.words, err = onekey.Words(f.scheme); err != nil {
+		return err
+	}
 	m := f.scheme.Params().M
 	if f.layout, err = layoutOf((m+511)/512, p.generations); err != nil {
 		return err
@@ -125,12 +124,10 @@ func (f *Filter) size(p plan, opts []bloom.Option) error {
 	if limit := bloom.MaxBytes(opts...); f.layout.length > limit {
 		return fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrTooLarge, f.layout.length, limit)
 	}
-	f.words = wordsOf(f.scheme.Strategy())
 	f.scripts = newScripts(p.generations, f.words, f.clock)
-	_, text, _ := strings.Cut(f.scheme.Identity(), " strategy=")
 	f.header = header{
 		generations: p.generations, slots: f.layout.slots, fingerprint: fingerprintOf(f.scheme, p.generations, p.millis()),
-		n: p.n, p: p.p, m: m, millis: p.millis(), k: f.scheme.Params().K, text: text[:min(len(text), headerBytes-textAt)],
+		n: p.n, p: p.p, m: m, millis: p.millis(), k: f.scheme.Params().K, text: identity.Text(f.scheme, headerBytes-textAt),
 	}
 	return nil
 }

@@ -155,40 +155,13 @@ func TestClock(t *testing.T) {
 // TestOneWinner lets goroutines with handles of their own add the same keys, in three windows.
 func TestOneWinner(t *testing.T) {
 	s := redistest.Start(t)
-	const keys, handles = 2000, 8
 	for round := range int64(3) {
 		setClock(t, s, start+round*10_000)
-		won := make([]atomic.Int64, keys)
-		var all sync.WaitGroup
-		for h := range handles {
-			f := open(t, s.Client, 4*keys, 1e-9, 4*time.Second, 4, testClock)
-			all.Go(func() {
-				random := rand.New(rand.NewPCG(uint64(round), uint64(h)))
-				order := random.Perm(keys)
-				for len(order) > 0 {
-					n := min(1+random.IntN(60), len(order))
-					batch := make([][]byte, n)
-					for i, k := range order[:n] {
-						batch[i] = redistest.KeyOf(k)
-					}
-					added := make([]bool, n)
-					if _, err := f.AddMany(bg, batch, added); err != nil {
-						t.Error(err)
-						return
-					}
-					for i, k := range order[:n] {
-						if added[i] {
-							won[k].Add(1)
-						}
-					}
-					order = order[n:]
-				}
-			})
+		var handles []*Filter
+		for range 8 {
+			handles = append(handles, open(t, s.Client, 8000, 1e-9, 4*time.Second, 4, testClock))
 		}
-		all.Wait()
-		for k := range won {
-			require.EqualValues(t, 1, won[k].Load(), "window %d, key %d", round, k)
-		}
+		redistest.OneWinner(t, uint64(round), 2000, handles)
 	}
 }
 
@@ -281,7 +254,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, try(1000, 0.01, math.MaxInt64, 1), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 4, nil), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.DoubleHashing))), bloom.ErrInvalid)
-	require.Error(t, try(1000, 0.01, time.Hour, 4, WithBloom(bloom.WithHash(bloom.MapHash))))
+	require.ErrorIs(t, try(1000, 0.01, time.Hour, 4, WithBloom(bloom.WithHash(bloom.MapHash))), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1_000_000_000, 0.01, time.Hour, 4), bloom.ErrTooLarge)
 	require.ErrorIs(t, try(100_000, 0.01, time.Hour, 4, WithBloom(bloom.WithMaxBytes(100_000))), bloom.ErrTooLarge)
 	_, err := Open(bg, s.Client, "", 1000, 0.01, time.Hour, 4)

@@ -146,6 +146,15 @@ func AwaitReplica(t testing.TB, primary *Server) {
 	})
 }
 
+// Evict has other keys push one out of a server whose maxmemory is small.
+func Evict(t testing.TB, client *redis.Client, key string) {
+	t.Helper()
+	for i := 0; client.Exists(context.Background(), key).Val() == 1; i++ {
+		require.Less(t, i, 10_000, "it is not evicted")
+		require.NoError(t, client.Set(context.Background(), fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
+	}
+}
+
 // KeyOf returns the i-th of a sequence of different keys.
 func KeyOf(i int) []byte { return fmt.Appendf(nil, "https://example.com/articles/%d", i) }
 
