@@ -22,24 +22,21 @@ func containsMany[K []byte | string](c *Cascade, keys []K, found []bool) (count 
 	}
 	var b digests.Batch
 	for first := 0; first < len(keys); first += digests.Group {
-		group := keys[first:min(first+digests.Group, len(keys))]
-		digests.Hash(&b, c.filters[0].Scheme(), group)
-		count += c.containsGroup(&b, len(group))
-		if found != nil {
-			copy(found[first:], b.Found[:len(group)])
-		}
+		digests.Hash(&b, c.filters[0].Scheme(), keys[first:])
+		count += c.askGroup(&b)
+		b.Answer(found, first)
 	}
 	return count
 }
 
-// containsGroup asks level by level, each for the keys that the ones before have: the
+// askGroup asks level by level, each for the keys that the ones before have: the
 // questions to a level do not depend on each other. It returns how many keys are in.
-func (c *Cascade) containsGroup(b *digests.Batch, keys int) (count int) {
+func (c *Cascade) askGroup(b *digests.Batch) (count int) {
 	var asked [digests.Group]int // numbers of the keys that all levels so far have
-	for j := range keys {
+	for j := range b.Keys {
 		asked[j] = j
 	}
-	left := asked[:keys]
+	left := asked[:b.Keys]
 	for i, f := range c.filters {
 		passed := 0
 		for _, j := range left {
@@ -55,7 +52,7 @@ func (c *Cascade) containsGroup(b *digests.Batch, keys int) (count int) {
 	for _, j := range left {
 		b.Found[j] = len(c.filters)%2 == 1
 	}
-	for _, in := range b.Found[:keys] {
+	for _, in := range b.Found[:b.Keys] {
 		if in {
 			count++
 		}

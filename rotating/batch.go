@@ -29,10 +29,9 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int) {
 	clear(added)
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.scheme, group)
-		f.containsGroup(&b, len(group))
-		for i := range group {
+		digest.Hash(&b, f.scheme, keys[first:])
+		f.askGroup(&b)
+		for i := range b.Keys {
 			if !b.Found[i] && f.AddHash(b.H1[i], b.H2[i]) {
 				count++
 				if added != nil {
@@ -48,35 +47,25 @@ func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count i
 	digest.CheckAnswers("rotating", len(keys), found)
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.scheme, group)
-		count += f.containsGroup(&b, len(group))
-		if found != nil {
-			copy(found[first:], b.Found[:len(group)])
-		}
+		digest.Hash(&b, f.scheme, keys[first:])
+		count += f.askGroup(&b)
+		b.Answer(found, first)
 	}
 	return count
 }
 
-// containsGroup asks for a group of keys layer by layer and returns how many were found.
-// The questions to a layer do not depend on each other, so the processor works on the
-// next ones while it waits for the memory of the first. It reads the clock once.
-func (f *Filter) containsGroup(b *digest.Batch, keys int) (count int) {
+// askGroup asks for a group of keys layer by layer and returns how many were found. It reads the
+// clock once.
+func (f *Filter) askGroup(b *digest.Batch) (count int) {
 	now := f.live.Load()
 	oldest := f.oldest(now)
 	for i := len(*now) - 1; i >= 0 && (*now)[i].generation >= oldest; i-- {
-		e := &(*now)[i]
-		for j := range keys {
-			if !b.Found[j] && e.ContainsHash(b.H1[j], b.H2[j]) {
-				b.Found[j] = true
-				count++
-			}
-		}
+		count += b.Ask((*now)[i].BloomFilter)
 	}
 	if f.live.Load() == now { // as in ContainsHash: only then false is false
 		return count
 	}
-	for j := range keys {
+	for j := range b.Keys {
 		if !b.Found[j] && f.follow(b.H1[j], b.H2[j], oldest) {
 			b.Found[j] = true
 			count++

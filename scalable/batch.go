@@ -34,10 +34,9 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, e
 	clear(added)
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.scheme, group)
-		f.layers.Load().containsGroup(&b, len(group))
-		for i := range group {
+		digest.Hash(&b, f.scheme, keys[first:])
+		f.layers.Load().askGroup(&b)
+		for i := range b.Keys {
 			if b.Found[i] {
 				continue
 			}
@@ -60,28 +59,17 @@ func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count i
 	digest.CheckAnswers("scalable", len(keys), found)
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, f.scheme, group)
-		count += f.layers.Load().containsGroup(&b, len(group))
-		if found != nil {
-			copy(found[first:], b.Found[:len(group)])
-		}
+		digest.Hash(&b, f.scheme, keys[first:])
+		count += f.layers.Load().askGroup(&b)
+		b.Answer(found, first)
 	}
 	return count
 }
 
-// containsGroup asks for a group of keys layer by layer and returns how many were
-// found. The questions to a layer do not depend on each other, so the processor works
-// on the next ones while it waits for the memory of the first.
-func (l *layers) containsGroup(b *digest.Batch, keys int) (count int) {
+// askGroup asks for a group of keys layer by layer and returns how many were found.
+func (l *layers) askGroup(b *digest.Batch) (count int) {
 	for i := len(*l) - 1; i >= 0; i-- {
-		layer := (*l)[i]
-		for j := range keys {
-			if !b.Found[j] && layer.ContainsHash(b.H1[j], b.H2[j]) {
-				b.Found[j] = true
-				count++
-			}
-		}
+		count += b.Ask((*l)[i].BloomFilter)
 	}
 	return count
 }

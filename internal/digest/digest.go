@@ -23,13 +23,15 @@ const Group = 64
 
 // A Batch is a group of keys.
 type Batch struct {
+	Keys   int // how many there are
 	H1, H2 [Group]uint64
 	Found  [Group]bool
 }
 
-// Hash hashes a group of keys.
+// Hash hashes the first keys, as many as a group has.
 func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
-	for i := range keys {
+	b.Keys = min(len(keys), Group)
+	for i := range b.Keys {
 		switch key := any(&keys[i]).(type) {
 		case *[]byte:
 			b.H1[i], b.H2[i] = s.Hash(*key)
@@ -37,6 +39,26 @@ func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
 			b.H1[i], b.H2[i] = s.HashString(*key)
 		}
 		b.Found[i] = false
+	}
+}
+
+// Ask asks a filter for the keys that were not found yet, and returns how many it has. The
+// questions do not depend on each other, so the processor works on the next ones while it
+// waits for the memory of the first.
+func (b *Batch) Ask(f *bloom.BloomFilter) (count int) {
+	for i := range b.Keys {
+		if !b.Found[i] && f.ContainsHash(b.H1[i], b.H2[i]) {
+			b.Found[i] = true
+			count++
+		}
+	}
+	return count
+}
+
+// Answer copies what was found into answers, if there are any, from the first-th on.
+func (b *Batch) Answer(answers []bool, first int) {
+	if answers != nil {
+		copy(answers[first:], b.Found[:b.Keys])
 	}
 }
 

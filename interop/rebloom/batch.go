@@ -32,11 +32,10 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, e
 	clear(added)
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
 		layers := f.all()
-		digest.Hash(&b, layers[0].Scheme(), group)
-		containsGroup(layers, &b, len(group))
-		for i := range group {
+		digest.Hash(&b, layers[0].Scheme(), keys[first:])
+		askGroup(layers, &b)
+		for i := range b.Keys {
 			if b.Found[i] {
 				continue
 			}
@@ -60,25 +59,17 @@ func containsMany[K []byte | string](f *Filter, keys []K, found []bool) (count i
 	layers := f.all()
 	var b digest.Batch
 	for first := 0; first < len(keys); first += digest.Group {
-		group := keys[first:min(first+digest.Group, len(keys))]
-		digest.Hash(&b, layers[0].Scheme(), group)
-		count += containsGroup(layers, &b, len(group))
-		if found != nil {
-			copy(found[first:], b.Found[:len(group)])
-		}
+		digest.Hash(&b, layers[0].Scheme(), keys[first:])
+		count += askGroup(layers, &b)
+		b.Answer(found, first)
 	}
 	return count
 }
 
-// containsGroup asks for a group of keys layer by layer and returns how many were found.
-func containsGroup(layers []*layer, b *digest.Batch, keys int) (count int) {
+// askGroup asks for a group of keys layer by layer and returns how many were found.
+func askGroup(layers []*layer, b *digest.Batch) (count int) {
 	for i := len(layers) - 1; i >= 0; i-- {
-		for j := range keys {
-			if !b.Found[j] && layers[i].ContainsHash(b.H1[j], b.H2[j]) {
-				b.Found[j] = true
-				count++
-			}
-		}
+		count += b.Ask(layers[i].BloomFilter)
 	}
 	return count
 }
