@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -209,5 +208,5 @@ func create(files fileSystem, path string, page []byte, scheme bloom.Scheme) err
 		}
 		return and(err, discarded)
 	}
-	return files.syncDir(filepath.Dir(path))
+	return files.syncDir(folder(path))
 }

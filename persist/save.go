@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -76,7 +77,14 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	if err != nil {
 		return and(err, files.discard(file))
 	}
-	return files.syncDir(filepath.Dir(path))
+	return files.syncDir(folder(path))
+}
+
+// folder returns the folder of a file as the system finds it. filepath.Dir would take a name that a
+// ".." follows away, and it may be that of a link.
+func folder(path string) string {
+	dir, _ := filepath.Split(path)
+	return cmp.Or(dir, ".")
 }
 
 // realPath follows symbolic links, the last of which may lead to a file that is not there
@@ -92,7 +100,8 @@ func realPath(path string) (string, error) {
 			return path, nil // a new file, or an error that the next step meets too
 		}
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
+			dir, _ := filepath.Split(path)
+			target = dir + target // not cleaned, see folder
 		}
 		path = target
 		real, err = filepath.EvalSymlinks(path)

@@ -41,11 +41,11 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 			require.NoError(t, err)
 
 			_, err = Load(path)
-			require.Error(t, err)
+			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			_, err = OpenReadOnly(path)
-			require.Error(t, err)
+			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			_, err = Open(path, 1000, 0.01)
-			require.Error(t, err)
+			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			require.ErrorIs(t, Save(path, filterWith("a")), fs.ErrExist)
 
 			after, err := os.Lstat(path)
@@ -95,6 +95,57 @@ func TestSpecialUnfinishedFiles(t *testing.T) {
 			require.Equal(t, targetErr, nowErr)
 		})
 	}
+}
+
+// syncing notes which folders are made safe.
+type syncing struct {
+	osFiles
+	dirs []string
+}
+
+func (s *syncing) syncDir(dir string) error {
+	s.dirs = append(s.dirs, dir)
+	return s.osFiles.syncDir(dir)
+}
+
+// TestParentOfALink: what a ".." leads to is the parent of the folder that a link leads to, not of
+// the link.
+func TestParentOfALink(t *testing.T) {
+	dir := tempDir(t)
+	for _, name := range []string{"far", "far/away", "near"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o777))
+	}
+	require.NoError(t, os.Symlink("../far/away", filepath.Join(dir, "near/link")))
+	requireFar := func(files *syncing, path string) {
+		t.Helper()
+		require.FileExists(t, filepath.Join(dir, path))
+		require.Len(t, files.dirs, 1)
+		got, err := os.Stat(files.dirs[0])
+		require.NoError(t, err)
+		want, err := os.Stat(filepath.Join(dir, "far"))
+		require.NoError(t, err)
+		require.True(t, os.SameFile(got, want), files.dirs[0])
+	}
+	const up = "/near/link/../"
+
+	files := &syncing{}
+	require.NoError(t, save(files, dir+up+"saved", filterWith("a")))
+	requireFar(files, "far/saved")
+
+	require.NoError(t, os.Symlink("near/link/../linked", filepath.Join(dir, "name")))
+	files = &syncing{}
+	require.NoError(t, save(files, dir+"/name", filterWith("a")))
+	requireFar(files, "far/linked")
+	_, err := Load(dir + "/name")
+	require.NoError(t, err)
+
+	scheme, err := bloom.NewScheme(1000, 0.01)
+	require.NoError(t, err)
+	page, err := encodeHeader(scheme)
+	require.NoError(t, err)
+	files = &syncing{}
+	require.NoError(t, create(files, dir+up+"mapped", page, scheme))
+	requireFar(files, "far/mapped")
 }
 
 // A leftover with a second name is taken away from its name, and not written to.

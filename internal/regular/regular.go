@@ -2,6 +2,7 @@
 package regular
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +16,14 @@ import (
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
 	f, err := open(path, flag)
 	if err != nil {
+		// A folder is not opened for writing, a socket not at all.
+		stat := os.Stat
+		if flag&NoFollow != 0 {
+			stat = os.Lstat
+		}
+		if info, unknown := stat(path); unknown == nil {
+			err = cmp.Or(Check(path, info, refused), err)
+		}
 		return nil, nil, err
 	}
 	info, err := f.Stat()

@@ -28,11 +28,13 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 	_, _, err := Open(link, os.O_RDONLY|NoFollow, refused)
-	require.Error(t, err)
+	require.ErrorIs(t, err, refused)
 	for _, path := range []string{dir, fifo, os.DevNull} {
-		_, _, err := Open(path, os.O_RDONLY, refused)
-		require.ErrorIs(t, err, refused)
-		require.ErrorContains(t, err, "no regular file")
+		for _, flag := range []int{os.O_RDONLY, os.O_RDWR, os.O_RDWR | NoFollow} {
+			_, _, err := Open(path, flag, refused)
+			require.ErrorIs(t, err, refused, "%s %#x", path, flag)
+			require.ErrorContains(t, err, "no regular file")
+		}
 	}
 	_, _, err = Open(filepath.Join(dir, "none"), os.O_RDONLY, refused)
 	require.ErrorIs(t, err, fs.ErrNotExist)

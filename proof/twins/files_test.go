@@ -16,6 +16,6 @@ var fileTwins = []twin{
 	{name: "decoder: the caller's limit", tests: []string{"TestWithMaxBytes"}, edits: one("options.go", `bytes > o.maxBytes {`, `bytes > o.maxBytes && false {`)},
 
 	{name: "Save without fsync", in: "persist", tests: []string{"TestPowerCutWhileSaving"}, edits: one("persist/save.go", `err = file.Sync()`, `err = error(nil)`)},
-	{name: "Save without the fsync of the folder", in: "persist", tests: []string{"TestPowerCutWhileSaving"}, slow: true, edits: one("persist/save.go", `return files.syncDir(filepath.Dir(path))`, `return nil`)},
+	{name: "Save without the fsync of the folder", in: "persist", tests: []string{"TestPowerCutWhileSaving"}, slow: true, edits: one("persist/save.go", `return files.syncDir(folder(path))`, `return nil`)},
 	{name: "a mapped file whose header is not checked", in: "persist", tests: []string{"TestEveryTruncationAndHeaderBit"}, edits: one("persist/header.go", `check(page); got != want {`, `check(page); false && got != want {`)},
 }
