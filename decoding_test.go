@@ -182,3 +182,17 @@ func TestReaderThatFails(t *testing.T) {
 		same(t, old, g)
 	}
 }
+
+// TestUnmarshalTakesAllOrNothing: bytes after the end are an error, and the receiver
+// stays what it was.
+func TestUnmarshalTakesAllOrNothing(t *testing.T) {
+	f, g := MustNew(100, 0.01), MustNew(50, 0.1)
+	g.AddString("kept")
+	before := g.Clone()
+	for _, data := range [][]byte{nil, append(marshal(t, f), 0), append(marshal(t, f), marshal(t, f)...)} {
+		require.ErrorIs(t, g.UnmarshalBinary(data), ErrCorrupt, "%d bytes", len(data))
+		same(t, before, g)
+	}
+	require.NoError(t, g.UnmarshalBinary(marshal(t, f)))
+	same(t, f, g)
+}

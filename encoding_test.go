@@ -17,45 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// portables are filters of every strategy and hash that can be written, with up to
-// 100 keys each, of a few hundred bytes. They are what is in the golden files.
-func portables(t testing.TB) map[string]portable {
-	all := map[string]portable{}
-	add := func(name string, params Params, keys uint64, opts, needed []Option) {
-		f, err := NewWithParams(params, append(opts, needed...)...)
-		require.NoError(t, err)
-		addKeys(f, keys)
-		all[name] = portable{f, needed}
-	}
-	for _, s := range allStrategies {
-		params := Params{N: 100, P: 0.01, M: 961, K: 7}
-		if inBlocks(s) {
-			params.M, params.K = 1024, 8
-		}
-		opts, needed := []Option{WithStrategy(s)}, []Option(nil)
-		if s.get().own() {
-			opts, needed = nil, opts
-		}
-		add(s.Name(), params, 100, opts, needed)
-		add(s.Name()+"-seed", params, 100, append(opts, WithSeed(1<<63+42)), needed)
-		if !s.NeedsKey() {
-			add(s.Name()+"-key", params, 100, opts, append(needed, WithKey(testKey)))
-		}
-	}
-	add("own-hash", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, nil, []Option{WithHash(ownHash)})
-	add("own-hash-64", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithStrategy(Blocked2)}, []Option{WithHash(ownHash64)})
-	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)
-	add("one-bit", Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300}, 1, nil, nil)
-	add("empty", Params{M: 65, K: 3}, 0, nil, nil)
-	return all
-}
-
-// portable is a filter, and the options that are needed to read it.
-type portable struct {
-	f    *BloomFilter
-	opts []Option
-}
-
 func addKeys(f *BloomFilter, n uint64) {
 	var b [40]byte
 	for i := range n {

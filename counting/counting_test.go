@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,57 +35,6 @@ func key(b *[16]byte, i uint64) []byte {
 	binary.LittleEndian.PutUint64(b[:], i)
 	binary.LittleEndian.PutUint64(b[8:], i*0x9e3779b97f4a7c15)
 	return b[:]
-}
-
-func TestWordTricks(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
-		word := random.Uint64() & random.Uint64()
-		if random.Uint64()%2 == 0 {
-			word |= random.Uint64() & random.Uint64() << 2
-		}
-		var zero, top uint64
-		for i := range perWord {
-			switch word >> (4 * i) & 15 {
-			case 0:
-				zero |= 1 << i
-			case 15:
-				top |= 1 << i
-			}
-		}
-		if got := gather(nonzero(word)); got != ^zero&0xffff {
-			t.Fatalf("gather(nonzero(%x)) = %x, want %x", word, got, ^zero&0xffff)
-		}
-		if got := gather(fulls(word)); got != top {
-			t.Fatalf("gather(fulls(%x)) = %x, want %x", word, got, top)
-		}
-	}
-}
-
-// TestCountersStopAtBothEnds: neither end leaks into the neighbours.
-func TestCountersStopAtBothEnds(t *testing.T) {
-	c := make(counters, 2)
-	for i := range uint64(32) {
-		for n := range uint64(20) {
-			if was := c.up(i); was != min(n, 15) {
-				t.Fatalf("counter %d was %d after %d", i, was, n)
-			}
-		}
-		if c.down(i) != 15 || c.get(i) != 15 {
-			t.Fatalf("counter %d went back from 15 to %d", i, c.get(i))
-		}
-	}
-	c = make(counters, 2)
-	for i := range uint64(32) {
-		if c.down(i) != 0 || c.get(i) != 0 {
-			t.Fatalf("counter %d went below 0", i)
-		}
-		c.up(i)
-		c.up(i)
-		if c.down(i) != 2 || c.get(i) != 1 {
-			t.Fatalf("counter %d is %d, want 1", i, c.get(i))
-		}
-	}
 }
 
 // TestRemoveTakesBackExactly: after the same keys were added and removed, in another
@@ -168,84 +116,6 @@ func TestFullStaysFull(t *testing.T) {
 	if f.Full() == 0 || f.Full() > uint64(f.Params().K) {
 		t.Errorf("Full = %d, want 1 to %d", f.Full(), f.Params().K)
 	}
-}
-
-// seedFor is a seed that the strategy can have.
-func seedFor(s bloom.Strategy) uint64 {
-	if s == bitsandblooms.Strategy {
-		return 0
-	}
-	return 7
-}
-
-// TestSameAsPlain: a plain filter with the keys that are left is the same, bit by bit.
-func TestSameAsPlain(t *testing.T) {
-	for _, s := range strategies {
-		for _, params := range []uint64{10, 1000} {
-			f := must(params, 0.001, bloom.WithStrategy(s), bloom.WithSeed(seedFor(s)))
-			plain := bloom.MustNew(params, 0.001, bloom.WithStrategy(s), bloom.WithSeed(seedFor(s)))
-			var b [16]byte
-			for i := range 2 * params {
-				f.Add(key(&b, i))
-			}
-			for i := range params {
-				f.Remove(key(&b, i))
-				plain.Add(key(&b, i+params))
-			}
-			if !f.BloomFilter().Equal(plain) {
-				t.Errorf("%v: differs from %v", f, plain)
-			}
-			if f.FillRatio() != plain.FillRatio() || f.EstimatedCount() != plain.EstimatedCount() ||
-				f.EstimatedFalsePositiveRate() != plain.EstimatedFalsePositiveRate() {
-				t.Errorf("%v: other estimates than %v", f, plain)
-			}
-			if got, want := f.SizeBytes(), 4*plain.SizeBytes(); got != want {
-				t.Errorf("%v: %d bytes, want %d", f, got, want)
-			}
-		}
-	}
-}
-
-// TestBatches give the same answers as one by one.
-func TestBatches(t *testing.T) {
-	one, many, strs := must(200, 0.01), must(200, 0.01), must(200, 0.01)
-	random := rand.New(rand.NewPCG(2, 2))
-	for round := range 60 {
-		keys, texts := [][]byte{}, []string{}
-		for range random.IntN(100) {
-			var b [16]byte
-			k := key(&b, random.Uint64N(150))
-			keys, texts = append(keys, k), append(texts, string(k))
-		}
-		single, batch, batchStrs := one.Add, many.AddMany, strs.AddManyStrings
-		switch round % 3 {
-		case 1:
-			single, batch, batchStrs = one.Contains, many.ContainsMany, strs.ContainsManyStrings
-		case 2:
-			single, batch, batchStrs = one.Remove, many.RemoveMany, strs.RemoveManyStrings
-		}
-		want, got, gotStrs, count := make([]bool, len(keys)), make([]bool, len(keys)), make([]bool, len(keys)), 0
-		for i, k := range keys {
-			if want[i] = single(k); want[i] {
-				count++
-			}
-		}
-		if round%2 == 0 {
-			got, gotStrs = nil, nil // only how many
-		}
-		if n, m := batch(keys, got), batchStrs(texts, gotStrs); n != count || m != count {
-			t.Fatalf("round %d: %d and %d of %d, want %d", round, n, m, len(keys), count)
-		}
-		if got != nil && (!slices.Equal(got, want) || !slices.Equal(gotStrs, want)) {
-			t.Fatalf("round %d: %v and %v, want %v", round, got, gotStrs, want)
-		}
-	}
-	defer func() {
-		if got, want := recover(), "counting: room for 1 answers to 2 keys, want as many, or nil"; got != want {
-			t.Errorf("panic: %v, want %q", got, want)
-		}
-	}()
-	one.AddMany([][]byte{{1}, {2}}, make([]bool, 1))
 }
 
 func TestNoAllocations(t *testing.T) {
