@@ -135,9 +135,12 @@ var oracleSizes = []struct {
 	p float64
 }{{0, 0.03}, {1, 0.5}, {1, 0.3}, {10, 0.01}, {100, 1e-40}, {1000, 0.03}, {1000, 1e-6}, {30_000, 1e-4}, {200_000, 0.03}}
 
+// someQuestions are asked by default, so that the tests are quick; .ci/run asks more.
+const someQuestions = 5000
+
 var (
 	allCases  = flag.Bool("all", false, "compare with Guava on all cases instead of a quarter, and beyond 2^31 bits: a minute and some memory")
-	questions = flag.Int("questions", 20_000, "how many questions each filter is asked, here and there: 4000 at least")
+	questions = flag.Int("questions", someQuestions, "how many questions each filter is asked, here and there: 4000 at least")
 )
 
 // oracleCases are all strategies with all sizes and all funnels, or some of each.
