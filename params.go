@@ -143,8 +143,8 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, d.minP, d.maxP)
 	case p < d.minP:
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, d.minP)
-	case d.rules():
-		err := d.sizeByRules(&params)
+	case d.sizedByDefinition():
+		err := d.sizeByDefinition(&params)
 		return params, s, err
 	case s.blocked():
 		params.M, params.K, s = blockedParams(n, p, s)
@@ -159,15 +159,15 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	return params, s, nil
 }
 
-// rules reports whether the strategy is sized by its definition: an own one that has
+// sizedByDefinition reports whether the strategy is sized by its definition: an own one that has
 // anything to say about it, and SplitBlock.
-func (d *definition) rules() bool {
+func (d *definition) sizedByDefinition() bool {
 	return d.id == idSplitBlock || d.own() && (d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0)
 }
 
-// sizeByRules finds m and k for n keys at rate p: by the strategy's Size, or else the
+// sizeByDefinition finds m and k for n keys at rate p: by the strategy's Size, or else the
 // smallest m at which some k keeps p, and the smallest such k.
-func (d *definition) sizeByRules(p *Params) (err error) {
+func (d *definition) sizeByDefinition(p *Params) (err error) {
 	switch {
 	case d.Size != nil:
 		if p.M, p.K, err = d.Size(p.N, p.P); err != nil {

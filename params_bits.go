@@ -49,7 +49,7 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 func (s Strategy) kForBits(bitsPerKey float64) int {
 	d, z := s.get(), s.groups()
 	switch {
-	case d.rules():
+	case d.sizedByDefinition():
 		return d.kForBits(bitsPerKey)
 	case z > 0:
 		return rate.BlockedK(bitsPerKey, z)
