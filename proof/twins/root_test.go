@@ -226,7 +226,7 @@ var rootTwins = []twin{
 	return uint64(math.Round(n))`, `		return 0
 	}
 	return uint64(math.Round(n))`)},
-	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("strategy_blocked.go", `				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `				return DoubleHashing.EstimatedN(m, k, x)`)},
+	{name: "the estimate of Blocked by the classical formula", tests: []string{"TestEstimatesFollowTheTruth"}, edits: one("strategy_blocked.go", `				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)`, `				return math.Log1p(-float64(x)/float64(m)) * -float64(m) / float64(k)`)},
 
 	// Folds.
 	{name: "a fold loses a bit across words", tests: []string{"TestFoldIsExact"}, edits: one("internal/fold/fold.go", `word>>shift | next<<(64-shift)`, `word>>shift`)},
