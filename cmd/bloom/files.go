@@ -52,7 +52,7 @@ func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error)
 	}
 	p, err := plainOf(f)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: a %s filter: %w", shown(path), from.name, err)
+		return nil, nil, errorIn{fmt.Sprintf("%s: a %s filter", shown(path), from.name), err}
 	}
 	return p, from, nil
 }
@@ -98,7 +98,7 @@ func openToAsk(e *env, path string, key *secret, column, typ string) (filter, *v
 	f := of.(filter)
 	t, err := valueTypeOf(typ, f, picked)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", shown(path), err)
+		return nil, nil, errorIn{shown(path), err}
 	}
 	return f, t, nil
 }
@@ -125,7 +125,7 @@ func open(e *env, path string, key *secret) (any, *format, error) {
 	b := bufio.NewReaderSize(r, bufferSize)
 	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
-		return nil, nil, fmt.Errorf("%s: %w", shown(path), err)
+		return nil, nil, errorIn{shown(path), err}
 	}
 	for i := range formats {
 		if !formats[i].is(head, size) {
@@ -143,7 +143,7 @@ func open(e *env, path string, key *secret) (any, *format, error) {
 		opts = append(opts, keyOpts...)
 		if formats[i].columns {
 			if len(opts) > 0 {
-				return nil, nil, fmt.Errorf("%s: %w: a Parquet file's filters have no secret key, want none", shown(path), bloom.ErrIncompatible)
+				return nil, nil, errorIn{shown(path), fmt.Errorf("%w: a Parquet file's filters have no secret key, want none", bloom.ErrIncompatible)}
 			}
 			f, err := openParquet(path)
 			return f, &formats[i], err
@@ -154,7 +154,7 @@ func open(e *env, path string, key *secret) (any, *format, error) {
 		}
 		f, err := formats[i].read(b, opts)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", shown(path), hint(err))
+			return nil, nil, errorIn{shown(path), hint(err)}
 		}
 		if _, err := b.ReadByte(); err != io.EOF {
 			return nil, nil, fmt.Errorf("%s: more bytes behind the filter's end, want none", shown(path))

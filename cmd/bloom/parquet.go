@@ -47,7 +47,7 @@ func openParquet(path string) (*parquetFile, error) {
 	}
 	columns, err := parquet.Columns(file, info.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown(path), err)
+		return nil, errorIn{shown(path), err}
 	}
 	return &parquetFile{path, columns}, nil
 }
@@ -90,7 +90,7 @@ func (p *parquetFile) filter(c parquet.Column) (*bloom.BloomFilter, error) {
 	defer file.Close() // it was only read
 	f, err := c.Filter(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s, column %q: %w", shown(p.path), columnName(c), err)
+		return nil, errorIn{fmt.Sprintf("%s, column %q", shown(p.path), columnName(c)), err}
 	}
 	return f, nil
 }

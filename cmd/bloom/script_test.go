@@ -51,7 +51,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			// status N command...: the command ends with that exit status.
+			// status N command...: the command ends with that exit status. What it says has the
+			// program's name, which is also the library's, in front and nowhere else.
 			"status": func(ts *testscript.TestScript, neg bool, args []string) {
 				want, err := strconv.Atoi(args[0])
 				ts.Check(err)
@@ -64,6 +65,9 @@ func TestScripts(t *testing.T) {
 				}
 				if got != want {
 					ts.Fatalf("exit status %d, want %d", got, want)
+				}
+				if strings.Contains(ts.ReadFile("stderr"), ": bloom: ") {
+					ts.Fatalf("the program's name twice in one message")
 				}
 			},
 			// holds folder name...: these are all files in the folder, sorted.

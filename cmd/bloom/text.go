@@ -53,3 +53,13 @@ func harmless(text string) string {
 	}
 	return b.String()
 }
+
+// An errorIn is an error and where it is, such as a file. The library's own prefix, which is
+// this program's name, stands before the whole, not here.
+type errorIn struct {
+	where string
+	err   error
+}
+
+func (e errorIn) Error() string { return e.where + ": " + strings.TrimPrefix(e.err.Error(), "bloom: ") }
+func (e errorIn) Unwrap() error { return e.err }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 )
 
@@ -43,7 +41,7 @@ func newUnion(e *env) *cobra.Command {
 					return err
 				}
 				if err := all.Union(f); err != nil {
-					return fmt.Errorf("%s and %s: %w", files[0], name, err)
+					return errorIn{shown(files[0]) + " and " + shown(name), err}
 				}
 			}
 			warn(e, all.Stats())
