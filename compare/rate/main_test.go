@@ -38,6 +38,15 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestSubjects: each can be made, at the smallest p that it is measured at.
+func TestSubjects(t *testing.T) {
+	for _, s := range subjects() {
+		if _, err := s.make(1000, max(s.minP, 1e-6)); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}
+
 // TestSigmasAreSigmas: over many simulated cells whose filters differ a lot, the deviations
 // in standard errors have mean 0 and standard deviation 1.
 func TestSigmasAreSigmas(t *testing.T) {

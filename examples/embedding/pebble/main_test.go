@@ -114,7 +114,7 @@ func BenchmarkMayContain(b *testing.B) {
 	for _, of := range []struct {
 		name string
 		pebble.FilterPolicy
-	}{{"pebble", theirs.FilterPolicy(10)}, {"double-hashing", policy(b, bloom.DoubleHashing)}, {"blocked", policy(b, bloom.Blocked)}} {
+	}{{"pebble", theirs.FilterPolicy(10)}, {"double-hashing", policy(b, bloom.DoubleHashing)}, {"blocked", policy(b, bloom.Blocked)}, {"split-block", policy(b, bloom.SplitBlock)}} {
 		filter := filterOf(of.FilterPolicy, keys)
 		for _, first := range []uint64{0, keys, keys - 512} {
 			var asked [1024][]byte
