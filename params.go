@@ -143,7 +143,7 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, d.minP, d.maxP)
 	case p < d.minP:
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, d.minP)
-	case d.sizedByDefinition():
+	case d.sizedByDefinition() && !s.blocked(): // which has a search of its own
 		err := d.sizeByDefinition(&params)
 		return params, s, err
 	case s.blocked():
@@ -159,10 +159,9 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	return params, s, nil
 }
 
-// sizedByDefinition reports whether the strategy is sized by its definition: an own one that has
-// anything to say about it, and SplitBlock.
+// sizedByDefinition reports whether the definition says anything about m, k or the rate.
 func (d *definition) sizedByDefinition() bool {
-	return d.id == idSplitBlock || d.own() && (d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0)
+	return d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0
 }
 
 // sizeByDefinition finds m and k for n keys at rate p: by the strategy's Size, or else the

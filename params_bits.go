@@ -49,10 +49,10 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 func (s Strategy) kForBits(bitsPerKey float64) int {
 	d, z := s.get(), s.groups()
 	switch {
-	case d.sizedByDefinition():
-		return d.kForBits(bitsPerKey)
 	case z > 0:
 		return rate.BlockedK(bitsPerKey, z)
+	case d.sizedByDefinition():
+		return d.kForBits(bitsPerKey)
 	}
 	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 }
