@@ -13,7 +13,7 @@ import (
 
 // A Hash turns keys into 128-bit digests. Choose one with [WithHash]: one of this
 // package, or one of your own, made by [NewHash] or [NewHash64]. For SipHash, which takes
-// a secret, see [WithKey]. The zero Hash is none, and [New] refuses it.
+// a secret, see [WithKey]. [New] refuses the zero Hash, which stands for none.
 //
 // A Hash is a small value that never changes, and can be compared. A filter keeps its
 // own, whatever is assigned to a variable afterwards.

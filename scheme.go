@@ -82,8 +82,8 @@ func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error
 }
 
 // Programs with many filters make them alike, one for each block of a file or for each user.
-// So the schemes that New has made lately are kept, and shared: no sizing, and less memory
-// for each filter. There are at most as many as recentSchemes has places, some ten
+// So the schemes that New has made most recently are kept and shared: no sizing, and less
+// memory for each filter. There are at most as many as recentSchemes has places, about ten
 // kilobytes; none with a secret key, which should not live longer than its filters.
 var recentSchemes [64]atomic.Pointer[sizedScheme]
 

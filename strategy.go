@@ -5,7 +5,7 @@ import "math"
 // A Strategy says which k of a filter's m bits belong to a key. The strategies
 // of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing];
 // [NewStrategy] makes others, and the packages in interop have those of other systems.
-// The zero Strategy is none, and [New] refuses it.
+// [New] refuses the zero Strategy, which stands for none.
 //
 // The positions of a named strategy never change, because filters outlive the
 // program that made them. Two strategies of the same name are taken to be equal; one

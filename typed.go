@@ -7,8 +7,8 @@ import (
 )
 
 // A Set is what keys are added to and asked for: a [BloomFilter], a Filter of package
-// rotating or counting, a File of package persist. (Those whose Add may fail, as that of
-// package scalable may, are none.) The methods are as those of BloomFilter.
+// rotating or counting, a File of package persist. (Filters whose Add returns an error, as
+// in package scalable, are not.) The methods are as those of BloomFilter.
 type Set interface {
 	Add(key []byte) bool
 	Contains(key []byte) bool
@@ -76,7 +76,8 @@ func AppendBinary[T encoding.BinaryAppender](dst []byte, v T) []byte {
 }
 
 // Filter returns the filter itself, not a copy: for its estimates, to write it to a
-// file, to unite it with others, or to add keys as bytes. It is nil if the set is none.
+// file, to unite it with others, or to add keys as bytes. It is nil if the set is not a
+// BloomFilter.
 func (t *Typed[T]) Filter() *BloomFilter { return t.filter }
 
 // Add adds a value, with the answer of [BloomFilter.Add]: true if it is definitely
