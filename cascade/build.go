@@ -57,6 +57,9 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if p != 0 && !(p > 0 && p < 1) {
 		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for the smallest cascade", bloom.ErrInvalid, p)
 	}
+	if in == nil || out == nil {
+		return nil, fmt.Errorf("%w: a list is nil, want one that yields nothing for no keys", bloom.ErrInvalid)
+	}
 	all := func(h1, h2 uint64) bool { return true }
 	inside, _, err := collect(ctx, sample, in, all)
 	if err != nil {

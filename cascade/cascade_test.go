@@ -198,6 +198,11 @@ func TestRefuses(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	require.ErrorContains(t, err, `"seeded-hashing"`)
 
+	for _, lists := range [][2]iter.Seq2[[]byte, error]{{nil, out}, {in, nil}} {
+		_, err := New(t.Context(), 0, lists[0], lists[1])
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
+
 	broken := errors.New("the disk is gone")
 	failing := func(yield func([]byte, error) bool) { yield(nil, broken) }
 	_, err = New(t.Context(), 0, failing, out)

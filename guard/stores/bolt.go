@@ -97,26 +97,30 @@ func (b *Bolt) Position(context.Context) (position []byte, err error) {
 }
 
 // Keys lists the puts since a position, or all records if the log does not reach back so
-// far.
+// far, or no longer does when it has been listed in part.
 func (b *Bolt) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	const batch = 4096 // while a transaction reads, a put that needs a larger file waits
 	return func(yield func([]byte, error) bool) {
-		bucket, from := records, []byte{}
-		_ = b.db.View(func(tx *bbolt.Tx) error {
-			if log := tx.Bucket(puts); reachesBack(log, since) {
-				bucket, from = puts, encode(decode(since)+1)
-			}
-			return nil
-		})
+		bylog, from := len(since) > 0, []byte{}
+		if bylog {
+			from = encode(decode(since) + 1)
+		}
 		for from != nil {
 			var keys [][]byte
 			var room []byte // of all of them
 			err := b.db.View(func(tx *bbolt.Tx) error {
-				c := tx.Bucket(bucket).Cursor()
+				bucket := tx.Bucket(puts)
+				if bylog && !reachesBack(bucket, encode(decode(from)-1)) {
+					bylog, from = false, []byte{}
+				}
+				if !bylog {
+					bucket = tx.Bucket(records)
+				}
+				c := bucket.Cursor()
 				key, value := c.Seek(from)
 				for ; key != nil && len(keys) < batch; key, value = c.Next() {
 					listed := key
-					if string(bucket) == string(puts) {
+					if bylog {
 						listed = value
 					}
 					start := len(room)
@@ -141,7 +145,7 @@ func (b *Bolt) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 
 // reachesBack reports whether the log has all puts since a position.
 func reachesBack(log *bbolt.Bucket, since []byte) bool {
-	if len(since) == 0 || decode(since) > log.Sequence() {
+	if decode(since) > log.Sequence() {
 		return false // the store is older than the guard's file
 	}
 	oldest, _ := log.Cursor().First()

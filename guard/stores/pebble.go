@@ -115,19 +115,20 @@ func (p *Pebble) Position(context.Context) ([]byte, error) {
 func (p *Pebble) Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		now, _ := p.Position(ctx)
-		forgotten, err := p.forgotten()
+		i, err := p.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: prefixed('p', encode(decode(since)+1)), UpperBound: []byte("q")})
 		if err != nil {
 			yield(nil, err)
 			return
 		}
+		// After the iterator, which shows the log of its own moment: what is forgotten from now on
+		// is still in it.
+		forgotten, err := p.forgotten()
 		all := len(since) == 0 || decode(since) < forgotten || decode(since) > decode(now)
-		bounds := pebble.IterOptions{LowerBound: []byte("r"), UpperBound: []byte("s")}
-		if !all {
-			bounds = pebble.IterOptions{LowerBound: prefixed('p', encode(decode(since)+1)), UpperBound: []byte("q")}
+		if all {
+			i.SetBounds([]byte("r"), []byte("s"))
 		}
-		i, err := p.db.NewIterWithContext(ctx, &bounds)
 		if err != nil {
-			yield(nil, err)
+			yield(nil, errors.Join(err, i.Close()))
 			return
 		}
 		defer i.Close()

@@ -154,6 +154,36 @@ func TestKeysSince(t *testing.T) {
 	}
 }
 
+// TestForgottenMeanwhile: what is forgotten while the log is listed is listed all the same.
+func TestForgottenMeanwhile(t *testing.T) {
+	const n = 10_000 // some batches of bbolt
+	for name := range Open {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open[name](t.TempDir())
+			require.NoError(t, err)
+			defer s.Close()
+			since, err := s.Position(t.Context())
+			require.NoError(t, err)
+			var keys [][]byte
+			for i := range n {
+				keys = append(keys, keyOf(i))
+			}
+			require.NoError(t, s.Put(keys, keys))
+			now, err := s.Position(t.Context())
+			require.NoError(t, err)
+			listed := map[string]bool{}
+			for key, err := range s.Keys(t.Context(), since) {
+				require.NoError(t, err)
+				if len(listed) == 0 {
+					require.NoError(t, s.Forget(now))
+				}
+				listed[string(key)] = true
+			}
+			require.Equal(t, n, len(listed)) // Len would print them
+		})
+	}
+}
+
 // TestConcurrent: readers never miss a key between its put and its delete, while filters
 // are built and saved.
 func TestConcurrent(t *testing.T) {
