@@ -29,6 +29,11 @@ var (
 	// add in time. The keys are in the primary's memory, and the answers are valid; a
 	// failover may lose the keys. [AddError] says which.
 	ErrReplicas = send.ErrReplicas
+
+	// ErrFull means that a filter of package growing or module may not or cannot grow any more, and
+	// holds as many keys as it is for. Keys that are in are still answered; [AddError] says which
+	// were refused. A [Filter] takes any number of keys: it errs more often then.
+	ErrFull = send.ErrFull
 )
 
 // An AddError says which keys of an Add or AddMany have no answer. The answers of

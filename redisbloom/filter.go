@@ -127,17 +127,11 @@ func (f *Filter) open(ctx context.Context, n uint64, p float64, mayMake bool) er
 	return f.join(ctx, mayMake)
 }
 
-// Name returns the name that the filter was opened with.
-func (f *Filter) Name() string { return f.name }
-
 // Params returns what the filter was opened with: n, p, the bits of all shards
 // together, and the bits that belong to a key.
 func (f *Filter) Params() bloom.Params { return f.params }
 
-// Shards returns over how many keys the filter is spread.
-func (f *Filter) Shards() int { return len(f.shards) }
-
-// Keys returns the names of the filter's keys in Redis.
+// Keys returns the names of the filter's keys in Redis, one for each shard.
 func (f *Filter) Keys() []string {
 	names := make([]string, len(f.shards))
 	for i, s := range f.shards {
@@ -146,10 +140,8 @@ func (f *Filter) Keys() []string {
 	return names
 }
 
-// Expires returns when the filter expires, or the zero time if it does not: as it was
-// when the filter was made or pushed. What an operator has changed by EXPIRE or PERSIST
-// since then is not seen.
-func (f *Filter) Expires() time.Time { return f.shards[0].life.Load().expires }
+// expires returns when the filter expires, or the zero time if it does not.
+func (f *Filter) expires() time.Time { return f.shards[0].life.Load().expires }
 
 // String describes the filter in a line for a log.
 func (f *Filter) String() string {

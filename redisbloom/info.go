@@ -12,13 +12,12 @@ import (
 
 // Info is what [Filter.Info] has found out.
 type Info struct {
-	bloom.Stats // of all shards together; SizeBytes is that of the bits
+	bloom.Stats // of all shards together; SizeBytes is what the values take in Redis
 
 	Name    string    `json:"name"`
 	Shards  int       `json:"shards"`
-	Bytes   uint64    `json:"bytes"`   // that the values take in Redis
 	Handles int       `json:"handles"` // that have added, of those whose slots were not given to others
-	Expires time.Time `json:"expires"` // zero for never
+	Expires time.Time `json:"expires"` // as it was when the filter was made or pushed; zero for never
 }
 
 // String describes the filter in a line for a log.
@@ -28,7 +27,7 @@ func (i Info) String() string {
 		expires = i.Expires.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("redisbloom.Info(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d bytes=%d handles=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
-		i.Name, i.N, i.P, i.M, i.K, i.Strategy, i.Shards, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+		i.Name, i.N, i.P, i.M, i.K, i.Strategy, i.Shards, i.SizeBytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
 
 // Info counts the bits that are set and estimates from them how many keys are in
@@ -44,7 +43,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 			Strategy: f.scheme.Strategy().Name(), Hash: hash, SizeBytes: f.SizeBytes(),
 		},
 		Name: f.name, Shards: len(f.shards),
-		Bytes: f.layout.length * uint64(len(f.shards)), Expires: f.Expires(),
+		Expires: f.expires(),
 	}
 	count := 0.0
 	for _, s := range f.shards {
@@ -84,8 +83,8 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return info.Stats, err
 }
 
-// SizeBytes returns what the bits of all shards take.
-func (f *Filter) SizeBytes() uint64 { return f.layout.bits * uint64(len(f.shards)) }
+// SizeBytes returns what the values of all shards take in Redis: a little more than the bits.
+func (f *Filter) SizeBytes() uint64 { return f.layout.length * uint64(len(f.shards)) }
 
 // ones counts the bits that are set in a shard.
 func (f *Filter) ones(ctx context.Context, s *shard) (uint64, error) {

@@ -246,7 +246,7 @@ func TestTTL(t *testing.T) {
 	s := startServer(t)
 	for _, shards := range []int{1, 3} {
 		f := open(t, s.Client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(4*time.Second), WithShards(shards))
-		expires := f.Expires()
+		expires := f.expires()
 		require.InDelta(t, 4, time.Until(expires).Seconds(), 2)
 		expiresAt := func() {
 			t.Helper()
@@ -261,7 +261,7 @@ func TestTTL(t *testing.T) {
 		require.NoError(t, err)
 		expiresAt()
 		joined := open(t, s.Client, fmt.Sprint("f", shards), 1000, 1e-6, WithTTL(time.Hour), WithShards(shards))
-		require.Equal(t, expires.UnixMilli(), joined.Expires().UnixMilli())
+		require.Equal(t, expires.UnixMilli(), joined.expires().UnixMilli())
 		expiresAt()
 		local, err := f.NewLocal()
 		require.NoError(t, err)
@@ -276,13 +276,13 @@ func TestTTL(t *testing.T) {
 		_, err = f.Add(bg, keyOf(0))
 		require.ErrorIs(t, err, ErrLost, "the front knows this key, but not any more")
 		require.NoError(t, f.Reopen(bg))
-		require.InDelta(t, 4, time.Until(f.Expires()).Seconds(), 2)
+		require.InDelta(t, 4, time.Until(f.expires()).Seconds(), 2)
 		added, err = addEach(bg, f, keysOf(0, 50))
 		require.NoError(t, err)
 		require.Equal(t, 50, count(added))
 	}
 	f := open(t, s.Client, "forever", 1000, 1e-6)
-	require.True(t, f.Expires().IsZero())
+	require.True(t, f.expires().IsZero())
 	require.Equal(t, time.Duration(-1), s.Client.TTL(bg, "forever").Val())
 }
 

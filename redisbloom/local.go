@@ -106,7 +106,7 @@ func (l *Local) AddMany(_ context.Context, keys [][]byte, added []bool) (count i
 	if len(l.shards) == 1 {
 		return l.shards[0].AddMany(keys, added), nil
 	}
-	return l.each(keys, added, (*bloom.BloomFilter).Add), nil
+	return localMany(l, keys, added, (*bloom.BloomFilter).Add), nil
 }
 
 // Contains asks for a key, see bloom.BloomFilter.Contains. The error is always nil.
@@ -124,12 +124,29 @@ func (l *Local) ContainsMany(_ context.Context, keys [][]byte, found []bool) (co
 	if len(l.shards) == 1 {
 		return l.shards[0].ContainsMany(keys, found), nil
 	}
-	return l.each(keys, found, (*bloom.BloomFilter).Contains), nil
+	return localMany(l, keys, found, (*bloom.BloomFilter).Contains), nil
 }
 
-func (l *Local) each(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, []byte) bool) (count int) {
+// AddManyStrings is [Local.AddMany] for strings, without copying them.
+func (l *Local) AddManyStrings(_ context.Context, keys []string, added []bool) (count int, err error) {
+	if len(l.shards) == 1 {
+		return l.shards[0].AddManyStrings(keys, added), nil
+	}
+	return localMany(l, keys, added, (*bloom.BloomFilter).Add), nil
+}
+
+// ContainsManyStrings is [Local.ContainsMany] for strings, without copying them.
+func (l *Local) ContainsManyStrings(_ context.Context, keys []string, found []bool) (count int, err error) {
+	if len(l.shards) == 1 {
+		return l.shards[0].ContainsManyStrings(keys, found), nil
+	}
+	return localMany(l, keys, found, (*bloom.BloomFilter).Contains), nil
+}
+
+func localMany[K []byte | string](l *Local, keys []K, answers []bool, do func(*bloom.BloomFilter, []byte) bool) (count int) {
 	send.CheckAnswers(len(keys), answers)
-	for i, key := range keys {
+	for i, text := range keys {
+		key := bytesOf(text)
 		yes := do(l.shardFor(key), key)
 		if yes {
 			count++

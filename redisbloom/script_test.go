@@ -243,7 +243,7 @@ func TestPullMemory(t *testing.T) {
 			}
 		}
 	})
-	require.LessOrEqual(t, float64(result.AllocedBytesPerOp()), 1.1*float64(f.SizeBytes()))
+	require.LessOrEqual(t, float64(result.AllocedBytesPerOp()), 1.1*float64(f.layout.bits))
 }
 
 // TestCounts: what is counted.

@@ -46,6 +46,9 @@ type Filter struct {
 
 var _ redisbloom.Set = (*Filter)(nil)
 
+// String describes the filter in a line for a log.
+func (f *Filter) String() string { return fmt.Sprintf("bitmap.Filter(%q k=%d)", f.key, f.k) }
+
 // An Option changes what Open would choose by itself.
 type Option func(*options)
 

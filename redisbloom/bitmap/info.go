@@ -21,7 +21,7 @@ type Info struct {
 	// is the length of the value.
 	bloom.Stats
 
-	Key     string    `json:"key"`
+	Name    string    `json:"name"`
 	Expires time.Time `json:"expires"` // zero for never
 }
 
@@ -32,7 +32,7 @@ func (i Info) String() string {
 		expires = i.Expires.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("bitmap.Info(%q m=%d k=%d bytes=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
-		i.Key, i.M, i.K, i.SizeBytes, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+		i.Name, i.M, i.K, i.SizeBytes, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
 
 // Info counts the bits that are set and estimates from them how many keys are in and how often
@@ -52,7 +52,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, send.Explain(f.key, err)
 	}
-	info := Info{Key: f.key}
+	info := Info{Name: f.key}
 	info.SizeBytes = uint64(length.Val())
 	if left.Val() >= 0 {
 		info.Expires = time.Now().Add(time.Duration(left.Val()) * time.Millisecond)

@@ -3,7 +3,6 @@ package growing
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,10 +13,6 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
-// ErrFull means that a key could not be added because the filter may not or cannot grow any
-// more.
-var ErrFull = errors.New("redisbloom/growing: filter full")
-
 // Add adds a key. It returns true if the key is definitely new and this call is the one that
 // added it, false if it was probably there already. Of any number of processes that add the same
 // new key at the same time, exactly one gets true; unless adding other keys has set all its bits
@@ -26,7 +21,7 @@ var ErrFull = errors.New("redisbloom/growing: filter full")
 // One round trip; the first add of a handle one more, and the one with which the filter grows, two
 // more at most. An add is sent at most once: if its reply is lost, the error is a
 // [redisbloom.AddError] that wraps [redisbloom.ErrUnknown]. It wraps [redisbloom.ErrLost] if the
-// filter is gone or has gone back to an older value, and [ErrFull] if the key is new and there is
+// filter is gone or has gone back to an older value, and [redisbloom.ErrFull] if the key is new and there is
 // no room for it; nothing was added then.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	count, err := f.AddMany(ctx, [][]byte{key}, nil)
@@ -145,7 +140,7 @@ func (f *Filter) grown(l *life, want uint64) ([]layer, error) {
 	}
 	layers, err := f.layers(int(want), limit)
 	if err != nil {
-		return nil, fmt.Errorf("%w: key %q: %w", ErrFull, f.key.Name, err)
+		return nil, fmt.Errorf("%w: key %q: %w", redisbloom.ErrFull, f.key.Name, err)
 	}
 	return layers[:want], nil
 }

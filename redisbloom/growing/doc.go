@@ -39,5 +39,5 @@
 // Redis 6.2 or later or Valkey, with EVAL and EVALSHA allowed. Where they are not, Open makes
 // nothing and adds are refused, by an error that names them; Join and lookups need
 // no script. The filter is one key, and so in one slot of a cluster: at most 512 MiB, which at 1 %
-// are 100 to 300 million keys. Then, or at [bloom.WithMaxBytes], new keys are refused by [ErrFull].
+// are 100 to 300 million keys. Then, or at [bloom.WithMaxBytes], new keys are refused by [redisbloom.ErrFull].
 package growing

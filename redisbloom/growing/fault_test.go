@@ -127,7 +127,7 @@ func TestEveryCut(t *testing.T) {
 			info, err := g.Info(bg)
 			require.NoError(t, err)
 			require.EqualValues(t, old+50, info.EstimatedCount)
-			require.EqualValues(t, s.Client.StrLen(bg, "g").Val(), info.Bytes)
+			require.EqualValues(t, s.Client.StrLen(bg, "g").Val(), info.SizeBytes)
 			require.NoError(t, op.do(g))
 		}
 		t.Logf("%s: %d cuts", name, cuts)

@@ -124,9 +124,6 @@ func (f *Filter) plan(n uint64, p float64) error {
 	return nil
 }
 
-// Name returns the name that the filter was opened with.
-func (f *Filter) Name() string { return f.name }
-
 // SizeBytes returns what the value takes in Redis, with the layers that this handle has seen.
 func (f *Filter) SizeBytes() uint64 {
 	count := f.life.Load().layers.Load() // before the plan: what was seen was planned before

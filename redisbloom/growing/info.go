@@ -15,13 +15,12 @@ import (
 // Info is what [Filter.Info] has found out.
 type Info struct {
 	// Of all layers together. N is how many keys they are for: when there are more, the
-	// filter grows. K is that of the newest; SizeBytes is that of the bits. EstimatedCount is how
+	// filter grows. K is that of the newest; SizeBytes is what the value takes in Redis. EstimatedCount is how
 	// many adds have returned true.
 	bloom.Stats
 
 	Name    string    `json:"name"`
 	Layers  int       `json:"layers"`
-	Bytes   uint64    `json:"bytes"`   // that the value takes in Redis
 	Handles int       `json:"handles"` // that have added, of those whose slots were not given to others
 	Expires time.Time `json:"expires"` // zero for never
 }
@@ -33,7 +32,7 @@ func (i Info) String() string {
 		expires = i.Expires.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("growing.Info(%q n=%d p=%g layers=%d strategy=%s bytes=%d handles=%d expires=%s fill=%.3f keys=%d rate≈%.2g)",
-		i.Name, i.N, i.P, i.Layers, i.Strategy, i.Bytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+		i.Name, i.N, i.P, i.Layers, i.Strategy, i.SizeBytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
 }
 
 // Info counts the bits that are set and estimates from them how often the filter errs now. The
@@ -54,8 +53,8 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	}
 	layers := (*f.planned.Load())[:h.layers]
 	info := Info{
-		Stats: bloom.Stats{P: f.p, Strategy: f.hash.Strategy().Name(), Hash: f.hash.HashFunc().Name()},
-		Name:  f.name, Layers: len(layers), Bytes: layers[len(layers)-1].length(), Expires: l.expires,
+		Stats: bloom.Stats{P: f.p, Strategy: f.hash.Strategy().Name(), Hash: f.hash.HashFunc().Name(), SizeBytes: layers[len(layers)-1].length()},
+		Name:  f.name, Layers: len(layers), Expires: l.expires,
 	}
 	right := 1.0
 	for _, layer := range layers {
@@ -67,7 +66,6 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 		info.N += layer.keys
 		info.M += params.M
 		info.K = params.K
-		info.SizeBytes += layer.end - layer.at
 		info.Ones += ones
 		rate := 1.0
 		if n := layer.scheme.Strategy().EstimatedN(params.M, params.K, ones); n < math.MaxUint64 {

@@ -9,10 +9,6 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
-// ErrFull means that a filter that was made with [WithoutScaling] holds n keys and has
-// refused others. AddError.NotAdded says which.
-var ErrFull = errors.New("redisbloom: the filter is full and does not scale")
-
 // commands are all that this package sends.
 const commands = "BF.INFO, BF.INSERT, BF.MEXISTS, BF.RESERVE and BF.SCANDUMP, with an expiry and for Push EXEC, EXISTS, MULTI, PEXPIRE, UNWATCH and WATCH, for Delete EXEC, MULTI, UNLINK, UNWATCH and WATCH, and for Push BF.LOADCHUNK, PERSIST, RENAME and UNLINK"
 
@@ -33,7 +29,7 @@ func (f *Filter) explain(err error) error {
 	case strings.HasPrefix(err.Error(), "redisbloom: "):
 		return err
 	case isFull(err):
-		return fmt.Errorf("%w: key %q: open one with a larger n: %w", ErrFull, f.name, err)
+		return fmt.Errorf("%w: key %q: it does not scale: open one with a larger n: %w", redisbloom.ErrFull, f.name, err)
 	}
 	return send.Explain(f.name, err)
 }

@@ -17,17 +17,17 @@ import (
 type Info struct {
 	rebloom.Plan // what the filter was made for
 
-	Name     string `json:"name"`
-	Capacity uint64 `json:"capacity"` // keys that all layers of now are for
-	Keys     uint64 `json:"keys"`     // that adds have found to be new
-	Layers   int    `json:"layers"`
-	Bytes    uint64 `json:"bytes"` // that the filter takes in Redis
+	Name      string `json:"name"`
+	Capacity  uint64 `json:"capacity"` // keys that all layers of now are for
+	Keys      uint64 `json:"keys"`     // that adds have found to be new
+	Layers    int    `json:"layers"`
+	SizeBytes uint64 `json:"size_bytes"` // that the filter takes in Redis
 }
 
 // String describes the filter in a line for a log.
 func (i Info) String() string {
 	return fmt.Sprintf("module.Info(%q n=%d p=%g expansion=%d layers=%d capacity=%d keys=%d bytes=%d)",
-		i.Name, i.N, i.P, i.Expansion, i.Layers, i.Capacity, i.Keys, i.Bytes)
+		i.Name, i.N, i.P, i.Expansion, i.Layers, i.Capacity, i.Keys, i.SizeBytes)
 }
 
 // Info asks BF.INFO. The error is as that of [Filter.Contains].
@@ -62,7 +62,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	}
 	info := Info{
 		Plan: f.plan, Name: f.name, Capacity: number("Capacity"), Keys: number("Number of items inserted"),
-		Layers: int(number("Number of filters")), Bytes: number("Size"),
+		Layers: int(number("Number of filters")), SizeBytes: number("Size"),
 	}
 	if err != nil {
 		return Info{}, err
@@ -74,7 +74,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 // P, SizeBytes and EstimatedCount. The module does not tell the rest, which is 0.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	info, err := f.Info(ctx)
-	return bloom.Stats{N: info.Capacity, P: info.P, SizeBytes: info.Bytes, EstimatedCount: info.Keys}, err
+	return bloom.Stats{N: info.Capacity, P: info.P, SizeBytes: info.SizeBytes, EstimatedCount: info.Keys}, err
 }
 
 // Counts returns what the filter has done up to now; FrontHits is always 0, and Lost counts each call

@@ -18,7 +18,7 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 }
 
 // AddMany adds keys, see redisbloom.Filter.AddMany. It never makes a filter: if that is
-// gone, the error wraps redisbloom.ErrLost. It wraps [ErrFull] when a filter that does
+// gone, the error wraps redisbloom.ErrLost. It wraps redisbloom.ErrFull when a filter that does
 // not scale has refused keys; those are in AddError.NotAdded.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	added = room(keys, added)

@@ -36,6 +36,11 @@ type Filter struct {
 
 var _ redisbloom.Set = (*Filter)(nil)
 
+// String describes the filter in a line for a log.
+func (f *Filter) String() string {
+	return fmt.Sprintf("module.Filter(%q n=%d p=%g expansion=%d)", f.name, f.plan.N, f.plan.P, f.plan.Expansion)
+}
+
 // An Option changes how the module makes a filter.
 type Option func(*options)
 
@@ -52,7 +57,7 @@ func WithExpansion(times int) Option {
 	return func(o *options) { o.expansion, o.expand = times, true }
 }
 
-// WithoutScaling has the module refuse keys beyond n, with [ErrFull], instead of adding
+// WithoutScaling has the module refuse keys beyond n, with redisbloom.ErrFull, instead of adding
 // layers: less memory and time for those who know n.
 func WithoutScaling() Option {
 	return func(o *options) { o.nonScaling = true }

@@ -117,7 +117,7 @@ func TestRecorded(t *testing.T) {
 			require.Equal(t, local.Stats().EstimatedCount, info.Keys)
 			require.Equal(t, local.Stats().N, info.Capacity)
 			require.Len(t, local.Layers(), info.Layers)
-			require.Greater(t, info.Bytes, local.SizeBytes())
+			require.Greater(t, info.SizeBytes, local.SizeBytes())
 			require.Equal(t, local.Plan(), info.Plan)
 		}
 	}

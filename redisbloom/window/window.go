@@ -132,9 +132,6 @@ func (f *Filter) size(p plan, opts []bloom.Option) error {
 	return nil
 }
 
-// Name returns the name that the filter was opened with.
-func (f *Filter) Name() string { return f.name }
-
 // SizeBytes returns what the value takes in Redis.
 func (f *Filter) SizeBytes() uint64 { return f.layout.length }
 

@@ -45,7 +45,7 @@ func moves(ctx context.Context, s scale, c *rediscluster.Cluster, client redis.U
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "\t%.1f\t%.0f\t%.0f\t%.0f\t\n", float64(info.Bytes)/(1<<20), ms(took), ms(silentOld), ms(silentOther))
+		fmt.Fprintf(w, "\t%.1f\t%.0f\t%.0f\t%.0f\t\n", float64(info.SizeBytes)/(1<<20), ms(took), ms(silentOld), ms(silentOther))
 		if err := f.Delete(ctx); err != nil {
 			return err
 		}

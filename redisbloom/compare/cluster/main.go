@@ -89,7 +89,7 @@ func memory(ctx context.Context, s scale, c *rediscluster.Cluster, client redis.
 			return err
 		}
 		n := float64(s.n)
-		fmt.Fprintf(w, "\t%g\t%s\t%d\t%.3f\t%.3f\t%.3f\t\n", p, info.Strategy, info.Shards, float64(info.Bytes)/n, (after.masters-before.masters)/n, (after.all-before.all)/n)
+		fmt.Fprintf(w, "\t%g\t%s\t%d\t%.3f\t%.3f\t%.3f\t\n", p, info.Strategy, info.Shards, float64(info.SizeBytes)/n, (after.masters-before.masters)/n, (after.all-before.all)/n)
 		if err := f.Delete(ctx); err != nil {
 			return err
 		}

@@ -25,6 +25,9 @@ var (
 	// may or may not be in the filter.
 	ErrUnknown = errors.New("redisbloom: keys may or may not have been added")
 
+	// ErrFull means that a filter takes no more keys.
+	ErrFull = errors.New("redisbloom: filter full")
+
 	// ErrReplicas means that fewer replicas than asked for confirmed an
 	// add in time. The keys are in the primary's memory; a failover may lose them.
 	ErrReplicas = errors.New("redisbloom: too few replicas confirmed")
