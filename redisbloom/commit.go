@@ -118,20 +118,23 @@ func look(ctx context.Context, tx *redis.Tx, key, upload string) (view, error) {
 	ticket := pipe.GetRange(ctx, upload, 0, headerBytes-1)
 	head := pipe.GetRange(ctx, key, 0, headerBytes-1)
 	before := pipe.Time(ctx)
-	left := pipe.PTTL(ctx, key)
+	ttl := pipe.Do(ctx, "PTTL", key) // may be longer than a time.Duration
 	after := pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return view{}, err
 	}
 	v := view{ticket: []byte(ticket.Val()), head: []byte(head.Val())}
-	switch left := left.Val(); {
+	left, err := ttl.Int64()
+	switch {
+	case err != nil:
+		return view{}, err
 	case left == -1: // never
 	case left <= 0: // a moment that has passed would delete whatever is there
 		v.gone = true
 	default:
-		v.expires = before.Val().Truncate(time.Millisecond).Add(left)
+		v.expires = time.UnixMilli(before.Val().UnixMilli() + left)
 		h, _ := decodeHeader(v.head)
-		if !h.expires.Before(v.expires) && !h.expires.After(after.Val().Add(left)) {
+		if !h.expires.Before(v.expires) && !h.expires.After(time.UnixMilli(after.Val().UnixMilli()+left)) {
 			v.expires = h.expires
 		}
 	}
@@ -160,6 +163,6 @@ func setExpiry(ctx context.Context, pipe redis.Pipeliner, key string, expires ti
 	if expires.IsZero() {
 		pipe.Persist(ctx, key)
 	} else {
-		pipe.PExpireAt(ctx, key, expires)
+		pipe.Do(ctx, "PEXPIREAT", key, unixMilli(expires)) // PExpireAt ends in the year 2262
 	}
 }

@@ -59,7 +59,10 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err != nil {
 		return nil, err
 	}
-	return f, f.open(ctx, n, p, true)
+	if err := f.open(ctx, n, p, true); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Join opens the filter of this name with the n, the p and the shards that it was made
@@ -88,7 +91,10 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if s, ok := h.strategy(); ok {
 		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
 	}
-	return f, f.open(ctx, h.n, h.p, false)
+	if err := f.open(ctx, h.n, h.p, false); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // newFilter checks what does not depend on n and p.

@@ -226,8 +226,9 @@ func TestParametersAreChecked(t *testing.T) {
 		"key":      {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithKey([16]byte{7}))}, text: "secret key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(bg, s.Client, "f", c.n, c.p, c.opts...)
+			none, err := Open(bg, s.Client, "f", c.n, c.p, c.opts...)
 			require.ErrorIs(t, err, ErrMismatch)
+			require.Nil(t, none)
 			require.ErrorContains(t, err, c.text)
 			require.Equal(t, before, s.Client.Get(bg, "f").Val(), "nothing may change")
 		})

@@ -171,8 +171,9 @@ func TestJoin(t *testing.T) {
 
 	secret := WithBloom(bloom.WithKey([16]byte{1}))
 	open(t, s.Client, "secret", 100, 0.01, secret)
-	_, err = Join(bg, s.Client, "secret")
+	none, err := Join(bg, s.Client, "secret")
 	require.ErrorIs(t, err, ErrMismatch)
+	require.Nil(t, none)
 	_, err = Join(bg, s.Client, "secret", secret)
 	require.NoError(t, err)
 

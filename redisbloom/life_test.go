@@ -286,6 +286,25 @@ func TestTTL(t *testing.T) {
 	require.Equal(t, time.Duration(-1), s.Client.TTL(bg, "forever").Val())
 }
 
+// TestLongTTL: Push and Merge keep an expiry that is further away than a time.Duration is long, or
+// later than the year 2262, where a time in nanoseconds ends.
+func TestLongTTL(t *testing.T) {
+	s := startServer(t)
+	f := open(t, s.Client, "f", 1000, 1e-6, WithTTL(290*365*24*time.Hour))
+	local, err := f.NewLocal()
+	require.NoError(t, err)
+	for _, at := range []int64{f.expires().UnixMilli(), time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()} {
+		require.NoError(t, s.Client.Do(bg, "PEXPIREAT", "f", at).Err())
+		require.NoError(t, f.Push(bg, local.Filters()...))
+		require.NoError(t, f.Merge(bg, local.Filters()...))
+		_, err = f.AddString(bg, "a")
+		require.NoError(t, err)
+		now, err := s.Client.Do(bg, "PEXPIRETIME", "f").Int64()
+		require.NoError(t, err)
+		require.InDelta(t, at, now, 60_000, "from how long it is to there")
+	}
+}
+
 // TestShardsExpireApart: the first shard's expiry has passed by the time the second
 // one is made.
 func TestShardsExpireApart(t *testing.T) {

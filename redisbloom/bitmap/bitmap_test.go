@@ -267,6 +267,20 @@ func TestFailedAdds(t *testing.T) {
 	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
 }
 
+// TestLongTTL: a TTL may be longer than a time.Duration, 292 years.
+func TestLongTTL(t *testing.T) {
+	s := startServer(t)
+	f, err := Open(s.Client, "b", javaArticle(t))
+	require.NoError(t, err)
+	_, err = f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+	at := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, s.Client.Do(bg, "PEXPIREAT", "b", at.UnixMilli()).Err())
+	info, err := f.Info(bg)
+	require.NoError(t, err)
+	require.WithinDuration(t, at, info.Expires, time.Hour, "by the clock of this machine")
+}
+
 // TestInfoAndDelete of each layout, of a bitmap that is missing, and of what is no bitmap.
 func TestInfoAndDelete(t *testing.T) {
 	s := startServer(t)

@@ -55,7 +55,8 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 	info := Info{Name: f.key}
 	info.SizeBytes = uint64(length.Val())
 	if left.Val() >= 0 {
-		info.Expires = time.Now().Add(time.Duration(left.Val()) * time.Millisecond)
+		now := time.Now().UnixMilli() // a TTL may be longer than a time.Duration
+		info.Expires = time.UnixMilli(now + min(left.Val(), math.MaxInt64-now))
 	}
 	info.M, info.K = 8*info.SizeBytes, f.k
 	estimate, rate := bloom.DoubleHashing.EstimatedN, bloom.FalsePositiveRate

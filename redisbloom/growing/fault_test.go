@@ -239,6 +239,44 @@ func TestRollback(t *testing.T) {
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 }
 
+// goBack restores an older value right after the first command that reads the newer one.
+type goBack struct{ restore func() }
+
+func (goBack) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (g *goBack) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if g.restore != nil && cmd.Name() == "getrange" {
+			g.restore()
+			g.restore = nil
+		}
+		return err
+	}
+}
+func (goBack) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestRollbackWhileOpening: the server goes back to a value of fewer layers, which is shorter, between
+// the commands of Open: that value is whole, and is joined as it is.
+func TestRollbackWhileOpening(t *testing.T) {
+	s := redistest.Start(t)
+	f := open(t, s.Client, 1024, 1e-6)
+	_, err := f.AddMany(bg, keysOf(0, 1000), nil)
+	require.NoError(t, err)
+	older := s.Client.Dump(bg, "g").Val()
+	_, err = f.AddMany(bg, keysOf(1000, 2000), nil) // the second layer
+	require.NoError(t, err)
+	client := redis.NewClient(&redis.Options{Addr: s.Addr})
+	defer client.Close()
+	client.AddHook(&goBack{func() { require.NoError(t, s.Client.RestoreReplace(bg, "g", 0, older).Err()) }})
+	g := open(t, client, 1024, 1e-6)
+	n, err := g.ContainsMany(bg, keysOf(0, 1000), nil)
+	require.NoError(t, err)
+	require.Equal(t, 1000, n)
+	require.EqualValues(t, 1, g.life.Load().layers.Load())
+}
+
 // TestSlots: more handles than slots. The one that has lost its slot is told.
 func TestSlots(t *testing.T) {
 	s := redistest.Start(t)

@@ -53,7 +53,10 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err := f.plan(n, p); err != nil {
 		return nil, err
 	}
-	return f, f.Reopen(ctx)
+	if err := f.Reopen(ctx); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Join opens the filter of this name with the n, p and strategy that it was made with; a seed or a
@@ -81,7 +84,10 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if err := f.plan(h.n, h.p); err != nil {
 		return nil, err
 	}
-	return f, f.join(ctx, h)
+	if err := f.join(ctx, h); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // newFilter checks what does not depend on n and p.

@@ -272,6 +272,11 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = Open(bg, nil, "g", 1000, 0.01)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	none, err := Open(ended, s.Client, "g", 1000, 0.01)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, none)
 	_, err = Join(bg, s.Client, "g")
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 	require.Zero(t, s.Client.DBSize(bg).Val())
@@ -287,8 +292,9 @@ func TestRefused(t *testing.T) {
 	} {
 		require.ErrorIs(t, err, redisbloom.ErrMismatch)
 	}
-	_, err = Join(bg, s.Client, "g")
+	none, err = Join(bg, s.Client, "g")
 	require.ErrorIs(t, err, redisbloom.ErrMismatch, "the seed")
+	require.Nil(t, none)
 	_, err = redisbloom.Open(bg, s.Client, "g", 2000, 0.01)
 	require.ErrorIs(t, err, redisbloom.ErrMismatch)
 	require.True(t, before == s.Client.Get(bg, "g").Val())

@@ -54,7 +54,7 @@ func (f *Filter) Reopen(ctx context.Context) error {
 			return err
 		}
 		// It is cut short, or was made anew just now.
-		if _, err := f.key.Run(ctx, f.scripts.clear, h.epoch, f.endOf(h), f.endOf(h)+epochBytes-1); err != nil {
+		if _, err := f.key.Run(ctx, f.scripts.clear, h.epoch, f.endOf(h), f.endOf(h)+epochBytes-1, h.layers); err != nil {
 			return f.key.Explain(nil, err)
 		}
 	}

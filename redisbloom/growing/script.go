@@ -121,10 +121,13 @@ if expires > 0 then call('PEXPIREAT', K, string.format('%.0f', expires)) end
 return 1
 `
 
-// scriptClear removes a value of the epoch ARGV[1] that does not end with it at ARGV[2] to ARGV[3].
+// scriptClear removes a value that is cut short: one of the epoch ARGV[1] with ARGV[4] layers that
+// does not end with the epoch at ARGV[2] to ARGV[3]. With another number of layers it ends elsewhere.
 const scriptClear = `
 local K, call = KEYS[1], redis.call
-if call('GETRANGE', K, 16, 23) ~= ARGV[1] or call('GETRANGE', K, ARGV[2], ARGV[3]) == ARGV[1] then return 0 end
+local head = call('GETRANGE', K, 16, 55)
+if string.sub(head, 1, 8) ~= ARGV[1] or struct.unpack('<d', head, 33) ~= tonumber(ARGV[4]) then return 0 end
+if call('GETRANGE', K, ARGV[2], ARGV[3]) == ARGV[1] then return 0 end
 return call('UNLINK', K)
 `
 

@@ -60,8 +60,9 @@ func TestJoinRefuses(t *testing.T) {
 		"key":      {WithBloom(bloom.WithKey([16]byte{1}))},
 		"strategy": {WithBloom(bloom.WithStrategy(bloom.Blocked8))},
 	} {
-		_, err := Join(bg, s.Client, "w", opts...)
+		none, err := Join(bg, s.Client, "w", opts...)
 		require.ErrorIs(t, err, redisbloom.ErrMismatch, name)
+		require.Nil(t, none)
 	}
 	_, err = Join(bg, s.Client, "w", WithBloom(bloom.WithMaxBytes(f.SizeBytes()-1)))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)

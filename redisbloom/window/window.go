@@ -62,7 +62,10 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	if err := f.size(plan{n, p, window, generations}, o.bloom); err != nil {
 		return nil, err
 	}
-	return f, f.Reopen(ctx)
+	if err := f.Reopen(ctx); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Join opens the filter of this name with the n, the p, the window and the generations that it
@@ -91,7 +94,10 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if err := f.size(plan{h.n, h.p, h.window(), h.generations}, o.bloom); err != nil {
 		return nil, err
 	}
-	return f, f.join(ctx, head)
+	if err := f.join(ctx, head); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // newFilter checks what does not depend on the plan.

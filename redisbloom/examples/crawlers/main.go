@@ -36,6 +36,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom/redisbloom/internal/child"
 	"github.com/seed3447c163/bloom/redisbloom/internal/rediscluster"
 )
 
@@ -128,7 +129,14 @@ func lead(ctx context.Context, cfg config, stdout io.Writer) error {
 		cmd := exec.CommandContext(ctx, program, "-worker", calls.Addr().String(), "-redis", strings.Join(cluster.Addrs(), ","))
 		cmd.Stdout, cmd.Stderr = &said[i], &said[i]
 		all.Go(func() {
-			if err := cmd.Run(); err != nil {
+			exited, err := child.Start(cmd)
+			if err == nil {
+				<-exited
+				if !cmd.ProcessState.Success() {
+					err = errors.New(cmd.ProcessState.String())
+				}
+			}
+			if err != nil {
 				cancel(fmt.Errorf("a process: %w", err))
 			}
 		})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/child"
 )
 
 // A Node is one redis-server.
@@ -26,7 +28,7 @@ type Node struct {
 	path      string
 	args      []string
 	process   *exec.Cmd
-	exited    chan struct{}
+	exited    <-chan struct{}
 }
 
 // nodeTimeout is after how long a node that is silent is taken for dead. A machine that does
@@ -82,11 +84,10 @@ func freePorts() (port, bus int, err error) {
 // Start starts the node, for the first time or again, and waits until it answers.
 func (n *Node) Start(ctx context.Context) error {
 	n.process = exec.Command(n.path, n.args...)
-	if err := n.process.Start(); err != nil {
+	var err error
+	if n.exited, err = child.Start(n.process); err != nil {
 		return err
 	}
-	n.exited = make(chan struct{})
-	go func(p *exec.Cmd, exited chan struct{}) { p.Wait(); close(exited) }(n.process, n.exited)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -97,7 +98,7 @@ func (n *Node) Start(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	err := Await(ctx, "redis-server answers", func() error { return n.Client.Ping(ctx).Err() })
+	err = Await(ctx, "redis-server answers", func() error { return n.Client.Ping(ctx).Err() })
 	return errors.Join(err, context.Cause(ctx))
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/child"
 )
 
 // A Server is a redis-server of one test's own, on a free loopback port.
@@ -26,7 +28,7 @@ type Server struct {
 	Dir     string
 	Args    []string
 	Process *exec.Cmd
-	Exited  chan struct{}
+	Exited  <-chan struct{}
 	Client  *redis.Client
 }
 
@@ -94,9 +96,9 @@ func (s *Server) Start(t testing.TB) {
 func (s *Server) Run(t testing.TB, path string, args ...string) {
 	t.Helper()
 	s.Process = exec.Command(path, args...)
-	require.NoError(t, s.Process.Start())
-	s.Exited = make(chan struct{})
-	go func(p *exec.Cmd, exited chan struct{}) { p.Wait(); close(exited) }(s.Process, s.Exited)
+	var err error
+	s.Exited, err = child.Start(s.Process)
+	require.NoError(t, err)
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
 	defer c.Close()
 	Eventually(t, "redis-server answers", func() error {
