@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// user returns a client of a user who may execute these commands, on the keys of a
+// user returns a client of a user that may execute these commands, on the keys of a
 // filter called f.
 func user(t *testing.T, s *server, name string, commands []string) *redis.Client {
 	t.Helper()
@@ -54,7 +54,7 @@ func everything(client *redis.Client, s *server, opts ...Option) error {
 	return errors.Join(f.Reopen(bg), f.Delete(bg))
 }
 
-// TestCommandsOfAUser: a user who may execute what the hint names, and nothing else, can
+// TestCommandsOfAUser: a user that may execute what the hint names, and nothing else, can
 // do everything; and there is nothing in it that is not needed.
 func TestCommandsOfAUser(t *testing.T) {
 	s := startServer(t)

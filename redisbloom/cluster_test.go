@@ -71,8 +71,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// loseReplies loses the replies to transactions, and counts these, but for those that write a
-// chunk of an upload.
+// loseReplies loses the replies to transactions, and counts them, except those that write
+// a chunk of an upload.
 type loseReplies struct{ sent *int }
 
 func (loseReplies) DialHook(next redis.DialHook) redis.DialHook          { return next }

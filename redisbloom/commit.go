@@ -12,9 +12,9 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
-// Whoever adds to a filter writes to its key, and a transaction that watches the
-// key ends without effect then. On a key that many add to all the time it might
-// never come through. So after some tries the key is only looked at, and not
+// An add writes to the filter's key, and a transaction that watches the key then ends
+// without effect. On a key that many processes add to all the time it might never
+// succeed. So after some tries the key is only looked at, and not
 // watched.
 const (
 	watchedTries   = 4

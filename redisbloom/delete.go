@@ -9,9 +9,9 @@ import (
 )
 
 // Delete removes the filter from Redis, for everybody: the next call of others
-// returns [ErrLost], and so does the next of this one. What has been put in its place by
-// somebody else is left alone; but for the case that [Filter.Push] describes, of a
-// filter to which others add all the time. After an error, some shards may have been
+// returns [ErrLost], and so does the next of this one. What another process
+// has put in its place is left alone, except in the case that [Filter.Push] describes, of
+// a filter to which others add all the time. After an error, some shards may have been
 // removed; to delete the filter again does no harm.
 func (f *Filter) Delete(ctx context.Context) error {
 	for _, s := range f.shards {

@@ -25,9 +25,9 @@
 //   - One winner. Of any number of processes that add the same new key at the
 //     same time, exactly one gets true.
 //   - The rate is at most p after n keys.
-//   - All who use a filter agree on its parameters, or get [ErrMismatch].
+//   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
 //   - An add is sent at most once. Clients repeat a command whose reply was lost; an
-//     add that is repeated finds its own bits, and nobody is told that the key is
+//     add that is repeated finds its own bits, and no process is told that the key is
 //     new.
 //
 // # What it costs
@@ -41,8 +41,8 @@
 // # When an add fails
 //
 // If the reply to an add is lost (the connection broke, the context ended), the
-// key may be in the filter or not, and nobody was told that it is new. To add it
-// again and to believe a false would lose it. The error then wraps [ErrUnknown],
+// key may be in the filter or not, and no process was told that it is new. A program
+// that adds it again, and trusts a false, loses it. The error then wraps [ErrUnknown],
 // and [AddError] lists the keys. A crawler fetches such a page, at the risk
 // of fetching it twice; a mailer that must not send twice drops it. An error
 // that does not wrap ErrUnknown leaves the keys out of the filter: they can be added

@@ -16,7 +16,7 @@ var (
 	ErrMismatch = send.ErrMismatch
 
 	// ErrLost means that the filter, or one of its shards, is gone: evicted,
-	// expired, flushed, deleted, lost in a restart, or made anew by somebody else; or
+	// expired, flushed, deleted, lost in a restart, or made anew by another process; or
 	// that the server has gone back to an older value of it. Keys are forgotten.
 	// [Filter.Reopen] goes on with what is there, or an empty one.
 	ErrLost = send.ErrLost
@@ -39,10 +39,10 @@ var (
 // An AddError says which keys of an Add or AddMany have no answer. The answers of
 // all the others are valid.
 //
-// A key of Unknown may be in the filter although nobody was told that it is new.
-// To add it again and believe a false would lose it: whoever must not lose a key
-// treats it as new, at the price of doing its work twice; whoever must not do the
-// work twice drops it. A key of Unconfirmed was added, and whether it was new is known; a
+// A key of Unknown may be in the filter although no process was told that it is new.
+// A program that adds it again, and trusts a false, loses it. If no key may be lost, treat
+// it as new, and some work may be done twice. If no work may be done twice, drop
+// it. A key of Unconfirmed was added, and whether it was new is known; a
 // failover may forget it. A key of NotAdded can simply be added again.
 type AddError struct {
 	Unknown     []int // indices of keys that may or may not have been added

@@ -41,8 +41,8 @@ type Filter struct {
 
 // Open makes the filter of this name, for n different keys at a false-positive
 // rate of at most p, or joins it if it is there. It is one Redis key, from 30 MiB on
-// several, see [WithShards]. Whoever opens a filter must name the same n and p (or
-// others that lead to the same size), strategy, hash and shards.
+// several, see [WithShards]. All processes that open a filter must name the same n
+// and p (or others that lead to the same size), strategy, hash and shards.
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for a
 // client that cannot serve, bloom.ErrTooLarge for a filter that Redis cannot hold,

@@ -34,8 +34,8 @@ type shard struct {
 }
 
 // shardNames returns the names of a filter's keys. The first has the name itself,
-// however many there are, so that whoever opens the filter with another number of
-// shards meets a header that says so. The others have a hash tag of their index and a
+// however many there are, so that a process that opens the filter with another number of
+// shards finds a header that says so. The others have a hash tag of their index and a
 // number, which is so chosen that the shards are spread evenly over a cluster's slots:
 // shard i is about i/shards of all slots behind the first one, whose place follows from
 // the name. A name with a hash tag of its own keeps all shards in its slot.

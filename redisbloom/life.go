@@ -37,9 +37,9 @@ func (f *Filter) Reopen(ctx context.Context) error {
 }
 
 // join makes or joins every shard. It looks at all of them before it makes one: if
-// anything else is there, nothing is made; and a shard made anew expires when those
-// do that are still there, or never, whatever the options of whoever makes it. Unless mayMake is
-// set, nothing is made, and a shard that is missing or cut short is ErrLost.
+// anything else is there, nothing is made. A shard that is made anew expires when the
+// others do, or never, whatever the options of this process. Unless mayMake is set,
+// nothing is made, and a shard that is missing or cut short is ErrLost.
 func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	found := make([]*header, len(f.shards))
 	var like *header

@@ -322,7 +322,7 @@ func TestShardsExpireApart(t *testing.T) {
 	require.InDelta(t, 3600, time.Until(h.expires).Seconds(), 60)
 }
 
-// TestShardMadeAnewExpiresLikeTheOthers: whoever makes it, with whatever options.
+// TestShardMadeAnewExpiresLikeTheOthers, whatever the options of the process that makes it.
 func TestShardMadeAnewExpiresLikeTheOthers(t *testing.T) {
 	s := startServer(t)
 	ways := map[string]func(*Filter) error{

@@ -70,8 +70,8 @@ func WithPrefix(prefix string) Option {
 }
 
 // WithTTL lets the filter expire d after it was made, by the server's clock. It
-// counts for whoever makes the filter, not for those who join it, and adding keys
-// does not extend it. The default is never. At least a second.
+// is for the process that makes the filter; those that join it do not change it, and
+// adding keys does not extend it. The default is never. At least a second.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }

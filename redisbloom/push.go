@@ -20,11 +20,11 @@ import (
 //
 // The error wraps bloom.ErrIncompatible, before anything is sent, if the filters
 // are not as many as the shards or have another layout; [ErrLost] if the filter is
-// gone or made anew by somebody else, so that there is nothing of this one to take the
-// place of: [Filter.Reopen] first; and [ErrMismatch] if something else is under its
-// name. What is there instead is not changed, but for one case: others add to it so
-// often that it cannot be watched (every one of 4 tries was disturbed), and it is
-// replaced in the last round trip.
+// gone or was made anew by another process, so that there is nothing to replace: call
+// [Filter.Reopen] first; and [ErrMismatch] if something else is under its name. What is
+// there instead is not changed, with one exception: if others add to it so often that it
+// cannot be watched (each of 4 tries was disturbed), and it is exchanged in the last round
+// trip, then it is replaced.
 func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
 	report, err := f.transfer(local)
 	if err != nil {

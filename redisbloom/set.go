@@ -4,8 +4,8 @@ import "context"
 
 // A Set is what all filters of this module have in common, so that a program
 // can choose by configuration where its filter is: in the process ([Local]), in
-// Redis ([Filter]), in a bitmap that another service owns (package bitmap), or in the
-// RedisBloom module (package module). All of them are safe for concurrent use.
+// Redis ([Filter], packages growing and window), in a bitmap that another service owns
+// (package bitmap), or in the RedisBloom module (package module). All of them are safe for concurrent use.
 type Set interface {
 	// Add adds a key. It returns true if the key is definitely new and this call
 	// is the one that added it, false if it was probably there already.

@@ -54,8 +54,8 @@ func setUsed(t *testing.T, s *server, key string, slot *slot, at time.Time) {
 	require.NoError(t, s.Client.SetRange(bg, key, int64(slot.at+usedAt), string(b)).Err())
 }
 
-// TestSlotTakenOver: more handles at a time than there are slots. Whoever loses its slot is
-// told, and goes on with another one.
+// TestSlotTakenOver: more handles at a time than there are slots. A handle that has
+// lost its slot gets an error, and goes on with another one.
 func TestSlotTakenOver(t *testing.T) {
 	s := startServer(t)
 	var handles []*Filter

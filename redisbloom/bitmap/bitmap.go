@@ -4,8 +4,8 @@
 //
 // It is for sharing a filter with a service that already runs one; a redisbloom.Filter is
 // better in every other respect. Nothing in Redis says how large the filter is or where a
-// key's bits are: whoever opens it with other parameters is not told, and misses the
-// others' keys. Nor is it noticed when the bitmap is gone: everything is new then.
+// key's bits are: a process that opens it with other parameters gets no error, and misses
+// the keys of others. Nor is it noticed when the bitmap is gone: every key is new then.
 //
 // The errors and the AddError are those of package redisbloom.
 package bitmap

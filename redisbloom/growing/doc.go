@@ -9,7 +9,7 @@
 //	added, err := f.AddString(ctx, url)
 //
 // It begins as a filter for n keys. When these are in, the add of the next new key opens a
-// larger layer, which takes the keys from then on, and so forth: each layer is for twice as many
+// larger layer, which takes the keys from then on, and so on: each layer is for twice as many
 // keys as the one before, and has a tighter rate, so that all of them together stay at most p.
 //
 // # Guarantees

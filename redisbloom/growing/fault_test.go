@@ -217,7 +217,7 @@ func TestRollback(t *testing.T) {
 			require.True(t, added)
 		}
 	}
-	// Who has only asked sees that there are fewer layers.
+	// A handle that has only asked sees that there are fewer layers.
 	require.NoError(t, s.Client.FlushAll(bg).Err())
 	f, asker := open(t, s.Client, 1024, 1e-6), open(t, s.Client, 1024, 1e-6)
 	older := s.Client.Dump(bg, "g").Val()
@@ -351,7 +351,7 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestCommandsOfAUser: who may execute what the error names, and nothing else, can do everything.
+// TestCommandsOfAUser: a user that may execute what the error names, and nothing else, can do everything.
 func TestCommandsOfAUser(t *testing.T) {
 	s := redistest.Start(t)
 	names := strings.Split(strings.ReplaceAll(commands, " and ", ", "), ", ")

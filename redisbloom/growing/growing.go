@@ -39,7 +39,7 @@ var _ redisbloom.Set = (*Filter)(nil)
 
 // Open makes the filter of this name, or joins it if it is there. It grows for the first time
 // after n keys, n below 1024 being as good as 1024, and its false-positive rate stays at most p.
-// Whoever opens it must name the same n and p, strategy and hash.
+// All processes that open it must name the same n and p, strategy and hash.
 //
 // The error wraps [bloom.ErrInvalid] for parameters out of range, a strategy that is none of the
 // Blocked ones, and a client that cannot serve, as for [redisbloom.Open]; [bloom.ErrTooLarge] for

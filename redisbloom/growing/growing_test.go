@@ -168,7 +168,7 @@ func TestRate(t *testing.T) {
 }
 
 // TestLimit: a handle makes the value no larger than its limit. Keys that are in are answered,
-// new ones refused; who may go further does.
+// new ones refused; a handle with a higher limit goes on.
 func TestLimit(t *testing.T) {
 	s := redistest.Start(t)
 	f := open(t, s.Client, 1024, 1e-6)

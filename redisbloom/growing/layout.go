@@ -58,7 +58,7 @@ type header struct {
 	expires      time.Time // zero for never
 }
 
-// encode returns the header but for when it expires, which the server adds.
+// encode returns the header without the expiry, which the server adds.
 func (h header) encode() []byte {
 	b := make([]byte, expiresAt)
 	copy(b, magic)

@@ -105,8 +105,8 @@ func (f *Filter) join(ctx context.Context, h header) error {
 }
 
 // Delete removes the filter from Redis, for everybody: the next call of others returns
-// [redisbloom.ErrLost], and so does the next of this one. What has been put in its place by
-// somebody else is left alone.
+// [redisbloom.ErrLost], and so does the next of this one. What another process has put in
+// its place is left alone.
 func (f *Filter) Delete(ctx context.Context) error { return f.key.Delete(ctx, f.life.Load().Life) }
 
 // slot returns the slot of a life, after taking one if it has none.

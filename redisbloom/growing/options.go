@@ -19,7 +19,7 @@ type options struct {
 }
 
 // WithBloom passes options on to the layers: seed or secret key, and one of the strategies
-// Blocked1, Blocked2, Blocked4 and Blocked8. All who open the filter must agree on them.
+// Blocked1, Blocked2, Blocked4 and Blocked8. All processes that open the filter must agree on them.
 // [bloom.WithMaxBytes] limits what the whole value takes: this handle does not make it larger,
 // and does not open one that is. What others with another limit do later is not refused.
 func WithBloom(opts ...bloom.Option) Option {
@@ -32,9 +32,9 @@ func WithPrefix(prefix string) Option {
 	return func(o *options) { o.prefix = prefix }
 }
 
-// WithTTL lets the filter expire d after it was made, by the server's clock. It counts for
-// whoever makes the filter, not for those who join it, and adding keys does not extend it. The
-// default is never. At least a second.
+// WithTTL lets the filter expire d after it was made, by the server's clock. It is for
+// the process that makes the filter; those that join it do not change it, and adding keys does not
+// extend it. The default is never. At least a second.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }

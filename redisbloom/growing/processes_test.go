@@ -23,8 +23,8 @@ const (
 )
 
 // TestProcesses has processes of their own add the same keys in different orders, and kills one of
-// them halfway: each key has one winner, but for those whose winner was killed before it could say
-// so, which are those of one batch at most.
+// them halfway: each key has one winner, except those whose winner was killed before it could say
+// so: at most the keys of one batch.
 func TestProcesses(t *testing.T) {
 	s := redistest.Start(t)
 	won := make(map[int]int)

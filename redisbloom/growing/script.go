@@ -108,7 +108,7 @@ call('SETRANGE', K, FIRST + slot * SIZE, ARGV[2] .. struct.pack('<dd', 0, now))
 return slot
 `
 
-// scriptMake makes a key that is not there. ARGV[1] is its header but for the expiry, ARGV[2] where
+// scriptMake makes a key that is not there. ARGV[1] is its header without the expiry, ARGV[2] where
 // the epoch behind the first layer begins, ARGV[3] in how many milliseconds it expires, 0 for never.
 const scriptMake = `
 local K, call = KEYS[1], redis.call

@@ -2,7 +2,7 @@
 // BF.MEXISTS), on servers that have it: Redis Stack, Redis 8.
 //
 // The module keeps the filter in a format of its own, and its hash is not keyed: strangers
-// who choose the keys can make them collide. [Pull] and [Push] move a whole filter between
+// that choose the keys can make them collide. [Pull] and [Push] move a whole filter between
 // the server and package interop/rebloom, which is the same filter in the process.
 //
 // The errors and the AddError are those of package redisbloom.
@@ -58,13 +58,13 @@ func WithExpansion(times int) Option {
 }
 
 // WithoutScaling has the module refuse keys beyond n, with redisbloom.ErrFull, instead of adding
-// layers: less memory and time for those who know n.
+// layers: less memory and time if n is known.
 func WithoutScaling() Option {
 	return func(o *options) { o.nonScaling = true }
 }
 
-// WithTTL lets the filter expire d after it was made. It counts for whoever makes the
-// filter, not for those who join it. At least a millisecond; the default is never.
+// WithTTL lets the filter expire d after it was made. It is for the process that makes
+// the filter; those that join it do not change it. At least a millisecond; the default is never.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }

@@ -122,7 +122,7 @@ func TestJoinsOnlyTheSame(t *testing.T) {
 	}
 }
 
-// TestExpires: the expiry is set with the filter, and by nobody who joins.
+// TestExpires: the expiry is set with the filter, and not by processes that join it.
 func TestExpires(t *testing.T) {
 	fake, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)

@@ -22,8 +22,8 @@ type options struct {
 }
 
 // WithBloom passes options on to the filters of the generations: seed or secret key, and one
-// of the strategies Blocked1, Blocked2, Blocked4 and Blocked8. All who open the filter must
-// agree on them. [bloom.WithMaxBytes] limits what the whole value takes.
+// of the strategies Blocked1, Blocked2, Blocked4 and Blocked8. All processes that open the filter
+// must agree on them. [bloom.WithMaxBytes] limits what the whole value takes.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }

@@ -38,7 +38,7 @@ var _ redisbloom.Set = (*Filter)(nil)
 // least the window, and for at most one generation longer: the window divided by generations,
 // 1 to 1000, rounded up to whole milliseconds, of which there must be one at least. More
 // generations forget more exactly; each costs a lookup some time and all together n keys'
-// memory once and one generation's more. Whoever opens a filter must name the same n, p (or
+// memory once and one generation's more. All processes that open a filter must name the same n, p (or
 // others that lead to the same size), window, generations, strategy and hash.
 //
 // The false-positive rate is at most p while no generation gets more than n divided by

@@ -17,7 +17,7 @@ var (
 	ErrMismatch = errors.New("redisbloom: not this filter")
 
 	// ErrLost means that the filter, or one of its shards, is gone: evicted,
-	// expired, flushed, deleted, lost in a restart, or made anew by somebody else.
+	// expired, flushed, deleted, lost in a restart, or made anew by another process.
 	// Its keys are forgotten.
 	ErrLost = errors.New("redisbloom: filter lost")
 
@@ -51,8 +51,8 @@ func IsReply(err error) bool {
 	return ok && !errors.Is(err, redis.Nil)
 }
 
-// Commands are all that a Filter sends, but for EVALSHA and EVAL, without which it adds more
-// slowly. What is beside f are its other shards and what is made before it is put in its place.
+// Commands are all that a Filter sends, except EVALSHA and EVAL, without which it adds more
+// slowly. The keys beside f are its other shards, and what is made first and then renamed.
 const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EXEC, GETRANGE, MULTI, PERSIST, PEXPIRE, PEXPIREAT, PTTL, RENAME, RENAMENX, SET, SETRANGE, TIME, UNLINK, UNWATCH, WAIT and WATCH"
 
 // hints say what to do about a server's refusal. The text before the first space
