@@ -103,7 +103,7 @@ next:
 //
 // At least one, if meanwhile no other key's counters rise from 0 or fall to 0 that are
 // the key's too: then its zeros only ever become fewer, which is all that the proof in
-// package bloom needs. TestEveryInterleaving has both as a model.
+// package bloom needs. steps_test.go tries both in every order.
 
 // Add adds a key, once more if it is there already. It returns true if the key is
 // definitely new and this call is the one that added it, false if it was probably there

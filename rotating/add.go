@@ -65,7 +65,7 @@ func (f *Filter) RenewString(key string) bool {
 // are. One that others have overtaken again and again, because layers are so small or so
 // short-lived, holds births back until it is done: then nothing changes.
 //
-// TestOneWinnerInEveryInterleaving has all of that as a model.
+// steps_test.go tries it in every order.
 
 // patience is how often an add may be overtaken before it holds others back.
 const patience = 16

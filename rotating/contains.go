@@ -35,7 +35,7 @@ func (f *Filter) oldest(now *live) int64 {
 // that were added meanwhile, which are asked too. There is no other end than that none is newer
 // than those that were asked, so that a lookup waits for nobody.
 //
-// TestContainsInEveryInterleaving has all of that as a model.
+// TestContainsInSteps tries it in every order.
 
 // follow asks all layers from the oldest generation on, the oldest first.
 func (f *Filter) follow(h1, h2 uint64, oldest int64) bool {

@@ -47,7 +47,7 @@ func (f *Filter) AddString(key string) (bool, error) { return f.AddHash(f.scheme
 // an add whose bits are complete. That stays so. Who sees it, and then does not find the
 // key, can say that the filter is full and the key is not in it.
 //
-// TestOneWinnerInEveryInterleaving and TestFullInEveryInterleaving have all of that as models.
+// steps_test.go tries it in every order.
 
 // AddHash is [Filter.Add] for a key whose digest is already known, from
 // [Filter.Hash] of this filter or one with the same hash and seed or key.

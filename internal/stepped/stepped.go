@@ -1,8 +1,11 @@
-// Package stepped stands in for sync/atomic in package bloom where a test decides what
-// each load and each OR finds: proof/interleavings compiles the library with it.
+// Package stepped stands in for sync/atomic and sync where a test decides in which order
+// operations are done: proof/interleavings compiles the library with it.
 package stepped
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // An Op is what is about to be done to a word.
 type Op int
@@ -23,27 +26,39 @@ type Pointer[T any] = atomic.Pointer[T]
 // A Uint64 is an atomic.Uint64.
 type Uint64 struct{ word uint64 }
 
-func (x *Uint64) Load() uint64           { return LoadUint64(&x.word) }
-func (x *Uint64) Or(mask uint64) uint64  { return OrUint64(&x.word, mask) }
-func (x *Uint64) Set(mask uint64)        { SetUint64(&x.word, mask) }
-func (x *Uint64) And(mask uint64) uint64 { return atomic.AndUint64(&x.word, mask) }
-func (x *Uint64) Store(value uint64)     { atomic.StoreUint64(&x.word, value) }
+func (x *Uint64) Load() uint64          { return LoadUint64(&x.word) }
+func (x *Uint64) Or(mask uint64) uint64 { return OrUint64(&x.word, mask) }
+func (x *Uint64) Set(mask uint64)       { SetUint64(&x.word, mask) }
+func (x *Uint64) And(mask uint64) uint64 {
+	return change(&x.word, func(old uint64) (uint64, uint64) { return old & mask, old })
+}
+func (x *Uint64) Store(value uint64) {
+	change(&x.word, func(uint64) (uint64, uint64) { return value, 0 })
+}
 func (x *Uint64) Add(delta uint64) uint64 {
-	return atomic.AddUint64(&x.word, delta)
+	return change(&x.word, func(old uint64) (uint64, uint64) { return old + delta, old }) + delta
+}
+func (x *Uint64) CompareAndSwap(before, value uint64) bool {
+	return change(&x.word, func(old uint64) (uint64, uint64) {
+		if old == before {
+			return value, 1
+		}
+		return old, 0
+	}) == before
 }
 
 func LoadUint64(word *uint64) uint64 {
 	if Do != nil {
 		return Do(word, Load, 0)
 	}
-	return atomic.LoadUint64(word)
+	return change(word, func(old uint64) (uint64, uint64) { return old, old })
 }
 
 func OrUint64(word *uint64, mask uint64) uint64 {
 	if Do != nil {
 		return Do(word, Or, mask)
 	}
-	return atomic.OrUint64(word, mask)
+	return change(word, func(old uint64) (uint64, uint64) { return old | mask, old })
 }
 
 func SetUint64(word *uint64, mask uint64) {
@@ -51,5 +66,19 @@ func SetUint64(word *uint64, mask uint64) {
 		Do(word, Set, mask)
 		return
 	}
-	atomic.OrUint64(word, mask)
+	change(word, func(old uint64) (uint64, uint64) { return old | mask, 0 })
+}
+
+// change is an operation on a word, which f does: it returns what is there then, and what the
+// thread has found. Change returns what was there before.
+func change(word *uint64, f func(old uint64) (next, found uint64)) (old uint64) {
+	access(unsafe.Pointer(word), nil, func() (found, before, after uint64) {
+		old = atomic.LoadUint64(word)
+		next, found := f(old)
+		if next != old {
+			atomic.StoreUint64(word, next)
+		}
+		return found, old, next
+	})
+	return old
 }

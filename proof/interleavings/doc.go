@@ -1,4 +1,4 @@
-// Package interleavings runs the library's own adds in every order that processors could
-// run them in. Its test compiles package bloom with internal/stepped in place of
-// sync/atomic, and from then on decides what each load and each locked OR finds.
+// Package interleavings runs the library's own code in every order in which processors could
+// run it. Its tests compile the packages with internal/stepped in place of sync/atomic and sync,
+// and from then on decide which operation is next, and what it finds.
 package interleavings

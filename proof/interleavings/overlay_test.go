@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,27 +28,31 @@ func inSteps(t *testing.T) bool {
 	if os.Getenv("BLOOM_IN_STEPS") != "" {
 		return true
 	}
-	var args []string
-	if *effort.Long {
-		args = []string{"-long"}
-	}
+	t.Logf("%s", testInSteps(t, "^"+t.Name()+"$", nil, "."))
+	return false
+}
+
+// testInSteps runs tests of packages, with internal/stepped in place of sync/atomic.
+func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...string) (output []byte) {
 	overlay := struct{ Replace map[string]string }{replaced(t)}
-	list := exec.Command("go", "list", "-deps", "-tags", "purego", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, library)
+	list := exec.Command("go", append([]string{"list", "-deps", "-test", "-tags", "purego", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, library}, packages...)...)
 	list.Env = append(os.Environ(), "GOFLAGS=")
 	files, err := list.Output()
 	require.NoError(t, err)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	dir := t.TempDir()
-	for i, file := range strings.Fields(string(files)) {
-		if !strings.HasPrefix(file, root) {
+	for i, file := range slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(files))))) {
+		if !strings.HasPrefix(file, root) || strings.HasSuffix(file, "_test.go") || strings.Contains(file, "//") || strings.HasPrefix(file, filepath.Join(root, "internal", "stepped")) {
 			continue
 		}
 		source := file
 		if other, ok := overlay.Replace[file]; ok { // one of the broken twins
 			source = other
 		}
-		if text, changed := rewritten(t, source); changed {
+		folder, err := filepath.Rel(root, filepath.Dir(file))
+		require.NoError(t, err)
+		if text, changed := rewritten(t, source, depths[filepath.ToSlash(folder)]); changed {
 			overlay.Replace[file] = filepath.Join(dir, fmt.Sprint(i, "_", filepath.Base(file)))
 			require.NoError(t, os.WriteFile(overlay.Replace[file], text, 0o600))
 		}
@@ -58,12 +63,15 @@ func inSteps(t *testing.T) bool {
 	require.NoError(t, os.WriteFile(name, text, 0o600))
 
 	// Without assembly: its loads and ORs are those of the kernels in Go.
-	command := exec.Command("go", append([]string{"test", "-overlay", name, "-tags", "purego", "-vet=off", "-v", "-timeout", "3h", "-run", "^" + t.Name() + "$", "."}, args...)...)
+	args := append([]string{"test", "-overlay", name, "-tags", "purego steps", "-vet=off", "-v", "-timeout", "3h", "-run", run}, packages...)
+	if *effort.Long {
+		args = append(args, "-long")
+	}
+	command := exec.Command("go", args...)
 	command.Env = append(os.Environ(), "GOFLAGS=", "BLOOM_IN_STEPS=1")
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	t.Logf("%s", out)
-	return false
+	return out
 }
 
 // replaced are the files that an overlay in GOFLAGS has put in place of others already.
@@ -79,27 +87,68 @@ func replaced(t *testing.T) map[string]string {
 	return overlay.Replace
 }
 
-// rewritten rewrites a file: the import, and the ORs whose result nobody uses, so that what
+// A depth is what is a step in a package.
+type depth int
+
+const (
+	bitsOnly   depth = iota // operations on words of bits
+	everything              // also on pointers, numbers and locks
+	atOnce                  // a call of one of its methods, as a whole
+)
+
+// Text that is replaced in these packages: what is not the same each time, and who waits for a
+// channel.
+var replacements = strings.NewReplacer(
+	"return stack * 0x9e3779b97f4a7c15 >> b.shift", "_ = stack\n\treturn atomic.Number() % uint64(len(b.cells))",
+	"select {\n\tcase <-p.idle:", "atomic.Closed(p.idle)\n\tselect {\n\tcase <-p.idle:",
+)
+
+// rewritten rewrites a file: the imports, and operations whose result nobody uses, so that what
 // they found does not tell states apart.
-func rewritten(t *testing.T, file string) (text []byte, changed bool) {
+func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool) {
+	whole := how != bitsOnly
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if whole {
+		source = []byte(replacements.Replace(string(source)))
+	}
 	files := token.NewFileSet()
-	tree, err := parser.ParseFile(files, file, nil, parser.ParseComments)
+	tree, err := parser.ParseFile(files, file, source, parser.ParseComments)
 	require.NoError(t, err)
 	for _, spec := range tree.Imports {
-		if spec.Path.Value == `"sync/atomic"` {
+		name := map[string]string{`"sync/atomic"`: "atomic", `"sync"`: "sync", `"runtime"`: "runtime"}[spec.Path.Value]
+		if name == "atomic" || name != "" && whole {
 			spec.Path.Value, changed = strconv.Quote(library+"/internal/stepped"), true
-			spec.Name = ast.NewIdent("atomic")
+			spec.Name = ast.NewIdent(name)
 		}
 	}
 	if !changed {
 		return nil, false
 	}
 	ast.Inspect(tree, func(node ast.Node) bool {
-		if statement, ok := node.(*ast.ExprStmt); ok {
-			if call, ok := statement.X.(*ast.CallExpr); ok {
-				if function, ok := call.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(function.Sel.Name, "Or") {
-					function.Sel.Name = "Set" + strings.TrimPrefix(function.Sel.Name, "Or")
+		switch node := node.(type) {
+		case *ast.FuncDecl:
+			if how == atOnce && node.Name.IsExported() && node.Recv != nil {
+				end := &ast.CallExpr{Fun: &ast.CallExpr{Fun: &ast.SelectorExpr{X: ast.NewIdent("atomic"), Sel: ast.NewIdent("Whole")}}}
+				node.Body.List = append([]ast.Stmt{&ast.DeferStmt{Call: end}}, node.Body.List...)
+			}
+		case *ast.ExprStmt:
+			call, ok := node.X.(*ast.CallExpr)
+			if !ok {
+				break
+			}
+			if function, ok := call.Fun.(*ast.SelectorExpr); ok {
+				field, _ := function.X.(*ast.SelectorExpr)
+				switch name := function.Sel.Name; {
+				case strings.HasPrefix(name, "Or"):
+					function.Sel.Name = "Set" + strings.TrimPrefix(name, "Or")
+				case whole && name == "Add" && field != nil && counts[field.Sel.Name]:
+					function.Sel.Name = "Bump"
 				}
+			}
+		case *ast.SelectorExpr:
+			if of, ok := node.X.(*ast.Ident); ok && whole && of.Name == "atomic" && node.Sel.Name == "Pointer" {
+				node.Sel.Name = "Shared"
 			}
 		}
 		return true
@@ -108,3 +157,6 @@ func rewritten(t *testing.T, file string) (text []byte, changed bool) {
 	require.NoError(t, format.Node(&out, files, tree))
 	return out.Bytes(), true
 }
+
+// counts are the fields that are numbers to add to.
+var counts = map[string]bool{"inside": true, "used": true, "given": true, "left": true}

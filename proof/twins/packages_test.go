@@ -338,3 +338,34 @@ var formatTwins = []twin{
 	{name: "parquet: the header is not checked", in: "interop/parquet", tests: []string{"TestReadRefuses"}, edits: one("interop/parquet/header.go", `		if choice != 1 {`, `		if choice > 100 {`)},
 	{name: "parquet: another seed", in: "interop/parquet", tests: []string{"TestSmallFile"}, edits: one("interop/parquet/parquet.go", `return xxh64.Sum(0, key)`, `return xxh64.Sum(1, key)`)},
 }
+
+// The real code in every order of its operations.
+var stepTwins = []twin{
+	{name: "scalable: the winner does not look for newer layers, step by step", in: "proof/interleavings", tests: []string{"TestScalableInSteps"}, edits: one("scalable/add.go", `		if f.layers.Load() == now {`, `		if f.layers.Load() == now || true {`)},
+	{name: "scalable: full while an add is under way, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestScalableInSteps"}, edits: one("scalable/add.go", `				case newest.tickets.UsedUp():`, `				case newest.tickets.Left() == 0:`)},
+	{name: "rotating: the winner does not look for newer layers, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestRotatingInSteps"}, edits: one("rotating/add.go", `	if f.live.Load() == now {
+		a.won = true`, `	if f.live.Load() == now || true {
+		a.won = true`)},
+	{name: "rotating: who enters does not look again, step by step", in: "proof/interleavings", tests: []string{"TestRotatingInSteps"}, edits: one("rotating/add.go", `	if f.live.Load() != now {
+		visit.Leave()
+		return false
+	}`, ``)},
+	{name: "rotating: a layer is cleared while someone is inside, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestRotatingInSteps"}, edits: one("rotating/turn.go", `		if !l.tickets.Idle() {`, `		if false {`)},
+	{name: "rotating: a lookup does not follow a key that is renewed, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestRotatingInSteps"}, edits: one("rotating/contains.go", `	return f.live.Load() != now && f.follow(h1, h2, oldest)`, `	return false`)},
+	{name: "counting: one pass, step by step", in: "proof/interleavings", tests: []string{"TestCountingInSteps"}, edits: one("counting/counting.go", `	return last >= 0 && f.counters.up(positions[last]) == 0`, `	return last >= 0 && (f.counters.up(positions[last]) == 0 || true)`)},
+	{name: "tickets: they move while they are counted, step by step", in: "proof/interleavings", tests: []string{"TestTicketsInSteps"}, edits: one("internal/tickets/tickets.go", `	b.moving.Lock()
+	defer b.moving.Unlock()
+	sum := b.given.Load()
+`, `	sum := b.given.Load()
+`)},
+	{name: "tickets: what is given back is counted twice, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestTicketsInSteps"}, edits: one("internal/tickets/tickets.go", `	sum := b.given.Load()
+	for i := range b.cells {
+		sum += b.cells[i].left.Load()
+	}
+	return`, `	sum := int64(0)
+	for i := range b.cells {
+		sum += b.cells[i].left.Load()
+	}
+	sum += b.given.Load()
+	return`)},
+}

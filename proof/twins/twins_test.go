@@ -43,7 +43,7 @@ type edit struct {
 	times          int
 }
 
-var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, ticketTwins, interopTwins, persistTwins, guardTwins, cascadeTwins, formatTwins, redisTwins, oneKeyTwins, growingTwins, windowTwins, cliTwins)
+var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, ticketTwins, stepTwins, interopTwins, persistTwins, guardTwins, cascadeTwins, formatTwins, redisTwins, oneKeyTwins, growingTwins, windowTwins, cliTwins)
 
 // maxTries is how often the tests of a twin may run until one run of them fails.
 const maxTries = 4

@@ -1,0 +1,122 @@
+//go:build steps
+
+package counting
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/stepped"
+)
+
+// TestAddAndRemoveInSteps: in every order of the operations of the real code, in which
+// goroutines add a key and take adds back that have returned, while the counters of other keys
+// rise and fall: there is one winner, and one more at most for each remove that has begun, no
+// remove meets a 0, and the counters add up.
+func TestAddAndRemoveInSteps(t *testing.T) {
+	total := 0
+	for _, c := range []struct {
+		adders, removers, switches int
+		stride                     uint64 // between a key's counters: in one word, or in several
+		long                       bool
+	}{
+		{2, 0, 0, 16, false}, {2, 0, 2, 1, false}, {3, 0, 2, 16, false}, {2, 1, 2, 16, false}, {2, 2, 2, 16, true},
+		{2, 0, 0, 1, true}, {2, 1, 3, 16, true}, {2, 2, 3, 16, true}, {3, 1, 2, 16, true}, {3, 0, 3, 1, true},
+	} {
+		if c.long && !*effort.Long {
+			continue
+		}
+		strategy := bloom.NewStrategy("strided", bloom.Definition{Index: func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * c.stride }})
+		for others := range 64 { // for each of three counters: nothing, there, rises, falls
+			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*effort.Long {
+				continue // others of the first counter only, or all there
+			}
+			states, wrong := stepped.Explore(t, func() stepped.World { return newRace(strategy, c.adders, c.removers, c.switches, c.stride, others) })
+			if total += states; wrong != "" {
+				t.Fatalf("%+v, others %06b: %s", c, others, wrong)
+			}
+		}
+	}
+	t.Logf("%d states, never a second winner", total)
+}
+
+// newRace returns a world of adders and removers of one key, and of one goroutine for the other
+// keys.
+func newRace(strategy bloom.Strategy, adders, removers, switches int, stride uint64, others int) stepped.World {
+	f, err := NewWithParams(bloom.Params{M: 3 * 16, K: 3}, bloom.WithStrategy(strategy))
+	if err != nil {
+		panic(err)
+	}
+	var first, last [3]uint64
+	var moves []func()
+	for i := range first {
+		pos := uint64(i) * stride
+		kind := others >> (2 * i) & 3
+		if kind == 1 || kind == 3 {
+			f.counters.up(pos)
+			first[i] = 1
+		} else {
+			f.counters.get(pos) // so that the word has a name
+		}
+		switch last[i] = first[i]; kind {
+		case 2:
+			moves, last[i] = append(moves, func() { f.counters.up(pos) }), 1
+		case 3:
+			moves, last[i] = append(moves, func() { f.counters.down(pos) }), 0
+		}
+	}
+	key := []byte("key")
+	added, begun, wins, wrong := 0, 0, 0, ""
+	w := stepped.World{Switches: switches}
+	for range adders {
+		w.Threads = append(w.Threads, stepped.Thread{Kind: "add", Run: func() uint64 {
+			won := f.Add(key)
+			added++
+			if !won {
+				return 0
+			}
+			if wins++; wins > 1+begun {
+				wrong = "a second winner before a remove has begun"
+			}
+			return 1
+		}})
+	}
+	for range removers {
+		w.Threads = append(w.Threads, stepped.Thread{Kind: "remove", Run: func() uint64 {
+			stepped.Until(func() bool { return added > begun })
+			begun++
+			if !f.Remove(key) {
+				wrong = "a remove of a key that is there returns false"
+			}
+			return 0
+		}})
+	}
+	if len(moves) > 0 {
+		w.Threads = append(w.Threads, stepped.Thread{Kind: "others", Run: func() uint64 {
+			for _, move := range moves {
+				move()
+			}
+			return 0
+		}})
+	}
+	w.Check = func(waiting bool) string {
+		calm, there := len(moves) == 0, first == [3]uint64{1, 1, 1}
+		switch {
+		case wrong != "":
+			return wrong
+		case waiting:
+			return "somebody waits for ever"
+		case calm && removers == 0 && (wins == 0) != there:
+			return fmt.Sprintf("%d winners, and the key was there before: %v", wins, there)
+		}
+		for i := range last {
+			if got, want := f.counters.get(uint64(i)*stride), last[i]+uint64(adders-removers); got != want {
+				return fmt.Sprintf("counter %d is %d at last, want %d", i, got, want)
+			}
+		}
+		return ""
+	}
+	return w
+}

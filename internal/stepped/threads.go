@@ -1,0 +1,296 @@
+package stepped
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// A Thread is one of those that run at the same time. Threads of one kind do the same: it
+// makes no difference which of them is where. What Run returns is what the thread has seen
+// at its end, as far as that makes a difference to Check.
+type Thread struct {
+	Kind string
+	Run  func() uint64
+}
+
+// A World is where threads begin. Check is called when all of them have returned, or wait
+// for each other, and says what is wrong, if anything.
+//
+// With Switches, only those orders are tried in which a thread that could go on is left for
+// another one at most so often; 0 is no limit.
+type World struct {
+	Threads  []Thread
+	Check    func(waiting bool) string
+	Switches int
+}
+
+// Explore runs the threads of a world in every order in which processors could run them, one
+// operation of this package after the other. It makes the world anew for each order, and must
+// find it the same each time. It returns how many different states there were, and what was
+// wrong with the first order with which something was, and "" without one.
+//
+// An order is not followed to its end from a state that was there before. A state is what the
+// threads have found so far, from which follows where they are, and what they have written.
+func Explore(t testing.TB, world func() World) (states int, wrong string) {
+	seen := map[uint64]struct{}{}
+	var path []choice
+	for {
+		r := &run{words: map[unsafe.Pointer]*word{}, names: map[unsafe.Pointer]uint64{}}
+		path, wrong = r.follow(t, path, seen, world)
+		if wrong != "" {
+			return len(seen), wrong + "\n" + r.story()
+		}
+		for len(path) > 0 && path[len(path)-1].left == 0 {
+			path = path[:len(path)-1]
+		}
+		if len(path) == 0 {
+			return len(seen), ""
+		}
+		last := &path[len(path)-1]
+		last.taken = bits.TrailingZeros32(last.left)
+		last.left &= last.left - 1
+	}
+}
+
+// A choice is which thread went on, and the set of those that are still to be tried.
+type choice struct {
+	taken int
+	left  uint32
+}
+
+// A run is one order.
+type run struct {
+	threads []*thread
+	words   map[unsafe.Pointer]*word  // that were changed
+	names   map[unsafe.Pointer]uint64 // of what pointers point to
+	sum     uint64                    // of all words
+	writes  int                       // operations that have changed something
+	taken   []int
+}
+
+// A thread is one that runs. Where it is follows from what it has found.
+type thread struct {
+	Thread
+	id     uint64
+	found  uint64 // all that it has found so far
+	named  uint64 // words and what is pointed to, so far
+	next   func() (struct{}, bool)
+	pause  func(struct{}) bool
+	ready  func() bool // whether it can go on
+	ended  bool
+	whole  bool // it does not pause
+	writes int  // its own
+}
+
+// A word is what was changed, and adds to the sum unless it is as it was at first.
+type word struct{ name, first, adds uint64 }
+
+// now is the run that is under way, and current its thread that is.
+var (
+	now     *run
+	current *thread
+)
+
+const maxSteps = 100_000
+
+// follow runs one order: it begins as the path does, and goes on with the first thread that can.
+// It returns the path, longer by the choices in states that were not there before.
+func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, world func() World) ([]choice, string) {
+	now, current = r, &thread{} // the world's own operations, in the beginning, give names
+	defer func() { now, current = nil, nil }()
+	w := world()
+	current = nil
+	for i, one := range w.Threads {
+		th := &thread{Thread: one, id: uint64(i + 1), found: name(one.Kind)}
+		th.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+			th.pause = yield
+			th.found = mix(name(one.Kind)+1, one.Run())
+			th.ended, th.named = true, 0
+		})
+		r.threads = append(r.threads, th)
+		r.resume(th) // to its beginning
+	}
+	old := false            // the state was there before
+	last, switches := -1, 0 // the thread that went on, and how often one was left that could have
+	for step := 0; ; step++ {
+		if step == maxSteps {
+			return path, "it does not end"
+		}
+		able := r.able()
+		if w.Switches > 0 && switches == w.Switches && last >= 0 && able>>last&1 == 1 {
+			able = 1 << last
+		}
+		if step >= len(path) && !old {
+			state := r.state()
+			if w.Switches > 0 {
+				state = mix(mix(state, uint64(switches)), uint64(last+1))
+			}
+			if _, old = seen[state]; !old {
+				seen[state] = struct{}{}
+			}
+		}
+		if able == 0 {
+			break
+		}
+		taken := bits.TrailingZeros32(able)
+		switch {
+		case step < len(path):
+			if taken = path[step].taken; able>>taken&1 == 0 {
+				t.Fatalf("the world is not the same each time: thread %d cannot go on", taken)
+			}
+		case !old:
+			path = append(path, choice{taken, able &^ (1 << taken)})
+		}
+		if last >= 0 && last != taken && able>>last&1 == 1 {
+			switches++
+		}
+		last = taken
+		r.taken = append(r.taken, taken)
+		r.resume(r.threads[taken])
+	}
+	waiting := false
+	for _, th := range r.threads {
+		waiting = waiting || !th.ended
+	}
+	return path, w.Check(waiting)
+}
+
+// resume lets a thread do the operation before which it has paused, and go on to the next one.
+func (r *run) resume(th *thread) {
+	current = th
+	th.next()
+	current = nil
+}
+
+// able is the set of threads that can go on.
+func (r *run) able() (set uint32) {
+	for i, th := range r.threads {
+		if !th.ended && (th.ready == nil || th.ready()) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+func (r *run) state() uint64 {
+	state := r.sum
+	for _, th := range r.threads {
+		state += mix(th.found, 1)
+	}
+	return state
+}
+
+// story tells how many operations the threads did, one after the other.
+func (r *run) story() string {
+	var b strings.Builder
+	b.WriteString("in this order:")
+	for i := 0; i < len(r.taken); {
+		from, thread := i, r.taken[i]
+		for i < len(r.taken) && r.taken[i] == thread {
+			i++
+		}
+		fmt.Fprintf(&b, " %d of %s%d", i-from, r.threads[thread].Kind, thread)
+	}
+	return b.String()
+}
+
+// access is one operation on a word: do does it, and returns what it has found, and what was
+// there before and is there then. A thread waits for its turn, and until ready says so, if that
+// is not nil.
+func access(at unsafe.Pointer, ready func() bool, do func() (found, before, after uint64)) {
+	th := current
+	if th != nil && th.pause != nil && !th.whole {
+		th.ready = ready
+		th.pause(struct{}{})
+		th.ready = nil
+	}
+	found, before, after := do()
+	if th == nil {
+		return
+	}
+	th.found = mix(th.found, found)
+	if th.pause == nil {
+		now.words[at] = &word{name: th.name(), first: after}
+	} else if before != after {
+		now.put(at, before, after)
+		now.writes++
+		th.writes++
+	}
+}
+
+// put notes what is in a word.
+func (r *run) put(at unsafe.Pointer, before, after uint64) {
+	w := r.words[at]
+	if w == nil {
+		w = &word{name: current.name(), first: before}
+		r.words[at] = w
+	}
+	r.sum -= w.adds
+	if w.adds = 0; after != w.first {
+		w.adds = mix(w.name, after)
+	}
+	r.sum += w.adds
+}
+
+// name returns a name that follows from what the thread has found, and no other one has.
+func (th *thread) name() uint64 {
+	th.named++
+	return mix(mix(th.found, th.id<<32), th.named<<8|1)
+}
+
+// nameOf returns the name of what a pointer points to, 0 for nil.
+func nameOf(p unsafe.Pointer) uint64 {
+	if p == nil || now == nil || current == nil {
+		return 0
+	}
+	at, ok := now.names[p]
+	if !ok {
+		at = current.name()
+		now.names[p] = at
+	}
+	return at
+}
+
+// Peek calls f, whose operations are nobody's: they do not wait, and do not count.
+func Peek(f func()) {
+	th := current
+	current = nil
+	f()
+	current = th
+}
+
+// Whole makes all operations one, until what it returns is called.
+func Whole() (end func()) {
+	th := current
+	if th == nil || th.pause == nil || th.whole {
+		return func() {}
+	}
+	access(nil, nil, func() (found, before, after uint64) { return 0, 0, 0 })
+	th.whole = true
+	return func() { th.whole = false }
+}
+
+// Number returns the number of the thread that runs, from 0.
+func Number() uint64 {
+	if current == nil || current.id == 0 {
+		return 0
+	}
+	return current.id - 1
+}
+
+// mix adds a number to a hash.
+func mix(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, x^0xd6e8feb86659fd93)
+	return bits.RotateLeft64(hi^lo, 31)*0xff51afd7ed558ccd + x
+}
+
+func name(s string) (h uint64) {
+	for _, c := range []byte(s) {
+		h = mix(h, uint64(c))
+	}
+	return h
+}

@@ -1,0 +1,183 @@
+package stepped
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// An Int64 is an atomic.Int64.
+type Int64 struct{ word int64 }
+
+func (x *Int64) do(f func(old int64) (next int64, found uint64)) {
+	access(unsafe.Pointer(x), nil, func() (found, before, after uint64) {
+		old := x.word
+		next, found := f(old)
+		x.word = next
+		return found, uint64(old), uint64(next)
+	})
+}
+
+func (x *Int64) Load() (value int64) {
+	x.do(func(old int64) (int64, uint64) { value = old; return old, uint64(old) })
+	return value
+}
+
+func (x *Int64) Store(value int64) {
+	x.do(func(int64) (int64, uint64) { return value, 0 })
+}
+
+func (x *Int64) Add(delta int64) (value int64) {
+	x.do(func(old int64) (int64, uint64) { value = old + delta; return value, uint64(value) })
+	return value
+}
+
+func (x *Int64) Swap(value int64) (before int64) {
+	x.do(func(old int64) (int64, uint64) { before = old; return value, uint64(old) })
+	return before
+}
+
+func (x *Int64) CompareAndSwap(before, value int64) (swapped bool) {
+	x.do(func(old int64) (int64, uint64) {
+		if swapped = old == before; swapped {
+			return value, 1
+		}
+		return old, 0
+	})
+	return swapped
+}
+
+// Bump adds without telling what was there.
+func (x *Int64) Bump(delta int64) {
+	x.do(func(old int64) (int64, uint64) { return old + delta, 0 })
+}
+
+// A Bool is an atomic.Bool.
+type Bool struct{ x Int64 }
+
+func (b *Bool) Load() bool       { return b.x.Load() != 0 }
+func (b *Bool) Store(value bool) { b.x.Store(number(value)) }
+func (b *Bool) CompareAndSwap(before, value bool) bool {
+	return b.x.CompareAndSwap(number(before), number(value))
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A Shared is an atomic.Pointer whose operations are steps.
+type Shared[T any] struct{ p *T }
+
+func (x *Shared[T]) do(f func(old *T) (next *T, found uint64)) {
+	access(unsafe.Pointer(x), nil, func() (found, before, after uint64) {
+		old := x.p
+		next, found := f(old)
+		x.p = next
+		return found, nameOf(unsafe.Pointer(old)), nameOf(unsafe.Pointer(next))
+	})
+}
+
+func (x *Shared[T]) Load() (value *T) {
+	x.do(func(old *T) (*T, uint64) { value = old; return old, nameOf(unsafe.Pointer(old)) })
+	return value
+}
+
+func (x *Shared[T]) Store(value *T) {
+	x.do(func(*T) (*T, uint64) { return value, 0 })
+}
+
+func (x *Shared[T]) Swap(value *T) (before *T) {
+	x.do(func(old *T) (*T, uint64) { before = old; return value, nameOf(unsafe.Pointer(old)) })
+	return before
+}
+
+func (x *Shared[T]) CompareAndSwap(before, value *T) (swapped bool) {
+	x.do(func(old *T) (*T, uint64) {
+		if swapped = old == before; swapped {
+			return value, 1
+		}
+		return old, 0
+	})
+	return swapped
+}
+
+// A Mutex is a sync.Mutex. Who locks it finds all that those before have found: what it
+// protects follows from that.
+type Mutex struct {
+	locked bool
+	past   uint64
+}
+
+func (m *Mutex) Lock() {
+	access(unsafe.Pointer(m), func() bool { return !m.locked }, func() (found, before, after uint64) {
+		if m.locked {
+			panic("stepped: locked by nobody who could unlock it")
+		}
+		m.locked = true
+		return m.past, m.past, m.past + 1
+	})
+}
+
+func (m *Mutex) TryLock() bool {
+	if m.locked {
+		return false
+	}
+	m.Lock()
+	return true
+}
+
+func (m *Mutex) Unlock() {
+	access(unsafe.Pointer(m), nil, func() (found, before, after uint64) {
+		before = m.past + 1
+		m.locked = false
+		if current != nil {
+			m.past = mix(current.found, current.id)
+		}
+		return 0, before, m.past
+	})
+}
+
+// A Once is a sync.Once for a function without steps.
+type Once struct{ done Bool }
+
+func (o *Once) Do(f func()) {
+	if o.done.CompareAndSwap(false, true) {
+		f()
+	}
+}
+
+// Closed waits until a channel is closed.
+func Closed(c <-chan struct{}) {
+	closed := func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	Until(closed)
+}
+
+// Until waits until ready returns true, which may look at what no operation changes.
+func Until(ready func() bool) {
+	if current != nil && current.pause != nil {
+		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })
+	}
+}
+
+// Gosched waits until another thread has changed something.
+func Gosched() {
+	th := current
+	if th == nil || th.pause == nil {
+		runtime.Gosched()
+		return
+	}
+	others := now.writes - th.writes
+	access(nil, func() bool { return now.writes-th.writes > others }, func() (found, before, after uint64) { return 0, 0, 0 })
+}
+
+// GOMAXPROCS is runtime.GOMAXPROCS on a machine with one processor.
+func GOMAXPROCS(int) int { return 1 }

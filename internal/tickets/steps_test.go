@@ -1,0 +1,74 @@
+//go:build steps
+
+package tickets
+
+import (
+	"fmt"
+	"math/bits"
+	"testing"
+
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/stepped"
+)
+
+// TestLeftInSteps: in every order of the operations of the real code, in which two goroutines
+// take tickets and use them or give them back, Left counts none that is taken all the time.
+func TestLeftInSteps(t *testing.T) {
+	const tickets = 3
+	total, switches := 0, 2
+	if *effort.Long {
+		switches = 4
+	}
+	for uses := range 4 { // whether each of the two uses its first ticket; the second it gives back
+		states, wrong := stepped.Explore(t, func() stepped.World {
+			b := New(tickets, tickets)
+			b.Left() // so that all has a name
+			var held stepped.Uint64
+			held.Load()
+			verdict := ""
+			w := stepped.World{Switches: switches}
+			for i := range 2 {
+				w.Threads = append(w.Threads, stepped.Thread{Kind: fmt.Sprint("worker ", i), Run: func() uint64 {
+					for round := range 2 {
+						if !b.Take() {
+							return uint64(round)
+						}
+						held.Set(1 << (2*i + round))
+						held.And(^uint64(1 << (2*i + round)))
+						if round == 0 && uses>>i&1 == 1 {
+							b.Use()
+						} else {
+							b.Give()
+						}
+					}
+					return 2
+				}})
+			}
+			w.Threads = append(w.Threads, stepped.Thread{Kind: "left", Run: func() uint64 {
+				before := held.Load()
+				left := b.Left()
+				if taken := bits.OnesCount64(before & held.Load()); left+uint64(taken) > tickets {
+					verdict = fmt.Sprintf("Left counts %d of %d, and %d are taken", left, tickets, taken)
+				}
+				return left
+			}})
+			w.Check = func(waiting bool) string {
+				used := uint64(bits.OnesCount(uint(uses)))
+				switch {
+				case waiting:
+					return "somebody waits for ever"
+				case verdict == "" && b.Left()+used != tickets:
+					return fmt.Sprintf("%d are left at last and %d used, of %d", b.Left(), used, tickets)
+				case verdict == "" && b.UsedUp():
+					return "all are used up"
+				}
+				return verdict
+			}
+			return w
+		})
+		if total += states; wrong != "" {
+			t.Fatal(wrong)
+		}
+	}
+	t.Logf("%d states, at most %d switches", total, switches)
+}

@@ -1,0 +1,153 @@
+//go:build steps
+
+package rotating
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/stepped"
+)
+
+// The real code, in every order of its operations. proof/interleavings compiles it so that
+// these tests decide which goroutine goes on; a box of tickets does what it does at once.
+
+// A hand is a clock that counts generations of an hour, of which a window has one.
+type hand struct{ hours stepped.Int64 }
+
+func (h *hand) filter() *Filter {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+		if i%2 == 0 {
+			return h1 % m
+		}
+		return h2 % m
+	}})
+	clock := func() time.Time { return year(2026).Add(time.Duration(h.hours.Load()) * time.Hour) }
+	f := must(4, 0.1, time.Hour, 1, WithClock(clock), WithBloom(bloom.WithStrategy(strategy)))
+	if k := f.scheme.Params().K; k != 2 {
+		panic(k)
+	}
+	f.turning.Lock() // so that they have names
+	f.turning.Unlock()
+	f.stock.mu.Lock()
+	f.stock.mu.Unlock()
+	f.wanted.Load()
+	return f
+}
+
+// generation is the one of the clock's last reading, by nobody.
+func (h *hand) generation() (g int64) {
+	stepped.Peek(func() { g = h.hours.Load() })
+	return g
+}
+
+// TestOneWinnerInSteps: goroutines add the same key while another one lets generations end and
+// adds keys of its own. Of those that win within a window there is one, somebody wins, and the
+// key stays for the window.
+func TestOneWinnerInSteps(t *testing.T) {
+	total := 0
+	for _, c := range []struct {
+		adders, births, switches int
+		long                     bool
+	}{{2, 1, 2, false}, {2, 3, 1, false}, {3, 1, 2, true}, {2, 1, 3, true}, {2, 3, 2, true}} {
+		if c.long && !*effort.Long {
+			continue
+		}
+		for start := range 4 {
+			states, wrong := stepped.Explore(t, func() stepped.World {
+				var h hand
+				f := h.filter()
+				word := &(*f.live.Load())[0].Words()[0]
+				word.Or(uint64(start&1)<<1 | uint64(start>>1)<<2)
+				type win struct{ from, to int64 }
+				var wins []win
+				verdict := ""
+				w := stepped.World{Switches: c.switches}
+				for range c.adders {
+					w.Threads = append(w.Threads, stepped.Thread{Kind: "add", Run: func() uint64 {
+						from := h.generation()
+						if !f.AddHash(1, 2) {
+							return 0
+						}
+						to := h.generation()
+						for _, other := range wins {
+							if max(to, other.to)-min(from, other.from) <= 1 {
+								verdict = "two winners within a window"
+							}
+						}
+						wins = append(wins, win{from, to})
+						stepped.Peek(func() {
+							if to-from <= 1 && !f.ContainsHash(1, 2) {
+								verdict = "a key is lost within the window"
+							}
+						})
+						return uint64(1 + 8*from + 64*to)
+					}})
+				}
+				w.Threads = append(w.Threads, stepped.Thread{Kind: "turn", Run: func() uint64 {
+					for i := range c.births {
+						h.hours.Add(1)
+						f.AddHash(uint64(8+i), uint64(16+i))
+					}
+					return 0
+				}})
+				w.Check = func(waiting bool) string {
+					switch {
+					case waiting:
+						return "somebody waits for ever"
+					case verdict == "" && len(wins) == 0 && start != 3:
+						return "no winner"
+					}
+					return verdict
+				}
+				return w
+			})
+			if total += states; wrong != "" {
+				t.Fatalf("%+v, bits %02b: %s", c, start, wrong)
+			}
+		}
+		t.Logf("%+v: %d states", c, total)
+	}
+}
+
+// TestContainsInSteps: a key that is there all the time, because somebody renews it, is found,
+// while layers are born, forgotten, cleared and used again.
+func TestContainsInSteps(t *testing.T) {
+	births, switches := 3, 3
+	if *effort.Long {
+		births, switches = 4, 5
+	}
+	states, wrong := stepped.Explore(t, func() stepped.World {
+		var h hand
+		f := h.filter()
+		f.AddHash(1, 2)
+		missed := false
+		return stepped.World{Switches: switches, Threads: []stepped.Thread{
+			{Kind: "renew", Run: func() uint64 {
+				for range births {
+					h.hours.Add(1)
+					f.add(1, 2, true)
+				}
+				return 0
+			}},
+			{Kind: "look", Run: func() uint64 {
+				if !f.ContainsHash(1, 2) {
+					missed = true
+				}
+				return 0
+			}},
+		}, Check: func(waiting bool) string {
+			if missed || waiting {
+				return fmt.Sprintf("missed: %v; somebody waits for ever: %v", missed, waiting)
+			}
+			return ""
+		}}
+	})
+	if wrong != "" {
+		t.Fatal(wrong)
+	}
+	t.Logf("%d states, at most %d switches", states, switches)
+}

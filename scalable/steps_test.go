@@ -1,0 +1,160 @@
+//go:build steps
+
+package scalable
+
+import (
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/stepped"
+)
+
+// The real code of adds, in every order of its operations. proof/interleavings compiles it so
+// that these tests decide which goroutine goes on; a box of tickets does what it does at once.
+
+// A race is what some goroutines have added to one filter.
+type race struct {
+	f       *Filter
+	winners int
+	refused [3]bool // keys
+	wrong   string
+}
+
+// key returns the digest of a key: its two bits, of each layer.
+func (r *race) key(k int) (h1, h2 uint64) { return uint64(2*k + 1), uint64(2*k + 2) }
+
+// begin makes a filter for a key, with layers of two bits a key, and sets some of key 0.
+func (r *race) begin(start int, opts ...Option) {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+		if i == 0 {
+			return h1 % m
+		}
+		return h2 % m
+	}})
+	r.f = must(1, 0.02, append(opts, WithBloom(bloom.WithStrategy(strategy)))...)
+	if k := r.f.scheme.Params().K; k != 2 {
+		panic(k)
+	}
+	r.f.growing.Lock() // so that it has a name
+	r.f.growing.Unlock()
+	h1, h2 := r.key(0)
+	for bit, pos := range []uint64{h1, h2} {
+		(*r.f.layers.Load())[0].Words()[0].Or(uint64(start>>bit&1) << pos)
+	}
+}
+
+// add is a goroutine that adds a key.
+func (r *race) add(k int) stepped.Thread {
+	return stepped.Thread{Kind: string(rune('A' + k)), Run: func() uint64 {
+		won, err := r.f.AddHash(r.key(k))
+		stepped.Peek(func() {
+			if there := r.f.ContainsHash(r.key(k)); there != (err == nil) {
+				r.wrong = "an add has returned, and the key is there, or not, unlike what it says"
+			}
+		})
+		switch {
+		case won:
+			if k == 0 {
+				r.winners++
+			}
+			return 1
+		case err != nil:
+			r.refused[k] = true
+			return 2
+		}
+		return 0
+	}}
+}
+
+func (r *race) verdict(waiting bool, wins int) string {
+	switch {
+	case r.wrong != "":
+		return r.wrong
+	case waiting:
+		return "somebody waits for ever"
+	case r.winners > wins:
+		return "a second winner"
+	case r.winners < wins:
+		return "no winner"
+	}
+	return ""
+}
+
+// TestOneWinnerInSteps: goroutines add the same key, from every state of its bits, while layers
+// are born: the first has room for one of them.
+func TestOneWinnerInSteps(t *testing.T) {
+	total := 0
+	for _, c := range []struct {
+		keys     []int
+		switches int
+		long     bool
+	}{{[]int{0, 0}, 0, false}, {[]int{0, 0, 1}, 1, false}, {[]int{0, 0, 1}, 2, true}, {[]int{0, 0, 0}, 2, true}} {
+		if c.long && !*effort.Long {
+			continue
+		}
+		for start := range 4 {
+			states, wrong := stepped.Explore(t, func() stepped.World {
+				r := &race{}
+				r.begin(start, WithGrowth(2))
+				w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
+					wins := 1
+					if start == 3 {
+						wins = 0
+					}
+					return r.verdict(waiting, wins)
+				}}
+				for _, k := range c.keys {
+					w.Threads = append(w.Threads, r.add(k))
+				}
+				return w
+			})
+			if total += states; wrong != "" {
+				t.Fatalf("keys %v, bits %02b: %s", c.keys, start, wrong)
+			}
+			t.Logf("keys %v, at most %d switches, bits %02b: %d states", c.keys, c.switches, start, states)
+		}
+	}
+	t.Logf("%d states, never a second winner", total)
+}
+
+// TestFullInSteps: there is room for one key, and goroutines add the same one, or another.
+func TestFullInSteps(t *testing.T) {
+	total := 0
+	for _, c := range []struct {
+		keys     []int
+		switches int
+		long     bool
+	}{{[]int{0, 0}, 0, false}, {[]int{0, 1}, 0, false}, {[]int{0, 0, 0}, 2, false}, {[]int{0, 0, 1}, 2, false}, {[]int{0, 0, 0}, 3, true}, {[]int{0, 0, 1}, 3, true}} {
+		if c.long && !*effort.Long {
+			continue
+		}
+		states, wrong := stepped.Explore(t, func() stepped.World {
+			r := &race{}
+			r.begin(0, WithMaxLayers(1))
+			w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
+				there := 0
+				for k := range 2 {
+					if r.f.ContainsHash(r.key(k)) {
+						if there++; r.refused[k] {
+							return "an add is refused whose key another one adds"
+						}
+					}
+				}
+				if there != 1 {
+					return "there is room for one key"
+				}
+				return r.verdict(waiting, r.winners)
+			}}
+			for _, k := range c.keys {
+				w.Threads = append(w.Threads, r.add(k))
+			}
+			return w
+		})
+		if total += states; wrong != "" {
+			t.Fatalf("keys %v: %s", c.keys, wrong)
+		}
+		t.Logf("keys %v, at most %d switches: %d states", c.keys, c.switches, states)
+	}
+	t.Logf("%d states", total)
+}
