@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/maphash"
 	"unsafe"
 
@@ -126,17 +125,6 @@ func (h *hasher) key() (key [16]byte) {
 	binary.LittleEndian.PutUint64(key[:8], h.k0)
 	binary.LittleEndian.PutUint64(key[8:], h.k1)
 	return key
-}
-
-// fits returns an error if the strategy cannot go with the hash.
-func (h *hasher) fits(s Strategy) error {
-	switch {
-	case s.NeedsKey() && h.def != &noHash:
-		return fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, s)
-	case !s.NeedsKey() && h.def == &noHash:
-		return fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, s)
-	}
-	return nil
 }
 
 // keyCheckText is what a secret key is checked with. Its digest is public, so it

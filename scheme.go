@@ -66,7 +66,7 @@ func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error
 	if s := request.recent(); s != nil {
 		return s, nil
 	}
-	if err := h.fits(strategy); err != nil {
+	if err := checkHash(strategy, h); err != nil {
 		return nil, err // before a search
 	}
 	params, strategy, err := paramsFor(n, p, strategy, h.def)
@@ -131,7 +131,7 @@ func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
 	if err := strategy.get().check(params.M, params.K); err != nil {
 		return err
 	}
-	if err := h.fits(strategy); err != nil {
+	if err := checkHash(strategy, h); err != nil {
 		return err
 	}
 	if strategy.id() == idBlocked {
@@ -141,6 +141,17 @@ func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
 	}
 	*s = scheme{params: params, strategy: strategy, hash: h}
 	return s.prepare()
+}
+
+// checkHash returns an error if the strategy cannot go with the hash.
+func checkHash(s Strategy, h hasher) error {
+	switch {
+	case s.NeedsKey() && h.def != &noHash:
+		return fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, s)
+	case !s.NeedsKey() && h.def == &noHash:
+		return fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, s)
+	}
+	return nil
 }
 
 // blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
