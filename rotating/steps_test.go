@@ -30,10 +30,7 @@ func (h *hand) filter() *Filter {
 	if k := f.scheme.Params().K; k != 2 {
 		panic(k)
 	}
-	f.turning.Lock() // so that they have names
-	f.turning.Unlock()
-	f.stock.mu.Lock()
-	f.stock.mu.Unlock()
+	stepped.Name(&f.turning, &f.stock.mu)
 	f.wanted.Load()
 	return f
 }

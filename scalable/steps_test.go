@@ -36,8 +36,7 @@ func (r *race) begin(start int, opts ...Option) {
 	if k := r.f.scheme.Params().K; k != 2 {
 		panic(k)
 	}
-	r.f.growing.Lock() // so that it has a name
-	r.f.growing.Unlock()
+	stepped.Name(&r.f.growing)
 	h1, h2 := r.key(0)
 	for bit, pos := range []uint64{h1, h2} {
 		(*r.f.layers.Load())[0].Words()[0].Or(uint64(start>>bit&1) << pos)

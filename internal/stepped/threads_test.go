@@ -39,9 +39,9 @@ func TestExploreFinds(t *testing.T) {
 		take := func(first, second *Mutex) func() uint64 {
 			return func() uint64 {
 				first.Lock()
+				defer first.Unlock()
 				second.Lock()
-				second.Unlock()
-				first.Unlock()
+				defer second.Unlock()
 				return 0
 			}
 		}

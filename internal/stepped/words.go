@@ -2,6 +2,7 @@ package stepped
 
 import (
 	"runtime"
+	"sync"
 	"unsafe"
 )
 
@@ -118,6 +119,14 @@ func (m *Mutex) Lock() {
 		m.locked = true
 		return m.past, m.past, m.past + 1
 	})
+}
+
+// Name gives locks their names, in the beginning of a world.
+func Name(locks ...sync.Locker) {
+	for _, l := range locks {
+		l.Lock()
+		defer l.Unlock()
+	}
 }
 
 func (m *Mutex) TryLock() bool {
