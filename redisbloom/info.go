@@ -3,11 +3,13 @@ package redisbloom
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -28,6 +30,11 @@ func (i Info) String() string {
 	}
 	return fmt.Sprintf("redisbloom.Info(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d bytes=%d handles=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
 		i.Name, i.N, i.P, i.M, i.K, i.Strategy, i.Shards, i.SizeBytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+}
+
+// LogValue lets slog write the fields as a group.
+func (i Info) LogValue() slog.Value {
+	return send.LogValue(i.Name, i.Stats, slog.Int("shards", i.Shards), slog.Int("handles", i.Handles), slog.Time("expires", i.Expires))
 }
 
 // Info counts the bits that are set and estimates from them how many keys are in

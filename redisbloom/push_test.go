@@ -221,6 +221,8 @@ func TestInfo(t *testing.T) {
 	require.InEpsilon(t, local.Filters()[0].EstimatedFalsePositiveRate(), info.EstimatedFalsePositiveRate, 0.1)
 	require.InEpsilon(t, 1e-4, info.EstimatedFalsePositiveRate, 0.1)
 	require.Contains(t, info.String(), "expires=20")
+	require.Contains(t, info.LogValue().String(), "name=blocked")
+	require.Contains(t, info.LogValue().String(), "expires=20")
 
 	// Full: no count, and every answer is yes.
 	all := local.Filters()[0].Words()

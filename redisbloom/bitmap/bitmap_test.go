@@ -323,6 +323,8 @@ func TestInfoAndDelete(t *testing.T) {
 		require.WithinRange(t, info.Expires, time.Now(), time.Now().Add(time.Hour+time.Minute))
 		require.Equal(t, c.k, info.K)
 		require.Equal(t, "b", info.Name)
+		require.Contains(t, info.LogValue().String(), "name=b")
+		require.Contains(t, info.LogValue().String(), "expires=20")
 		require.Contains(t, f.String(), `"b"`)
 		if c.m == 0 { // the last digits of the keys
 			require.Equal(t, 8*info.SizeBytes, info.M)

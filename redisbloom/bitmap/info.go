@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"time"
 
@@ -33,6 +34,11 @@ func (i Info) String() string {
 	}
 	return fmt.Sprintf("bitmap.Info(%q m=%d k=%d bytes=%d expires=%s fill=%.3f keys≈%d rate≈%.2g)",
 		i.Name, i.M, i.K, i.SizeBytes, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+}
+
+// LogValue lets slog write the fields as a group.
+func (i Info) LogValue() slog.Value {
+	return send.LogValue(i.Name, i.Stats, slog.Time("expires", i.Expires))
 }
 
 // Info counts the bits that are set and estimates from them how many keys are in and how often

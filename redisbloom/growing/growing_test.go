@@ -161,6 +161,8 @@ func TestRate(t *testing.T) {
 	require.Equal(t, 1, info.Handles)
 	require.True(t, info.Expires.IsZero())
 	require.Contains(t, info.String(), "layers=5")
+	require.Contains(t, info.LogValue().String(), "name=g n=31744")
+	require.Contains(t, info.LogValue().String(), "layers=5")
 	require.Contains(t, f.String(), "layers=5")
 	stats, err := f.Stats(bg)
 	require.NoError(t, err)

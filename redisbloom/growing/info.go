@@ -3,6 +3,7 @@ package growing
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -33,6 +35,11 @@ func (i Info) String() string {
 	}
 	return fmt.Sprintf("growing.Info(%q n=%d p=%g layers=%d strategy=%s bytes=%d handles=%d expires=%s fill=%.3f keys=%d rate≈%.2g)",
 		i.Name, i.N, i.P, i.Layers, i.Strategy, i.SizeBytes, i.Handles, expires, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+}
+
+// LogValue lets slog write the fields as a group.
+func (i Info) LogValue() slog.Value {
+	return send.LogValue(i.Name, i.Stats, slog.Int("layers", i.Layers), slog.Int("handles", i.Handles), slog.Time("expires", i.Expires))
 }
 
 // Info counts the bits that are set and estimates from them how often the filter errs now. The

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/bits"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
+	"github.com/seed3447c163/bloom/redisbloom/internal/send"
 )
 
 // Info is what [Filter.Info] has found out.
@@ -30,6 +32,11 @@ type Info struct {
 func (i Info) String() string {
 	return fmt.Sprintf("window.Info(%q n=%d p=%g window=%v generations=%d strategy=%s bytes=%d handles=%d fill=%.3f keys≈%d rate≈%.2g)",
 		i.Name, i.N, i.P, i.Window, i.Generations, i.Strategy, i.SizeBytes, i.Handles, i.FillRatio, i.EstimatedCount, i.EstimatedFalsePositiveRate)
+}
+
+// LogValue lets slog write the fields as a group.
+func (i Info) LogValue() slog.Value {
+	return send.LogValue(i.Name, i.Stats, slog.Duration("window", i.Window), slog.Int("generations", i.Generations), slog.Int("handles", i.Handles))
 }
 
 // Info reads the whole value, in pieces of about 1 MiB, and returns what a service wants to

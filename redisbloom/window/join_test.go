@@ -151,6 +151,8 @@ func TestInfoAndCounts(t *testing.T) {
 	require.EqualValues(t, s.Client.StrLen(bg, "w").Val(), info.SizeBytes)
 	require.InDelta(t, 1000, float64(info.EstimatedCount), 40)
 	require.Contains(t, info.String(), `"w" n=4000 p=0.001 window=10.002s generations=3`)
+	require.Contains(t, info.LogValue().String(), "name=w n=4000")
+	require.Contains(t, info.LogValue().String(), "generations=3")
 	stats, err := f.Stats(bg)
 	require.NoError(t, err)
 	require.Equal(t, info.N, stats.N)
