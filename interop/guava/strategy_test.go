@@ -3,15 +3,13 @@ package guava
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/seed3447c163/bloom/interop/internal/formattest"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -19,29 +17,7 @@ import (
 // TestPositionsAreFrozen compares with positions that were written down once.
 // A difference breaks every filter in every file: mend the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) {
-	var out strings.Builder
-	for _, s := range []bloom.Strategy{Mitz32, Mitz64} {
-		for _, seed := range []uint64{0, 42} {
-			for _, p := range []bloom.Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
-				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
-					f, err := bloom.NewWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed))
-					require.NoError(t, err)
-					f.AddString(key)
-					positions := []uint64{}
-					words := f.Words()
-					for i := range words {
-						for w := words[i].Load(); w != 0; w &= w - 1 {
-							positions = append(positions, uint64(i)*64+uint64(bits.TrailingZeros64(w)))
-						}
-					}
-					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, positions)
-				}
-			}
-		}
-	}
-	want, err := os.ReadFile("testdata/positions.golden")
-	require.NoError(t, err)
-	require.Equal(t, string(want), out.String())
+	formattest.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
 }
 
 // TestMitzOnSignedNumbers compares with Java's own expressions, on a digest whose
@@ -186,37 +162,7 @@ func TestStrategiesAreTheFormula(t *testing.T) {
 	}
 }
 
-// BenchmarkStrategies in the first-level cache; add is of keys that are new to a filter
-// that is emptied when it is full.
-func BenchmarkStrategies(b *testing.B) {
-	const n = 10_000
-	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
-		f := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
-		keys := make([][]byte, 2*n)
-		for i := range keys {
-			keys[i] = fmt.Appendf(nil, "https://example.com/articles/2026/%06d", i)
-		}
-		for name, op := range map[string]func(i int) bool{
-			"add":       func(i int) bool { return f.Add(keys[i%n]) },
-			"duplicate": func(i int) bool { return f.Add(keys[i%n]) },
-			"hit":       func(i int) bool { return f.Contains(keys[i%n]) },
-			"miss":      func(i int) bool { return f.Contains(keys[n+i%n]) },
-		} {
-			b.Run(fmt.Sprintf("strategy=%s/op=%s", s, name), func(b *testing.B) {
-				b.ReportAllocs()
-				for _, key := range keys[:n] {
-					f.Add(key)
-				}
-				for i := 0; b.Loop(); i++ {
-					if name == "add" && i%n == 0 {
-						f.Clear()
-					}
-					op(i)
-				}
-			})
-		}
-	}
-}
+func BenchmarkStrategies(b *testing.B) { formattest.Benchmark(b, Mitz64, Mitz32) }
 
 // TestConformance where the two keep their promise: for few keys and a small p they do
 // not, as said at the strategies.
