@@ -66,6 +66,38 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 	}
 }
 
+// TestKeysAndTheirDigests: Add, Contains and batches of keys have kernels of their own for
+// some hashes, strategies and k. They do what AddHash and ContainsHash do with the digests.
+func TestKeysAndTheirDigests(t *testing.T) {
+	t.Parallel()
+	for _, hash := range []Hash{MapHash, Murmur3} {
+		for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock} {
+			for _, k := range []int{1, 2, 4, 6, 8, 10, 12, 16} {
+				params := Params{M: 1 << 11, K: k} // soon half full, so that one probe less shows
+				digests, err := NewWithParams(params, WithStrategy(s), WithHash(hash))
+				if err != nil { // the strategy has other k
+					require.ErrorIs(t, err, ErrInvalid)
+					continue
+				}
+				keys, batch := must(digests.Scheme().Filter()), must(digests.Scheme().Filter())
+				what := fmt.Sprintf("%s, %s, k = %d", hash, s, k)
+				for i := range uint64(2000 / k) {
+					key := fmt.Appendf(nil, "key %d", mix(i)%(i/2+1))
+					yes := make([]bool, 1)
+					want := digests.ContainsHash(digests.Hash(key))
+					batch.ContainsMany([][]byte{key}, yes)
+					require.Equal(t, []bool{want, want}, []bool{keys.Contains(key), yes[0]}, "Contains: %s", what)
+					want = digests.AddHash(digests.Hash(key))
+					batch.AddMany([][]byte{key}, yes)
+					require.Equal(t, []bool{want, want}, []bool{keys.Add(key), yes[0]}, "Add: %s", what)
+				}
+				require.True(t, digests.Equal(keys), what)
+				require.True(t, digests.Equal(batch), what)
+			}
+		}
+	}
+}
+
 func TestBatchOfWrongLengthPanics(t *testing.T) {
 	f := MustNew(10, 0.1)
 	const text = "bloom: room for 1 answers to 2 keys, want as many, or nil"
