@@ -42,9 +42,9 @@ import (
 // then all that follows runs 2 to 10 % slower, the hash of the next key among it.
 //
 // Package simd/archsimd, with which there would be no call and no assembly, needs
-// GOEXPERIMENT=simd of whoever builds the program. Go 1.26.8 loads a shift's count by a
-// legacy SSE instruction between the AVX ones, which costs some 240 ns a lookup here: it is
-// worth another look when it is no experiment any more, with counts in vectors.
+// GOEXPERIMENT=simd of whoever builds the program. As seen on 2026-11-22, Go 1.26.8 loads a
+// shift's count by a legacy SSE instruction between the AVX ones, which costs some 240 ns a
+// lookup here: it is worth another look when it is no experiment any more, with counts in vectors.
 //
 // Has reports whether there are kernels here, for bytes that nobody writes to at any address.
 var Has = cpu.X86.HasAVX2 && cpu.X86.HasCX16
