@@ -32,7 +32,7 @@ import (
 //
 // That the build waits for all earlier states, not for the last one only, is needed: a
 // Put that is slow in {A, B} is not in C when {B} is replaced by {B, C}.
-// model_test.go tries every interleaving of this, and of the versions that lack a part.
+// model_rules_test.go tries every interleaving of this, and of the versions that lack a part.
 type state struct {
 	filter        *bloom.BloomFilter // of current: what lookups need
 	current, next *layer
