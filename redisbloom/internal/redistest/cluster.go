@@ -74,7 +74,9 @@ func Hold(t testing.TB, nodes []*Server, key string, moved bool) (end func()) {
 	}
 	return func() {
 		migrate()
-		for _, n := range []*Server{to, from} {
+		// All are told, as redis-cli does: a node that has yet to hear of it from the others
+		// would send clients to the old place.
+		for _, n := range append([]*Server{to, from}, nodes...) {
 			require.NoError(t, n.Client.Do(context.Background(), "CLUSTER", "SETSLOT", slot, "NODE", toID).Err())
 		}
 	}
