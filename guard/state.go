@@ -32,7 +32,8 @@ import (
 //
 // That the build waits for all earlier states, not for the last one only, is needed: a
 // Put that is slow in {A, B} is not in C when {B} is replaced by {B, C}.
-// model_rules_test.go tries every interleaving of this, and of the versions that lack a part.
+// model_rules_test.go tries every interleaving of this, and of the versions that lack a part;
+// steps_test.go tries the code itself, one atomic operation after the other.
 type state struct {
 	filter        *bloom.BloomFilter // of current: what lookups need
 	current, next *layer
@@ -43,12 +44,16 @@ type state struct {
 // state, and do not keep its filters from the garbage collector.
 type puts struct {
 	_      [64]byte
-	inside atomic.Int64
-	last   atomic.Bool // nobody who enters will stay: the last one out closes idle
+	inside atomic.Int64 // how many, and replaced
 	idle   chan struct{}
 	once   sync.Once
 	_      [64]byte
 }
+
+// replaced is set in puts.inside when no Put that enters will stay: the last one out closes
+// idle. It is in one word with the count, because a Put that was the last one out, and looks
+// only later whether the state has been replaced, may have been followed by others.
+const replaced = 1 << 62
 
 func newState(current, next *layer) *state {
 	s := &state{current: current, next: next, puts: &puts{idle: make(chan struct{})}}
@@ -72,15 +77,14 @@ func (g *Guard) enter() *state {
 }
 
 func (p *puts) leave() {
-	if p.inside.Add(-1) == 0 && p.last.Load() {
+	if p.inside.Add(-1) == replaced {
 		p.once.Do(func() { close(p.idle) })
 	}
 }
 
 // wait waits until nobody is in a state that has been replaced.
 func (p *puts) wait(ctx context.Context) error {
-	p.last.Store(true)
-	if p.inside.Load() == 0 {
+	if p.inside.Or(replaced)&^replaced == 0 {
 		return nil
 	}
 	select {

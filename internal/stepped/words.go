@@ -32,6 +32,11 @@ func (x *Int64) Add(delta int64) (value int64) {
 	return value
 }
 
+func (x *Int64) Or(mask int64) (before int64) {
+	x.do(func(old int64) (int64, uint64) { before = old; return old | mask, uint64(old) })
+	return before
+}
+
 func (x *Int64) Swap(value int64) (before int64) {
 	x.do(func(old int64) (int64, uint64) { before = old; return value, uint64(old) })
 	return before

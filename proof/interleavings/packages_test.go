@@ -5,6 +5,7 @@ import (
 
 	// A test that was run before is run again when one of these has changed.
 	_ "github.com/seed3447c163/bloom/counting"
+	_ "github.com/seed3447c163/bloom/guard"
 	_ "github.com/seed3447c163/bloom/internal/tickets"
 	_ "github.com/seed3447c163/bloom/rotating"
 	_ "github.com/seed3447c163/bloom/scalable"
@@ -28,4 +29,8 @@ func TestCountingInSteps(t *testing.T) {
 
 func TestTicketsInSteps(t *testing.T) {
 	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"internal/tickets": everything}, library+"/internal/tickets"))
+}
+
+func TestGuardInSteps(t *testing.T) {
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"guard": everything}, library+"/guard"))
 }

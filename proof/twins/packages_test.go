@@ -353,6 +353,8 @@ var stepTwins = []twin{
 	}`, ``)},
 	{name: "rotating: a layer is cleared while someone is inside, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestRotatingInSteps"}, edits: one("rotating/turn.go", `		if !l.tickets.Idle() {`, `		if false {`)},
 	{name: "rotating: a lookup does not follow a key that is renewed, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestRotatingInSteps"}, edits: one("rotating/contains.go", `	return f.live.Load() != now && f.follow(h1, h2, oldest)`, `	return false`)},
+	{name: "guard: the last put out counts before it looks whether it is, step by step", in: "proof/interleavings", tests: []string{"TestGuardInSteps"}, edits: one("guard/state.go", `	if p.inside.Add(-1) == replaced {`, `	if p.inside.Add(-1)&^replaced == 0 && p.inside.Load() >= replaced {`)},
+	{name: "guard: a put does not look again, step by step", in: "proof/interleavings", slow: true, tests: []string{"TestGuardInSteps"}, edits: one("guard/state.go", `		if g.state.Load() == s {`, `		if true || g.state.Load() == s {`)},
 	{name: "counting: one pass, step by step", in: "proof/interleavings", tests: []string{"TestCountingInSteps"}, edits: one("counting/counting.go", `	return last >= 0 && f.counters.up(positions[last]) == 0`, `	return last >= 0 && (f.counters.up(positions[last]) == 0 || true)`)},
 	{name: "tickets: they move while they are counted, step by step", in: "proof/interleavings", tests: []string{"TestTicketsInSteps"}, edits: one("internal/tickets/tickets.go", `	b.moving.Lock()
 	defer b.moving.Unlock()
