@@ -3,12 +3,10 @@ package bloom
 import (
 	"fmt"
 	"hash/maphash"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/twmb/murmur3"
 
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
@@ -101,16 +99,12 @@ func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count i
 		for i := range keys {
 			count += answer(splitvec.Add(f.bits.start(), f.units, maphash.Bytes(mapSeed, viewBytes(&keys[i]))), added, i)
 		}
-	case f.hash == idMapHash && f.kernel == idBlocked2 && f.k == 6: // as at 1 %
-		for i := range keys { // blocked2Add without the call
+	case f.hash == idMapHash && f.kernel == idBlocked2:
+		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
-			lack0 := probe.Lack3(atomic.LoadUint64(a0), y, y>>12, y>>24)
-			lack1 := probe.Lack3(atomic.LoadUint64(a1), y>>6, y>>18, y>>30)
-			count += answer(flipTwo(a0, a1, lack0, lack1), added, i)
+			count += answer(blocked2Add(f, h1, widen(h1)), added, i)
 		}
-	case f.hash == idMapHash && f.kernel != idBlocked2:
+	case f.hash == idMapHash:
 		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
 			count += answer(f.AddHash(h1, widen(h1)), added, i)
@@ -130,15 +124,12 @@ func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count i
 
 func containsEach[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
 	switch {
-	case f.hash == idMapHash && f.kernel == idBlocked2 && f.k == 6: // as at 1 %
-		for i := range keys { // blocked2Contains without the call
+	case f.hash == idMapHash && f.kernel == idBlocked2:
+		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-			lack := probe.Lack3(atomic.LoadUint64(wordAt(p, y>>62)), y, y>>12, y>>24) |
-				probe.Lack3(atomic.LoadUint64(wordAt(p, 4+y>>60&3)), y>>6, y>>18, y>>30)
-			count += answer(lack == 0, found, i)
+			count += answer(blocked2Contains(f, h1, widen(h1)), found, i)
 		}
-	case f.hash == idMapHash && f.kernel != idBlocked2:
+	case f.hash == idMapHash:
 		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
 			count += answer(f.ContainsHash(h1, widen(h1)), found, i)

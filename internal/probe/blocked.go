@@ -36,16 +36,13 @@ func inGroup(y uint64, group, z int) int {
 	return 0
 }
 
-// Set2 and Set4 set bits in copies of words. They inline, and so does Lack3; a test holds them to that.
+// Set2 and Set4 set bits in copies of words. They inline; a test holds them to that.
 
 func Set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | Bit(a), w1 | Bit(b) }
 
 func Set4(w0, w1, w2, w3, r uint64) (m0, m1, m2, m3 uint64) {
 	return w0 | Bit(r), w1 | Bit(r>>6), w2 | Bit(r>>12), w3 | Bit(r>>18)
 }
-
-// Lack3 returns those of three bits that a word lacks.
-func Lack3(w, a, b, c uint64) uint64 { return (w | Bit(a) | Bit(b) | Bit(c)) ^ w }
 
 // More2 sets the bits of z = 2 from the seventh on: New does not choose that many.
 func More2(m0, m1, y uint64, k int) (uint64, uint64) {
