@@ -10,27 +10,10 @@ import (
 	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
 )
 
-// defaultStrategy returns the strategy for a rate where the user names none.
-//
-// What a lookup costs the server and the network grows with the words that a key's bits
-// are in, an add with their number and the words. Blocked2 has two words and needs 7 % more
-// memory than DoubleHashing at 1e-2, 36 % at 1e-4, 94 % at 1e-6; Blocked4 four words, and
-// 18 % at 1e-4, 43 % at 1e-6, 62 % at 1e-7. Half more memory is the most that is taken
-// unasked.
-func defaultStrategy(p float64) bloom.Strategy {
-	switch {
-	case p >= 1e-4:
-		return bloom.Blocked2
-	case p >= 1e-6:
-		return bloom.Blocked4
-	}
-	return bloom.DoubleHashing
-}
-
 // layoutFor returns the scheme of each shard and how many there are. The schemes are
 // part of the layout: they are frozen from the first release on.
 func layoutFor(n uint64, p float64, shards int, opts []bloom.Option) (s bloom.Scheme, _ int, err error) {
-	return layoutWith(n, p, shards, append([]bloom.Option{bloom.WithStrategy(defaultStrategy(p))}, opts...))
+	return layoutWith(n, p, shards, append([]bloom.Option{bloom.WithStrategy(identity.DefaultStrategy(p, bloom.DoubleHashing))}, opts...))
 }
 
 func layoutWith(n uint64, p float64, shards int, opts []bloom.Option) (s bloom.Scheme, _ int, err error) {

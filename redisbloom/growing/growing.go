@@ -110,7 +110,7 @@ func (f *Filter) plan(n uint64, p float64) error {
 	}
 	f.n, f.p = n, p
 	// The strategy is that for the rate of the third layer.
-	f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(onekey.StrategyFor(p / 12))}, f.opts.bloom...)
+	f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(identity.DefaultStrategy(p/12, bloom.Blocked8))}, f.opts.bloom...)
 	layers, err := f.layers(1, f.limit)
 	if err != nil {
 		return err

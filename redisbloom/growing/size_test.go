@@ -6,6 +6,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
@@ -39,6 +40,24 @@ func TestSizeWhileGrowing(t *testing.T) {
 			last = size
 		}
 		<-done
+	}
+}
+
+// TestDefaultStrategy: the strategy is chosen for the rate of the third layer, p/12.
+func TestDefaultStrategy(t *testing.T) {
+	client := redis.NewClient(&redis.Options{}) // nothing is sent
+	defer client.Close()
+	for _, c := range []struct {
+		p    float64
+		want bloom.Strategy
+	}{
+		{0.5, bloom.Blocked2}, {12.01e-4, bloom.Blocked2}, {11.99e-4, bloom.Blocked4},
+		{12.01e-6, bloom.Blocked4}, {11.99e-6, bloom.Blocked8}, {1e-10, bloom.Blocked8},
+	} {
+		f, err := newFilter(client, "g", nil)
+		require.NoError(t, err)
+		require.NoError(t, f.plan(1024, c.p))
+		require.Equal(t, c.want, f.hash.Strategy(), "p = %v", c.p)
 	}
 }
 

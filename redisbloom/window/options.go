@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisbloom/internal/identity"
-	"github.com/seed3447c163/bloom/redisbloom/internal/onekey"
 )
 
 // An Option changes what Open would choose by itself.
@@ -94,7 +93,7 @@ func (p plan) millis() int64 {
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	g := uint64(p.generations)
 	rate := p.p / float64(p.generations+1)
-	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(onekey.StrategyFor(rate))}, opts...)...)
+	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(identity.DefaultStrategy(rate, bloom.Blocked8))}, opts...)...)
 	if err != nil {
 		return s, err
 	}

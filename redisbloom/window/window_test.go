@@ -37,6 +37,21 @@ func open(t testing.TB, client redis.UniversalClient, n uint64, p float64, windo
 
 const start = 1_800_000_000_000
 
+// TestDefaultStrategy: the strategy is chosen for the rate of a generation, p/5 here.
+func TestDefaultStrategy(t *testing.T) {
+	for _, c := range []struct {
+		p    float64
+		want bloom.Strategy
+	}{
+		{0.5, bloom.Blocked2}, {5.01e-4, bloom.Blocked2}, {4.99e-4, bloom.Blocked4},
+		{5.01e-6, bloom.Blocked4}, {4.99e-6, bloom.Blocked8}, {1e-10, bloom.Blocked8},
+	} {
+		s, err := plan{n: 1_000_000, p: c.p, generations: 4}.scheme(nil)
+		require.NoError(t, err)
+		require.Equal(t, c.want, s.Strategy(), "p = %v", c.p)
+	}
+}
+
 // TestExactModel adds and asks by several handles, while the clock goes on, stands still and
 // goes back, and compares each answer with a model that keeps the time of every key.
 func TestExactModel(t *testing.T) {

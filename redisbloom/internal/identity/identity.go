@@ -9,6 +9,24 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
+// DefaultStrategy returns the strategy for a rate where the user names none, and last for rates
+// below 1e-6.
+//
+// What a lookup costs the server and the network grows with the words that a key's bits
+// are in, an add with their number and the words. Blocked2 has two words and needs 7 % more
+// memory than DoubleHashing at 1e-2, 36 % at 1e-4, 94 % at 1e-6; Blocked4 four words, and
+// 18 % at 1e-4, 43 % at 1e-6, 62 % at 1e-7. Half more memory is the most that is taken
+// unasked.
+func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
+	switch {
+	case p >= 1e-4:
+		return bloom.Blocked2
+	case p >= 1e-6:
+		return bloom.Blocked4
+	}
+	return last
+}
+
 // Check refuses schemes of which nobody can tell whether other processes find the same positions.
 // The error wraps bloom.ErrInvalid.
 func Check(s bloom.Scheme) error {

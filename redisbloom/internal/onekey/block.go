@@ -20,18 +20,6 @@ func StrategyNamed(text string) (s bloom.Strategy, ok bool) {
 	return identity.Strategy(text, blocked...)
 }
 
-// StrategyFor returns the strategy for a rate where the user names none: the one with the fewest
-// words that costs at most half more memory than DoubleHashing.
-func StrategyFor(rate float64) bloom.Strategy {
-	switch {
-	case rate >= 1e-4:
-		return bloom.Blocked2
-	case rate >= 1e-6:
-		return bloom.Blocked4
-	}
-	return bloom.Blocked8
-}
-
 // Words returns in how many words of a block a scheme has the bits of a key. The error wraps
 // bloom.ErrInvalid if they are not in one block.
 func Words(s bloom.Scheme) (int, error) {
