@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/murmur3"
 
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
@@ -160,6 +161,13 @@ func (f *BloomFilter) batches(write bool) bool {
 // ahead hashes a group, and asks for the lines that it will need.
 func ahead[K []byte | string](f *BloomFilter, keys []K, d *digests, write bool) {
 	switch {
+	case f.hash == idRapidHash:
+		rapidAhead(f.seed, keys, d[:len(keys)])
+		if f.kernel != kernelSplitVectors { // which has no use for h2
+			for i := range keys {
+				d[i].h2 = widen(d[i].h1)
+			}
+		}
 	case f.hash == idMapHash && f.kernel == kernelSplitVectors: // which has no use for h2
 		for i := range keys {
 			d[i].h1 = maphash.Bytes(mapSeed, viewBytes(&keys[i]))
@@ -176,6 +184,18 @@ func ahead[K []byte | string](f *BloomFilter, keys []K, d *digests, write bool) 
 	}
 	if f.prefetches() {
 		f.prefetch(d[:len(keys)], write)
+	}
+}
+
+// rapidAhead hashes a group by RapidHash.
+func rapidAhead[K []byte | string](state uint64, keys []K, d []digest128) {
+	for i := range d {
+		key := viewBytes(&keys[i])
+		if rapidhash.Inlines(len(key)) {
+			d[i].h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
+		} else {
+			d[i].h1 = rapidhash.Sum(state, key)
+		}
 	}
 }
 

@@ -137,7 +137,9 @@ func BenchmarkContains(b *testing.B) {
 
 // BenchmarkHash is what each hash adds to a lookup: hits in a small blocked filter.
 func BenchmarkHash(b *testing.B) {
-	for name, opt := range map[string]Option{"murmur3": WithHash(Murmur3), "maphash": WithHash(MapHash), "siphash": WithKey(testKey)} {
+	for name, opt := range map[string]Option{
+		"murmur3": WithHash(Murmur3), "rapidhash-v3": WithHash(RapidHash), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
+	} {
 		b.Run("hash="+name, func(b *testing.B) {
 			f := MustNew(10_000, benchP, WithStrategy(Blocked), opt)
 			var keys keyRing

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/seed3447c163/bloom/internal/splitvec"
 	"github.com/twmb/murmur3"
 )
@@ -81,39 +82,45 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	if f.hash == idMapHash {
-		h1 := maphash.Bytes(mapSeed, key)
-		if f.kernel == kernelSplitVectors {
-			return splitvec.Add(f.bits.start(), f.units, h1)
-		}
-		if f.kernel == idBlocked2 { // blocked2Add without the call
-			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-			a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
-			w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
-			m0, m1 := probe.Set2(w0, w1, y, y>>6)
-			if k := f.k; k > 2 {
-				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-				if k > 4 {
-					m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-					if k > 6 {
-						m0, m1 = probe.More2(m0, m1, y, int(k))
-					}
-				}
-			}
-			return flipTwo(a0, a1, m0^w0, m1^w1)
-		}
-		return f.AddHash(h1, widen(h1))
-	}
+	var h1 uint64 // of a hash of 64 bits; the others leave here
 	switch f.hash {
+	case idRapidHash:
+		if rapidhash.Inlines(len(key)) {
+			h1 = rapidhash.Tail(rapidhash.Head(f.seed, key), key)
+		} else {
+			h1 = rapidhash.Sum(f.seed, key)
+		}
+	case idMapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+	case idOwnHash64:
+		h1 = f.scheme.hash.def.sum64(unescaped(key))
 	case idMurmur3:
 		return f.AddHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.addKey(key)
-	case idOwnHash64:
-		h1 := f.scheme.hash.def.sum64(unescaped(key))
-		return f.AddHash(h1, widen(h1))
+	default:
+		return f.AddHash(f.scheme.hash.sum(key))
 	}
-	return f.AddHash(f.scheme.hash.sum(key))
+	if f.kernel == kernelSplitVectors {
+		return splitvec.Add(f.bits.start(), f.units, h1)
+	}
+	if f.kernel == idBlocked2 { // blocked2Add without the call
+		y, p := widen(h1)^probe.Xor, f.blockAt(h1)
+		a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
+		w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
+		m0, m1 := probe.Set2(w0, w1, y, y>>6)
+		if k := f.k; k > 2 {
+			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+			if k > 4 {
+				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+				if k > 6 {
+					m0, m1 = probe.More2(m0, m1, y, int(k))
+				}
+			}
+		}
+		return flipTwo(a0, a1, m0^w0, m1^w1)
+	}
+	return f.AddHash(h1, widen(h1))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
@@ -168,39 +175,45 @@ func (f *BloomFilter) addKey(key []byte) bool {
 // Contains returns false if the key was definitely never added, true if it
 // probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	if f.hash == idMapHash {
-		h1 := maphash.Bytes(mapSeed, key)
-		if f.kernel == kernelSplitVectors {
-			return splitvec.Contains(f.bits.start(), f.units, h1)
-		}
-		if f.kernel == idBlocked2 { // blocked2Contains without the call
-			y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-			w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
-			m0, m1 := probe.Set2(w0, w1, y, y>>6)
-			if k := f.k; k == 6 { // as at 1 %
-				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-			} else if k > 2 {
-				m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-				if k > 6 {
-					m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-					m0, m1 = probe.More2(m0, m1, y, int(k))
-				}
-			}
-			return (m0^w0)|(m1^w1) == 0
-		}
-		return f.ContainsHash(h1, widen(h1))
-	}
+	var h1 uint64 // of a hash of 64 bits; the others leave here
 	switch f.hash {
+	case idRapidHash:
+		if rapidhash.Inlines(len(key)) {
+			h1 = rapidhash.Tail(rapidhash.Head(f.seed, key), key)
+		} else {
+			h1 = rapidhash.Sum(f.seed, key)
+		}
+	case idMapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+	case idOwnHash64:
+		h1 = f.scheme.hash.def.sum64(unescaped(key))
 	case idMurmur3:
 		return f.ContainsHash(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.containsKey(key)
-	case idOwnHash64:
-		h1 := f.scheme.hash.def.sum64(unescaped(key))
-		return f.ContainsHash(h1, widen(h1))
+	default:
+		return f.ContainsHash(f.scheme.hash.sum(key))
 	}
-	return f.ContainsHash(f.scheme.hash.sum(key))
+	if f.kernel == kernelSplitVectors {
+		return splitvec.Contains(f.bits.start(), f.units, h1)
+	}
+	if f.kernel == idBlocked2 { // blocked2Contains without the call
+		y, p := widen(h1)^probe.Xor, f.blockAt(h1)
+		w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
+		m0, m1 := probe.Set2(w0, w1, y, y>>6)
+		if k := f.k; k == 6 { // as at 1 %
+			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+		} else if k > 2 {
+			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+			if k > 6 {
+				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+				m0, m1 = probe.More2(m0, m1, y, int(k))
+			}
+		}
+		return (m0^w0)|(m1^w1) == 0
+	}
+	return f.ContainsHash(h1, widen(h1))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.

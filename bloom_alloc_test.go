@@ -14,6 +14,7 @@ func TestNoAllocations(t *testing.T) {
 	filters := []*BloomFilter{
 		MustNew(10_000, 0.01, WithStrategy(ownBlocked2)),
 		MustNew(10_000, 0.001, WithHash(MapHash)),
+		MustNew(10_000, 0.001, WithHash(RapidHash)),
 		MustNew(10_000, 0.001, WithKey(testKey)),
 		MustNew(10_000, 0.001, WithHash(ownHash)),
 		MustNew(10_000, 0.001, WithHash(ownHash64)),

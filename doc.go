@@ -82,14 +82,15 @@
 // # Choosing a hash
 //
 //   - [Murmur3], the default, is the same everywhere and in every release.
-//   - [MapHash], by [WithHash], is faster, and safe with keys that an attacker chose, but
-//     means nothing outside this process.
+//   - [RapidHash], by [WithHash], is that, too, and the fastest. It has 64 bits in place of 128.
+//   - [MapHash] is nearly as fast, and safe with keys that an attacker chose, but means
+//     nothing outside this process.
 //   - SipHash, by [WithKey], is as safe and portable, at about twice the time.
 //   - [NewHash] and [NewHash64] make one of your own, and [Digest64] digests of numbers.
 //
-// Murmur3 is not keyed: an attacker who chooses the keys can make them collide, under
-// every seed, and then one added key makes a thousand others "probably there". [WithSeed]
-// is no defence; MapHash and SipHash are.
+// Murmur3 and RapidHash are not keyed: an attacker who chooses the keys can make them collide,
+// under every seed, and then one added key makes a thousand others "probably there".
+// [WithSeed] is no defence; MapHash and SipHash are.
 //
 // # Keys
 //

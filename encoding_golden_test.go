@@ -70,6 +70,8 @@ func portables(t testing.TB) map[string]portable {
 	}
 	add("own-hash", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, nil, []Option{WithHash(ownHash)})
 	add("own-hash-64", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithStrategy(Blocked2)}, []Option{WithHash(ownHash64)})
+	add("rapid-hash", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithHash(RapidHash), WithStrategy(SplitBlock)}, nil)
+	add("rapid-hash-seed", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, []Option{WithHash(RapidHash), WithSeed(1<<63 + 42)}, nil)
 	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)
 	add("one-bit", Params{M: 1, K: 1, N: 1<<64 - 1, P: 1e-300}, 1, nil, nil)
 	add("empty", Params{M: 65, K: 3}, 0, nil, nil)

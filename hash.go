@@ -7,6 +7,7 @@ import (
 
 	"github.com/dchest/siphash"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/twmb/murmur3"
 )
 
@@ -24,10 +25,15 @@ var (
 	// make them collide, under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 
+	// RapidHash is rapidhash V3: the fastest, and like Murmur3 the same everywhere and in
+	// every release, and not keyed. It has 64 bits, which become a digest as those of
+	// [NewHash64] do, so that p must stay well above n/2^64.
+	RapidHash = Hash{&rapidHash}
+
 	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
-	// seed that all filters of the process share. It is the fastest, and safe
+	// seed that all filters of the process share: fast, and safe
 	// against keys that an attacker chose, but its digests mean nothing outside
-	// this process. It has 64 bits, so that p must stay well above n/2^64.
+	// this process. It has 64 bits, as RapidHash.
 	MapHash = Hash{&mapHash}
 )
 
@@ -65,6 +71,7 @@ type hashID uint8
 const (
 	idMurmur3 hashID = iota
 	idMapHash
+	idRapidHash
 	idSipHash
 	idOwnHash
 	idOwnHash64
@@ -74,13 +81,14 @@ const (
 var (
 	murmur3Hash = hashDefinition{id: idMurmur3, name: "murmur3", bits: 128}
 	mapHash     = hashDefinition{id: idMapHash, name: "maphash", bits: 64}
+	rapidHash   = hashDefinition{id: idRapidHash, name: "rapidhash-v3", bits: 64}
 	sipHash     = hashDefinition{id: idSipHash, name: "siphash", bits: 128} // WithKey chooses it
 	noHash      = hashDefinition{id: idOfKey, name: "none", bits: 128}
 )
 
 // builtinHash returns the hash of this package with that name, or nil.
 func builtinHash(name string) *hashDefinition {
-	for _, d := range []*hashDefinition{&murmur3Hash, &mapHash, &sipHash, &noHash} {
+	for _, d := range []*hashDefinition{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash} {
 		if d.name == name {
 			return d
 		}
@@ -113,7 +121,24 @@ var mapSeed = maphash.MakeSeed()
 // it the caller's stack buffer.
 type hasher struct {
 	def    *hashDefinition
-	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed of Murmur3, or of the strategy
+	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed, of which rapidHash has made k1
+}
+
+// seededHasher is for a hash, or a strategy with one of its own, that takes a seed.
+func seededHasher(def *hashDefinition, seed uint64) hasher {
+	h := hasher{def: def, k0: seed}
+	if def == &rapidHash {
+		h.k1 = rapidhash.Start(seed)
+	}
+	return h
+}
+
+// start is what the hash of a key begins with.
+func (h *hasher) start() uint64 {
+	if h.def == &rapidHash {
+		return h.k1
+	}
+	return h.k0
 }
 
 func keyedHasher(key [16]byte) hasher {
@@ -150,6 +175,9 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	switch h.def.id {
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
+		return h1, widen(h1)
+	case idRapidHash:
+		h1 = rapidhash.Sum(h.k1, key)
 		return h1, widen(h1)
 	case idSipHash:
 		return siphash.Hash128(h.k0, h.k1, key)

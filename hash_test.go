@@ -29,6 +29,27 @@ func TestMurmur3Vectors(t *testing.T) {
 	}
 }
 
+// What the reference implementation returns becomes h1, and widen makes h2 of it.
+func TestRapidHashVectors(t *testing.T) {
+	for _, c := range []struct {
+		seed uint64
+		key  string
+		h1   uint64
+	}{
+		{0, "", 0x0338dc4be2cecdae},
+		{0, "a", 0x599f47df33a2e1eb},
+		{0, "hello world", 0x2f27cb27d5240940},
+		{1, "", 0xad700ecdf353d5ca},
+	} {
+		f := MustNew(10, 0.1, WithHash(RapidHash), WithSeed(c.seed))
+		h1, h2 := f.HashString(c.key)
+		require.Equal(t, [2]uint64{c.h1, widen(c.h1)}, [2]uint64{h1, h2}, "%q, seed %d", c.key, c.seed)
+		require.Equal(t, c.seed, f.Scheme().Seed())
+	}
+	require.Equal(t, MustNew(10, 0.1, WithHash(RapidHash)).Scheme().Identity(),
+		MustNew(10, 0.1, WithHash(RapidHash), WithSeed(0)).Scheme().Identity())
+}
+
 // The reference implementation's vector for 128 bits out: key 00..0f, message
 // 00..0e, result 5493e99933b0a8117e08ec0f97cfc3d9.
 func TestSipHashVector(t *testing.T) {
@@ -40,7 +61,7 @@ func TestSipHashVector(t *testing.T) {
 func TestHashesWorkWithEveryStrategy(t *testing.T) {
 	t.Parallel()
 	hashes := map[string]Option{
-		"murmur3": WithHash(Murmur3), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
+		"murmur3": WithHash(Murmur3), "rapidhash-v3": WithHash(RapidHash), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
 		"murmur3-77": WithHash(ownHash), "fnv-mixed": WithHash(ownHash64),
 	}
 	for name, opt := range hashes {
@@ -80,6 +101,8 @@ func TestHashOptionsThatExcludeEachOther(t *testing.T) {
 		"a seed and a key":                                                       {WithSeed(0), WithKey(testKey)},
 		`hash "murmur3" and a key, want at most one`:                             {WithHash(Murmur3), WithKey(testKey)},
 		`hash "maphash" and a seed, which`:                                       {WithHash(MapHash), WithSeed(1)},
+		`hash "rapidhash-v3" and a key, want at most one`:                        {WithHash(RapidHash), WithKey(testKey)},
+		"p = 1e-10 with rapidhash-v3, of whose digests n = 10000000000":          {WithHash(RapidHash)},
 		`hash "maphash" and a key`:                                               {WithHash(MapHash), WithKey(testKey)},
 		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":     {WithHash(MapHash)},
 		`strategy "seeded-hashing" has a hash of its own, want no other hash`:    {WithKey(testKey), WithStrategy(SeededHashing)},
@@ -129,6 +152,8 @@ func TestCompatibleHashes(t *testing.T) {
 	filters := map[string]*BloomFilter{
 		"murmur3":  MustNew(10, 0.1),
 		"seed":     MustNew(10, 0.1, WithSeed(1)),
+		"rapid":    MustNew(10, 0.1, WithHash(RapidHash)),
+		"rapid-1":  MustNew(10, 0.1, WithHash(RapidHash), WithSeed(1)),
 		"maphash":  MustNew(10, 0.1, WithHash(MapHash)),
 		"key":      MustNew(10, 0.1, WithKey(testKey)),
 		"otherkey": MustNew(10, 0.1, WithKey(other)),
@@ -164,6 +189,7 @@ func TestCollidingKeys(t *testing.T) {
 	}{
 		{"murmur3", WithSeed(0), 999, 999},
 		{"murmur3, another seed", WithSeed(0xfeedface), 999, 999},
+		{"rapidhash", WithHash(RapidHash), 0, 0},
 		{"maphash", WithHash(MapHash), 0, 0},
 		{"siphash", WithKey(testKey), 0, 0},
 	} {
@@ -173,6 +199,21 @@ func TestCollidingKeys(t *testing.T) {
 			found := f.ContainsMany(keys[1:], nil)
 			require.True(t, c.min <= found && found <= c.max, "%s, %s: %d of the others are there", c.name, s, found)
 		}
+	}
+}
+
+// TestRapidHashCollisions: of RapidHash such keys are made without any search. It multiplies by
+// the first eight bytes xor a constant, which may be 0 times anything.
+func TestRapidHashCollisions(t *testing.T) {
+	for _, seed := range []uint64{0, 1, 0xfeedface} {
+		f := MustNew(1000, 1e-9, WithHash(RapidHash), WithSeed(seed))
+		key := append([]byte{0xa3, 0xd4, 0x33, 0xd4, 0x2e, 0xa6, 0x33, 0x4b}, "........ and the rest of the key"...)
+		for i := range uint64(1000) {
+			binary.LittleEndian.PutUint64(key[8:], mix(i))
+			require.Equal(t, i == 0, f.Add(key), "seed %d, key %d", seed, i)
+		}
+		key[0]++
+		require.True(t, f.Add(key))
 	}
 }
 

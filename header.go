@@ -26,7 +26,7 @@ func (s *scheme) portable() error {
 	case s.strategy.def == nil:
 		return fmt.Errorf("%w: a BloomFilter that was not made by New", ErrInvalid)
 	case s.hash.def == &mapHash:
-		return fmt.Errorf("%w: its hash is %v, want Murmur3 or a key", ErrNotPortable, MapHash)
+		return fmt.Errorf("%w: its hash is %v, want Murmur3, RapidHash or a key", ErrNotPortable, MapHash)
 	case s.hash.def.name == "":
 		return fmt.Errorf("%w: its hash has no name", ErrNotPortable)
 	case s.strategy.Name() == "":
@@ -100,7 +100,7 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	case o.key != nil:
 		return hasher{}, fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, name)
 	}
-	h := hasher{def: def, k0: check}
+	h := seededHasher(def, check)
 	switch {
 	case o.seed != nil && *o.seed != check && (def != &murmur3Hash || murmurSeed(*o.seed) != check):
 		return h, fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, check, *o.seed)

@@ -71,7 +71,7 @@ func WithHash(h Hash) Option {
 	}
 }
 
-// WithSeed starts Murmur3 at a seed other than 0, so that the filters of two services
+// WithSeed starts Murmur3 or RapidHash at a seed other than 0, so that the filters of two services
 // have different false positives; a strategy that takes the key itself gets the seed
 // too. Filters with different seeds are not compatible. A seed is no secret key: keys
 // that collide under every seed can be made in a millisecond. For those there is
@@ -136,11 +136,11 @@ func (o *options) chooseHash() (hasher, error) {
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
 	case o.seed == nil:
-		return hasher{def: def}, nil
+		return seededHasher(def, 0), nil
 	case def == &murmur3Hash:
-		return hasher{def: def, k0: murmurSeed(*o.seed)}, nil
-	case def == &noHash:
-		return hasher{def: def, k0: *o.seed}, nil
+		return seededHasher(def, murmurSeed(*o.seed)), nil
+	case def == &rapidHash, def == &noHash:
+		return seededHasher(def, *o.seed), nil
 	}
 	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def)
 }

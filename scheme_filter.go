@@ -59,7 +59,7 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	}
 	return &BloomFilter{
 		bits:  bits,
-		units: units, seed: s.hash.k0, k: uint8(s.params.K), kernel: kernel, hash: s.hash.def.id,
+		units: units, seed: s.hash.start(), k: uint8(s.params.K), kernel: kernel, hash: s.hash.def.id,
 		scheme: s,
 	}
 }

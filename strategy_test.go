@@ -69,7 +69,7 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 				if k > s.get().largestK() {
 					continue
 				}
-				for _, hash := range []Option{WithSeed(m + uint64(k)), WithHash(MapHash)} { // each has its way to the kernels
+				for _, hash := range []Option{WithSeed(m + uint64(k)), WithHash(MapHash), WithHash(RapidHash)} { // each has its way to the kernels
 					f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), hash)
 					if err != nil {
 						require.ErrorIs(t, err, ErrInvalid)

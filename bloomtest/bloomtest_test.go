@@ -30,6 +30,8 @@ func TestBuiltinStrategiesPass(t *testing.T) {
 func TestBuiltinHashesPass(t *testing.T) {
 	require.NoError(t, TestHash(bloom.Murmur3))
 	require.NoError(t, TestHash(bloom.Murmur3, bloom.WithSeed(3)))
+	require.NoError(t, TestHash(bloom.RapidHash))
+	require.NoError(t, TestHash(bloom.RapidHash, bloom.WithSeed(3)))
 	require.NoError(t, TestHash(bloom.MapHash))
 	require.NoError(t, TestHash(bloom.Hash{}, bloom.WithKey([16]byte{1, 2, 3})))
 	require.NoError(t, TestHash(good64))

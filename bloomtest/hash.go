@@ -62,7 +62,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 				return err
 			}
 			f.AddString("key")
-			return files(f, opts, s.HashFunc() == bloom.Murmur3)
+			return files(f, opts, s.HashFunc() == bloom.Murmur3 || s.HashFunc() == bloom.RapidHash)
 		}},
 	)
 }

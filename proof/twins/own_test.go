@@ -3,8 +3,8 @@ package twins
 // Hashes and strategies of a user's own, and what options may say.
 var ownTwins = []twin{
 	{name: "an own hash is left out of Add", tests: []string{"TestOwnHashIsTheHash"}, edits: []edit{{"bloom.go", `	case idOwnHash64:
-		h1 := f.scheme.hash.def.sum64(unescaped(key))`, `	case idOwnHash64:
-		h1, _ := murmur3.SeedSum128(f.seed, f.seed, key)`, 2}}},
+		h1 = f.scheme.hash.def.sum64(unescaped(key))`, `	case idOwnHash64:
+		h1, _ = murmur3.SeedSum128(f.seed, f.seed, key)`, 2}}},
 	{name: "an own hash is not compared", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("hash.go", `d.name == other.name && d.serial == other.serial`, `true`)},
 	{name: "a file with another own hash is read", tests: []string{"TestOwnHashIsTheIdentity"}, edits: one("header.go", `o.hash != nil && o.hash.name == name {`, `o.hash != nil && o.hash.own() {`)},
 	{name: "what own functions get escapes", tests: []string{"TestNoAllocations"}, edits: one("escape.go", `	return unsafe.Slice((*E)(noescape(unsafe.Pointer(unsafe.SliceData(s)))), len(s))`, `	return s`)},

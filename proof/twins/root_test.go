@@ -271,6 +271,12 @@ func (b bitArray) get(`)},
 `, `		return murmur3.SeedSum128(h.k0, h.k0+0*siphash.BlockSize, key)
 `)},
 
+	// RapidHash.
+	{name: "RapidHash: the seed is lost", tests: []string{"TestRapidHashVectors", "TestGoldenFiles"}, edits: one("hash.go", `h.k1 = rapidhash.Start(seed)`, `h.k1 = rapidhash.Start(0)`)},
+	{name: "RapidHash: a longer key in the caller", tests: []string{"TestKeysAndTheirDigests"}, edits: one("internal/rapidhash/rapidhash.go", `n > 16 && n <= 48 }`, `n > 16 && n <= 64 }`)},
+	{name: "RapidHash: half a digest in a batch", tests: []string{"TestKeysAndTheirDigests"}, edits: one("batch.go", `		if f.kernel != kernelSplitVectors {`, `		if f.kernel == idNone {`)},
+	{name: "rapidhash: the last bytes twice", in: "internal/rapidhash", tests: []string{"TestVectors", "TestAllLengths"}, edits: one("internal/rapidhash/rapidhash.go", `uint64(binary.LittleEndian.Uint32(key[n-4:]))`, `uint64(binary.LittleEndian.Uint32(key))`)},
+
 	// Bad input.
 	{name: "p = NaN goes through", slow: true, hangs: true, tests: []string{"TestParamsForRejects"}, edits: one("params.go", `	if !(p > 0 && p < 1) {`, `	if p <= 0 || p >= 1 {`)},
 	{name: "k = 0 goes through", tests: []string{"TestNewWithParams"}, edits: one("strategy_definition.go", `	case k < 1 || k > d.largestK():`, `	case k < 0 || k > d.largestK():`)},

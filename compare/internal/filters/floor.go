@@ -9,13 +9,17 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 )
 
 // Floors are no filters, but what is a part of all: a hash of the key alone, and a locked OR
 // (as add) or a load (as lookup) of a random cache line, without key and hash.
 func Floors() []*Peer {
-	seed := maphash.MakeSeed()
+	seed, start := maphash.MakeSeed(), rapidhash.Start(0)
 	return []*Peer{
+		hashAlone("RapidHash", func(keys [][]byte) uint64 {
+			return sum(keys, func(key []byte) uint64 { return rapidhash.Sum(start, key) })
+		}),
 		hashAlone("xxh3", func(keys [][]byte) uint64 { return sum(keys, xxh3.Hash) }),
 		hashAlone("MapHash", func(keys [][]byte) uint64 {
 			return sum(keys, func(key []byte) uint64 { return maphash.Bytes(seed, key) })

@@ -9,13 +9,14 @@ import (
 )
 
 // Reference is the row that others are divided by.
-const Reference = "ours: SplitBlock, MapHash"
+const Reference = "ours: SplitBlock, RapidHash"
 
 // Ours are this library's strategies and hashes, a key at a time and, with the suffix
 // batch, a chunk of keys a call.
 func Ours() (list []*Peer) {
-	const maphash, murmur3, xxh = "the runtime's (MapHash)", "Murmur3", "xxh3, as own hash"
+	const rapid, maphash, murmur3, xxh = "rapidhash", "the runtime's (MapHash)", "Murmur3", "xxh3, as own hash"
 	options := map[string][]bloom.Option{
+		rapid:   {bloom.WithHash(bloom.RapidHash)},
 		maphash: {bloom.WithHash(bloom.MapHash)},
 		xxh:     {bloom.WithHash(bloom.NewHash64("xxh3", xxh3.Hash))},
 	}
@@ -24,15 +25,21 @@ func Ours() (list []*Peer) {
 		strategy   bloom.Strategy
 		wrap       func(*bloom.BloomFilter) Filter
 	}{
+		{"SplitBlock, RapidHash", rapid, bloom.SplitBlock, Single},
+		{"SplitBlock, RapidHash, batch", rapid, bloom.SplitBlock, batch},
 		{"SplitBlock, MapHash", maphash, bloom.SplitBlock, Single},
 		{"SplitBlock, MapHash, batch", maphash, bloom.SplitBlock, batch},
 		{"SplitBlock, Murmur3", murmur3, bloom.SplitBlock, Single},
 		{"SplitBlock, xxh3", xxh, bloom.SplitBlock, Single},
+		{"Blocked, RapidHash", rapid, bloom.Blocked, Single},
+		{"Blocked, RapidHash, batch", rapid, bloom.Blocked, batch},
 		{"Blocked, MapHash", maphash, bloom.Blocked, Single},
 		{"Blocked, MapHash, batch", maphash, bloom.Blocked, batch},
 		{"Blocked, Murmur3", murmur3, bloom.Blocked, Single},
 		{"Blocked, Murmur3, batch", murmur3, bloom.Blocked, batch},
 		{"Blocked1, MapHash", maphash, bloom.Blocked1, Single},
+		{"DoubleHashing, RapidHash", rapid, bloom.DoubleHashing, Single},
+		{"DoubleHashing, RapidHash, batch", rapid, bloom.DoubleHashing, batch},
 		{"DoubleHashing, MapHash", maphash, bloom.DoubleHashing, Single},
 		{"DoubleHashing, MapHash, batch", maphash, bloom.DoubleHashing, batch},
 		{"DoubleHashing, Murmur3", murmur3, bloom.DoubleHashing, Single},
