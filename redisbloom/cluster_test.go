@@ -1,7 +1,6 @@
 package redisbloom
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
 
 // TestCluster does everything on a filter whose shards are on three nodes.
@@ -48,7 +49,15 @@ func TestCluster(t *testing.T) {
 	deaf := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].Addr}})
 	defer deaf.Close()
 	sent := 0
-	deaf.OnNewNode(func(node *redis.Client) { node.AddHook(loseReplies{&sent}) })
+	lose := redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		err := send()
+		if isTransaction(cmds) {
+			sent++
+			err = io.EOF
+		}
+		return err
+	})
+	deaf.OnNewNode(func(node *redis.Client) { node.AddHook(lose) })
 	f.sender.Client = deaf
 	require.ErrorIs(t, f.Push(bg, more.Filters()...), io.EOF)
 	require.Equal(t, 1, sent)
@@ -68,23 +77,6 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, f.Delete(bg))
 	for _, node := range nodes {
 		require.Zero(t, node.Client.DBSize(bg).Val())
-	}
-}
-
-// loseReplies loses the replies to transactions, and counts them, except those that write
-// a chunk of an upload.
-type loseReplies struct{ sent *int }
-
-func (loseReplies) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (loseReplies) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (l loseReplies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		err := next(ctx, cmds)
-		if isTransaction(cmds) {
-			*l.sent++
-			err = io.EOF
-		}
-		return err
 	}
 }
 

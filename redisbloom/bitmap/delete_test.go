@@ -1,40 +1,27 @@
 package bitmap
 
 import (
-	"context"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisbloom/internal/redistest"
 )
-
-// addBefore has another client add to the bitmap before each of so many transactions.
-type addBefore struct {
-	other *redis.Client
-	left  int
-}
-
-func (*addBefore) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (*addBefore) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (a *addBefore) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if a.left > 0 && cmds[0].Name() == "multi" {
-			a.left--
-			if err := a.other.SetBit(ctx, "b", int64(a.left), 1).Err(); err != nil {
-				return err
-			}
-		}
-		return next(ctx, cmds)
-	}
-}
 
 // TestDeleteWhileOthersAdd: some adds in between do not keep the bitmap, and very many are told of.
 func TestDeleteWhileOthersAdd(t *testing.T) {
 	s := startServer(t)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	defer client.Close()
-	adds := &addBefore{other: s.Client}
-	client.AddHook(adds)
+	left := 0 // of the transactions before which another client adds
+	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		if left > 0 && cmds[0].Name() == "multi" {
+			left--
+			require.NoError(t, s.Client.SetBit(bg, "b", int64(left), 1).Err())
+		}
+		return send()
+	}))
 	f, err := Open(client, "b", javaArticle(t))
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -43,9 +30,9 @@ func TestDeleteWhileOthersAdd(t *testing.T) {
 	}{{0, true}, {1, true}, {9, true}, {10, false}} {
 		_, err := f.AddMany(bg, keysOf(0, 10), nil)
 		require.NoError(t, err)
-		adds.left = c.adds
+		left = c.adds
 		err = f.Delete(bg)
-		require.Zero(t, adds.left)
+		require.Zero(t, left)
 		if c.deleted {
 			require.NoError(t, err)
 		} else {

@@ -239,24 +239,6 @@ func TestRollback(t *testing.T) {
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 }
 
-// goBack restores an older value right after the first command that reads the newer one.
-type goBack struct{ restore func() }
-
-func (goBack) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (g *goBack) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, cmd)
-		if g.restore != nil && cmd.Name() == "getrange" {
-			g.restore()
-			g.restore = nil
-		}
-		return err
-	}
-}
-func (goBack) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // TestRollbackWhileOpening: the server goes back to a value of fewer layers, which is shorter, between
 // the commands of Open: that value is whole, and is joined as it is.
 func TestRollbackWhileOpening(t *testing.T) {
@@ -269,7 +251,15 @@ func TestRollbackWhileOpening(t *testing.T) {
 	require.NoError(t, err)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	defer client.Close()
-	client.AddHook(&goBack{func() { require.NoError(t, s.Client.RestoreReplace(bg, "g", 0, older).Err()) }})
+	restored := false
+	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		err := send()
+		if !restored && cmds[0].Name() == "getrange" { // the first command that reads the newer value
+			restored = true
+			require.NoError(t, s.Client.RestoreReplace(bg, "g", 0, older).Err())
+		}
+		return err
+	}))
 	g := open(t, client, 1024, 1e-6)
 	n, err := g.ContainsMany(bg, keysOf(0, 1000), nil)
 	require.NoError(t, err)

@@ -150,17 +150,13 @@ func TestExpires(t *testing.T) {
 	require.Empty(t, fake.expiry)
 }
 
-// beforeTransaction is called before each transaction.
-type beforeTransaction func()
-
-func (beforeTransaction) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (beforeTransaction) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (b beforeTransaction) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
+// beforeTransaction calls a function before each transaction.
+func beforeTransaction(f func()) redistest.Hook {
+	return func(cmds []redis.Cmder, send func() error) error {
 		if cmds[0].Name() == "multi" {
-			b()
+			f()
 		}
-		return next(ctx, cmds)
+		return send()
 	}
 }
 

@@ -52,8 +52,13 @@ func TestLateCommand(t *testing.T) {
 	s := redistest.Start(t)
 	setClock(t, s, start)
 	f := open(t, s.Client, 1000, 1e-9, time.Second, 1, testClock)
-	var sent []any
-	s.Client.AddHook(recorder{&sent})
+	var sent []any // the last script that was called
+	s.Client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		if name := cmds[0].Name(); name == "evalsha" || name == "eval" {
+			sent = slices.Clone(cmds[0].Args())
+		}
+		return send()
+	}))
 	_, err := f.AddString(bg, "a")
 	require.NoError(t, err)
 	late := slices.Clone(sent)
@@ -66,22 +71,6 @@ func TestLateCommand(t *testing.T) {
 	added, err := f.AddString(bg, "a")
 	require.NoError(t, err)
 	require.True(t, added, "nobody else was told")
-}
-
-// recorder keeps the last script that was called.
-type recorder struct{ sent *[]any }
-
-func (recorder) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-func (r recorder) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() == "evalsha" || cmd.Name() == "eval" {
-			*r.sent = slices.Clone(cmd.Args())
-		}
-		return next(ctx, cmd)
-	}
 }
 
 // TestLost: whatever happens to the key, the next call of each handle is told, those which
@@ -257,7 +246,12 @@ func TestCanceled(t *testing.T) {
 	_, err := f.AddString(bg, "before")
 	require.NoError(t, err)
 	var sending atomic.Pointer[context.CancelFunc]
-	client.AddHook(canceler{&sending})
+	client.AddHook(redistest.Hook(func(_ []redis.Cmder, send func() error) error {
+		if cancel := sending.Load(); cancel != nil {
+			(*cancel)()
+		}
+		return send()
+	}))
 	for i := range 2 * lanes {
 		p.Silent.Lock()
 		ctx, cancel := context.WithCancel(bg)
@@ -275,24 +269,6 @@ func TestCanceled(t *testing.T) {
 	added, err := f.AddString(bg, "before")
 	require.NoError(t, err)
 	require.False(t, added)
-}
-
-// canceler ends a context when its command is sent.
-type canceler struct {
-	sending *atomic.Pointer[context.CancelFunc]
-}
-
-func (canceler) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (canceler) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-func (c canceler) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cancel := c.sending.Load(); cancel != nil {
-			(*cancel)()
-		}
-		return next(ctx, cmd)
-	}
 }
 
 // TestEviction lets other keys push the filter out.

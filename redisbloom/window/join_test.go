@@ -2,9 +2,7 @@ package window
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -179,31 +177,21 @@ func TestInfoAndCounts(t *testing.T) {
 	require.EqualValues(t, 1, f.Counts().Lost, "once")
 }
 
-// deleteAfter deletes the key after the first command that reads it.
-type deleteAfter struct{ other *redis.Client }
-
-func (deleteAfter) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (d *deleteAfter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, cmd)
-		if d.other != nil && cmd.Name() == "getrange" {
-			err = errors.Join(err, d.other.Del(ctx, "w").Err())
-			d.other = nil
-		}
-		return err
-	}
-}
-func (deleteAfter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // TestJoinMakesNothing also when the filter is deleted while it is joined.
 func TestJoinMakesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	open(t, s.Client, 1000, 1e-3, time.Hour, 4)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr})
 	defer client.Close()
-	client.AddHook(&deleteAfter{s.Client})
+	deleted := false
+	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		err := send()
+		if !deleted && cmds[0].Name() == "getrange" { // the first command that reads the filter
+			deleted = true
+			require.NoError(t, s.Client.Del(bg, "w").Err())
+		}
+		return err
+	}))
 	_, err := Join(bg, client, "w")
 	require.ErrorIs(t, err, redisbloom.ErrLost)
 	require.Zero(t, s.Client.DBSize(bg).Val())

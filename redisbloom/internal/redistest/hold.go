@@ -12,37 +12,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// holdFirst holds back the first script that is called, until release is closed.
-type holdFirst struct {
-	scripts       atomic.Int32
-	held, release chan struct{}
-}
-
-func (*holdFirst) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (h *holdFirst) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() == "evalsha" && h.scripts.Add(1) == 1 {
-			close(h.held)
-			<-h.release
-		}
-		return next(ctx, cmd)
-	}
-}
-func (*holdFirst) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // FirstAddsKeepTheirContext tries a set that no add has taken a slot for: while one goroutine takes
 // it, another one waits for that, but no longer than its context allows.
 func FirstAddsKeepTheirContext(t *testing.T, client *redis.Client, set Set) {
-	hold := &holdFirst{held: make(chan struct{}), release: make(chan struct{})}
-	client.AddHook(hold)
+	var scripts atomic.Int32
+	held, release := make(chan struct{}), make(chan struct{}) // of the first script
+	client.AddHook(Hook(func(cmds []redis.Cmder, send func() error) error {
+		if cmds[0].Name() == "evalsha" && scripts.Add(1) == 1 {
+			close(held)
+			<-release
+		}
+		return send()
+	}))
 	add := func(ctx context.Context, key string) (int, error) {
 		return set.AddMany(ctx, [][]byte{[]byte(key)}, nil)
 	}
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := add(context.Background(), "a"); first <- err }()
-	<-hold.held
+	<-held
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { _, err := add(ctx, "b"); second <- err }()
 	time.Sleep(20 * time.Millisecond) // enough for it to wait, mostly
@@ -58,7 +45,7 @@ func FirstAddsKeepTheirContext(t *testing.T, client *redis.Client, set Set) {
 			return errors.New("it waits")
 		}
 	})
-	close(hold.release)
+	close(release)
 	require.NoError(t, <-first)
 	added, err := add(context.Background(), "b")
 	require.NoError(t, err)
