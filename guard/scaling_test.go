@@ -20,7 +20,7 @@ var scaling = flag.Bool("scaling", false, "measure what a lookup costs, and how 
 // only those during all of which the other one was at work.
 func TestScaling(t *testing.T) {
 	if !*scaling {
-		t.Skip("a measurement, with -scaling")
+		t.Skip("NOT TESTED without -scaling: what a lookup costs, which is measured only")
 	}
 	m := newMemStore()
 	for i := range uint64(1_000_000) {

@@ -122,7 +122,7 @@ func TestAgainstBloomFilters(t *testing.T) {
 		if os.Getenv("BLOOM_REQUIRE") != "" {
 			t.Fatalf("BLOOM_NODE_MODULES = %q has no bloom-filters (%v): export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)", modules, err)
 		}
-		t.Skip("NOT COMPARED WITH bloom-filters: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
+		t.Skip("NOT TESTED against bloom-filters: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
 	}
 	dir := t.TempDir()
 	probes := goldenProbes

@@ -32,7 +32,7 @@ func TestKnownFalsePositives(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.opts == nil {
-				t.Skip("NOT COUNTED: -short")
+				t.Skip("NOT TESTED with -short: the same false positives as in tests of Guava")
 			}
 			f, err := New(1_000_000, 0.03, Since33_4, c.opts...)
 			require.NoError(t, err)

@@ -48,13 +48,13 @@ type oracle struct {
 // with BLOOM_REQUIRE=1 in the environment, fails.
 func newOracle(t *testing.T, path []string) *oracle {
 	if testing.Short() {
-		t.Skip("NOT COMPARED WITH GUAVA: -short")
+		t.Skip("NOT TESTED with -short: the comparison with Guava")
 	}
 	missing := func(what string) {
 		if os.Getenv("BLOOM_REQUIRE") != "" {
 			t.Fatalf("%s, and BLOOM_REQUIRE is set", what)
 		}
-		t.Skipf("NOT COMPARED WITH GUAVA: %s. Debian has default-jdk-headless and libguava-java; BLOOM_REQUIRE=1 makes this a failure", what)
+		t.Skipf("NOT TESTED against Guava: %s. Debian has default-jdk-headless and libguava-java; BLOOM_REQUIRE=1 makes this a failure", what)
 	}
 	if _, err := os.Stat(path[0]); err != nil {
 		missing("there is no " + path[0])

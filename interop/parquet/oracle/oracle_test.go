@@ -209,7 +209,7 @@ func TestAgainstDuckDB(t *testing.T) {
 		if os.Getenv("BLOOM_REQUIRE") != "" {
 			t.Fatalf("BLOOM_NODE_MODULES = %q has no @duckdb (%v): export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)", modules, err)
 		}
-		t.Skip("NOT COMPARED WITH DuckDB: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
+		t.Skip("NOT TESTED against DuckDB: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
