@@ -67,7 +67,7 @@ func TestCommandsOfAUser(t *testing.T) {
 	for i, c := range named {
 		if c == "UNWATCH" {
 			require.Positive(t, calls(t, s.Client, "unwatch"))
-			continue // nobody is told that it failed
+			continue // that it failed is not returned
 		}
 		s.Client.FlushAll(bg)
 		rest := append(append([]string{}, named[:i]...), named[i+1:]...)

@@ -311,7 +311,7 @@ func TestContextEndsInTransaction(t *testing.T) {
 	awaitIdle(t, client)
 }
 
-// TestCommitWithoutReply: the transaction was executed, but nobody heard of it. It is
+// TestCommitWithoutReply: the transaction was executed, but its reply was lost. It is
 // not sent again.
 func TestCommitWithoutReply(t *testing.T) {
 	s := startServer(t)

@@ -258,7 +258,7 @@ func TestReadOnlyReplica(t *testing.T) {
 	require.NotErrorIs(t, err, ErrUnknown)
 }
 
-// TestServerGone: nobody listens.
+// TestServerGone: no server is there any more.
 func TestServerGone(t *testing.T) {
 	s := startServer(t)
 	f := open(t, s.Client, "f", 1000, 0.01)

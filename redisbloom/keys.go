@@ -12,7 +12,7 @@ import (
 const (
 	// shardBits is the most that one key holds unless told otherwise: 30 MiB. A command
 	// that works on a whole key of this size (making it, BITOP) takes the server
-	// some 10 ms, in which it answers nobody. Redis asks its allocator for 1 MiB more, and
+	// some 10 ms, in which it answers no client. Redis asks its allocator for 1 MiB more, and
 	// that has no size between 32 and 40 MiB.
 	shardBits = 30 << 23
 

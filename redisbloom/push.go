@@ -51,7 +51,7 @@ func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
 // Merge adds the contents of local filters, one for each shard, to the filter in
 // Redis, as Union does in the process. Nothing that others add meanwhile is lost, and
 // the expiry stays as it is in Redis. A shard is merged in one moment, in which the
-// server answers nobody: about 1 ms for each MiB. After an error, some shards may have
+// server answers no client: about 1 ms for each MiB. After an error, some shards may have
 // been merged; to merge them again does no harm.
 //
 // The errors are those of [Filter.Push], and what is said there of a filter that is

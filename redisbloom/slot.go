@@ -221,8 +221,8 @@ func choose(table []byte) (index int, number int64) {
 // BITFIELD has no condition, but OVERFLOW FAIL makes an INCRBY one: it is left out if the
 // result does not fit. With max the largest number of 63 bits, a number that is before goes
 // to max, to 0, (stays,) to max, and to after. A larger one is left alone by all five; a
-// smaller one is raised by the first and lowered by the third. A 0 becomes after whatever
-// before was: nobody owns it.
+// smaller one is raised by the first and lowered by the third. A 0 is a slot
+// without an owner, and becomes after whatever before was.
 func compareAndSet(key string, at uint64, before, after, used int64, tail uint64) []any {
 	const most = math.MaxInt64
 	bit := at*8 + 1 // the first bit of the 64 is always 0

@@ -33,7 +33,7 @@ type upload struct {
 	ticket []byte // none for an upload that is never made
 }
 
-// newUpload returns the upload of a name that nobody uses.
+// newUpload returns an upload under a name that is not in use.
 func newUpload(key string) upload {
 	return upload{key: beside(key, ":upload:"+strconv.FormatUint(uint64(newNonce()), 36))}
 }

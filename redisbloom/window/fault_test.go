@@ -70,7 +70,7 @@ func TestLateCommand(t *testing.T) {
 	require.ErrorContains(t, s.Client.Do(bg, late...).Err(), saysPast)
 	added, err := f.AddString(bg, "a")
 	require.NoError(t, err)
-	require.True(t, added, "nobody else was told")
+	require.True(t, added, "no other call was told")
 }
 
 // TestLost: whatever happens to the key, the next call of each handle is told, those which

@@ -27,8 +27,8 @@ func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
 	return last
 }
 
-// Check refuses schemes of which nobody can tell whether other processes find the same positions.
-// The error wraps bloom.ErrInvalid.
+// Check refuses schemes that are not certain to have the same positions in every process. The error
+// wraps bloom.ErrInvalid.
 func Check(s bloom.Scheme) error {
 	err := s.Portable()
 	if why, ok := strings.CutPrefix(fmt.Sprint(err), bloom.ErrNotPortable.Error()); ok && errors.Is(err, bloom.ErrNotPortable) {

@@ -63,7 +63,7 @@ func startNode(ctx context.Context, path, dir string, args []string) (*Node, err
 	return nil, err
 }
 
-// freePorts returns two ports on which nobody listens. They are below those that the system
+// freePorts returns two ports on which no process listens. They are below those that the system
 // gives to outgoing connections, which would take them away.
 func freePorts() (port, bus int, err error) {
 	var l net.Listener

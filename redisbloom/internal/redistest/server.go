@@ -32,8 +32,8 @@ type Server struct {
 	Client  *redis.Client
 }
 
-// Without is the environment variable that waives the tests which need a server. A
-// passing package's output is shown to nobody, so that without it they fail.
+// Without is the environment variable that waives the tests which need a server. If it is
+// not set, they fail: of a package that passes, go test does not show what was skipped.
 const Without = "BLOOM_WITHOUT_REDIS"
 
 // Program returns the path of a program that a test needs. Where it is missing, the test
@@ -53,7 +53,7 @@ func Program(t testing.TB, name string) string {
 // ports are those that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port that nobody listens on, and that no other call has returned. It
+// FreePort returns a port that no process listens on, and that no other call has returned. It
 // is below those that the system gives to outgoing connections, which would take it away.
 func FreePort(t testing.TB) int {
 	t.Helper()

@@ -106,7 +106,7 @@ func (s *Sender) keepsDeadlines() bool {
 
 // Once is a command that the client must not send a second time. Clients retry when
 // a reply is lost. An add that was executed but whose reply was lost would find its
-// own bits the second time and answer "seen" for a key that nobody was told is new.
+// own bits the second time and answer "seen" for a key that no caller was told is new.
 type Once struct{ *redis.Cmd }
 
 // NoRetry tells the client.
