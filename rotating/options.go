@@ -104,5 +104,9 @@ func (p plan) allLayers() int { return p.maxLayers() + p.generations + 1 }
 // scheme returns that of a layer: as many as there can be must not err at more than p
 // together.
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
-	return bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
+	s, err := bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
+	if err != nil { // which names the layer's n and p
+		return s, fmt.Errorf("%w, in each of %d layers of a filter for n = %d keys at p = %v", err, p.maxLayers(), p.n, p.p)
+	}
+	return s, nil
 }

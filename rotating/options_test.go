@@ -32,7 +32,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithStrategy(bloom.SeededHashing))}, bloom.ErrInvalid, "seeded-hashing"},
 		{1, 0.1, time.Hour, 1, []Option{nil}, bloom.ErrInvalid, "option 1 of 1 is nil"},
 		{1 << 50, 0.1, time.Hour, 1, nil, bloom.ErrTooLarge, "bytes"},
-		{1, 1e-300, time.Hour, 1, nil, bloom.ErrInvalid, "p = "},
+		{7, 1e-19, time.Hour, 4, nil, bloom.ErrInvalid, "in each of 12 layers of a filter for n = 7 keys at p = 1e-19"},
 		{1000, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithMaxBytes(1000))}, bloom.ErrTooLarge, "want at most 1000"},
 	} {
 		f, err := New(c.n, c.p, c.window, c.generations, c.opts...)

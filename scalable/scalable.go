@@ -75,8 +75,8 @@ func (f *Filter) newLayer(older layers) (*layer, error) {
 		return nil, err
 	}
 	scheme, err := bloom.NewScheme(keys, rate, f.config.bloom...)
-	if err != nil {
-		return nil, err
+	if err != nil { // which names the layer's n and p
+		return nil, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
 	}
 	if limit, total := f.config.maxBytes, older.bytes()+scheme.SizeBytes(); total > limit {
 		return nil, fmt.Errorf("%w: layer %d would make it %d bytes, want at most %d", bloom.ErrTooLarge, i, total, limit)

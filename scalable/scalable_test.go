@@ -248,6 +248,8 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, own(bloom.WithStrategy(bitsandblooms.Strategy)), bloom.ErrInvalid, "needs the key itself"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.Strategy{})), bloom.ErrInvalid, "strategy"},
 		{1 << 50, 0.1, WithGrowth(2), bloom.ErrTooLarge, "bytes"},
+		{1 << 60, 0.1, WithGrowth(2), bloom.ErrTooLarge, "in layer 0 of a filter for n = 1152921504606846976 keys at p = 0.1"},
+		{7, 1e-19, WithGrowth(2), bloom.ErrInvalid, "in layer 0 of a filter for n = 7 keys at p = 1e-19"},
 		{1 << 63, 0.1, WithGrowth(2), bloom.ErrTooLarge, "layer 0 would be for 9.22e+18 keys"},
 	} {
 		f, err := New(c.n, c.p, c.opt)

@@ -267,6 +267,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, try(1000, 0.01, WithWait(1, 0)), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, WithBloom(bloom.WithStrategy(bloom.DoubleHashing))), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, WithBloom(bloom.WithHash(bloom.MapHash))), bloom.ErrInvalid)
+	require.ErrorContains(t, try(2000, 1e-13), "in layer 0 of a filter for n = 2000 keys at p = 1e-13")
 	require.ErrorIs(t, try(1_000_000_000, 0.01), bloom.ErrTooLarge)
 	require.ErrorIs(t, try(math.MaxUint64, 0.01), bloom.ErrTooLarge)
 	require.ErrorIs(t, try(100_000, 0.01, WithBloom(bloom.WithMaxBytes(100_000))), bloom.ErrTooLarge)

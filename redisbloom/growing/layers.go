@@ -76,8 +76,8 @@ func (f *Filter) newLayer(older []layer) (l layer, err error) {
 		opts = append(opts, bloom.WithStrategy(older[0].scheme.Strategy()))
 		l.at = older[i-1].length()
 	}
-	if l.scheme, err = bloom.NewScheme(keys, rate, opts...); err != nil {
-		return l, err
+	if l.scheme, err = bloom.NewScheme(keys, rate, opts...); err != nil { // which names the layer's n and p
+		return l, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
 	}
 	if _, err := onekey.Words(l.scheme); err != nil {
 		return l, err

@@ -94,8 +94,8 @@ func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	g := uint64(p.generations)
 	rate := p.p / float64(p.generations+1)
 	s, err := bloom.NewScheme(p.n/g+min(p.n%g, 1), rate, append([]bloom.Option{bloom.WithStrategy(identity.DefaultStrategy(rate, bloom.Blocked8))}, opts...)...)
-	if err != nil {
-		return s, err
+	if err != nil { // which names the generation's n and p
+		return s, fmt.Errorf("%w, in each of %d generations of a filter for n = %d keys at p = %v", err, g, p.n, p.p)
 	}
 	return s, identity.Check(s)
 }

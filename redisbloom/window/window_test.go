@@ -263,6 +263,7 @@ func TestRefused(t *testing.T) {
 		return err
 	}
 	require.ErrorIs(t, try(1000, 0, time.Hour, 4), bloom.ErrInvalid)
+	require.ErrorContains(t, try(1000, 1e-13, time.Hour, 4), "in each of 4 generations of a filter for n = 1000 keys at p = 1e-13")
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 0), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, time.Hour, 1001), bloom.ErrInvalid)
 	require.ErrorIs(t, try(1000, 0.01, 3*time.Millisecond, 4), bloom.ErrInvalid)
