@@ -12,8 +12,12 @@ import (
 // cache, and the two ways to have a view.
 func BenchmarkView(b *testing.B) {
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
-		for _, n := range []int{100, 10_000} {
-			built, err := NewBuilder(10, s)
+		for _, c := range []struct {
+			n    int
+			hash bloom.Hash
+		}{{100, bloom.Murmur3}, {10_000, bloom.Murmur3}, {100, bloom.RapidHash}, {10_000, bloom.RapidHash}} {
+			n := c.n
+			built, err := NewBuilder(10, s, bloom.WithHash(c.hash))
 			require.NoError(b, err)
 			var keys [][]byte
 			for i := range 4096 {
@@ -24,7 +28,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			data := built.AppendTo(nil)
 			m := uint64(len(data)-trailerBytes) * 8
-			f, err := bloom.NewWithParams(bloom.Params{M: m, K: int(built.k)}, bloom.WithStrategy(s))
+			f, err := bloom.NewWithParams(bloom.Params{M: m, K: int(built.k)}, bloom.WithStrategy(s), bloom.WithHash(c.hash))
 			require.NoError(b, err)
 			for i := range n {
 				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
@@ -36,7 +40,7 @@ func BenchmarkView(b *testing.B) {
 				digests[i][0], digests[i][1] = f.Hash(key)
 			}
 			run := func(of string, ask func(i int) bool) {
-				b.Run(fmt.Sprintf("strategy=%s/n=%d/of=%s", s, n, of), func(b *testing.B) {
+				b.Run(fmt.Sprintf("strategy=%s/hash=%s/n=%d/of=%s", s, c.hash, n, of), func(b *testing.B) {
 					b.ReportAllocs()
 					found := 0
 					for i := 0; b.Loop(); i++ {

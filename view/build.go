@@ -23,8 +23,9 @@ type Builder struct {
 // NewBuilder returns a builder of filters with so many bits a key, and the k that
 // [bloom.ParamsForBits] has for that. Strategies are [bloom.DoubleHashing],
 // [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
-// up to 25 and Blocked8 for more. Options say the hash: its seed, its key. A view tells its readers [bloom.Murmur3] and the
-// seed; those of one with another hash or with a key have to ask by [View.ContainsHash].
+// up to 25 and Blocked8 for more. Options say the hash: its seed, its key. A view tells its
+// readers [bloom.Murmur3] or [bloom.RapidHash] and the seed; those of one with another hash or with
+// a key have to ask by [View.ContainsHash].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other
 // strategies, and for options that a builder cannot take: another strategy, or a limit in
@@ -102,11 +103,8 @@ func (b *Builder) AppendTo(dst []byte) []byte {
 		addToBytes(bits, m, int(b.k), b.strategy, d[0], d[1]^probe.Xor)
 	}
 	b.digests = b.digests[:0]
-	seed, hash := b.scheme.Seed(), uint32(murmur3Hash)
-	if b.scheme.HashFunc() != bloom.Murmur3 {
-		seed, hash = 0, otherHash // no part of a secret key
-	}
-	meta := uint32(b.k) | uint32(b.strategy)<<8 | hash<<16 | version<<24
+	seed := b.scheme.Seed() // 0 of a secret key
+	meta := uint32(b.k) | uint32(b.strategy)<<8 | uint32(numberOfHash(b.scheme.HashFunc()))<<16 | version<<24
 	dst = binary.LittleEndian.AppendUint64(dst, seed)
 	dst = binary.LittleEndian.AppendUint32(dst, meta)
 	return binary.LittleEndian.AppendUint32(dst, check(m, seed, meta))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -72,6 +73,8 @@ func TestViewForged(t *testing.T) {
 		{512, 7, 1, 1, 1, nil},
 		{512, 8, 5, 1, 1, nil},
 		{8, 64, 1, 0, 1, nil},
+		{512, 8, 5, 2, 1, nil},
+		{8, 64, 1, 2, 1, nil},
 		{0, 7, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 0, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 65, 1, 1, 1, bloom.ErrCorrupt},
@@ -89,7 +92,8 @@ func TestViewForged(t *testing.T) {
 		{512, 72, 5, 1, 1, bloom.ErrCorrupt},
 		{504, 8, 2, 1, 1, bloom.ErrCorrupt},
 		{520, 8, 5, 1, 1, bloom.ErrCorrupt},
-		{512, 8, 5, 2, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 3, 1, bloom.ErrCorrupt},
+		{512, 8, 5, 255, 1, bloom.ErrCorrupt},
 		{512, 8, 5, 1, 0, bloom.ErrCorrupt},
 		{512, 8, 5, 1, 2, bloom.ErrIncompatible},
 	} {
@@ -97,7 +101,7 @@ func TestViewForged(t *testing.T) {
 		v, err := New(data)
 		if c.want == nil {
 			require.NoError(t, err)
-			require.Equal(t, c.hash == 0, v.ContainsString("x"))
+			require.Equal(t, c.hash == otherHash, v.ContainsString("x"))
 			continue
 		}
 		require.ErrorIs(t, err, c.want, "%+v", c)
@@ -108,6 +112,7 @@ func TestViewForged(t *testing.T) {
 func FuzzView(f *testing.F) {
 	for _, s := range all {
 		f.Add(built(f, 10, 3, s), []byte("key 1"), false)
+		f.Add(built(f, 10, 3, s, bloom.WithHash(bloom.RapidHash), bloom.WithSeed(3)), []byte("key 1"), false)
 	}
 	f.Add(forgeView(512, 0, 8, 6, 1, 1), []byte("x"), true)
 	f.Add([]byte{}, []byte{}, true)
@@ -135,6 +140,10 @@ func FuzzView(f *testing.F) {
 		}
 		seed := binary.LittleEndian.Uint64(data[n:])
 		h1, h2 := murmur3.SeedSum128(seed, seed, key)
+		if data[n+10] == rapidHash {
+			h1 = rapidhash.Sum(rapidhash.Start(seed), key)
+			h2 = probe.Widen(h1)
+		}
 		if was != v.ContainsHash(h1, h2) {
 			t.Fatal("Contains and ContainsHash differ")
 		}

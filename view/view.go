@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 	"github.com/twmb/murmur3"
 )
 
@@ -39,6 +41,7 @@ const (
 
 	otherHash   = 0
 	murmur3Hash = 1
+	rapidHash   = 2
 )
 
 // strategies are by their numbers in a trailer.
@@ -79,7 +82,7 @@ func valid(data []byte) bool {
 	}
 	t := data[n:]
 	m, seed, meta := uint64(n)*8, binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint32(t[8:])
-	if check(m, seed, meta) != binary.LittleEndian.Uint32(t[12:]) || meta>>24 != version || meta>>16&0xff > murmur3Hash {
+	if check(m, seed, meta) != binary.LittleEndian.Uint32(t[12:]) || meta>>24 != version || meta>>16&0xff > rapidHash {
 		return false
 	}
 	k := meta & 0xff
@@ -151,9 +154,20 @@ func numberOf(s bloom.Scheme) uint8 {
 	return 0
 }
 
+// numberOfHash returns the hash's number in a trailer.
+func numberOfHash(h bloom.Hash) uint8 {
+	switch h {
+	case bloom.Murmur3:
+		return murmur3Hash
+	case bloom.RapidHash:
+		return rapidHash
+	}
+	return otherHash
+}
+
 // Contains is [bloom.BloomFilter.Contains]. If the view has a trailer and was built with another
-// hash than [bloom.Murmur3], which the trailer does not name, it is true for every key: there, ask
-// by [View.ContainsHash].
+// hash than [bloom.Murmur3] and [bloom.RapidHash], which the trailer does not name, it is true for
+// every key: there, ask by [View.ContainsHash].
 func (v View) Contains(key []byte) bool {
 	if v.scheme != (bloom.Scheme{}) {
 		return v.ContainsHash(v.scheme.Hash(key))
@@ -162,13 +176,31 @@ func (v View) Contains(key []byte) bool {
 	if n < 0 {
 		return false
 	}
-	switch seed := binary.LittleEndian.Uint64(v.data[n:]); {
-	case v.data[n+10] != murmur3Hash:
-		return true
-	case seed != 0:
-		return v.ContainsHash(murmur3.SeedSum128(seed, seed, key))
+	// Without a seed nothing of the hash waits for the trailer.
+	seed := binary.LittleEndian.Uint64(v.data[n:])
+	switch v.data[n+10] {
+	case murmur3Hash:
+		if seed != 0 {
+			return v.ContainsHash(murmur3.SeedSum128(seed, seed, key))
+		}
+		return v.ContainsHash(murmur3.Sum128(key))
+	case rapidHash:
+		state := rapidhash.Start(0)
+		if seed != 0 {
+			state = rapidhash.Start(seed)
+		}
+		var h1 uint64
+		if rapidhash.Inlines(len(key)) {
+			h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
+		} else {
+			h1 = rapidhash.Sum(state, key)
+		}
+		if splitvec.Has && v.data[n+9] == split {
+			return splitvec.Contains(unsafe.Pointer(unsafe.SliceData(v.data)), uint64(n)/splitBytes, h1)
+		}
+		return v.ContainsHash(h1, probe.Widen(h1))
 	}
-	return v.ContainsHash(murmur3.Sum128(key)) // which need not wait for the seed
+	return true
 }
 
 // ContainsString is [View.Contains] for a string, without copying it.
@@ -189,9 +221,12 @@ func (v View) String() string {
 		return "view.View()"
 	}
 	t := v.data[n:]
-	hash := "other"
-	if t[10] == murmur3Hash {
-		hash = fmt.Sprintf("murmur3:%016x", binary.LittleEndian.Uint64(t))
+	hash, seed := "other", binary.LittleEndian.Uint64(t)
+	switch t[10] {
+	case murmur3Hash:
+		hash = fmt.Sprintf("%s:%016x", bloom.Murmur3, seed)
+	case rapidHash:
+		hash = fmt.Sprintf("%s:%016x", bloom.RapidHash, seed)
 	}
 	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", n*8, t[8], strategies[t[9]], hash, len(v.data))
 }

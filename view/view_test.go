@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -123,6 +124,51 @@ func TestViewOfAnyK(t *testing.T) {
 	}
 }
 
+// named are the hashes that a trailer names.
+var named = map[string][]bloom.Option{
+	"murmur3":            nil,
+	"murmur3, seed":      {bloom.WithSeed(1 << 63)},
+	"rapidhash-v3":       {bloom.WithHash(bloom.RapidHash)},
+	"rapidhash-v3, seed": {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(1 << 63)},
+}
+
+// TestViewNamesItsHash: a view with a hash that the trailer names needs nothing else to answer
+// as the filter does, for keys of any length.
+func TestViewNamesItsHash(t *testing.T) {
+	key := func(i int) []byte { return fmt.Appendf(nil, "%0*d", i%150, i) }
+	for name, opts := range named {
+		for _, s := range all {
+			b, err := NewBuilder(4, s, opts...)
+			require.NoError(t, err)
+			for i := range 300 {
+				b.Add(key(i))
+			}
+			data := b.AppendTo(nil)
+			params := bloom.Params{M: uint64(len(data)-trailerBytes) * 8, K: kFor(s, 4)}
+			f, err := bloom.NewWithParams(params, slices.Concat(opts, []bloom.Option{bloom.WithStrategy(s)})...)
+			require.NoError(t, err)
+			for i := range 300 {
+				f.Add(key(i))
+			}
+			v, err := New(data)
+			require.NoError(t, err)
+			of, err := Over(f.Scheme(), wordsOf(f))
+			require.NoError(t, err)
+			found := 0
+			for i := range 1000 {
+				want := f.Contains(key(i))
+				require.Equal(t, want, v.Contains(key(i)), "%s, %s, key %d", name, s, i)
+				require.Equal(t, want, v.ContainsString(string(key(i))))
+				require.Equal(t, want, of.Contains(key(i)))
+				if want {
+					found++
+				}
+			}
+			require.Less(t, found, 600, "else no answer of false was compared")
+		}
+	}
+}
+
 // TestViewOfEveryHash: those that a trailer does not name are asked by their digests.
 func TestViewOfEveryHash(t *testing.T) {
 	own := bloom.NewHash64("test: as Murmur3's first half", func(key []byte) uint64 {
@@ -205,6 +251,9 @@ func TestViewString(t *testing.T) {
 		require.Equal(t, want, v.String())
 		require.Equal(t, want, fmt.Sprintf("%#v", v))
 	}
+	rapid, err := New(built(t, 10, 3, bloom.DoubleHashing, bloom.WithHash(bloom.RapidHash), bloom.WithSeed(42)))
+	require.NoError(t, err)
+	require.Equal(t, `view.View(m=32 k=7 strategy="double-hashing" hash=rapidhash-v3:000000000000002a bytes=20)`, rapid.String())
 	keyed, err := New(built(t, 10, 3, bloom.DoubleHashing, bloom.WithKey(testKey)))
 	require.NoError(t, err)
 	require.Equal(t, `view.View(m=32 k=7 strategy="double-hashing" hash=other bytes=20)`, keyed.String())
@@ -229,20 +278,22 @@ func TestSchemeViewRefuses(t *testing.T) {
 }
 
 func TestViewAllocatesNothing(t *testing.T) {
-	data := built(t, 10, 1000, bloom.DoubleHashing)
-	b, err := NewBuilder(10, bloom.DoubleHashing)
-	require.NoError(t, err)
-	buf := make([]byte, 0, 4000)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		var key [8]byte
-		v, err := New(data)
-		if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsHash(1, 2) {
-			panic("these are not in it")
-		}
-		for i := range 100 {
-			key[0] = byte(i)
-			b.Add(key[:])
-		}
-		buf = b.AppendTo(buf[:0])
-	}))
+	for name, opts := range named {
+		data := built(t, 10, 1000, bloom.DoubleHashing, opts...)
+		b, err := NewBuilder(10, bloom.DoubleHashing, opts...)
+		require.NoError(t, err)
+		buf := make([]byte, 0, 4000)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			var key [40]byte
+			v, err := New(data)
+			if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsHash(1, 2) {
+				panic("these are not in it")
+			}
+			for i := range 100 {
+				key[0] = byte(i)
+				b.Add(key[:])
+			}
+			buf = b.AppendTo(buf[:0])
+		}), name)
+	}
 }

@@ -19,7 +19,7 @@ var ownTwins = []twin{
 	}
 `)},
 	{name: "Digest64 leaves the value as it is", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x, widen(x)`, `	return v, widen(x)`)},
-	{name: "a rotation for the second half", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("digest.go", `	return x ^ x>>32`, `	return x<<32 | x>>32`)},
+	{name: "a rotation for the second half", tests: []string{"TestDigest64KeepsTheRate", "TestDigest64Vectors"}, edits: one("internal/probe/widen.go", `	return x ^ x>>32`, `	return x<<32 | x>>32`)},
 	{name: "a nil option", tests: []string{"TestHashOptionsThatExcludeEachOther"}, edits: one("options.go", `		if opt == nil {
 			return o, fmt.Errorf("%w: option %d of %d is nil", ErrInvalid, i+1, len(opts))
 		}

@@ -200,7 +200,7 @@ var rootTwins = []twin{
 		{file: "strategy_blocked_kernels.go", old: `y, k := h2^probe.Xor`, new: `y, k := h1^probe.Xor`, times: 2}}},
 	{name: "a strategy that reuses hash bits: later probes", slow: true, tests: []string{"TestPositionsAreFrozen"}, edits: one("internal/probe/blocked.go", `	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo`, `	return bits.RotateLeft64(y, t)`)},
-	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("digest.go", `	return x ^ x>>32`, `	return h1 + x*0`)},
+	{name: "MapHash: both halves the same", slow: true, tests: []string{"TestHashesWorkWithEveryStrategy"}, edits: one("internal/probe/widen.go", `	return x ^ x>>32`, `	return h1 + x*0`)},
 	{name: "sized by the textbook's rate", tests: []string{"TestParamsForKeepsPAndIsMinimal"}, edits: one("params.go", `n) <= p && rate.Independent(words*64, k, n) <= p`, `n) <= p`)},
 	{name: "the textbook's rate for the exact one", in: "internal/rate", tests: []string{"TestIndependentAgainstStepwise", "TestStepwiseAgainstBruteForce"}, edits: one("internal/rate/independent.go", `	return contour(m, k, n)
 }`, `	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
@@ -239,7 +239,11 @@ var rootTwins = []twin{
 	{name: "a view looks at k-1 bits", tests: []string{"TestViewIsTheFilter", "TestViewOfAnyK"}, in: "view", edits: one("view/kernels.go", `	for ; k >= 4; k -= 4 {`, `	for k--; k >= 4; k -= 4 {`)},
 	{name: "a view whose check is not looked at", tests: []string{"TestViewDamage"}, in: "view", edits: one("view/view.go", `meta) != binary.LittleEndian.Uint32(t[12:]) ||`, `meta) != binary.LittleEndian.Uint32(t[12:]) && false ||`)},
 	{name: "a view takes any k", tests: []string{"TestViewForged"}, in: "view", edits: one("view/view.go", `k-1 < maxK && k&(z-1) == 0`, `k-1 < maxK+z`)},
-	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, in: "view", edits: one("view/build.go", `seed, hash = 0, otherHash`, `seed = 0`)},
+	{name: "a trailer names Murmur3 for every hash", tests: []string{"TestViewOfEveryHash"}, in: "view", edits: one("view/view.go", `	return otherHash
+}`, `	return murmur3Hash
+}`)},
+	{name: "a view loses RapidHash's seed", tests: []string{"TestViewNamesItsHash"}, in: "view", edits: one("view/view.go", `state = rapidhash.Start(seed)`, `state = rapidhash.Start(0 * seed)`)},
+	{name: "a trailer of a hash that is none", tests: []string{"TestViewForged"}, in: "view", edits: one("view/view.go", `meta>>16&0xff > rapidHash {`, `meta>>16&0xff > rapidHash+1 {`)},
 
 	// No lock, no allocation.
 	{name: "a key that escapes", tests: []string{"TestNoAllocations"}, edits: []edit{
