@@ -80,7 +80,7 @@ func (in *input) checkKeys(files []string) error {
 	return nil
 }
 
-func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) error) error {
+func (in *input) eachOf(name string, bar *progress, do func(keys [][]byte) error) error {
 	raw := in.env.stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -92,14 +92,14 @@ func (in *input) eachOf(name string, shown *progress, do func(keys [][]byte) err
 	} else {
 		name = "standard input"
 	}
-	r, err := unpack(counted{raw, shown})
+	r, err := unpack(counted{raw, bar})
 	if err != nil {
-		return readError{fmt.Errorf("%s: %w", name, err)}
+		return readError{errorIn{shown(name), err}}
 	}
 	defer r.Close()
 	err = split(r, in.delim(), do)
 	if errors.As(err, new(readError)) {
-		return fmt.Errorf("%s: %w", name, err)
+		return errorIn{shown(name), err}
 	}
 	return err
 }

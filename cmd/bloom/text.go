@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/big"
 	"strconv"
@@ -61,5 +63,12 @@ type errorIn struct {
 	err   error
 }
 
-func (e errorIn) Error() string { return e.where + ": " + strings.TrimPrefix(e.err.Error(), "bloom: ") }
+func (e errorIn) Error() string {
+	text := strings.TrimPrefix(e.err.Error(), "bloom: ")
+	if inPath, ok := errors.AsType[*fs.PathError](e.err); ok && strings.HasPrefix(e.where, shown(inPath.Path)) {
+		text = strings.Replace(text, inPath.Error(), inPath.Err.Error(), 1) // where has its name already
+	}
+	return e.where + ": " + text
+}
+
 func (e errorIn) Unwrap() error { return e.err }
