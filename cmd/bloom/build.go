@@ -22,6 +22,9 @@ Choose -p by what a wrong "probably in" costs: 0.01 where it is an unnecessary l
 where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
 shows it for your numbers.
 
+--hash rapidhash-v3 makes a filter that programs ask faster. As with murmur3, whoever chooses
+the keys can make them collide (see bloom help secrets).
+
 With --format the file is one for another program, and the filter the one that it would
 make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8). For
 a Parquet column of numbers --type says which, and keys are their digits.
@@ -44,9 +47,10 @@ func newBuild(e *env) *cobra.Command {
   bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
   find . -print0 | bloom build -0 -n 1e5 -o files.bloom
   bloom build -n 1000 -o two.bloom -k first -k second
+  bloom build --hash rapidhash-v3 -s blocked -n 1e6 -o fast.bloom urls.txt
   bloom build -n 1e6 -o - urls.txt | ssh host 'cat > seen.bloom'`,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
-			opts, err := key.options()
+			opts, err := pl.options(&key)
 			if err != nil {
 				return err
 			}
@@ -85,6 +89,7 @@ func newBuild(e *env) *cobra.Command {
 		},
 	}
 	pl.flags(cmd, 0.01, bloom.DoubleHashing)
+	pl.hashFlag(cmd)
 	key.flags(cmd)
 	in.flags(cmd)
 	in.keyFlag(cmd)

@@ -26,8 +26,8 @@ All cores are used, with the output of one. -s blocked is the fastest, -s double
 needs a quarter less memory.
 
 With --filter the keys are remembered in a file from one run to the next. It is made, with
--n and -p, if it does not exist. If it does, -n, -p and -s may be left out or must be those
-that it was made with. The file is written when all keys are out: if dedup is stopped or
+-n and -p, if it does not exist. If it does, -n, -p, -s and --hash may be left out or must be
+those that it was made with. The file is written when all keys are out: if dedup is stopped or
 stops before that, the file stays as it was, and the next run prints the same keys again. It
 must be a file, not - for standard input or output. A second dedup or add to the same file
 waits for the first one.`
@@ -91,6 +91,7 @@ func newDedup(e *env) *cobra.Command {
 		},
 	}
 	pl.flags(cmd, 1e-6, bloom.Blocked)
+	pl.hashFlag(cmd)
 	key.flags(cmd)
 	in.flags(cmd)
 	cmd.Flags().StringVar(&path, "filter", "", "`file` that remembers the keys from one run to the next")

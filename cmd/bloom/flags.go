@@ -100,11 +100,40 @@ func strategyNames() (names []string) {
 	return names
 }
 
+// hashes are those that a filter without a secret key can be made with.
+var hashes = []bloom.Hash{bloom.Murmur3, bloom.RapidHash}
+
+// A hashFlag is a flag for a hash, by its name; the zero one is none.
+type hashFlag struct{ bloom.Hash }
+
+func (h *hashFlag) String() string { return h.Name() }
+func (h *hashFlag) Type() string   { return "hash" }
+
+func (h *hashFlag) Set(name string) error {
+	for _, known := range hashes {
+		if known.Name() == name {
+			h.Hash = known
+			return nil
+		}
+	}
+	return fmt.Errorf("want one of %s", strings.Join(hashNames(), ", "))
+}
+
+func (h *hashFlag) given() bool { return h.Hash != bloom.Hash{} }
+
+func hashNames() (names []string) {
+	for _, h := range hashes {
+		names = append(names, h.Name())
+	}
+	return names
+}
+
 // A plan says which filter to make.
 type plan struct {
 	n        count
 	p        rate
 	strategy strategyFlag
+	hash     hashFlag
 }
 
 // flags adds the plan's flags to a command. p and the strategy have defaults, n must be
@@ -117,6 +146,13 @@ func (pl *plan) flags(cmd *cobra.Command, p float64, s bloom.Strategy) {
 	complete(cmd, "strategy", strategyNames()...)
 }
 
+// hashFlag adds the flag for the hash, for commands that make a filter.
+func (pl *plan) hashFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(&pl.hash, "hash", "how keys are hashed: "+strings.Join(hashNames(), ", "))
+	cmd.Flags().Lookup("hash").DefValue = hashes[0].Name()
+	complete(cmd, "hash", hashNames()...)
+}
+
 // complete tells the shell which values a flag may have.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -124,9 +160,21 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
+// options returns the secret key or the hash, or none.
+func (pl *plan) options(key *secret) ([]bloom.Option, error) {
+	opts, err := key.options()
+	switch {
+	case err != nil || !pl.hash.given():
+		return opts, err
+	case len(opts) > 0:
+		return nil, fmt.Errorf("--hash %s and a secret key, want at most one: with a key the hash is SipHash", pl.hash.Name())
+	}
+	return []bloom.Option{bloom.WithHash(pl.hash.Hash)}, nil
+}
+
 // empty makes the filter of a plan, with the secret key if there is one.
 func (pl *plan) empty(key *secret) (*bloom.BloomFilter, error) {
-	opts, err := key.options()
+	opts, err := pl.options(key)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +189,7 @@ func (pl *plan) filter(opts []bloom.Option) (*bloom.BloomFilter, error) {
 // for, as far as they are given.
 func (pl *plan) agree(cmd *cobra.Command, path string, f *bloom.BloomFilter) error {
 	given := cmd.Flags().Changed
-	p, made := f.Params(), f.Scheme().Strategy()
+	p, made, hash := f.Params(), f.Scheme().Strategy(), f.Scheme().HashFunc()
 	// Of the several strategies that are called blocked, one was chosen by n and p.
 	want, err := bloom.NewScheme(p.N, p.P, bloom.WithStrategy(pl.strategy.Strategy))
 	switch {
@@ -153,6 +201,8 @@ func (pl *plan) agree(cmd *cobra.Command, path string, f *bloom.BloomFilter) err
 		return fmt.Errorf("%s was made with -p %v, want the same or none, not %v", shown(path), p.P, pl.p)
 	case given("strategy") && made.Name() != pl.strategy.Name() && (err != nil || made.Name() != want.Strategy().Name()):
 		return fmt.Errorf("%s was made with -s %s, want the same or none, not %s", shown(path), made.Name(), pl.strategy.Name())
+	case pl.hash.given() && hash != pl.hash.Hash:
+		return fmt.Errorf("%s was made with hash %s, want the same or none, not %s", shown(path), hash, pl.hash.Name())
 	}
 	return nil
 }

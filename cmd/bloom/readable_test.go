@@ -69,6 +69,7 @@ func TestMappedAsItsHeaderSays(t *testing.T) {
 		for name, opts := range map[string][]bloom.Option{
 			"plain":  nil,
 			"seeded": {bloom.WithSeed(0xfedcba9876543210)},
+			"rapid":  {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7)},
 			"keyed":  {bloom.WithKey(key)},
 		} {
 			path := filepath.Join(mappedDir(t), "seen.map")

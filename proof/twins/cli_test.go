@@ -8,6 +8,7 @@ var cliTwins = in("cmd/bloom",
 	twin{name: "cmd/bloom: a bit set that is longer than m", tests: []string{"TestBitsAndBloomsWithMoreBitsThanM"}, edits: one("recognise.go", `return length >= m && (length-1)/64`, `return length == m && (length-1)/64`)},
 	twin{name: "cmd/bloom: the same parameters are a conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case given("number") && uint64(pl.n) != p.N:`, `	case given("number"):`)},
 	twin{name: "cmd/bloom: other parameters are no conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case given("rate") && float64(pl.p) != p.P:`, `	case false:`)},
+	twin{name: "cmd/bloom: another hash is no conflict", tests: []string{"TestScripts"}, edits: one("flags.go", `	case pl.hash.given() && hash != pl.hash.Hash:`, `	case false && hash != pl.hash.Hash:`)},
 	twin{name: "cmd/bloom: an overfull dedup goes on", tests: []string{"TestStopsAtTheSameKey", "TestScripts"}, edits: one("dedup.go", `overfull.value == "warn"`, `overfull.value != ""`)},
 	twin{name: "cmd/bloom: an overfull dedup adds a whole batch", tests: []string{"TestStopsAtTheSameKey"}, edits: one("deduper.go", `		now := int(min(left, uint64(len(keys))))`, `		now := len(keys)`)},
 	twin{name: "cmd/bloom: keys that are on their way are not counted", tests: []string{"TestStopsAtTheSameKey"}, edits: one("deduper.go", `	d.sure -= uint64(len(c.keys))
