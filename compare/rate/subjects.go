@@ -36,7 +36,7 @@ func subjects() []*subject {
 			return filters.Single(f), err
 		}
 	}
-	mapHash := bloom.WithHash(bloom.MapHash)
+	mapHash, rapidHash := bloom.WithHash(bloom.MapHash), bloom.WithHash(bloom.RapidHash)
 	list := []*subject{
 		{"DoubleHashing", true, true, math.MaxUint64, 0, ours(bloom.DoubleHashing)},
 		{"Blocked", true, true, math.MaxUint64, 0, ours(bloom.Blocked)},
@@ -46,6 +46,9 @@ func subjects() []*subject {
 		{"DoubleHashing, MapHash", true, false, 1_000_000, 0, ours(bloom.DoubleHashing, mapHash)},
 		{"Blocked, MapHash", true, false, 1_000_000, 0, ours(bloom.Blocked, mapHash)},
 		{"SplitBlock, MapHash", true, false, 1_000_000, 1e-7, ours(bloom.SplitBlock, mapHash)},
+		{"DoubleHashing, RapidHash", true, true, 1_000_000, 0, ours(bloom.DoubleHashing, rapidHash)},
+		{"Blocked, RapidHash", true, true, 1_000_000, 0, ours(bloom.Blocked, rapidHash)},
+		{"SplitBlock, RapidHash", true, true, 1_000_000, 1e-7, ours(bloom.SplitBlock, rapidHash)},
 		{"textbook double hashing", false, false, maxContrastN, 0, ours(textbook)},
 	}
 	for _, p := range filters.Others() {
