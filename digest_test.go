@@ -20,7 +20,7 @@ import (
 // whose halves are independent, as those of Murmur3 and SipHash are, the bits within
 // a block tell nothing about which block it is, and the other way round.
 //
-// MapHash has 64 bits, and its h2 is a function of h1. The block takes the upper 44
+// MapHash and RapidHash have 64 bits, and h2 is a function of h1. The block takes the upper 44
 // bits of h1 at most, and 20 or more are left, which decide by widen what happens
 // inside. That two keys agree in those, too, is a collision of whole digests, which
 // New subtracts from p.

@@ -25,15 +25,16 @@ var (
 	// make them collide, under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 
-	// RapidHash is rapidhash V3: the fastest, and like Murmur3 the same everywhere and in
-	// every release, and not keyed. It has 64 bits, which become a digest as those of
+	// RapidHash is rapidhash V3: like Murmur3 the same everywhere and in every release, and
+	// not keyed. On 64-bit machines it is the fastest for keys of up to 48 bytes, and about
+	// as fast as MapHash for longer ones. It has 64 bits, which become a digest as those of
 	// [NewHash64] do, so that p must stay well above n/2^64.
 	RapidHash = Hash{&rapidHash}
 
 	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
-	// seed that all filters of the process share: fast, and safe
-	// against keys that an attacker chose, but its digests mean nothing outside
-	// this process. It has 64 bits, as RapidHash.
+	// seed that all filters of the process share: fast, and safe against keys that an
+	// attacker chose, but its digests mean nothing outside this process. It has 64 bits,
+	// as RapidHash.
 	MapHash = Hash{&mapHash}
 )
 

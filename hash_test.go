@@ -202,18 +202,38 @@ func TestCollidingKeys(t *testing.T) {
 	}
 }
 
-// TestRapidHashCollisions: of RapidHash such keys are made without any search. It multiplies by
-// the first eight bytes xor a constant, which may be 0 times anything.
-func TestRapidHashCollisions(t *testing.T) {
-	for _, seed := range []uint64{0, 1, 0xfeedface} {
-		f := MustNew(1000, 1e-9, WithHash(RapidHash), WithSeed(seed))
-		key := append([]byte{0xa3, 0xd4, 0x33, 0xd4, 0x2e, 0xa6, 0x33, 0x4b}, "........ and the rest of the key"...)
-		for i := range uint64(1000) {
-			binary.LittleEndian.PutUint64(key[8:], mix(i))
-			require.Equal(t, i == 0, f.Add(key), "seed %d, key %d", seed, i)
+// TestCollidingKeysOfRapidHash: such keys are made without any search. The digest comes from a
+// product, which is 0 if the eight bytes that are one of its factors equal a constant (from 17
+// bytes on, xor the length), whatever the other bytes and the seed are.
+func TestCollidingKeysOfRapidHash(t *testing.T) {
+	const secret = 0x8bb84b93962eacc9
+	for length := 9; length <= 300; length++ {
+		at, eight := 0, uint64(secret)
+		if length > 16 {
+			at, eight = length-16, secret^uint64((length-1)%112+1) // 112 bytes are taken at a time
 		}
-		key[0]++
-		require.True(t, f.Add(key))
+		for _, c := range []struct {
+			opts    []Option
+			collide bool
+		}{
+			{[]Option{WithHash(RapidHash)}, true},
+			{[]Option{WithHash(RapidHash), WithSeed(1)}, true},
+			{[]Option{WithHash(RapidHash), WithSeed(0xfeedface)}, true},
+			{[]Option{WithHash(MapHash)}, false},
+			{[]Option{WithKey(testKey)}, false},
+		} {
+			f := MustNew(1000, 1e-9, c.opts...)
+			key := make([]byte, length)
+			for i := range byte(10) {
+				for j := range key {
+					key[j] = byte(mix(uint64(j))) + i
+				}
+				binary.LittleEndian.PutUint64(key[at:], eight)
+				require.Equal(t, i == 0 || !c.collide, f.Add(key), "%d bytes, key %d, %s", length, i, f)
+			}
+			key[at]++
+			require.True(t, f.Add(key), "%d bytes", length)
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 
 // ErrConflict means that a key is in both lists. (Two different keys with the same
 // digest are taken for one key. With Murmur3 that does not happen unless somebody made
-// them; bloom.WithKey is the remedy.)
+// them; bloom.WithKey is the remedy. With a hash of 64 bits, such as bloom.RapidHash, it does
+// happen to r keys of the one list and s of the other with probability r·s/2^64.)
 var ErrConflict = errors.New("cascade: a key is in both lists")
 
 // A digest is the hash of a key.
