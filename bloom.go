@@ -23,7 +23,7 @@ type BloomFilter struct {
 
 	// What Add and Contains need of the scheme, together.
 	units  uint64 // what a digest selects among: blocks, or bits where there are no blocks
-	seed   uint64
+	seed   uint64 // what the hash begins with, see hasher.start
 	k      uint8
 	kernel strategyID
 	hash   hashID
