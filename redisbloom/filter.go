@@ -66,8 +66,8 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 }
 
 // Join opens the filter of this name with the n, the p and the shards that it was made
-// with, and with its strategy if that is one of package bloom; a seed or a secret key must be
-// named. It makes nothing: the error wraps [ErrLost] if there is no filter or a part of it is
+// with, and with its strategy and hash if those are of package bloom; a seed or a secret key must
+// be named. It makes nothing: the error wraps [ErrLost] if there is no filter or a part of it is
 // missing, and is otherwise as that of [Open].
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	f, err := newFilter(client, name, newOptions(opts))
@@ -88,9 +88,7 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if f.opts.shards == 0 {
 		f.opts.shards = h.shards
 	}
-	if s, ok := h.strategy(); ok {
-		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
-	}
+	f.opts.bloom = h.named(f.opts.bloom)
 	if err := f.open(ctx, h.n, h.p, false); err != nil {
 		return nil, err
 	}

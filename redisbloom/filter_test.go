@@ -31,6 +31,7 @@ func TestAddAndContains(t *testing.T) {
 		"shards":   {WithShards(5)},
 		"blocked":  {WithBloom(bloom.WithStrategy(bloom.Blocked))},
 		"seeded":   {WithBloom(bloom.WithStrategy(bloom.SeededHashing))},
+		"rapid":    {WithBloom(bloom.WithHash(bloom.RapidHash), bloom.WithSeed(3))},
 		"keyed":    {WithBloom(bloom.WithKey([16]byte{1, 2, 3}))},
 		"keyShard": {WithBloom(bloom.WithKey([16]byte{1, 2, 3})), WithShards(3)},
 	} {
@@ -223,6 +224,7 @@ func TestParametersAreChecked(t *testing.T) {
 		"shards":   {n: 100_000, p: 0.01, opts: []Option{WithShards(2)}, text: "(1 shards of m = 1027072 bits, k = 6, "},
 		"strategy": {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithStrategy(bloom.SeededHashing))}, text: "m = 959360 bits, k = 7, \"seeded"},
 		"seed":     {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithSeed(1))}, text: "another strategy, hash, seed or secret key"},
+		"hash":     {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithHash(bloom.RapidHash))}, text: "another strategy, hash, seed or secret key"},
 		"key":      {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithKey([16]byte{7}))}, text: "secret key"},
 	} {
 		t.Run(name, func(t *testing.T) {

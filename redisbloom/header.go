@@ -145,10 +145,10 @@ func fingerprintOf(s bloom.Scheme, shards int) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// strategy returns the strategy that the text names, if it is one of this module.
-func (h header) strategy() (s bloom.Strategy, ok bool) {
-	return identity.Strategy(h.text,
-		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8,
+// named returns the options of somebody who joins the filter, after those that the text names.
+func (h header) named(opts []bloom.Option) []bloom.Option {
+	return identity.Named(h.text, opts,
+		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock,
 		guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy)
 }
 

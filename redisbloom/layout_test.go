@@ -133,7 +133,7 @@ func TestJoin(t *testing.T) {
 
 	for i, strategy := range []bloom.Strategy{
 		bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4,
-		bloom.Blocked8, guava.Mitz64, guava.Mitz32,
+		bloom.Blocked8, guava.Mitz64, guava.Mitz32, bloom.SplitBlock,
 	} {
 		for _, shards := range []int{0, 3} {
 			name := fmt.Sprint(i, shards)
@@ -175,6 +175,30 @@ func TestJoin(t *testing.T) {
 	require.ErrorIs(t, err, ErrMismatch)
 	require.Nil(t, none)
 	_, err = Join(bg, s.Client, "secret", secret)
+	require.NoError(t, err)
+
+	// The hash is in the header, too; its seed is not for others to know.
+	for _, shards := range []int{0, 3} {
+		name := fmt.Sprint("rapid", shards)
+		f := open(t, s.Client, name, 1234, 0.003, WithShards(shards), WithBloom(bloom.WithHash(bloom.RapidHash)))
+		_, err = f.AddMany(bg, keysOf(0, 100), nil)
+		require.NoError(t, err)
+		g, err := Join(bg, s.Client, name)
+		require.NoError(t, err)
+		require.Equal(t, f.String(), g.String())
+		n, err := g.ContainsMany(bg, keysOf(0, 100), nil)
+		require.NoError(t, err)
+		require.Equal(t, 100, n)
+		for _, other := range []bloom.Option{bloom.WithHash(bloom.Murmur3), bloom.WithSeed(1), bloom.WithKey([16]byte{1})} {
+			_, err = Join(bg, s.Client, name, WithBloom(other))
+			require.ErrorIs(t, err, ErrMismatch)
+		}
+	}
+	rapidSeed := []bloom.Option{bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7)}
+	open(t, s.Client, "rapid seed", 100, 0.01, WithBloom(rapidSeed...))
+	_, err = Join(bg, s.Client, "rapid seed")
+	require.ErrorIs(t, err, ErrMismatch)
+	_, err = Join(bg, s.Client, "rapid seed", WithBloom(bloom.WithSeed(7)))
 	require.NoError(t, err)
 
 	// A header that lies.

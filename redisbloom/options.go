@@ -55,7 +55,7 @@ func (o *options) validate() error {
 	return nil
 }
 
-// WithBloom passes options on to bloom.New: strategy, seed or secret key.
+// WithBloom passes options on to bloom.New: strategy, hash, seed or secret key.
 // They are part of what all users of a filter must agree on. bloom.MapHash is
 // refused, because its digests mean nothing outside one process, and so is a strategy
 // without a name.

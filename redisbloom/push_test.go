@@ -174,6 +174,7 @@ func TestTransferOfOtherLayouts(t *testing.T) {
 		"n":        {newLocalFilter(t, 2000, 0.01)},
 		"strategy": {bloom.MustNew(1000, 0.01, bloom.WithStrategy(bloom.SeededHashing))},
 		"seed":     {bloom.MustNew(1000, 0.01, bloom.WithSeed(3))},
+		"hash":     {bloom.MustNew(1000, 0.01, bloom.WithStrategy(bloom.Blocked2), bloom.WithHash(bloom.RapidHash))},
 	} {
 		require.ErrorIs(t, f.Push(bg, local...), bloom.ErrIncompatible, name)
 		require.ErrorIs(t, f.Merge(bg, local...), bloom.ErrIncompatible, name)

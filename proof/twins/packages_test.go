@@ -279,6 +279,15 @@ var redisTwins = in("redisbloom",
 	twin{name: "redisbloom: an orphan is taken for somebody else's", tests: []string{"TestEveryCut"}, edits: one("header.go", `bytes.Equal(b[:headerBytes], orphan)`, `false`)},
 	twin{name: "redisbloom: a key that is there is replaced", tests: []string{"TestOnlyRuinsAreReplaced"}, edits: one("life.go", `pipe.Do(ctx, "RENAMENX", beside, key)`, `pipe.Do(ctx, "RENAME", beside, key)`)},
 	twin{name: "redisbloom: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("answer.go", `p.life.front.learn(p.words[j].index, have)`, `p.life.front.learn(p.words[j].index, p.words[j].mask)`)},
+	twin{name: "redisbloom: who joins takes the default hash", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", `			named = append(named, bloom.WithStrategy(s))
+		}
+	}
+	if hash`, `			named = append(named, bloom.WithStrategy(s))
+		}
+	}
+	rest = ""
+	if hash`)},
+	twin{name: "redisbloom: who joins with a key has a hash beside it", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", ` && !keyed(opts) {`, ` && (true || !keyed(opts)) {`)},
 	twin{name: "redisbloom: other parameters", tests: []string{"TestParametersAreChecked"}, edits: []edit{
 		{file: "life.go", old: `	case h.m != want.m || h.k != want.k || h.shards != want.shards || h.slots != want.slots:`, new: `	case false:`},
 		{file: "life.go", old: `	case h.fingerprint != want.fingerprint:`, new: `	case false:`},

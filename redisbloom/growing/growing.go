@@ -59,9 +59,9 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	return f, nil
 }
 
-// Join opens the filter of this name with the n, p and strategy that it was made with; a seed or a
-// secret key must be named. It makes nothing: the error wraps [redisbloom.ErrLost] if there is no
-// filter, and is otherwise as that of [Open].
+// Join opens the filter of this name with the n, p, strategy and hash that it was made with; a seed,
+// a secret key or a hash of your own must be named. It makes nothing: the error wraps
+// [redisbloom.ErrLost] if there is no filter, and is otherwise as that of [Open].
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	f, err := newFilter(client, name, opts)
 	if err != nil {
@@ -78,9 +78,7 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if !ok {
 		return nil, f.key.Foreign()
 	}
-	if s, ok := onekey.StrategyNamed(h.text); ok {
-		f.opts.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, f.opts.bloom...)
-	}
+	f.opts.bloom = onekey.Named(h.text, f.opts.bloom)
 	if err := f.plan(h.n, h.p); err != nil {
 		return nil, err
 	}

@@ -105,9 +105,10 @@ func TestOneWinner(t *testing.T) {
 // very bytes of its filters.
 func TestSameAsScalable(t *testing.T) {
 	s := redistest.Start(t)
-	for _, strategy := range []bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8} {
+	for i, strategy := range []bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8} {
 		require.NoError(t, s.Client.FlushAll(bg).Err())
-		opts := []bloom.Option{bloom.WithStrategy(strategy), bloom.WithSeed(7)}
+		hash := []bloom.Hash{bloom.Murmur3, bloom.RapidHash}[i%2]
+		opts := []bloom.Option{bloom.WithStrategy(strategy), bloom.WithSeed(7), bloom.WithHash(hash)}
 		f := open(t, s.Client, 1500, 0.01, WithBloom(opts...))
 		local, err := scalable.New(1500, 0.01, scalable.WithBloom(opts...))
 		require.NoError(t, err)
@@ -134,6 +135,12 @@ func TestSameAsScalable(t *testing.T) {
 			require.True(t, strings.Contains(file.String(), bits))
 		}
 		require.Len(t, value, int(f.SizeBytes()))
+
+		joined, err := Join(bg, s.Client, "g", WithBloom(bloom.WithSeed(7)))
+		require.NoError(t, err)
+		found, err := joined.ContainsMany(bg, keysOf(0, len(want)), nil)
+		require.NoError(t, err)
+		require.Equal(t, len(want), found)
 	}
 }
 

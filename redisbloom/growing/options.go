@@ -18,7 +18,7 @@ type options struct {
 	wait     time.Duration
 }
 
-// WithBloom passes options on to the layers: seed or secret key, and one of the strategies
+// WithBloom passes options on to the layers: hash, seed or secret key, and one of the strategies
 // Blocked1, Blocked2, Blocked4 and Blocked8. All processes that open the filter must agree on them.
 // [bloom.WithMaxBytes] limits what the whole value takes: this handle does not make it larger,
 // and does not open one that is. What others with another limit do later is not refused.

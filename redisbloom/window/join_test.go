@@ -24,6 +24,8 @@ func TestJoin(t *testing.T) {
 		{made: []Option{WithBloom(bloom.WithStrategy(bloom.Blocked8))}},
 		{[]Option{WithPrefix("app:")}, []Option{WithPrefix("app:")}},
 		{[]Option{WithBloom(bloom.WithSeed(7))}, []Option{WithBloom(bloom.WithSeed(7))}},
+		{made: []Option{WithBloom(bloom.WithHash(bloom.RapidHash))}},
+		{[]Option{WithBloom(bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7))}, []Option{WithBloom(bloom.WithSeed(7))}},
 	} {
 		require.NoError(t, s.Client.FlushAll(bg).Err())
 		f := open(t, s.Client, 3001, 1e-3, 10*time.Second+time.Millisecond, 3, c.made...)
@@ -56,6 +58,7 @@ func TestJoinRefuses(t *testing.T) {
 	for name, opts := range map[string][]Option{
 		"seed":     {WithBloom(bloom.WithSeed(7))},
 		"key":      {WithBloom(bloom.WithKey([16]byte{1}))},
+		"hash":     {WithBloom(bloom.WithHash(bloom.RapidHash))},
 		"strategy": {WithBloom(bloom.WithStrategy(bloom.Blocked8))},
 	} {
 		none, err := Join(bg, s.Client, "w", opts...)

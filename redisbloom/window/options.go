@@ -20,7 +20,7 @@ type options struct {
 	clock    string // of the scripts: for tests
 }
 
-// WithBloom passes options on to the filters of the generations: seed or secret key, and one
+// WithBloom passes options on to the filters of the generations: hash, seed or secret key, and one
 // of the strategies Blocked1, Blocked2, Blocked4 and Blocked8. All processes that open the filter
 // must agree on them. [bloom.WithMaxBytes] limits what the whole value takes.
 func WithBloom(opts ...bloom.Option) Option {

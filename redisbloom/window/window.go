@@ -69,9 +69,9 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 }
 
 // Join opens the filter of this name with the n, the p, the window and the generations that it
-// was made with, and with its strategy; a seed or a secret key must be named. It makes nothing:
-// the error wraps [redisbloom.ErrLost] if there is no filter, and is otherwise as that of
-// [Open].
+// was made with, and with its strategy and hash; a seed, a secret key or a hash of your own must
+// be named. It makes nothing: the error wraps [redisbloom.ErrLost] if there is no filter, and is
+// otherwise as that of [Open].
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	f, o, err := newFilter(client, name, opts)
 	if err != nil {
@@ -88,9 +88,7 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if !ok {
 		return nil, f.key.Foreign()
 	}
-	if s, ok := onekey.StrategyNamed(h.text); ok {
-		o.bloom = append([]bloom.Option{bloom.WithStrategy(s)}, o.bloom...)
-	}
+	o.bloom = onekey.Named(h.text, o.bloom)
 	if err := f.size(plan{h.n, h.p, h.window(), h.generations}, o.bloom); err != nil {
 		return nil, err
 	}

@@ -43,14 +43,25 @@ func Text(s bloom.Scheme, room int) string {
 	return text[:min(len(text), room)]
 }
 
-// Strategy returns that of some strategies which a header's text names; ok is false if it names
-// none of them.
-func Strategy(text string, among ...bloom.Strategy) (s bloom.Strategy, ok bool) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(text, `"`), `"`)
+// Named returns the options of somebody who joins a filter, after those that its header's text
+// names: the strategy if it is among some, and the hash if that is not the default one and no
+// secret key is given, which has its own.
+func Named(text string, opts []bloom.Option, among ...bloom.Strategy) []bloom.Option {
+	strategy, rest, _ := strings.Cut(strings.TrimPrefix(text, `"`), `" hash=`)
+	var named []bloom.Option
 	for _, s := range among {
-		if s.Name() == name {
-			return s, true
+		if s.Name() == strategy {
+			named = append(named, bloom.WithStrategy(s))
 		}
 	}
-	return s, false
+	if hash, _, _ := strings.Cut(rest, ":"); hash == bloom.RapidHash.Name() && !keyed(opts) {
+		named = append(named, bloom.WithHash(bloom.RapidHash))
+	}
+	return append(named, opts...)
+}
+
+// keyed reports whether a secret key is among the options.
+func keyed(opts []bloom.Option) bool {
+	s, err := bloom.NewScheme(1, 0.1, opts...)
+	return err == nil && s.Keyed()
 }

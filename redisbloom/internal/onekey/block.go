@@ -14,10 +14,9 @@ import (
 // two, four, eight.
 var blocked = []bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8}
 
-// StrategyNamed returns the strategy that a header's text names; ok is false if it is none that
-// has a key's bits in one block.
-func StrategyNamed(text string) (s bloom.Strategy, ok bool) {
-	return identity.Strategy(text, blocked...)
+// Named is identity.Named with the strategies that have a key's bits in one block.
+func Named(text string, opts []bloom.Option) []bloom.Option {
+	return identity.Named(text, opts, blocked...)
 }
 
 // Words returns in how many words of a block a scheme has the bits of a key. The error wraps
