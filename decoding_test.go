@@ -52,6 +52,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	other[3]++
 	plain := marshal(t, MustNew(10, 0.1, WithSeed(17)))
 	keyed := marshal(t, MustNew(10, 0.1, WithKey(testKey), WithStrategy(Blocked8)))
+	rapid := marshal(t, MustNew(10, 0.1, WithHash(RapidHash), WithSeed(17)))
 	named := marshal(t, MustNew(10, 0.1, WithStrategy(custom)))
 	for _, c := range []struct {
 		data []byte
@@ -66,6 +67,12 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{plain, []Option{WithStrategy(Blocked)}, `the data's strategy is "double-hashing", want "blocked"`},
 		{plain, []Option{WithStrategy(SeededHashing)}, `the data's strategy is "double-hashing", want "seeded-hashing"`},
 		{plain, []Option{WithStrategy(custom)}, `the data's strategy is "double-hashing", want "triple"`},
+		{plain, []Option{WithHash(RapidHash)}, "the data's hash is \"murmur3\", want \"rapidhash-v3\""},
+		{rapid, nil, ""},
+		{rapid, []Option{WithHash(RapidHash), WithSeed(17)}, ""},
+		{rapid, []Option{WithSeed(18)}, "the data's seed is 17, want 18"},
+		{rapid, []Option{WithHash(Murmur3)}, "the data's hash is \"rapidhash-v3\", want \"murmur3\""},
+		{rapid, []Option{WithKey(testKey)}, "the data's hash is \"rapidhash-v3\" without a key, want the given key"},
 		{keyed, []Option{WithKey(testKey)}, ""},
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked)}, ""},
 		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked8)}, ""},

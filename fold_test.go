@@ -57,7 +57,7 @@ func TestFoldIsExact(t *testing.T) {
 		}
 	}
 	// Other hashes, and a filter of some thousand words.
-	for _, opt := range []Option{WithSeed(7), WithHash(MapHash), WithKey(testKey)} {
+	for _, opt := range []Option{WithSeed(7), WithHash(MapHash), WithHash(RapidHash), WithKey(testKey)} {
 		for _, s := range foldable {
 			for _, factor := range []uint64{2, 3, 8, 100} {
 				large, want := folded(t, s, 512*2400, factor, 10_000, opt)

@@ -17,9 +17,11 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		nil,
 		{WithSeed(7)},
 		{WithHash(MapHash)},
+		{WithHash(RapidHash)},
 		{WithKey([16]byte{1, 2, 3})},
 		{WithStrategy(Blocked)},
 		{WithStrategy(Blocked), WithHash(MapHash)},
+		{WithStrategy(Blocked), WithHash(RapidHash), WithSeed(7)},
 		{WithStrategy(SeededHashing)},
 		{WithStrategy(SeededHashing), WithSeed(7)},
 		{WithStrategy(custom)},
@@ -97,6 +99,7 @@ func TestIdentityTellsSchemesApart(t *testing.T) {
 	for _, params := range []Params{{M: 1024, K: 4}, {M: 1024, K: 8}, {M: 512, K: 4}} {
 		for _, opts := range [][]Option{
 			nil, {WithSeed(1)}, {WithKey([16]byte{})}, {WithKey([16]byte{15: 1})}, {WithHash(MapHash)},
+			{WithHash(RapidHash)}, {WithHash(RapidHash), WithSeed(1)},
 			{WithStrategy(SeededHashing)}, {WithStrategy(Blocked1)}, {WithStrategy(Blocked4)},
 		} {
 			s, err := NewSchemeWithParams(params, opts...)

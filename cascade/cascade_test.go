@@ -48,7 +48,10 @@ func holds(t *testing.T, c *Cascade, in, out iter.Seq2[[]byte, error]) {
 }
 
 func TestExactForBothLists(t *testing.T) {
-	for _, opts := range [][]bloom.Option{nil, {bloom.WithHash(bloom.MapHash)}, {bloom.WithSeed(99)}, {bloom.WithKey([16]byte{1})}, {bloom.WithStrategy(bloom.Blocked)}} {
+	for _, opts := range [][]bloom.Option{
+		nil, {bloom.WithHash(bloom.MapHash)}, {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(99)}, {bloom.WithSeed(99)}, {bloom.WithKey([16]byte{1})},
+		{bloom.WithStrategy(bloom.Blocked)},
+	} {
 		for _, size := range []struct{ in, out uint64 }{{0, 0}, {0, 100}, {1, 0}, {1, 1}, {100, 0}, {3, 50_000}, {50_000, 3}, {20_000, 20_000}, {10_000, 100_000}} {
 			for _, p := range []float64{0, 0.5, 0.01, 1e-5} {
 				in, out := numbered("k", 0, size.in), numbered("k", size.in, size.out)

@@ -66,7 +66,10 @@ func TestOtherDamage(t *testing.T) {
 
 func TestRoundTrips(t *testing.T) {
 	key := bloom.WithKey([16]byte{7})
-	for name, opts := range map[string][]bloom.Option{"plain": nil, "key": {key}, "seed": {bloom.WithSeed(9)}, "blocked": {bloom.WithStrategy(bloom.Blocked)}} {
+	for name, opts := range map[string][]bloom.Option{
+		"plain": nil, "key": {key}, "seed": {bloom.WithSeed(9)}, "blocked": {bloom.WithStrategy(bloom.Blocked)},
+		"rapid": {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(9)},
+	} {
 		in, out := numbered("k", 0, 500), numbered("k", 500, 5000)
 		c, err := New(t.Context(), 0, in, out, opts...)
 		require.NoError(t, err)

@@ -25,6 +25,7 @@ func TestFileIsTheFilter(t *testing.T) {
 	for name, opts := range map[string][]bloom.Option{
 		"default":         nil,
 		"seed":            {bloom.WithSeed(7)},
+		"rapid":           {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7)},
 		"key":             {bloom.WithKey([16]byte{1, 2, 3})},
 		"blocked":         {bloom.WithStrategy(bloom.Blocked)},
 		"blocked and key": {bloom.WithStrategy(bloom.Blocked), bloom.WithKey([16]byte{1, 2, 3})},

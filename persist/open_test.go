@@ -106,6 +106,7 @@ func TestOpenExisting(t *testing.T) {
 		"default":        {nil, nil},
 		"seed":           {[]bloom.Option{bloom.WithSeed(9)}, nil},
 		"blocked":        {[]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, nil},
+		"rapid, seed 5":  {[]bloom.Option{bloom.WithHash(bloom.RapidHash), bloom.WithSeed(5)}, nil},
 		"seeded, seed 5": {[]bloom.Option{bloom.WithStrategy(bloom.SeededHashing), bloom.WithSeed(5)}, nil},
 		"key":            {[]bloom.Option{bloom.WithKey(key)}, []bloom.Option{bloom.WithKey(key)}},
 		"own strategy":   {[]bloom.Option{bloom.WithStrategy(custom), bloom.WithSeed(3)}, []bloom.Option{bloom.WithStrategy(custom)}},

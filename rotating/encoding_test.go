@@ -72,7 +72,9 @@ func snapshots(t testing.TB, c *clock, n, generations uint64) (earlier, later []
 
 // TestGoesOnAfterRead: a filter that is read remembers and forgets as the original does.
 func TestGoesOnAfterRead(t *testing.T) {
-	for _, opts := range [][]bloom.Option{nil, {bloom.WithKey([16]byte{1, 2})}, {bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5)}} {
+	for _, opts := range [][]bloom.Option{
+		nil, {bloom.WithKey([16]byte{1, 2})}, {bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(5)}, {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(5)},
+	} {
 		var c clock
 		f := must(100, 1e-6, time.Hour, 3, c.option(), bloomOpts(opts...))
 		var b [16]byte

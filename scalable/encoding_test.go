@@ -128,6 +128,7 @@ func TestGrowsOnAfterRead(t *testing.T) {
 		// What is in the file need not be given.
 		{[]Option{WithGrowth(3), WithTightening(0.8)}, nil},
 		{[]Option{WithBloom(bloom.WithSeed(3))}, nil},
+		{[]Option{WithBloom(bloom.WithHash(bloom.RapidHash), bloom.WithSeed(3))}, nil},
 		{[]Option{WithBloom(bloom.WithStrategy(bloom.Blocked4), bloom.WithSeed(1<<40))}, nil},
 	} {
 		f := must(100, 0.001, c.made...)

@@ -128,6 +128,7 @@ func TestWriteRefuses(t *testing.T) {
 		`it has strategy "double-hashing"`:      bloom.MustNew(10, 0.01),
 		"it has another hash than Murmur3 with": bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithSeed(1)),
 		"hash=siphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithKey([16]byte{})),
+		"hash=rapidhash-v3":                     bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithHash(bloom.RapidHash)),
 		"hash=maphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithHash(bloom.MapHash)),
 		"it has m = 100 bits, want a multiple":  withParams(t, bloom.Params{M: 100, K: 3}),
 		`it has strategy "none"`:                {},

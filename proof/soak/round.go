@@ -92,6 +92,7 @@ var kinds = []kind{
 		func(_ *soak, n uint64, p float64) (filter, error) { return rotating.New(n, p, window, 3) },
 		func(r io.Reader) (filter, error) { return rotating.Read(r) }},
 	plain("Guava's 64-bit", bloom.WithStrategy(guava.Mitz64)),
+	plain("double hashing, RapidHash", bloom.WithHash(bloom.RapidHash), bloom.WithSeed(99)),
 	plain("blocked, MapHash", bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash)),
 }
 
