@@ -23,7 +23,7 @@ type Policy struct {
 }
 
 // Name is written to the tables, and decides who reads their filters. What a filter is
-// stands in its trailer, so that bits and strategy may change.
+// stands in its trailer, so that bits, strategy and hash may change.
 func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
 // Contains is true, perhaps, where a filter cannot be read: an error cannot be returned,
@@ -36,7 +36,7 @@ func (Policy) Contains(filter, key []byte) bool {
 // NewGenerator is called once for each table. Wrong bits or a wrong strategy are a mistake
 // in the program, see newPolicy.
 func (p Policy) NewGenerator() filter.FilterGenerator {
-	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy)
+	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy, bloom.WithHash(bloom.RapidHash))
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +50,7 @@ func (g generator) Generate(b filter.Buffer) { g.AppendTo(b.Alloc(g.SizeBytes())
 
 // newPolicy refuses what NewGenerator would panic at.
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	_, err := view.NewBuilder(bitsPerKey, s)
+	_, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
 	return Policy{bitsPerKey, s}, err
 }
 

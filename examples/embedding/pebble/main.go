@@ -20,7 +20,7 @@ type Policy struct {
 }
 
 // Name is written to the tables, and decides who reads their filters. What a filter is
-// stands in its trailer, so that bits and strategy may change.
+// stands in its trailer, so that bits, strategy and hash may change.
 func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
 // MayContain is true, perhaps, where a filter cannot be read: an error cannot be returned,
@@ -33,7 +33,7 @@ func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
 // NewWriter is called once for each table. Wrong bits or a wrong strategy are a mistake in
 // the program, see newPolicy.
 func (p Policy) NewWriter(pebble.FilterType) pebble.FilterWriter {
-	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy)
+	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy, bloom.WithHash(bloom.RapidHash))
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +47,7 @@ func (w writer) Finish(dst []byte) []byte { return w.AppendTo(dst) }
 
 // newPolicy refuses what NewWriter would panic at.
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	_, err := view.NewBuilder(bitsPerKey, s)
+	_, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
 	return Policy{bitsPerKey, s}, err
 }
 
