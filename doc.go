@@ -86,7 +86,7 @@
 //     bytes. It has 64 bits in place of 128.
 //   - [MapHash] is about as fast, and safe with keys that an attacker chose, but means
 //     nothing outside this process.
-//   - SipHash, by [WithKey], is as safe and portable, at about twice the time.
+//   - SipHash, by [WithKey], is as safe and portable, at about twice the time of Murmur3.
 //   - [NewHash] and [NewHash64] make one of your own, and [Digest64] digests of numbers.
 //
 // Murmur3 and RapidHash are not keyed: an attacker who chooses the keys can make them collide,

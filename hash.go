@@ -26,7 +26,7 @@ var (
 	Murmur3 = Hash{&murmur3Hash}
 
 	// RapidHash is rapidhash V3: like Murmur3 the same everywhere and in every release, and
-	// not keyed. On 64-bit machines it is the fastest for keys of up to 48 bytes, and about
+	// not keyed. On amd64 it is the fastest for keys of up to 48 bytes, and about
 	// as fast as MapHash for longer ones. It has 64 bits, which become a digest as those of
 	// [NewHash64] do, so that p must stay well above n/2^64.
 	RapidHash = Hash{&rapidHash}
