@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ func StartCluster(t testing.TB) ([]*Server, *redis.ClusterClient) {
 		addrs = append(addrs, nodes[len(nodes)-1].Addr)
 	}
 	for i, n := range nodes {
+		// Nodes with one epoch have to agree which of them gets another.
+		require.NoError(t, n.Client.Do(context.Background(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
 		require.NoError(t, n.Client.ClusterAddSlotsRange(context.Background(), i*16384/3, (i+1)*16384/3-1).Err())
 		if i > 0 {
 			bus := nodes[0].Args[3]
@@ -38,9 +41,30 @@ func StartCluster(t testing.TB) ([]*Server, *redis.ClusterClient) {
 			return nil
 		})
 	}
+	oneEpoch(t, nodes)
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
 	t.Cleanup(func() { client.Close() })
 	return nodes, client
+}
+
+// oneEpoch waits until all nodes know the latest epoch. One that has not heard of it would take
+// a slot without a later one, and give it back when it hears from the node that had it.
+func oneEpoch(t testing.TB, nodes []*Server) {
+	t.Helper()
+	Eventually(t, "all know the latest epoch", func() error {
+		var said []string
+		for _, n := range nodes {
+			for _, line := range Lines(n.Client.ClusterInfo(context.Background()).Val()) {
+				if strings.HasPrefix(line, "cluster_current_epoch:") {
+					said = append(said, line)
+				}
+			}
+		}
+		if len(said) != len(nodes) || slices.ContainsFunc(said, func(line string) bool { return line != said[0] }) {
+			return fmt.Errorf("%q", said)
+		}
+		return nil
+	})
 }
 
 // Hold begins to move the slot of a key to another node and stops halfway: the slot is held
@@ -74,6 +98,7 @@ func Hold(t testing.TB, nodes []*Server, key string, moved bool) (end func()) {
 	}
 	return func() {
 		migrate()
+		oneEpoch(t, nodes)
 		// All are told, as redis-cli does: a node that has yet to hear of it from the others
 		// would send clients to the old place.
 		for _, n := range append([]*Server{to, from}, nodes...) {
