@@ -1,11 +1,14 @@
 package redisbloom
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
 
@@ -94,6 +97,31 @@ func localWith(t *testing.T, f *Filter, from, to int) *Local {
 	require.NoError(t, err)
 	l.AddMany(bg, keysOf(from, to), nil)
 	return l
+}
+
+// TestWaitFollowsMoved: a client that goes on being told where the slots were, as by a node that has
+// not heard of the move, does not keep an add from the node that a refusal names.
+func TestWaitFollowsMoved(t *testing.T) {
+	nodes, client := startCluster(t)
+	before, err := client.ClusterSlots(bg).Result()
+	require.NoError(t, err)
+	stale := redis.NewClusterClient(&redis.ClusterOptions{
+		ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) { return before, nil },
+		NewClient: func(o *redis.Options) *redis.Client {
+			o.Addr = "127.0.0.1" + strings.TrimPrefix(o.Addr, "127.0.0.1") // the client leaves out the host
+			return redis.NewClient(o)
+		},
+	})
+	defer stale.Close()
+	f := open(t, stale, "seen", 500, 1e-6, noFront, WithWait(1, 10*time.Millisecond))
+	end := hold(t, nodes, "seen", true)
+	end()
+	n, err := f.AddMany(bg, keysOf(0, 10), nil)
+	require.ErrorIs(t, err, ErrReplicas, "there are none")
+	require.Equal(t, 10, n)
+	n, err = f.ContainsMany(bg, keysOf(0, 10), nil)
+	require.NoError(t, err)
+	require.Equal(t, 10, n)
 }
 
 // TestWaitFollowsAsk: with WithWait, adds go to the nodes themselves, and must follow a slot

@@ -108,18 +108,19 @@ func (s *Sender) Confirmed(c *Command) error {
 func (s *Sender) addAndWait(ctx context.Context, c *Command) {
 	c.confirmed = redis.NewIntCmd(ctx, "WAIT", s.Replicas, s.Timeout.Milliseconds())
 	const tries = 6
-	var asked string // the node to which the last refusal sent us for this once
+	var to string // the node to which the last refusal has sent us
+	var ask bool  // for this once
 	for try := range tries {
-		if try > 0 && asked == "" {
+		if try > 0 && !ask {
 			time.Sleep(10 * time.Millisecond << try)
 		}
-		node, err := s.node(ctx, c.Key, asked)
+		node, err := s.node(ctx, c.Key, to)
 		if err != nil {
 			c.Cmd.SetErr(err)
 			return
 		}
 		pipe := node.Pipeline()
-		if asked != "" {
+		if ask {
 			pipe.Do(ctx, "ASKING")
 		}
 		pipe.Process(ctx, c.Cmd)
@@ -127,7 +128,7 @@ func (s *Sender) addAndWait(ctx context.Context, c *Command) {
 		pipe.Exec(ctx)
 		s.seek(ctx, c.Cmd.Err())
 		var moved bool
-		if moved, asked = s.redirected(ctx, c.Cmd.Err()); !moved {
+		if moved, to, ask = s.redirected(ctx, c.Cmd.Err()); !moved {
 			return
 		}
 	}
@@ -160,21 +161,21 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 	return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, s.Client)
 }
 
-// redirected reports whether err says that the key is at another node: at addr for this
-// command alone, or for good, and then the cluster client looks where.
-func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string) {
+// redirected reports whether err says that the key is at another node, at addr: for this
+// command alone, or for good, and then the cluster client looks where the slots are.
+func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
 	c, ok := s.Client.(*redis.ClusterClient)
 	if !ok || err == nil || !IsReply(err) {
-		return false, ""
+		return false, "", false
 	}
 	switch fields := strings.Fields(err.Error()); {
 	case len(fields) == 3 && fields[0] == "ASK":
-		return true, fields[2]
+		return true, fields[2], true
 	case len(fields) == 3 && fields[0] == "MOVED":
 		c.ReloadState(ctx)
-		return true, ""
+		return true, fields[2], false
 	case fields[0] == "TRYAGAIN":
-		return true, ""
+		return true, "", false
 	}
-	return false, ""
+	return false, "", false
 }
