@@ -37,7 +37,7 @@ func Ours() (list []*Peer) {
 		{"Blocked, MapHash, batch", maphash, bloom.Blocked, batch},
 		{"Blocked, Murmur3", murmur3, bloom.Blocked, Single},
 		{"Blocked, Murmur3, batch", murmur3, bloom.Blocked, batch},
-		{"Blocked1, MapHash", maphash, bloom.Blocked1, Single},
+		{"Blocked1, RapidHash", rapid, bloom.Blocked1, Single},
 		{"DoubleHashing, RapidHash", rapid, bloom.DoubleHashing, Single},
 		{"DoubleHashing, RapidHash, batch", rapid, bloom.DoubleHashing, batch},
 		{"DoubleHashing, MapHash", maphash, bloom.DoubleHashing, Single},
