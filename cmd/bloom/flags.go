@@ -83,22 +83,7 @@ type strategyFlag struct{ bloom.Strategy }
 
 func (s *strategyFlag) Type() string { return "strategy" }
 
-func (s *strategyFlag) Set(name string) error {
-	for _, known := range strategies {
-		if known.Name() == name {
-			s.Strategy = known
-			return nil
-		}
-	}
-	return fmt.Errorf("want one of %s", strings.Join(strategyNames(), ", "))
-}
-
-func strategyNames() (names []string) {
-	for _, s := range strategies {
-		names = append(names, s.Name())
-	}
-	return names
-}
+func (s *strategyFlag) Set(name string) error { return setNamed(&s.Strategy, strategies, name) }
 
 // hashes are those that a filter without a secret key can be made with.
 var hashes = []bloom.Hash{bloom.Murmur3, bloom.RapidHash}
@@ -109,21 +94,27 @@ type hashFlag struct{ bloom.Hash }
 func (h *hashFlag) String() string { return h.Name() }
 func (h *hashFlag) Type() string   { return "hash" }
 
-func (h *hashFlag) Set(name string) error {
-	for _, known := range hashes {
-		if known.Name() == name {
-			h.Hash = known
-			return nil
-		}
-	}
-	return fmt.Errorf("want one of %s", strings.Join(hashNames(), ", "))
-}
+func (h *hashFlag) Set(name string) error { return setNamed(&h.Hash, hashes, name) }
 
 func (h *hashFlag) given() bool { return h.Hash != bloom.Hash{} }
 
-func hashNames() (names []string) {
-	for _, h := range hashes {
-		names = append(names, h.Name())
+// A named value is chosen by its name.
+type named interface{ Name() string }
+
+// setNamed sets a flag's value to that of the known ones which has the name.
+func setNamed[T named](value *T, known []T, name string) error {
+	for _, k := range known {
+		if k.Name() == name {
+			*value = k
+			return nil
+		}
+	}
+	return fmt.Errorf("want one of %s", strings.Join(namesOf(known), ", "))
+}
+
+func namesOf[T named](known []T) (names []string) {
+	for _, k := range known {
+		names = append(names, k.Name())
 	}
 	return names
 }
@@ -142,15 +133,15 @@ func (pl *plan) flags(cmd *cobra.Command, p float64, s bloom.Strategy) {
 	pl.p, pl.strategy = rate(p), strategyFlag{s}
 	cmd.Flags().VarP(&pl.n, "number", "n", "different keys planned for, e.g. 1e6")
 	cmd.Flags().VarP(&pl.p, "rate", "p", "false-positive rate at that number, e.g. 0.001 or 0.1%")
-	cmd.Flags().VarP(&pl.strategy, "strategy", "s", "how a key's bits are found: "+strings.Join(strategyNames(), ", "))
-	complete(cmd, "strategy", strategyNames()...)
+	cmd.Flags().VarP(&pl.strategy, "strategy", "s", "how a key's bits are found: "+strings.Join(namesOf(strategies), ", "))
+	complete(cmd, "strategy", namesOf(strategies)...)
 }
 
 // hashFlag adds the flag for the hash, for commands that make a filter.
 func (pl *plan) hashFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(&pl.hash, "hash", "how keys are hashed: "+strings.Join(hashNames(), ", "))
+	cmd.Flags().Var(&pl.hash, "hash", "how keys are hashed: "+strings.Join(namesOf(hashes), ", "))
 	cmd.Flags().Lookup("hash").DefValue = hashes[0].Name()
-	complete(cmd, "hash", hashNames()...)
+	complete(cmd, "hash", namesOf(hashes)...)
 }
 
 // complete tells the shell which values a flag may have.
