@@ -30,10 +30,10 @@ type (
 //go:noinline
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int { return addMany(f, keys, added) }
 
-// AddManyStrings is [BloomFilter.AddMany] for strings, without copying them.
+// AddStrings is [BloomFilter.AddMany] for strings, without copying them.
 //
 //go:noinline
-func (f *BloomFilter) AddManyStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
+func (f *BloomFilter) AddStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
 
 // ContainsMany asks for keys as [BloomFilter.Contains] does one after the other,
 // and faster if the filter is larger than the cache. It returns how many of them
@@ -47,11 +47,11 @@ func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
 	return containsMany(f, keys, found)
 }
 
-// ContainsManyStrings is [BloomFilter.ContainsMany] for strings, without copying
+// ContainsStrings is [BloomFilter.ContainsMany] for strings, without copying
 // them.
 //
 //go:noinline
-func (f *BloomFilter) ContainsManyStrings(keys []string, found []bool) int {
+func (f *BloomFilter) ContainsStrings(keys []string, found []bool) int {
 	return containsMany(f, keys, found)
 }
 
@@ -108,12 +108,12 @@ func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count i
 	case f.hash == idMapHash:
 		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(f.AddHash(h1, widen(h1)), added, i)
+			count += answer(f.AddDigest(h1, widen(h1)), added, i)
 		}
 	case f.hash == idMurmur3:
 		for i := range keys {
 			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
-			count += answer(f.AddHash(h1, h2), added, i)
+			count += answer(f.AddDigest(h1, h2), added, i)
 		}
 	default:
 		for i := range keys {
@@ -133,12 +133,12 @@ func containsEach[K []byte | string](f *BloomFilter, keys []K, found []bool) (co
 	case f.hash == idMapHash:
 		for i := range keys {
 			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(f.ContainsHash(h1, widen(h1)), found, i)
+			count += answer(f.ContainsDigest(h1, widen(h1)), found, i)
 		}
 	case f.hash == idMurmur3:
 		for i := range keys {
 			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
-			count += answer(f.ContainsHash(h1, h2), found, i)
+			count += answer(f.ContainsDigest(h1, h2), found, i)
 		}
 	default:
 		for i := range keys {
@@ -223,7 +223,7 @@ func (f *BloomFilter) addGroup(d []digest128, added []bool) (count int) {
 		}
 	default:
 		for i := range d {
-			count += answer(f.AddHash(d[i].h1, d[i].h2), added, i)
+			count += answer(f.AddDigest(d[i].h1, d[i].h2), added, i)
 		}
 	}
 	return count
@@ -252,7 +252,7 @@ func (f *BloomFilter) containsGroup(d []digest128, found []bool) (count int) {
 		return splitvec.ContainsMany(f.bits.start(), f.units, unsafe.Pointer(&d[0]), len(d), yes)
 	default:
 		for i := range d {
-			count += answer(f.ContainsHash(d[i].h1, d[i].h2), found, i)
+			count += answer(f.ContainsDigest(d[i].h1, d[i].h2), found, i)
 		}
 	}
 	return count

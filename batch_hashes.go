@@ -1,11 +1,11 @@
 package bloom
 
-// AddManyHashes is [BloomFilter.AddMany] for keys whose digests are already known: it adds
-// them as [BloomFilter.AddHash] does one after the other, and faster if the filter is
+// AddDigests is [BloomFilter.AddMany] for keys whose digests are already known: it adds
+// them as [BloomFilter.AddDigest] does one after the other, and faster if the filter is
 // larger than the cache. Each element is (h1, h2).
 //
-// It panics if added is neither nil nor as long as digests, and where AddHash does.
-func (f *BloomFilter) AddManyHashes(digests [][2]uint64, added []bool) (count int) {
+// It panics if added is neither nil nor as long as digests, and where AddDigest does.
+func (f *BloomFilter) AddDigests(digests [][2]uint64, added []bool) (count int) {
 	checkAnswers(len(digests), added)
 	var d digestGroups
 	for first, end := d.start(f, digests, true); first < len(digests); first, end = d.next(f, digests, true) {
@@ -14,12 +14,12 @@ func (f *BloomFilter) AddManyHashes(digests [][2]uint64, added []bool) (count in
 	return count
 }
 
-// ContainsManyHashes is [BloomFilter.ContainsMany] for keys whose digests are already
-// known: it asks for them as [BloomFilter.ContainsHash] does one after the other, and
+// ContainsDigests is [BloomFilter.ContainsMany] for keys whose digests are already
+// known: it asks for them as [BloomFilter.ContainsDigest] does one after the other, and
 // faster if the filter is larger than the cache.
 //
-// It panics if found is neither nil nor as long as digests, and where ContainsHash does.
-func (f *BloomFilter) ContainsManyHashes(digests [][2]uint64, found []bool) (count int) {
+// It panics if found is neither nil nor as long as digests, and where ContainsDigest does.
+func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) (count int) {
 	checkAnswers(len(digests), found)
 	var d digestGroups
 	for first, end := d.start(f, digests, false); first < len(digests); first, end = d.next(f, digests, false) {

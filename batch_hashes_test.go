@@ -11,8 +11,8 @@ func TestManyHashesAreSingleOnes(t *testing.T) {
 	for _, s := range append([]Strategy{ownBlocked2}, allStrategies...) {
 		if s.NeedsKey() {
 			f := MustNew(10, 0.01, WithStrategy(s))
-			require.Panics(t, func() { f.AddManyHashes(make([][2]uint64, 1), nil) })
-			require.Panics(t, func() { f.ContainsManyHashes(make([][2]uint64, 1), nil) })
+			require.Panics(t, func() { f.AddDigests(make([][2]uint64, 1), nil) })
+			require.Panics(t, func() { f.ContainsDigests(make([][2]uint64, 1), nil) })
 			continue
 		}
 		for _, n := range []uint64{1000, 1_000_000} {
@@ -21,23 +21,23 @@ func TestManyHashesAreSingleOnes(t *testing.T) {
 			want, got, wanted := make([]bool, len(digests)), make([]bool, len(digests)), 0
 			for i := range digests {
 				digests[i][0], digests[i][1] = digest(uint64(i) % 800)
-				want[i] = one.AddHash(digests[i][0], digests[i][1])
+				want[i] = one.AddDigest(digests[i][0], digests[i][1])
 				if want[i] {
 					wanted++
 				}
 			}
-			require.Equal(t, wanted, many.AddManyHashes(digests, got))
+			require.Equal(t, wanted, many.AddDigests(digests, got))
 			require.Equal(t, want, got)
 			require.True(t, one.Equal(many))
-			require.Equal(t, 1000, many.ContainsManyHashes(digests, nil))
+			require.Equal(t, 1000, many.ContainsDigests(digests, nil))
 			for i := range digests {
 				digests[i][0], digests[i][1] = digest(uint64(i))
-				want[i] = one.ContainsHash(digests[i][0], digests[i][1])
+				want[i] = one.ContainsDigest(digests[i][0], digests[i][1])
 			}
-			many.ContainsManyHashes(digests, got)
+			many.ContainsDigests(digests, got)
 			require.Equal(t, want, got)
-			require.Zero(t, testing.AllocsPerRun(10, func() { many.AddManyHashes(digests, got) }))
-			require.Panics(t, func() { many.AddManyHashes(digests, make([]bool, 1)) })
+			require.Zero(t, testing.AllocsPerRun(10, func() { many.AddDigests(digests, got) }))
+			require.Panics(t, func() { many.AddDigests(digests, make([]bool, 1)) })
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 				require.Equal(t, wantFound, many.ContainsMany(keys, foundStrings))
 				require.Equal(t, found, foundStrings)
 				clear(foundStrings)
-				require.Equal(t, wantFound, strs.ContainsManyStrings(names, foundStrings))
+				require.Equal(t, wantFound, strs.ContainsStrings(names, foundStrings))
 				require.Equal(t, found, foundStrings)
 
 				want, got, gotStrings := make([]bool, length), make([]bool, length), make([]bool, length)
@@ -55,7 +55,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 				}
 				require.Equal(t, wantAdded, many.AddMany(keys, got))
 				require.Equal(t, want, got)
-				require.Equal(t, wantAdded, strs.AddManyStrings(names, gotStrings))
+				require.Equal(t, wantAdded, strs.AddStrings(names, gotStrings))
 				require.Equal(t, want, gotStrings)
 				require.Equal(t, length, many.ContainsMany(keys, nil))
 				require.Zero(t, many.AddMany(keys, nil))
@@ -67,7 +67,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 }
 
 // TestKeysAndTheirDigests: Add, Contains and batches of keys have kernels of their own for
-// some hashes, strategies and k. They do what AddHash and ContainsHash do with the digests.
+// some hashes, strategies and k. They do what AddDigest and ContainsDigest do with the digests.
 func TestKeysAndTheirDigests(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []Hash{RapidHash, MapHash, Murmur3} {
@@ -84,10 +84,10 @@ func TestKeysAndTheirDigests(t *testing.T) {
 				for i := range uint64(2000 / k) {
 					key := fmt.Appendf(nil, "key %0*d", mix(i)%60, mix(i)%(i/2+1)) // up to 63 bytes
 					yes := make([]bool, 1)
-					want := digests.ContainsHash(digests.Hash(key))
+					want := digests.ContainsDigest(digests.Digest(key))
 					batch.ContainsMany([][]byte{key}, yes)
 					require.Equal(t, []bool{want, want}, []bool{keys.Contains(key), yes[0]}, "Contains: %s", what)
-					want = digests.AddHash(digests.Hash(key))
+					want = digests.AddDigest(digests.Digest(key))
 					batch.AddMany([][]byte{key}, yes)
 					require.Equal(t, []bool{want, want}, []bool{keys.Add(key), yes[0]}, "Add: %s", what)
 				}
@@ -102,6 +102,6 @@ func TestBatchOfWrongLengthPanics(t *testing.T) {
 	f := MustNew(10, 0.1)
 	const text = "bloom: room for 1 answers to 2 keys, want as many, or nil"
 	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
-	require.PanicsWithValue(t, text, func() { f.ContainsManyStrings(make([]string, 2), make([]bool, 1)) })
+	require.PanicsWithValue(t, text, func() { f.ContainsStrings(make([]string, 2), make([]bool, 1)) })
 	require.Zero(t, f.FillRatio(), "nothing was added")
 }

@@ -95,11 +95,11 @@ func (f *BloomFilter) Add(key []byte) bool {
 	case idOwnHash64:
 		h1 = f.scheme.hash.def.sum64(unescaped(key))
 	case idMurmur3:
-		return f.AddHash(murmur3.SeedSum128(f.seed, f.seed, key))
+		return f.AddDigest(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.addKey(key)
 	default:
-		return f.AddHash(f.scheme.hash.sum(key))
+		return f.AddDigest(f.scheme.hash.sum(key))
 	}
 	if f.kernel == kernelSplitVectors {
 		return splitvec.Add(f.bits.start(), f.units, h1)
@@ -120,18 +120,18 @@ func (f *BloomFilter) Add(key []byte) bool {
 		}
 		return flipTwo(a0, a1, m0^w0, m1^w1)
 	}
-	return f.AddHash(h1, widen(h1))
+	return f.AddDigest(h1, widen(h1))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and
 // its bytes are the same key.
 func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
-// AddHash is [BloomFilter.Add] for a key whose digest is already known.
+// AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
 // A digest is 128 bits, all of which look random: two keys that differ have digests that
 // are independent of each other, and so are the halves of one. It comes from
-// [BloomFilter.Hash] of this or a compatible filter, or [Scheme.Hash]; from [Digest64],
+// [BloomFilter.Digest] of this or a compatible filter, or [Scheme.Digest]; from [Digest64],
 // if what is known of a key is 64 bits, of whatever kind; or from a hash of 128 bits.
 // Anything else breaks the promised rate: with (x, x) or (x, 0) most or all answers are
 // true, and nothing warns.
@@ -140,7 +140,7 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 // and does not find what was added by the digests of another.
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
-func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
+func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 	switch f.kernel {
 	case idDoubleHashing, kernelDoubleStraight:
 		return doubleAdd(f, h1, h2)
@@ -161,7 +161,7 @@ func (f *BloomFilter) AddHash(h1, h2 uint64) bool {
 	case idOwnMasks:
 		return f.addMasks(h1, h2)
 	}
-	panic(f.misuse("AddHash"))
+	panic(f.misuse("AddDigest"))
 }
 
 // addKey adds a key for the strategies that need more than its digest.
@@ -188,11 +188,11 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	case idOwnHash64:
 		h1 = f.scheme.hash.def.sum64(unescaped(key))
 	case idMurmur3:
-		return f.ContainsHash(murmur3.SeedSum128(f.seed, f.seed, key))
+		return f.ContainsDigest(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
 		return f.containsKey(key)
 	default:
-		return f.ContainsHash(f.scheme.hash.sum(key))
+		return f.ContainsDigest(f.scheme.hash.sum(key))
 	}
 	if f.kernel == kernelSplitVectors {
 		return splitvec.Contains(f.bits.start(), f.units, h1)
@@ -213,15 +213,15 @@ func (f *BloomFilter) Contains(key []byte) bool {
 		}
 		return (m0^w0)|(m1^w1) == 0
 	}
-	return f.ContainsHash(h1, widen(h1))
+	return f.ContainsDigest(h1, widen(h1))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
 func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(bytesOf(key)) }
 
-// ContainsHash is [BloomFilter.Contains] for a key whose digest is already known.
-// It panics where [BloomFilter.AddHash] does.
-func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
+// ContainsDigest is [BloomFilter.Contains] for a key whose digest is already known.
+// It panics where [BloomFilter.AddDigest] does.
+func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	switch f.kernel {
 	case idDoubleHashing, kernelDoubleStraight:
 		return doubleContains(f, h1, h2)
@@ -242,7 +242,7 @@ func (f *BloomFilter) ContainsHash(h1, h2 uint64) bool {
 	case idOwnMasks:
 		return f.containsMasks(h1, h2)
 	}
-	panic(f.misuse("ContainsHash"))
+	panic(f.misuse("ContainsDigest"))
 }
 
 // containsKey asks for the strategies that need more than the digest.
@@ -262,13 +262,13 @@ func (f *BloomFilter) misuse(call string) string {
 }
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters
-// with [BloomFilter.AddHash] and [BloomFilter.ContainsHash]. The digest serves
+// with [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves
 // every filter with the same hash and seed or key, whatever its size, and with any
 // strategy that does not need the key itself. On a filter with one that does, it panics.
-func (f *BloomFilter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.orNone().digest(key) }
+func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.orNone().digest(key) }
 
-// HashString is [BloomFilter.Hash] for a string, without copying it.
-func (f *BloomFilter) HashString(key string) (h1, h2 uint64) { return f.Hash(bytesOf(key)) }
+// DigestString is [BloomFilter.Digest] for a string, without copying it.
+func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest(bytesOf(key)) }
 
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.orNone().params }

@@ -35,13 +35,13 @@ func TestCallersBuffersStayOnTheStack(t *testing.T) {
 			binary.LittleEndian.PutUint64(b[1][:], next)
 			f.ContainsMany([][]byte{b[0][:], b[1][:]}, found[:])
 		},
-		"AddManyStrings": func() {
+		"AddStrings": func() {
 			var added [2]bool
-			f.AddManyStrings([]string{"a", "b"}, added[:])
+			f.AddStrings([]string{"a", "b"}, added[:])
 		},
-		"ContainsManyStrings": func() {
+		"ContainsStrings": func() {
 			var found [2]bool
-			f.ContainsManyStrings([]string{"a", "b"}, found[:])
+			f.ContainsStrings([]string{"a", "b"}, found[:])
 		},
 	} {
 		if n := testing.AllocsPerRun(100, func() { next++; op() }); n != 0 {

@@ -51,10 +51,10 @@ func TestNoAllocations(t *testing.T) {
 				keys, found := [3][]byte{b[:1], b[:4], b[:]}, [3]bool{}
 				f.ContainsMany(keys[:], found[:])
 			},
-			"AddManyStrings": func(i uint64) {
+			"AddStrings": func(i uint64) {
 				keys := [2]string{bufferString[:1+i%8], bufferString[:2]}
-				f.AddManyStrings(keys[:], nil)
-				f.ContainsManyStrings(keys[:], nil)
+				f.AddStrings(keys[:], nil)
+				f.ContainsStrings(keys[:], nil)
 			},
 			"FillRatio":      func(uint64) { f.FillRatio() },
 			"EstimatedCount": func(uint64) { f.EstimatedCount() },
@@ -69,12 +69,12 @@ func TestNoAllocations(t *testing.T) {
 			calls["Hash"] = func(i uint64) {
 				var b [8]byte
 				b[0] = byte(i)
-				h1, _ := f.Hash(b[:])
-				s1, _ := f.HashString(bufferString[:1+i%8])
+				h1, _ := f.Digest(b[:])
+				s1, _ := f.DigestString(bufferString[:1+i%8])
 				sum += int(h1 ^ s1)
 			}
-			calls["AddHash"] = func(i uint64) { f.AddHash(digest(i)) }
-			calls["ContainsHash"] = func(i uint64) { f.ContainsHash(digest(i)) }
+			calls["AddDigest"] = func(i uint64) { f.AddDigest(digest(i)) }
+			calls["ContainsDigest"] = func(i uint64) { f.ContainsDigest(digest(i)) }
 		}
 		for name, call := range calls {
 			i := uint64(0)

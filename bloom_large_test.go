@@ -37,10 +37,10 @@ func TestBeyond33Bits(t *testing.T) {
 
 		const n = 100_000
 		for i := range uint64(n) {
-			f.AddHash(digest(i))
+			f.AddDigest(digest(i))
 		}
 		for i := range uint64(n) {
-			if !f.ContainsHash(digest(i)) {
+			if !f.ContainsDigest(digest(i)) {
 				t.Fatalf("%s: key %d is missed", c.s, i)
 			}
 		}
@@ -90,7 +90,7 @@ func TestBeyond33Bits(t *testing.T) {
 		const probes = 500_000
 		hits := 0.0
 		for i := range uint64(probes) {
-			if f.ContainsHash(digest(n + i)) {
+			if f.ContainsDigest(digest(n + i)) {
 				hits++
 			}
 		}

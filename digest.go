@@ -3,7 +3,7 @@ package bloom
 import "github.com/seed3447c163/bloom/internal/probe"
 
 // Digest64 makes a digest of any 64 bits that tell keys apart, for
-// [BloomFilter.AddHash] and all else that takes a digest: of a block hash, a row number,
+// [BloomFilter.AddDigest] and all else that takes a digest: of a block hash, a row number,
 // a pointer. With it every strategy keeps its rate, also where the values are sequential
 // or differ in a few bits only. Different values have different digests.
 //

@@ -237,7 +237,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 			for range c.keys {
 				h1 := draw(block)
 				added = append(added, h1)
-				f.AddHash(h1, widen(h1)) // one block: h1 selects nothing here
+				f.AddDigest(h1, widen(h1)) // one block: h1 selects nothing here
 			}
 		ask:
 			for range 10 {
@@ -248,7 +248,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 					}
 				}
 				asked++
-				if f.ContainsHash(h1, widen(h1)) {
+				if f.ContainsDigest(h1, widen(h1)) {
 					hits++
 				}
 			}

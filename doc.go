@@ -97,8 +97,8 @@
 //
 // A key is bytes, of any number, or a string. [Typed] makes keys of numbers, structs and
 // whatever else a function can append to a slice. A key that many filters are asked for
-// is hashed once, with [BloomFilter.Hash]. Keys that are 64-bit hashes already go
-// through [Digest64] to [BloomFilter.AddHash]. For very many small filters make one
+// is hashed once, with [BloomFilter.Digest]. Keys that are 64-bit hashes already go
+// through [Digest64] to [BloomFilter.AddDigest]. For very many small filters make one
 // [Scheme], and of it the filters: [Scheme.Filter].
 //
 // # Costs

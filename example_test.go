@@ -44,13 +44,13 @@ func ExampleBloomFilter_Contains() {
 }
 
 // A key that several filters are asked for is hashed once.
-func ExampleBloomFilter_Hash() {
+func ExampleBloomFilter_Digest() {
 	byDay := []*bloom.BloomFilter{bloom.MustNew(1000, 0.001), bloom.MustNew(5000, 0.001), bloom.MustNew(1000, 0.001)}
 	byDay[1].AddString("order-4711")
 
-	h1, h2 := byDay[0].HashString("order-4711")
+	h1, h2 := byDay[0].DigestString("order-4711")
 	for day, f := range byDay {
-		if f.ContainsHash(h1, h2) {
+		if f.ContainsDigest(h1, h2) {
 			fmt.Println("probably on day", day)
 		}
 	}
@@ -179,9 +179,9 @@ func ExampleNewHash64() {
 func ExampleDigest64() {
 	f := bloom.MustNew(1000, 0.01)
 	for height := range uint64(1000) {
-		f.AddHash(bloom.Digest64(height))
+		f.AddDigest(bloom.Digest64(height))
 	}
-	fmt.Println(f.ContainsHash(bloom.Digest64(999)), f.ContainsHash(bloom.Digest64(1000)))
+	fmt.Println(f.ContainsDigest(bloom.Digest64(999)), f.ContainsDigest(bloom.Digest64(1000)))
 	// Output:
 	// true false
 }
@@ -190,8 +190,8 @@ func ExampleBloomFilter_AddMany() {
 	f := bloom.MustNew(1_000_000, 0.001, bloom.WithStrategy(bloom.Blocked))
 	keys := []string{"a", "b", "a", "c"}
 	added := make([]bool, len(keys))
-	fmt.Println(f.AddManyStrings(keys, added), added)
-	fmt.Println(f.ContainsManyStrings([]string{"a", "x"}, nil))
+	fmt.Println(f.AddStrings(keys, added), added)
+	fmt.Println(f.ContainsStrings([]string{"a", "x"}, nil))
 	// Output:
 	// 3 [true true false true]
 	// 1

@@ -34,24 +34,24 @@ func TestOwnHashIsTheHash(t *testing.T) {
 			f, g := MustNew(20_000, 0.01, WithStrategy(s), WithHash(h)), MustNew(20_000, 0.01, WithStrategy(s), WithHash(h))
 			typed := TypedOver(MustNew(20_000, 0.01, WithStrategy(s), WithHash(h)), func(dst []byte, v string) []byte { return append(dst, v...) })
 			batch := MustNew(20_000, 0.01, WithStrategy(s), WithHash(h))
-			require.Equal(t, h, f.Scheme().HashFunc())
+			require.Equal(t, h, f.Scheme().Hash())
 			require.NoError(t, f.Scheme().Portable())
 			var b [40]byte
 			var keys []string
 			for i := range uint64(20_000) {
 				key := key40(&b, i)
 				h1, h2 := ownDigest(h, key)
-				s1, s2 := f.Scheme().Hash(key)
+				s1, s2 := f.Scheme().Digest(key)
 				require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
-				require.Equal(t, g.AddHash(h1, h2), f.Add(key))
+				require.Equal(t, g.AddDigest(h1, h2), f.Add(key))
 				keys = append(keys, string(key))
 				typed.Add(string(key))
 			}
-			batch.AddManyStrings(keys, nil)
+			batch.AddStrings(keys, nil)
 			require.True(t, f.Equal(g))
 			require.True(t, f.Equal(typed.Filter()))
 			require.True(t, f.Equal(batch))
-			require.Equal(t, len(keys), f.ContainsManyStrings(keys, nil))
+			require.Equal(t, len(keys), f.ContainsStrings(keys, nil))
 			wrong := 0
 			for i := range uint64(100_000) {
 				if f.Contains(key40(&b, 1<<40+i)) {
@@ -211,10 +211,10 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
 			f := must(NewWithParams(params, WithStrategy(s)))
 			for i := range uint64(n) {
-				f.AddHash(digest(i))
+				f.AddDigest(digest(i))
 			}
 			for i := range uint64(asks) {
-				if f.ContainsHash(digest(n + i)) {
+				if f.ContainsDigest(digest(n + i)) {
 					count++
 				}
 			}

@@ -24,7 +24,7 @@ func TestMurmur3Vectors(t *testing.T) {
 		{"hell", 0x629942693e10f867, 0x92db0b82baeb5347},
 		{"The quick brown fox jumps over the lazy dog", 0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347},
 	} {
-		h1, h2 := f.HashString(c.key)
+		h1, h2 := f.DigestString(c.key)
 		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, c.key)
 	}
 }
@@ -42,7 +42,7 @@ func TestRapidHashVectors(t *testing.T) {
 		{1, "", 0xad700ecdf353d5ca},
 	} {
 		f := MustNew(10, 0.1, WithHash(RapidHash), WithSeed(c.seed))
-		h1, h2 := f.HashString(c.key)
+		h1, h2 := f.DigestString(c.key)
 		require.Equal(t, [2]uint64{c.h1, widen(c.h1)}, [2]uint64{h1, h2}, "%q, seed %d", c.key, c.seed)
 		require.Equal(t, c.seed, f.Scheme().Seed())
 	}
@@ -54,7 +54,7 @@ func TestRapidHashVectors(t *testing.T) {
 // 00..0e, result 5493e99933b0a8117e08ec0f97cfc3d9.
 func TestSipHashVector(t *testing.T) {
 	f := MustNew(10, 0.1, WithKey(testKey))
-	h1, h2 := f.Hash([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
+	h1, h2 := f.Digest([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 	require.Equal(t, [2]uint64{0x11a8b03399e99354, 0xd9c3cf970fec087e}, [2]uint64{h1, h2})
 }
 

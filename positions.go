@@ -29,15 +29,15 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 	return s.appendDigestPositions(dst, h1, h2)
 }
 
-// AppendPositionsHash is [Scheme.AppendPositions] for a key whose digest is already known,
-// see [BloomFilter.AddHash]. It panics if the strategy needs the key itself.
-func (s Scheme) AppendPositionsHash(dst []uint64, h1, h2 uint64) []uint64 {
+// AppendDigestPositions is [Scheme.AppendPositions] for a key whose digest is already known,
+// see [BloomFilter.AddDigest]. It panics if the strategy needs the key itself.
+func (s Scheme) AppendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	return s.scheme.orNone().appendDigestPositions(dst, h1, h2)
 }
 
 func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	if s.strategy.NeedsKey() {
-		panic(s.misuse("AppendPositionsHash"))
+		panic(s.misuse("AppendDigestPositions"))
 	}
 	switch s.strategy.id() {
 	case idDoubleHashing: // its i-th position takes i steps: take each once

@@ -210,16 +210,16 @@ func (s *scheme) misuse(call string) string {
 	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, s.strategy)
 }
 
-// Hash returns the 128-bit digest of a key, as [BloomFilter.Hash] of a filter with this
+// Hash returns the 128-bit digest of a key, as [BloomFilter.Digest] of a filter with this
 // scheme does. It allocates nothing. It panics if the strategy needs the key itself.
-func (s Scheme) Hash(key []byte) (h1, h2 uint64) { return s.scheme.orNone().digest(key) }
+func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.orNone().digest(key) }
 
-// HashString is [Scheme.Hash] for a string, without copying it.
-func (s Scheme) HashString(key string) (h1, h2 uint64) { return s.Hash(bytesOf(key)) }
+// DigestString is [Scheme.Digest] for a string, without copying it.
+func (s Scheme) DigestString(key string) (h1, h2 uint64) { return s.Digest(bytesOf(key)) }
 
-// HashFunc returns the hash of the keys. [WithKey] stands for one named "siphash", and a
+// Hash returns the hash of the keys. [WithKey] stands for one named "siphash", and a
 // strategy that takes the key itself has one named "none".
-func (s Scheme) HashFunc() Hash { return Hash{s.scheme.orNone().hash.def} }
+func (s Scheme) Hash() Hash { return Hash{s.scheme.orNone().hash.def} }
 
 // Seed returns what [WithSeed] has set, 0 if nothing; for Murmur3's seeds 1 to 8, what they
 // stand for. Of a secret key nothing can be learned here.

@@ -27,7 +27,7 @@ func TestStatsAgreeWithEstimates(t *testing.T) {
 			require.Equal(t, p, Params{N: st.N, P: st.P, M: st.M, K: st.K})
 			require.Equal(t, f.Strategy().Name(), st.Strategy)
 			require.Equal(t, f.SizeBytes(), st.SizeBytes)
-			require.Equal(t, f.Scheme().HashFunc().Name(), st.Hash)
+			require.Equal(t, f.Scheme().Hash().Name(), st.Hash)
 			require.Equal(t, f.bits.count(), st.Ones, "%s", s)
 			require.Equal(t, f.FillRatio(), st.FillRatio)
 			require.Equal(t, f.EstimatedCount(), st.EstimatedCount)

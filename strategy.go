@@ -25,7 +25,7 @@ func (s Strategy) Name() string { return s.get().name }
 func (s Strategy) String() string { return s.get().String() }
 
 // NeedsKey reports whether a key's digest is not enough to find its positions, as with
-// [SeededHashing]: then [BloomFilter.AddHash], [BloomFilter.ContainsHash] and all else
+// [SeededHashing]: then [BloomFilter.AddDigest], [BloomFilter.ContainsDigest] and all else
 // that takes or returns a digest panics.
 func (s Strategy) NeedsKey() bool {
 	id := s.id()

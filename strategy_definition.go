@@ -38,8 +38,8 @@ type Definition struct {
 	Words int // elements of dst, 1 to 16
 
 	// KeyPositions is Positions for strategies that take the key itself, because they hash
-	// it several times. They have no other hash, and seed is that of [WithSeed]. AddHash,
-	// ContainsHash and all else that takes a digest panics.
+	// it several times. They have no other hash, and seed is that of [WithSeed]. AddDigest,
+	// ContainsDigest and all else that takes a digest panics.
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	// Index finds one position: the i-th, 0 <= i < k. It is the shortest to write, and takes

@@ -144,7 +144,7 @@ func TestOwnStrategyOutsidePanics(t *testing.T) {
 			calls := []func(){
 				func() { f.AddString("x") },
 				func() { f.bits.set(0); require.True(t, f.ContainsString("x")) },
-				func() { f.AddManyStrings([]string{"x"}, nil) },
+				func() { f.AddStrings([]string{"x"}, nil) },
 				func() { f.Scheme().AppendPositions(nil, nil) },
 			}
 			for _, call := range calls {

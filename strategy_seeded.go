@@ -14,7 +14,7 @@ import (
 // the seed xor 0x9e3779b97f4a7c15 instead. Murmur3 by itself reaches only half of
 // the positions there, which takes the rate of such keys up to 9 % above p.
 //
-// It needs the key: [BloomFilter.AddHash] and [BloomFilter.ContainsHash]
+// It needs the key: [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]
 // panic on a filter with this strategy.
 var SeededHashing = Strategy{&seededHashing}
 

@@ -43,7 +43,7 @@ func TestSplitBlockIsParquets(t *testing.T) {
 	} {
 		f := splitOver(t, makeWords(blocks*splitWords), false)
 		for i := range 5 * blocks {
-			f.AddHash(mix(i), ^mix(i))
+			f.AddDigest(mix(i), ^mix(i))
 		}
 		sum := crc32.NewIEEE()
 		for i := range f.bits {
@@ -65,13 +65,13 @@ func splitKernelsAgree(t *testing.T, words []atomic.Uint64, digests []uint64) {
 		for j := range splitK {
 			want = want && plain[splitIndex(h, 0, j, m)]
 		}
-		if a, b := used.ContainsHash(h, 0), goes.ContainsHash(h, 0); a != want || b != want {
+		if a, b := used.ContainsDigest(h, 0), goes.ContainsDigest(h, 0); a != want || b != want {
 			t.Fatalf("%d blocks, digest %d: Contains(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, want)
 		}
 		if i%3 == 0 {
 			continue
 		}
-		if a, b := used.AddHash(h, 0), goes.AddHash(h, 0); a == want || b == want {
+		if a, b := used.AddDigest(h, 0), goes.AddDigest(h, 0); a == want || b == want {
 			t.Fatalf("%d blocks, digest %d: Add(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, !want)
 		}
 		for j := range splitK {
@@ -138,10 +138,10 @@ func TestSplitKernelsBesideEachOther(t *testing.T) {
 			for i := range uint64(rounds) {
 				h := mix(i)
 				start.Wait(i + 1)
-				if f.AddHash(h, 0) {
+				if f.AddDigest(h, 0) {
 					won[i].Add(1)
 				}
-				if !filters[1-g].ContainsHash(h, 0) {
+				if !filters[1-g].ContainsDigest(h, 0) {
 					missed.Add(1)
 				}
 			}

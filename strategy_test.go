@@ -20,7 +20,7 @@ import (
 func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	var h1, h2 uint64
 	if !f.Strategy().NeedsKey() {
-		h1, h2 = f.Hash(key)
+		h1, h2 = f.Digest(key)
 	}
 	seen := map[uint64]bool{}
 	for i := range f.Params().K {
@@ -177,11 +177,11 @@ func TestAddHashIsAddOfTheDigest(t *testing.T) {
 		a, b := MustNew(100, 0.01, WithStrategy(s), WithSeed(7)), MustNew(100, 0.01, WithStrategy(s), WithSeed(7))
 		for i := range uint64(100) {
 			key := []byte(formatUint(i))
-			h1, h2 := b.Hash(key)
-			s1, s2 := b.HashString(string(key))
+			h1, h2 := b.Digest(key)
+			s1, s2 := b.DigestString(string(key))
 			require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
-			require.Equal(t, a.Add(key), b.AddHash(h1, h2))
-			require.True(t, b.ContainsHash(h1, h2))
+			require.Equal(t, a.Add(key), b.AddDigest(h1, h2))
+			require.True(t, b.ContainsDigest(h1, h2))
 		}
 		require.True(t, a.Equal(b))
 	}
@@ -189,8 +189,8 @@ func TestAddHashIsAddOfTheDigest(t *testing.T) {
 
 func TestMisusePanicsWithAClearText(t *testing.T) {
 	seeded := MustNew(10, 0.1, WithStrategy(SeededHashing))
-	require.PanicsWithValue(t, `bloom: AddHash on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.AddHash(1, 2) })
-	require.PanicsWithValue(t, `bloom: ContainsHash on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.ContainsHash(1, 2) })
+	require.PanicsWithValue(t, `bloom: AddDigest on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.AddDigest(1, 2) })
+	require.PanicsWithValue(t, `bloom: ContainsDigest on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.ContainsDigest(1, 2) })
 
 	var zero BloomFilter
 	const text = "bloom: use of a BloomFilter that was not made by New"

@@ -69,12 +69,12 @@ func raceOfPairs(t *testing.T, rounds int, params Params, s Strategy, perFilter 
 					predicted += 2 * f.EstimatedFalsePositiveRate()
 				}
 				b.Wait(3*i + 2) // nothing is being added: this answer is certain
-				before := f.ContainsHash(h1, h2)
+				before := f.ContainsDigest(h1, h2)
 				b.Wait(3*i + 3)
 				if before {
 					there.Add(1)
 				}
-				if won := f.AddHash(h1, h2); !won && !before {
+				if won := f.AddDigest(h1, h2); !won && !before {
 					nobody.Add(1)
 				} else if won && before {
 					t.Errorf("key %d was there, and is new", 2*i+g)

@@ -33,7 +33,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 	filter := func(n uint64, p float64, st bloom.Strategy) (*bloom.BloomFilter, error) {
 		return bloom.New(n, p, append([]bloom.Option{bloom.WithStrategy(st)}, opts...)...)
 	}
-	return all(s.HashFunc().String(),
+	return all(s.Hash().String(),
 		check{"the same digest", func() error { return stable(s) }},
 		check{"allocations", func() error {
 			k, i, sum := []byte("a key of some bytes"), byte(0), uint64(0)
@@ -42,7 +42,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 				copy(stack[:], k)
 				stack[0] = i
 				i++
-				h1, h2 := s.Hash(stack[:])
+				h1, h2 := s.Digest(stack[:])
 				sum += h1 ^ h2
 			}})
 		}},
@@ -62,7 +62,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 				return err
 			}
 			f.AddString("key")
-			return files(f, opts, s.HashFunc() == bloom.Murmur3 || s.HashFunc() == bloom.RapidHash)
+			return files(f, opts, s.Hash() == bloom.Murmur3 || s.Hash() == bloom.RapidHash)
 		}},
 	)
 }
@@ -75,7 +75,7 @@ func stable(s bloom.Scheme) error {
 	long := bytes.Repeat([]byte("abcdefg\xff\x00"), 40)
 	for n := range want {
 		k := bytes.Clone(long[:n])
-		want[n].h1, want[n].h2 = s.Hash(k)
+		want[n].h1, want[n].h2 = s.Digest(k)
 		if !bytes.Equal(k, long[:n]) {
 			return fmt.Errorf("a key of %d bytes was changed", n)
 		}
@@ -86,7 +86,7 @@ func stable(s bloom.Scheme) error {
 				memory := bytes.Repeat([]byte{byte(worker)}, 16+n)
 				k := memory[at : at+n : at+n]
 				copy(k, long)
-				h1, h2 := s.Hash(k)
+				h1, h2 := s.Digest(k)
 				if got := (digest{h1, h2}); got != want[n] {
 					return fmt.Errorf("a key of %d bytes has digest %x, and then %x", n, want[n], got)
 				}
@@ -119,10 +119,10 @@ func avalanche(s bloom.Scheme) error {
 				k = binary.LittleEndian.AppendUint64(k, x)
 			}
 			k = k[:length]
-			h1, h2 := s.Hash(k)
+			h1, h2 := s.Digest(k)
 			for bit := range length * 8 {
 				k[bit/8] ^= 1 << (bit % 8)
-				g1, g2 := s.Hash(k)
+				g1, g2 := s.Digest(k)
 				k[bit/8] ^= 1 << (bit % 8)
 				if g1 == h1 && g2 == h2 {
 					return fmt.Errorf("bit %d of a key of %d bytes makes no difference: %q", bit, length, k)
@@ -148,7 +148,7 @@ func halves(s bloom.Scheme) error {
 	const keys = 1 << 14
 	digests := make([][2]uint64, keys)
 	for i := range digests {
-		digests[i][0], digests[i][1] = s.Hash(key(uint64(i)))
+		digests[i][0], digests[i][1] = s.Digest(key(uint64(i)))
 	}
 	nibble := func(d [2]uint64, i int) uint64 { return d[i/16] >> (i % 16 * 4) & 15 }
 	for a := range 32 {

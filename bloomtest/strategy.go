@@ -180,10 +180,10 @@ func rate(s bloom.Strategy, p Point) error {
 			continue
 		}
 		for range p.N {
-			f.AddHash(next())
+			f.AddDigest(next())
 		}
 		for range asks {
-			if f.ContainsHash(next()) {
+			if f.ContainsDigest(next()) {
 				hits[i]++
 			}
 		}
@@ -254,7 +254,7 @@ func digestBits(s bloom.Strategy) error {
 			next, positions := digests(m+scale), []uint64(nil)
 			for range keys {
 				h1, h2 := next()
-				positions = scheme.AppendPositionsHash(positions[:0], h1, h2)
+				positions = scheme.AppendDigestPositions(positions[:0], h1, h2)
 				part := uint64(float64(positions[0])/float64(m)*float64(parts*scale)) % parts
 				for i, pos := range positions[:min(k, len(positions))] {
 					bits[i][part][pos%64]++

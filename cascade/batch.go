@@ -9,8 +9,8 @@ import digests "github.com/seed3447c163/bloom/internal/digest"
 // It panics if found is neither nil nor as long as keys.
 func (c *Cascade) ContainsMany(keys [][]byte, found []bool) int { return containsMany(c, keys, found) }
 
-// ContainsManyStrings is [Cascade.ContainsMany] for strings, without copying them.
-func (c *Cascade) ContainsManyStrings(keys []string, found []bool) int {
+// ContainsStrings is [Cascade.ContainsMany] for strings, without copying them.
+func (c *Cascade) ContainsStrings(keys []string, found []bool) int {
 	return containsMany(c, keys, found)
 }
 
@@ -40,7 +40,7 @@ func (c *Cascade) askGroup(b *digests.Batch) (count int) {
 	for i, f := range c.filters {
 		passed := 0
 		for _, j := range left {
-			if f.ContainsHash(level(b.H1[j], b.H2[j], i)) {
+			if f.ContainsDigest(level(b.H1[j], b.H2[j], i)) {
 				left[passed] = j
 				passed++
 			} else {

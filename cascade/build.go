@@ -81,7 +81,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if err := c.append(p, inside, opts); err != nil {
 		return nil, err
 	}
-	outside, _, err := collect(ctx, sample, out, c.filters[0].ContainsHash)
+	outside, _, err := collect(ctx, sample, out, c.filters[0].ContainsDigest)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		}
 		i := len(c.filters)
 		if i == maxLevels {
-			return nil, fmt.Errorf("%w: after %d levels, hash %q has not told %d keys apart: want a better one", bloom.ErrInvalid, i, sample.HashFunc(), len(now))
+			return nil, fmt.Errorf("%w: after %d levels, hash %q has not told %d keys apart: want a better one", bloom.ErrInvalid, i, sample.Hash(), len(now))
 		}
 		if err := c.append(later, now, opts); err != nil {
 			return nil, err
 		}
 		f := c.filters[i]
-		passed := slices.DeleteFunc(slices.Clone(before), func(d digest) bool { return !f.ContainsHash(level(d.h1, d.h2, i)) })
+		passed := slices.DeleteFunc(slices.Clone(before), func(d digest) bool { return !f.ContainsDigest(level(d.h1, d.h2, i)) })
 		before, now = now, passed
 	}
 	return c, nil
@@ -117,7 +117,7 @@ func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
 		return err
 	}
 	for _, d := range keys {
-		f.AddHash(level(d.h1, d.h2, len(c.filters)))
+		f.AddDigest(level(d.h1, d.h2, len(c.filters)))
 	}
 	c.filters = append(c.filters, f)
 	return nil
@@ -153,7 +153,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 			for b := range batches {
 				start := 0
 				for _, end := range b.ends {
-					if h1, h2 := hasher.Hash(b.bytes[start:end]); wanted(h1, h2) {
+					if h1, h2 := hasher.Digest(b.bytes[start:end]); wanted(h1, h2) {
 						mine = append(mine, digest{h1, h2})
 					}
 					start = end
@@ -217,7 +217,7 @@ func conflict(hasher bloom.Scheme, out iter.Seq2[[]byte, error], d digest) error
 		if err != nil {
 			return err
 		}
-		if h1, h2 := hasher.Hash(key); h1 == d.h1 && h2 == d.h2 {
+		if h1, h2 := hasher.Digest(key); h1 == d.h1 && h2 == d.h2 {
 			return fmt.Errorf("%w: %q", ErrConflict, key)
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Cascade) Contains(key []byte) bool {
 	if len(c.filters) == 0 {
 		return false
 	}
-	return c.ContainsHash(c.filters[0].Hash(key))
+	return c.ContainsDigest(c.filters[0].Digest(key))
 }
 
 // ContainsString is [Cascade.Contains] for a string, without copying it.
@@ -44,14 +44,14 @@ func (c *Cascade) ContainsString(key string) bool {
 	if len(c.filters) == 0 {
 		return false
 	}
-	return c.ContainsHash(c.filters[0].HashString(key))
+	return c.ContainsDigest(c.filters[0].DigestString(key))
 }
 
-// ContainsHash is [Cascade.Contains] for a key whose digest is already known, from
+// ContainsDigest is [Cascade.Contains] for a key whose digest is already known, from
 // [bloom.BloomFilter.Hash] of a filter with the same hash and seed or key.
-func (c *Cascade) ContainsHash(h1, h2 uint64) bool {
+func (c *Cascade) ContainsDigest(h1, h2 uint64) bool {
 	for i, f := range c.filters {
-		if !f.ContainsHash(level(h1, h2, i)) {
+		if !f.ContainsDigest(level(h1, h2, i)) {
 			return i%2 == 1
 		}
 	}

@@ -118,11 +118,11 @@ func TestContainsHash(t *testing.T) {
 	hasher, err := bloom.NewScheme(1, 0.5)
 	require.NoError(t, err)
 	for key := range in {
-		require.True(t, c.ContainsHash(hasher.Hash(key)))
+		require.True(t, c.ContainsDigest(hasher.Digest(key)))
 		require.True(t, c.ContainsString(string(key)))
 	}
 	for key := range out {
-		require.False(t, c.ContainsHash(hasher.Hash(key)))
+		require.False(t, c.ContainsDigest(hasher.Digest(key)))
 		require.False(t, c.ContainsString(string(key)))
 	}
 }
@@ -147,15 +147,15 @@ func TestContainsMany(t *testing.T) {
 			c.ContainsMany(keys[:n], found)
 			require.Equal(t, want[:n], found)
 			found = slices.Repeat([]bool{true}, n)
-			c.ContainsManyStrings(texts[:n], found)
+			c.ContainsStrings(texts[:n], found)
 			require.Equal(t, want[:n], found)
 		}
 		require.Equal(t, yes, c.ContainsMany(keys, nil))
-		require.Equal(t, yes, c.ContainsManyStrings(texts, nil))
+		require.Equal(t, yes, c.ContainsStrings(texts, nil))
 		require.Panics(t, func() { c.ContainsMany(keys, make([]bool, 1)) })
 	}
 	found := []bool{true}
-	require.Zero(t, new(Cascade).ContainsManyStrings([]string{"x"}, found))
+	require.Zero(t, new(Cascade).ContainsStrings([]string{"x"}, found))
 	require.False(t, found[0])
 }
 
@@ -282,7 +282,7 @@ func TestNoAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Contains(key)
 		c.ContainsString("some key")
-		c.ContainsManyStrings([]string{"some key"}, nil)
+		c.ContainsStrings([]string{"some key"}, nil)
 	}))
 }
 

@@ -92,4 +92,4 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	return c, nil
 }
 
-func sameHash(a, b bloom.Scheme) bool { return a.HashFunc() == b.HashFunc() && a.Seed() == b.Seed() }
+func sameHash(a, b bloom.Scheme) bool { return a.Hash() == b.Hash() && a.Seed() == b.Seed() }

@@ -59,8 +59,8 @@ func wholes(n uint64) []whole {
 	for _, s := range []bloom.Strategy{bloom.SplitBlock, bloom.Blocked, bloom.DoubleHashing} {
 		f, other := must(bloom.New(n, 0.01, bloom.WithStrategy(s))), must(bloom.New(n, 0.01, bloom.WithStrategy(s)))
 		for i := range n {
-			f.AddHash(bloom.Digest64(i))
-			other.AddHash(bloom.Digest64(n + i))
+			f.AddDigest(bloom.Digest64(i))
+			other.AddDigest(bloom.Digest64(n + i))
 		}
 		data := must(f.MarshalBinary())
 		list = append(list, wholeOf(fmt.Sprintf("**ours: %s**", s), f.SizeBytes(), f, other, (*bloom.BloomFilter).Clone,
@@ -75,8 +75,8 @@ func wholes(n uint64) []whole {
 		key := fmt.Appendf(nil, "%016x", mix(i))
 		f.Add(key)
 		other.Add(key[:15])
-		g.AddHash(mix(i))
-		next.AddHash(mix(n + i))
+		g.AddDigest(mix(i))
+		next.AddDigest(mix(n + i))
 	}
 	var data bytes.Buffer
 	_, _ = f.WriteTo(&data)

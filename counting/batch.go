@@ -16,8 +16,8 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 	return count
 }
 
-// AddManyStrings is [Filter.AddMany] for strings, without copying them.
-func (f *Filter) AddManyStrings(keys []string, added []bool) (count int) {
+// AddStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddStrings(keys []string, added []bool) (count int) {
 	digest.CheckAnswers("counting", len(keys), added)
 	for i, key := range keys {
 		yes := f.AddString(key)
@@ -40,8 +40,8 @@ func (f *Filter) RemoveMany(keys [][]byte, removed []bool) (count int) {
 	return count
 }
 
-// RemoveManyStrings is [Filter.RemoveMany] for strings, without copying them.
-func (f *Filter) RemoveManyStrings(keys []string, removed []bool) (count int) {
+// RemoveStrings is [Filter.RemoveMany] for strings, without copying them.
+func (f *Filter) RemoveStrings(keys []string, removed []bool) (count int) {
 	digest.CheckAnswers("counting", len(keys), removed)
 	for i, key := range keys {
 		yes := f.RemoveString(key)
@@ -64,8 +64,8 @@ func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return count
 }
 
-// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
-func (f *Filter) ContainsManyStrings(keys []string, found []bool) (count int) {
+// ContainsStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsStrings(keys []string, found []bool) (count int) {
 	digest.CheckAnswers("counting", len(keys), found)
 	for i, key := range keys {
 		yes := f.ContainsString(key)

@@ -17,12 +17,12 @@ func TestBatches(t *testing.T) {
 			k := key(&b, random.Uint64N(150))
 			keys, texts = append(keys, k), append(texts, string(k))
 		}
-		single, batch, batchStrs := one.Add, many.AddMany, strs.AddManyStrings
+		single, batch, batchStrs := one.Add, many.AddMany, strs.AddStrings
 		switch round % 3 {
 		case 1:
-			single, batch, batchStrs = one.Contains, many.ContainsMany, strs.ContainsManyStrings
+			single, batch, batchStrs = one.Contains, many.ContainsMany, strs.ContainsStrings
 		case 2:
-			single, batch, batchStrs = one.Remove, many.RemoveMany, strs.RemoveManyStrings
+			single, batch, batchStrs = one.Remove, many.RemoveMany, strs.RemoveStrings
 		}
 		want, got, gotStrs, count := make([]bool, len(keys)), make([]bool, len(keys)), make([]bool, len(keys)), 0
 		for i, k := range keys {

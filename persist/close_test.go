@@ -55,7 +55,7 @@ func TestCloseWhileInUse(t *testing.T) {
 				for i := uint64(w); ; i++ {
 					switch w {
 					case 0:
-						f.AddManyStrings(keys, nil)
+						f.AddStrings(keys, nil)
 					case 1:
 						f.Snapshot()
 					case 2:

@@ -111,11 +111,11 @@ func (f *File) AddString(key string) bool {
 	return added
 }
 
-// AddHash is [File.Add] for a key whose digest is already known; see
-// [bloom.BloomFilter.AddHash].
-func (f *File) AddHash(h1, h2 uint64) bool {
-	m := f.writing("AddHash")
-	added := m.filter.AddHash(h1, h2)
+// AddDigest is [File.Add] for a key whose digest is already known; see
+// [bloom.BloomFilter.AddDigest].
+func (f *File) AddDigest(h1, h2 uint64) bool {
+	m := f.writing("AddDigest")
+	added := m.filter.AddDigest(h1, h2)
 	runtime.KeepAlive(m)
 	return added
 }
@@ -129,10 +129,10 @@ func (f *File) AddMany(keys [][]byte, added []bool) int {
 	return count
 }
 
-// AddManyStrings is [File.AddMany] for strings, without copying them.
-func (f *File) AddManyStrings(keys []string, added []bool) int {
-	m := f.writing("AddManyStrings")
-	count := m.filter.AddManyStrings(keys, added)
+// AddStrings is [File.AddMany] for strings, without copying them.
+func (f *File) AddStrings(keys []string, added []bool) int {
+	m := f.writing("AddStrings")
+	count := m.filter.AddStrings(keys, added)
 	runtime.KeepAlive(m)
 	return count
 }
@@ -154,11 +154,11 @@ func (f *File) ContainsString(key string) bool {
 	return found
 }
 
-// ContainsHash is [File.Contains] for a key whose digest is already known; see
-// [bloom.BloomFilter.ContainsHash].
-func (f *File) ContainsHash(h1, h2 uint64) bool {
-	m := f.reading("ContainsHash")
-	found := m.filter.ContainsHash(h1, h2)
+// ContainsDigest is [File.Contains] for a key whose digest is already known; see
+// [bloom.BloomFilter.ContainsDigest].
+func (f *File) ContainsDigest(h1, h2 uint64) bool {
+	m := f.reading("ContainsDigest")
+	found := m.filter.ContainsDigest(h1, h2)
 	runtime.KeepAlive(m)
 	return found
 }
@@ -172,18 +172,18 @@ func (f *File) ContainsMany(keys [][]byte, found []bool) int {
 	return count
 }
 
-// ContainsManyStrings is [File.ContainsMany] for strings, without copying them.
-func (f *File) ContainsManyStrings(keys []string, found []bool) int {
-	m := f.reading("ContainsManyStrings")
-	count := m.filter.ContainsManyStrings(keys, found)
+// ContainsStrings is [File.ContainsMany] for strings, without copying them.
+func (f *File) ContainsStrings(keys []string, found []bool) int {
+	m := f.reading("ContainsStrings")
+	count := m.filter.ContainsStrings(keys, found)
 	runtime.KeepAlive(m)
 	return count
 }
 
 // Hash returns the digest of a key; see [bloom.BloomFilter.Hash].
-func (f *File) Hash(key []byte) (h1, h2 uint64) { return f.reading("Hash").filter.Hash(key) }
+func (f *File) Digest(key []byte) (h1, h2 uint64) { return f.reading("Digest").filter.Digest(key) }
 
-// HashString is [File.Hash] for a string, without copying it.
-func (f *File) HashString(key string) (h1, h2 uint64) {
-	return f.reading("HashString").filter.HashString(key)
+// DigestString is [File.Hash] for a string, without copying it.
+func (f *File) DigestString(key string) (h1, h2 uint64) {
+	return f.reading("DigestString").filter.DigestString(key)
 }

@@ -51,7 +51,7 @@ func TestFileIsTheFilter(t *testing.T) {
 				case i%3 == 0:
 					added = f.Add(k)
 				case i%3 == 1 && byHash:
-					added = f.AddHash(f.Hash(k))
+					added = f.AddDigest(f.Digest(k))
 				default:
 					added = f.AddString(string(k))
 				}
@@ -69,8 +69,8 @@ func TestFileIsTheFilter(t *testing.T) {
 						t.Fatalf("Contains of key %d: %v", i, got)
 					}
 					if byHash {
-						if h1, h2 := f.HashString(string(k)); f.ContainsHash(h1, h2) != want.Contains(k) {
-							t.Fatalf("ContainsHash of key %d", i)
+						if h1, h2 := f.DigestString(string(k)); f.ContainsDigest(h1, h2) != want.Contains(k) {
+							t.Fatalf("ContainsDigest of key %d", i)
 						}
 					}
 				}
@@ -128,10 +128,10 @@ func TestBatches(t *testing.T) {
 	added := make([]bool, len(keys))
 	require.Equal(t, 500, f.AddMany(keys, added))
 	require.NotContains(t, added, false)
-	require.Equal(t, 250, f.AddManyStrings(texts, added))
+	require.Equal(t, 250, f.AddStrings(texts, added))
 	require.Equal(t, added[:250], make([]bool, 250))
 	require.Equal(t, 500, f.ContainsMany(keys, nil))
-	require.Equal(t, 500, f.ContainsManyStrings(texts, nil))
+	require.Equal(t, 500, f.ContainsStrings(texts, nil))
 }
 
 func TestUnionAndSnapshot(t *testing.T) {
@@ -166,9 +166,9 @@ func TestAllocations(t *testing.T) {
 		i++
 		f.Add(k[:])
 		f.Contains(k[:])
-		h1, h2 := f.Hash(k[:])
-		f.AddHash(h1, h2)
-		f.ContainsHash(h1, h2)
+		h1, h2 := f.Digest(k[:])
+		f.AddDigest(h1, h2)
+		f.ContainsDigest(h1, h2)
 		f.AddString("key")
 		f.ContainsString("key")
 	}))
@@ -189,11 +189,11 @@ func TestReadOnly(t *testing.T) {
 	require.NoError(t, err)
 
 	for op, call := range map[string]func(){
-		"Add":            func() { f.Add([]byte("x")) },
-		"AddString":      func() { f.AddString("x") },
-		"AddHash":        func() { f.AddHash(1, 2) },
-		"AddMany":        func() { f.AddMany([][]byte{{1}}, nil) },
-		"AddManyStrings": func() { f.AddManyStrings([]string{"x"}, nil) },
+		"Add":        func() { f.Add([]byte("x")) },
+		"AddString":  func() { f.AddString("x") },
+		"AddDigest":  func() { f.AddDigest(1, 2) },
+		"AddMany":    func() { f.AddMany([][]byte{{1}}, nil) },
+		"AddStrings": func() { f.AddStrings([]string{"x"}, nil) },
 	} {
 		require.PanicsWithError(t, fmt.Sprintf("persist: %s on %q: file is open read-only", op, path), call)
 	}
@@ -225,16 +225,16 @@ func TestUseAfterClose(t *testing.T) {
 	for op, call := range map[string]func(){
 		"Add":                        func() { f.Add(nil) },
 		"AddString":                  func() { f.AddString("") },
-		"AddHash":                    func() { f.AddHash(1, 2) },
+		"AddDigest":                  func() { f.AddDigest(1, 2) },
 		"AddMany":                    func() { f.AddMany(nil, nil) },
-		"AddManyStrings":             func() { f.AddManyStrings(nil, nil) },
+		"AddStrings":                 func() { f.AddStrings(nil, nil) },
 		"Contains":                   func() { f.Contains(nil) },
 		"ContainsString":             func() { f.ContainsString("") },
-		"ContainsHash":               func() { f.ContainsHash(1, 2) },
+		"ContainsDigest":             func() { f.ContainsDigest(1, 2) },
 		"ContainsMany":               func() { f.ContainsMany(nil, nil) },
-		"ContainsManyStrings":        func() { f.ContainsManyStrings(nil, nil) },
-		"Hash":                       func() { f.Hash(nil) },
-		"HashString":                 func() { f.HashString("") },
+		"ContainsStrings":            func() { f.ContainsStrings(nil, nil) },
+		"Digest":                     func() { f.Digest(nil) },
+		"DigestString":               func() { f.DigestString("") },
 		"Snapshot":                   func() { f.Snapshot() },
 		"FillRatio":                  func() { f.FillRatio() },
 		"EstimatedCount":             func() { f.EstimatedCount() },

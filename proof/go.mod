@@ -6,7 +6,7 @@ require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/seed3447c163/bloom v0.0.0
-	github.com/seed3447c163/bloom/redisbloom v0.0.0
+	github.com/seed3447c163/bloom/redisfilter v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -21,5 +21,5 @@ require (
 
 replace (
 	github.com/seed3447c163/bloom => ../
-	github.com/seed3447c163/bloom/redisbloom => ../redisbloom
+	github.com/seed3447c163/bloom/redisfilter => ../redisfilter
 )

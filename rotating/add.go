@@ -9,15 +9,15 @@ package rotating
 // this one's last missing bit in those nanoseconds.
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
-func (f *Filter) Add(key []byte) bool { return f.AddHash(f.scheme.Hash(key)) }
+func (f *Filter) Add(key []byte) bool { return f.AddDigest(f.scheme.Digest(key)) }
 
 // AddString is [Filter.Add] for a string, without copying it: a string and its bytes
 // are the same key.
-func (f *Filter) AddString(key string) bool { return f.AddHash(f.scheme.HashString(key)) }
+func (f *Filter) AddString(key string) bool { return f.AddDigest(f.scheme.DigestString(key)) }
 
-// AddHash is [Filter.Add] for a key whose digest is already known, from [Filter.Hash]
+// AddDigest is [Filter.Add] for a key whose digest is already known, from [Filter.Hash]
 // of this filter or one with the same hash and seed or key.
-func (f *Filter) AddHash(h1, h2 uint64) bool { return f.add(h1, h2, false) }
+func (f *Filter) AddDigest(h1, h2 uint64) bool { return f.add(h1, h2, false) }
 
 // Renew adds a key as [Filter.Add] does, with the same answer, and if it is there
 // already, renews it: it is remembered for the window from now. It takes room
@@ -26,13 +26,13 @@ func (f *Filter) AddHash(h1, h2 uint64) bool { return f.add(h1, h2, false) }
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
 func (f *Filter) Renew(key []byte) bool {
-	h1, h2 := f.scheme.Hash(key)
+	h1, h2 := f.scheme.Digest(key)
 	return f.add(h1, h2, true)
 }
 
 // RenewString is [Filter.Renew] for a string, without copying it.
 func (f *Filter) RenewString(key string) bool {
-	h1, h2 := f.scheme.HashString(key)
+	h1, h2 := f.scheme.DigestString(key)
 	return f.add(h1, h2, true)
 }
 
@@ -120,7 +120,7 @@ func (f *Filter) try(a *adding) (done bool) {
 		f.turn(now, a.generation)
 		return false
 	}
-	won := newest.AddHash(a.h1, a.h2)
+	won := newest.AddDigest(a.h1, a.h2)
 	if !won && took {
 		newest.tickets.Give()
 	}
@@ -152,7 +152,7 @@ func (f *Filter) insist(a *adding) (won bool) {
 	if newest.generation < a.generation || !took && f.room(now) {
 		newest, took = f.addLayer(now, now.generation(a.generation), true), true
 	}
-	won = newest.AddHash(a.h1, a.h2)
+	won = newest.AddDigest(a.h1, a.h2)
 	if !won && took {
 		newest.tickets.Give()
 	}

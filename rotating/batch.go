@@ -9,8 +9,8 @@ import "github.com/seed3447c163/bloom/internal/digest"
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) int { return addMany(f, keys, added) }
 
-// AddManyStrings is [Filter.AddMany] for strings, without copying them.
-func (f *Filter) AddManyStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
+// AddStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
 
 // ContainsMany asks for keys as [Filter.Contains] does one after the other, and faster if
 // the filter is larger than the cache. It returns how many of them were probably added; if
@@ -19,8 +19,8 @@ func (f *Filter) AddManyStrings(keys []string, added []bool) int { return addMan
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
 
-// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
-func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+// ContainsStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsStrings(keys []string, found []bool) int {
 	return containsMany(f, keys, found)
 }
 
@@ -32,7 +32,7 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int) {
 		digest.Hash(&b, f.scheme, keys[first:])
 		f.askGroup(&b)
 		for i := range b.Keys {
-			if !b.Found[i] && f.AddHash(b.H1[i], b.H2[i]) {
+			if !b.Found[i] && f.AddDigest(b.H1[i], b.H2[i]) {
 				count++
 				if added != nil {
 					added[first+i] = true
@@ -62,7 +62,7 @@ func (f *Filter) askGroup(b *digest.Batch) (count int) {
 	for i := len(*now) - 1; i >= 0 && (*now)[i].generation >= oldest; i-- {
 		count += b.Ask((*now)[i].BloomFilter)
 	}
-	if f.live.Load() == now { // as in ContainsHash: only then false is false
+	if f.live.Load() == now { // as in ContainsDigest: only then false is false
 		return count
 	}
 	for j := range b.Keys {

@@ -26,7 +26,7 @@ func TestBatches(t *testing.T) {
 			}
 		}
 		half := len(keys) / 2
-		n := many.AddMany(keys[:half], got[:half]) + many.AddManyStrings(texts[half:], got[half:])
+		n := many.AddMany(keys[:half], got[:half]) + many.AddStrings(texts[half:], got[half:])
 		for i := range keys {
 			if got[i] != want[i] || n != count {
 				t.Fatalf("AddMany: key %d of %d: %v, want %v; %d new, want %d", i, len(keys), got[i], want[i], n, count)
@@ -40,7 +40,7 @@ func TestBatches(t *testing.T) {
 				count++
 			}
 		}
-		n = many.ContainsMany(keys[:half], got[:half]) + many.ContainsManyStrings(texts[half:], got[half:])
+		n = many.ContainsMany(keys[:half], got[:half]) + many.ContainsStrings(texts[half:], got[half:])
 		for i := range keys {
 			if got[i] != want[i] || n != count {
 				t.Fatalf("ContainsMany: key %d of %d: %v, want %v; %d found, want %d", i, len(keys), got[i], want[i], n, count)

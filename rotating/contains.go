@@ -2,13 +2,13 @@ package rotating
 
 // Contains returns false if the key was definitely not added in the last window, true if
 // it probably was, in that window or up to a generation earlier.
-func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.scheme.Hash(key)) }
+func (f *Filter) Contains(key []byte) bool { return f.ContainsDigest(f.scheme.Digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.ContainsHash(f.scheme.HashString(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.ContainsDigest(f.scheme.DigestString(key)) }
 
-// ContainsHash is [Filter.Contains] for a key whose digest is already known.
-func (f *Filter) ContainsHash(h1, h2 uint64) bool {
+// ContainsDigest is [Filter.Contains] for a key whose digest is already known.
+func (f *Filter) ContainsDigest(h1, h2 uint64) bool {
 	now := f.live.Load()
 	oldest := f.oldest(now)
 	if now.youngest(h1, h2, oldest, 0) >= 0 {
@@ -42,7 +42,7 @@ func (f *Filter) follow(h1, h2 uint64, oldest int64) bool {
 	for next := uint64(0); ; { // those with smaller serial numbers have been asked
 		now := f.live.Load()
 		for i := range *now {
-			if e := &(*now)[i]; e.serial >= next && e.generation >= oldest && e.ContainsHash(h1, h2) {
+			if e := &(*now)[i]; e.serial >= next && e.generation >= oldest && e.ContainsDigest(h1, h2) {
 				return true
 			}
 		}
@@ -54,7 +54,7 @@ func (f *Filter) follow(h1, h2 uint64, oldest int64) bool {
 }
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters.
-func (f *Filter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.Hash(key) }
+func (f *Filter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.Digest(key) }
 
-// HashString is [Filter.Hash] for a string, without copying it.
-func (f *Filter) HashString(key string) (h1, h2 uint64) { return f.scheme.HashString(key) }
+// DigestString is [Filter.Hash] for a string, without copying it.
+func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.DigestString(key) }

@@ -58,7 +58,7 @@ func (f *Filter) Stats() bloom.Stats {
 	layers := f.remembered()
 	each := f.scheme.Params()
 	s := bloom.Stats{N: f.plan.n, P: f.plan.p, K: each.K, SizeBytes: f.SizeBytes(), EstimatedCount: f.keys(layers)}
-	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.HashFunc().Name()
+	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
 	right := 1.0
 	for _, e := range layers {
 		of := e.Stats()

@@ -116,7 +116,7 @@ func (l *live) youngest(h1, h2 uint64, oldest int64, serial uint64) int64 {
 		if e.generation < oldest || e.serial < serial {
 			break
 		}
-		if e.ContainsHash(h1, h2) {
+		if e.ContainsDigest(h1, h2) {
 			return e.generation
 		}
 	}

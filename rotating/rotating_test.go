@@ -187,12 +187,12 @@ func TestAccessors(t *testing.T) {
 	if got, want := f.SizeBytes(), 9*each.M/8; got != want {
 		t.Errorf("SizeBytes = %d after 20 generations, want %d", got, want)
 	}
-	h1, h2 := f.Hash([]byte("key"))
-	s1, s2 := f.HashString("key")
-	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
+	h1, h2 := f.Digest([]byte("key"))
+	s1, s2 := f.DigestString("key")
+	if p1, p2 := plain.DigestString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
 		t.Error("another digest than that of a plain filter with the same seed")
 	}
-	if !f.AddHash(h1, h2) || f.RenewString("key") || !f.ContainsString("key") {
+	if !f.AddDigest(h1, h2) || f.RenewString("key") || !f.ContainsString("key") {
 		t.Error("what is added by its digest is another key")
 	}
 }

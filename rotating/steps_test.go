@@ -66,7 +66,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 				for range c.adders {
 					w.Threads = append(w.Threads, stepped.Thread{Kind: "add", Run: func() uint64 {
 						from := h.generation()
-						if !f.AddHash(1, 2) {
+						if !f.AddDigest(1, 2) {
 							return 0
 						}
 						to := h.generation()
@@ -77,7 +77,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 						}
 						wins = append(wins, win{from, to})
 						stepped.Peek(func() {
-							if to-from <= 1 && !f.ContainsHash(1, 2) {
+							if to-from <= 1 && !f.ContainsDigest(1, 2) {
 								verdict = "a key is lost within the window"
 							}
 						})
@@ -87,7 +87,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 				w.Threads = append(w.Threads, stepped.Thread{Kind: "turn", Run: func() uint64 {
 					for i := range c.births {
 						h.hours.Add(1)
-						f.AddHash(uint64(8+i), uint64(16+i))
+						f.AddDigest(uint64(8+i), uint64(16+i))
 					}
 					return 0
 				}})
@@ -120,7 +120,7 @@ func TestContainsInSteps(t *testing.T) {
 	states, wrong := stepped.Explore(t, func() stepped.World {
 		var h hand
 		f := h.filter()
-		f.AddHash(1, 2)
+		f.AddDigest(1, 2)
 		missed := false
 		return stepped.World{Switches: switches, Threads: []stepped.Thread{
 			{Kind: "renew", Run: func() uint64 {
@@ -131,7 +131,7 @@ func TestContainsInSteps(t *testing.T) {
 				return 0
 			}},
 			{Kind: "look", Run: func() uint64 {
-				if !f.ContainsHash(1, 2) {
+				if !f.ContainsDigest(1, 2) {
 					missed = true
 				}
 				return 0

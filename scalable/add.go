@@ -16,11 +16,11 @@ import (
 // key is not in the filter. Where the last room is taken by adds that are under way, Add
 // waits for them, a second at most: one of them may be adding the key, or give its room
 // back. Once Add has returned without an error, every later Contains of the key is true.
-func (f *Filter) Add(key []byte) (bool, error) { return f.AddHash(f.scheme.Hash(key)) }
+func (f *Filter) Add(key []byte) (bool, error) { return f.AddDigest(f.scheme.Digest(key)) }
 
 // AddString is [Filter.Add] for a string, without copying it: a string and its bytes
 // are the same key.
-func (f *Filter) AddString(key string) (bool, error) { return f.AddHash(f.scheme.HashString(key)) }
+func (f *Filter) AddString(key string) (bool, error) { return f.AddDigest(f.scheme.DigestString(key)) }
 
 // How an add finds its one winner while a layer is added
 //
@@ -49,9 +49,9 @@ func (f *Filter) AddString(key string) (bool, error) { return f.AddHash(f.scheme
 //
 // steps_test.go tries it in every order.
 
-// AddHash is [Filter.Add] for a key whose digest is already known, from
+// AddDigest is [Filter.Add] for a key whose digest is already known, from
 // [Filter.Hash] of this filter or one with the same hash and seed or key.
-func (f *Filter) AddHash(h1, h2 uint64) (bool, error) {
+func (f *Filter) AddDigest(h1, h2 uint64) (bool, error) {
 	waited := 0
 	for looked := 0; ; { // layers before that do not have the key, or have it from us
 		full := f.full.Load()
@@ -99,7 +99,7 @@ func (f *Filter) AddHash(h1, h2 uint64) (bool, error) {
 // or if a strategy of the user's own panics, and given back otherwise.
 func (l *layer) add(h1, h2 uint64, ticket bool) (won bool) {
 	if !ticket {
-		return l.AddHash(h1, h2)
+		return l.AddDigest(h1, h2)
 	}
 	ended := false
 	defer func() {
@@ -109,7 +109,7 @@ func (l *layer) add(h1, h2 uint64, ticket bool) (won bool) {
 			l.tickets.Give()
 		}
 	}()
-	won = l.AddHash(h1, h2)
+	won = l.AddDigest(h1, h2)
 	ended = true
 	return won
 }

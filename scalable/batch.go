@@ -11,8 +11,8 @@ import "github.com/seed3447c163/bloom/internal/digest"
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (int, error) { return addMany(f, keys, added) }
 
-// AddManyStrings is [Filter.AddMany] for strings, without copying them.
-func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
+// AddStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddStrings(keys []string, added []bool) (int, error) {
 	return addMany(f, keys, added)
 }
 
@@ -24,8 +24,8 @@ func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
 
-// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
-func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+// ContainsStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsStrings(keys []string, found []bool) int {
 	return containsMany(f, keys, found)
 }
 
@@ -40,7 +40,7 @@ func addMany[K []byte | string](f *Filter, keys []K, added []bool) (count int, e
 			if b.Found[i] {
 				continue
 			}
-			yes, err := f.AddHash(b.H1[i], b.H2[i])
+			yes, err := f.AddDigest(b.H1[i], b.H2[i])
 			if err != nil {
 				return count, err
 			}

@@ -149,7 +149,7 @@ func (f *Filter) readLayer(in *frame.Reader, older layers, room uint64) (*layer,
 		return nil, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, b.Params().N)
 	}
 	if len(older) > 0 {
-		if first := older[0].Scheme(); b.Scheme().HashFunc() != first.HashFunc() || b.Scheme().Seed() != first.Seed() || family(b) != family(older[0].BloomFilter) {
+		if first := older[0].Scheme(); b.Scheme().Hash() != first.Hash() || b.Scheme().Seed() != first.Seed() || family(b) != family(older[0].BloomFilter) {
 			return nil, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
 		}
 	}
@@ -160,7 +160,7 @@ func (f *Filter) readLayer(in *frame.Reader, older layers, room uint64) (*layer,
 func optionsOf(s bloom.Scheme) []bloom.Option {
 	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
 	if !s.Keyed() {
-		opts = append(opts, bloom.WithHash(s.HashFunc()))
+		opts = append(opts, bloom.WithHash(s.Hash()))
 	}
 	if s.Seed() != 0 {
 		opts = append(opts, bloom.WithSeed(s.Seed()))

@@ -91,7 +91,7 @@ func (f *Filter) newLayer(older layers) (*layer, error) {
 // contains asks the layers from oldest on, newest first.
 func (l *layers) contains(h1, h2 uint64, oldest int) bool {
 	for i := len(*l) - 1; i >= oldest; i-- {
-		if (*l)[i].ContainsHash(h1, h2) {
+		if (*l)[i].ContainsDigest(h1, h2) {
 			return true
 		}
 	}
@@ -107,16 +107,16 @@ func (l layers) bytes() (sum uint64) {
 
 // Contains returns false if the key was definitely never added, true if it probably
 // was.
-func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.scheme.Hash(key)) }
+func (f *Filter) Contains(key []byte) bool { return f.ContainsDigest(f.scheme.Digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.ContainsHash(f.scheme.HashString(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.ContainsDigest(f.scheme.DigestString(key)) }
 
-// ContainsHash is [Filter.Contains] for a key whose digest is already known.
-func (f *Filter) ContainsHash(h1, h2 uint64) bool { return f.layers.Load().contains(h1, h2, 0) }
+// ContainsDigest is [Filter.Contains] for a key whose digest is already known.
+func (f *Filter) ContainsDigest(h1, h2 uint64) bool { return f.layers.Load().contains(h1, h2, 0) }
 
 // Hash returns the 128-bit digest of a key, to hash once and ask many filters.
-func (f *Filter) Hash(key []byte) (h1, h2 uint64) { return f.scheme.Hash(key) }
+func (f *Filter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.Digest(key) }
 
-// HashString is [Filter.Hash] for a string, without copying it.
-func (f *Filter) HashString(key string) (h1, h2 uint64) { return f.scheme.HashString(key) }
+// DigestString is [Filter.Hash] for a string, without copying it.
+func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.DigestString(key) }

@@ -158,8 +158,8 @@ func TestBatches(t *testing.T) {
 		if n, err := many.AddMany(keys, added); n != count || err != nil {
 			t.Fatalf("AddMany = %d, %v, want %d", n, err, count)
 		}
-		if n, err := strs.AddManyStrings(texts, gotStrs); n != count || err != nil {
-			t.Fatalf("AddManyStrings = %d, %v, want %d", n, err, count)
+		if n, err := strs.AddStrings(texts, gotStrs); n != count || err != nil {
+			t.Fatalf("AddStrings = %d, %v, want %d", n, err, count)
 		}
 		for i := range keys {
 			if added[i] != got[i] || gotStrs[i] != got[i] {
@@ -171,7 +171,7 @@ func TestBatches(t *testing.T) {
 			texts[i] = string(keys[i])
 		}
 		n := many.ContainsMany(keys, added)
-		m := many.ContainsManyStrings(texts, gotStrs)
+		m := many.ContainsStrings(texts, gotStrs)
 		count = 0
 		for i, k := range keys {
 			want := one.Contains(k)
@@ -191,13 +191,13 @@ func TestBatches(t *testing.T) {
 func TestAccessors(t *testing.T) {
 	f := must(50, 0.01, WithBloom(bloom.WithSeed(77)))
 	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
-	h1, h2 := f.Hash([]byte("key"))
-	s1, s2 := f.HashString("key")
-	if p1, p2 := plain.HashString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
+	h1, h2 := f.Digest([]byte("key"))
+	s1, s2 := f.DigestString("key")
+	if p1, p2 := plain.DigestString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
 		t.Error("another digest than that of a plain filter with the same seed")
 	}
-	if added, err := f.AddHash(h1, h2); !added || err != nil || !f.ContainsString("key") {
-		t.Errorf("AddHash: %v, %v", added, err)
+	if added, err := f.AddDigest(h1, h2); !added || err != nil || !f.ContainsString("key") {
+		t.Errorf("AddDigest: %v, %v", added, err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestNoAllocations(t *testing.T) {
 		f.AddMany(keys[:], answers[:])
 		f.ContainsMany(keys[:], answers[:])
 		texts := [1]string{"a string"}
-		f.AddManyStrings(texts[:], nil)
+		f.AddStrings(texts[:], nil)
 	}); allocs != 0 {
 		t.Errorf("%v allocations", allocs)
 	}

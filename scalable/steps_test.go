@@ -46,9 +46,9 @@ func (r *race) begin(start int, opts ...Option) {
 // add is a goroutine that adds a key.
 func (r *race) add(k int) stepped.Thread {
 	return stepped.Thread{Kind: string(rune('A' + k)), Run: func() uint64 {
-		won, err := r.f.AddHash(r.key(k))
+		won, err := r.f.AddDigest(r.key(k))
 		stepped.Peek(func() {
-			if there := r.f.ContainsHash(r.key(k)); there != (err == nil) {
+			if there := r.f.ContainsDigest(r.key(k)); there != (err == nil) {
 				r.wrong = "an add has returned, and the key is there, or not, unlike what it says"
 			}
 		})
@@ -134,7 +134,7 @@ func TestFullInSteps(t *testing.T) {
 			w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
 				there := 0
 				for k := range 2 {
-					if r.f.ContainsHash(r.key(k)) {
+					if r.f.ContainsDigest(r.key(k)) {
 						if there++; r.refused[k] {
 							return "an add is refused whose key another one adds"
 						}

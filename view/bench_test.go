@@ -37,7 +37,7 @@ func BenchmarkView(b *testing.B) {
 			require.NoError(b, err)
 			digests := make([][2]uint64, len(keys))
 			for i, key := range keys {
-				digests[i][0], digests[i][1] = f.Hash(key)
+				digests[i][0], digests[i][1] = f.Digest(key)
 			}
 			run := func(of string, ask func(i int) bool) {
 				b.Run(fmt.Sprintf("strategy=%s/hash=%s/n=%d/of=%s", s, c.hash, n, of), func(b *testing.B) {
@@ -53,8 +53,8 @@ func BenchmarkView(b *testing.B) {
 			run("filter", func(i int) bool { return f.Contains(keys[i]) })
 			run("view", func(i int) bool { return v.Contains(keys[i]) })
 			run("view,new", func(i int) bool { v, err := New(data); return err != nil || v.Contains(keys[i]) })
-			run("filter,digest", func(i int) bool { return f.ContainsHash(digests[i][0], digests[i][1]) })
-			run("view,digest", func(i int) bool { return v.ContainsHash(digests[i][0], digests[i][1]) })
+			run("filter,digest", func(i int) bool { return f.ContainsDigest(digests[i][0], digests[i][1]) })
+			run("view,digest", func(i int) bool { return v.ContainsDigest(digests[i][0], digests[i][1]) })
 		}
 	}
 }
@@ -70,7 +70,7 @@ func BenchmarkViewBuilder(b *testing.B) {
 				var buf []byte
 				for b.Loop() {
 					for i := range n {
-						built.AddHash(bloom.Digest64(uint64(i)))
+						built.AddDigest(bloom.Digest64(uint64(i)))
 					}
 					buf = built.AppendTo(buf[:0])
 				}

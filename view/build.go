@@ -25,7 +25,7 @@ type Builder struct {
 // [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
 // up to 25 and Blocked8 for more. Options say the hash: its seed, its key. A view tells its
 // readers [bloom.Murmur3] or [bloom.RapidHash] and the seed; those of one with another hash or with
-// a key have to ask by [View.ContainsHash].
+// a key have to ask by [View.ContainsDigest].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other
 // strategies, and for options that a builder cannot take: another strategy, or a limit in
@@ -64,11 +64,11 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 }
 
 // Add adds a key, unless it equals the last one.
-func (b *Builder) Add(key []byte) { b.AddHash(b.scheme.Hash(key)) }
+func (b *Builder) Add(key []byte) { b.AddDigest(b.scheme.Digest(key)) }
 
-// AddHash adds a key by its digest, see [bloom.BloomFilter.AddHash], unless that equals the last
+// AddDigest adds a key by its digest, see [bloom.BloomFilter.AddDigest], unless that equals the last
 // one.
-func (b *Builder) AddHash(h1, h2 uint64) {
+func (b *Builder) AddDigest(h1, h2 uint64) {
 	if n := len(b.digests); n == 0 || b.digests[n-1] != [2]uint64{h1, h2} {
 		b.digests = append(b.digests, [2]uint64{h1, h2})
 	}
@@ -104,7 +104,7 @@ func (b *Builder) AppendTo(dst []byte) []byte {
 	}
 	b.digests = b.digests[:0]
 	seed := b.scheme.Seed() // 0 of a secret key
-	meta := uint32(b.k) | uint32(b.strategy)<<8 | uint32(numberOfHash(b.scheme.HashFunc()))<<16 | version<<24
+	meta := uint32(b.k) | uint32(b.strategy)<<8 | uint32(numberOfHash(b.scheme.Hash()))<<16 | version<<24
 	dst = binary.LittleEndian.AppendUint64(dst, seed)
 	dst = binary.LittleEndian.AppendUint32(dst, meta)
 	return binary.LittleEndian.AppendUint32(dst, check(m, seed, meta))

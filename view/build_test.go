@@ -47,7 +47,7 @@ func TestViewBuilder(t *testing.T) {
 	b.Add([]byte("a"))
 	b.Add([]byte("a"))
 	b.Add([]byte("b"))
-	b.AddHash(bloom.MustNew(1, 0.1).Hash([]byte("b")))
+	b.AddDigest(bloom.MustNew(1, 0.1).Digest([]byte("b")))
 	require.Equal(t, 3+trailerBytes, b.SizeBytes(), "two keys, each once")
 	before := []byte("what was there before")
 	data := b.AppendTo(bytes.Clone(before))

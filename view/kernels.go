@@ -12,9 +12,9 @@ import (
 // The kernels of views work on bytes, at any address and on every kind of processor: what
 // the filter does by atomic words would fault on some where the bytes are not aligned.
 
-// ContainsHash is [bloom.BloomFilter.ContainsHash]. All keys must have been hashed in the same
+// ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed in the same
 // way.
-func (v View) ContainsHash(h1, h2 uint64) bool {
+func (v View) ContainsDigest(h1, h2 uint64) bool {
 	var m uint64
 	var k int
 	var strategy byte

@@ -133,8 +133,8 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 
 // viewable returns the strategy's number in a trailer.
 func viewable(s bloom.Scheme) (uint8, error) {
-	if s.HashFunc() == bloom.MapHash {
-		return 0, fmt.Errorf("%w: a view with hash %v, which means nothing to other processes", bloom.ErrNotPortable, s.HashFunc())
+	if s.Hash() == bloom.MapHash {
+		return 0, fmt.Errorf("%w: a view with hash %v, which means nothing to other processes", bloom.ErrNotPortable, s.Hash())
 	}
 	strategy := numberOf(s)
 	if strategy == 0 {
@@ -167,10 +167,10 @@ func numberOfHash(h bloom.Hash) uint8 {
 
 // Contains is [bloom.BloomFilter.Contains]. If the view has a trailer and was built with another
 // hash than [bloom.Murmur3] and [bloom.RapidHash], which the trailer does not name, it is true for
-// every key: there, ask by [View.ContainsHash].
+// every key: there, ask by [View.ContainsDigest].
 func (v View) Contains(key []byte) bool {
 	if v.scheme != (bloom.Scheme{}) {
-		return v.ContainsHash(v.scheme.Hash(key))
+		return v.ContainsDigest(v.scheme.Digest(key))
 	}
 	n := len(v.data) - trailerBytes
 	if n < 0 {
@@ -181,9 +181,9 @@ func (v View) Contains(key []byte) bool {
 	switch v.data[n+10] {
 	case murmur3Hash:
 		if seed != 0 {
-			return v.ContainsHash(murmur3.SeedSum128(seed, seed, key))
+			return v.ContainsDigest(murmur3.SeedSum128(seed, seed, key))
 		}
-		return v.ContainsHash(murmur3.Sum128(key))
+		return v.ContainsDigest(murmur3.Sum128(key))
 	case rapidHash:
 		state := rapidhash.Start(0)
 		if seed != 0 {
@@ -198,7 +198,7 @@ func (v View) Contains(key []byte) bool {
 		if splitvec.Has && v.data[n+9] == split {
 			return splitvec.Contains(unsafe.Pointer(unsafe.SliceData(v.data)), uint64(n)/splitBytes, h1)
 		}
-		return v.ContainsHash(h1, probe.Widen(h1))
+		return v.ContainsDigest(h1, probe.Widen(h1))
 	}
 	return true
 }

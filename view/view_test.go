@@ -83,8 +83,8 @@ func TestViewIsTheFilter(t *testing.T) {
 						require.Equal(t, want, v.Contains(key))
 						require.Equal(t, want, of.Contains(key))
 						require.Equal(t, want, v.ContainsString(string(key)))
-						require.Equal(t, want, v.ContainsHash(f.Hash(key)))
-						require.Equal(t, want, of.ContainsHash(f.Hash(key)))
+						require.Equal(t, want, v.ContainsDigest(f.Digest(key)))
+						require.Equal(t, want, of.ContainsDigest(f.Digest(key)))
 					}
 				}
 			}
@@ -92,7 +92,7 @@ func TestViewIsTheFilter(t *testing.T) {
 	}
 	var zero View
 	require.False(t, zero.ContainsString("x"))
-	require.False(t, zero.ContainsHash(1, 2))
+	require.False(t, zero.ContainsDigest(1, 2))
 }
 
 // TestViewOfAnyK: k and m that no builder chooses, by a scheme.
@@ -185,7 +185,7 @@ func TestViewOfEveryHash(t *testing.T) {
 			found := 0
 			for i := range 2000 {
 				require.True(t, v.Contains(viewKey(i)), "nobody can tell")
-				if v.ContainsHash(scheme.Hash(viewKey(i))) {
+				if v.ContainsDigest(scheme.Digest(viewKey(i))) {
 					found++
 				} else {
 					require.GreaterOrEqual(t, i, 200)
@@ -222,13 +222,13 @@ func TestViewRate(t *testing.T) {
 			require.NoError(t, err)
 			for f := range filters {
 				for i := range keys {
-					b.AddHash(bloom.Digest64(uint64(f*keys + i)))
+					b.AddDigest(bloom.Digest64(uint64(f*keys + i)))
 				}
 				size := b.SizeBytes() - trailerBytes
 				v, err := New(b.AppendTo(nil))
 				require.NoError(t, err)
 				for i := range asked {
-					if v.ContainsHash(bloom.Digest64(1<<40 + uint64(f*asked+i))) {
+					if v.ContainsDigest(bloom.Digest64(1<<40 + uint64(f*asked+i))) {
 						hits++
 					}
 				}
@@ -286,7 +286,7 @@ func TestViewAllocatesNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			var key [40]byte
 			v, err := New(data)
-			if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsHash(1, 2) {
+			if err != nil || v.Contains(key[:]) && v.ContainsString("x") && v.ContainsDigest(1, 2) {
 				panic("these are not in it")
 			}
 			for i := range 100 {

@@ -180,7 +180,7 @@ func (pl *plan) filter(opts []bloom.Option) (*bloom.BloomFilter, error) {
 // for, as far as they are given.
 func (pl *plan) agree(cmd *cobra.Command, path string, f *bloom.BloomFilter) error {
 	given := cmd.Flags().Changed
-	p, made, hash := f.Params(), f.Scheme().Strategy(), f.Scheme().HashFunc()
+	p, made, hash := f.Params(), f.Scheme().Strategy(), f.Scheme().Hash()
 	// Of the several strategies that are called blocked, one was chosen by n and p.
 	want, err := bloom.NewScheme(p.N, p.P, bloom.WithStrategy(pl.strategy.Strategy))
 	switch {

@@ -132,7 +132,7 @@ func (a *parallelAdder) prepare(c *chunk) {
 	}
 	if a.blocks > 0 {
 		for i, key := range c.keys {
-			h1, h2 := a.filter.Hash(key)
+			h1, h2 := a.filter.Digest(key)
 			b := &c.baskets[a.block(h1)>>a.shift]
 			b.keys = append(b.keys, hashedKey{h1, h2, i})
 		}
@@ -164,7 +164,7 @@ func (a *parallelAdder) addRange(c *chunk, r int) {
 				a.filter.Words()[a.block(key.h1)*8].Load()
 			}
 			for _, key := range group {
-				c.added[key.index] = a.filter.AddHash(key.h1, key.h2)
+				c.added[key.index] = a.filter.AddDigest(key.h1, key.h2)
 			}
 			keys = keys[len(group):]
 		}

@@ -100,7 +100,7 @@ func TestSpread(t *testing.T) {
 		for i := range uint64(filters) {
 			f.Clear()
 			for j := range uint64(n) {
-				f.AddHash(bloom.Digest64(i<<numberShift + j))
+				f.AddDigest(bloom.Digest64(i<<numberShift + j))
 			}
 			seen.note(0, 0, f.EstimatedFalsePositiveRate())
 		}

@@ -7,7 +7,7 @@ require (
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/seed3447c163/bloom/prombloom v0.0.0
-	github.com/seed3447c163/bloom/redisbloom v0.0.0
+	github.com/seed3447c163/bloom/redisfilter v0.0.0
 	github.com/yuin/goldmark v1.8.7
 	golang.org/x/tools v0.52.0
 )
@@ -31,5 +31,5 @@ require (
 replace (
 	github.com/seed3447c163/bloom => ../../
 	github.com/seed3447c163/bloom/prombloom => ../../prombloom
-	github.com/seed3447c163/bloom/redisbloom => ../../redisbloom
+	github.com/seed3447c163/bloom/redisfilter => ../../redisfilter
 )

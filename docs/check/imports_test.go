@@ -13,9 +13,9 @@ import (
 	_ "github.com/seed3447c163/bloom/interop/rebloom"
 	_ "github.com/seed3447c163/bloom/persist"
 	_ "github.com/seed3447c163/bloom/prombloom"
-	_ "github.com/seed3447c163/bloom/redisbloom"
-	_ "github.com/seed3447c163/bloom/redisbloom/bitmap"
-	_ "github.com/seed3447c163/bloom/redisbloom/module"
+	_ "github.com/seed3447c163/bloom/redisfilter"
+	_ "github.com/seed3447c163/bloom/redisfilter/bitmap"
+	_ "github.com/seed3447c163/bloom/redisfilter/module"
 	_ "github.com/seed3447c163/bloom/rotating"
 	_ "github.com/seed3447c163/bloom/scalable"
 )

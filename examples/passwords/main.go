@@ -73,6 +73,6 @@ func publish(path string, passwords ...string) error {
 	if err != nil {
 		return err
 	}
-	f.AddManyStrings(passwords, nil)
+	f.AddStrings(passwords, nil)
 	return persist.Save(path, f)
 }

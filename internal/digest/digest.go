@@ -34,9 +34,9 @@ func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
 	for i := range b.Keys {
 		switch key := any(&keys[i]).(type) {
 		case *[]byte:
-			b.H1[i], b.H2[i] = s.Hash(*key)
+			b.H1[i], b.H2[i] = s.Digest(*key)
 		case *string:
-			b.H1[i], b.H2[i] = s.HashString(*key)
+			b.H1[i], b.H2[i] = s.DigestString(*key)
 		}
 		b.Found[i] = false
 	}
@@ -47,7 +47,7 @@ func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
 // waits for the memory of the first.
 func (b *Batch) Ask(f *bloom.BloomFilter) (count int) {
 	for i := range b.Keys {
-		if !b.Found[i] && f.ContainsHash(b.H1[i], b.H2[i]) {
+		if !b.Found[i] && f.ContainsDigest(b.H1[i], b.H2[i]) {
 			b.Found[i] = true
 			count++
 		}

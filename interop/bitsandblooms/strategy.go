@@ -17,7 +17,7 @@ import (
 // The rate that [bloom.New] promises holds from n = 100 on down to p = 1e-6; at n = 10 and
 // p = 1e-6 it was measured as 6 times that.
 //
-// It needs the key: [bloom.BloomFilter.AddHash] and all else that takes a digest panics on
+// It needs the key: [bloom.BloomFilter.AddDigest] and all else that takes a digest panics on
 // a filter with it. It has no seed.
 var Strategy = bloom.NewStrategy("bits-and-blooms", bloom.Definition{KeyPositions: keyPositions, MaxK: maxK})
 

@@ -65,7 +65,7 @@ func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
 	require.NoError(t, err)
 	f, err := s.Filter()
 	require.NoError(t, err)
-	f.AddManyStrings(c.Keys, nil)
+	f.AddStrings(c.Keys, nil)
 	return f
 }
 
@@ -190,7 +190,7 @@ func TestAgainstBloomFilters(t *testing.T) {
 		require.Equal(t, string(fromJS), text(t, c.filter(t)), "%s: the same keys, other bytes", c.Name)
 		require.Equal(t, string(fromJS), text(t, f), c.Name)
 		require.Equal(t, theirs[c.Name], answers(f, probes), c.Name)
-		f.AddManyStrings(more, nil)
+		f.AddStrings(more, nil)
 		require.Equal(t, string(read(c.Name+".more.json", nil)), text(t, f), "%s: more keys", c.Name)
 	}
 	var made [][2]float64

@@ -148,9 +148,9 @@ func decodeArray(raw json.RawMessage, m uint64) ([]byte, error) {
 // than [Strategy] or another hash than [Hash] or one of [HashOf]. Then nothing is written.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	s := f.Scheme()
-	seed, err := strconv.ParseUint(strings.TrimPrefix(s.HashFunc().Name(), hashPrefix), 10, 64)
-	if s.Strategy() != Strategy || err != nil || s.HashFunc().Name() != hashName(seed) {
-		return fmt.Errorf("%w: it has strategy %q and hash %q, want those of this package", bloom.ErrNotPortable, s.Strategy(), s.HashFunc())
+	seed, err := strconv.ParseUint(strings.TrimPrefix(s.Hash().Name(), hashPrefix), 10, 64)
+	if s.Strategy() != Strategy || err != nil || s.Hash().Name() != hashName(seed) {
+		return fmt.Errorf("%w: it has strategy %q and hash %q, want those of this package", bloom.ErrNotPortable, s.Strategy(), s.Hash())
 	}
 	p := f.Params()
 	bytes := (p.M + 7) / 8

@@ -139,7 +139,7 @@ func notGuava(s bloom.Scheme) string {
 		return fmt.Sprintf("strategy %q, want %q or %q", s.Strategy(), Mitz64, Mitz32)
 	}
 	switch params := s.Params(); {
-	case s.HashFunc() != bloom.Murmur3 || s.Seed() != 0:
+	case s.Hash() != bloom.Murmur3 || s.Seed() != 0:
 		return fmt.Sprintf("another hash than Murmur3 with seed 0 (%s)", s.Identity())
 	case params.M%64 != 0:
 		return fmt.Sprintf("m = %d bits, want a multiple of 64", params.M)

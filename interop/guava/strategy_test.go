@@ -30,7 +30,7 @@ func TestMitzOnSignedNumbers(t *testing.T) {
 	positions := func(s bloom.Strategy) []uint64 {
 		scheme, err := bloom.NewSchemeWithParams(params, bloom.WithStrategy(s))
 		require.NoError(t, err)
-		return scheme.AppendPositionsHash(nil, h1, h2)
+		return scheme.AppendDigestPositions(nil, h1, h2)
 	}
 	got64, got32 := positions(Mitz64), positions(Mitz32)
 	for i := range params.K {
@@ -152,7 +152,7 @@ func TestStrategiesAreTheFormula(t *testing.T) {
 				}
 				require.True(t, f.ContainsString(key))
 			}
-			batch.AddManyStrings(keys, nil)
+			batch.AddStrings(keys, nil)
 			require.True(t, f.Equal(batch))
 			require.Equal(t, uint64(len(want)), f.Stats().Ones)
 			for pos := range want {

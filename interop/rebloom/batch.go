@@ -10,8 +10,8 @@ import "github.com/seed3447c163/bloom/internal/digest"
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (int, error) { return addMany(f, keys, added) }
 
-// AddManyStrings is [Filter.AddMany] for strings, without copying them.
-func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
+// AddStrings is [Filter.AddMany] for strings, without copying them.
+func (f *Filter) AddStrings(keys []string, added []bool) (int, error) {
 	return addMany(f, keys, added)
 }
 
@@ -22,8 +22,8 @@ func (f *Filter) AddManyStrings(keys []string, added []bool) (int, error) {
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int { return containsMany(f, keys, found) }
 
-// ContainsManyStrings is [Filter.ContainsMany] for strings, without copying them.
-func (f *Filter) ContainsManyStrings(keys []string, found []bool) int {
+// ContainsStrings is [Filter.ContainsMany] for strings, without copying them.
+func (f *Filter) ContainsStrings(keys []string, found []bool) int {
 	return containsMany(f, keys, found)
 }
 

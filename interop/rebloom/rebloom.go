@@ -186,7 +186,7 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 		}
 	}
 	last.items.Add(1)
-	last.AddHash(h1, h2)
+	last.AddDigest(h1, h2)
 	return true, nil
 }
 
@@ -205,7 +205,7 @@ func (f *Filter) ContainsString(key string) bool {
 func (f *Filter) contains(h1, h2 uint64) bool {
 	layers := f.all()
 	for i := len(layers) - 1; i >= 0; i-- {
-		if layers[i].ContainsHash(h1, h2) {
+		if layers[i].ContainsDigest(h1, h2) {
 			return true
 		}
 	}

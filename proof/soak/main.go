@@ -42,7 +42,7 @@ func main() {
 	s := &soak{goroutines: *goroutines, dir: dir, random: rand.New(rand.NewPCG(*seed, 1)), counts: map[string]int64{}}
 	fmt.Printf("soak for %v with %d goroutines and -seed %d\n", *duration, *goroutines, *seed)
 	if s.redis, err = newServer(dir); err != nil {
-		fmt.Println("NOT SOAKED: redisbloom:", err)
+		fmt.Println("NOT SOAKED: redisfilter:", err)
 		if os.Getenv("BLOOM_REQUIRE") != "" {
 			os.Exit(1)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisbloom"
+	"github.com/seed3447c163/bloom/redisfilter"
 )
 
 // A server is a redis-server of our own. It listens on a socket in our folder, and writes
@@ -74,17 +74,17 @@ func (s *server) kill() {
 type remote struct {
 	s       *soak
 	clients [2]*redis.Client
-	filters [2]*redisbloom.Filter
+	filters [2]*redisfilter.Filter
 	calls   atomic.Uint64
 }
 
 func newRemote(s *soak, n uint64, p float64) (filter, error) {
 	r := &remote{s: s}
 	name := fmt.Sprint("soak", s.random.Uint64())
-	for i, opts := range [][]redisbloom.Option{nil, {redisbloom.WithFront(0)}} {
+	for i, opts := range [][]redisfilter.Option{nil, {redisfilter.WithFront(0)}} {
 		r.clients[i] = s.redis.client()
 		var err error
-		if r.filters[i], err = redisbloom.Open(context.Background(), r.clients[i], name, n, p, opts...); err != nil {
+		if r.filters[i], err = redisfilter.Open(context.Background(), r.clients[i], name, n, p, opts...); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func newRemote(s *soak, n uint64, p float64) (filter, error) {
 
 var redisKind = kind{"redis", newRemote, func(r io.Reader) (filter, error) { return bloom.Read(r) }}
 
-func (r *remote) one() *redisbloom.Filter { return r.filters[r.calls.Add(1)%2] }
+func (r *remote) one() *redisfilter.Filter { return r.filters[r.calls.Add(1)%2] }
 
 // must reports an error, of which there can be none here.
 func (r *remote) must(err error) {
@@ -160,7 +160,7 @@ func (s *soak) killServer() {
 	defer client.Close()
 	ctx := context.Background()
 	const n = 1 << 20 // more than can be added before the end
-	f, err := redisbloom.Open(ctx, client, fmt.Sprint("killed", s.random.Uint64()), n, killRate, redisbloom.WithFront(0))
+	f, err := redisfilter.Open(ctx, client, fmt.Sprint("killed", s.random.Uint64()), n, killRate, redisfilter.WithFront(0))
 	if err != nil {
 		s.fault("redis: %v", err)
 		return

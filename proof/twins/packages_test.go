@@ -46,8 +46,8 @@ var scalableTwins = in("scalable",
 
 // scalableSlowMotion lets other goroutines go on between an add's ticket and its bits.
 func scalableSlowMotion(edits ...edit) []edit {
-	return append(edits, edit{file: "add.go", old: `	won = l.AddHash(h1, h2)`, new: `	yield()
-	won = l.AddHash(h1, h2)`}, edit{file: "add.go", old: `// An add takes some nanoseconds`, new: `func yield() { runtime.Gosched() }
+	return append(edits, edit{file: "add.go", old: `	won = l.AddDigest(h1, h2)`, new: `	yield()
+	won = l.AddDigest(h1, h2)`}, edit{file: "add.go", old: `// An add takes some nanoseconds`, new: `func yield() { runtime.Gosched() }
 
 // An add takes some nanoseconds`})
 }
@@ -270,16 +270,16 @@ func slowLock() []edit {
 }
 
 // More than one machine. These need a redis-server.
-var redisTwins = in("redisbloom",
-	twin{name: "redisbloom: a loss is not noticed", tests: []string{"TestLossIsNoticed", "TestRecreationIsNoticed"}, edits: one("answer.go", `	case p.slot == nil && number != p.life.epoch, p.slot != nil && ownerOf(number) != ownerOf(p.least):`, `	case false:`)},
-	twin{name: "redisbloom: the client retries adds", tests: []string{"TestCutReplies"}, edits: one("internal/send/send.go", `func (OnceInts) NoRetry() bool { return true }`, `func (OnceInts) NoRetry() bool { return false }`)},
-	twin{name: "redisbloom: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("answer.go", `	case p.command == nil || p.refused:`, `	case p.command == nil || p.refused || true:`)},
-	twin{name: "redisbloom: bits in Redis's own order", tests: []string{"TestSameAsLocal"}, edits: one("command.go", `at(headerBits+pos^7), argOne)`, `at(headerBits+pos), argOne)`)},
-	twin{name: "redisbloom: an older value is taken for the latest", tests: []string{"TestOneLostAddIsNoticed"}, edits: one("slot.go", `	if number < least {`, `	if number < least-1 {`)},
-	twin{name: "redisbloom: an orphan is taken for somebody else's", tests: []string{"TestEveryCut"}, edits: one("header.go", `bytes.Equal(b[:headerBytes], orphan)`, `false`)},
-	twin{name: "redisbloom: a key that is there is replaced", tests: []string{"TestOnlyRuinsAreReplaced"}, edits: one("life.go", `pipe.Do(ctx, "RENAMENX", beside, key)`, `pipe.Do(ctx, "RENAME", beside, key)`)},
-	twin{name: "redisbloom: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("answer.go", `p.life.front.learn(p.words[j].index, have)`, `p.life.front.learn(p.words[j].index, p.words[j].mask)`)},
-	twin{name: "redisbloom: who joins takes the default hash", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", `			named = append(named, bloom.WithStrategy(s))
+var redisTwins = in("redisfilter",
+	twin{name: "redisfilter: a loss is not noticed", tests: []string{"TestLossIsNoticed", "TestRecreationIsNoticed"}, edits: one("answer.go", `	case p.slot == nil && number != p.life.epoch, p.slot != nil && ownerOf(number) != ownerOf(p.least):`, `	case false:`)},
+	twin{name: "redisfilter: the client retries adds", tests: []string{"TestCutReplies"}, edits: one("internal/send/send.go", `func (OnceInts) NoRetry() bool { return true }`, `func (OnceInts) NoRetry() bool { return false }`)},
+	twin{name: "redisfilter: what may have been added is said not to be", tests: []string{"TestCutReplies"}, edits: one("answer.go", `	case p.command == nil || p.refused:`, `	case p.command == nil || p.refused || true:`)},
+	twin{name: "redisfilter: bits in Redis's own order", tests: []string{"TestSameAsLocal"}, edits: one("command.go", `at(headerBits+pos^7), argOne)`, `at(headerBits+pos), argOne)`)},
+	twin{name: "redisfilter: an older value is taken for the latest", tests: []string{"TestOneLostAddIsNoticed"}, edits: one("slot.go", `	if number < least {`, `	if number < least-1 {`)},
+	twin{name: "redisfilter: an orphan is taken for somebody else's", tests: []string{"TestEveryCut"}, edits: one("header.go", `bytes.Equal(b[:headerBytes], orphan)`, `false`)},
+	twin{name: "redisfilter: a key that is there is replaced", tests: []string{"TestOnlyRuinsAreReplaced"}, edits: one("life.go", `pipe.Do(ctx, "RENAMENX", beside, key)`, `pipe.Do(ctx, "RENAME", beside, key)`)},
+	twin{name: "redisfilter: the front learns what it has asked for", tests: []string{"TestFrontIsASubset"}, edits: one("answer.go", `p.life.front.learn(p.words[j].index, have)`, `p.life.front.learn(p.words[j].index, p.words[j].mask)`)},
+	twin{name: "redisfilter: who joins takes the default hash", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", `			named = append(named, bloom.WithStrategy(s))
 		}
 	}
 	if hash`, `			named = append(named, bloom.WithStrategy(s))
@@ -287,15 +287,15 @@ var redisTwins = in("redisbloom",
 	}
 	rest = ""
 	if hash`)},
-	twin{name: "redisbloom: who joins with a key has a hash beside it", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", ` && !keyed(opts) {`, ` && (true || !keyed(opts)) {`)},
-	twin{name: "redisbloom: other parameters", tests: []string{"TestParametersAreChecked"}, edits: []edit{
+	twin{name: "redisfilter: who joins with a key has a hash beside it", tests: []string{"TestJoin"}, edits: one("internal/identity/identity.go", ` && !keyed(opts) {`, ` && (true || !keyed(opts)) {`)},
+	twin{name: "redisfilter: other parameters", tests: []string{"TestParametersAreChecked"}, edits: []edit{
 		{file: "life.go", old: `	case h.m != want.m || h.k != want.k || h.shards != want.shards || h.slots != want.slots:`, new: `	case false:`},
 		{file: "life.go", old: `	case h.fingerprint != want.fingerprint:`, new: `	case false:`},
 	}},
-	twin{name: "redisbloom: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},
+	twin{name: "redisfilter: replicas are not waited for", tests: []string{"TestReplicaCutOff"}, edits: one("internal/send/add.go", `got < int64(s.Replicas):`, `got < 0*int64(s.Replicas):`)},
 )
 
-var growingTwins = in("redisbloom/growing",
+var growingTwins = in("redisfilter/growing",
 	twin{name: "growing: the older layers are not asked by adds", tests: []string{"TestExactModel", "TestSameAsScalable"}, edits: one("script.go", `    while p < next do`, `    while false do`)},
 	twin{name: "growing: a layer takes more keys than it is for", slow: true, tests: []string{"TestSameAsScalable", "TestRate", "TestLimit"}, edits: one("script.go", `    if not (left >= 1) then break end
 `, ``)},
@@ -329,8 +329,8 @@ var cascadeTwins = in("cascade",
 		return h1, h2
 	}`)},
 	twin{name: "cascade: the last level is not asked", tests: []string{"TestExactForBothLists"}, edits: one("cascade.go", `	for i, f := range c.filters {
-		if !f.ContainsHash(level(h1, h2, i)) {`, `	for i, f := range c.filters[:max(0, len(c.filters)-1)] {
-		if !f.ContainsHash(level(h1, h2, i)) {`)},
+		if !f.ContainsDigest(level(h1, h2, i)) {`, `	for i, f := range c.filters[:max(0, len(c.filters)-1)] {
+		if !f.ContainsDigest(level(h1, h2, i)) {`)},
 	twin{name: "cascade: ContainsMany takes all levels for those of keys that are in", tests: []string{"TestContainsMany"}, edits: one("batch.go", `				b.Found[j] = i%2 == 1`, `				b.Found[j] = true`)},
 	twin{name: "cascade: a batch of keys is lost", tests: []string{"TestExactForBothLists"}, edits: one("build.go", `	if err == nil && len(b.ends) > 0 {
 		send()`, `	if err == nil && len(b.ends) > 1 {

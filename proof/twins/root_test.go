@@ -265,8 +265,8 @@ func (b bitArray) get(`)},
 
 	// Batches.
 	{name: "a batch in reverse", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `		for i := range d {
-			count += answer(f.AddHash(`, `		for i := len(d) - 1; i >= 0; i-- {
-			count += answer(f.AddHash(`)},
+			count += answer(f.AddDigest(`, `		for i := len(d) - 1; i >= 0; i-- {
+			count += answer(f.AddDigest(`)},
 	{name: "a batch answers in the wrong place", tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `group(found, first, end)`, `group(found, 0, end-first)`)},
 	{name: "a batch leaves answers as they were", slow: true, tests: []string{"TestBatchesEqualOneByOne"}, edits: one("batch.go", `	if answers != nil {`, `	if answers != nil && yes {`)},
 

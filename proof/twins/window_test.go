@@ -2,14 +2,14 @@ package twins
 
 // What the filters of one key in Redis have in common.
 var oneKeyTwins = []twin{
-	{name: "onekey: a count that was seen is not kept", in: "redisbloom/growing", tests: []string{"TestRollback"}, edits: one("redisbloom/internal/onekey/life.go", `		if math.Float64frombits(before) >= count || s`, `		if math.Float64frombits(before) >= 0*count || s`)},
-	{name: "onekey: the first adds wait for the slot beyond their context", in: "redisbloom/window", slow: true, tests: []string{"TestFirstAddsKeepTheirContext"}, edits: one("redisbloom/internal/onekey/life.go", `	case <-ctx.Done():
+	{name: "onekey: a count that was seen is not kept", in: "redisfilter/growing", tests: []string{"TestRollback"}, edits: one("redisfilter/internal/onekey/life.go", `		if math.Float64frombits(before) >= count || s`, `		if math.Float64frombits(before) >= 0*count || s`)},
+	{name: "onekey: the first adds wait for the slot beyond their context", in: "redisfilter/window", slow: true, tests: []string{"TestFirstAddsKeepTheirContext"}, edits: one("redisfilter/internal/onekey/life.go", `	case <-ctx.Done():
 `, `	case <-context.Background().Done():
 `)},
 }
 
 // A filter in Redis that forgets.
-var windowTwins = in("redisbloom/window",
+var windowTwins = in("redisfilter/window",
 	twin{name: "window: time goes back with the clock", tests: []string{"TestExactModel"}, edits: one("script.go", `  gen = latest
 elseif gen > latest then moved = true end`, `end
 if gen ~= latest then moved = true end`)},

@@ -90,10 +90,10 @@ func (b *lockedBitsAndBlooms) Bits() uint64 { return uint64(b.f.Cap()) }
 type holimanFilter struct{ f *holiman.Filter }
 
 func (h holimanFilter) Add(keys Keys) int {
-	return number(keys.Bytes, func(key []byte) bool { h.f.AddHash(xxh3.Hash(key)); return false })
+	return number(keys.Bytes, func(key []byte) bool { h.f.AddDigest(xxh3.Hash(key)); return false })
 }
 func (h holimanFilter) Contains(keys Keys) int {
-	return number(keys.Bytes, func(key []byte) bool { return h.f.ContainsHash(xxh3.Hash(key)) })
+	return number(keys.Bytes, func(key []byte) bool { return h.f.ContainsDigest(xxh3.Hash(key)) })
 }
 func (h holimanFilter) Bits() uint64 { return h.f.M() }
 

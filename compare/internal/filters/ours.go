@@ -91,17 +91,17 @@ func (o oursBatch) Contains(keys Keys) int {
 type oursHashed struct{ ours }
 
 func (o oursHashed) Add(keys Keys) int {
-	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.AddHash(h1, h2) })
+	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.AddDigest(h1, h2) })
 }
 func (o oursHashed) Contains(keys Keys) int {
-	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.ContainsHash(h1, h2) })
+	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.ContainsDigest(h1, h2) })
 }
 
 type oursHashedBatch struct{ ours }
 
 func (o oursHashedBatch) Add(keys Keys) int {
-	return o.AddManyHashes(keys.Digests, keys.Answers[:len(keys.Digests)])
+	return o.AddDigests(keys.Digests, keys.Answers[:len(keys.Digests)])
 }
 func (o oursHashedBatch) Contains(keys Keys) int {
-	return o.ContainsManyHashes(keys.Digests, keys.Answers[:len(keys.Digests)])
+	return o.ContainsDigests(keys.Digests, keys.Answers[:len(keys.Digests)])
 }

@@ -74,10 +74,10 @@ func plain(words []atomic.Uint64) []uint64 {
 
 // Differs returns what a scheme has in place of a system's strategy and hash, or "".
 func Differs(s bloom.Scheme, strategy bloom.Strategy, hash bloom.Hash) string {
-	if s.Strategy() == strategy && s.HashFunc() == hash {
+	if s.Strategy() == strategy && s.Hash() == hash {
 		return ""
 	}
-	return fmt.Sprintf("strategy %q and hash %q, want %q and %q", s.Strategy(), s.HashFunc(), strategy, hash)
+	return fmt.Sprintf("strategy %q and hash %q, want %q and %q", s.Strategy(), s.Hash(), strategy, hash)
 }
 
 // Write writes a head and then words. It may run while keys are added.

@@ -1,5 +1,0 @@
-//go:build !race
-
-package redisbloom
-
-const raceEnabled = false

@@ -1,0 +1,358 @@
+package bitmap
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+)
+
+var (
+	bg          = context.Background()
+	startServer = redistest.Start
+	keyOf       = redistest.KeyOf
+	keysOf      = redistest.KeysOf
+	count       = redistest.Count
+	addEach     = redistest.AddEach
+	askEach     = redistest.AskEach
+)
+
+const fox = "The quick brown fox jumps over the lazy dog"
+
+// javaArticle is the layout of a filter that a much-copied Java article keeps in a
+// Redis bitmap: Guava's positions for 3000 keys at 3 %, modulo an m that is not
+// rounded.
+func javaArticle(t testing.TB) bloom.Scheme {
+	t.Helper()
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz64))
+	require.NoError(t, err)
+	return s
+}
+
+// TestBitmapLayouts adds keys and finds exactly the bits set, with Redis's own
+// GETBIT, that an independent computation of each layout (in Python, from the
+// published digests) has found; and, the other way round, finds keys that SETBIT
+// has put there.
+func TestBitmapLayouts(t *testing.T) {
+	s := startServer(t)
+	must := func(p Positions, err error) Positions {
+		require.NoError(t, err)
+		return p
+	}
+	for name, c := range map[string]struct {
+		positions Positions
+		want      map[string][]int64
+	}{
+		"java article": {javaArticle(t), map[string][]int64{
+			fox: {16295, 568, 6736, 12904, 19072}, "hell": {15281, 10864, 3419, 20897, 16480},
+		}},
+		"rueidisprob": {must(RueidisProb(95851, 7)), map[string][]int64{
+			fox:    {71065, 65037, 5636, 95459, 36058, 30030, 66480},
+			"hell": {49074, 2982, 10263, 17544, 67303, 74584, 28492},
+		}},
+		"go-zero": {must(GoZero(20000)), map[string][]int64{
+			"hell": {8579, 12378, 12059, 4009, 302, 7756, 11626, 10632, 6750, 19343, 17422, 7890, 1619, 14074},
+		}},
+	} {
+		for key, positions := range c.want {
+			t.Run(name+"/"+key, func(t *testing.T) {
+				s.Client.FlushAll(bg)
+				b, err := Open(s.Client, "{theirs}", c.positions)
+				require.NoError(t, err)
+				found, err := b.Contains(bg, []byte(key))
+				require.NoError(t, err)
+				require.False(t, found, "a missing bitmap is an empty filter")
+				added, err := addEach(bg, b, [][]byte{[]byte(key), []byte(key)})
+				require.NoError(t, err)
+				require.Equal(t, []bool{true, false}, added)
+				require.Equal(t, sorted(positions), setBits(t, s.Client, "{theirs}"))
+
+				s.Client.Del(bg, "{theirs}")
+				for _, pos := range positions {
+					found, err := b.Contains(bg, []byte(key))
+					require.NoError(t, err)
+					require.False(t, found)
+					s.Client.SetBit(bg, "{theirs}", pos, 1)
+				}
+				found, err = b.Contains(bg, []byte(key))
+				require.NoError(t, err)
+				require.True(t, found)
+			})
+		}
+	}
+}
+
+func sorted(positions []int64) []int64 {
+	s := slices.Clone(positions)
+	slices.Sort(s)
+	return s
+}
+
+// setBits returns the offsets of all bits that are set.
+func setBits(t testing.TB, client *redis.Client, key string) []int64 {
+	t.Helper()
+	value, err := client.Get(bg, key).Bytes()
+	require.NoError(t, err)
+	pipe := client.Pipeline()
+	bits := make([]*redis.IntCmd, len(value)*8)
+	for i := range bits {
+		bits[i] = pipe.GetBit(bg, key, int64(i))
+	}
+	_, err = pipe.Exec(bg)
+	require.NoError(t, err)
+	var set []int64
+	for i, bit := range bits {
+		if bit.Val() == 1 {
+			set = append(set, int64(i))
+		}
+	}
+	return set
+}
+
+// TestBitmapHoldsKeys fills the Java article's filter with as many keys as it is for.
+func TestBitmapHoldsKeys(t *testing.T) {
+	s := startServer(t)
+	b, err := Open(s.Client, "f", javaArticle(t))
+	require.NoError(t, err)
+	added, err := addEach(bg, b, keysOf(0, 3000))
+	require.NoError(t, err)
+	require.Greater(t, count(added), 2900)
+	found, err := askEach(bg, b, keysOf(0, 23000))
+	require.NoError(t, err)
+	require.Equal(t, 3000, count(found[:3000]), "no misses")
+	require.InDelta(t, 0.03, float64(count(found[3000:]))/20000, 0.005) // four sigmas
+	added1, err := b.Add(bg, keyOf(5))
+	require.NoError(t, err)
+	require.False(t, added1)
+	require.LessOrEqual(t, s.Client.StrLen(bg, "f").Val(), int64((21895+7)/8), "no header, nothing beyond m")
+}
+
+// TestGoZeroLeavesTheCallersBytes: a key that is a part of a longer slice.
+func TestGoZeroLeavesTheCallersBytes(t *testing.T) {
+	p, err := GoZero(1000)
+	require.NoError(t, err)
+	whole := []byte("hello")
+	p.AppendPositions(nil, whole[:4])
+	require.Equal(t, "hello", string(whole))
+}
+
+// odd is a layout without positions.
+type odd struct{}
+
+func (odd) AppendPositions(dst []uint64, _ []byte) []uint64 { return dst }
+
+// uneven has one position more than the key has bytes.
+type uneven struct{}
+
+func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
+	return append(dst, make([]uint64, 1+len(key))...)
+}
+
+func TestUnevenPositions(t *testing.T) {
+	s := startServer(t)
+	b, err := Open(s.Client, "f", uneven{})
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "redisfilter: 3 positions for a key and 1 for another, want as many", func() {
+		addEach(bg, b, [][]byte{nil, []byte("ab")})
+	})
+}
+
+func TestBadBitmaps(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
+	defer client.Close()
+	mapHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.MapHash))
+	require.NoError(t, err)
+	large, err := bloom.NewScheme(1e10, 0.1)
+	require.NoError(t, err)
+	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(
+		bloom.NewStrategy("", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})))
+	require.NoError(t, err)
+	namelessHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.NewHash64("", func([]byte) uint64 { return 1 })))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		text      string
+		key       string
+		positions Positions
+		opts      []Option
+	}{
+		{"empty key", "", javaArticle(t), nil},
+		{"no positions", "f", nil, nil},
+		{"option 1 of 1 is nil", "f", javaArticle(t), []Option{nil}},
+		{"zero Scheme", "f", bloom.Scheme{}, nil},
+		{"its hash is maphash", "f", mapHash, nil},
+		{"no positions", "f", (*bloom.Scheme)(nil), nil},
+		{"zero Scheme", "f", &bloom.Scheme{}, nil},
+		{"its hash is maphash", "f", &mapHash, nil},
+		{"its strategy has no name", "f", nameless, nil},
+		{"its hash has no name", "f", namelessHash, nil},
+		{"no position for a key", "f", odd{}, nil},
+		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
+	} {
+		_, err := Open(client, c.key, c.positions, c.opts...)
+		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
+		require.ErrorContains(t, err, c.text)
+	}
+	for _, positions := range []Positions{large, &large} {
+		_, err = Open(client, "f", positions)
+		require.ErrorIs(t, err, bloom.ErrTooLarge)
+	}
+	_, err = GoZero(0)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = GoZero(1<<32 + 1)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	_, err = RueidisProb(0, 7)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+}
+
+// TestLookupsDoNotWait: there is no replica, but nothing to confirm either.
+func TestLookupsDoNotWait(t *testing.T) {
+	s := startServer(t)
+	b, err := Open(s.Client, "b", javaArticle(t), WithWait(1, time.Millisecond))
+	require.NoError(t, err)
+	found, err := b.Contains(bg, keyOf(0))
+	require.NoError(t, err)
+	require.False(t, found)
+	_, err = b.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, redisfilter.ErrReplicas)
+	added, err := addEach(bg, b, keysOf(1, 1200))
+	require.ErrorIs(t, err, redisfilter.ErrReplicas)
+	require.Greater(t, count(added), 1150, "the answers are valid all the same")
+	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 1199), failed.Unconfirmed)
+	require.Empty(t, failed.NotAdded)
+	found, err = b.Contains(bg, keyOf(0))
+	require.NoError(t, err)
+	require.True(t, found)
+}
+
+// TestFailedAdds: the keys of a command without an answer may be in the bitmap, those of
+// one that was refused are not, and neither are those behind it.
+func TestFailedAdds(t *testing.T) {
+	s := startServer(t)
+	s.Client.LPush(bg, "list", 1)
+	b, err := Open(s.Client, "list", javaArticle(t))
+	require.NoError(t, err)
+	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
+	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 1200), failed.NotAdded)
+	_, err = b.Contains(bg, keyOf(0))
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+
+	p := redistest.StartProxy(t, s.Addr)
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, DisableIdentity: true})
+	t.Cleanup(func() { client.Close() })
+	b, err = Open(client, "f", javaArticle(t))
+	require.NoError(t, err)
+	_, err = b.Contains(bg, keyOf(0)) // so that there is a connection
+	require.NoError(t, err)
+	p.CutEvery.Store(1)
+	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
+	require.ErrorIs(t, err, redisfilter.ErrUnknown)
+	failed, ok = errors.AsType[*redisfilter.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, redistest.Indices(0, 500), failed.Unknown)
+	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
+}
+
+// TestLongTTL: a TTL may be longer than a time.Duration, 292 years.
+func TestLongTTL(t *testing.T) {
+	s := startServer(t)
+	f, err := Open(s.Client, "b", javaArticle(t))
+	require.NoError(t, err)
+	_, err = f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+	at := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, s.Client.Do(bg, "PEXPIREAT", "b", at.UnixMilli()).Err())
+	info, err := f.Info(bg)
+	require.NoError(t, err)
+	require.WithinDuration(t, at, info.Expires, time.Hour, "by the clock of this machine")
+}
+
+// TestInfoAndDelete of each layout, of a bitmap that is missing, and of what is no bitmap.
+func TestInfoAndDelete(t *testing.T) {
+	s := startServer(t)
+	own := positionsFunc(func(dst []uint64, key []byte) []uint64 {
+		if len(key) == 0 {
+			return append(dst, 0)
+		}
+		return append(dst, uint64(key[len(key)-1]))
+	})
+	must := func(p Positions, err error) Positions {
+		require.NoError(t, err)
+		return p
+	}
+	for name, c := range map[string]struct {
+		positions Positions
+		m         uint64 // 0: as the value has it
+		k         int
+	}{
+		"java article": {javaArticle(t), 21895, 5},
+		"rueidisprob":  {must(RueidisProb(95851, 7)), 95851, 7},
+		"go-zero":      {must(GoZero(200_000)), 200_000, 14},
+		"own":          {own, 0, 1},
+	} {
+		s.Client.FlushAll(bg)
+		f, err := Open(s.Client, "b", c.positions)
+		require.NoError(t, err)
+		info, err := f.Info(bg)
+		require.NoError(t, err)
+		require.Zero(t, info.Ones, name)
+		require.Zero(t, info.EstimatedCount)
+		require.Zero(t, s.Client.Exists(bg, "b").Val())
+		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
+		require.NoError(t, err)
+		require.NoError(t, s.Client.PExpire(bg, "b", time.Hour).Err())
+		info, err = f.Info(bg)
+		require.NoError(t, err)
+		t.Log(info)
+		require.EqualValues(t, s.Client.BitCount(bg, "b", nil).Val(), info.Ones)
+		require.EqualValues(t, s.Client.StrLen(bg, "b").Val(), info.SizeBytes)
+		require.WithinRange(t, info.Expires, time.Now(), time.Now().Add(time.Hour+time.Minute))
+		require.Equal(t, c.k, info.K)
+		require.Equal(t, "b", info.Name)
+		require.Contains(t, info.LogValue().String(), "name=b")
+		require.Contains(t, info.LogValue().String(), "expires=20")
+		require.Contains(t, f.String(), `"b"`)
+		if c.m == 0 { // the last digits of the keys
+			require.Equal(t, 8*info.SizeBytes, info.M)
+			require.EqualValues(t, 10, info.Ones)
+		} else {
+			require.Equal(t, c.m, info.M)
+			require.InEpsilon(t, 3000, info.EstimatedCount, 0.05, name)
+			found, err := f.ContainsMany(bg, keysOf(100_000, 120_000), nil)
+			require.NoError(t, err)
+			require.InDelta(t, float64(found)/20_000, info.EstimatedFalsePositiveRate, 0.01)
+		}
+		stats, err := f.Stats(bg)
+		require.NoError(t, err)
+		require.Equal(t, info.Stats, stats)
+		require.GreaterOrEqual(t, f.Counts().Keys, uint64(3000))
+		require.GreaterOrEqual(t, f.Counts().RoundTrips, uint64(6))
+
+		require.NoError(t, f.Delete(bg))
+		require.Zero(t, s.Client.Exists(bg, "b").Val())
+		require.NoError(t, f.Delete(bg))
+		require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
+		require.ErrorIs(t, f.Delete(bg), redisfilter.ErrMismatch)
+		require.EqualValues(t, 1, s.Client.Exists(bg, "b").Val())
+		_, err = f.Info(bg)
+		require.ErrorIs(t, err, redisfilter.ErrMismatch)
+	}
+}
+
+type positionsFunc func(dst []uint64, key []byte) []uint64
+
+func (f positionsFunc) AppendPositions(dst []uint64, key []byte) []uint64 { return f(dst, key) }

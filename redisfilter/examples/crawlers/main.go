@@ -1,0 +1,164 @@
+// Crawlers is a crawler of several processes that share one filter in a Redis Cluster and
+// divide the work:
+//
+//	count, err := seen.AddMany(ctx, links, added)
+//
+// tells each process which of the links on a page nobody has seen before, and tells
+// it only to that process. worker.go has what each process does, also about errors.
+//
+// The program starts all of it: a cluster of three masters with a replica each, the
+// processes, a small site to crawl, and the frontier, from which the processes take their next
+// page. While they crawl, it moves the filter's slots to other nodes, kills a node, and starts
+// it again when its replica has taken over. In the end it counts how often each page was
+// fetched. It must be once, or a process has reported that it may not be.
+//
+// Usage:
+//
+//	crawlers [-processes n] [-pages n]
+//
+// The exit status is 0 if every page was fetched exactly once or reported, 1 if not or if
+// something failed, 2 for a bad flag. It needs redis-server.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/child"
+	"github.com/seed3447c163/bloom/redisfilter/internal/rediscluster"
+)
+
+// config is what the command line says.
+type config struct {
+	processes, pages int
+	frontier, redis  string // of a worker: addresses
+}
+
+// patience is how long all of it may take, on a machine that is busy.
+const patience = 3 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var cfg config
+	fs := flag.NewFlagSet("crawlers", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.IntVar(&cfg.processes, "processes", 3, "crawl with this `many` processes")
+	fs.IntVar(&cfg.pages, "pages", 5000, "make a site of this `many` pages")
+	fs.StringVar(&cfg.frontier, "worker", "", "be one of the processes, with the frontier at this `address` (used by the program itself)")
+	fs.StringVar(&cfg.redis, "redis", "", "`addresses` of the cluster (used by the program itself)")
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if cfg.processes < 1 || cfg.pages < 1 {
+		fmt.Fprintf(stderr, "crawlers: -processes %d -pages %d, want at least 1\n", cfg.processes, cfg.pages)
+		return 2
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var err error
+	if cfg.frontier != "" {
+		err = work(ctx, cfg, stdout)
+	} else {
+		err = lead(ctx, cfg, stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "crawlers:", err)
+		return 1
+	}
+	return 0
+}
+
+// lead starts everything, waits for the processes, and counts.
+func lead(ctx context.Context, cfg config, stdout io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx) // whatever fails ends all
+	defer cancel(nil)
+	cluster, err := rediscluster.Start(ctx, 3, true)
+	if err != nil {
+		return err
+	}
+	defer cluster.Stop()
+	site, err := startSite(cfg.pages)
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
+	defer client.Close()
+	seen, err := openSeen(ctx, client)
+	if err != nil {
+		return err
+	}
+	if _, err := seen.AddString(ctx, site.url(0)); err != nil {
+		return err
+	}
+	frontier := newFrontier(site.url(0), int(holdAt*float64(cfg.pages)))
+	calls, err := frontier.listen()
+	if err != nil {
+		return err
+	}
+	defer calls.Close()
+
+	fmt.Fprintf(stdout, "%d processes crawl %d pages at %s; the filter is on a cluster at %s\n", cfg.processes, cfg.pages, site.url(0), strings.Join(cluster.Addrs(), " "))
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	said := make([]bytes.Buffer, cfg.processes)
+	var all sync.WaitGroup
+	for i := range cfg.processes {
+		cmd := exec.CommandContext(ctx, program, "-worker", calls.Addr().String(), "-redis", strings.Join(cluster.Addrs(), ","))
+		cmd.Stdout, cmd.Stderr = &said[i], &said[i]
+		all.Go(func() {
+			exited, err := child.Start(cmd)
+			if err == nil {
+				<-exited
+				if !cmd.ProcessState.Success() {
+					err = errors.New(cmd.ProcessState.String())
+				}
+			}
+			if err != nil {
+				cancel(fmt.Errorf("a process: %w", err))
+			}
+		})
+	}
+	disturb := disturbance{cluster, frontier, cfg.pages, seen.Keys(), stdout}
+	if err := disturb.run(ctx); err != nil {
+		cancel(err)
+	}
+	all.Wait()
+	for i := range said {
+		if _, err := said[i].WriteTo(stdout); err != nil {
+			return err
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	once, reported, silent := site.count(frontier.unsure)
+	fmt.Fprintf(stdout, "pages fetched once: %d, not once but reported: %d, not once and not reported: %d\n", once, reported, silent)
+	fmt.Fprintf(stdout, "pages of which a process has reported that another might fetch them again: %d\n", len(frontier.unsure))
+	if silent > 0 {
+		return errors.New("some pages were not fetched exactly once, and nobody has said so")
+	}
+	return nil
+}

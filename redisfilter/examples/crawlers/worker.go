@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/rpc"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/seed3447c163/bloom/redisfilter"
+)
+
+// openSeen makes or joins the filter of the URLs that were seen. All processes name the same
+// parameters, and are told if they do not. A false positive is a page that is never fetched,
+// hence the small p. An add is answered when a replica has it, so that a failover does not
+// forget it. A filter of this size would be one key; six are on all nodes.
+func openSeen(ctx context.Context, client redis.UniversalClient) (*redisfilter.Filter, error) {
+	return redisfilter.Open(ctx, client, "crawl:seen", 100_000, 1e-6, redisfilter.WithShards(6), redisfilter.WithWait(1, time.Second))
+}
+
+// work is what each process does: eight goroutines take pages from the frontier until all are
+// done.
+func work(ctx context.Context, cfg config, stdout io.Writer) error {
+	logging.Disable() // the client's, of each connection that is refused
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(cfg.redis, ",")})
+	defer client.Close()
+	seen, err := openSeen(ctx, client)
+	if err != nil {
+		return err
+	}
+	frontier, err := rpc.Dial("tcp", cfg.frontier)
+	if err != nil {
+		return err
+	}
+	defer frontier.Close()
+	w := worker{seen: seen, frontier: frontier}
+	const goroutines = 8
+	errs := make([]error, goroutines)
+	var all sync.WaitGroup
+	for i := range goroutines {
+		all.Go(func() { errs[i] = w.run(ctx) })
+	}
+	all.Wait()
+	// A loss shows in the next call for the part of the filter that is concerned. This is one
+	// for each.
+	var r Report
+	if _, err := seen.Info(ctx); errors.Is(err, redisfilter.ErrLost) {
+		r.Unsure = w.won
+	} else if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "process %d: %d pages, %d links, %d of them new to all processes; %d parts of the filter lost\n",
+		os.Getpid(), w.pages, w.links, len(w.won), seen.Counts().Lost)
+	return errors.Join(errors.Join(errs...), frontier.Call("Frontier.Next", r, new(string)))
+}
+
+type worker struct {
+	seen     *redisfilter.Filter
+	frontier *rpc.Client
+
+	mu           sync.Mutex
+	pages, links int
+	won          []string // the links that this process was the first to add
+}
+
+func (w *worker) run(ctx context.Context) error {
+	var r Report
+	for {
+		var page string
+		if err := w.frontier.Call("Frontier.Next", r, &page); err != nil || page == "" {
+			return err
+		}
+		links, err := fetch(ctx, page)
+		if err != nil {
+			return err
+		}
+		r = Report{Page: page}
+		if err := w.add(ctx, links, &r); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		w.pages++
+		w.links += len(links)
+		w.mu.Unlock()
+	}
+}
+
+// add adds the links of a page, and reports those that nobody has added before.
+func (w *worker) add(ctx context.Context, links []string, r *Report) error {
+	for {
+		added := make([]bool, len(links))
+		_, err := w.seen.AddStrings(ctx, links, added)
+		failed, ok := errors.AsType[*redisfilter.AddError](err)
+		switch {
+		case err == nil:
+			failed = &redisfilter.AddError{}
+		case !ok:
+			return err
+		}
+		for _, i := range failed.Unknown {
+			// The reply was lost, and nobody knows whether this one was new. To skip it might lose
+			// it for ever; to fetch it might do so twice.
+			added[i] = true
+			r.Unsure = append(r.Unsure, links[i])
+		}
+		for _, i := range failed.Unconfirmed {
+			// The replica does not have it. If the node fails now, it is forgotten.
+			if added[i] {
+				r.Unsure = append(r.Unsure, links[i])
+			}
+		}
+		w.mu.Lock()
+		for i, yes := range added {
+			if yes {
+				r.New = append(r.New, links[i])
+				w.won = append(w.won, links[i])
+			}
+		}
+		if errors.Is(err, redisfilter.ErrLost) {
+			// A part of the filter is older than what it had confirmed to this process. Any of
+			// these may be forgotten.
+			r.Unsure = append(r.Unsure, w.won...)
+		}
+		w.mu.Unlock()
+		if len(failed.NotAdded) == 0 {
+			return nil
+		}
+		// The others were refused, and can be added when the cluster has mended itself.
+		rest := make([]string, len(failed.NotAdded))
+		for j, i := range failed.NotAdded {
+			rest[j] = links[i]
+		}
+		links = rest
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+		if errors.Is(err, redisfilter.ErrLost) {
+			w.seen.Reopen(ctx) // if it fails, the filter is still lost the next time
+		}
+	}
+}
+
+// fetch returns the links on a page: here, its lines.
+func fetch(ctx context.Context, url string) ([]string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	var links []string
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		links = append(links, lines.Text())
+	}
+	return links, lines.Err()
+}

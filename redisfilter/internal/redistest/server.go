@@ -1,0 +1,181 @@
+// Package redistest starts Redis servers for tests, and disturbs the connections to them.
+package redistest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/child"
+)
+
+// A Server is a redis-server of one test's own, on a free loopback port.
+type Server struct {
+	Port    int
+	Addr    string
+	Dir     string
+	Args    []string
+	Process *exec.Cmd
+	Exited  <-chan struct{}
+	Client  *redis.Client
+}
+
+// Without is the environment variable that waives the tests which need a server. If it is
+// not set, they fail: of a package that passes, go test does not show what was skipped.
+const Without = "BLOOM_WITHOUT_REDIS"
+
+// Program returns the path of a program that a test needs. Where it is missing, the test
+// fails, or is skipped if the variable [Without] is set.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if os.Getenv(Without) != "" {
+			t.Skipf("NOT TESTED: %s is not installed, and %s is set", name, Without)
+		}
+		t.Fatalf("%s is not installed, and nothing can be tested without it: apt-get install redis-server redis-sentinel (Debian), or set %s=1 to go without", name, Without)
+	}
+	return path
+}
+
+// ports are those that FreePort has returned.
+var ports sync.Map
+
+// FreePort returns a port that no process listens on, and that no other call has returned. It
+// is below those that the system gives to outgoing connections, which would take it away.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		port := 10000 + rand.IntN(22000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		if _, taken := ports.LoadOrStore(port, true); !taken {
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+// Start starts a server without persistence, unless args say otherwise, and
+// ends it with the test.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	s := &Server{Port: FreePort(t), Dir: t.TempDir(), Args: args}
+	s.Addr = fmt.Sprintf("127.0.0.1:%d", s.Port)
+	s.Start(t)
+	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr})
+	t.Cleanup(func() { s.Client.Close(); s.Kill() })
+	return s
+}
+
+// Start starts the server, for the first time or again, and waits until it answers.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	args := append([]string{"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.Dir,
+		"--save", "", "--appendonly", "no", "--logfile", "log"}, s.Args...)
+	s.Run(t, Program(t, "redis-server"), args...)
+}
+
+// Run starts a server program and waits until it answers.
+func (s *Server) Run(t testing.TB, path string, args ...string) {
+	t.Helper()
+	s.Process = exec.Command(path, args...)
+	var err error
+	s.Exited, err = child.Start(s.Process)
+	require.NoError(t, err)
+	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
+	defer c.Close()
+	Eventually(t, "redis-server answers", func() error {
+		select {
+		case <-s.Exited:
+			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
+			t.Fatalf("redis-server has ended: %s", log)
+		default:
+		}
+		return c.Ping(context.Background()).Err()
+	})
+}
+
+// Kill ends the server as kill -9 does, and waits for its end.
+func (s *Server) Kill() {
+	s.Process.Process.Kill()
+	<-s.Exited
+}
+
+// Eventually waits until ok returns no error, or fails after half a minute.
+func Eventually(t testing.TB, what string, ok func() error) {
+	t.Helper()
+	var err error
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if err = ok(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("waited in vain: %s: %v", what, err)
+}
+
+// AwaitReplica waits until a replica has confirmed a write of its primary. A link that
+// is up says less: the primary may not count the replica yet.
+func AwaitReplica(t testing.TB, primary *Server) {
+	t.Helper()
+	Eventually(t, "a replica follows", func() error {
+		conn := primary.Client.Conn() // WAIT speaks of its own connection's writes
+		defer conn.Close()
+		if err := conn.Set(context.Background(), "a replica follows", 1, 0).Err(); err != nil {
+			return err
+		}
+		replicas, err := conn.Wait(context.Background(), 1, 100*time.Millisecond).Result()
+		if err == nil && replicas == 0 {
+			err = errors.New("none has confirmed a write")
+		}
+		return err
+	})
+}
+
+// Evict has other keys push one out of a server whose maxmemory is small.
+func Evict(t testing.TB, client *redis.Client, key string) {
+	t.Helper()
+	for i := 0; client.Exists(context.Background(), key).Val() == 1; i++ {
+		require.Less(t, i, 10_000, "it is not evicted")
+		require.NoError(t, client.Set(context.Background(), fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
+	}
+}
+
+// KeyOf returns the i-th of a sequence of different keys.
+func KeyOf(i int) []byte { return fmt.Appendf(nil, "https://example.com/articles/%d", i) }
+
+// KeysOf returns the keys from ... to-1 of the sequence.
+func KeysOf(from, to int) [][]byte {
+	keys := make([][]byte, 0, to-from)
+	for i := from; i < to; i++ {
+		keys = append(keys, KeyOf(i))
+	}
+	return keys
+}
+
+// Count returns how many answers are true.
+func Count(answers []bool) int {
+	n := 0
+	for _, yes := range answers {
+		if yes {
+			n++
+		}
+	}
+	return n
+}

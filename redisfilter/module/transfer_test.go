@@ -1,0 +1,158 @@
+package module
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/redisfilter"
+)
+
+// TestPullAndPush takes filters of a real RedisBloom 2.8.20, by its recorded chunks, asks them in
+// the process as the module was asked, and gives them back.
+func TestPullAndPush(t *testing.T) {
+	for _, protocol := range []int{2, 3} {
+		fake, addr := startFakeModule(t)
+		client := protocolClient(t, addr, protocol)
+		for _, r := range play(t, fake) {
+			f, err := Pull(bg, client, r.Name)
+			require.NoError(t, err, r.Name)
+			for _, key := range theirKeys("key", r.N) {
+				require.True(t, f.Contains(key))
+			}
+			var wrong []int
+			for i, key := range theirKeys("absent", 5000) {
+				if f.Contains(key) {
+					wrong = append(wrong, i)
+				}
+			}
+			require.Equal(t, r.True, wrong)
+
+			recorded := fake.filters[r.Name]
+			names := len(fake.filters)
+			require.ErrorIs(t, Push(bg, client, r.Name, f), redisfilter.ErrMismatch)
+			require.Same(t, recorded, fake.filters[r.Name])
+			require.Len(t, fake.filters, names, "nothing is left beside it")
+			for _, name := range []string{"copy", "{tag}copy"} {
+				require.NoError(t, Push(bg, client, name, f))
+				require.Len(t, fake.filters, names+1)
+				require.Equal(t, recorded.chunks, fake.filters[name].chunks)
+				require.False(t, fake.filters[name].expires)
+				delete(fake.filters, name)
+			}
+		}
+	}
+}
+
+func TestPullRefuses(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	client := protocolClient(t, addr, 2)
+	play(t, fake)
+	_, err := Pull(bg, client, "missing")
+	require.ErrorIs(t, err, redisfilter.ErrLost)
+	fake.filters["other"] = &fakeFilter{other: true}
+	_, err = Pull(bg, client, "other")
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+	_, err = Pull(bg, client, "five-layers", rebloom.WithBloom(bloom.WithMaxBytes(100)))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	_, err = Pull(bg, client, "")
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	f := fake.filters["one-layer"]
+	f.chunks = f.chunks[:1]
+	_, err = Pull(bg, client, "one-layer")
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+
+	// A key is added after the first chunk, and after the last.
+	f = fake.filters["five-layers"]
+	header := f.chunks[0].Data
+	for _, after := range []int{1, len(f.chunks), len(f.chunks) + 1} {
+		calls := 0
+		f.chunks[0].Data = header
+		f.scanned = func() {
+			if calls++; calls == after {
+				f.chunks[0].Data = bytes.Clone(header)
+				f.chunks[0].Data[0]++
+			}
+		}
+		_, err = Pull(bg, client, "five-layers")
+		require.ErrorIs(t, err, ErrChanged)
+	}
+	// It is gone then.
+	f.chunks[0].Data = header
+	calls := 0
+	f.scanned = func() {
+		if calls++; calls == len(f.chunks)+1 {
+			delete(fake.filters, "five-layers")
+		}
+	}
+	_, err = Pull(bg, client, "five-layers")
+	require.ErrorIs(t, err, redisfilter.ErrLost)
+}
+
+// TestPushWithoutReply: however many replies come through, the name is free or has the whole
+// filter, and what is beside it expires.
+func TestPushWithoutReply(t *testing.T) {
+	local, err := rebloom.New(100, 0.01)
+	require.NoError(t, err)
+	for _, key := range keysOf(0, 500) {
+		_, err := local.Add(key)
+		require.NoError(t, err)
+	}
+	chunks := 0
+	for range local.Chunks() {
+		chunks++
+	}
+	whole, free := 0, 0
+	for cut := range int64(12) {
+		fake, addr := startFakeModule(t)
+		p := startProxy(t, addr)
+		client := redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 1})
+		fake.replies = map[string]string{"UNLINK": "-ERR nobody is left to do it\r\n"}
+		p.CutEvery.Store(cut + 1)
+		err := Push(bg, client, "f", local)
+		client.Close()
+		fake.mu.Lock()
+		if f := fake.filters["f"]; f != nil {
+			whole++
+			require.Len(t, f.chunks, chunks)
+			require.False(t, f.expires)
+		} else {
+			free++
+			require.Error(t, err, "reply %d was cut", cut+1)
+		}
+		for _, name := range slices.Sorted(maps.Keys(fake.filters)) {
+			require.True(t, name == "f" || fake.filters[name].expires, name)
+		}
+		fake.mu.Unlock()
+	}
+	require.NotZero(t, whole)
+	require.NotZero(t, free)
+}
+
+// TestPushIsOvertaken: somebody else makes the filter between the look and the transaction.
+func TestPushIsOvertaken(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	client := protocolClient(t, addr, 2)
+	theirs := &fakeFilter{other: true}
+	client.AddHook(beforeTransaction(func() {
+		fake.mu.Lock()
+		defer fake.mu.Unlock()
+		if len(fake.filters) == 1 { // the upload is there: the next transaction gives it its name
+			for _, f := range fake.filters {
+				if len(f.chunks) == 2 {
+					fake.filters["f"] = theirs
+				}
+			}
+		}
+	}))
+	local, err := rebloom.New(100, 0.01)
+	require.NoError(t, err)
+	require.ErrorIs(t, Push(bg, client, "f", local), redisfilter.ErrMismatch)
+	require.Equal(t, map[string]*fakeFilter{"f": theirs}, fake.filters)
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package redisfilter
+
+const raceEnabled = true
