@@ -1,6 +1,6 @@
-// Package oracle compares interop/parquet with other implementations of Parquet: with
+// Package parquet compares interop/parquet with other implementations of Parquet: with
 // parquet-go, with Apache Arrow's for Go, and with DuckDB under Node.
-package oracle
+package parquet
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package oracle
+package parquet
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write ../testdata/small.parquet")
+var update = flag.Bool("update", false, "write the golden file")
 
 // TestGolden: parquet-go goes on writing what the tests of interop/parquet read, up to what
 // names the program that wrote it.
@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, w.Flush())
 	}
 	require.NoError(t, w.Close())
-	const path = "../testdata/small.parquet"
+	const path = "../../interop/parquet/testdata/small.parquet"
 	if *update {
 		require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	}

@@ -1,9 +1,11 @@
-module github.com/seed3447c163/bloom/interop/parquet/oracle
+module github.com/seed3447c163/bloom/checks
 
 go 1.26.0
 
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
+	github.com/bits-and-blooms/bitset v1.24.2
+	github.com/bits-and-blooms/bloom/v3 v3.7.1
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/stretchr/testify v1.12.1
@@ -36,4 +38,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/seed3447c163/bloom => ../../..
+replace github.com/seed3447c163/bloom => ../
