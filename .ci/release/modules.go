@@ -15,7 +15,7 @@ const root = "github.com/seed3447c163/bloom"
 
 // kept are the folders of modules that are for work on the repository, and not released.
 var kept = []string{
-	".ci/release", "checks", "compare", "docs/calculator/browser", "docs/check", "examples", "examples/embedding", "guard/stores", "proof", "redisfilter/compare",
+	".ci/release", "checks", "compare", "docs/check", "examples", "guard/stores", "proof", "redisfilter/compare",
 }
 
 // A mod is a module of the repository that is released.

@@ -1,5 +1,5 @@
-// Package browser tries the calculator page in a real Chromium.
-package browser
+// Package calculator tests the calculator page in a real Chromium.
+package calculator
 
 import (
 	"context"

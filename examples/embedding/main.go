@@ -1,9 +1,10 @@
-// Pebble: the filters of an LSM store's tables by package bloom. The policy has two
-// methods that matter: a writer that a table's keys go through, and MayContain, which asks
-// the filter where pebble has it in its block cache, without a copy or an allocation.
+// Embedding uses package bloom for the filters of a pebble store's tables. A table's keys go
+// through a FilterWriter; MayContain queries the filter in pebble's block cache, without a copy
+// and without an allocation.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -13,43 +14,46 @@ import (
 	"github.com/seed3447c163/bloom/view"
 )
 
-// Policy is a pebble.FilterPolicy: so many bits a key, and the strategy.
+// Policy is a pebble.FilterPolicy.
 type Policy struct {
 	BitsPerKey float64
 	Strategy   bloom.Strategy
 }
 
-// Name is written to the tables, and decides who reads their filters. What a filter is
-// stands in its trailer, so that bits, strategy and hash may change.
+// Name is written to the tables: pebble queries a filter only by the policy of the same name.
+// The filter's trailer holds bits, strategy and hash, so they may change under one name.
 func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
-// MayContain is true, perhaps, where a filter cannot be read: an error cannot be returned,
-// and false would lose keys.
+// MayContain returns true for an unreadable filter: pebble takes no error here, and false would
+// hide keys.
 func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
 	v, err := view.New(filter)
 	return err != nil || v.Contains(key)
 }
 
-// NewWriter is called once for each table. Wrong bits or a wrong strategy are a mistake in
-// the program, see newPolicy.
+// NewWriter is called once per table. It panics on parameters that newPolicy refuses.
 func (p Policy) NewWriter(pebble.FilterType) pebble.FilterWriter {
-	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy, bloom.WithHash(bloom.RapidHash))
+	builder, err := p.builder()
 	if err != nil {
 		panic(err)
 	}
 	return writer{builder}
 }
 
+func (p Policy) builder() (*view.Builder, error) {
+	return view.NewBuilder(p.BitsPerKey, p.Strategy, bloom.WithHash(bloom.RapidHash))
+}
+
+func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
+	p := Policy{bitsPerKey, s}
+	_, err := p.builder()
+	return p, err
+}
+
 type writer struct{ *view.Builder }
 
 func (w writer) AddKey(key []byte)        { w.Add(key) }
 func (w writer) Finish(dst []byte) []byte { return w.AppendTo(dst) }
-
-// newPolicy refuses what NewWriter would panic at.
-func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	_, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
-	return Policy{bitsPerKey, s}, err
-}
 
 // open opens a store whose tables have filters at every level.
 func open(dir string, fs vfs.FS, policy pebble.FilterPolicy) (*pebble.DB, error) {
@@ -81,12 +85,12 @@ func run() error {
 	for i := range 20_000 {
 		if _, closer, err := db.Get(fmt.Append(nil, "key ", i)); err == nil {
 			closer.Close()
-		} else if err != pebble.ErrNotFound || i < 10_000 {
+		} else if !errors.Is(err, pebble.ErrNotFound) || i < 10_000 {
 			return fmt.Errorf("key %d: %w", i, err)
 		}
 	}
-	metrics := db.Metrics()
-	fmt.Printf("tables spared by their filters: %d, read without a hit: at most %d\n", metrics.Filter.Hits, 20_000-10_000-metrics.Filter.Hits)
+	skipped := db.Metrics().Filter.Hits
+	fmt.Printf("10000 absent keys: %d table reads saved by the filters, at most %d in vain\n", skipped, 10_000-skipped)
 	return nil
 }
 

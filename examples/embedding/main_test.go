@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	theirs "github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock}
+
+func key(i uint64) []byte { return fmt.Appendf(nil, "some key, number %08d", i) }
+
+// filterOf returns a policy's filter of the first keys.
+func filterOf(p pebble.FilterPolicy, keys uint64) []byte {
+	w := p.NewWriter(pebble.TableFilter)
+	for i := range keys {
+		w.AddKey(key(i))
+	}
+	return w.Finish(nil)
+}
+
+func TestRun(t *testing.T) { require.NoError(t, run()) }
+
+// TestNothingIsLost in tables of several levels, before and after the store is opened again.
+func TestNothingIsLost(t *testing.T) {
+	for _, s := range strategies {
+		policy, err := newPolicy(10, s)
+		require.NoError(t, err)
+		fs := vfs.NewMem()
+		db, err := open("store", fs, policy)
+		require.NoError(t, err)
+		const keys = 10_000
+		for round := range uint64(4) {
+			for i := round; i < keys; i += 4 {
+				require.NoError(t, db.Set(key(i), binary.LittleEndian.AppendUint64(nil, i), pebble.NoSync))
+			}
+			require.NoError(t, db.Flush())
+		}
+		all := func() {
+			for i := range uint64(keys) {
+				value, closer, err := db.Get(key(i))
+				require.NoError(t, err, "%s: key %d", s, i)
+				require.Equal(t, i, binary.LittleEndian.Uint64(value))
+				require.NoError(t, closer.Close())
+				_, _, err = db.Get(append(key(i), '!')) // between two present keys
+				require.ErrorIs(t, err, pebble.ErrNotFound)
+			}
+		}
+		all()
+		require.Positive(t, db.Metrics().Filter.Hits, "the filters were never queried")
+		require.NoError(t, db.Compact(t.Context(), key(0), key(keys/2), true))
+		require.NoError(t, db.Close())
+		db, err = open("store", fs, policy)
+		require.NoError(t, err)
+		all()
+		require.NoError(t, db.Close())
+	}
+}
+
+func TestBadBitsAreAnError(t *testing.T) {
+	_, err := newPolicy(0, bloom.DoubleHashing)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+	require.Panics(t, func() { Policy{}.NewWriter(pebble.TableFilter) })
+}
+
+// TestUnreadableFiltersMayContain includes pebble's own filters.
+func TestUnreadableFiltersMayContain(t *testing.T) {
+	p := Policy{10, bloom.DoubleHashing}
+	for _, filter := range [][]byte{nil, make([]byte, 100), filterOf(theirs.FilterPolicy(10), 100), filterOf(p, 100)[1:]} {
+		require.True(t, p.MayContain(pebble.TableFilter, filter, key(1000)))
+	}
+	require.False(t, p.MayContain(pebble.TableFilter, filterOf(p, 0), key(1)))
+}
+
+// BenchmarkMayContain queries one filter, as pebble does: through the interface.
+func BenchmarkMayContain(b *testing.B) {
+	const keys = 10_000
+	policies := map[string]pebble.FilterPolicy{"pebble": theirs.FilterPolicy(10)}
+	for _, s := range strategies {
+		policies[s.Name()] = Policy{10, s}
+	}
+	for name, policy := range policies {
+		filter := filterOf(policy, keys)
+		for which, first := range map[string]uint64{"hit": 0, "miss": keys, "mixed": keys - 512} {
+			var queries [1024][]byte
+			for i := range queries {
+				queries[i] = key(first + uint64(i*7)%1024)
+			}
+			b.Run(fmt.Sprintf("of=%s/key=%s", name, which), func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					policy.MayContain(pebble.TableFilter, filter, queries[i%len(queries)])
+				}
+			})
+		}
+	}
+}
