@@ -1,6 +1,5 @@
-// Package proof holds what is too slow or needs too much for the tests of package
-// bloom itself: its linearizability, checked on recorded histories, in this folder;
-// every order in which the steps of its adds can run, in interleavings; a broken
-// version of the code for each of its tests to catch, in twins; a soak program, in soak.
-// docs/guarantees.md says what each has shown.
+// Package proof holds tests that are too slow, or need too much, for the tests of the library
+// itself: linearizability of recorded histories and a soak in this folder, every order of the
+// library's atomic operations in interleavings, and a broken version of the library for each
+// promise in twins. docs/guarantees.md has the commands.
 package proof

@@ -1,196 +1,150 @@
-// Package twins shows that the tests can fail. For each of the twins it breaks the
-// code in one way, on the side, runs the tests that should notice, and requires that
-// every one of them fails, at the latest in the fourth run. Run it with
+// Package twins shows that the tests of the promises can fail. Each twin is the library with
+// one mistake, and each of its tests must fail on it:
 //
-//	go test ./twins -run . -twins essential -v    (or: all, or part of a name)
+//	go test ./proof/twins -twins all -v      (or part of a name)
 package twins
 
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-var which = flag.String("twins", "", `which twins to try: "essential", "all" or part of a name`)
+var which = flag.String("twins", "", `the twins to run: "all" or part of a name`)
 
-// A twin is the code with a mistake in it.
+// A twin is the library with a mistake in it.
 type twin struct {
-	name  string
+	name  string // the promise, and what breaks it
+	in    string // the folder of the tests
+	tests string // names separated by spaces, each of which must fail
 	edits []edit
-	tests []string // each of them must fail
-	in    string   // the folder whose tests they are, from the root of the repository
-	slow  bool     // not one of the essential ones
-	long  bool     // the tests do not find it with -short
-	hangs bool     // they find it by not ending
-	right bool     // there is no mistake, and the tests must pass
+	slow  bool // goroutines yield inside the bit array, so that they race on one processor too
+	hangs bool // the tests fail by not ending
+	right bool // nothing is wrong, and the tests must pass
 }
 
-// An edit replaces text of a file, which must be there: so often, or once if times
-// is 0.
+// An edit replaces text within one declaration of a folder. Declarations are found by name:
+// "New" for a function, constant, variable or type, "Filter.Add" for a method, and "file.s" for
+// a file in another language.
 type edit struct {
-	file, old, new string
-	times          int
+	folder, declaration string
+	old                 string // a regular expression; "" stands for the body of a function
+	new                 string // may use $1 for what a group of old has matched; a body ends with return
 }
 
-var twins = slices.Concat(rootTwins, fileTwins, scalableTwins, rotatingTwins, countingTwins, frameTwins, ticketTwins, stepTwins, interopTwins, persistTwins, guardTwins, cascadeTwins, formatTwins, redisTwins, oneKeyTwins, growingTwins, windowTwins, cliTwins)
-
-// maxTries is how often the tests of a twin may run until one run of them fails.
-const maxTries = 4
-
-// caughtBy reports whether all of the tests that should fail did.
-func (w twin) caughtBy(failed []string) bool {
-	return !slices.ContainsFunc(w.tests, func(test string) bool { return !slices.Contains(failed, test) })
-}
+const maxRuns = 4 // two goroutines need not meet in the first run of a test
 
 func TestTwinsAreCaught(t *testing.T) {
 	if *which == "" {
-		t.Skip("NOT TESTED without -twins: that each test catches the mistake that it is there for")
+		t.Skip("NOT TESTED without -twins: that each test notices its twin's mistake")
 	}
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	var table sync.Map
 	tried := 0
-	t.Run("all", func(t *testing.T) {
-		for _, w := range twins {
-			if *which != "all" && (*which != "essential" || w.slow) && !strings.Contains(w.name, *which) {
-				continue
-			}
-			tried++
-			t.Run(w.name, func(t *testing.T) {
-				t.Parallel()
-				began := time.Now()
-				failed, output := w.run(t, root)
-				if w.right {
-					require.Empty(t, failed, "%s\n%s", w.name, tail(output))
-					table.Store(w.name, "passes")
-					return
-				}
-				// Two goroutines need not meet in one run of a test. That a mistake can be
-				// seen is shown by any run; one that was not seen at first stands in the table.
-				tries := 1
-				for ; tries < maxTries && !w.caughtBy(failed); tries++ {
-					failed, output = w.run(t, root)
-				}
-				for _, test := range w.tests {
-					if !slices.Contains(failed, test) {
-						t.Errorf("%s does not notice in %d runs: %s\n%s", test, tries, w.name, tail(output))
-					}
-				}
-				caught := strings.Join(failed, ", ")
-				if tries > 1 {
-					caught += fmt.Sprintf(" in run %d", tries)
-				}
-				table.Store(w.name, fmt.Sprintf("%s (%.0f s)", caught, time.Since(began).Seconds()))
-			})
-		}
-	})
-	require.Positive(t, tried, "no twin of that name")
 	for _, w := range twins {
-		if caught, ok := table.Load(w.name); ok {
-			t.Logf("| %s | %s |", w.name, caught)
+		if *which != "all" && !strings.Contains(w.name, *which) {
+			continue
 		}
+		tried++
+		t.Run(w.name, func(t *testing.T) {
+			began := time.Now()
+			files := w.files(t)
+			var missing []string
+			var output string
+			run := 0
+			for run < maxRuns && (run == 0 || len(missing) > 0) {
+				run++
+				if missing, output = w.run(t, files); w.right {
+					break
+				}
+			}
+			if w.right {
+				require.Len(t, missing, len(w.testNames()), "it is right, and a test fails:\n%s", output)
+			} else {
+				require.Empty(t, missing, "these tests pass in %d runs:\n%s", run, output)
+			}
+			t.Logf("%s: %d runs, %.0f s", w.tests, run, time.Since(began).Seconds())
+		})
 	}
+	require.Positive(t, tried, "no twin has a name with %q in it", *which)
 }
 
-// TestEditsMatch is quick and needs no flag: a twin whose text is gone tests nothing.
-func TestEditsMatch(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
+// TestEditsApply fails if a declaration, text or test that a twin names is gone.
+func TestEditsApply(t *testing.T) {
 	names := map[string]bool{}
 	for _, w := range twins {
-		require.False(t, names[w.name], "two twins are named %q", w.name)
-		names[w.name] = true
-		require.NotEmpty(t, w.tests, w.name)
-		for file, text := range w.apply(t, root) {
-			original, err := os.ReadFile(file)
+		t.Run(w.name, func(t *testing.T) {
+			require.False(t, names[w.name], "there are two of this name")
+			names[w.name] = true
+			require.Equal(t, w.right, len(w.files(t)) == 0 || w.slow && len(w.edits) == 0, "nothing is changed")
+			sources, err := filepath.Glob(filepath.Join(root(t), w.in, "*_test.go"))
 			require.NoError(t, err)
-			if text == string(original) {
-				t.Errorf("%s: nothing is changed", w.name)
+			all := ""
+			for _, source := range sources {
+				text, err := os.ReadFile(source)
+				require.NoError(t, err)
+				all += string(text)
 			}
-		}
+			for _, name := range w.testNames() {
+				require.Contains(t, all, "func "+name+"(", "%s has no such test", w.in)
+			}
+		})
 	}
-	t.Logf("%d twins", len(names))
 }
 
-// apply returns the files with the mistake in them, by their paths.
-func (w twin) apply(t *testing.T, root string) map[string]string {
-	files := map[string]string{}
-	for _, e := range w.edits {
-		path := filepath.Join(root, e.file)
-		text, ok := files[path]
-		if !ok {
-			raw, err := os.ReadFile(path)
-			require.NoError(t, err, w.name)
-			text = string(raw)
-		}
-		if n, want := strings.Count(text, e.old), max(1, e.times); n != want {
-			t.Errorf("%s: the text to replace in %s is there %d times, want %d:\n%s", w.name, e.file, n, want, e.old)
-		}
-		files[path] = strings.ReplaceAll(text, e.old, e.new)
-	}
-	return files
-}
+func (w twin) testNames() []string { return strings.Fields(w.tests) }
 
 var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|^\trunning tests:\n\t\t(\w+)`)
 
-// run runs the twin's tests with the go command reading the broken files in place of
-// the good ones, and returns which of them failed.
-func (w twin) run(t *testing.T, root string) (failed []string, output string) {
+// run runs the tests with the changed files instead of the real ones, and returns those that
+// did not fail.
+func (w twin) run(t *testing.T, files map[string]string) (passed []string, output string) {
 	dir := t.TempDir()
 	replace := map[string]string{}
-	for path, text := range w.apply(t, root) {
-		broken := filepath.Join(dir, filepath.Base(path))
-		require.NoError(t, os.WriteFile(broken, []byte(text), 0o644))
-		replace[path] = broken
+	for path, text := range files {
+		replace[path] = filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
+		require.NoError(t, os.WriteFile(replace[path], []byte(text), 0o644))
 	}
-	overlay := filepath.Join(dir, "overlay.json")
 	raw, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
+	overlay := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(overlay, raw, 0o644))
 
-	timeout := "3m"
+	timeout := "5m"
 	if w.hangs {
 		timeout = "20s"
 	}
-	args := []string{"test", "-vet=off", "-count=1", "-timeout=" + timeout, "-run", "^(" + strings.Join(w.tests, "|") + ")$"}
-	if !w.long {
-		args = append(args, "-short")
-	}
-	cmd := exec.Command("go", append(args, ".")...)
-	cmd.Dir = filepath.Join(root, w.in)
+	cmd := exec.Command("go", "test", "-short", "-vet=off", "-count=1", "-timeout="+timeout, "-run", "^("+strings.Join(w.testNames(), "|")+")$", ".")
+	cmd.Dir = filepath.Join(root(t), w.in)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-overlay="+overlay)
-	// Not where a goroutine of the test never waits for another: it would hog the one.
-	if !slices.Contains(w.tests, "TestNoMissesUnderConcurrency") && slices.ContainsFunc(w.edits, func(e edit) bool { return strings.Contains(e.new, "func yield()") }) {
-		cmd.Env = append(cmd.Env, "GOMAXPROCS=1") // so that to yield is to let another goroutine go on
-	}
 	out, err := cmd.CombinedOutput()
-	if strings.Contains(string(out), "[build failed]") || !w.hangs && strings.Contains(string(out), "test timed out") {
-		t.Fatalf("%s: %v\n%s", w.name, err, tail(string(out)))
+	output = string(out)
+	if lines := strings.Split(output, "\n"); len(lines) > 30 {
+		output = strings.Join(append(lines[:10], lines[len(lines)-20:]...), "\n")
 	}
+	if strings.Contains(string(out), "[build failed]") || !w.hangs && strings.Contains(string(out), "test timed out") {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	if strings.Contains(string(out), "\nfatal error: ") && len(w.testNames()) == 1 {
+		return nil, output // a crash of the only test
+	}
+	var failed []string
 	for _, match := range failure.FindAllStringSubmatch(string(out), -1) {
 		failed = append(failed, match[1]+match[2])
 	}
-	if strings.Contains(string(out), "\nfatal error: fault\n") && len(w.tests) == 1 {
-		failed = w.tests // memory that may not be written to is notice enough
-	}
-	if err != nil && failed == nil {
-		t.Fatalf("%s: %v\n%s", w.name, err, tail(string(out)))
-	}
-	return failed, string(out)
+	require.Equal(t, err != nil, len(failed) > 0, "%v\n%s", err, output)
+	return slices.DeleteFunc(w.testNames(), func(name string) bool { return slices.Contains(failed, name) }), output
 }
 
-func tail(output string) string {
-	lines := strings.Split(strings.TrimSpace(output), "\n")
-	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+func root(t *testing.T) string {
+	dir, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	return dir
 }
