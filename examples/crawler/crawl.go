@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 )
 
-// A page is a URL that was found and waits to be fetched.
+// A page is a URL to fetch.
 type page struct {
 	target
 	depth int // clicks away from a start URL
@@ -19,83 +18,84 @@ type page struct {
 
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
-	cfg     config
-	client  *client
-	seen    *bloom.BloomFilter
-	started time.Time
-	ending  string // why the crawl ended
+	cfg    config
+	client *client
+	seen   *bloom.BloomFilter
+	ending string // why the crawl ended
 
 	mu       sync.Mutex
-	counts   map[string]int64 // what became of pages and links, by the names of the summary
-	levels   [][]page         // that wait, by depth
-	failures []string         // the first few, to show
-	wins     map[string]int   // with -exact, see differences
+	counts   map[string]int64 // by the names of the summary
+	next     []page           // the pages one click further away
+	failures []string         // the first few
 }
 
-func newCrawler(cfg config, seen *bloom.BloomFilter) *crawler {
-	c := &crawler{cfg: cfg, client: newClient(cfg), seen: seen, started: time.Now(), counts: map[string]int64{}, levels: make([][]page, cfg.depth+1)}
-	if cfg.exact {
-		c.wins = map[string]int{}
-	}
-	return c
+func newCrawler(cfg config) (*crawler, error) {
+	seen, err := newSeen(cfg)
+	return &crawler{cfg: cfg, client: newClient(cfg), seen: seen, counts: map[string]int64{}}, err
 }
 
-func (c *crawler) count(what string, n int64) {
+func (c *crawler) count(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts[what] += n
+	c.counts[what]++
 }
 
 const interrupted = "interrupted"
 
-// crawl returns when all pages are fetched, the limit is reached or the context
-// ends.
+// crawl returns when all pages are fetched, the limit is reached or ctx ends.
 //
-// It works level by level: no page is fetched before all that are a click nearer to the
-// start are done. Otherwise a URL could be found at the end of a long but fast chain of
-// pages first and in a near but slow page later, and the depth limit would cut off what is
-// near enough. An exact set could keep the depth and correct it; a filter has only "seen".
+// It works level by level: all pages at one depth are done before the first page of the next.
+// Otherwise a long chain of fast pages could reach a URL before a short chain of slow pages does,
+// and the depth limit would cut off pages that are near enough. An exact set could store the depth
+// and correct it; a filter cannot.
 func (c *crawler) crawl(ctx context.Context) {
 	c.client.loadRobots(ctx)
 	for _, t := range c.cfg.starts {
 		c.follow(&url.URL{}, link{href: t.String()}, 0)
 	}
-	c.ending = "done, no page is left to fetch"
+	c.ending = "done"
 	requests := 0
-	for depth := range c.levels {
-		pages := make(chan page)
-		var workers sync.WaitGroup
-		for range c.cfg.workers {
-			workers.Go(func() {
-				for p := range pages {
-					c.visit(ctx, p)
-				}
-			})
+	for len(c.next) > 0 && ctx.Err() == nil {
+		level := c.next
+		c.next = nil
+		if left := c.cfg.max - requests; c.cfg.max > 0 && left <= len(level) {
+			level, c.ending = level[:left], fmt.Sprintf("stopped after %d requests", c.cfg.max)
 		}
-		for _, p := range c.levels[depth] {
-			if c.cfg.max > 0 && requests == c.cfg.max {
-				c.ending = fmt.Sprintf("stopped after %s requests (-max)", count(c.cfg.max))
-				break
-			}
-			requests++
-			pages <- p // without a wait if the context has ended
+		requests += len(level)
+		c.visitAll(ctx, level)
+		if c.cfg.max > 0 && requests == c.cfg.max {
+			break
 		}
-		close(pages)
-		workers.Wait()
 	}
 	if ctx.Err() != nil {
 		c.ending = interrupted
 	}
 }
 
-// visit fetches a page and offers its links.
+func (c *crawler) visitAll(ctx context.Context, level []page) {
+	pages := make(chan page)
+	var workers sync.WaitGroup
+	for range c.cfg.workers {
+		workers.Go(func() {
+			for p := range pages {
+				c.visit(ctx, p)
+			}
+		})
+	}
+	for _, p := range level {
+		pages <- p // after ctx has ended, visit returns at once
+	}
+	close(pages)
+	workers.Wait()
+}
+
+// visit fetches a page and follows its links.
 func (c *crawler) visit(ctx context.Context, p page) {
 	r, err := c.client.get(ctx, p.target)
 	if ctx.Err() != nil {
-		return // cut off by Ctrl-C: not the page's failure
+		return // the page did not fail
 	}
-	c.count("bytes", r.bytes)
-	if r.redirected && p.depth == 0 { // a crawl would end there, at nothing
+	if r.redirected && p.depth == 0 { // elsewhere, the crawl would end with nothing
 		if t, failed := resolve(r.base, r.links[0].href); failed == nil && c.client.hosts[t.origin] == nil {
 			err = fmt.Errorf("redirects to %s on another host: start there", t)
 		}
@@ -105,66 +105,51 @@ func (c *crawler) visit(ctx context.Context, p page) {
 		c.fail(p.target, err)
 		return
 	case r.redirected:
-		c.count("redirects", 1)
+		c.count("redirects")
 	default:
-		c.count("pages fetched", 1)
+		c.count("pages")
 	}
-	// A redirect is a click too: a server that forwards every URL to a new one
-	// would otherwise never be done with.
+	// A redirect is a click too: a server may forward every URL to a new one.
 	for _, l := range r.links {
 		c.follow(r.base, l, p.depth+1)
 	}
 }
 
 func (c *crawler) fail(t target, err error) {
-	if failed := (*url.Error)(nil); errors.As(err, &failed) {
-		err = failed.Err // without the URL, which is shown anyway
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the URL
 	}
-	c.count("failed", 1)
+	c.count("failed")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.failures) < 10 { // enough to see a pattern
+	if len(c.failures) < 10 {
 		c.failures = append(c.failures, fmt.Sprintf("%s: %v", t, err))
 	}
 }
 
-// follow queues what a link leads to, unless it was found before or is nothing that a
-// crawler may or can follow. Every link is counted once more, as what became of it.
-//
-// The filter is asked last: what it has been told it can't forget, so it is told
-// of nothing that won't be fetched.
+// follow queues the target of a link if the crawler may follow it and has not seen it. The filter
+// comes last: a filter cannot forget, so it must not learn a URL that is not queued.
 func (c *crawler) follow(base *url.URL, l link, depth int) {
-	c.count("links found", 1)
+	c.count("links")
 	t, err := resolve(base, l.href)
 	host, known := c.client.hosts[t.origin]
 	switch {
 	case err != nil:
-		c.count("unusable", 1)
+		c.count("unusable")
 	case l.nofollow:
-		c.count("nofollow", 1)
+		c.count("nofollow")
 	case !known:
-		c.count("off-host", 1)
+		c.count("off-host")
 	case depth > c.cfg.depth:
-		c.count("too deep", 1)
+		c.count("too deep")
 	case !host.allows(t.path):
-		c.count("robots.txt", 1)
-	case !c.add(t.String()):
-		c.count("duplicate", 1)
+		c.count("robots.txt")
+	case !c.seen.AddString(t.String()):
+		c.count("duplicate")
 	default:
-		c.count("new", 1)
-		c.count("bytes of keys", int64(len(t.String())))
+		c.count("new")
 		c.mu.Lock()
-		c.levels[depth] = append(c.levels[depth], page{t, depth})
+		c.next = append(c.next, page{t, depth})
 		c.mu.Unlock()
 	}
-}
-
-// add returns true if the URL is definitely new and this call is the one that added it.
-// The filter alone decides; the exact set, if there is one, only watches.
-func (c *crawler) add(url string) bool {
-	added := c.seen.AddString(url)
-	if c.cfg.exact {
-		c.record(url, added)
-	}
-	return added
 }

@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	agent     = "bloom-crawler" // the name that robots.txt knows us by
+	agent     = "bloom-crawler" // the name in robots.txt
 	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
-	timeout   = 10 * time.Second // of a request
-	maxBody   = 4 << 20          // bytes of a page that are read
+	timeout   = 10 * time.Second // per request
+	maxBody   = 4 << 20          // bytes read per page
 )
 
-// A client fetches pages from the hosts it knows. It is safe for concurrent use
-// by multiple goroutines once loadRobots has returned.
+// A client fetches pages from the hosts of the start URLs. It is safe for concurrent use by
+// multiple goroutines once loadRobots has returned.
 type client struct {
 	http  http.Client
-	hosts map[string]*host // by origin, never changed after newClient
+	hosts map[string]*host // by origin
 }
 
-// A host is a site that may be crawled, with its rules.
+// A host is a site to crawl, with its rules.
 type host struct {
 	limiter *rate.Limiter
 	rules   *robotstxt.RobotsData
-	problem error // why there are no rules, and nothing may be fetched
+	problem error // why the rules are unknown; then nothing is fetched
 }
 
 func newClient(cfg config) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = cfg.workers // the default, 2, makes the others reconnect
+	transport.MaxIdleConnsPerHost = cfg.workers // the default of 2 closes the other connections
 	c := &client{http: http.Client{Transport: transport, Timeout: timeout}, hosts: map[string]*host{}}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // the target is a URL of its own, for the filter
+		return http.ErrUseLastResponse // the target goes through the filter
 	}
 	limit := rate.Inf
 	if cfg.rate > 0 {
@@ -52,8 +52,8 @@ func newClient(cfg config) *client {
 	return c
 }
 
-// loadRobots fetches the robots.txt of all hosts. A host whose rules can't be
-// read is not crawled, as RFC 9309 demands.
+// loadRobots fetches the robots.txt of all hosts. A host with unreadable rules is not crawled
+// (RFC 9309, 2.3.1.4).
 func (c *client) loadRobots(ctx context.Context) {
 	var wg sync.WaitGroup
 	for origin, h := range c.hosts {
@@ -81,15 +81,14 @@ func (h *host) allows(path string) bool {
 	return h.problem == nil && h.rules.TestAgent(path, agent)
 }
 
-// A response is what a page had to say.
+// A response is the content of a page.
 type response struct {
-	base       *url.URL // what the links are relative to
-	links      []link   // the one target if it is redirected; none if it is not HTML
-	bytes      int64
+	base       *url.URL // the links are relative to it
+	links      []link   // the target of a redirect; none without HTML
 	redirected bool
 }
 
-// get fetches a page of a known host when it is that host's turn.
+// get waits for the host's rate limit and fetches a page.
 func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	if err := c.hosts[t.origin].limiter.Wait(ctx); err != nil {
 		return r, err
@@ -108,9 +107,7 @@ func (c *client) get(ctx context.Context, t target) (r response, err error) {
 	case resp.StatusCode/100 != 2:
 		return r, errors.New(resp.Status)
 	case mediaType == "text/html":
-		body := &io.LimitedReader{R: resp.Body, N: maxBody}
-		r.base, r.links, err = readLinks(body, r.base)
-		r.bytes = maxBody - body.N
+		r.base, r.links, err = readLinks(io.LimitReader(resp.Body, maxBody), r.base)
 	}
 	return r, err
 }

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// A link is a reference as it stands on a page.
+// A link is a reference on a page.
 type link struct {
 	href     string
 	nofollow bool
 }
 
-// readLinks returns the links of an HTML page, and the URL that they are relative
-// to: the page's own, unless it has a <base>.
+// readLinks returns the links of an HTML page and the URL that they are relative to: the page's
+// own, or that of <base>.
 func readLinks(page io.Reader, base *url.URL) (*url.URL, []link, error) {
 	doc, err := html.Parse(page)
 	if err != nil {
@@ -47,8 +47,7 @@ func readLinks(page io.Reader, base *url.URL) (*url.URL, []link, error) {
 	return base, links, nil
 }
 
-// A target is a URL in its normal form: the filter knows URLs by their bytes, so
-// two spellings of one page are two keys.
+// A target is a URL in its normal form: to the filter, two spellings of a URL are two keys.
 type target struct {
 	origin string // scheme and host, such as https://example.org:8080
 	path   string // path and query, at least "/"
@@ -56,15 +55,14 @@ type target struct {
 
 func (t target) String() string { return t.origin + t.path }
 
-// resolve returns the normal form of a reference relative to base. It merges
-// spellings that RFC 3986, section 6.2, calls equivalent (case of scheme and
-// host, default port, escapes, dot segments), and by custom the order of query
-// parameters with different names. The fragment is dropped, since it isn't sent.
-// A trailing slash stays: /a and /a/ may be different pages.
+// resolve returns the normal form of a reference relative to base. It merges the spellings that
+// RFC 3986, section 6.2, calls equivalent (case of scheme and host, default port, escapes, dot
+// segments) and, by convention, the orders of query parameters. It drops the fragment. A trailing
+// slash stays: /a and /a/ may be different pages.
 func resolve(base *url.URL, ref string) (target, error) {
 	u, err := base.Parse(tidy(ref))
 	if err != nil {
-		return target{}, cmp.Or(errors.Unwrap(err), err) // without the URL, which the caller shows
+		return target{}, cmp.Or(errors.Unwrap(err), err) // without the URL
 	}
 	defaultPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 	if defaultPort == "" || u.Host == "" {
@@ -75,9 +73,9 @@ func resolve(base *url.URL, ref string) (target, error) {
 		return target{}, err
 	}
 	host = strings.TrimSuffix(strings.TrimSuffix(host, ":"), defaultPort)
-	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // an escaped slash separates nothing
-		u.RawPath = ""               // for the usual escapes
-		u = base.ResolveReference(u) // without dot segments that were escaped
+	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // an escaped slash is no separator
+		u.RawPath = ""               // EscapedPath then chooses the usual escapes
+		u = base.ResolveReference(u) // removes dot segments that were escaped
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -90,7 +88,7 @@ func resolve(base *url.URL, ref string) (target, error) {
 	return target{u.Scheme + "://" + host, path}, nil
 }
 
-// tidy takes off a reference what browsers take off.
+// tidy removes the white space that browsers remove from a reference.
 func tidy(ref string) string {
 	return strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(ref, " \t\r\n\f"))
 }

@@ -16,12 +16,9 @@ import (
 var siteFiles embed.FS
 
 const (
-	// siteDelay is how long the built-in site takes to answer: as a near server
-	// does, and so that there is something for eight workers to do.
-	siteDelay = 4 * time.Millisecond
-
-	volumes = 40 // of the archive
-	entries = 80 // in a volume
+	siteDelay = 4 * time.Millisecond // per answer, as a near server
+	volumes   = 40                   // in the archive
+	entries   = 80                   // per volume
 )
 
 func slow(h http.Handler, delay time.Duration) http.Handler {
@@ -31,8 +28,8 @@ func slow(h http.Handler, delay time.Duration) http.Handler {
 	})
 }
 
-// siteHandler is a small encyclopaedia of data structures (the folder site), an
-// archive of some thousand generated entries, and what else real sites have.
+// siteHandler serves a small encyclopaedia of data structures (the folder site), an archive of
+// generated entries, redirects, and traps.
 func siteHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /", serveFile)
@@ -42,7 +39,7 @@ func siteHandler() http.Handler {
 		a, b := url.QueryEscape(r.FormValue("a")), url.QueryEscape(r.FormValue("b"))
 		sendPage(w, "Comparison", fmt.Sprintf("/ /compare?a=%s&b=%s /compare?b=%s&a=%s#table", b, a, a, b))
 	})
-	// A trap: every month links to the next one, without end.
+	// Every month links to the next one, without end.
 	mux.HandleFunc("GET /calendar", func(w http.ResponseWriter, r *http.Request) {
 		month, err := time.Parse("2006-01", r.FormValue("month"))
 		if err != nil {
@@ -58,8 +55,7 @@ func siteHandler() http.Handler {
 	mux.HandleFunc("GET /archive/{volume}/{$}", func(w http.ResponseWriter, r *http.Request) {
 		sendPage(w, "Volume "+r.PathValue("volume"), "/ /archive/"+numbered(" %d", entries))
 	})
-	// An entry links to its neighbours and, across the volumes, to others that look
-	// picked at random and are the same every time.
+	// An entry links to its neighbours and to entries of other volumes.
 	mux.HandleFunc("GET /archive/{volume}/{entry}", func(w http.ResponseWriter, r *http.Request) {
 		v, _ := strconv.Atoi(r.PathValue("volume"))
 		e, _ := strconv.Atoi(r.PathValue("entry"))
@@ -72,8 +68,7 @@ func siteHandler() http.Handler {
 	return mux
 }
 
-// serveFile serves the folder site. In its HTML, $HOST is the site's own address,
-// for absolute links.
+// serveFile serves the folder site. $HOST in its HTML stands for the site's own address.
 func serveFile(w http.ResponseWriter, r *http.Request) {
 	name := "site" + r.URL.Path
 	if strings.HasSuffix(name, "/") {
@@ -97,7 +92,7 @@ func numbered(format string, n int) (links string) {
 	return links
 }
 
-// sendPage sends a generated page with space-separated links.
+// sendPage sends a page with the given links, separated by spaces.
 func sendPage(w http.ResponseWriter, title, links string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html>\n<title>%s</title>\n<h1>%[1]s</h1>\n", title)
@@ -109,5 +104,5 @@ func sendPage(w http.ResponseWriter, title, links string) {
 
 func sendHTML(w http.ResponseWriter, page string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write([]byte(page)) // if the crawler hung up, there is nobody to tell
+	_, _ = w.Write([]byte(page)) // the crawler may have hung up
 }

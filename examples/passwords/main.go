@@ -1,14 +1,15 @@
-// Passwords asks a list of leaked passwords that somebody else publishes as a file.
+// Passwords checks passwords against a published list of leaked ones.
 //
 //	passwords [-list file] <passwords
 //
-// Each line of the input is a password. The list is a filter in a file, as "bloom build"
-// makes it; it may be replaced at any time, and is looked at every second. Without -list
-// there is one of a few passwords, in a temporary folder.
+// Each line of standard input is a password. The list is a filter in a file, such as "bloom build"
+// writes. A new version of the file is used within a second. Without -list the example makes a
+// list of a few passwords.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -56,18 +57,24 @@ func run(path string, in io.Reader, out, log io.Writer) error {
 			fmt.Fprintln(log, "a new list:", leaked)
 		}
 	})
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		if leaked.Contains(lines.Bytes()) {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && len(line) == 0 {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if leaked.Contains(bytes.TrimSuffix(line, []byte("\n"))) {
 			fmt.Fprintln(out, "leaked, nearly certainly")
 		} else {
 			fmt.Fprintln(out, "not in the list")
 		}
 	}
-	return lines.Err()
 }
 
-// publish makes a list and puts it in the place of the old one at once.
+// publish writes a list to a file, in one step.
 func publish(path string, passwords ...string) error {
 	f, err := bloom.New(uint64(len(passwords)), 1e-6)
 	if err != nil {

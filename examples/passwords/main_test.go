@@ -18,7 +18,7 @@ func TestBuiltinList(t *testing.T) {
 	require.Error(t, run(filepath.Join(t.TempDir(), "none"), nil, nil, nil))
 }
 
-// lines gives away what was written line by line, so that a test can wait for one.
+// lines receives each written line.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -26,7 +26,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestNewList: while it runs, a bad list comes, and then another one.
+// TestNewList: a bad list is not used, a good one is.
 func TestNewList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
 	require.NoError(t, publish(path, "a"))
@@ -49,4 +49,11 @@ func TestNewList(t *testing.T) {
 	require.Equal(t, "leaked, nearly certainly\n", ask("b"))
 	require.NoError(t, typed.Close())
 	require.NoError(t, <-ended)
+}
+
+// TestLongLine: a line longer than any buffer is a password like any other.
+func TestLongLine(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run("", strings.NewReader(strings.Repeat("x", 1<<17)+"\nqwerty\n"), &out, io.Discard))
+	require.Equal(t, "not in the list\nleaked, nearly certainly\n", out.String())
 }
