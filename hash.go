@@ -122,25 +122,23 @@ var mapSeed = maphash.MakeSeed()
 // it the caller's stack buffer.
 type hasher struct {
 	def    *hashDefinition
-	k0, k1 uint64 // the secret key of sipHash; k0 alone is the seed, of which rapidHash has made k1
+	k0, k1 uint64 // the secret key of sipHash; otherwise the seed and what the hash makes of it
 }
 
 // seededHasher is for a hash, or a strategy with one of its own, that takes a seed.
 func seededHasher(def *hashDefinition, seed uint64) hasher {
-	h := hasher{def: def, k0: seed}
-	if def == &rapidHash {
+	h := hasher{def: def, k0: seed, k1: seed}
+	switch def {
+	case &murmur3Hash:
+		h.k1 = probe.MurmurStart(seed)
+	case &rapidHash:
 		h.k1 = rapidhash.Start(seed)
 	}
 	return h
 }
 
-// start is what the hash of a key begins with.
-func (h *hasher) start() uint64 {
-	if h.def == &rapidHash {
-		return h.k1
-	}
-	return h.k0
-}
+// start is where the hash of a key starts.
+func (h *hasher) start() uint64 { return h.k1 }
 
 func keyedHasher(key [16]byte) hasher {
 	return hasher{def: &sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
@@ -188,19 +186,7 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 		h1 = h.def.sum64(unescaped(key))
 		return h1, widen(h1)
 	}
-	return murmur3.SeedSum128(h.k0, h.k0, key)
-}
-
-// murmurSeed returns what Murmur3 is started at for a seed: the seed, except for 1
-// to 8. Murmur3 xors a key's length into both halves of its state, which begin
-// as the seed, and of a key of at most 8 bytes only one half gets anything else. If
-// seed and length cancel, the digest is (2x, 3x) of a single x, and Blocked's words
-// follow from its blocks: with seed 8 and keys of 8 bytes its rate was 24 times p.
-func murmurSeed(seed uint64) uint64 {
-	if seed-1 < 8 {
-		return seed ^ probe.Xor
-	}
-	return seed
+	return murmur3.SeedSum128(h.k1, h.k1, key)
 }
 
 // bytesOf views a string as bytes without the copy that a conversion makes.

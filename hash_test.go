@@ -9,6 +9,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -237,33 +239,129 @@ func TestCollidingKeysOfRapidHash(t *testing.T) {
 	}
 }
 
-// TestMurmurSeedsOfEveryLength: the halves of a digest tell nothing of each other,
-// whatever the seed and the key's length. Murmur3 by itself fails where both are the
-// same and at most 8.
-func TestMurmurSeedsOfEveryLength(t *testing.T) {
+// seedsToTry are 0 to 64, some at random, and those that come nearest to a length: they start
+// Murmur3 at 2^63 xor a length.
+func seedsToTry(random int) (seeds []uint64) {
+	for seed := range uint64(65) {
+		seeds = append(seeds, seed)
+	}
+	for i := range uint64(random) {
+		seeds = append(seeds, mix(i))
+	}
+	inverse := uint64(probe.Xor) // modulo 2^64, by Newton's iteration
+	for range 5 {
+		inverse *= 2 - inverse*probe.Xor
+	}
+	for length := uint64(1); length < 16; length++ {
+		seeds = append(seeds, length*inverse, length*inverse+1<<63)
+	}
+	return seeds
+}
+
+// keyShapes write the i-th of a sequence of different keys into dst, at least two bytes.
+var keyShapes = map[string]func(dst []byte, i uint64){
+	"random": func(dst []byte, i uint64) {
+		keyFields(dst, i)
+		for j := 8; j < len(dst); j++ {
+			dst[j] = byte(mix(i<<8 + uint64(j)))
+		}
+	},
+	"zero tail": keyFields,
+	"counter":   func(dst []byte, i uint64) { writeUint(dst, i) },
+	"zero head": func(dst []byte, i uint64) { keyFields(dst[max(0, len(dst)-8):], i) },
+}
+
+// keyFields writes up to eight random bytes and leaves the others 0.
+func keyFields(dst []byte, i uint64) { writeUint(dst, i*0x9e3779b97f4a7c15) } // odd: a bijection at each length
+
+func writeUint(dst []byte, x uint64) {
+	clear(dst)
+	for j := range min(8, len(dst)) {
+		dst[j] = byte(x >> (8 * j))
+	}
+}
+
+// TestMurmurStartsAtNoLength: where a start equals a length, Murmur3 has half a digest.
+func TestMurmurStartsAtNoLength(t *testing.T) {
+	require.Zero(t, probe.MurmurStart(0), "plain Murmur3")
+	seen := map[uint64]uint64{}
+	for _, seed := range seedsToTry(1000) {
+		start := probe.MurmurStart(seed)
+		if seed != 0 {
+			require.Negative(t, int64(start), "seed %#x starts at what may be a length", seed)
+		}
+		if other, ok := seen[start]; ok {
+			require.Equal(t, seed^1<<63, other, "seeds %#x and %#x", seed, other)
+		}
+		seen[start] = seed
+	}
+}
+
+// TestRateOfEverySeedAndLength: the rate holds for every strategy, seed, length and shape of
+// keys: each small filter for itself, and all of a strategy, shape and length together.
+// Murmur3 started at the seed has half a digest of keys that are as long: Blocked1's rate is
+// then 35 times p, and a probe of SeededHashing falls on even positions only.
+func TestRateOfEverySeedAndLength(t *testing.T) {
+	sequential(t)
 	t.Parallel()
-	const keys = 1 << 14
-	for length := 2; length <= 17; length++ {
-		for seed := range uint64(20) {
-			h := MustNew(1, 0.5, WithSeed(seed)).scheme.hash
-			var high, low [256]float64 // how often the top and the low 4 bits of h1 meet those of h2
-			for i := range uint64(keys) {
-				var key [24]byte
-				x := i
-				if length > 2 {
-					x = mix(i)
+	const n, p = 500, 0.01
+	probes := effort.Times(100, 100, 5000)
+	seeds := seedsToTry(effort.Times(0, 4, 400))
+	longest := effort.Times(16, 24, 64)
+	for _, s := range ours {
+		params := must(ParamsFor(n, p, s))
+		predicted := s.FalsePositiveRate(params.M, params.K, n)
+		for shape, write := range keyShapes {
+			for length := 2; length <= longest; length++ {
+				buf, sum, sumOfFilters, filters := make([]byte, length), 0.0, 0.0, 0.0
+				for _, seed := range seeds {
+					f := must(NewWithParams(params, WithStrategy(s), WithSeed(seed)))
+					for i := range uint64(n) {
+						write(buf, i)
+						f.Add(buf)
+					}
+					hits := 0.0
+					for i := range uint64(probes) {
+						if write(buf, n+i); f.Contains(buf) {
+							hits++
+						}
+					}
+					rate := f.Stats().EstimatedFalsePositiveRate
+					expected := rate * float64(probes)
+					if off := (hits - expected) / math.Sqrt(expected+1); off > 9 {
+						t.Errorf("%s, seed %#x, %s keys of %d bytes: %v of %d, the bits say %.1f, %.1f sigma less", s, seed, shape, length, hits, probes, expected, off)
+					}
+					sum += hits
+					sumOfFilters += rate
+					filters++
 				}
-				for j := range key {
-					key[j] = byte(x >> (j % 8 * 8))
+				// The rates of filters differ, by less than half of their mean.
+				want := predicted * filters * float64(probes)
+				sigma := math.Sqrt(want + want*want/4/filters)
+				if off := (sum - want) / sigma; off > 4.5 {
+					t.Errorf("%s, %s keys of %d bytes: %v hits, predicted are %.0f, %.1f sigma less; the bits say %.0f", s, shape, length, sum, want, off, sumOfFilters*float64(probes))
 				}
-				h1, h2 := h.sum(key[:length])
-				high[h1>>60<<4|h2>>60]++
-				low[h1&15<<4|h2&15]++
 			}
-			for name, counts := range map[string]*[256]float64{"top": &high, "low": &low} {
-				if z := chiSquareSigmas(counts[:], keys/256.0); math.Abs(z) > 5 {
-					t.Errorf("keys of %d bytes, seed %d: the %s bits of the digest's halves are %+.1f sigma from independent", length, seed, name, z)
+		}
+	}
+}
+
+// TestSeededHashingReachesAllPositions: each of its probes, at every length, with zero tails.
+func TestSeededHashingReachesAllPositions(t *testing.T) {
+	const keys, k, m = 256, 24, 16
+	for _, seed := range []uint64{0, 1, 9, mix(1)} {
+		s := must(NewSchemeWithParams(Params{M: m, K: k}, WithStrategy(SeededHashing), WithSeed(seed)))
+		for length := 2; length <= 20; length++ {
+			var counts [k][m]float64
+			buf := make([]byte, length)
+			for i := range uint64(keys) {
+				keyFields(buf, i)
+				for j, pos := range s.AppendPositions(nil, buf) {
+					counts[j][pos]++
 				}
+			}
+			for j := range counts {
+				require.Less(t, chiSquareSigmas(counts[j][:], keys/m), 7.0, "seed %d, %d bytes, probe %d: %v", seed, length, j, counts[j])
 			}
 		}
 	}
@@ -278,57 +376,4 @@ func chiSquareSigmas(counts []float64, want float64) float64 {
 	}
 	freedom := float64(len(counts) - 1)
 	return (x - freedom) / math.Sqrt(2*freedom)
-}
-
-// TestRateOfKeysAsLongAsTheSeed: the rate where Murmur3 by itself has half a digest,
-// and Blocked 24 times p, or half the positions, and SeededHashing up to 1.09 times p.
-func TestRateOfKeysAsLongAsTheSeed(t *testing.T) {
-	sequential(t)
-	t.Parallel()
-	for _, c := range []struct {
-		s      Strategy
-		length int
-		seed   uint64
-		p      float64
-	}{
-		{Blocked, 8, 8, 0.01},
-		{Blocked, 4, 4, 0.01},
-		{DoubleHashing, 8, 8, 0.01},
-		{SeededHashing, 4, 0, 0.03},
-		{SeededHashing, 8, 0, 1e-3},
-	} {
-		const n, filters = 10_000, 20
-		f := MustNew(n, c.p, WithStrategy(c.s), WithSeed(c.seed))
-		predicted := f.Strategy().FalsePositiveRate(f.Params().M, f.Params().K, n)
-		var key [8]byte
-		next := uint64(0)
-		draw := func() []byte {
-			x := mix(next)
-			if c.length == 4 {
-				x = next * 0x9e3779b1 // odd: no 32-bit key comes twice
-			}
-			next++
-			binary.LittleEndian.PutUint64(key[:], x)
-			return key[:c.length]
-		}
-		hits, realised := 0.0, 0.0
-		each := int(500 / c.p)
-		for range filters {
-			f.Clear()
-			for range n {
-				f.Add(draw())
-			}
-			realised += f.EstimatedFalsePositiveRate() / filters
-			for range each {
-				if f.Contains(draw()) {
-					hits++
-				}
-			}
-		}
-		probes := float64(filters * each)
-		noise := math.Sqrt(predicted * probes)
-		if math.Abs(hits-realised*probes) > 4*noise || math.Abs(hits-predicted*probes) > 4.5*noise {
-			t.Errorf("%+v: %.0f of %.0f, the fill gives %.0f, predicted are %.0f ± %.0f", c, hits, probes, realised*probes, predicted*probes, noise)
-		}
-	}
 }

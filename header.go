@@ -102,9 +102,9 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	}
 	h := seededHasher(def, check)
 	switch {
-	case o.seed != nil && *o.seed != check && (def != &murmur3Hash || murmurSeed(*o.seed) != check):
+	case o.seed != nil && *o.seed != check:
 		return h, fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, check, *o.seed)
-	case def == &murmur3Hash && murmurSeed(check) != check, def.own() && check != 0:
+	case def.own() && check != 0:
 		return h, fmt.Errorf("%w: seed %d with hash %q, which no filter has", ErrCorrupt, check, name)
 	}
 	return h, nil

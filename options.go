@@ -77,8 +77,8 @@ func WithHash(h Hash) Option {
 // that collide under every seed can be made in a millisecond. For those there is
 // [WithKey].
 //
-// The seeds 1 to 8 of Murmur3 stand for themselves xor 0x9e3779b97f4a7c15: Murmur3 with
-// one of them makes half a digest of the keys that are as many bytes long.
+// Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64
+// with the highest bit set: Murmur3 started at the length of its keys has half a digest.
 func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }
@@ -137,9 +137,7 @@ func (o *options) chooseHash() (hasher, error) {
 		return keyedHasher(*o.key), nil
 	case o.seed == nil:
 		return seededHasher(def, 0), nil
-	case def == &murmur3Hash:
-		return seededHasher(def, murmurSeed(*o.seed)), nil
-	case def == &rapidHash, def == &noHash:
+	case def == &murmur3Hash, def == &rapidHash, def == &noHash:
 		return seededHasher(def, *o.seed), nil
 	}
 	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def)

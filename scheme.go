@@ -221,8 +221,7 @@ func (s Scheme) DigestString(key string) (h1, h2 uint64) { return s.Digest(bytes
 // strategy that takes the key itself has one named "none".
 func (s Scheme) Hash() Hash { return Hash{s.scheme.orNone().hash.def} }
 
-// Seed returns what [WithSeed] has set, 0 if nothing; for Murmur3's seeds 1 to 8, what they
-// stand for. Of a secret key nothing can be learned here.
+// Seed returns what [WithSeed] has set, 0 by default. It never reveals a secret key.
 func (s Scheme) Seed() uint64 {
 	if s.Keyed() {
 		return 0

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -74,11 +75,7 @@ var (
 		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
 			return func(dst []uint64, key []byte) {
 				for i := range dst {
-					s := seed + uint64(i)
-					if s-1 < 8 && uint64(len(key)) == s {
-						s ^= 0x9e3779b97f4a7c15
-					}
-					dst[i] = murmur3.SeedSum64(s, key) % m
+					dst[i] = murmur3.SeedSum64(probe.MurmurStart(seed+uint64(i)), key) % m
 				}
 			}, nil
 		},

@@ -26,11 +26,11 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	for i := range f.Params().K {
 		switch f.scheme.strategy.id() {
 		case idSeededHashing, idOwnKeyPositions:
-			seed := f.seed + uint64(i)
-			if n := len(key); n >= 1 && n <= 8 && seed == uint64(n) {
-				seed ^= 0x9e3779b97f4a7c15
+			start := f.Scheme().Seed() + uint64(i)
+			if start != 0 {
+				start = start*0x9e3779b97f4a7c15 | 1<<63
 			}
-			seen[murmur3.SeedSum64(seed, key)%f.Params().M] = true
+			seen[murmur3.SeedSum64(start, key)%f.Params().M] = true
 		default:
 			index := f.Strategy().def.Index
 			if index == nil { // ownDouble

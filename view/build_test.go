@@ -19,7 +19,7 @@ func TestViewsAreFrozen(t *testing.T) {
 		want string
 	}{
 		{bloom.DoubleHashing, 10, nil, "19d393c69cac41000000000000000007010101dfafa5e3"},
-		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithSeed(7)}, "a44665619c8da9127c4a7fb979379e07010101ab530246"},
+		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithSeed(7)}, "9b18c6651ad6950700000000000000070101014800ccfe"},
 		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithKey(testKey)}, "821ca07acf30e400000000000000000701000190269956"},
 		{bloom.DoubleHashing, 10, []bloom.Option{bloom.WithHash(bloom.RapidHash)}, "dd5823a76706320000000000000000070102010d20f56e"},
 		{bloom.Blocked, 10, []bloom.Option{bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7)}, "000000000000000010000000010800000800204101104280000030000100000000000000000000000000cb1000000000002000002008045000000100012000000700000000000000060302010c66861b"},

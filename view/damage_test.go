@@ -139,7 +139,8 @@ func FuzzView(f *testing.F) {
 			return
 		}
 		seed := binary.LittleEndian.Uint64(data[n:])
-		h1, h2 := murmur3.SeedSum128(seed, seed, key)
+		start := probe.MurmurStart(seed)
+		h1, h2 := murmur3.SeedSum128(start, start, key)
 		if data[n+10] == rapidHash {
 			h1 = rapidhash.Sum(rapidhash.Start(seed), key)
 			h2 = probe.Widen(h1)

@@ -181,7 +181,8 @@ func (v View) Contains(key []byte) bool {
 	switch v.data[n+10] {
 	case murmur3Hash:
 		if seed != 0 {
-			return v.ContainsDigest(murmur3.SeedSum128(seed, seed, key))
+			start := probe.MurmurStart(seed)
+			return v.ContainsDigest(murmur3.SeedSum128(start, start, key))
 		}
 		return v.ContainsDigest(murmur3.Sum128(key))
 	case rapidHash:

@@ -57,6 +57,7 @@ var twins = []twin{
 		"\treturn math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))")},
 	{name: "rate: one word too few", in: "", tests: "TestParamsForKeepsPAndIsMinimal", edits: edits("", "independentParams", `return words \* 64`, "return (words-1) * 64")},
 	{name: "rate: a fold that does not count its bits", in: "", tests: "TestFoldTo", edits: edits("", "BloomFilter.FoldTo", `collisions <= p`, "collisions <= 2*p")},
+	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestRateOfEverySeedAndLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "equalDigests", "", "\treturn 0")},
 	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "config.plan", `p / \(float64\(i\+1\) \* float64\(i\+2\)\)`, "p / 2")},
 	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := p / 2`, "rate := p")},
