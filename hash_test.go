@@ -305,8 +305,8 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 	sequential(t)
 	t.Parallel()
 	const n, p = 500, 0.01
-	probes := effort.Times(100, 100, 5000)
-	seeds := seedsToTry(effort.Times(0, 4, 400))
+	probes := effort.Times(100, 100, 1000)
+	seeds := seedsToTry(effort.Times(0, 4, 100))
 	longest := effort.Times(16, 24, 64)
 	for _, s := range ours {
 		params := must(ParamsFor(n, p, s))
