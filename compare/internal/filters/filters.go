@@ -1,71 +1,79 @@
-// Package filters has this library's filters and those of others behind one small
-// interface, for the programs that measure them.
+// Package filters gives this library's filters and those of others one small interface, for the
+// programs that measure them.
 package filters
 
-// Keys are a chunk of keys. For filters that are measured with hashed keys there are only
-// digests, of which one of 64 bits is the first half.
+// Keys are a chunk of keys, as bytes or as digests. A 64-bit digest is the first half.
 type Keys struct {
 	Bytes   [][]byte
 	Digests [][2]uint64
-	Answers []bool // room for an answer to each
+	Hashes  []uint64 // the first halves
+	Answers []bool   // room for one answer per key
 }
 
-// A Filter takes a chunk of keys a call, so that the calls for the keys are direct, as in a
-// user's program, and the compiler may inline them.
+// A Filter takes a chunk of keys per call, so that the calls per key are direct, as in a
+// program that uses the filter, and can be inlined.
 type Filter interface {
-	// Add adds the keys and returns how many the filter called new, 0 if it does not say.
+	// Add adds the keys and returns how many of them the filter called new, or 0.
 	Add(Keys) int
-	// Contains returns for how many of the keys the answer was true.
+	// Contains returns for how many keys the answer was true.
 	Contains(Keys) int
-	// Bits returns the memory that the filter's bits take, in bits.
+	// Bits returns the size of the filter's bit array.
 	Bits() uint64
 }
 
-// A Builder is a static filter: Add collects, Build makes the filter of it.
+// A Builder is a filter whose keys must all be added before Build.
 type Builder interface{ Build() }
 
-// Safety says what several goroutines may do with a filter at once.
+// Safety is what several goroutines may do with a filter at once.
 type Safety int
 
 const (
-	None    Safety = iota // nothing: even asking changes it
-	Readers               // ask, while nobody adds
-	Full                  // add and ask
+	None    Safety = iota // nothing, not even look up keys
+	Readers               // look up keys
+	Full                  // add and look up keys
 )
 
-func (s Safety) String() string { return [...]string{"no", "readers only", "yes"}[s] }
-
-// A Peer is one way of one library to be a filter.
+// A Peer is a filter of some library, used in one way.
 type Peer struct {
 	Name   string
-	Module string // path, for the version; empty if it is none
-	Hash   string
 	Safe   Safety
-	Static bool // all keys must be known when it is built
-	Hashed bool // takes digests
-	Ours   bool
-	Floor  bool // no filter, but what is a part of all
+	Hashed bool // keys are digests
+	Static bool // keys cannot be added after Build
 	Make   func(n uint64, p float64) (Filter, error)
 }
 
-// number is for how many of the keys the answer is yes, and numberHashed for digests. The
-// compiler puts them, and the function that they are given, into the method that calls them,
-// so that nothing is called but the filter.
-func number(keys [][]byte, yes func(key []byte) bool) (n int) {
+// An adapter makes a Filter of functions.
+type adapter struct {
+	add, contains func(Keys) int
+	build         func()
+	bits          uint64
+}
+
+func (a adapter) Add(keys Keys) int      { return a.add(keys) }
+func (a adapter) Contains(keys Keys) int { return a.contains(keys) }
+func (a adapter) Bits() uint64           { return a.bits }
+func (a adapter) Build() {
+	if a.build != nil {
+		a.build()
+	}
+}
+
+// each counts the keys for which yes returns true. It is inlined together with yes.
+func each(keys [][]byte, yes func(key []byte) bool) (n int) {
 	for _, key := range keys {
 		n += count(yes(key))
 	}
 	return n
 }
 
-func numberHashed(digests [][2]uint64, yes func(h1, h2 uint64) bool) (n int) {
-	for i := range digests {
-		n += count(yes(digests[i][0], digests[i][1]))
+// eachHash does the same for hashes.
+func eachHash(hashes []uint64, yes func(h uint64) bool) (n int) {
+	for _, h := range hashes {
+		n += count(yes(h))
 	}
 	return n
 }
 
-// count is 1 for true; the compiler makes no branch of it.
 func count(yes bool) int {
 	if yes {
 		return 1

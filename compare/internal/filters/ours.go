@@ -1,107 +1,159 @@
 package filters
 
 import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/twmb/murmur3"
 	"github.com/zeebo/xxh3"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/bitsandblooms"
-	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 )
 
-// Reference is the row that others are divided by.
-const Reference = "ours: SplitBlock, RapidHash"
-
-// Ours are this library's strategies and hashes, a key at a time and, with the suffix
-// batch, a chunk of keys a call.
+// Ours returns this library's filters. "batch" gives a chunk of keys to one call, "discarded"
+// ignores the answers, and "digests" takes hashed keys.
 func Ours() (list []*Peer) {
-	const rapid, maphash, murmur3, xxh = "rapidhash", "the runtime's (MapHash)", "Murmur3", "xxh3, as own hash"
-	options := map[string][]bloom.Option{
-		rapid:   {bloom.WithHash(bloom.RapidHash)},
-		maphash: {bloom.WithHash(bloom.MapHash)},
-		xxh:     {bloom.WithHash(bloom.NewHash64("xxh3", xxh3.Hash))},
+	strategies := map[string]bloom.Strategy{
+		"SplitBlock": bloom.SplitBlock, "Blocked": bloom.Blocked, "Blocked1": bloom.Blocked1,
+		"DoubleHashing": bloom.DoubleHashing, "SeededHashing": bloom.SeededHashing,
 	}
-	for _, kind := range []struct {
-		name, hash string
-		strategy   bloom.Strategy
-		wrap       func(*bloom.BloomFilter) Filter
-	}{
-		{"SplitBlock, RapidHash", rapid, bloom.SplitBlock, Single},
-		{"SplitBlock, RapidHash, batch", rapid, bloom.SplitBlock, batch},
-		{"SplitBlock, MapHash", maphash, bloom.SplitBlock, Single},
-		{"SplitBlock, MapHash, batch", maphash, bloom.SplitBlock, batch},
-		{"SplitBlock, Murmur3", murmur3, bloom.SplitBlock, Single},
-		{"SplitBlock, xxh3", xxh, bloom.SplitBlock, Single},
-		{"Blocked, RapidHash", rapid, bloom.Blocked, Single},
-		{"Blocked, RapidHash, batch", rapid, bloom.Blocked, batch},
-		{"Blocked, MapHash", maphash, bloom.Blocked, Single},
-		{"Blocked, MapHash, batch", maphash, bloom.Blocked, batch},
-		{"Blocked, Murmur3", murmur3, bloom.Blocked, Single},
-		{"Blocked, Murmur3, batch", murmur3, bloom.Blocked, batch},
-		{"Blocked1, RapidHash", rapid, bloom.Blocked1, Single},
-		{"DoubleHashing, RapidHash", rapid, bloom.DoubleHashing, Single},
-		{"DoubleHashing, RapidHash, batch", rapid, bloom.DoubleHashing, batch},
-		{"DoubleHashing, MapHash", maphash, bloom.DoubleHashing, Single},
-		{"DoubleHashing, MapHash, batch", maphash, bloom.DoubleHashing, batch},
-		{"DoubleHashing, Murmur3", murmur3, bloom.DoubleHashing, Single},
-		{"SeededHashing, Murmur3", murmur3, bloom.SeededHashing, Single},
-		{"guava.Mitz64, Murmur3", murmur3, guava.Mitz64, Single},
-		{"bitsandblooms.Strategy, Murmur3", murmur3, bitsandblooms.Strategy, Single},
-		{"SplitBlock, hashed keys", "–", bloom.SplitBlock, hashed},
-		{"SplitBlock, hashed keys, batch", "–", bloom.SplitBlock, hashedBatch},
-		{"Blocked, hashed keys", "–", bloom.Blocked, hashed},
+	hashes := map[string]bloom.Hash{"RapidHash": bloom.RapidHash, "MapHash": bloom.MapHash} // Murmur3 is the default
+	uses := map[string]func(*bloom.BloomFilter) Filter{"": Single, "batch": batch, "discarded": discarded, "digests": digests, "digests batch": digestsBatch}
+	for _, name := range []string{
+		"SplitBlock, RapidHash",
+		"SplitBlock, RapidHash, batch",
+		"SplitBlock, RapidHash, discarded",
+		"SplitBlock, MapHash",
+		"SplitBlock, Murmur3",
+		"Blocked, RapidHash",
+		"Blocked, RapidHash, batch",
+		"Blocked, Murmur3",
+		"Blocked1, RapidHash",
+		"DoubleHashing, Murmur3", // the default
+		"DoubleHashing, Murmur3, batch",
+		"DoubleHashing, RapidHash",
+		"SeededHashing, Murmur3",
+		"SplitBlock, digests",
+		"SplitBlock, digests, batch",
+		"Blocked, digests",
 	} {
-		list = append(list, &Peer{
-			Name: "ours: " + kind.name, Hash: kind.hash, Safe: Full, Hashed: kind.hash == "–", Ours: true,
-			Make: func(n uint64, p float64) (Filter, error) {
-				f, err := bloom.New(n, p, append(options[kind.hash], bloom.WithStrategy(kind.strategy))...)
-				return kind.wrap(f), err
-			},
-		})
+		parts := append(strings.Split(name, ", "), "")
+		use := parts[2]
+		if parts[1] == "digests" {
+			use = strings.TrimSpace("digests " + use)
+		}
+		opts := []bloom.Option{bloom.WithStrategy(strategies[parts[0]])}
+		if hash, ok := hashes[parts[1]]; ok {
+			opts = append(opts, bloom.WithHash(hash))
+		}
+		list = append(list, &Peer{Name: "ours: " + name, Safe: Full, Hashed: parts[1] == "digests", Make: func(n uint64, p float64) (Filter, error) {
+			f, err := bloom.New(n, p, opts...)
+			if err != nil {
+				return nil, err
+			}
+			return uses[use](f), nil
+		}})
 	}
 	return list
 }
 
-// Single is a filter of ours, a key at a time.
-func Single(f *bloom.BloomFilter) Filter      { return ours{f} }
-func batch(f *bloom.BloomFilter) Filter       { return oursBatch{ours{f}} }
-func hashed(f *bloom.BloomFilter) Filter      { return oursHashed{ours{f}} }
-func hashedBatch(f *bloom.BloomFilter) Filter { return oursHashedBatch{ours{f}} }
-
-type ours struct{ *bloom.BloomFilter }
-
-func (o ours) Add(keys Keys) int {
-	return number(keys.Bytes, func(key []byte) bool { return o.BloomFilter.Add(key) })
+// ours is a filter of this library, used one key at a time.
+type ours struct {
+	adapter
+	f *bloom.BloomFilter
 }
-func (o ours) Contains(keys Keys) int {
-	return number(keys.Bytes, func(key []byte) bool { return o.BloomFilter.Contains(key) })
-}
-func (o ours) Bits() uint64 { return o.SizeBytes() * 8 }
 
 // Filter returns the filter itself.
-func (o ours) Filter() *bloom.BloomFilter { return o.BloomFilter }
+func (o ours) Filter() *bloom.BloomFilter { return o.f }
 
-// A batch has an answer for each key, as a program would want them.
-type oursBatch struct{ ours }
-
-func (o oursBatch) Add(keys Keys) int { return o.AddMany(keys.Bytes, keys.Answers[:len(keys.Bytes)]) }
-func (o oursBatch) Contains(keys Keys) int {
-	return o.ContainsMany(keys.Bytes, keys.Answers[:len(keys.Bytes)])
+// Single returns a filter that is used one key at a time.
+func Single(f *bloom.BloomFilter) Filter {
+	return ours{adapter{
+		add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Add(key) }) },
+		contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Contains(key) }) },
+		bits:     f.SizeBytes() * 8,
+	}, f}
 }
 
-type oursHashed struct{ ours }
-
-func (o oursHashed) Add(keys Keys) int {
-	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.AddDigest(h1, h2) })
+func discarded(f *bloom.BloomFilter) Filter {
+	return adapter{
+		add: func(k Keys) int {
+			for _, key := range k.Bytes {
+				f.Add(key)
+			}
+			return 0
+		},
+		contains: func(k Keys) int {
+			for _, key := range k.Bytes {
+				f.Contains(key)
+			}
+			return 0
+		},
+		bits: f.SizeBytes() * 8,
+	}
 }
-func (o oursHashed) Contains(keys Keys) int {
-	return numberHashed(keys.Digests, func(h1, h2 uint64) bool { return o.ContainsDigest(h1, h2) })
+
+func batch(f *bloom.BloomFilter) Filter {
+	return adapter{
+		add:      func(k Keys) int { return f.AddMany(k.Bytes, k.Answers[:len(k.Bytes)]) },
+		contains: func(k Keys) int { return f.ContainsMany(k.Bytes, k.Answers[:len(k.Bytes)]) },
+		bits:     f.SizeBytes() * 8,
+	}
 }
 
-type oursHashedBatch struct{ ours }
-
-func (o oursHashedBatch) Add(keys Keys) int {
-	return o.AddDigests(keys.Digests, keys.Answers[:len(keys.Digests)])
+func digests(f *bloom.BloomFilter) Filter {
+	return adapter{
+		add: func(k Keys) (n int) {
+			for _, d := range k.Digests {
+				n += count(f.AddDigest(d[0], d[1]))
+			}
+			return n
+		},
+		contains: func(k Keys) (n int) {
+			for _, d := range k.Digests {
+				n += count(f.ContainsDigest(d[0], d[1]))
+			}
+			return n
+		},
+		bits: f.SizeBytes() * 8,
+	}
 }
-func (o oursHashedBatch) Contains(keys Keys) int {
-	return o.ContainsDigests(keys.Digests, keys.Answers[:len(keys.Digests)])
+
+func digestsBatch(f *bloom.BloomFilter) Filter {
+	return adapter{
+		add:      func(k Keys) int { return f.AddDigests(k.Digests, k.Answers[:len(k.Digests)]) },
+		contains: func(k Keys) int { return f.ContainsDigests(k.Digests, k.Answers[:len(k.Digests)]) },
+		bits:     f.SizeBytes() * 8,
+	}
+}
+
+// Hashes are no filters: they only hash the keys, as most filters must.
+func Hashes() []*Peer {
+	seed, start := maphash.MakeSeed(), rapidhash.Start(0)
+	alone := func(name string, hash func(Keys) uint64) *Peer {
+		all := func(k Keys) int { return int(hash(k) & 1) }
+		return &Peer{Name: "hash: " + name, Safe: Full, Make: func(uint64, float64) (Filter, error) {
+			return adapter{add: all, contains: all}, nil
+		}}
+	}
+	return []*Peer{
+		alone("RapidHash", func(k Keys) uint64 {
+			return sum(k.Bytes, func(key []byte) uint64 { return rapidhash.Sum(start, key) })
+		}),
+		alone("xxh3", func(k Keys) uint64 { return sum(k.Bytes, xxh3.Hash) }),
+		alone("MapHash", func(k Keys) uint64 {
+			return sum(k.Bytes, func(key []byte) uint64 { return maphash.Bytes(seed, key) })
+		}),
+		alone("Murmur3", func(k Keys) uint64 {
+			return sum(k.Bytes, func(key []byte) uint64 { h1, h2 := murmur3.Sum128(key); return h1 ^ h2 })
+		}),
+	}
+}
+
+func sum(keys [][]byte, hash func([]byte) uint64) (sum uint64) {
+	for _, key := range keys {
+		sum ^= hash(key)
+	}
+	return sum
 }
