@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A timeline turns readings of a clock into generations. It holds for whatever a clock says:
-// what is before the start is the start, and years do not overflow.
+// A timeline turns readings of a clock into generations. Any reading is valid: time before the
+// start is the start, and long times do not overflow.
 type timeline struct {
 	clock  func() time.Time // nil: the system's
 	length time.Duration    // of a generation
@@ -21,7 +21,7 @@ type moment struct {
 	within     time.Duration
 }
 
-// newTimeline returns one that begins now, with one reading of the clock.
+// newTimeline returns a timeline that begins now. It reads the clock once.
 func newTimeline(clock func() time.Time, length time.Duration) timeline {
 	t := timeline{clock: clock, length: length}
 	t.start = t.read()
@@ -35,39 +35,28 @@ func (t *timeline) read() time.Time {
 	return t.clock()
 }
 
-// generation reads the clock, once, and returns which generation it is. The system's
-// monotonic clock alone takes a third of the time of both of its clocks. BenchmarkContains.
+// generation reads the clock once and returns the current generation. time.Since reads only the
+// monotonic clock, in a third of the time of time.Now. BenchmarkContains.
 func (t *timeline) generation() int64 {
-	var since time.Duration
-	if t.clock == nil {
-		since = time.Since(t.start)
-	} else {
-		now := t.clock()
-		if since = now.Sub(t.start); since == math.MaxInt64 { // 292 years, or more
-			return t.moment(now).generation
-		}
+	if t.clock != nil {
+		return t.moment(t.clock()).generation
 	}
-	if since <= 0 {
-		return t.at.generation
-	}
-	// Neither the sum nor the quotient overflows: both terms are below 2^63, and the time
-	// within a generation of 1 ns is 0.
-	passed := (uint64(since) + uint64(t.at.within)) / uint64(t.length)
-	return saturate(t.at.generation, passed)
+	return t.at.add(time.Since(t.start), t.length).generation
 }
 
-// moment returns what the time is at a reading of the clock.
+// moment returns the moment of a reading of the clock.
 func (t *timeline) moment(now time.Time) moment {
 	return t.at.after(t.start, now, t.length)
 }
 
-// after returns the moment that is later than m by what passes between two readings of a
-// clock: by nothing if it went back.
+// after returns the moment that follows m by the time between two readings of a clock, and m if
+// the clock went back. Like Sub, it uses the monotonic clock if both readings have one: setting
+// the time of day changes nothing.
 func (m moment) after(from, to time.Time, length time.Duration) moment {
-	if !to.After(from) {
-		return m
+	if passed := to.Sub(from); passed < math.MaxInt64 {
+		return m.add(passed, length)
 	}
-	// In 128 bits. Of two numbers of seconds the later one is larger, so that their
+	// 292 years or more, in 128 bits. The later number of seconds is larger, so their
 	// difference is right in 64 bits without a sign.
 	hi, lo := bits.Mul64(uint64(to.Unix())-uint64(from.Unix()), uint64(time.Second))
 	var carry uint64
@@ -82,7 +71,16 @@ func (m moment) after(from, to time.Time, length time.Duration) moment {
 	return moment{saturate(m.generation, passed), time.Duration(within)}
 }
 
-// saturate returns the generation that is so many later, or the last that there is.
+// add returns the moment that follows m by passed, and m if passed is negative.
+func (m moment) add(passed, length time.Duration) moment {
+	if passed <= 0 {
+		return m
+	}
+	sum := uint64(passed) + uint64(m.within) // below 2^64: both are below 2^63
+	return moment{saturate(m.generation, sum/uint64(length)), time.Duration(sum % uint64(length))}
+}
+
+// saturate returns the generation that many later, or the last one that an int64 can hold.
 func saturate(generation int64, later uint64) int64 {
 	return generation + int64(min(later, uint64(math.MaxInt64-generation)))
 }

@@ -114,6 +114,22 @@ func TestGenerationsRunOut(t *testing.T) {
 	}
 }
 
+// TestForgetsAfterALongTimeInTheFile: short generations still end in a filter that is read long
+// after it was written.
+func TestForgetsAfterALongTimeInTheFile(t *testing.T) {
+	now := time.Unix(0, 0)
+	clock := WithClock(func() time.Time { return now })
+	data := written(t, must(100, 1e-9, 4, 4, clock))
+	now = year(2026).AddDate(400, 0, 0)
+	f, err := Read(bytes.NewReader(data), clock)
+	if err != nil || !f.AddString("key") {
+		t.Fatalf("read: %v", err)
+	}
+	if now = now.Add(time.Second); f.ContainsString("key") {
+		t.Error("the key is never forgotten")
+	}
+}
+
 // TestClockIsReadOnce for each operation, whose parts would otherwise not agree.
 func TestClockIsReadOnce(t *testing.T) {
 	reads := 0

@@ -127,6 +127,8 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	f.time = newTimeline(c.clock, length)
 	wrote := time.Unix(int64(seconds), int64(nanoseconds))
 	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
+	// Everything is forgotten by then. A clock that was set far forward must not use up the numbers.
+	f.time.at.generation = min(f.time.at.generation, saturate(int64(generation), generations+1))
 	each := bloom.WithMaxBytes(bloom.MaxBytes(c.bloom...) / uint64(f.plan.allLayers()))
 	var all live
 	for i := range count {
