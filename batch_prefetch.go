@@ -69,17 +69,6 @@ func (f *BloomFilter) linesOf(d digest128, write bool, at *[prefetch.Most]uint64
 			}
 			at[i] = pos / 64 * 8
 		}
-	case idOwnMasks:
-		var masks [maxMasks]Mask
-		words := f.scheme.strategy.def.Words
-		f.scheme.own.masks(unescaped(masks[:words]), d.h1, d.h2)
-		for i, mask := range masks[:words] {
-			if mask.Word >= uint64(len(f.bits)) {
-				return 0
-			}
-			at[i] = mask.Word * 8
-		}
-		return words
 	default: // the positions come one by one
 		return 0
 	}

@@ -103,5 +103,5 @@ func TestBatchOfWrongLengthPanics(t *testing.T) {
 	const text = "bloom: room for 1 answers to 2 keys, want as many, or nil"
 	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
 	require.PanicsWithValue(t, text, func() { f.ContainsStrings(make([]string, 2), make([]bool, 1)) })
-	require.Zero(t, f.FillRatio(), "nothing was added")
+	require.Zero(t, f.Stats().FillRatio, "nothing was added")
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
+	"github.com/seed3447c163/bloom/internal/noescape"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/seed3447c163/bloom/internal/splitvec"
@@ -93,7 +94,7 @@ func (f *BloomFilter) Add(key []byte) bool {
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
 	case idOwnHash64:
-		h1 = f.scheme.hash.def.sum64(unescaped(key))
+		h1 = f.scheme.hash.def.sum64(noescape.Slice(key))
 	case idMurmur3:
 		return f.AddDigest(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
@@ -158,8 +159,6 @@ func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 		return splitAdd(f, h1)
 	case idOwnPositions:
 		return f.addPositions(h1, h2)
-	case idOwnMasks:
-		return f.addMasks(h1, h2)
 	}
 	panic(f.misuse("AddDigest"))
 }
@@ -186,7 +185,7 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
 	case idOwnHash64:
-		h1 = f.scheme.hash.def.sum64(unescaped(key))
+		h1 = f.scheme.hash.def.sum64(noescape.Slice(key))
 	case idMurmur3:
 		return f.ContainsDigest(murmur3.SeedSum128(f.seed, f.seed, key))
 	case idOfKey:
@@ -239,8 +238,6 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 		return splitContains(f, h1)
 	case idOwnPositions:
 		return f.containsPositions(h1, h2)
-	case idOwnMasks:
-		return f.containsMasks(h1, h2)
 	}
 	panic(f.misuse("ContainsDigest"))
 }

@@ -64,7 +64,7 @@ func TestBeyond33Bits(t *testing.T) {
 				t.Errorf("%s: part %d of 64 has %.0f bits set, want %.0f ± %.0f", c.s, i, count, want, sigma)
 			}
 		}
-		require.InEpsilon(t, n, f.EstimatedCount(), 0.001, c.s)
+		require.InEpsilon(t, n, f.Stats().EstimatedCount, 0.001, c.s)
 
 		// Half of the bits set in the lower half, three quarters in the upper one:
 		// the rate tells where lookups go.
@@ -80,7 +80,7 @@ func TestBeyond33Bits(t *testing.T) {
 			}
 			f.bits[i].Store(w)
 		}
-		want := f.EstimatedFalsePositiveRate()
+		want := f.Stats().EstimatedFalsePositiveRate
 		lower, upper := math.Pow(0.5, float64(c.k)), math.Pow(0.75, float64(c.k))
 		if inBlocks(c.s) {
 			require.InEpsilon(t, (lower+upper)/2, want, 0.06) // words differ by chance, which adds some
@@ -139,7 +139,7 @@ func TestBeyond32Bits(t *testing.T) {
 		beyond := f.bits[1<<26:].count()
 		expected := 8.0 * n * (1 << 20) / m
 		require.InDelta(t, expected, beyond, 6*math.Sqrt(8*expected), "%s: bits set beyond 2^32", s)
-		require.InDelta(t, n, f.EstimatedCount(), n/100)
+		require.InDelta(t, n, f.Stats().EstimatedCount, n/100)
 		f = nil
 		runtime.GC() // one at a time, on machines with little memory
 	}

@@ -82,7 +82,7 @@ func TestNoMissAndFewFalsePositives(t *testing.T) {
 		}
 		require.Greater(t, added, n-n/100, "an Add that answers false for a new key is a false positive")
 		if !inBlocks(s) {
-			require.InDelta(t, 0.5, f.FillRatio(), 0.02)
+			require.InDelta(t, 0.5, f.Stats().FillRatio, 0.02)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestNoMissesUnderConcurrency(t *testing.T) {
 							t.Errorf("Union: %v", err)
 							return
 						}
-						if fill := f.FillRatio(); fill < 0 || fill > 1 {
+						if fill := f.Stats().FillRatio; fill < 0 || fill > 1 {
 							t.Errorf("FillRatio = %v", fill)
 						}
 					}

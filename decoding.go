@@ -25,7 +25,7 @@ import (
 // asked for as the bytes arrive, never more than three times as much. Damage is found:
 // always if the end is missing or up to three bits differ, otherwise with probability
 // 1 - 2^-64. A forgery with the right checksum is not found. It is a sound filter, but may
-// contain every key, which [BloomFilter.FillRatio] shows.
+// contain every key, which [BloomFilter.Stats] shows.
 //
 // The error wraps [ErrCorrupt] if the bytes are not a filter or damaged, and
 // io.ErrUnexpectedEOF too if they end too early, [ErrIncompatible] if the filter

@@ -85,7 +85,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
 		{named, []Option{WithStrategy(custom)}, ""},
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
-		{named, []Option{WithStrategy(NewStrategy("other", Definition{Index: custom.def.Index}))}, `the data's strategy is "triple", want "other"`},
+		{named, []Option{WithStrategy(NewStrategy("other", tripleDefinition))}, `the data's strategy is "triple", want "other"`},
 		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
 	} {
 		_, err := Read(bytes.NewReader(c.data), c.opts...)
@@ -100,8 +100,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	// What is wrong with the option is no fault of the data.
 	for _, data := range [][]byte{plain, named} {
 		for text, s := range map[string]Strategy{
-			`strategy "triple" has 0 of Positions`:                NewStrategy("triple", Definition{Index: nil}),
-			`strategy "blocked" has a name that is taken by this`: NewStrategy("blocked", Definition{Index: custom.def.Index}),
+			`strategy "triple" has both or neither of Positions`:  NewStrategy("triple", Definition{}),
+			`strategy "blocked" has a name that is taken by this`: NewStrategy("blocked", tripleDefinition),
 		} {
 			_, err := Read(bytes.NewReader(data), WithStrategy(s))
 			require.ErrorIs(t, err, ErrInvalid)

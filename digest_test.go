@@ -70,7 +70,7 @@ func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 			h1, h2 := digest(j)
 			at := func(h1, h2 uint64) (block uint64, within [maxK]uint64) {
 				for i := range within {
-					pos := s.def.Index(h1, h2, i, largestM)
+					pos := s.def.index(h1, h2, i, largestM)
 					if i > 0 && pos/blockBits != block {
 						t.Fatalf("%s: probe %d is in block %d, the first in %d", s, i, pos/blockBits, block)
 					}
@@ -185,7 +185,7 @@ func TestMapHashWithinABlock(t *testing.T) {
 			words[h2>>60]++
 			before := uint64(0)
 			for i := range 16 {
-				bit := Blocked8.def.Index(h1, h2, i, largestM) % 64 // the same for every z
+				bit := Blocked8.def.index(h1, h2, i, largestM) % 64 // the same for every z
 				single[i][bit]++
 				if i > 0 {
 					pair[i-1][before<<6|bit]++

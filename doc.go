@@ -95,7 +95,7 @@
 //
 // # Keys
 //
-// A key is bytes, of any number, or a string. [Typed] makes keys of numbers, structs and
+// A key is bytes, of any number, or a string. Package typed makes keys of numbers, structs and
 // whatever else a function can append to a slice. A key that many filters are asked for
 // is hashed once, with [BloomFilter.Digest]. Keys that are 64-bit hashes already go
 // through [Digest64] to [BloomFilter.AddDigest]. For very many small filters make one

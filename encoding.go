@@ -51,7 +51,8 @@ func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
-// encoding.TextMarshaler, so that encoding/json works.
+// encoding.TextMarshaler, so that encoding/json works. Handlers of log/slog call it too: log
+// f.String() or f.Stats() instead of f.
 func (f BloomFilter) MarshalText() ([]byte, error) {
 	size, err := f.roomFor(2)
 	if err != nil {

@@ -166,10 +166,10 @@ func TestTextIsStrict(t *testing.T) {
 }
 
 func TestNotPortable(t *testing.T) {
-	index := custom.def.Index
+	index := tripleDefinition
 	for text, f := range map[string]*BloomFilter{
 		"its hash is maphash, want Murmur3, RapidHash or a key": MustNew(10, 0.1, WithHash(MapHash)),
-		"its strategy has no name":                              MustNew(10, 0.1, WithStrategy(NewStrategy("", Definition{Index: index}))),
+		"its strategy has no name":                              MustNew(10, 0.1, WithStrategy(NewStrategy("", index))),
 		"its hash has no name":                                  MustNew(10, 0.1, WithHash(NewHash64("", func([]byte) uint64 { return 0 }))),
 	} {
 		var out bytes.Buffer
@@ -189,7 +189,7 @@ func TestNotPortable(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 
 	for _, n := range []int{1, 16, 17, 80, 81, 255} {
-		s := NewStrategy(strings.Repeat("x", n), Definition{Index: index})
+		s := NewStrategy(strings.Repeat("x", n), index)
 		f := MustNew(10, 0.1, WithStrategy(s))
 		g, err := Read(bytes.NewReader(marshal(t, f)), WithStrategy(s))
 		require.NoError(t, err)

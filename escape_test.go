@@ -35,16 +35,6 @@ func TestStackGrowsInTheCall(t *testing.T) {
 			}
 		}, nil
 	}})
-	masks := func(words int) Strategy {
-		return NewStrategy("masks", Definition{Words: words, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
-			return func(dst []Mask, h1, h2 uint64) {
-				moves()
-				for i := range dst {
-					dst[i] = Mask{uint64(i*3+1) / 64, 1 << ((i*3 + 1) % 64)}
-				}
-			}, nil
-		}})
-	}
 	hash := NewHash("deep", func(key []byte) (h1, h2 uint64) { moves(); return uint64(key[0]), uint64(key[1]) })
 	hash64 := NewHash64("deep64", func(key []byte) uint64 { moves(); return uint64(key[1]) })
 	identity := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1%2 + uint64(i)*3 + 1 })
@@ -54,7 +44,6 @@ func TestStackGrowsInTheCall(t *testing.T) {
 		at   uint64
 	}{
 		{3, []Option{WithStrategy(keyPositions)}, 0}, {60, []Option{WithStrategy(keyPositions)}, 0},
-		{3, []Option{WithStrategy(masks(3))}, 0}, {16, []Option{WithStrategy(masks(16))}, 0},
 		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash)}, 'x' % 2},
 		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash64)}, 'y' % 2},
 	} {
@@ -97,15 +86,6 @@ func TestStackGrowsInTheCall(t *testing.T) {
 // TestStackGrowsAtEachDepth: the same wherever in an operation the stack is at its end.
 func TestStackGrowsAtEachDepth(t *testing.T) {
 	positions := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })
-	masks := func(words int) Definition {
-		return Definition{Words: words, Masks: func(m uint64, k int) (func(dst []Mask, h1, h2 uint64), error) {
-			return func(dst []Mask, h1, h2 uint64) {
-				for i := range dst {
-					dst[i] = Mask{uint64(i), 1 << h1}
-				}
-			}, nil
-		}}
-	}
 	keyPositions := Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
 		return func(dst []uint64, key []byte) {
 			for i := range dst {
@@ -120,7 +100,7 @@ func TestStackGrowsAtEachDepth(t *testing.T) {
 		k    int
 		hash Option
 	}{
-		{positions, 3, hash}, {positions, 60, hash64}, {keyPositions, 3, nil}, {keyPositions, 60, nil}, {masks(3), 3, hash}, {masks(16), 16, hash64},
+		{positions, 3, hash}, {positions, 60, hash64}, {keyPositions, 3, nil}, {keyPositions, 60, nil},
 	} {
 		opts := []Option{WithStrategy(NewStrategy("", c.d)), c.hash}
 		if c.hash == nil {

@@ -12,15 +12,15 @@ import (
 func TestEstimatesOfEmptyAndFull(t *testing.T) {
 	for _, s := range allStrategies {
 		f := MustNew(100, 0.01, WithStrategy(s))
-		require.Zero(t, f.EstimatedCount())
-		require.Zero(t, f.EstimatedFalsePositiveRate())
-		require.Zero(t, f.FillRatio())
+		require.Zero(t, f.Stats().EstimatedCount)
+		require.Zero(t, f.Stats().EstimatedFalsePositiveRate)
+		require.Zero(t, f.Stats().FillRatio)
 		for i := range f.Params().M {
 			f.bits.set(i)
 		}
-		require.Equal(t, uint64(math.MaxUint64), f.EstimatedCount())
-		require.Equal(t, 1.0, f.EstimatedFalsePositiveRate())
-		require.Equal(t, 1.0, f.FillRatio())
+		require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount)
+		require.Equal(t, 1.0, f.Stats().EstimatedFalsePositiveRate)
+		require.Equal(t, 1.0, f.Stats().FillRatio)
 	}
 }
 
@@ -32,7 +32,7 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 			f.Add(binary.LittleEndian.AppendUint64(nil, i))
 		}
 		m, k, x := f.Params().M, f.Params().K, f.bits.count()
-		require.Equal(t, f.EstimatedCount(), uint64(math.Round(f.Strategy().EstimatedN(m, k, x))), s)
+		require.Equal(t, f.Stats().EstimatedCount, uint64(math.Round(f.Strategy().EstimatedN(m, k, x))), s)
 		require.Zero(t, f.Strategy().EstimatedN(m, k, 0), s)
 		require.True(t, math.IsInf(f.Strategy().EstimatedN(m, k, m), 1), s)
 		for name, n := range map[string]float64{
@@ -64,9 +64,9 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 				f.Add(key40(&b, i))
 			}
 			// Four standard errors of the count and what it does to the rate.
-			require.InEpsilon(t, load*n, f.EstimatedCount(), 4/math.Sqrt(min(load, 1)*n)+0.5/(load*n), "%s load=%v", s, load)
+			require.InEpsilon(t, load*n, f.Stats().EstimatedCount, 4/math.Sqrt(min(load, 1)*n)+0.5/(load*n), "%s load=%v", s, load)
 			if load >= 0.5 {
-				require.InEpsilon(t, s.FalsePositiveRate(p.M, p.K, i), f.EstimatedFalsePositiveRate(), 0.05, "%s load=%v", s, load)
+				require.InEpsilon(t, s.FalsePositiveRate(p.M, p.K, i), f.Stats().EstimatedFalsePositiveRate, 0.05, "%s load=%v", s, load)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestEstimatedCountIsUnbiased(t *testing.T) {
 						f.Add(key40(&b, key))
 						key++
 					}
-					ratio := float64(f.EstimatedCount()) / float64(added)
+					ratio := float64(f.Stats().EstimatedCount) / float64(added)
 					mean[i] += ratio / float64(filters)
 					squares[i] += ratio * ratio / float64(filters)
 				}
@@ -132,7 +132,7 @@ func TestEstimatedRateIsTheMeasuredOne(t *testing.T) {
 			for ; added < uint64(load*n); added++ {
 				f.Add(key40(&b, added))
 			}
-			estimate := f.EstimatedFalsePositiveRate()
+			estimate := f.Stats().EstimatedFalsePositiveRate
 			hits := 0.0
 			for range probes {
 				if f.Contains(key40(&b, asked)) {
@@ -172,7 +172,7 @@ func TestEstimatesOfAnyFill(t *testing.T) {
 			count, rate := uint64(0), 0.0
 			for x := range uint64(1024) {
 				f.bits.set(x * 421 % 1024) // 421 is odd: each bit once
-				c, r := f.EstimatedCount(), f.EstimatedFalsePositiveRate()
+				c, r := f.Stats().EstimatedCount, f.Stats().EstimatedFalsePositiveRate
 				if c < count || !(r >= rate && r <= 1) {
 					t.Fatalf("%s k=%d, %d bits set: count %d after %d, rate %v after %v", s, k, x+1, c, count, r, rate)
 				}

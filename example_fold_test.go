@@ -30,7 +30,7 @@ func ExampleBloomFilter_FoldTo() {
 		return
 	}
 	fmt.Printf("%d kB folded by %d to %d kB\n", f.SizeBytes()/1000, f.Params().M/small.Params().M, small.SizeBytes()/1000)
-	fmt.Println(small.ContainsString("key 89999"), small.EstimatedFalsePositiveRate() <= 0.01)
+	fmt.Println(small.ContainsString("key 89999"), small.Stats().EstimatedFalsePositiveRate <= 0.01)
 	// Output:
 	// 1209 kB folded by 10 to 120 kB
 	// true true

@@ -10,16 +10,16 @@ import (
 // An alarm for a filter whose keys strangers choose: its bits against the number of
 // adds. A stranger who knows the hash adds only keys that set k new bits each; chance
 // would have let some of them coincide.
-func ExampleBloomFilter_FillRatio_alarm() {
+func ExampleBloomFilter_Stats_alarm() {
 	f := bloom.MustNew(1000, 0.01) // with the hash that everybody knows
 	adds := uint64(0)
 	alarm := func() bool {
 		p := f.Params()
-		expected := bloom.ExpectedOnes(p.M, p.K, adds)
-		return f.FillRatio()*float64(p.M) > expected+6*math.Sqrt(expected)
+		expected := float64(p.M) * -math.Expm1(-float64(p.K)*float64(adds)/float64(p.M))
+		return f.Stats().FillRatio*float64(p.M) > expected+6*math.Sqrt(expected)
 	}
 	report := func(who string) {
-		fmt.Printf("%s: %d adds, fill %.2f, rate %.3f, alarm %v\n", who, adds, f.FillRatio(), f.EstimatedFalsePositiveRate(), alarm())
+		fmt.Printf("%s: %d adds, fill %.2f, rate %.3f, alarm %v\n", who, adds, f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate, alarm())
 	}
 
 	for i := range 500 {

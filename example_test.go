@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
-	"math"
-	"math/bits"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -65,7 +63,7 @@ func ExampleBloomFilter_Union() {
 	if err := a.Union(b); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(a.ContainsString("from a"), a.ContainsString("from b"), a.EstimatedCount())
+	fmt.Println(a.ContainsString("from a"), a.ContainsString("from b"), a.Stats().EstimatedCount)
 
 	other := bloom.MustNew(2000, 0.001)
 	fmt.Println(a.Union(other))
@@ -74,12 +72,12 @@ func ExampleBloomFilter_Union() {
 	// bloom: incompatible filters: m = 14400 and 28800
 }
 
-func ExampleBloomFilter_EstimatedFalsePositiveRate() {
+func ExampleBloomFilter_Stats_overfull() {
 	f := bloom.MustNew(1000, 0.01)
 	for i := range 3000 { // three times as many as planned
 		f.AddString(fmt.Sprint("key ", i))
 	}
-	fmt.Printf("about %d keys, rate %.0f %%\n", f.EstimatedCount(), 100*f.EstimatedFalsePositiveRate())
+	fmt.Printf("about %d keys, rate %.0f %%\n", f.Stats().EstimatedCount, 100*f.Stats().EstimatedFalsePositiveRate)
 	// Output:
 	// about 2985 keys, rate 43 %
 }
@@ -113,42 +111,6 @@ func ExampleNewStrategy() {
 	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Strategy())
 	// Output:
 	// true false textbook
-}
-
-// A strategy with masks: all bits of a key in one word, and its own rate, by which it is
-// sized.
-func ExampleDefinition_masks() {
-	oneWord := bloom.NewStrategy("one-word", bloom.Definition{
-		Masks: func(m uint64, k int) (func(dst []bloom.Mask, h1, h2 uint64), error) {
-			words := m / 64
-			return func(dst []bloom.Mask, h1, h2 uint64) {
-				word, _ := bits.Mul64(h1, words)
-				mask := uint64(0)
-				for range k {
-					mask |= 1 << (h2 & 63)
-					h2 >>= 6
-				}
-				dst[0] = bloom.Mask{Word: word, Bits: mask}
-			}, nil
-		},
-		Words: 1,
-		K:     4, // 24 bits of h2
-		Rate: func(m uint64, k int, n uint64) float64 { // keys fall into words by Poisson's law
-			mean := 64 * float64(n) / float64(m)
-			rate, weight := 0.0, math.Exp(-mean)
-			for keys := 0.0; keys < mean+10*math.Sqrt(mean)+10; keys++ {
-				full := 1 - math.Pow(63.0/64, keys*float64(k))
-				rate += weight * math.Pow(full, float64(k))
-				weight *= mean / (keys + 1)
-			}
-			return rate
-		},
-	})
-	f := bloom.MustNew(1000, 0.01, bloom.WithStrategy(oneWord))
-	f.AddString("key")
-	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Params())
-	// Output:
-	// true false {1000 0.01 12544 4}
 }
 
 // An own hash: a file with it is read by who gives the same one.

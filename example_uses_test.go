@@ -169,12 +169,12 @@ func ExampleBloomFilter_Stats() {
 			watch()
 		}
 	}
-	log.Info("made with", "filter", f) // in constant time: nothing is counted
+	log.Info("made with", "filter", f.String()) // in constant time: nothing is counted
 	// Output:
 	// level=WARN msg="filter nearly full" keys=898 planned=1000
 	// level=ERROR msg="filter overloaded" keys=1198 rate=0.023
 	// level=ERROR msg="filter overloaded" keys=1502 rate=0.058
-	// level=INFO msg="made with" filter.n=1000 filter.p=0.01 filter.m=9600 filter.k=7 filter.strategy=double-hashing filter.hash=murmur3 filter.size_bytes=1200
+	// level=INFO msg="made with" filter="bloom.BloomFilter(n=1000 p=0.01 m=9600 k=7 strategy=double-hashing hash=murmur3 bytes=1200)"
 }
 
 // With expvar, the numbers are on /debug/vars, computed when somebody looks.

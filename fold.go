@@ -7,36 +7,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// Fold returns the filter of m/factor bits that would have been, had all keys been added to
-// that one: bit for bit, by merging neighbours. Use it where n is not known: make the filter
-// large, and shrink it when the keys are in. The filter itself stays as it is. The factor
-// must divide m; for [Blocked] and [SplitBlock], the number of blocks.
-//
-// The result has the same k, hash and P, and as N the number of keys for which it keeps P,
-// about N/factor; both are 0 if P is unknown. k was chosen for more bits a key: a filter
-// that was made for its N has fewer bits set.
-//
-// It takes O(m) time, and m/factor bits of memory, m/2 more for a while if the factor is
-// even and above 2. It may run while keys are added: the result contains every key whose
-// Add had returned before Fold was called, and may contain bits of later ones, which are in
-// f alone.
-//
-// The error wraps [ErrInvalid] if factor is 0 or does not divide, and if the strategy has
-// no exact smaller filter: of this package, [DoubleHashing], Blocked1 to Blocked8 and
-// SplitBlock have one, of your own those with a FoldUnit.
-func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
-	s := f.scheme.orNone()
-	unit, err := s.strategy.foldUnit()
-	if err != nil {
-		return nil, err
-	}
-	if factor == 0 || s.params.M/unit%factor != 0 {
-		return nil, fmt.Errorf("%w: fold factor %d, want a divisor of %d (m = %d bits in units of %d)", ErrInvalid, factor, s.params.M/unit, s.params.M, unit)
-	}
-	return f.fold(factor, s.params.P)
-}
-
-// FoldTo returns the smallest fold of the filter, see [BloomFilter.Fold], whose rate with
+// FoldTo returns the smallest fold of the filter whose rate with
 // the keys that are in it is at most p, as its bits say. It is what to call before a filter
 // that was made too large is written to a file. P becomes p, and N the number of keys for
 // which the fold is made to keep it.
@@ -48,7 +19,11 @@ func (f *BloomFilter) Fold(factor uint64) (*BloomFilter, error) {
 //
 // It takes O(m) time for each of the two or three folds that it tries. The error wraps
 // [ErrInvalid] if p is not between 0 and 1, if the rate of the filter is above p as it is,
-// and where Fold's does.
+// and if
+// the strategy has no exact fold: [DoubleHashing], Blocked1 to Blocked8 and [SplitBlock] have.
+//
+// A fold by a factor has m/factor bits and is, bit for bit, the filter that would have been
+// made if all keys had been added to one of that size.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	s := f.scheme.orNone()
 	unit, err := s.strategy.foldUnit()
@@ -74,7 +49,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 		if err != nil {
 			return nil, err
 		}
-		if small.EstimatedFalsePositiveRate()+collisions <= p {
+		if small.Stats().EstimatedFalsePositiveRate+collisions <= p {
 			return small, nil
 		}
 	}
@@ -83,13 +58,13 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 
 // foldUnit returns how many bits are merged as one.
 func (s Strategy) foldUnit() (uint64, error) {
-	if unit := s.get().FoldUnit; unit > 0 {
+	if unit := s.get().foldUnit; unit > 0 {
 		return unit, nil
 	}
 	return 0, fmt.Errorf("%w: a filter with strategy %q has no exact fold", ErrInvalid, s)
 }
 
-// fold is Fold for a factor that divides, and with this P.
+// fold returns the fold by a factor that divides m, with this P.
 func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 	s := f.scheme
 	params := Params{M: s.params.M / factor, K: s.params.K, P: p}

@@ -9,16 +9,11 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/fold"
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 )
 
-// foldable are the strategies of this package that have a fold, and two of one's own.
-var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock,
-	NewStrategy("test: positions by multiplication", Definition{Index: doubleIndex, FoldUnit: 1}),
-	NewStrategy("test: blocks of four words", Definition{Unit: 256, FoldUnit: 256, Index: func(h1, h2 uint64, i int, m uint64) uint64 {
-		return probe.Reduce(h1, m/256)*256 + h2>>(i*8)%256
-	}}))
+// foldable are the strategies that have a fold.
+var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock)
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the
 // same keys, added one by one.
@@ -48,7 +43,7 @@ func TestFoldIsExact(t *testing.T) {
 				m := units * factor * unit
 				for _, keys := range []int{0, 1, 20} {
 					large, want := folded(t, s, m, factor, keys)
-					got, err := large.Fold(factor)
+					got, err := large.fold(factor, large.Params().P)
 					require.NoError(t, err)
 					require.True(t, got.Equal(want), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
 					require.Equal(t, m/factor, got.Params().M)
@@ -61,7 +56,7 @@ func TestFoldIsExact(t *testing.T) {
 		for _, s := range foldable {
 			for _, factor := range []uint64{2, 3, 8, 100} {
 				large, want := folded(t, s, 512*2400, factor, 10_000, opt)
-				got, err := large.Fold(factor)
+				got, err := large.fold(factor, large.Params().P)
 				require.NoError(t, err)
 				require.True(t, got.Equal(want), "%s factor %d", s, factor)
 			}
@@ -73,11 +68,11 @@ func TestFoldIsExact(t *testing.T) {
 func TestFoldOfFolds(t *testing.T) {
 	for _, s := range foldable {
 		large, _ := folded(t, s, 512*360, 1, 1000)
-		at6, err := large.Fold(6)
+		at6, err := large.fold(6, large.Params().P)
 		require.NoError(t, err)
-		at2, err := large.Fold(2)
+		at2, err := large.fold(2, large.Params().P)
 		require.NoError(t, err)
-		again, err := at2.Fold(3)
+		again, err := at2.fold(3, at2.Params().P)
 		require.NoError(t, err)
 		require.True(t, again.Equal(at6))
 		require.True(t, again.AddString("a key that comes later"))
@@ -101,7 +96,7 @@ func TestFoldedParams(t *testing.T) {
 				if factor > 1000 {
 					continue
 				}
-				small, err := f.Fold(factor)
+				small, err := f.fold(factor, f.Params().P)
 				require.NoError(t, err)
 				p := small.Params()
 				require.Equal(t, 0.01, p.P)
@@ -119,7 +114,7 @@ func TestFoldedParams(t *testing.T) {
 	}
 	unknown, err := NewWithParams(Params{M: 640, K: 3})
 	require.NoError(t, err)
-	small, err := unknown.Fold(10)
+	small, err := unknown.fold(10, unknown.Params().P)
 	require.NoError(t, err)
 	require.Equal(t, Params{M: 64, K: 3}, small.Params())
 }
@@ -127,29 +122,14 @@ func TestFoldedParams(t *testing.T) {
 func TestFoldRefuses(t *testing.T) {
 	f, err := NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked4))
 	require.NoError(t, err)
-	for _, factor := range []uint64{0, 4, 12, 512, math.MaxUint64} {
-		_, err := f.Fold(factor)
-		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, fmt.Sprintf("fold factor %d, want a divisor of 6 (m = 3072 bits in units of 512)", factor))
-	}
 	for _, s := range allStrategies {
 		if _, err := s.foldUnit(); err == nil {
 			continue
 		}
 		f := MustNew(100, 0.1, WithStrategy(s))
-		_, err := f.Fold(2)
+		_, err := f.FoldTo(0.1)
 		require.ErrorIs(t, err, ErrInvalid)
 		require.ErrorContains(t, err, fmt.Sprintf("strategy %q has no exact fold", s))
-		_, err = f.FoldTo(0.1)
-		require.ErrorIs(t, err, ErrInvalid)
-	}
-	_, err = new(BloomFilter).Fold(2)
-	require.ErrorIs(t, err, ErrInvalid)
-	for _, d := range []Definition{{FoldUnit: 2}, {FoldUnit: 100}, {Unit: 128, FoldUnit: 64}, {FoldUnit: 512}, {Unit: 64, FoldUnit: 128}, {Unit: 8, FoldUnit: 1}} {
-		d.Index = doubleIndex
-		_, err := New(10, 0.1, WithStrategy(NewStrategy("", d)))
-		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, "FoldUnit")
 	}
 	for _, p := range []float64{0, 1, -1, math.NaN()} {
 		_, err := f.FoldTo(p)
@@ -176,16 +156,16 @@ func TestFoldTo(t *testing.T) {
 			}
 			got, err := f.FoldTo(p)
 			require.NoError(t, err)
-			require.LessOrEqual(t, got.EstimatedFalsePositiveRate(), p)
+			require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
 			require.Equal(t, p, got.Params().P)
-			require.InDelta(t, float64(keys), float64(got.EstimatedCount()), 0.05*float64(keys)+5)
+			require.InDelta(t, float64(keys), float64(got.Stats().EstimatedCount), 0.05*float64(keys)+5)
 			for i := range keys {
 				require.True(t, got.Contains(fmt.Append(nil, i)))
 			}
 			unit, err := s.foldUnit()
 			require.NoError(t, err)
 			factor := f.Params().M / got.Params().M
-			same, err := f.Fold(factor)
+			same, err := f.fold(factor, f.Params().P)
 			require.NoError(t, err)
 			require.True(t, same.Equal(got))
 			for _, larger := range fold.Divisors(f.Params().M / unit) {
@@ -193,33 +173,12 @@ func TestFoldTo(t *testing.T) {
 					break
 				}
 				if larger < 4*factor && keys >= 50 { // of fewer, the estimate of their number is a bad guess
-					tooSmall, err := f.Fold(larger)
+					tooSmall, err := f.fold(larger, f.Params().P)
 					require.NoError(t, err)
-					require.Greater(t, tooSmall.EstimatedFalsePositiveRate(), p, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
+					require.Greater(t, tooSmall.Stats().EstimatedFalsePositiveRate, p, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
 				}
 			}
 		}
-	}
-}
-
-// TestFoldWithOddRates: a rate that never comes to P, or is none, ends all the same.
-func TestFoldWithOddRates(t *testing.T) {
-	for name, rate := range map[string]func(m uint64, k int, n uint64) float64{
-		"none":  func(uint64, int, uint64) float64 { return math.NaN() },
-		"never": func(uint64, int, uint64) float64 { return 0 },
-		"half":  func(m uint64, k int, n uint64) float64 { return FalsePositiveRate(m, k, n) / 2 },
-	} {
-		s := NewStrategy("", Definition{Index: doubleIndex, FoldUnit: 1, Rate: rate})
-		f, err := NewWithParams(Params{N: 500, P: 0.6, M: 6400, K: 7}, WithStrategy(s))
-		require.NoError(t, err)
-		f.AddString("key")
-		small, err := f.Fold(2)
-		require.NoError(t, err, name)
-		want := map[string]uint64{"none": 0, "never": maxM, "half": maxM}[name]
-		require.Equal(t, Params{N: want, P: 0.6, M: 3200, K: 7}, small.Params(), name)
-		least, err := f.FoldTo(0.7)
-		require.NoError(t, err, name)
-		require.True(t, least.ContainsString("key"))
 	}
 }
 
@@ -253,7 +212,7 @@ func TestFoldWhileAdding(t *testing.T) {
 			if last%200 != 0 {
 				continue
 			}
-			small, err := f.Fold(3)
+			small, err := f.fold(3, f.Params().P)
 			require.NoError(t, err)
 			for i := range last + 1 {
 				require.True(t, small.Contains(fmt.Append(nil, i)))
@@ -280,7 +239,7 @@ func BenchmarkFold(b *testing.B) {
 			b.Run(fmt.Sprintf("strategy=%s/factor=%d", s, factor), func(b *testing.B) {
 				b.SetBytes(int64(f.SizeBytes()))
 				for b.Loop() {
-					if _, err := f.Fold(factor); err != nil {
+					if _, err := f.fold(factor, f.Params().P); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/dchest/siphash"
+	"github.com/seed3447c163/bloom/internal/noescape"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/twmb/murmur3"
@@ -181,9 +182,9 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 	case idSipHash:
 		return siphash.Hash128(h.k0, h.k1, key)
 	case idOwnHash:
-		return h.def.sum(unescaped(key))
+		return h.def.sum(noescape.Slice(key))
 	case idOwnHash64:
-		h1 = h.def.sum64(unescaped(key))
+		h1 = h.def.sum64(noescape.Slice(key))
 		return h1, widen(h1)
 	}
 	return murmur3.SeedSum128(h.k1, h.k1, key)

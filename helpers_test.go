@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
+
 	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
@@ -41,14 +43,16 @@ func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
 // ours are the strategies of this package; custom is one of a user's.
 var (
-	blockeds    = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
-	independent = []Strategy{DoubleHashing, SeededHashing}
-	ours        = append(append(append([]Strategy{}, independent...), blockeds...), SplitBlock)
-	custom      = NewStrategy("triple", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
-		return mix(h1+uint64(i)*h2) % m
-	}})
+	blockeds      = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
+	independent   = []Strategy{DoubleHashing, SeededHashing}
+	ours          = append(append(append([]Strategy{}, independent...), blockeds...), SplitBlock)
+	custom        = NewStrategy("triple", tripleDefinition)
 	allStrategies = append([]Strategy{custom, ownDouble, ownSeeded}, ours...)
 )
+
+var tripleDefinition = Definition{Positions: byindex.Positions(tripleIndex)}
+
+func tripleIndex(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m }
 
 // inBlocks reports whether all of a key's bits are in one block.
 func inBlocks(s Strategy) bool { return s.blocked() || s == SplitBlock }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,8 +31,10 @@ func TestNamesInLogs(t *testing.T) {
 	f := MustNew(10, 0.1, WithStrategy(a), WithHash(h))
 	require.Contains(t, f.String(), a.String())
 	require.Contains(t, f.String(), h.String())
-	_, err := NewWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{K: 3, Index: doubleIndex})))
+	_, err := NewWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: byindex.Positions(doubleIndex)})))
 	require.ErrorContains(t, err, `strategy "unnamed#`)
 }
 
-func ownStrategy(name string) Strategy { return NewStrategy(name, Definition{Index: doubleIndex}) }
+func ownStrategy(name string) Strategy {
+	return NewStrategy(name, Definition{Positions: byindex.Positions(doubleIndex)})
+}

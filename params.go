@@ -31,42 +31,6 @@ type Params struct {
 	K int     // bits that belong to a key
 }
 
-// OptimalM returns the number of bits that n keys at rate p need when half of
-// all bits end up set: m = -n·ln p / (ln 2)². It is the textbook's bound, not
-// rounded, for 0 < p < 1; a filter whose k is a whole number needs a little more.
-// See [ParamsFor].
-//
-// Source: Broder & Mitzenmacher 2004, section 2.
-func OptimalM(n uint64, p float64) float64 {
-	return -float64(n) * math.Log(p) / (math.Ln2 * math.Ln2)
-}
-
-// OptimalK returns the number of bits a key that makes the rate of m bits with n
-// keys smallest: k = ln 2 · m/n, not rounded, for m, n > 0.
-//
-// Source: Broder & Mitzenmacher 2004, section 2.
-func OptimalK(m, n uint64) float64 {
-	return math.Ln2 * float64(m) / float64(n)
-}
-
-// ExpectedOnes returns how many bits are expected to be set after n keys:
-// m·(1 - (1 - 1/m)^(kn)), for m >= 1 and k, n >= 0.
-//
-// Source: Swamidass & Baldi 2007.
-func ExpectedOnes(m uint64, k int, n uint64) float64 {
-	return rate.Ones(m, k, n)
-}
-
-// FalsePositiveRate returns the textbook's rate after n keys,
-// (1 - e^(-kn/m))^k, for m, k >= 1. It is a little below the true rate: by less
-// than 1 % for n >= 1000 and p >= 1e-6, by a factor for a handful of keys. The
-// true one is [Strategy.FalsePositiveRate].
-//
-// Source: Broder & Mitzenmacher 2004, section 2; for its error, Bose et al. 2008.
-func FalsePositiveRate(m uint64, k int, n uint64) float64 {
-	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
-}
-
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
 // smallest m at which some k keeps the strategy's true rate at or below p, and the
 // smallest such k. (No other k does with fewer bits, up to the rounding of m; with
@@ -74,7 +38,7 @@ func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 //
 // m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits, for
 // SplitBlock, whose k is 8, of 256.
-// Apart from that it exceeds [OptimalM] because k is a whole number, by less than
+// Apart from that it exceeds the bound -n·ln p / (ln 2)² because k is a whole number, by less than
 // 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
 // is more than the bound asks for. For Blocked it is more, see there.
 //
@@ -130,7 +94,7 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	if ideal := math.Ceil(-math.Log2(p)); ideal > maxK { // k that sets half the bits
 		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, ideal, maxK)
 	}
-	m := OptimalM(n, p)
+	m := rate.OptimalM(n, p)
 	if p > 0.5 { // k = 1, which is more than the bound's fraction of one
 		m = -float64(n) / math.Log1p(-p)
 	}
@@ -161,7 +125,7 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 
 // sizedByDefinition reports whether the definition says anything about m, k or the rate.
 func (d *definition) sizedByDefinition() bool {
-	return d.Size != nil || d.Rate != nil || d.K != 0 || d.kUnit() > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0
+	return d.Size != nil || d.Rate != nil || d.onlyK != 0 || d.kUnit > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0
 }
 
 // sizeByDefinition finds m and k for n keys at rate p: by the strategy's Size, or else the
@@ -173,7 +137,7 @@ func (d *definition) sizeByDefinition(p *Params) (err error) {
 			return fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, p.N, p.P, d, err)
 		}
 	case p.N == 0:
-		p.M, p.K = d.sizedUnit(), max(d.K, d.kUnit())
+		p.M, p.K = d.sizedUnit(), max(d.onlyK, d.kUnit, 1)
 	default:
 		if err := d.leastSize(p); err != nil {
 			return err
@@ -187,9 +151,9 @@ func (d *definition) sizeByDefinition(p *Params) (err error) {
 func (d *definition) leastSize(p *Params) error {
 	const further = 3
 	unit := d.sizedUnit()
-	first, last, step := d.kUnit(), d.largestK(), d.kUnit()
-	if d.K != 0 {
-		first, last = d.K, d.K
+	first, last, step := max(1, d.kUnit), d.largestK(), max(1, d.kUnit)
+	if d.onlyK != 0 {
+		first, last = d.onlyK, d.onlyK
 	}
 	most := uint64(maxM) / unit // of units
 	if d.MaxM != 0 {
@@ -211,7 +175,7 @@ func (d *definition) leastSize(p *Params) error {
 			}
 			continue
 		}
-		units := rate.Least(min(max(1, uint64(OptimalM(p.N, p.P))/unit), min(best, most)), enough)
+		units := rate.Least(min(max(1, uint64(rate.OptimalM(p.N, p.P))/unit), min(best, most)), enough)
 		if odd != nil {
 			return odd
 		}
@@ -239,7 +203,7 @@ func independentParams(n uint64, p float64) (m uint64, k int) {
 		words = rate.Least(words-1, func(w uint64) bool { return keepsP(n, p, w, k) })
 	}
 	smaller := k
-	for smaller > 1 && FalsePositiveRate(words*64, smaller-1, n) <= p {
+	for smaller > 1 && rate.Textbook(words*64, smaller-1, n) <= p {
 		smaller--
 	}
 	for smaller < k && !keepsP(n, p, words, smaller) {
@@ -254,7 +218,7 @@ const maxM = 1 << 53
 // keepsP reports whether n keys of k bits each in so many words have a rate of at most p.
 // The textbook's rate is always the lower one, and often answers in a tenth of the time.
 func keepsP(n uint64, p float64, words uint64, k int) bool {
-	return FalsePositiveRate(words*64, k, n) <= p && rate.Independent(words*64, k, n) <= p
+	return rate.Textbook(words*64, k, n) <= p && rate.Independent(words*64, k, n) <= p
 }
 
 // minWords returns the smallest number of 64-bit words that keeps n keys of k

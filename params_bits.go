@@ -60,16 +60,17 @@ func (s Strategy) kForBits(bitsPerKey float64) int {
 // kForBits returns the k with the smallest rate at so many bits a key, tried with enough
 // keys.
 func (d *definition) kForBits(bitsPerKey float64) (k int) {
-	if d.K != 0 {
-		return d.K
+	if d.onlyK != 0 {
+		return d.onlyK
 	}
 	const keys = 10_000
 	unit, best := d.sizedUnit(), math.Inf(1)
 	m := (max(uint64(keys*min(bitsPerKey, 1<<20)), 1) + unit - 1) / unit * unit
-	for c := d.kUnit(); c <= d.largestK(); c += d.kUnit() {
+	step := max(1, d.kUnit)
+	for c := step; c <= d.largestK(); c += step {
 		if r := d.rate(m, c, keys); r < best {
 			k, best = c, r
 		}
 	}
-	return max(k, d.kUnit())
+	return max(k, step)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/stretchr/testify/require"
 )
 
@@ -57,7 +58,7 @@ func TestBlockedMemory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.strategy, s.Name())
 		require.Equal(t, c.k, got.K)
-		require.InDelta(t, c.over, float64(got.M)/OptimalM(n, c.p), 0.001)
+		require.InDelta(t, c.over, float64(got.M)/rate.OptimalM(n, c.p), 0.001)
 	}
 	_, err := ParamsFor(n, 1e-13, Blocked)
 	require.ErrorIs(t, err, ErrInvalid)

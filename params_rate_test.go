@@ -80,7 +80,7 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 			add(f, next)
 			next++
 		}
-		rate := f.EstimatedFalsePositiveRate()
+		rate := f.Stats().EstimatedFalsePositiveRate
 		realised += rate * float64(each)
 		variance += math.Pow(rate-predicted, 2) * float64(each) * float64(each)
 		for range each {

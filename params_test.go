@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,22 +21,21 @@ func TestTextbookFigures(t *testing.T) {
 		{3000, 0.03, 21_895, 5},
 		{1_000_000, 0.01, 9_585_058, 7},
 	} {
-		m := math.Round(OptimalM(c.n, c.p))
+		m := math.Round(rate.OptimalM(c.n, c.p))
 		require.Equal(t, c.m, m)
-		require.Equal(t, c.k, math.Round(OptimalK(uint64(m), c.n)))
+		require.Equal(t, c.k, math.Round(math.Ln2*m/float64(c.n)))
 	}
 	// At the optimal k half of all bits are set, and the rate is 2^-k.
 	const m, n, k = 1 << 20, 72_681, 10 // ln 2 · m/n = 10.0000
-	require.InDelta(t, k, OptimalK(m, n), 2e-4)
-	require.InEpsilon(t, m/2, ExpectedOnes(m, k, n), 1e-4)
-	require.InEpsilon(t, 1.0/1024, FalsePositiveRate(m, k, n), 1e-4)
-	require.InEpsilon(t, float64(n), DoubleHashing.EstimatedN(m, k, uint64(ExpectedOnes(m, k, n))), 1e-4)
+	require.InEpsilon(t, m/2, rate.Ones(m, k, n), 1e-4)
+	require.InEpsilon(t, 1.0/1024, rate.Textbook(m, k, n), 1e-4)
+	require.InEpsilon(t, float64(n), DoubleHashing.EstimatedN(m, k, uint64(rate.Ones(m, k, n))), 1e-4)
 }
 
 func TestFormulasAtTheirEdges(t *testing.T) {
-	require.Equal(t, 0.0, ExpectedOnes(1, 5, 0))
-	require.Equal(t, 1.0, ExpectedOnes(1, 5, 1))
-	require.Equal(t, 0.0, FalsePositiveRate(64, 3, 0))
+	require.Equal(t, 0.0, rate.Ones(1, 5, 0))
+	require.Equal(t, 1.0, rate.Ones(1, 5, 1))
+	require.Equal(t, 0.0, rate.Textbook(64, 3, 0))
 	require.Equal(t, 0.0, DoubleHashing.EstimatedN(64, 3, 0))
 	require.True(t, math.IsInf(DoubleHashing.EstimatedN(64, 3, 64), 1))
 	for _, s := range independent {
@@ -81,7 +81,7 @@ func TestParamsForMemoryAboveTheBound(t *testing.T) {
 		for p := 0.5; p > 1e-18; p *= 0.98 {
 			got, err := ParamsFor(n, p, DoubleHashing)
 			require.NoError(t, err)
-			over := (float64(got.M) - 63) / OptimalM(n, p)
+			over := (float64(got.M) - 63) / rate.OptimalM(n, p)
 			limit := 1.038
 			if p < 0.11 {
 				limit = 1.007
@@ -186,8 +186,8 @@ func TestParamsForRejects(t *testing.T) {
 		{1, 5e-324, DoubleHashing, ErrInvalid, "p = 5e-324 needs"},
 		{math.MaxUint64, 0.01, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at p = 0.01 need 2.21e+19 bytes"},
 		{1, 0.01, Strategy{}, ErrInvalid, "zero Strategy"},
-		{1, 0.01, NewStrategy("x", Definition{Index: nil}), ErrInvalid, `strategy "x" has 0 of Positions, Masks, KeyPositions and Index, want one`},
-		{1, 0.01, NewStrategy("double-hashing", Definition{Index: doubleIndex}), ErrInvalid, `strategy "double-hashing" has a name that is taken`},
+		{1, 0.01, NewStrategy("x", Definition{}), ErrInvalid, `strategy "x" has both or neither of Positions and KeyPositions, want one`},
+		{1, 0.01, NewStrategy("double-hashing", Definition{Positions: byindex.Positions(doubleIndex)}), ErrInvalid, `strategy "double-hashing" has a name that is taken`},
 	} {
 		_, err := ParamsFor(c.n, c.p, c.s)
 		require.ErrorIs(t, err, c.want)

@@ -1,9 +1,9 @@
 package bloom
 
 import (
-	"math/bits"
 	"slices"
 
+	"github.com/seed3447c163/bloom/internal/noescape"
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
@@ -22,7 +22,7 @@ func (s *scheme) appendPositions(dst []uint64, key []byte) []uint64 {
 		return dst
 	case idOwnKeyPositions:
 		dst, positions := s.room(dst)
-		s.own.keyPositions(unescaped(positions), unescaped(key))
+		s.own.keyPositions(noescape.Slice(positions), noescape.Slice(key))
 		return s.inside(dst, len(dst)-s.params.K)
 	}
 	h1, h2 := s.hash.sum(key)
@@ -53,19 +53,9 @@ func (s *scheme) appendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 			dst = append(dst, []uint64{p0, p1, p2, p3}[:min(4, s.params.K-i)]...)
 		}
 		return s.inside(dst, len(dst)-s.params.K)
-	case idOwnMasks:
-		var buf [maxMasks]Mask
-		n, masks := len(dst), buf[:s.strategy.def.Words]
-		s.own.masks(unescaped(masks), h1, h2)
-		for _, mask := range masks {
-			for w := mask.Bits; w != 0; w &= w - 1 {
-				dst = append(dst, mask.Word*64+uint64(bits.TrailingZeros64(w)))
-			}
-		}
-		return s.inside(dst, n)
 	}
 	for i := range s.params.K {
-		dst = append(dst, s.strategy.def.Index(h1, h2, i, s.params.M))
+		dst = append(dst, s.strategy.def.index(h1, h2, i, s.params.M))
 	}
 	return dst
 }

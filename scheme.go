@@ -214,9 +214,6 @@ func (s *scheme) misuse(call string) string {
 // scheme does. It allocates nothing. It panics if the strategy needs the key itself.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.orNone().digest(key) }
 
-// DigestString is [Scheme.Digest] for a string, without copying it.
-func (s Scheme) DigestString(key string) (h1, h2 uint64) { return s.Digest(bytesOf(key)) }
-
 // Hash returns the hash of the keys. [WithKey] stands for one named "siphash", and a
 // strategy that takes the key itself has one named "none".
 func (s Scheme) Hash() Hash { return Hash{s.scheme.orNone().hash.def} }

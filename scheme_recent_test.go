@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -13,7 +14,7 @@ import (
 // whatever order and by however many goroutines they come.
 func TestRecentSchemes(t *testing.T) {
 	var hashes = [][]Option{nil, {WithSeed(7)}, {WithHash(MapHash)}}
-	strategies := []Strategy{DoubleHashing, Blocked, Blocked4, NewStrategy("", Definition{Index: doubleIndex}), NewStrategy("", Definition{Index: doubleIndex})}
+	strategies := []Strategy{DoubleHashing, Blocked, Blocked4, NewStrategy("", Definition{Positions: byindex.Positions(doubleIndex)}), NewStrategy("", Definition{Positions: byindex.Positions(doubleIndex)})}
 	fresh := map[string]string{}
 	request := func(i int) (name string, s Scheme) {
 		n, p := uint64(1+i%97), []float64{0.1, 0.01, 1e-3}[i%3]

@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
-	custom := NewStrategy("custom", Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})
+	custom := NewStrategy("custom", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 	for _, opts := range [][]Option{
 		nil,
 		{WithSeed(7)},

@@ -3,6 +3,7 @@ package bloom
 import (
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +31,7 @@ func TestUnionIsTheFilterOfAllKeys(t *testing.T) {
 func TestIntersectKeepsCommonKeys(t *testing.T) {
 	for _, s := range allStrategies {
 		f, g := filled(s, 0, 600), filled(s, 400, 900)
-		rate := min(f.EstimatedFalsePositiveRate(), g.EstimatedFalsePositiveRate())
+		rate := min(f.Stats().EstimatedFalsePositiveRate, g.Stats().EstimatedFalsePositiveRate)
 		require.NoError(t, f.Intersect(g))
 		for i := uint64(400); i < 600; i++ {
 			require.True(t, f.ContainsString(formatUint(i)))
@@ -42,9 +43,9 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 			}
 		}
 		require.Greater(t, lost, 370, "keys of only one are gone, but for false positives")
-		require.LessOrEqual(t, f.EstimatedFalsePositiveRate(), rate)
+		require.LessOrEqual(t, f.Stats().EstimatedFalsePositiveRate, rate)
 		require.NoError(t, f.Intersect(MustNew(1000, 0.001, WithStrategy(s))))
-		require.Zero(t, f.FillRatio())
+		require.Zero(t, f.Stats().FillRatio)
 	}
 }
 
@@ -79,10 +80,10 @@ func TestCompatible(t *testing.T) {
 		}
 		require.True(t, f.Equal(before), "unchanged")
 	}
-	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", Definition{Index: doubleIndex}))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", Definition{Index: doubleIndex})))
+	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", Definition{Positions: byindex.Positions(doubleIndex)}))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", Definition{Positions: byindex.Positions(doubleIndex)})))
 	require.False(t, a.Compatible(b), "a custom strategy is its name")
 
-	own, another := NewStrategy("", Definition{Index: doubleIndex}), NewStrategy("", Definition{Index: custom.def.Index})
+	own, another := NewStrategy("", Definition{Positions: byindex.Positions(doubleIndex)}), NewStrategy("", tripleDefinition)
 	a, b = MustNew(9, 0.1, WithStrategy(own)), MustNew(9, 0.1, WithStrategy(another))
 	require.False(t, a.Compatible(b), "without a name it is only itself")
 	require.ErrorIs(t, a.Union(b), ErrIncompatible)
@@ -113,7 +114,7 @@ func TestClearForgets(t *testing.T) {
 	for _, s := range allStrategies {
 		f := filled(s, 0, 100)
 		f.Clear()
-		require.Zero(t, f.FillRatio())
+		require.Zero(t, f.Stats().FillRatio)
 		require.True(t, f.Equal(MustNew(1000, 0.001, WithStrategy(s))))
 		require.True(t, f.AddString("7"), "new again")
 	}

@@ -1,12 +1,9 @@
 package bloom
 
-import (
-	"log/slog"
-	"math"
-)
+import "math"
 
 // Stats is what a service wants to watch of a filter, at one moment. It marshals to
-// JSON and is a [slog.LogValuer]; for expvar, publish a function that returns it.
+// JSON; for expvar, publish a function that returns it.
 //
 // There is no count of the calls of Add: one counter that all goroutines share would
 // have its cache line travel between the processors at each call, and cost more than
@@ -23,9 +20,9 @@ type Stats struct {
 	SizeBytes uint64  `json:"size_bytes"` // memory of the bits
 
 	Ones                       uint64  `json:"ones"`                          // bits that are set
-	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, see [BloomFilter.FillRatio]
-	EstimatedCount             uint64  `json:"estimated_count"`               // see [BloomFilter.EstimatedCount]
-	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // see [BloomFilter.EstimatedFalsePositiveRate]
+	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, about 0.5 when a filter that [New] sized holds its n keys
+	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimatedN]
+	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
 }
 
 // Stats returns all of that from one pass over the bits, in O(m): about 0.3 ms a
@@ -58,26 +55,4 @@ func (s Stats) Load() float64 {
 		return math.Inf(1)
 	}
 	return float64(s.EstimatedCount) / float64(s.N)
-}
-
-// LogValue returns the group of all fields, named as in JSON.
-func (s Stats) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Uint64("n", s.N), slog.Float64("p", s.P), slog.Uint64("m", s.M), slog.Int("k", s.K),
-		slog.String("strategy", s.Strategy), slog.String("hash", s.Hash), slog.Uint64("size_bytes", s.SizeBytes),
-		slog.Uint64("ones", s.Ones), slog.Float64("fill_ratio", s.FillRatio),
-		slog.Uint64("estimated_count", s.EstimatedCount),
-		slog.Float64("estimated_false_positive_rate", s.EstimatedFalsePositiveRate),
-	)
-}
-
-// LogValue returns what the filter was made with, in constant time: a filter may be
-// logged anywhere. What is in it costs a pass over the bits: log its Stats for that.
-func (f BloomFilter) LogValue() slog.Value {
-	s := f.scheme.orNone()
-	return slog.GroupValue(
-		slog.Uint64("n", s.params.N), slog.Float64("p", s.params.P), slog.Uint64("m", s.params.M), slog.Int("k", s.params.K),
-		slog.String("strategy", s.strategy.String()), slog.String("hash", s.hash.def.String()),
-		slog.Uint64("size_bytes", f.SizeBytes()),
-	)
 }

@@ -1,12 +1,9 @@
 package bloom
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,9 +26,9 @@ func TestStatsAgreeWithEstimates(t *testing.T) {
 			require.Equal(t, f.SizeBytes(), st.SizeBytes)
 			require.Equal(t, f.Scheme().Hash().Name(), st.Hash)
 			require.Equal(t, f.bits.count(), st.Ones, "%s", s)
-			require.Equal(t, f.FillRatio(), st.FillRatio)
-			require.Equal(t, f.EstimatedCount(), st.EstimatedCount)
-			require.Equal(t, f.EstimatedFalsePositiveRate(), st.EstimatedFalsePositiveRate)
+			require.Equal(t, f.Stats().FillRatio, st.FillRatio)
+			require.Equal(t, f.Stats().EstimatedCount, st.EstimatedCount)
+			require.Equal(t, f.Stats().EstimatedFalsePositiveRate, st.EstimatedFalsePositiveRate)
 			require.InDelta(t, float64(load)/n, st.Load(), 4/math.Sqrt(n))
 		}
 	}
@@ -40,9 +37,9 @@ func TestStatsAgreeWithEstimates(t *testing.T) {
 // TestZeroFilterHasNoNaN: expvar publishes what it is given, and NaN is not JSON.
 func TestZeroFilterHasNoNaN(t *testing.T) {
 	var f BloomFilter
-	require.Zero(t, f.FillRatio())
-	require.Zero(t, f.EstimatedCount())
-	require.Zero(t, f.EstimatedFalsePositiveRate())
+	require.Zero(t, f.Stats().FillRatio)
+	require.Zero(t, f.Stats().EstimatedCount)
+	require.Zero(t, f.Stats().EstimatedFalsePositiveRate)
 	got, err := json.Marshal(f.Stats())
 	require.NoError(t, err)
 	require.Contains(t, string(got), `"fill_ratio":0,`)
@@ -69,7 +66,7 @@ func TestStatsMarshal(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, fmt.Sprintf(`{"n":1000,"p":0.01,"m":%d,"k":%d,"strategy":"blocked-2","hash":"siphash","size_bytes":%d,
 		"ones":%d,"fill_ratio":%v,"estimated_count":1,"estimated_false_positive_rate":%v}`,
-		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.FillRatio(), f.EstimatedFalsePositiveRate()), string(got))
+		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate), string(got))
 	var back Stats
 	require.NoError(t, json.Unmarshal(got, &back))
 	require.Equal(t, f.Stats(), back)
@@ -82,34 +79,6 @@ func TestStatsMarshal(t *testing.T) {
 	require.Contains(t, string(got), `"estimated_count":18446744073709551615`)
 }
 
-// TestLogValues: the log has the fields of the JSON form, under the same names.
-func TestLogValues(t *testing.T) {
-	f := MustNew(1000, 0.01)
-	f.AddString("x")
-	log := func(value any) map[string]any {
-		var out bytes.Buffer
-		slog.New(slog.NewJSONHandler(&out, nil)).Info("", "filter", value)
-		var line struct{ Filter map[string]any }
-		require.NoError(t, json.Unmarshal(out.Bytes(), &line))
-		return line.Filter
-	}
-	var fields map[string]any
-	text, err := json.Marshal(f.Stats())
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &fields))
-	require.Equal(t, fields, log(f.Stats()))
-
-	for _, measured := range []string{"ones", "fill_ratio", "estimated_count", "estimated_false_positive_rate"} {
-		delete(fields, measured)
-	}
-	require.Equal(t, fields, log(f))
-
-	secret := MustNew(1000, 0.01, WithKey(testKey))
-	for _, text := range []string{fmt.Sprint(log(secret)), fmt.Sprint(log(secret.Stats())), fmt.Sprint(secret)} {
-		require.NotContains(t, strings.ToLower(text), fmt.Sprint(secret.seed), "no part of a secret key")
-	}
-}
-
 // BenchmarkStats is the one pass, beside that for the fill alone.
 func BenchmarkStats(b *testing.B) {
 	for _, s := range []Strategy{DoubleHashing, Blocked} {
@@ -119,13 +88,6 @@ func BenchmarkStats(b *testing.B) {
 				b.SetBytes(int64(f.SizeBytes()))
 				for b.Loop() {
 					f.Stats()
-				}
-			})
-			b.Run(fmt.Sprintf("strategy=%s/n=%d/op=fill", s, n), func(b *testing.B) {
-				f := full(s, n)
-				b.SetBytes(int64(f.SizeBytes()))
-				for b.Loop() {
-					f.FillRatio()
 				}
 			})
 		}

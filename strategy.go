@@ -33,8 +33,7 @@ func (s Strategy) NeedsKey() bool {
 }
 
 // FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
-// after n keys, exact for the strategy where the package-level
-// [FalsePositiveRate] approximates: it is what [New] sizes by. It takes some
+// after n keys, exact for the strategy: it is what [New] sizes by. It takes some
 // microseconds. For a strategy of your own it is that of its Rate, or of independent
 // positions if it has none. For [Blocked] itself it is that of the best of its four with
 // this k; [BloomFilter.Strategy] says which of them a filter has.
@@ -51,7 +50,7 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 }
 
 // EstimatedN returns how many keys have most likely been added to a filter of m
-// bits, k to a key, of which x are set: what [BloomFilter.EstimatedCount] rounds, for
+// bits, k to a key, of which x are set: what EstimatedCount of [Stats] rounds, for
 // bits that are elsewhere. It is -m/k · ln(1 - x/m), except for Blocked1 to Blocked8, whose
 // keys set fewer different bits, for SplitBlock, and for a strategy of your own with an
 // EstimatedN. It is +Inf for x = m: a full filter does not show how many keys filled it.
@@ -96,6 +95,10 @@ type definition struct {
 	Definition
 
 	// Of strategies of this package, where they have any.
+	index       func(h1, h2 uint64, i int, m uint64) uint64            // position i, as a pure function for reference
+	onlyK       int                                                    // the one k; 0 for any
+	kUnit       int                                                    // what k is a multiple of; 0 for any
+	foldUnit    uint64                                                 // for FoldTo: f neighbouring units of so many bits become one at m/f; 0 where that is not exact
 	minP, maxP  float64                                                // what they are sized for; 0 for any
 	onesAndRate func(bits bitArray, k int) (ones uint64, rate float64) // in one look at the bits
 }
@@ -118,7 +121,6 @@ type strategyID uint8
 const (
 	idNone strategyID = iota // a BloomFilter that New has not made
 	idOwnPositions
-	idOwnMasks
 	idOwnKeyPositions
 	idDoubleHashing
 	idSeededHashing

@@ -61,8 +61,9 @@ func blockedDefinition(id strategyID, name string, z int) definition {
 	return definition{
 		id: id, name: name, minP: minBlockedP,
 		onesAndRate: func(bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, z) },
+		index:       blockedIndex(z), kUnit: z, foldUnit: blockBits,
 		Definition: Definition{
-			Index: blockedIndex(z), Unit: blockBits, KUnit: z, FoldUnit: blockBits,
+			Unit: blockBits,
 			Rate: func(m uint64, k int, n uint64) float64 { return rate.Blocked(m/blockBits, k, z, n) },
 			EstimatedN: func(m uint64, k int, x uint64) float64 {
 				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)

@@ -22,7 +22,7 @@ import (
 // it all its positions would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", Definition: Definition{Index: doubleIndex, FoldUnit: 1}}
+var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", index: doubleIndex, foldUnit: 1}
 
 // doubleIndex is DoubleHashing as a pure function, for reference.
 func doubleIndex(h1, h2 uint64, i int, m uint64) uint64 {

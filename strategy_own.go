@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/seed3447c163/bloom/internal/noescape"
 )
 
 // ownFunctions are those that an own strategy has prepared for a scheme, at most one.
 type ownFunctions struct {
 	positions    func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64)
-	masks        func(dst []Mask, h1, h2 uint64)
 	keyPositions func(dst []uint64, key []byte)
 }
 
@@ -24,39 +24,18 @@ func (s *scheme) prepare() (err error) {
 	}
 	own := &s.own
 	switch {
-	case d.Index != nil:
-		own.positions = positionsByIndex(d.Index, m, k)
 	case d.Positions != nil:
 		own.positions, err = d.Positions(m, k)
-	case d.Masks != nil:
-		own.masks, err = d.Masks(m, k)
 	default:
 		own.keyPositions, err = d.KeyPositions(m, k, s.hash.k0)
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: m = %d and k = %d with strategy %q: %w", ErrInvalid, m, k, d, err)
-	case own.positions == nil && own.masks == nil && own.keyPositions == nil:
+	case own.positions == nil && own.keyPositions == nil:
 		return fmt.Errorf("%w: strategy %q prepared no function for m = %d and k = %d", ErrInvalid, d, m, k)
 	}
 	return nil
-}
-
-// positionsByIndex is Positions by the function of one position.
-func positionsByIndex(index func(h1, h2 uint64, i int, m uint64) uint64, m uint64, k int) func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-	return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-		p0 = index(h1, h2, i, m)
-		if i+1 < k {
-			p1 = index(h1, h2, i+1, m)
-		}
-		if i+2 < k {
-			p2 = index(h1, h2, i+2, m)
-		}
-		if i+3 < k {
-			p3 = index(h1, h2, i+3, m)
-		}
-		return p0, p1, p2, p3
-	}
 }
 
 // How the kernels are written
@@ -67,7 +46,6 @@ func positionsByIndex(index func(h1, h2 uint64, i int, m uint64) uint64, m uint6
 
 const (
 	fewPositions = 16 // enough for p = 1e-4
-	fewMasks     = 4
 	roomForK     = (maxOwnK + 3) / 4 * 4
 )
 
@@ -127,7 +105,7 @@ func (f *BloomFilter) addKeyPositions(key []byte) bool {
 		positions = all[:]
 	}
 	positions = positions[:f.k]
-	f.scheme.own.keyPositions(unescaped(positions), unescaped(key))
+	f.scheme.own.keyPositions(noescape.Slice(positions), noescape.Slice(key))
 	return f.addAll(positions)
 }
 
@@ -139,7 +117,7 @@ func (f *BloomFilter) containsKeyPositions(key []byte) bool {
 		positions = all[:]
 	}
 	positions = positions[:f.k]
-	f.scheme.own.keyPositions(unescaped(positions), unescaped(key))
+	f.scheme.own.keyPositions(noescape.Slice(positions), noescape.Slice(key))
 	return f.containsAll(positions)
 }
 
@@ -187,67 +165,6 @@ func (f *BloomFilter) containsAll(positions []uint64) bool {
 		all &= b.get(pos)
 	}
 	return all != 0
-}
-
-func (f *BloomFilter) addMasks(h1, h2 uint64) bool {
-	words := f.scheme.strategy.def.Words
-	var few [fewMasks]Mask
-	masks := few[:]
-	if words > fewMasks {
-		var all [maxMasks]Mask
-		masks = all[:]
-	}
-	masks = masks[:words]
-	f.scheme.own.masks(unescaped(masks), h1, h2)
-	return f.addAllMasks(masks)
-}
-
-func (f *BloomFilter) containsMasks(h1, h2 uint64) bool {
-	words := f.scheme.strategy.def.Words
-	var few [fewMasks]Mask
-	masks := few[:]
-	if words > fewMasks {
-		var all [maxMasks]Mask
-		masks = all[:]
-	}
-	masks = masks[:words]
-	f.scheme.own.masks(unescaped(masks), h1, h2)
-	return f.containsAllMasks(masks)
-}
-
-// addAllMasks is addAll with words in place of bits. Two masks of one word may share bits:
-// those of the last one that lacks a bit are left to it.
-func (f *BloomFilter) addAllMasks(masks []Mask) bool {
-	b, at := f.bits, -1
-	for i, mask := range masks {
-		if mask.Word >= uint64(len(b)) {
-			f.scheme.beyond(mask.Word * 64)
-		}
-		lack := mask.Bits &^ b[mask.Word].Load()
-		at ^= (at ^ i) & -int((lack|-lack)>>63)
-	}
-	if at < 0 {
-		return false
-	}
-	last := masks[at]
-	for _, mask := range masks[:at] {
-		if mask.Word == last.Word {
-			mask.Bits &^= last.Bits
-		}
-		b[mask.Word].Or(mask.Bits)
-	}
-	return b[last.Word].Or(last.Bits)&last.Bits != last.Bits
-}
-
-func (f *BloomFilter) containsAllMasks(masks []Mask) bool {
-	b, lack := f.bits, uint64(0)
-	for _, mask := range masks {
-		if mask.Word >= uint64(len(b)) {
-			f.scheme.beyond(mask.Word * 64)
-		}
-		lack |= mask.Bits &^ b[mask.Word].Load()
-	}
-	return lack == 0
 }
 
 // beyond panics for a bit that is none of the filter's: it may lie outside the array, or in

@@ -28,13 +28,10 @@ import (
 // arXiv:2101.01719.
 var SplitBlock = Strategy{&splitBlock}
 
-var splitBlock = definition{id: idSplitBlock, name: "split-block", minP: minSplitP, maxP: maxSplitP, onesAndRate: splitOnesAndRate, Definition: Definition{
-	Index:    splitIndex,
-	K:        splitK,
-	Unit:     splitBits,
-	FoldUnit: splitBits,
-	MaxM:     maxSplitBlocks * splitBits,
-	Rate:     func(m uint64, _ int, n uint64) float64 { return rate.SplitBlock(m/splitBits, n) },
+var splitBlock = definition{id: idSplitBlock, name: "split-block", minP: minSplitP, maxP: maxSplitP, onesAndRate: splitOnesAndRate, index: splitIndex, onlyK: splitK, foldUnit: splitBits, Definition: Definition{
+	Unit: splitBits,
+	MaxM: maxSplitBlocks * splitBits,
+	Rate: func(m uint64, _ int, n uint64) float64 { return rate.SplitBlock(m/splitBits, n) },
 	EstimatedN: func(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
 		return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
 	},

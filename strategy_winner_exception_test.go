@@ -66,7 +66,7 @@ func raceOfPairs(t *testing.T, rounds int, params Params, s Strategy, perFilter 
 					if i%uint64(perFilter) == 0 {
 						f.Clear()
 					}
-					predicted += 2 * f.EstimatedFalsePositiveRate()
+					predicted += 2 * f.Stats().EstimatedFalsePositiveRate
 				}
 				b.Wait(3*i + 2) // nothing is being added: this answer is certain
 				before := f.ContainsDigest(h1, h2)

@@ -93,7 +93,6 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		// Two keys of these may coincide in all positions: one key to a filter.
 		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownDouble, 1},
 		{2, rounds / 4, Params{M: 1 << 12, K: 20}, ownDouble, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 8}, ownBlocked2, 1},
 		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownSeeded, 1},
 		{2, rounds / 16, Params{M: 5, K: 7}, ownDouble, 1},
 	} {

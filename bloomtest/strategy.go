@@ -21,7 +21,6 @@ var defaultPoints = []Point{{10, 0.1}, {100, 0.05}, {100, 0.01}, {100, 1e-3}, {1
 //   - the rate is at most what its FalsePositiveRate promises, at each of the points;
 //   - batches do what single calls do;
 //   - a filter can be written, and read only with the strategy;
-//   - where there is a FoldUnit, a fold is the smaller filter, bit for bit;
 //   - which block or word a key falls into says nothing of its bits there: no bit of the
 //     digest serves twice.
 //
@@ -52,7 +51,6 @@ func TestStrategy(s bloom.Strategy, points ...Point) error {
 			})
 		}},
 	}
-	checks = append(checks, check{"fold", func() error { return withFilter(s, Point{1000, 0.01}, folds) }})
 	if !s.NeedsKey() {
 		checks = append(checks, check{"digest bits", func() error { return digestBits(s) }})
 	}
@@ -189,43 +187,6 @@ func rate(s bloom.Strategy, p Point) error {
 		}
 	}
 	return tooHigh(hits, asks, promised)
-}
-
-// folds compares folds with filters of their size.
-func folds(f *bloom.BloomFilter) error {
-	const most = 6
-	params := f.Params()
-	filled := func(m uint64) (*bloom.BloomFilter, error) {
-		f, err := bloom.NewWithParams(bloom.Params{M: m, K: params.K}, bloom.WithStrategy(f.Strategy()))
-		if err != nil {
-			return nil, err
-		}
-		for i := range params.N {
-			f.Add(key(i))
-		}
-		return f, nil
-	}
-	large, err := filled(most * params.M)
-	if err != nil {
-		return nil // not every size is possible
-	}
-	if _, err := large.Fold(1); err != nil {
-		return nil // and not every strategy can be folded
-	}
-	for _, factor := range []uint64{1, 2, 3, most} {
-		small, err := large.Fold(factor)
-		if err != nil {
-			return err
-		}
-		want, err := filled(most * params.M / factor)
-		if err != nil {
-			return err
-		}
-		if !small.Equal(want) {
-			return fmt.Errorf("m = %d folded by %d is not the filter that m = %d has with the same keys", most*params.M, factor, want.Params().M)
-		}
-	}
-	return nil
 }
 
 // digestBits looks at the positions of many digests in large filters: in which part of the

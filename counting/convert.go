@@ -45,15 +45,15 @@ func (f *Filter) count(which func(uint64) uint64) (n uint64) {
 }
 
 // EstimatedCount returns how many different keys are most likely there, as
-// [bloom.BloomFilter.EstimatedCount] does, in O(m) time and a quarter of the filter's
+// [bloom.Stats] has it, in O(m) time and a quarter of the filter's
 // memory.
-func (f *Filter) EstimatedCount() uint64 { return f.BloomFilter().EstimatedCount() }
+func (f *Filter) EstimatedCount() uint64 { return f.BloomFilter().Stats().EstimatedCount }
 
 // EstimatedFalsePositiveRate returns the rate at which keys that are not there are
-// answered with true as things stand, as [bloom.BloomFilter.EstimatedFalsePositiveRate]
+// answered with true as things stand, as [bloom.Stats] has it
 // does, in O(m) time and a quarter of the filter's memory.
 func (f *Filter) EstimatedFalsePositiveRate() float64 {
-	return f.BloomFilter().EstimatedFalsePositiveRate()
+	return f.BloomFilter().Stats().EstimatedFalsePositiveRate
 }
 
 // Stats returns what a service wants to watch, as [bloom.BloomFilter.Stats] does, in O(m) time

@@ -32,8 +32,8 @@ func TestSameAsPlain(t *testing.T) {
 			if !f.BloomFilter().Equal(plain) {
 				t.Errorf("%v: differs from %v", f, plain)
 			}
-			if f.FillRatio() != plain.FillRatio() || f.EstimatedCount() != plain.EstimatedCount() ||
-				f.EstimatedFalsePositiveRate() != plain.EstimatedFalsePositiveRate() {
+			if f.FillRatio() != plain.Stats().FillRatio || f.EstimatedCount() != plain.Stats().EstimatedCount ||
+				f.EstimatedFalsePositiveRate() != plain.Stats().EstimatedFalsePositiveRate {
 				t.Errorf("%v: other estimates than %v", f, plain)
 			}
 			if got, want := f.SizeBytes(), 4*plain.SizeBytes(); got != want {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 )
@@ -19,7 +20,7 @@ import (
 var strategies = []bloom.Strategy{
 	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8, bloom.SplitBlock,
 	bitsandblooms.Strategy, guava.Mitz32, guava.Mitz64,
-	bloom.NewStrategy("own", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }}),
+	bloom.NewStrategy("own", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })}),
 }
 
 func must(n uint64, p float64, opts ...bloom.Option) *Filter {

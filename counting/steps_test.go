@@ -9,6 +9,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 // TestAddAndRemoveInSteps: in every order of the operations of the real code, in which
@@ -28,7 +29,7 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 		if c.long && !*effort.Long {
 			continue
 		}
-		strategy := bloom.NewStrategy("strided", bloom.Definition{Index: func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * c.stride }})
+		strategy := bloom.NewStrategy("strided", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * c.stride })})
 		for others := range 64 { // for each of three counters: nothing, there, rises, falls
 			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*effort.Long {
 				continue // others of the first counter only, or all there

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 // A scheduler runs the real code of puts, builds, lookups and saves of one key in every
@@ -139,10 +140,10 @@ func (o *oneKey) Position(context.Context) ([]byte, error) {
 // open makes a guard that is ready.
 func (s *scheduler) open(t *testing.T) {
 	hook := func() {}
-	strategy := bloom.NewStrategy("paused", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("paused", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		hook()
 		return (h1 + uint64(i)*h2) % m
-	}})
+	})})
 	s.store.pause = func(string) {}
 	g, err := New("", 1, 0.5, &s.store, WithBloom(bloom.WithStrategy(strategy)))
 	if err == nil {

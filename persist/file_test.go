@@ -11,12 +11,13 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/stretchr/testify/require"
 )
 
-var custom = bloom.NewStrategy("textbook", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})
+var custom = bloom.NewStrategy("textbook", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 
 // The file answers as the filter in memory does, before and after it is reopened,
 // for every way to place the bits.
@@ -77,9 +78,9 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.Equal(t, want.Params(), f.Params())
 				require.Equal(t, want.Scheme().Identity(), f.Scheme().Identity())
 				require.Equal(t, want.SizeBytes(), f.SizeBytes())
-				require.Equal(t, want.FillRatio(), f.FillRatio())
-				require.Equal(t, want.EstimatedCount(), f.EstimatedCount())
-				require.Equal(t, want.EstimatedFalsePositiveRate(), f.EstimatedFalsePositiveRate())
+				require.Equal(t, want.Stats().FillRatio, f.FillRatio())
+				require.Equal(t, want.Stats().EstimatedCount, f.EstimatedCount())
+				require.Equal(t, want.Stats().EstimatedFalsePositiveRate, f.EstimatedFalsePositiveRate())
 				require.Equal(t, want.Stats(), f.Stats())
 				require.True(t, want.Equal(f.Snapshot()))
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -131,10 +132,10 @@ func untilStdinEnds() {
 // openHooked opens a file whose strategy calls hook for each bit of a key.
 func openHooked(t *testing.T, path string, hook func()) *File {
 	t.Helper()
-	hooked := bloom.NewStrategy("hooked", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	hooked := bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		hook()
 		return doubled(h1, h2, i, m)
-	}})
+	})})
 	f, err := Open(path, 1000, 0.001, bloom.WithStrategy(hooked))
 	require.NoError(t, err)
 	return f

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,7 +26,7 @@ func TestBadArguments(t *testing.T) {
 		{1, 1, nil, bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), nil, bloom.ErrInvalid, "p = NaN"},
 		{1000, 0.1, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrNotPortable, "maphash"},
-		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{Index: doubled}))}, bloom.ErrNotPortable, "name"},
+		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{Positions: byindex.Positions(doubled)}))}, bloom.ErrNotPortable, "name"},
 		{1000, 0.1, []bloom.Option{bloom.WithStrategy(bloom.Strategy{})}, bloom.ErrInvalid, "zero Strategy"},
 		{1 << 62, 0.1, nil, bloom.ErrTooLarge, "4611686018427387904"},
 		{1000, 0.1, []bloom.Option{bloom.WithMaxBytes(100)}, bloom.ErrTooLarge, "want at most 100"},

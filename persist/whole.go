@@ -47,29 +47,29 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 }
 
 // FillRatio returns the share of bits that are set, in O(m); see
-// [bloom.BloomFilter.FillRatio].
+// [bloom.Stats].
 func (f *File) FillRatio() float64 {
 	m := f.reading("FillRatio")
-	ratio := m.filter.FillRatio()
+	ratio := m.filter.Stats().FillRatio
 	runtime.KeepAlive(m)
 	return ratio
 }
 
 // EstimatedCount returns how many different keys have most likely been added, by
 // all processes since the file was made, in O(m); see
-// [bloom.BloomFilter.EstimatedCount].
+// [bloom.Stats].
 func (f *File) EstimatedCount() uint64 {
 	m := f.reading("EstimatedCount")
-	count := m.filter.EstimatedCount()
+	count := m.filter.Stats().EstimatedCount
 	runtime.KeepAlive(m)
 	return count
 }
 
 // EstimatedFalsePositiveRate returns the rate as things stand, in O(m); see
-// [bloom.BloomFilter.EstimatedFalsePositiveRate].
+// [bloom.Stats].
 func (f *File) EstimatedFalsePositiveRate() float64 {
 	m := f.reading("EstimatedFalsePositiveRate")
-	rate := m.filter.EstimatedFalsePositiveRate()
+	rate := m.filter.Stats().EstimatedFalsePositiveRate
 	runtime.KeepAlive(m)
 	return rate
 }

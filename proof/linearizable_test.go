@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -224,7 +225,7 @@ func withoutWinner(history []porcupine.Operation, keys int) (n int) {
 // and where they are the rule.
 func schemes(t *testing.T) map[string]bloom.Scheme {
 	all := map[string]bloom.Scheme{}
-	custom := bloom.NewStrategy("custom", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m }})
+	custom := bloom.NewStrategy("custom", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m })})
 	for _, c := range []struct {
 		s bloom.Strategy
 		k int

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
 )
 
@@ -96,7 +97,7 @@ func shardedRate(s bloom.Scheme, mean, p float64) float64 {
 		return math.Exp(float64(j)*math.Log(mean) - mean - lg)
 	}
 	ratio := func(j uint64) float64 {
-		return s.Strategy().FalsePositiveRate(m, k, j) / bloom.FalsePositiveRate(m, k, j)
+		return s.Strategy().FalsePositiveRate(m, k, j) / rate.Textbook(m, k, j)
 	}
 	deviation := math.Sqrt(mean)
 	first := uint64(max(1, mean-8*deviation))
@@ -111,7 +112,7 @@ func shardedRate(s bloom.Scheme, mean, p float64) float64 {
 		to := min(last, max(from+1, uint64(float64(from)*growth)))
 		there := ratio(to)
 		for j := from; j < to; j++ {
-			sum += share(j) * min(1, max(here, there)*bloom.FalsePositiveRate(m, k, j))
+			sum += share(j) * min(1, max(here, there)*rate.Textbook(m, k, j))
 		}
 		from, here = to, there
 	}

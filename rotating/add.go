@@ -1,5 +1,7 @@
 package rotating
 
+import "github.com/seed3447c163/bloom/internal/digest"
+
 // Add adds a key. It returns true if the key was definitely not added in the last
 // window and this call is the one that added it, false if it probably was, in that
 // window or up to a generation earlier.
@@ -13,7 +15,7 @@ func (f *Filter) Add(key []byte) bool { return f.AddDigest(f.scheme.Digest(key))
 
 // AddString is [Filter.Add] for a string, without copying it: a string and its bytes
 // are the same key.
-func (f *Filter) AddString(key string) bool { return f.AddDigest(f.scheme.DigestString(key)) }
+func (f *Filter) AddString(key string) bool { return f.AddDigest(f.scheme.Digest(digest.Bytes(key))) }
 
 // AddDigest is [Filter.Add] for a key whose digest is already known, from [Filter.Hash]
 // of this filter or one with the same hash and seed or key.
@@ -32,7 +34,7 @@ func (f *Filter) Renew(key []byte) bool {
 
 // RenewString is [Filter.Renew] for a string, without copying it.
 func (f *Filter) RenewString(key string) bool {
-	h1, h2 := f.scheme.DigestString(key)
+	h1, h2 := f.scheme.Digest(digest.Bytes(key))
 	return f.add(h1, h2, true)
 }
 

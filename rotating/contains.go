@@ -1,11 +1,15 @@
 package rotating
 
+import "github.com/seed3447c163/bloom/internal/digest"
+
 // Contains returns false if the key was definitely not added in the last window, true if
 // it probably was, in that window or up to a generation earlier.
 func (f *Filter) Contains(key []byte) bool { return f.ContainsDigest(f.scheme.Digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.ContainsDigest(f.scheme.DigestString(key)) }
+func (f *Filter) ContainsString(key string) bool {
+	return f.ContainsDigest(f.scheme.Digest(digest.Bytes(key)))
+}
 
 // ContainsDigest is [Filter.Contains] for a key whose digest is already known.
 func (f *Filter) ContainsDigest(h1, h2 uint64) bool {
@@ -57,4 +61,4 @@ func (f *Filter) follow(h1, h2 uint64, oldest int64) bool {
 func (f *Filter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.Digest(key) }
 
 // DigestString is [Filter.Hash] for a string, without copying it.
-func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.DigestString(key) }
+func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.Digest(digest.Bytes(key)) }

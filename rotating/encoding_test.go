@@ -201,7 +201,7 @@ func TestSnapshotWhileKeysCome(t *testing.T) {
 		g.Add(key(&b, i))
 	}
 	for i, e := range *g.live.Load() {
-		if count, n := e.EstimatedCount(), e.Params().N; count > n+n/50 {
+		if count, n := e.Stats().EstimatedCount, e.Params().N; count > n+n/50 {
 			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
 		}
 	}

@@ -38,7 +38,7 @@ func (f *Filter) keys(layers live) (count uint64) {
 func (f *Filter) EstimatedFalsePositiveRate() float64 {
 	right := 1.0
 	for _, e := range f.remembered() {
-		right *= 1 - e.EstimatedFalsePositiveRate()
+		right *= 1 - e.Stats().EstimatedFalsePositiveRate
 	}
 	return 1 - right
 }

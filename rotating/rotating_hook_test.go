@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,12 +17,12 @@ const steps = 100
 // hooked returns a strategy whose index function calls a hook for each position, so that
 // a test can let something happen at every step of an add and a lookup.
 func hooked(hook *func()) bloom.Strategy {
-	return bloom.NewStrategy("hooked", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	return bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if *hook != nil {
 			(*hook)()
 		}
 		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
-	}})
+	})})
 }
 
 // TestTurnInTheMiddle: a generation ends at every step of an add, once, twice, or so often
@@ -61,7 +62,7 @@ func TestTurnInTheMiddle(t *testing.T) {
 				}
 			}
 			for _, l := range f.stock.clean {
-				if l.FillRatio() != 0 || l.tickets.Left() != f.plan.layerKeys() {
+				if l.Stats().FillRatio != 0 || l.tickets.Left() != f.plan.layerKeys() {
 					t.Errorf("step %d, %d turns: a clean layer is not clean", at, turns)
 				}
 			}

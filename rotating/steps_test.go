@@ -10,6 +10,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 // The real code, in every order of its operations. proof/interleavings compiles it so that
@@ -19,12 +20,12 @@ import (
 type hand struct{ hours stepped.Int64 }
 
 func (h *hand) filter() *Filter {
-	strategy := bloom.NewStrategy("two", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i%2 == 0 {
 			return h1 % m
 		}
 		return h2 % m
-	}})
+	})})
 	clock := func() time.Time { return year(2026).Add(time.Duration(h.hours.Load()) * time.Hour) }
 	f := must(4, 0.1, time.Hour, 1, WithClock(clock), WithBloom(bloom.WithStrategy(strategy)))
 	if k := f.scheme.Params().K; k != 2 {

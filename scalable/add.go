@@ -3,6 +3,8 @@ package scalable
 import (
 	"runtime"
 	"time"
+
+	"github.com/seed3447c163/bloom/internal/digest"
 )
 
 // Add adds a key. It returns true if the key is definitely new and this call is the
@@ -20,7 +22,9 @@ func (f *Filter) Add(key []byte) (bool, error) { return f.AddDigest(f.scheme.Dig
 
 // AddString is [Filter.Add] for a string, without copying it: a string and its bytes
 // are the same key.
-func (f *Filter) AddString(key string) (bool, error) { return f.AddDigest(f.scheme.DigestString(key)) }
+func (f *Filter) AddString(key string) (bool, error) {
+	return f.AddDigest(f.scheme.Digest(digest.Bytes(key)))
+}
 
 // How an add finds its one winner while a layer is added
 //

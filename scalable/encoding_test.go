@@ -270,7 +270,7 @@ func TestSnapshotWhileKeysCome(t *testing.T) {
 		g.Add(key(&b, i))
 	}
 	for i, l := range *g.layers.Load() {
-		if count, n := l.BloomFilter.EstimatedCount(), l.Params().N; count > n+n/50 {
+		if count, n := l.BloomFilter.Stats().EstimatedCount, l.Params().N; count > n+n/50 {
 			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
 		}
 	}

@@ -27,7 +27,7 @@ func (l *layer) keys() uint64 { return l.Params().N - min(l.tickets.Left(), l.Pa
 func (f *Filter) EstimatedFalsePositiveRate() float64 {
 	right := 1.0
 	for _, l := range *f.layers.Load() {
-		right *= 1 - l.EstimatedFalsePositiveRate()
+		right *= 1 - l.Stats().EstimatedFalsePositiveRate
 	}
 	return 1 - right
 }

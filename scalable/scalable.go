@@ -110,7 +110,9 @@ func (l layers) bytes() (sum uint64) {
 func (f *Filter) Contains(key []byte) bool { return f.ContainsDigest(f.scheme.Digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.ContainsDigest(f.scheme.DigestString(key)) }
+func (f *Filter) ContainsString(key string) bool {
+	return f.ContainsDigest(f.scheme.Digest(digest.Bytes(key)))
+}
 
 // ContainsDigest is [Filter.Contains] for a key whose digest is already known.
 func (f *Filter) ContainsDigest(h1, h2 uint64) bool { return f.layers.Load().contains(h1, h2, 0) }
@@ -119,4 +121,4 @@ func (f *Filter) ContainsDigest(h1, h2 uint64) bool { return f.layers.Load().con
 func (f *Filter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.Digest(key) }
 
 // DigestString is [Filter.Hash] for a string, without copying it.
-func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.DigestString(key) }
+func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.Digest(digest.Bytes(key)) }

@@ -143,7 +143,7 @@ func TestConcurrentGrowth(t *testing.T) {
 		t.Errorf("%d keys of %d have no winner", lost, keys)
 	}
 	for i, l := range *f.layers.Load() {
-		if count, n := l.EstimatedCount(), l.Params().N; float64(count) > float64(n)+4*math.Sqrt(float64(n))+2 {
+		if count, n := l.Stats().EstimatedCount, l.Params().N; float64(count) > float64(n)+4*math.Sqrt(float64(n))+2 {
 			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
 		}
 	}

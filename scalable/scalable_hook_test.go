@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 const (
@@ -15,12 +16,12 @@ const (
 // hooked returns a strategy whose index function calls a hook for each position, so that
 // a test can let something happen at every step of an add and a lookup.
 func hooked(hook *func()) bloom.Strategy {
-	return bloom.NewStrategy("hooked", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	return bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if *hook != nil {
 			(*hook)()
 		}
 		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
-	}})
+	})})
 }
 
 // TestBirthInTheMiddle: layers are born at every step of an add, one after the other, and

@@ -8,6 +8,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 // The real code of adds, in every order of its operations. proof/interleavings compiles it so
@@ -26,12 +27,12 @@ func (r *race) key(k int) (h1, h2 uint64) { return uint64(2*k + 1), uint64(2*k +
 
 // begin makes a filter for a key, with layers of two bits a key, and sets some of key 0.
 func (r *race) begin(start int, opts ...Option) {
-	strategy := bloom.NewStrategy("two", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i == 0 {
 			return h1 % m
 		}
 		return h2 % m
-	}})
+	})})
 	r.f = must(1, 0.02, append(opts, WithBloom(bloom.WithStrategy(strategy)))...)
 	if k := r.f.scheme.Params().K; k != 2 {
 		panic(k)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -86,7 +87,7 @@ func TestViewBuilder(t *testing.T) {
 		{1001, bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "1001 bits a key"},
 		{math.NaN(), bloom.DoubleHashing, bloom.WithSeed(0), bloom.ErrInvalid, "NaN bits a key"},
 		{10, bloom.SeededHashing, bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "seeded-hashing", want DoubleHashing, Blocked or SplitBlock`},
-		{10, bloom.NewStrategy("own", bloom.Definition{Index: index}), bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "own"`},
+		{10, bloom.NewStrategy("own", bloom.Definition{Positions: byindex.Positions(index)}), bloom.WithSeed(0), bloom.ErrInvalid, `a view with strategy "own"`},
 		{10, bloom.Strategy{}, bloom.WithSeed(0), bloom.ErrInvalid, "the zero Strategy"},
 		{10, bloom.DoubleHashing, nil, bloom.ErrInvalid, "nil"},
 	} {

@@ -56,7 +56,7 @@ func (d *deduper) run(files []string) error {
 }
 
 func (d *deduper) missing() string {
-	return showMissing(d.promised.missing(d.filter.EstimatedCount()))
+	return showMissing(d.promised.missing(d.filter.Stats().EstimatedCount))
 }
 
 // add begins to add the keys of a chunk, or adds those up to the first one that the filter was

@@ -16,7 +16,7 @@ type promise struct {
 }
 
 func promiseOf(f *bloom.BloomFilter) *promise {
-	return &promise{scheme: f.Scheme(), before: f.EstimatedCount()}
+	return &promise{scheme: f.Scheme(), before: f.Stats().EstimatedCount}
 }
 
 // keys returns how many are in.

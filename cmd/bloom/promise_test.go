@@ -29,7 +29,7 @@ func TestMissing(t *testing.T) {
 					promised.added++
 				}
 			}
-			got, want := promised.missing(f.EstimatedCount()), float64(lines-promised.added)
+			got, want := promised.missing(f.Stats().EstimatedCount), float64(lines-promised.added)
 			if sigma := math.Sqrt(want); math.Abs(got-want) > 0.05*want+5*sigma {
 				t.Errorf("%v, %d before: %.0f of %d lines, %.0f are missing", s, before, got, lines, want)
 			}
@@ -41,7 +41,7 @@ func TestMissing(t *testing.T) {
 func TestMissingWithoutKeys(t *testing.T) {
 	f := bloom.MustNew(10, 0.01)
 	promised := promiseOf(f)
-	if got := promised.missing(f.EstimatedCount()); got != 0 {
+	if got := promised.missing(f.Stats().EstimatedCount); got != 0 {
 		t.Error(got)
 	}
 	if promised.broken() || promised.left() != 10 {
@@ -60,7 +60,7 @@ func TestMissingWithoutKeys(t *testing.T) {
 	if got := promised.keys(); got != math.MaxUint64 {
 		t.Errorf("%d keys, want as many as can be counted", got)
 	}
-	if got := showMissing(promised.missing(f.EstimatedCount())); got != "more than can be told" {
+	if got := showMissing(promised.missing(f.Stats().EstimatedCount)); got != "more than can be told" {
 		t.Errorf("%s", got)
 	}
 }

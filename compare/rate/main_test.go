@@ -102,7 +102,7 @@ func TestSpread(t *testing.T) {
 			for j := range uint64(n) {
 				f.AddDigest(bloom.Digest64(i<<numberShift + j))
 			}
-			seen.note(0, 0, f.EstimatedFalsePositiveRate())
+			seen.note(0, 0, f.Stats().EstimatedFalsePositiveRate)
 		}
 		if ratio := spread(f) / seen.rateSpread(); ratio < 0.8 || ratio > 3 {
 			t.Errorf("%s: the parts' spread is %.2f times the filters'", s, ratio)

@@ -112,7 +112,7 @@ func (c cell) measure(until time.Time, any bool) (r result) {
 			made := o.Filter()
 			r.m, r.k = made.Params().M, made.Params().K
 			r.predicted = made.Strategy().FalsePositiveRate(r.m, r.k, c.n)
-			rate = made.EstimatedFalsePositiveRate()
+			rate = made.Stats().EstimatedFalsePositiveRate
 			if i == 0 {
 				r.tally.spread = spread(made)
 			}
@@ -152,7 +152,7 @@ func spread(f *bloom.BloomFilter) float64 {
 		if err != nil {
 			return math.NaN()
 		}
-		t.note(1, 0, view.EstimatedFalsePositiveRate())
+		t.note(1, 0, view.Stats().EstimatedFalsePositiveRate)
 	}
 	return t.rateSpread() / math.Sqrt(sections)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/compare/internal/filters"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
 // A subject is what is measured: a strategy of ours or another library's filter.
@@ -25,9 +26,9 @@ const maxContrastN = 10_000_000
 
 // textbook puts a key's bits on an arithmetic progression, as double hashing is usually
 // described: here for contrast.
-var textbook = bloom.NewStrategy("textbook-double-hashing", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
+var textbook = bloom.NewStrategy("textbook-double-hashing", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) % m
-}})
+})})
 
 func subjects() []*subject {
 	ours := func(s bloom.Strategy, opts ...bloom.Option) func(n uint64, p float64) (filters.Filter, error) {

@@ -112,7 +112,7 @@ func smallJS(args []js.Value) (any, error) {
 	for i := range f.Params().M {
 		digits.WriteByte('0' + byte(f.Words()[i/64].Load()>>(i%64)&1))
 	}
-	return map[string]any{"bits": digits.String(), "positions": positions, "k": f.Params().K, "rate": f.EstimatedFalsePositiveRate()}, nil
+	return map[string]any{"bits": digits.String(), "positions": positions, "k": f.Params().K, "rate": f.Stats().EstimatedFalsePositiveRate}, nil
 }
 
 // opened is the filter of the file that was dropped on the page.

@@ -36,6 +36,7 @@ var imports = []string{
 	"github.com/seed3447c163/bloom/redisfilter/window",
 	"github.com/seed3447c163/bloom/rotating",
 	"github.com/seed3447c163/bloom/scalable",
+	"github.com/seed3447c163/bloom/typed",
 	"github.com/seed3447c163/bloom/view",
 }
 

@@ -4,6 +4,7 @@ package digest
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -36,7 +37,7 @@ func Hash[K []byte | string](b *Batch, s bloom.Scheme, keys []K) {
 		case *[]byte:
 			b.H1[i], b.H2[i] = s.Digest(*key)
 		case *string:
-			b.H1[i], b.H2[i] = s.DigestString(*key)
+			b.H1[i], b.H2[i] = s.Digest(Bytes(*key))
 		}
 		b.Found[i] = false
 	}
@@ -68,3 +69,7 @@ func CheckAnswers(pkg string, keys int, answers []bool) {
 		panic(fmt.Sprintf("%s: room for %d answers to %d keys, want as many, or nil", pkg, len(answers), keys))
 	}
 }
+
+// Bytes views a string as bytes without copying it. The result must not be written to, nor kept
+// beyond the call it is made for.
+func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -45,8 +45,8 @@ func TestGolden(t *testing.T) {
 			made.AddString(key)
 		}
 		require.True(t, f.Equal(made))
-		if f.FillRatio() < 1 {
-			require.InDelta(t, g.keys, f.EstimatedCount(), 1)
+		if f.Stats().FillRatio < 1 {
+			require.InDelta(t, g.keys, f.Stats().EstimatedCount, 1)
 		}
 		require.Equal(t, data, written(t, made))
 		require.Equal(t, string(text), string(writtenJSON(t, made)))
@@ -328,6 +328,6 @@ func fuzz(f *testing.F, ending string, read func(io.Reader, ...bloom.Option) (*b
 		if !f.Contains(data) {
 			t.Fatal("a key is missed")
 		}
-		f.EstimatedCount()
+		f.Stats()
 	})
 }

@@ -18,7 +18,7 @@ func ExampleReadJSON() {
 		return
 	}
 	fmt.Println(f.ContainsString("key 0"), f.ContainsString("another"))
-	fmt.Println("about", f.EstimatedCount(), "keys")
+	fmt.Println("about", f.Stats().EstimatedCount, "keys")
 	// Output:
 	// true false
 	// about 10 keys

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/typed"
 )
 
 // fromJava is what a Java program has written: BloomFilter.create(stringFunnel(UTF_8),
@@ -39,7 +40,7 @@ func ExampleWrite() {
 		fmt.Println(err)
 		return
 	}
-	numbers := bloom.TypedOver(f, guava.LongFunnel)
+	numbers := typed.Over(f, guava.LongFunnel)
 	for id := range int64(1000) {
 		numbers.Add(id)
 	}
@@ -49,7 +50,7 @@ func ExampleWrite() {
 		return
 	}
 	fmt.Printf("%d bytes: % x …\n", file.Len(), file.Bytes()[:6])
-	fmt.Println("about", f.EstimatedCount(), "keys")
+	fmt.Println("about", f.Stats().EstimatedCount, "keys")
 	// Output:
 	// 1206 bytes: 01 07 00 00 00 96 …
 	// about 985 keys
@@ -87,7 +88,7 @@ func ExampleLongFunnel() {
 		fmt.Println(err)
 		return
 	}
-	users := bloom.TypedOver(f, func(dst []byte, u user) []byte {
+	users := typed.Over(f, func(dst []byte, u user) []byte {
 		dst = append(dst, u.name...)
 		return guava.LongFunnel(dst, u.id)
 	})

@@ -35,7 +35,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // once. The format has no checksum, so damage is not found unless it is in the head:
 // send it along with something that has one, or keep it in this library's own format.
 // Who sets all bits makes a filter that contains everything;
-// [bloom.BloomFilter.FillRatio] shows it.
+// [bloom.BloomFilter.Stats] shows it.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and
 // io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if it is larger

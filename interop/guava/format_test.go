@@ -213,6 +213,6 @@ func FuzzRead(f *testing.F) {
 		if !f.Contains(data) {
 			t.Fatal("a key is missed")
 		}
-		f.EstimatedCount()
+		f.Stats()
 	})
 }

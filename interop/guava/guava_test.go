@@ -56,7 +56,7 @@ func TestKnownFalsePositives(t *testing.T) {
 			require.Equal(t, c.want, count)
 			require.Equal(t, c.first, first)
 			// Guava's own test allows the same: the estimates follow the truth.
-			require.InEpsilon(t, 1_000_000, f.EstimatedCount(), 0.01)
+			require.InEpsilon(t, 1_000_000, f.Stats().EstimatedCount, 0.01)
 		})
 	}
 }
@@ -142,11 +142,11 @@ func TestNewRefuses(t *testing.T) {
 func TestEstimatesOfEmptyAndFull(t *testing.T) {
 	f, err := New(100, 0.01, Since33_4)
 	require.NoError(t, err)
-	require.Zero(t, f.EstimatedCount())
+	require.Zero(t, f.Stats().EstimatedCount)
 	for i := range f.Words() {
 		f.Words()[i].Store(math.MaxUint64)
 	}
-	require.Equal(t, uint64(math.MaxUint64), f.EstimatedCount())
+	require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount)
 }
 
 func TestFunnels(t *testing.T) {

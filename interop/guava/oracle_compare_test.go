@@ -76,11 +76,11 @@ func (o *oracle) bothWays(t *testing.T) {
 		require.True(t, bytes.Equal(fromJava, bytesOf(t, made)), "%s: made from the same keys", c.name)
 		estimates := strings.Fields(string(o.read(c.name + ".estimates")))
 		if f.Strategy() == Mitz64 && estimates[0] != "unknown" && estimates[0] != "full" { // unknown: that Guava has no such method
-			require.Equal(t, estimates[0], strconv.FormatUint(f.EstimatedCount(), 10), c.name)
+			require.Equal(t, estimates[0], strconv.FormatUint(f.Stats().EstimatedCount, 10), c.name)
 		}
 		fpp, err := strconv.ParseFloat(estimates[1], 64)
 		require.NoError(t, err)
-		require.InDelta(t, fpp, math.Pow(f.FillRatio(), float64(f.Params().K)), 1e-13*fpp, c.name)
+		require.InDelta(t, fpp, math.Pow(f.Stats().FillRatio, float64(f.Params().K)), 1e-13*fpp, c.name)
 
 		o.write(c.name+".go", bytesOf(t, made))
 		stream = append(stream, bytesOf(t, made)...)

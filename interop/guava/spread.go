@@ -3,7 +3,6 @@ package guava
 import (
 	"math"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
@@ -55,7 +54,7 @@ func (s spread) ones(k int, n float64) (low, high float64) {
 // factor is how much larger the rate is than that of even positions.
 func (s spread) factor(k int, n uint64) float64 {
 	low, high := s.ones(k, float64(n))
-	return s.rate(low, high, k) / bloom.FalsePositiveRate(s.reach(), k, n)
+	return s.rate(low, high, k) / rate.Textbook(s.reach(), k, n)
 }
 
 // reach is the number of positions that any value has.

@@ -121,7 +121,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 }
 
 // The plain encodings of Parquet's physical types. BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY and INT96 are
-// the bytes themselves. Each is an append function for [bloom.TypedOver].
+// the bytes themselves. Each is an append function for typed.Over.
 
 // AppendInt32 appends an INT32, such as a DATE or an integer of 8 to 32 bits.
 func AppendInt32(dst []byte, v int32) []byte { return binary.LittleEndian.AppendUint32(dst, uint32(v)) }

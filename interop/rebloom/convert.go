@@ -52,6 +52,6 @@ func FromBloomFilter(f *bloom.BloomFilter, opts ...Option) (*Filter, error) {
 	if err := l.Union(f); err != nil {
 		return nil, fmt.Errorf("%w: it has m = %d and k = %d, and RedisBloom %d and %d for its n and p", bloom.ErrNotPortable, is.M, is.K, l.Params().M, l.Params().K)
 	}
-	l.items.Store(min(f.EstimatedCount(), l.capacity))
+	l.items.Store(min(f.Stats().EstimatedCount, l.capacity))
 	return made, nil
 }

@@ -155,23 +155,13 @@ func worlds(t *testing.T, s bloom.Strategy, m uint64, k int, batch bool) (list [
 	return list
 }
 
-// Strategies as users define them, one for each kind of function.
+// ownPositions is a strategy as users define it.
 var (
-	ownIndex = bloom.NewStrategy("index", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
-		return (h1 + uint64(i)*(h2|1)) >> 7 % m
-	}})
 	ownPositions = bloom.NewStrategy("positions", bloom.Definition{Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
 			h2 |= 1
 			x := h1 + uint64(i)*h2
 			return x >> 7 % m, (x + h2) >> 7 % m, (x + 2*h2) >> 7 % m, (x + 3*h2) >> 7 % m
-		}, nil
-	}})
-	ownMasks = bloom.NewStrategy("masks", bloom.Definition{Unit: 64, Words: 3, Masks: func(m uint64, _ int) (func(dst []bloom.Mask, h1, h2 uint64), error) {
-		return func(dst []bloom.Mask, h1, h2 uint64) { // two of the three may be of one word, and share bits
-			for i := range dst {
-				dst[i] = bloom.Mask{Word: (h1 >> (8 * i)) % (m / 64), Bits: 1<<(h2>>(6*i)%3) | 1<<(h2>>(6*i+3)%3)}
-			}
 		}, nil
 	}})
 )
@@ -201,9 +191,7 @@ var settings = []setting{
 	{bloom.Blocked4, 512, 8, 1, 0},
 	{bloom.Blocked8, 512, 8, 1, 0},
 	{bloom.SplitBlock, 256, 8, 1, 0},
-	{ownIndex, 5, 3, 9, 0},
 	{ownPositions, 5, 3, 9, 0},
-	{ownMasks, 128, 6, 9, 0},
 }
 
 // longer is what -long adds.
@@ -215,7 +203,6 @@ var longer = []setting{
 	{bloom.Blocked4, 512, 4, 9, 0},
 	{bloom.Blocked4, 512, 8, 4, 0},
 	{ownPositions, 5, 4, 15, 0},
-	{ownMasks, 128, 6, 0, 1},
 }
 
 // TestEveryInterleaving runs the real Add and AddMany of each strategy, one load or one

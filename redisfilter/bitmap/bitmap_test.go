@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -174,7 +175,7 @@ func TestBadBitmaps(t *testing.T) {
 	large, err := bloom.NewScheme(1e10, 0.1)
 	require.NoError(t, err)
 	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(
-		bloom.NewStrategy("", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m }})))
+		bloom.NewStrategy("", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})))
 	require.NoError(t, err)
 	namelessHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.NewHash64("", func([]byte) uint64 { return 1 })))
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -65,7 +66,7 @@ func (f *Filter) Info(ctx context.Context) (Info, error) {
 		info.Expires = time.UnixMilli(now + min(left.Val(), math.MaxInt64-now))
 	}
 	info.M, info.K = 8*info.SizeBytes, f.k
-	estimate, rate := bloom.DoubleHashing.EstimatedN, bloom.FalsePositiveRate
+	estimate, rate := bloom.DoubleHashing.EstimatedN, rate.Textbook
 	switch p := f.positions.(type) {
 	case bloom.Scheme:
 		info.N, info.P, info.M = p.Params().N, p.Params().P, p.Params().M

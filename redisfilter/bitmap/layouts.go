@@ -10,9 +10,14 @@ import (
 
 // rueidisProb is the strategy of rueidisprob: with (h1, h2) the Murmur3 x64-128
 // digest of the key, position i is (h1 + i·h2 mod 2^64) mod m.
-var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{Index: func(h1, h2 uint64, i int, m uint64) uint64 {
-	return (h1 + uint64(i)*h2) % m
-}})
+var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+			x := h1 + uint64(i)*h2
+			return x % m, (x + h2) % m, (x + 2*h2) % m, (x + 3*h2) % m
+		}, nil
+	},
+})
 
 // RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k to
 // a key, for [Open]. The bitmap of the filter that rueidisprob calls name has

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed3447c163/bloom/internal/digest"
+
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -35,7 +37,7 @@ func Hash[K []byte | string](s bloom.Scheme, key K) (h1, h2 uint64) {
 	case []byte:
 		return s.Digest(key)
 	case string:
-		return s.DigestString(key)
+		return s.Digest(digest.Bytes(key))
 	}
 	panic("never")
 }

@@ -1,22 +1,19 @@
-package bloom
+package typed
 
 import (
 	"encoding/binary"
 	"net/netip"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-func TestTypedNoAllocations(t *testing.T) {
-	if lockstep.RaceDetector {
-		t.Skip("NOT TESTED under the race detector: its sync.Pool loses buffers on purpose")
-	}
-	uints := TypedOver(MustNew(10_000, 0.001), binary.LittleEndian.AppendUint64)
-	points := TypedOver(MustNew(10_000, 0.001, WithStrategy(Blocked)), appendPoint)
-	addrs := TypedOver(MustNew(10_000, 0.001, WithStrategy(SeededHashing)), AppendBinary[netip.Addr])
-	long := TypedOver(MustNew(10_000, 0.001), appendVarying)
+func TestNoAllocations(t *testing.T) {
+	uints := Over(bloom.MustNew(10_000, 0.001), binary.LittleEndian.AppendUint64)
+	points := Over(bloom.MustNew(10_000, 0.001, bloom.WithStrategy(bloom.Blocked)), appendPoint)
+	addrs := Over(bloom.MustNew(10_000, 0.001, bloom.WithStrategy(bloom.SeededHashing)), AppendBinary[netip.Addr])
+	long := Over(bloom.MustNew(10_000, 0.001), appendVarying)
 	var numbers [200]uint64
 	for name, call := range map[string]func(i uint64){
 		"Add":              func(i uint64) { uints.Add(i) },
@@ -31,7 +28,6 @@ func TestTypedNoAllocations(t *testing.T) {
 			uints.ContainsMany(values[:], found[:])
 		},
 	} {
-		// A collection empties the pool: one in a thousand calls may allocate.
 		i := uint64(0)
 		if allocs := testing.AllocsPerRun(1000, func() { call(i); i++ }); allocs != 0 {
 			t.Errorf("%s allocates %v times", name, allocs)
@@ -39,13 +35,12 @@ func TestTypedNoAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkTyped is a lookup of an integer in a small blocked filter: as bytes that
-// the caller makes, by Typed's pool of buffers, and by a buffer on the stack, which
-// the call of an unknown function moves to the heap.
+// BenchmarkTyped is a lookup of an integer in a small blocked filter: as bytes that the caller
+// makes on its stack, by a typed filter, and in batches.
 func BenchmarkTyped(b *testing.B) {
 	const n = 10_000
-	f := MustNew(n, 0.01, WithStrategy(Blocked))
-	typed := TypedOver(f, binary.LittleEndian.AppendUint64)
+	f := bloom.MustNew(n, 0.01, bloom.WithStrategy(bloom.Blocked))
+	typed := Over(f, binary.LittleEndian.AppendUint64)
 	for i := range uint64(n) {
 		typed.Add(i)
 	}
@@ -61,11 +56,7 @@ func BenchmarkTyped(b *testing.B) {
 			var key [8]byte
 			return f.Contains(binary.LittleEndian.AppendUint64(key[:0], v))
 		}},
-		{"pool", typed.Contains},
-		{"stack", func(v uint64) bool {
-			var key [64]byte // who does not know T cannot know how little is enough
-			return f.Contains(typed.appendKey(key[:0], v))
-		}},
+		{"typed", typed.Contains},
 	} {
 		b.Run("by="+c.name, func(b *testing.B) {
 			b.ReportAllocs()

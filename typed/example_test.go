@@ -1,4 +1,4 @@
-package bloom_test
+package typed_test
 
 import (
 	"encoding/binary"
@@ -10,16 +10,17 @@ import (
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/typed"
 )
 
-func ExampleNewTyped() {
-	ids, err := bloom.NewTyped(1_000_000, 0.01, binary.LittleEndian.AppendUint64)
+func ExampleNew() {
+	ids, err := typed.New(1_000_000, 0.01, binary.LittleEndian.AppendUint64)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(ids.Add(4711), ids.Add(4711), ids.Contains(4712))
-	fmt.Println(ids.Filter())
+	fmt.Println(ids.Bloom())
 	// Output:
 	// true false false
 	// bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing hash=murmur3 bytes=1199120)
@@ -27,12 +28,12 @@ func ExampleNewTyped() {
 
 // A struct needs a function that says which bytes stand for it. Of several strings, all
 // but the last have their length before them.
-func ExampleNewTyped_struct() {
+func ExampleNew_struct() {
 	type visit struct {
 		User, Page string
 		Day        uint32
 	}
-	visits, err := bloom.NewTyped(1000, 1e-6, func(dst []byte, v visit) []byte {
+	visits, err := typed.New(1000, 1e-6, func(dst []byte, v visit) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, v.Day)
 		dst = binary.AppendUvarint(dst, uint64(len(v.User)))
 		dst = append(dst, v.User...)
@@ -53,7 +54,7 @@ func ExampleNewTyped_struct() {
 
 // Types with an AppendBinary method are keys as they are.
 func ExampleAppendBinary() {
-	hosts, err := bloom.NewTyped(1000, 0.001, bloom.AppendBinary[netip.Addr])
+	hosts, err := typed.New(1000, 0.001, typed.AppendBinary[netip.Addr])
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,8 +66,8 @@ func ExampleAppendBinary() {
 	// true
 }
 
-func ExampleTyped_AddMany() {
-	ids, err := bloom.NewTyped(1000, 0.001, binary.LittleEndian.AppendUint64)
+func ExampleFilter_AddMany() {
+	ids, err := typed.New(1000, 0.001, binary.LittleEndian.AppendUint64)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,28 +82,28 @@ func ExampleTyped_AddMany() {
 
 // A filter that was read from a file, or that has keys of several kinds, is viewed as
 // one for a type.
-func ExampleTypedOver() {
+func ExampleOver() {
 	f := bloom.MustNew(1000, 0.001)
-	names := bloom.TypedOver(f, func(dst []byte, s string) []byte { return append(append(dst, 's'), s...) })
-	numbers := bloom.TypedOver(f, func(dst []byte, n uint64) []byte {
+	names := typed.Over(f, func(dst []byte, s string) []byte { return append(append(dst, 's'), s...) })
+	numbers := typed.Over(f, func(dst []byte, n uint64) []byte {
 		return binary.LittleEndian.AppendUint64(append(dst, 'n'), n)
 	})
-	fmt.Println(names.Add("one"), numbers.Add(1), f.EstimatedCount())
+	fmt.Println(names.Add("one"), numbers.Add(1), f.Stats().EstimatedCount)
 	// Output:
 	// true true 2
 }
 
 // What is no BloomFilter can have typed keys too: here message numbers that are remembered
 // for an hour.
-func ExampleTypedOver_anySet() {
-	for _, set := range []bloom.Set{&bloom.BloomFilter{}, &rotating.Filter{}, &counting.Filter{}, &persist.File{}} {
+func ExampleOver_anySet() {
+	for _, set := range []typed.Set{&bloom.BloomFilter{}, &rotating.Filter{}, &counting.Filter{}, &persist.File{}} {
 		fmt.Printf("%T\n", set)
 	}
 	recent, err := rotating.New(10_000, 0.001, time.Hour, 4)
 	if err != nil {
 		panic(err)
 	}
-	messages := bloom.TypedOver(recent, binary.LittleEndian.AppendUint64)
+	messages := typed.Over(recent, binary.LittleEndian.AppendUint64)
 	fmt.Println(messages.Add(17), messages.Add(17), messages.Contains(18))
 	// Output:
 	// *bloom.BloomFilter

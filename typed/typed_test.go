@@ -1,4 +1,4 @@
-package bloom
+package typed
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/stretchr/testify/require"
 )
@@ -29,17 +30,17 @@ func appendVarying(dst []byte, v uint64) []byte {
 	return dst
 }
 
-// TestTypedEqualsUntyped: each way to add gives the bits and answers that the bytes
+// TestEqualsUntyped: each way to add gives the bits and answers that the bytes
 // give to the filter itself.
-func TestTypedEqualsUntyped(t *testing.T) {
+func TestEqualsUntyped(t *testing.T) {
 	const n = 1000
 	// Some new, some old, some twice in a group.
 	values := make([]uint64, n)
 	for i := range values {
 		values[i] = mix(uint64(i)) % (uint64(i)/2 + 1)
 	}
-	for _, s := range allStrategies {
-		want := MustNew(n, 0.01, WithStrategy(s))
+	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked2, bloom.SplitBlock} {
+		want := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
 		wantAdded, wantFound, total := make([]bool, n), make([]bool, n), 0
 		for i, v := range values {
 			if wantAdded[i] = want.Add(appendVarying(nil, v)); wantAdded[i] {
@@ -54,9 +55,9 @@ func TestTypedEqualsUntyped(t *testing.T) {
 			}
 		}
 
-		check := func(how string, typed *Typed[uint64]) {
+		check := func(how string, typed *Filter[uint64]) {
 			t.Helper()
-			require.True(t, want.Equal(typed.Filter()), "%s %s", s, how)
+			require.True(t, want.Equal(typed.Bloom()), "%s %s", s, how)
 			found := slices.Repeat([]bool{true}, n)
 			require.Equal(t, present, typed.ContainsMany(absent, found))
 			require.Equal(t, wantFound, found)
@@ -67,8 +68,8 @@ func TestTypedEqualsUntyped(t *testing.T) {
 			}
 			require.Equal(t, n, typed.ContainsMany(values, nil))
 		}
-		newTyped := func() *Typed[uint64] {
-			typed, err := NewTyped(n, 0.01, appendVarying, WithStrategy(s))
+		newTyped := func() *Filter[uint64] {
+			typed, err := New(n, 0.01, appendVarying, bloom.WithStrategy(s))
 			require.NoError(t, err)
 			return typed
 		}
@@ -92,7 +93,7 @@ func TestTypedEqualsUntyped(t *testing.T) {
 		require.Equal(t, wantAdded, added)
 		check("AddMany", many)
 
-		for _, length := range []int{0, 1, batchSize + 1, typedBatch - 1, typedBatch, typedBatch + 1} {
+		for _, length := range []int{0, 1, 33, groupKeys - 1, groupKeys, groupKeys + 1} {
 			a, b := newTyped(), newTyped()
 			count := 0
 			for _, v := range values[:length] {
@@ -101,22 +102,22 @@ func TestTypedEqualsUntyped(t *testing.T) {
 				}
 			}
 			require.Equal(t, a.AddMany(values[:length], nil), count)
-			require.True(t, a.Filter().Equal(b.Filter()), "length %d", length)
+			require.True(t, a.Bloom().Equal(b.Bloom()), "length %d", length)
 		}
 	}
 }
 
-// TestTypedKeepsForeignMemory: an append function that does not append, but returns
+// TestKeepsForeignMemory: an append function that does not append, but returns
 // bytes of its own, gives the same answers by all ways, and its bytes are not used
 // as a buffer.
-func TestTypedKeepsForeignMemory(t *testing.T) {
+func TestKeepsForeignMemory(t *testing.T) {
 	words := []string{"a", "bb", "a rather long key that does not fit where the others do ", "", "dd"}
 	memory := []byte(fmt.Sprint(words, "and much behind them that nobody may write to"))
 	before := bytes.Clone(memory)
 	foreign := func(_ []byte, i int) []byte { return memory[i : 2*i] } // with capacity to the end
-	one, err := NewTyped(100, 1e-6, foreign)
+	one, err := New(100, 1e-6, foreign)
 	require.NoError(t, err)
-	many, err := NewTyped(100, 1e-6, foreign)
+	many, err := New(100, 1e-6, foreign)
 	require.NoError(t, err)
 	values := []int{7, 0, 30, 1, 7, 40}
 	for _, v := range values {
@@ -124,32 +125,32 @@ func TestTypedKeepsForeignMemory(t *testing.T) {
 		require.True(t, one.Contains(v))
 	}
 	require.Equal(t, 5, many.AddMany(values, nil))
-	require.True(t, one.Filter().Equal(many.Filter()))
-	uints := TypedOver(one.Filter(), binary.LittleEndian.AppendUint64)
+	require.True(t, one.Bloom().Equal(many.Bloom()))
+	uints := Over(one.Bloom(), binary.LittleEndian.AppendUint64)
 	for i := range uint64(1000) {
 		uints.Add(i)
 	}
 	require.Equal(t, before, memory)
 }
 
-func TestTypedHugeKeys(t *testing.T) {
-	typed := TypedOver(MustNew(100, 1e-6), func(dst []byte, n int) []byte {
+func TestHugeKeys(t *testing.T) {
+	typed := Over(bloom.MustNew(100, 1e-6), func(dst []byte, n int) []byte {
 		return append(dst, make([]byte, n)...)
 	})
-	sizes := []int{0, 1, 127, 128, 129, maxKeyBuffer/2 - 1, maxKeyBuffer / 2, maxKeyBuffer, 3 * maxKeyBuffer, 5}
+	sizes := []int{0, 1, 127, 128, 129, 1 << 20, 3 << 20, 5}
 	require.Equal(t, len(sizes), typed.AddMany(sizes, nil))
 	for _, n := range sizes {
-		require.True(t, typed.Filter().Contains(make([]byte, n)), "%d bytes", n)
+		require.True(t, typed.Bloom().Contains(make([]byte, n)), "%d bytes", n)
 		require.True(t, typed.Contains(n))
 		require.False(t, typed.Add(n))
 	}
 }
 
-// TestTypedConcurrently: buffers are never shared between goroutines, and every
+// TestConcurrently: buffers are never shared between goroutines, and every
 // value has one winner.
-func TestTypedConcurrently(t *testing.T) {
+func TestConcurrently(t *testing.T) {
 	const n, workers = 20_000, 8
-	typed, err := NewTyped(n, 1e-9, func(dst []byte, v uint64) []byte {
+	typed, err := New(n, 1e-9, func(dst []byte, v uint64) []byte {
 		dst = append(dst, "some text before the number: "...)
 		runtime.Gosched() // others run with their buffers half written
 		return binary.BigEndian.AppendUint64(dst, v)
@@ -178,44 +179,44 @@ func TestTypedConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	want := MustNew(n, 1e-9)
+	want := bloom.MustNew(n, 1e-9)
 	for i := range uint64(n) {
 		want.Add(binary.BigEndian.AppendUint64([]byte("some text before the number: "), i))
 	}
-	require.True(t, want.Equal(typed.Filter()))
+	require.True(t, want.Equal(typed.Bloom()))
 	// Nobody wins a key whose last bit another key's add sets meanwhile. An emulator,
 	// which stops threads in the middle of adds for long, shows it now and then.
 	require.LessOrEqual(t, winners.Load(), int64(n))
 	require.Greater(t, winners.Load(), int64(n)-20)
 }
 
-func TestTypedErrorsAndPanics(t *testing.T) {
-	typed, err := NewTyped(1, 1, binary.LittleEndian.AppendUint64)
-	require.ErrorIs(t, err, ErrInvalid)
+func TestErrorsAndPanics(t *testing.T) {
+	typed, err := New(1, 1, binary.LittleEndian.AppendUint64)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
 	require.Nil(t, typed)
 
-	const misuse = "bloom: a Typed with a nil set or append function"
-	require.PanicsWithValue(t, misuse, func() { TypedOver(nil, binary.LittleEndian.AppendUint64) })
-	require.PanicsWithValue(t, misuse, func() { TypedOver((*BloomFilter)(nil), binary.LittleEndian.AppendUint64) })
-	require.PanicsWithValue(t, misuse, func() { TypedOver[int](MustNew(1, 0.1), nil) })
+	const misuse = "typed: Over with a nil set or append function"
+	require.PanicsWithValue(t, misuse, func() { Over(nil, binary.LittleEndian.AppendUint64) })
+	require.PanicsWithValue(t, misuse, func() { Over((*bloom.BloomFilter)(nil), binary.LittleEndian.AppendUint64) })
+	require.PanicsWithValue(t, misuse, func() { Over[int](bloom.MustNew(1, 0.1), nil) })
 
-	uints := TypedOver(MustNew(10, 0.1), binary.LittleEndian.AppendUint64)
-	const length = "bloom: room for 1 answers to 2 keys, want as many, or nil"
+	uints := Over(bloom.MustNew(10, 0.1), binary.LittleEndian.AppendUint64)
+	const length = "typed: room for 1 answers to 2 keys, want as many, or nil"
 	require.PanicsWithValue(t, length, func() { uints.AddMany(make([]uint64, 2), make([]bool, 1)) })
 	require.PanicsWithValue(t, length, func() { uints.ContainsMany(make([]uint64, 2), make([]bool, 1)) })
-	require.Zero(t, uints.Filter().FillRatio(), "nothing was added")
+	require.Zero(t, uints.Bloom().Stats().FillRatio, "nothing was added")
 }
 
 func TestAppendBinary(t *testing.T) {
-	hosts, err := NewTyped(100, 1e-6, AppendBinary[netip.Addr])
+	hosts, err := New(100, 1e-6, AppendBinary[netip.Addr])
 	require.NoError(t, err)
 	require.Equal(t, 2, hosts.AddMany([]netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}, nil))
 	require.True(t, hosts.Contains(netip.MustParseAddr("192.0.2.1")))
 	require.False(t, hosts.Contains(netip.MustParseAddr("192.0.2.2")))
-	require.True(t, hosts.Filter().Contains([]byte{192, 0, 2, 1}))
+	require.True(t, hosts.Bloom().Contains([]byte{192, 0, 2, 1}))
 
-	failing := TypedOver(MustNew(1, 0.1), AppendBinary[noBinary])
-	require.PanicsWithValue(t, "bloom: a bloom.noBinary that cannot be a key: no binary form",
+	failing := Over(bloom.MustNew(1, 0.1), AppendBinary[noBinary])
+	require.PanicsWithValue(t, "typed: a typed.noBinary that cannot be a key: no binary form",
 		func() { failing.Add(noBinary{}) })
 }
 
@@ -234,11 +235,11 @@ func appendPoint(dst []byte, p point) []byte {
 }
 
 // A setOnly hides that it is a filter.
-type setOnly struct{ *BloomFilter }
+type setOnly struct{ *bloom.BloomFilter }
 
-// TestTypedTrimmedKeys: a function that returns only a part of what it has appended makes the same
+// TestTrimmedKeys: a function that returns only a part of what it has appended makes the same
 // keys in a batch as alone.
-func TestTypedTrimmedKeys(t *testing.T) {
+func TestTrimmedKeys(t *testing.T) {
 	for name, part := range map[string]func(key []byte) []byte{
 		"left":    func(key []byte) []byte { return bytes.TrimLeft(key, " ") },
 		"right":   func(key []byte) []byte { return bytes.TrimRight(key, " ") },
@@ -250,28 +251,28 @@ func TestTypedTrimmedKeys(t *testing.T) {
 		appendKey := func(dst []byte, v uint64) []byte {
 			return part(fmt.Appendf(dst, "%*d%*s", v%20, v, v%7, ""))
 		}
-		values := make([]uint64, 10*typedBatch)
+		values := make([]uint64, 10*groupKeys)
 		for i := range values {
 			values[i] = mix(uint64(i)) % 1e6
 		}
-		want := MustNew(uint64(len(values)), 0.01)
+		want := bloom.MustNew(uint64(len(values)), 0.01)
 		for _, v := range values {
 			want.Add(appendKey(nil, v))
 		}
-		batch := TypedOver(MustNew(uint64(len(values)), 0.01), appendKey)
+		batch := Over(bloom.MustNew(uint64(len(values)), 0.01), appendKey)
 		batch.AddMany(values, nil)
-		require.True(t, want.Equal(batch.Filter()), name)
+		require.True(t, want.Equal(batch.Bloom()), name)
 		require.Equal(t, len(values), batch.ContainsMany(values, nil), name)
 	}
 }
 
-// TestTypedOverAnySet: over another set, each method does what it does over a filter.
-func TestTypedOverAnySet(t *testing.T) {
-	direct, other := MustNew(1000, 0.01), MustNew(1000, 0.01)
-	a := TypedOver(direct, binary.LittleEndian.AppendUint64)
-	b := TypedOver(setOnly{other}, binary.LittleEndian.AppendUint64)
-	require.NotNil(t, a.Filter())
-	require.Nil(t, b.Filter())
+// TestOverAnySet: over another set, each method does what it does over a filter.
+func TestOverAnySet(t *testing.T) {
+	direct, other := bloom.MustNew(1000, 0.01), bloom.MustNew(1000, 0.01)
+	a := Over(direct, binary.LittleEndian.AppendUint64)
+	b := Over(setOnly{other}, binary.LittleEndian.AppendUint64)
+	require.NotNil(t, a.Bloom())
+	require.Nil(t, b.Bloom())
 	values := make([]uint64, 500)
 	for i := range values {
 		values[i] = uint64(i) * 7 % 300 // with repetitions
@@ -294,4 +295,12 @@ func TestTypedOverAnySet(t *testing.T) {
 		b.ContainsMany([]uint64{1, 2, 3}, found[:])
 		b.Add(7)
 	}))
+	var zero Filter[uint64]
+	require.PanicsWithValue(t, "typed: use of a Filter that was not made by New or Over", func() { zero.Add(1) })
+}
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
