@@ -1,19 +1,16 @@
-// Package parquet reads, asks, fills and writes the Bloom filters of Apache Parquet: of the
-// values of a column in a row group, so that a reader need not look into row groups that
-// have no such value.
+// Package parquet finds, reads, fills and writes the Bloom filters of Apache Parquet. Such a
+// filter has the values of one column in one row group, so that a reader can skip row groups
+// without the value that it looks for.
 //
-//	columns, err := parquet.Columns(file, size)     // which have a filter
-//	f, err := columns[0].Filter(file)
-//	f.Contains([]byte("name"))                      // a BYTE_ARRAY
-//	f.Contains(parquet.AppendInt64(nil, 42))        // an INT64
+//	columns, err := parquet.Columns(file, size)    // those with a filter
+//	found, err := columns[0].Contains(file, key)   // reads 32 bytes
+//	f, err := columns[0].Filter(file)              // reads all, for many keys
+//	f.Contains([]byte("name"))                     // a BYTE_ARRAY
+//	f.Contains(parquet.AppendInt64(nil, 42))       // an INT64
 //
-// They are ordinary filters of package bloom, with the strategy [bloom.SplitBlock] and the
-// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length;
-// the Append functions make it of the other physical types.
-//
-// The rate is Parquet's own: with as many bits, a split-block filter has a higher one than
-// others, most of all for a small p. [New] sizes by the true rate, so that p is kept; what
-// other writers call p is often less than what they get. docs/formats.md has figures.
+// The filters are ordinary ones of package bloom, with the strategy [bloom.SplitBlock] and the
+// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length.
+// The Append functions encode the other physical types.
 package parquet
 
 import (
@@ -21,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/xxh64"
@@ -30,35 +28,50 @@ import (
 // Hash is that of Parquet's filters: XXH64 with seed 0.
 var Hash = bloom.NewHash64("xxh64", func(key []byte) uint64 { return xxh64.Sum(0, key) })
 
-// New returns an empty filter for n different values with a false-positive rate of at most
-// p, from 1e-7 to 0.5. Some readers take only sizes that are powers of two: see [NewBytes].
+// maxNew is the largest filter that Arrow reads, in bytes.
+const maxNew = 128 << 20
+
+// New returns an empty filter for n different values with a false-positive rate of at most p,
+// from 1e-7 to 0.5, that all readers accept: its size is a power of two, at most 128 MiB.
 //
-// Options are those of [bloom.New] but for strategy and hash. The errors are those of
-// bloom.New; a filter of 2^31 bytes or more wraps bloom.ErrTooLarge.
+// parquet-go, DuckDB and this package also accept other multiples of 32 bytes: see [NewBytes].
+// The smallest filter that keeps p is bloom.New(n, p, bloom.WithStrategy(bloom.SplitBlock),
+// bloom.WithHash(parquet.Hash)).
+//
+// Options are those of [bloom.New] except strategy and hash. The errors are those of bloom.New;
+// a filter of more than 128 MiB wraps bloom.ErrTooLarge.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	s, err := bloom.NewScheme(n, p, ours(opts)...)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(s); err != nil {
-		return nil, err
+	if s.SizeBytes() > maxNew {
+		return nil, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want at most %d", bloom.ErrTooLarge, n, p, s.SizeBytes(), maxNew)
 	}
-	return s.Filter()
-}
-
-// NewBytes returns an empty filter whose bits take the given number of bytes, a multiple of
-// 32 below 2^31, as the settings of other writers name it. The errors are those of
-// [bloom.NewWithParams].
-func NewBytes(bytes uint64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	s, err := schemeOf(bytes, opts)
+	size := uint64(1) << bits.Len64(s.SizeBytes()-1)
+	s, err = schemeWith(bloom.Params{N: n, P: p, M: size * 8, K: k}, opts)
 	if err != nil {
 		return nil, err
 	}
 	return s.Filter()
 }
 
-func schemeOf(bytes uint64, opts []bloom.Option) (bloom.Scheme, error) {
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: bytes * 8, K: k}, ours(opts)...)
+// NewBytes returns an empty filter of the given size: a multiple of 32 bytes below 2^31. The
+// errors are those of [bloom.NewWithParams].
+func NewBytes(size uint64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	s, err := schemeOf(size, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.Filter()
+}
+
+func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
+	return schemeWith(bloom.Params{M: size * 8, K: k}, opts)
+}
+
+func schemeWith(p bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
+	s, err := bloom.NewSchemeWithParams(p, ours(opts)...)
 	if err != nil {
 		return s, err
 	}
@@ -97,11 +110,11 @@ func check(s bloom.Scheme) error {
 // if they end too early, bloom.ErrIncompatible for another algorithm, hash or compression,
 // bloom.ErrTooLarge, or is that of r. At the end of the stream it is io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	bytes, err := readHeader(r)
+	_, size, err := readHeader(oneByOne{r})
 	if err != nil {
 		return nil, err
 	}
-	s, err := schemeOf(bytes, opts)
+	s, err := schemeOf(size, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -35,40 +33,10 @@ func written(t testing.TB, f *bloom.BloomFilter) []byte {
 func TestHeader(t *testing.T) {
 	require.Equal(t, fromHex(t, header1024), appendHeader(nil, 1024))
 	for _, size := range []uint64{32, 64, 1024, 1 << 20, maxBytes / 32 * 32} {
-		got, err := readHeader(bytes.NewReader(appendHeader(nil, size)))
+		_, got, err := readHeader(bytes.NewReader(appendHeader(nil, size)))
 		require.NoError(t, err)
 		require.Equal(t, size, got)
 	}
-}
-
-// TestSmallFile reads a file of parquet-go with two row groups and filters for two columns.
-func TestSmallFile(t *testing.T) {
-	data, err := os.ReadFile("testdata/small.parquet")
-	require.NoError(t, err)
-	columns, err := Columns(bytes.NewReader(data), int64(len(data)))
-	require.NoError(t, err)
-	require.Len(t, columns, 4)
-	for i, c := range columns {
-		require.Equal(t, i/2, c.RowGroup)
-		f, err := c.Filter(bytes.NewReader(data))
-		require.NoError(t, err)
-		made, err := NewBytes(f.SizeBytes())
-		require.NoError(t, err)
-		for row := range 40 {
-			row += c.RowGroup * 40
-			key := AppendInt64(nil, int64(row)*1_000_003)
-			if c.Type == ByteArray {
-				key = fmt.Appendf(nil, "name %d", row)
-			}
-			require.True(t, f.Contains(key))
-			made.Add(key)
-		}
-		require.Equal(t, []string{"i64", "text"}[i%2], c.Path)
-		require.Equal(t, []Type{Int64, ByteArray}[i%2], c.Type)
-		require.True(t, made.Equal(f))
-		require.Equal(t, data[c.Offset:][:len(written(t, f))], written(t, f))
-	}
-	require.Equal(t, "INT64 BYTE_ARRAY Type(9)", fmt.Sprint(columns[0].Type, " ", columns[1].Type, " ", Type(9)))
 }
 
 // TestRateIsKept: New sizes by the true rate.
@@ -124,7 +92,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	// A field that is not known is skipped: here a binary of two bytes.
 	more := "1580101c1c00001c1c00001c1c0000" + "18026869" + "00"
-	_, err := readHeader(bytes.NewReader(fromHex(t, more)))
+	_, _, err := readHeader(bytes.NewReader(fromHex(t, more)))
 	require.NoError(t, err)
 	deep := bytes.Repeat([]byte{0x1c}, 500)
 	_, err = Read(bytes.NewReader(deep))
@@ -162,6 +130,28 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 	require.Less(t, allocated, int64(200_000))
 }
 
+// TestNewSizes: New makes the sizes that every reader takes, large enough for p.
+func TestNewSizes(t *testing.T) {
+	for n := uint64(1); n <= 20_000_000; n = n*3 + 1 {
+		for _, p := range []float64{0.5, 0.1, 0.01, 1e-4} {
+			f, err := New(n, p)
+			least, serr := bloom.NewScheme(n, p, ours(nil)...)
+			require.NoError(t, serr)
+			if least.SizeBytes() > 128<<20 {
+				require.ErrorIs(t, err, bloom.ErrTooLarge)
+				continue
+			}
+			require.NoError(t, err)
+			size := f.SizeBytes()
+			require.True(t, size >= 32 && size <= 128<<20 && size&(size-1) == 0, "%d bytes", size)
+			require.True(t, size >= least.SizeBytes() && size < 2*least.SizeBytes())
+			require.Equal(t, bloom.Params{N: n, P: p, M: size * 8, K: 8}, f.Params())
+		}
+	}
+	_, err := New(200_000_000, 0.01)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+}
+
 func TestNewRefuses(t *testing.T) {
 	for _, bytes := range []uint64{0, 1, 33, 1 << 31} {
 		_, err := NewBytes(bytes)
@@ -176,37 +166,6 @@ func TestNewRefuses(t *testing.T) {
 	require.Zero(t, b.Len())
 }
 
-// TestEveryDamageOfAFooter: cut files and flipped bits give an error or columns, and never a
-// panic or a filter outside of the file.
-func TestEveryDamageOfAFooter(t *testing.T) {
-	data, err := os.ReadFile("testdata/small.parquet")
-	require.NoError(t, err)
-	look := func(data []byte) {
-		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			require.ErrorContains(t, err, "bloom: ")
-			return
-		}
-		for _, c := range columns {
-			_, _ = c.Filter(bytes.NewReader(data))
-		}
-	}
-	for i := range data {
-		look(data[:i])
-		look(data[i:])
-	}
-	for i := max(0, len(data)-2000); i < len(data); i++ {
-		for bit := range 8 {
-			data[i] ^= 1 << bit
-			look(data)
-			data[i] ^= 1 << bit
-		}
-	}
-	encrypted := append(bytes.Clone(data[:len(data)-4]), encryptedMagic...)
-	_, err = Columns(bytes.NewReader(encrypted), int64(len(encrypted)))
-	require.ErrorIs(t, err, bloom.ErrIncompatible)
-}
-
 // TestLongNumber: a number of more than 64 bits is damage, in a header and in a footer; one of 64 is none.
 func TestLongNumber(t *testing.T) {
 	for _, c := range []struct {
@@ -215,7 +174,7 @@ func TestLongNumber(t *testing.T) {
 	}{
 		{strings.Repeat("\xff", 9) + "\x02", "more than 64 bits"},
 		{strings.Repeat("\xff", 9) + "\x80\x01", "more than 64 bits"},
-		{strings.Repeat("\xff", 9) + "\x01\x00", "a filter of -9223372036854775808 bytes"},
+		{strings.Repeat("\xff", 9) + "\x01\x00", "no algorithm"},
 	} {
 		header := "\x15" + c.number // field 1, an i32
 		_, err := Read(strings.NewReader(header))
@@ -244,24 +203,6 @@ func FuzzRead(f *testing.F) {
 		again, err := Read(bytes.NewReader(written(t, filter)))
 		if err != nil || !again.Equal(filter) {
 			t.Fatalf("%v, written and read again: %v, %v", filter, again, err)
-		}
-	})
-}
-
-func FuzzColumns(f *testing.F) {
-	data, err := os.ReadFile("testdata/small.parquet")
-	require.NoError(f, err)
-	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
-		for _, c := range columns {
-			if c.Offset >= int64(len(data)) {
-				t.Fatalf("%+v in a file of %d bytes", c, len(data))
-			}
-			_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 		}
 	})
 }

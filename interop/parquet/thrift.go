@@ -23,7 +23,6 @@ const (
 	typeBinary = 8
 	typeList   = 9
 	typeSet    = 10
-	typeMap    = 11
 	typeStruct = 12
 )
 
@@ -139,6 +138,16 @@ func (t *thrift) list(element func(typ byte) error) error {
 	return nil
 }
 
+// structs calls a function for each element of a list of structs, which must read it.
+func (t *thrift) structs(read func() error) error {
+	return t.list(func(typ byte) error {
+		if typ != typeStruct {
+			return t.skipElement(typ)
+		}
+		return read()
+	})
+}
+
 // skip reads a field of any type.
 func (t *thrift) skip(typ byte) error {
 	switch typ {
@@ -159,8 +168,6 @@ func (t *thrift) skip(typ byte) error {
 		return t.discard(n)
 	case typeList, typeSet:
 		return t.list(t.skipElement)
-	case typeMap:
-		return t.skipMap()
 	case typeStruct:
 		return t.fields(func(_ int16, typ byte) error { return t.skip(typ) })
 	}
@@ -173,30 +180,6 @@ func (t *thrift) skipElement(typ byte) error {
 		return t.discard(1)
 	}
 	return t.skip(typ)
-}
-
-func (t *thrift) skipMap() error {
-	if err := t.enter(); err != nil {
-		return err
-	}
-	defer func() { t.depth-- }()
-	n, err := t.unsigned()
-	if err != nil || n == 0 {
-		return err
-	}
-	types, err := t.in.ReadByte()
-	if err != nil {
-		return unexpected(err)
-	}
-	for range n {
-		if err := t.skipElement(types >> 4); err != nil {
-			return err
-		}
-		if err := t.skipElement(types & 15); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *thrift) discard(n uint64) error {

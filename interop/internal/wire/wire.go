@@ -1,78 +1,141 @@
-// Package wire reads and writes a filter's words for the formats of other systems.
+// Package wire reads and writes the words of filters in the formats of other systems.
 package wire
 
 import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
-// chunkWords are read and written at a time.
-const chunkWords = 8192
+// chunkBytes are read and written at a time.
+const chunkBytes = 64 << 10
 
-// Read reads the words of a filter with the given scheme, and no byte more. Memory
-// is asked for as the words arrive, at most three times as much and 64 KiB. What the
-// machine could not hold is refused before.
-func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
-	var (
-		f     *bloom.BloomFilter
-		words []uint64
-		total = s.SizeBytes() / 8
-	)
+// A Growing is a filter whose bytes arrive piece by piece. It takes at most three times the
+// memory of the bytes that have arrived, and exactly the filter's if they are known to come.
+type Growing struct {
+	scheme bloom.Scheme
+	filter *bloom.BloomFilter // nil until the second half of the bytes arrives
+	room   []byte
+	used   int
+}
+
+// NewGrowing returns a filter with the given scheme of which no byte has arrived. It refuses
+// a filter that the machine cannot hold.
+func NewGrowing(s bloom.Scheme) (*Growing, error) {
 	if limit := memory.Limit(); s.SizeBytes() > limit {
 		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", bloom.ErrTooLarge, s.Params().M, s.SizeBytes(), limit)
 	}
-	for read := uint64(0); read < total; {
-		if read == uint64(len(words)) { // all of the first half have arrived: the next is the filter itself
-			room := max(2*read, chunkWords)
-			if all, known := r.(interface{ Len() int }); known && uint64(all.Len())/8 >= total-read { // they are there, in memory
-				room = total
+	return &Growing{scheme: s}, nil
+}
+
+// Missing returns how many bytes have not arrived.
+func (g *Growing) Missing() uint64 { return g.scheme.SizeBytes() - uint64(g.used) }
+
+// Next returns memory for the next bytes, all of which count as arrived. It returns at least
+// one byte if some are missing, and at most limit. sure means that all missing bytes are known
+// to come.
+func (g *Growing) Next(limit int, sure bool) ([]byte, error) {
+	if g.used == len(g.room) {
+		size := max(2*uint64(g.used), chunkBytes)
+		if total := g.scheme.SizeBytes(); size < total && !sure {
+			g.room = append(make([]byte, 0, size), g.room...)[:size]
+		} else {
+			f, err := g.scheme.Filter()
+			if err != nil {
+				return nil, err
 			}
-			var larger []uint64
-			if room < total {
-				larger = make([]uint64, room)
-			} else {
-				var err error
-				if f, err = s.Filter(); err != nil {
-					return nil, err
-				}
-				larger = plain(f.Words())
-			}
-			copy(larger, words)
-			words = larger
+			all := bytesOf(f.Words())
+			copy(all, g.room)
+			g.filter, g.room = f, all
 		}
-		next := words[read:min(read+chunkWords, uint64(len(words)))]
-		chunk := unsafe.Slice((*byte)(unsafe.Pointer(&next[0])), len(next)*8)
-		if _, err := format.Full(r, chunk, "the bits", false); err != nil {
+	}
+	next := g.room[g.used:]
+	next = next[:min(len(next), limit)]
+	g.used += len(next)
+	return next, nil
+}
+
+// Filter returns the filter whose bytes have all arrived, in words of the given byte order.
+func (g *Growing) Filter(order binary.ByteOrder) *bloom.BloomFilter {
+	toNative(g.room, order)
+	return g.filter
+}
+
+// Read reads the words of a filter with the given scheme, and no byte more. It asks for
+// memory as the words arrive.
+func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
+	g, err := NewGrowing(s)
+	if err != nil {
+		return nil, err
+	}
+	sure := remaining.Of(r) >= s.SizeBytes()
+	for g.Missing() > 0 {
+		next, err := g.Next(chunkBytes, sure)
+		if err != nil {
 			return nil, err
 		}
-		if order == binary.BigEndian { // one instruction a word, where order itself would be a call
-			for i := range next {
-				next[i] = binary.BigEndian.Uint64(chunk[i*8:])
-			}
-		} else {
-			for i := range next {
-				next[i] = binary.LittleEndian.Uint64(chunk[i*8:])
-			}
+		if _, err := format.Full(r, next, "the bits", false); err != nil {
+			return nil, err
 		}
-		read += uint64(len(next))
 	}
-	return f, nil
+	return g.Filter(order), nil
 }
 
-// plain views words as such, while no other goroutine has them: atomic stores would take
+// ReadAt reads the little-endian words of a filter with the given scheme from offset on, in
+// one call.
+func ReadAt(r io.ReaderAt, offset int64, s bloom.Scheme) (*bloom.BloomFilter, error) {
+	g, err := NewGrowing(s)
+	if err != nil {
+		return nil, err
+	}
+	all, err := g.Next(int(s.SizeBytes()), true)
+	if err != nil {
+		return nil, err
+	}
+	if err := FullAt(r, all, offset, "the bits"); err != nil {
+		return nil, err
+	}
+	return g.Filter(binary.LittleEndian), nil
+}
+
+// FullAt fills p, a part of what, from offset on. An early end wraps bloom.ErrCorrupt.
+func FullAt(r io.ReaderAt, p []byte, offset int64, what string) error {
+	n, err := r.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return nil
+	case err == io.EOF:
+		return format.Truncated(what)
+	}
+	return fmt.Errorf("bloom: reading %s: %w", what, err)
+}
+
+// bytesOf views words as memory while no other goroutine has them. Atomic stores would take
 // three times as long.
-func plain(words []atomic.Uint64) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+func bytesOf(words []atomic.Uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
 }
 
-// Differs returns what a scheme has in place of a system's strategy and hash, or "".
+// toNative turns words of an order into the machine's.
+func toNative(words []byte, order binary.ByteOrder) {
+	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
+		return
+	}
+	view := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/8)
+	for i, w := range view {
+		view[i] = bits.ReverseBytes64(w)
+	}
+}
+
+// Differs returns the strategy and hash of a scheme if they are not those of a system, or "".
 func Differs(s bloom.Scheme, strategy bloom.Strategy, hash bloom.Hash) string {
 	if s.Strategy() == strategy && s.Hash() == hash {
 		return ""
@@ -82,10 +145,10 @@ func Differs(s bloom.Scheme, strategy bloom.Strategy, hash bloom.Hash) string {
 
 // Write writes a head and then words. It may run while keys are added.
 func Write(w io.Writer, order binary.ByteOrder, head []byte, words []atomic.Uint64) error {
-	buf := append(make([]byte, 0, len(head)+min(len(words), chunkWords)*8), head...)
+	buf := append(make([]byte, 0, len(head)+min(len(words)*8, chunkBytes)), head...)
 	for {
-		next := words[:min(len(words), chunkWords)]
-		if order == binary.BigEndian { // as in Read
+		next := words[:min(len(words), chunkBytes/8)]
+		if order == binary.BigEndian { // one instruction per word; a method of order would be a call
 			for i := range next {
 				buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
 			}

@@ -1,0 +1,251 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/require"
+)
+
+// golden returns a file that checks/parquet has written with another library.
+func golden(t testing.TB, name string) []byte {
+	data, err := os.ReadFile("testdata/" + name + ".parquet")
+	require.NoError(t, err)
+	return data
+}
+
+func columnsOf(t testing.TB, data []byte) []Column {
+	columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	return columns
+}
+
+// TestSmallFile reads a file of parquet-go with two row groups and filters for two columns.
+func TestSmallFile(t *testing.T) {
+	data := golden(t, "small")
+	columns := columnsOf(t, data)
+	require.Len(t, columns, 4)
+	for i, c := range columns {
+		require.Equal(t, i/2, c.RowGroup)
+		f, err := c.Filter(bytes.NewReader(data))
+		require.NoError(t, err)
+		made, err := NewBytes(f.SizeBytes())
+		require.NoError(t, err)
+		for row := range 40 {
+			row += c.RowGroup * 40
+			key := AppendInt64(nil, int64(row)*1_000_003)
+			if c.Type == ByteArray {
+				key = fmt.Appendf(nil, "name %d", row)
+			}
+			require.True(t, f.Contains(key))
+			made.Add(key)
+		}
+		require.Equal(t, []string{"i64", "text"}[i%2], c.Path)
+		require.Equal(t, []Type{Int64, ByteArray}[i%2], c.Type)
+		require.True(t, made.Equal(f))
+		require.Equal(t, data[c.Offset:][:len(written(t, f))], written(t, f))
+	}
+	require.Equal(t, "INT64 BYTE_ARRAY Type(9)", fmt.Sprint(columns[0].Type, " ", columns[1].Type, " ", Type(9)))
+}
+
+// TestUnsupported: undamaged filters of kinds that cannot be read are not called corrupt, and the
+// other columns of their file can be read.
+func TestUnsupported(t *testing.T) {
+	for name, want := range map[string][]string{ // per column; "" can be read
+		"gzip":      slices.Repeat([]string{"compression GZIP"}, 4),
+		"encrypted": {"", "", "", "", `"text" is encrypted`, ""},
+		"metadata":  slices.Repeat([]string{`in the file "part-0.parquet"`}, 6),
+	} {
+		data := golden(t, name)
+		columns := columnsOf(t, data)
+		require.Len(t, columns, len(want), name)
+		for i, c := range columns {
+			_, err := c.Filter(bytes.NewReader(data))
+			if want[i] == "" {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, bloom.ErrIncompatible)
+			require.NotErrorIs(t, err, bloom.ErrCorrupt)
+			require.ErrorContains(t, err, want[i])
+			_, err = c.Contains(bytes.NewReader(data), []byte("key"))
+			require.ErrorIs(t, err, bloom.ErrIncompatible)
+		}
+	}
+}
+
+func TestTypeLength(t *testing.T) {
+	var lengths []int
+	for _, c := range columnsOf(t, golden(t, "encrypted")) { // fixed is the last
+		lengths = append(lengths, c.TypeLength)
+	}
+	require.Equal(t, []int{0, 0, 0, 0, 0, 16}, lengths)
+}
+
+// TestPathsDiffer: the paths of different columns differ, whatever is in their names.
+func TestPathsDiffer(t *testing.T) {
+	columns := columnsOf(t, golden(t, "points")) // "a.b", and b of group a
+	require.Equal(t, "`a.b` a.b", columns[0].Path+" "+columns[1].Path)
+
+	seen := map[string][]string{}
+	names := []string{"", "a", "b", ".", "`", "a.b", "a`", "``"}
+	for i := range len(names) * len(names) * len(names) {
+		list := []string{names[i%8], names[i/8%8], names[i/64]}
+		for n := 1; n <= len(list); n++ {
+			path := pathOf(append([]string(nil), list[:n]...))
+			if other, ok := seen[path]; ok {
+				require.Equal(t, other, list[:n], path)
+			}
+			seen[path] = list[:n]
+		}
+	}
+}
+
+// counted counts the calls and bytes of ReadAt.
+type counted struct {
+	io.ReaderAt
+	calls, bytes int
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.calls++
+	c.bytes += n
+	return n, err
+}
+
+// TestFewReads: a filter takes few calls, memory for one copy, and a lookup takes 32 bytes.
+func TestFewReads(t *testing.T) {
+	const size, first = 2_500_000 / 32 * 32, 1000
+	f, err := NewBytes(size)
+	require.NoError(t, err)
+	for i := range 100_000 {
+		f.Add(AppendInt64(nil, int64(i)))
+	}
+	data := append(make([]byte, first), written(t, f)...)
+	for _, length := range []int64{0, int64(len(data) - first)} {
+		c := Column{Offset: first, Length: length}
+		r := &counted{ReaderAt: bytes.NewReader(data)}
+		var got *bloom.BloomFilter
+		allocated := allocatedBy(func() { got, err = c.Filter(r) })
+		require.NoError(t, err)
+		require.True(t, got.Equal(f))
+		require.LessOrEqual(t, r.calls, 3)
+		require.LessOrEqual(t, allocated, uint64(size+size/10))
+
+		yes := 0
+		for i := range 2000 {
+			*r = counted{ReaderAt: r.ReaderAt}
+			key := AppendInt64(nil, int64(99_000+i))
+			found, err := c.Contains(r, key)
+			require.NoError(t, err)
+			require.Equal(t, f.Contains(key), found)
+			require.LessOrEqual(t, r.calls, 2)
+			require.LessOrEqual(t, r.bytes, maxHeader+32)
+			if found {
+				yes++
+			}
+		}
+		require.InDelta(t, 1000, yes, 20)
+
+		for _, cut := range []int{first, first + 5, first + 100, len(data) - 1} {
+			short := bytes.NewReader(data[:cut])
+			allocated := allocatedBy(func() { _, err = c.Filter(short) })
+			require.ErrorIs(t, err, bloom.ErrCorrupt)
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			if length == 0 {
+				require.Less(t, allocated, uint64(100_000), "no byte is there")
+			}
+		}
+	}
+	_, err = Column{Offset: first, Length: 500}.Filter(bytes.NewReader(data))
+	require.ErrorIs(t, err, bloom.ErrCorrupt, "a filter that is longer than its column says")
+}
+
+func allocatedBy(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// sparse is a file of zeros that ends with the given bytes.
+type sparse struct {
+	size int64
+	end  []byte
+}
+
+func (s sparse) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	for i := range p {
+		if at := off + int64(i) - (s.size - int64(len(s.end))); at >= 0 && at < int64(len(s.end)) {
+			p[i] = s.end[at]
+		}
+	}
+	return len(p), nil
+}
+
+// TestFooterMemory: a footer gets no memory because of the length that it claims.
+func TestFooterMemory(t *testing.T) {
+	end := append(binary.LittleEndian.AppendUint32(nil, 1<<30), fileMagic...)
+	file := sparse{5 << 30, end}
+	allocated := allocatedBy(func() {
+		_, err := Columns(file, file.size)
+		require.NoError(t, err) // an empty struct
+	})
+	require.Less(t, allocated, uint64(4<<20))
+}
+
+// TestEveryDamageOfAFooter: cut files and flipped bits give an error or columns, and never a
+// panic or a filter outside of the file.
+func TestEveryDamageOfAFooter(t *testing.T) {
+	data := golden(t, "small")
+	look := func(data []byte) {
+		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			require.ErrorContains(t, err, "bloom: ")
+			return
+		}
+		for _, c := range columns {
+			_, _ = c.Filter(bytes.NewReader(data))
+		}
+	}
+	for i := range data {
+		look(data[:i])
+		look(data[i:])
+	}
+	for i := max(0, len(data)-2000); i < len(data); i++ {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			look(data)
+			data[i] ^= 1 << bit
+		}
+	}
+	encrypted := append(bytes.Clone(data[:len(data)-4]), encryptedMagic...)
+	_, err := Columns(bytes.NewReader(encrypted), int64(len(encrypted)))
+	require.ErrorIs(t, err, bloom.ErrIncompatible)
+}
+
+func FuzzColumns(f *testing.F) {
+	f.Add(golden(f, "small"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		for _, c := range columns {
+			if c.refused == "" && c.Offset >= int64(len(data)) {
+				t.Fatalf("%+v in a file of %d bytes", c, len(data))
+			}
+			_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		}
+	})
+}
