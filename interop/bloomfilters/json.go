@@ -20,17 +20,14 @@ import (
 // size is m rounded up to a multiple of 8, content is base64 of size/8 bytes: bit i of the
 // filter is bit i%8 of byte i/8. There is no checksum.
 
-// Read reads a filter that bloom-filters or [Write] has made, and nothing but white space
-// after it, to the end of r. n and p are not in the data, so those of
-// [bloom.BloomFilter.Params] are 0. It needs about four times the memory of the text; if
-// that is a stranger's, bound it by an io.LimitReader, and the filter by [bloom.WithMaxBytes],
-// the only option.
+// Read reads a filter that bloom-filters 2 or 3 or [Write] has made, to the end of r, and
+// nothing but white space after it. n and p are not in the data, so those of
+// [bloom.BloomFilter.Params] are 0. It needs about four times the memory of the text: bound
+// untrusted text by an io.LimitReader. The only option is [bloom.WithMaxBytes].
 //
-// Files that older versions of bloom-filters (1.x) wrote have an array of bits in place of
-// _filter's object, and are read too.
-//
-// The error wraps bloom.ErrCorrupt if the text is not such a filter, bloom.ErrTooLarge if it
-// is larger than WithMaxBytes or has more than 2^32 bits, or is that of r.
+// The error wraps bloom.ErrIncompatible if the filter is of version 1 or older, whose positions
+// differ, bloom.ErrCorrupt if the text is not a filter, bloom.ErrTooLarge if the filter is larger
+// than WithMaxBytes or has more than 2^32 bits, or is that of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -97,8 +94,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 
 // decodeBits returns the bytes of m bits.
 func decodeBits(raw json.RawMessage, m uint64) ([]byte, error) {
-	if strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 16)])), "[") {
-		return decodeArray(raw, m)
+	if raw[0] == '[' {
+		return nil, fmt.Errorf("%w: _filter is an array, as bloom-filters before version 2 wrote it, and their positions differ", bloom.ErrIncompatible)
 	}
 	var set struct {
 		Size    float64 `json:"size"`
@@ -117,25 +114,6 @@ func decodeBits(raw json.RawMessage, m uint64) ([]byte, error) {
 	}
 	if uint64(len(bits)) != bytes {
 		return nil, fmt.Errorf("%w: content has %d bytes for %d bits, want %d", bloom.ErrCorrupt, len(bits), m, bytes)
-	}
-	return bits, nil
-}
-
-// decodeArray reads the bits as version 1 wrote them: 0 or 1 for each.
-func decodeArray(raw json.RawMessage, m uint64) ([]byte, error) {
-	var list []float64
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("%w: _filter: %w", bloom.ErrCorrupt, err)
-	}
-	if uint64(len(list)) != m {
-		return nil, fmt.Errorf("%w: _filter has %d bits, want %d", bloom.ErrCorrupt, len(list), m)
-	}
-	bits := make([]byte, (m+7)/8)
-	for i, v := range list {
-		if v != 0 && v != 1 {
-			return nil, fmt.Errorf("%w: bit %d is %v, want 0 or 1", bloom.ErrCorrupt, i, v)
-		}
-		bits[i/8] |= byte(v) << (i % 8)
 	}
 	return bits, nil
 }

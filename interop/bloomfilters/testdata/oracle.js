@@ -1,12 +1,12 @@
-// The npm package bloom-filters itself, for the Go tests beside it to compare with. It is
-// found where NODE_PATH says. Run as: node oracle.js DIR. DIR/cases.json asks for filters,
+// The npm package bloom-filters itself, for the Go tests. It is
+// found where NODE_PATH says. Run as: node oracle.js PACKAGE DIR. DIR/cases.json asks for filters,
 //
 //   {"probes": [keys], "more": [keys], "cases": [{"name", "n", "p", "seed" or null, "keys": [keys]}]}
 'use strict';
 const fs = require('fs');
 const path = require('path');
-const { BloomFilter } = require('bloom-filters');
-const dir = process.argv[2];
+const [npm, dir] = process.argv.slice(2);
+const { BloomFilter } = require(npm);
 
 const read = name => JSON.parse(fs.readFileSync(path.join(dir, name), 'utf8'));
 const write = (name, text) => fs.writeFileSync(path.join(dir, name), text);
@@ -32,10 +32,10 @@ write('answers.json', JSON.stringify(answers));
 
 // Sizes: [[n, p], …] to [[m, k], …].
 if (fs.existsSync(path.join(dir, 'sizes.json'))) {
-  const formulas = require('bloom-filters/dist/formulas');
+  const formulas = require(npm + '/dist/formulas');
   write('sizes.js.json', JSON.stringify(read('sizes.json').map(([n, p]) => {
     const m = formulas.optimalFilterSize(n, p);
     return [m, formulas.optimalHashes(m, n)];
   })));
 }
-console.log('bloom-filters ' + require('bloom-filters/package.json').version + ', Node ' + process.version);
+console.log('bloom-filters ' + require(npm + '/package.json').version + ', Node ' + process.version);
