@@ -36,9 +36,9 @@ func TestCloseWhileInUse(t *testing.T) {
 	rounds := effort.Times(20, 50, 2000)
 	var before, after atomic.Int64
 	path := filepath.Join(tempDir(t), "f")
-	keys := make([]string, 1000)
+	keys := make([][]byte, 1000)
 	for i := range keys {
-		keys[i] = string(key(uint64(i)))
+		keys[i] = key(uint64(i))
 	}
 	for round := range rounds {
 		f, err := Open(path, 100_000, 0.01)
@@ -55,11 +55,11 @@ func TestCloseWhileInUse(t *testing.T) {
 				for i := uint64(w); ; i++ {
 					switch w {
 					case 0:
-						f.AddStrings(keys, nil)
+						f.AddMany(keys, nil)
 					case 1:
 						f.Snapshot()
 					case 2:
-						f.EstimatedCount()
+						f.Stats()
 					default:
 						if k := key(i); !f.Add(k) && !f.Contains(k) {
 							t.Errorf("key %d is lost", i)

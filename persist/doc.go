@@ -1,21 +1,20 @@
-// Package persist keeps Bloom filters in files: as snapshots that are whole or
-// not there at all, and as filters that live in a file.
+// Package persist keeps Bloom filters in files: as snapshots, and as filters that live in a file.
 //
-// [Save] writes a snapshot of a filter, [Load] reads it. Whenever the program or
-// the machine stops, the file is the old one or the new one, never half of one.
-// What was added since the last Save is lost.
+// [Save] writes a snapshot of a filter and [Load] reads it. Whenever the program or the
+// machine stops, the file is the old one or the new one, never half of one. Keys that
+// were added after the last Save are lost.
 //
 //	err := persist.Save("seen.bloom", f)
 //	f, err := persist.Load("seen.bloom")
 //
-// [Open] makes or reopens a filter in a memory-mapped file. An added key is in the
-// file the moment that Add returns, so a program that is killed loses nothing;
-// several processes may have the file open and share one filter; reopening takes
-// no time, whatever the size. [File.Sync] makes it safe against a power cut, too.
+// [Open] makes or reopens a filter in a memory-mapped file. A key is in the file as soon
+// as Add returns, so a killed program loses nothing. Several processes can open the file
+// and share one filter. Opening takes the same short time for any size. [File.Sync]
+// makes the keys safe against a power cut.
 //
-//	f, err := persist.Open("seen.map", 1_000_000, 0.01)
+//	f, err := persist.Open("seen.map", 1_000_000, 1e-6)
 //	if f.AddString(url) {
-//		fetch(url) // definitely new, and no other goroutine of any process gets true
+//		fetch(url) // new, and at most one goroutine of all processes gets true
 //	}
 //
 // The two kinds of file are different, and each function refuses the other kind.

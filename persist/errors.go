@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,8 +19,8 @@ func failed(op, path string, err error) error {
 	return &fileError{op, path, err}
 }
 
-// A fileError says in one line, and with one prefix, which operation failed on which
-// file and why. A name is quoted, as it might hold what moves a terminal's cursor.
+// A fileError names the operation and the file in one line with one prefix. It quotes names,
+// because a name can hold characters that move a terminal's cursor.
 type fileError struct {
 	op, path string
 	err      error
@@ -46,10 +45,13 @@ func (e *fileError) why() string {
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// and returns both errors, or the one that there is.
+// and returns both errors, or the only one. It keeps a single error as it is, for fileError.
 func and(err, other error) error {
-	if err == nil || other == nil {
-		return cmp.Or(err, other)
+	switch {
+	case other == nil:
+		return err
+	case err == nil:
+		return other
 	}
 	return errors.Join(err, other)
 }

@@ -32,7 +32,7 @@ func ExampleOpen() {
 				fmt.Println("fetch", url)
 			}
 		}
-		fmt.Println("about", seen.EstimatedCount(), "URLs seen")
+		fmt.Println("about", seen.Stats().EstimatedCount, "URLs seen")
 		if err := seen.Close(); err != nil {
 			fmt.Println(err)
 		}

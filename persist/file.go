@@ -2,6 +2,7 @@ package persist
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync"
@@ -13,41 +14,39 @@ import (
 // A File is a Bloom filter in a memory-mapped file. Make one with [Open],
 // [OpenExisting] or [OpenReadOnly].
 //
-// All methods are safe for concurrent use by multiple goroutines, and any number
-// of processes of one machine may have the same file open: it is one filter, and
-// all that [bloom.BloomFilter] promises holds among all of them, the one winner of
-// an added key included. Add and Contains take no lock and allocate nothing.
+// All methods are safe for concurrent use by multiple goroutines. Any number of processes
+// on one machine can open the same file: they share one filter, and every promise of
+// [bloom.BloomFilter] holds among all of them. Add and Contains take no lock and allocate
+// nothing.
 //
-// What Add has returned from is in the file, as the operating system sees it: the
-// program may crash or be killed. Only if the machine itself stops, keys since the
-// last [File.Sync] may be lost.
+// A key whose Add has returned is in the file, as the operating system sees it: the program
+// may crash or be killed. If the machine itself stops, keys added since the last
+// [File.Sync] may be lost.
 //
-// After Close, methods that return an error return one that wraps os.ErrClosed,
-// and the others panic with such an error; so do those that add to a file opened
-// read-only, with [ErrReadOnly]. An operation that runs while another goroutine calls Close ends
+// After Close, methods that return an error return one that wraps os.ErrClosed, and the
+// others panic with such an error. Methods that add to a file opened read-only do the same
+// with [ErrReadOnly]. An operation that runs while another goroutine calls Close finishes
 // as if Close had come later.
 //
-// To replace a File under goroutines that are using it, do not call Close: keep the
-// current one in an atomic.Pointer, store the new one, and forget the old. Who still has
-// it goes on with it, and when nobody has it any more the garbage collector closes it. No
-// reader can then meet a closed file, and none pays for being counted.
+// To replace a File that goroutines are using, do not close it. Keep the current File in
+// an atomic.Pointer, store the new one, and forget the old one: the garbage collector
+// closes it when no goroutine uses it any more. See the example.
 //
-// The operating system stops a program that touches a mapped file which someone
-// has cut short, or which the disk cannot deliver. Never truncate, overwrite or
-// replace a file that is open; to remove it is harmless.
+// The operating system stops a program that touches a mapped file after another program
+// has truncated it, or if the disk cannot be read. Never truncate, overwrite or replace a
+// file that is open. Removing it is harmless.
 type File struct {
 	path    string
 	scheme  bloom.Scheme
 	mapping atomic.Pointer[mapping] // nil once closed
-	mu      sync.Mutex              // of what follows, and of closing
+	mu      sync.Mutex              // guards file, syncs, and closing
 	file    *os.File                // for Sync
-	syncs   int                     // how many are running
+	syncs   int                     // Sync calls under way
 }
 
-// A mapping is a file in memory, with the filter over it. Each operation holds it
-// until it has ended, by runtime.KeepAlive, and it is unmapped when nothing holds
-// it any more, by the garbage collector. So Close need not wait for operations or
-// count them: a counter that all of them change would cost more than an Add.
+// A mapping is a file in memory with a filter over it. Each operation keeps it alive by
+// runtime.KeepAlive, and the garbage collector unmaps it. So Close need not wait for
+// operations or count them; a shared counter would cost more than an Add.
 type mapping struct {
 	filter   *bloom.BloomFilter
 	data     []byte
@@ -73,8 +72,7 @@ func (f *File) writing(op string) *mapping {
 	return m
 }
 
-// failure is the error of an operation that needs an open file, or one that may be
-// written to.
+// failure is the error of an operation on a closed file, or of an add to a read-only one.
 func (f *File) failure(op string) error { return &failure{f.path, op, f.mapping.Load() == nil} }
 
 type failure struct {
@@ -93,9 +91,9 @@ func (e *failure) Unwrap() error {
 	return ErrReadOnly
 }
 
-// Add adds a key. It returns true if the key is definitely new and this call, of
-// all in all processes, is the one that added it; false if it was probably there
-// already. See [bloom.BloomFilter.Add].
+// Add adds a key. It returns true if the key is new, and then no other call in any process
+// returns true for it; false if the key was probably there already. See
+// [bloom.BloomFilter.Add].
 func (f *File) Add(key []byte) bool {
 	m := f.writing("Add")
 	added := m.filter.Add(key)
@@ -111,16 +109,7 @@ func (f *File) AddString(key string) bool {
 	return added
 }
 
-// AddDigest is [File.Add] for a key whose digest is already known; see
-// [bloom.BloomFilter.AddDigest].
-func (f *File) AddDigest(h1, h2 uint64) bool {
-	m := f.writing("AddDigest")
-	added := m.filter.AddDigest(h1, h2)
-	runtime.KeepAlive(m)
-	return added
-}
-
-// AddMany adds many keys, faster than one by one if the filter is larger than the
+// AddMany adds many keys. It is faster than Add in a loop if the filter is larger than the
 // cache; see [bloom.BloomFilter.AddMany].
 func (f *File) AddMany(keys [][]byte, added []bool) int {
 	m := f.writing("AddMany")
@@ -129,16 +118,7 @@ func (f *File) AddMany(keys [][]byte, added []bool) int {
 	return count
 }
 
-// AddStrings is [File.AddMany] for strings, without copying them.
-func (f *File) AddStrings(keys []string, added []bool) int {
-	m := f.writing("AddStrings")
-	count := m.filter.AddStrings(keys, added)
-	runtime.KeepAlive(m)
-	return count
-}
-
-// Contains returns false if the key was definitely never added, by any process,
-// true if it probably was.
+// Contains returns false if no process has ever added the key, true if one probably has.
 func (f *File) Contains(key []byte) bool {
 	m := f.reading("Contains")
 	found := m.filter.Contains(key)
@@ -154,17 +134,8 @@ func (f *File) ContainsString(key string) bool {
 	return found
 }
 
-// ContainsDigest is [File.Contains] for a key whose digest is already known; see
-// [bloom.BloomFilter.ContainsDigest].
-func (f *File) ContainsDigest(h1, h2 uint64) bool {
-	m := f.reading("ContainsDigest")
-	found := m.filter.ContainsDigest(h1, h2)
-	runtime.KeepAlive(m)
-	return found
-}
-
-// ContainsMany asks for many keys, faster than one by one if the filter is larger
-// than the cache; see [bloom.BloomFilter.ContainsMany].
+// ContainsMany looks up many keys. It is faster than Contains in a loop if the filter is
+// larger than the cache; see [bloom.BloomFilter.ContainsMany].
 func (f *File) ContainsMany(keys [][]byte, found []bool) int {
 	m := f.reading("ContainsMany")
 	count := m.filter.ContainsMany(keys, found)
@@ -172,18 +143,122 @@ func (f *File) ContainsMany(keys [][]byte, found []bool) int {
 	return count
 }
 
-// ContainsStrings is [File.ContainsMany] for strings, without copying them.
-func (f *File) ContainsStrings(keys []string, found []bool) int {
-	m := f.reading("ContainsStrings")
-	count := m.filter.ContainsStrings(keys, found)
+// Union adds every key of other to the file, in O(m). The error wraps
+// [bloom.ErrIncompatible], [ErrReadOnly] or os.ErrClosed, and then the file is
+// unchanged.
+func (f *File) Union(other *bloom.BloomFilter) error {
+	m := f.mapping.Load()
+	if m == nil || m.readOnly {
+		return f.failure("Union")
+	}
+	err := m.filter.Union(other)
 	runtime.KeepAlive(m)
-	return count
+	return err
 }
 
-// Hash returns the digest of a key; see [bloom.BloomFilter.Hash].
-func (f *File) Digest(key []byte) (h1, h2 uint64) { return f.reading("Digest").filter.Digest(key) }
+// Snapshot returns an independent copy in memory, in O(m) time and memory. It
+// contains every key whose Add had returned, in any process, before the call. It stays
+// valid after Close.
+func (f *File) Snapshot() *bloom.BloomFilter {
+	m := f.reading("Snapshot")
+	snapshot := m.filter.Clone()
+	runtime.KeepAlive(m)
+	return snapshot
+}
 
-// DigestString is [File.Hash] for a string, without copying it.
-func (f *File) DigestString(key string) (h1, h2 uint64) {
-	return f.reading("DigestString").filter.DigestString(key)
+// WriteTo writes a snapshot for [Load] and [bloom.Read], as [bloom.BloomFilter.WriteTo]
+// does, without a copy in memory. The error is that of w, or wraps os.ErrClosed.
+func (f *File) WriteTo(w io.Writer) (int64, error) {
+	m := f.mapping.Load()
+	if m == nil {
+		return 0, f.failure("WriteTo")
+	}
+	n, err := m.filter.WriteTo(w)
+	runtime.KeepAlive(m)
+	return n, err
+}
+
+// Stats returns what the filter contains, in O(m); see [bloom.BloomFilter.Stats].
+func (f *File) Stats() bloom.Stats {
+	m := f.reading("Stats")
+	stats := m.filter.Stats()
+	runtime.KeepAlive(m)
+	return stats
+}
+
+// Scheme returns the filter without its bits. Its Filter method makes a filter in memory
+// that can be united with the file.
+func (f *File) Scheme() bloom.Scheme { return f.scheme }
+
+// Params returns the filter's parameters.
+func (f *File) Params() bloom.Params { return f.scheme.Params() }
+
+// SizeBytes returns the size of the bits; the file is 4096 bytes larger.
+func (f *File) SizeBytes() uint64 { return f.scheme.SizeBytes() }
+
+// String describes the file in a line for a log, in constant time.
+func (f *File) String() string {
+	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
+}
+
+// Sync returns when every key whose Add had returned before the call, in any process, is
+// safe against a power cut. It writes all changed parts of the file to the disk; adds, other
+// Syncs and Close can go on. After an error nothing is known to be on the disk. The error
+// wraps [ErrReadOnly] if the file was opened read-only: some systems need write access.
+//
+// Without Sync the operating system writes changes within about half a minute, in any
+// order. A power cut then loses some of the keys added since the last Sync and damages
+// nothing else.
+func (f *File) Sync() error {
+	m, err := f.beginSync()
+	if err != nil {
+		return err
+	}
+	defer f.endSync()
+	err = flush(f.file, m.data)
+	runtime.KeepAlive(m)
+	return failed("Sync", f.path, err)
+}
+
+// beginSync keeps the file open until endSync.
+func (f *File) beginSync() (*mapping, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.mapping.Load()
+	if m == nil || m.readOnly {
+		return nil, f.failure("Sync")
+	}
+	f.syncs++
+	return m, nil
+}
+
+// endSync closes the file if Close has left that to the last Sync.
+func (f *File) endSync() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.syncs--; f.syncs == 0 && f.mapping.Load() == nil {
+		_ = f.file.Close() // Close has returned, and the data is on the disk
+	}
+}
+
+// Close ends the use of the file. It waits for no operation and disturbs none. It does not
+// write to the disk: call Sync first if the keys must survive a power cut. A second Close
+// returns an error that wraps os.ErrClosed.
+//
+// The garbage collector gives back the address space, and the disk space of a removed
+// file, when no operation uses the file, usually within two minutes. On Windows the file
+// cannot be removed before.
+//
+// The garbage collector closes a File that is forgotten without Close.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mapping.Load() == nil {
+		return f.failure("Close")
+	}
+	f.mapping.Store(nil)
+	if f.syncs > 0 {
+		return nil // the last Sync closes it
+	}
+	return failed("close", f.path, f.file.Close())
 }

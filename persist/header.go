@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // The format of a mapped file, version 1. Numbers in the header are little-endian on
@@ -23,11 +24,11 @@ import (
 //	64+h    4032-h     zeros
 //	4096    8·⌈m/64⌉   words: bit i of the filter is bit i%64 of word i/64; bits from m on are 0
 //
-// Bytes 0 to 11 mean the same in every version, and so does the size of the header, so
-// that damage is told from a later version. The header never changes once the file has
-// its name. The words have no checksum, as they change all the time. They are in the byte
-// order of the machine that made the file, because processors add to them where they
-// lie; nearly all machines are little-endian, and one of the other kind refuses the file.
+// Bytes 0 to 11 and the size of the header mean the same in every version, so that a reader
+// can tell damage from a later version. The header never changes once the file has its name.
+// The words have no checksum, because they change all the time. They are in the byte order of
+// the machine that made the file, because processors change them in place; a machine of the
+// other byte order refuses the file.
 const (
 	magic      = "\x89blmap\n"
 	version    = 1
@@ -66,11 +67,11 @@ func encodeHeader(s bloom.Scheme) ([]byte, error) {
 }
 
 // decodeHeader returns the scheme of a file that begins with page. opts and errors are
-// those of bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are not
-// in this machine's byte order.
+// those of bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are in the
+// other byte order.
 func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
 	if len(page) < len(magic) || string(page[:len(magic)]) != magic {
-		return bloom.Scheme{}, fmt.Errorf("%w: no mapped filter: it begins with %q, want %q", bloom.ErrCorrupt, page[:min(len(magic), len(page))], magic)
+		return bloom.Scheme{}, format.Unexpected(page[:min(len(magic), len(page))], magic)
 	}
 	if len(page) < headerSize {
 		return bloom.Scheme{}, fmt.Errorf("%w: %d bytes, want a header of %d", bloom.ErrCorrupt, len(page), headerSize)

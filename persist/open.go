@@ -16,27 +16,28 @@ import (
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
-// Open opens the filter in the file at path for n different keys with a
-// false-positive rate of at most p, as [bloom.New] makes it of the same arguments.
-// If there is no such file, it is made; if there is, it must have been made with
-// the same arguments. Opening reads a page of the file, whatever its size.
+// Open opens the filter in the file at path for n different keys with a false-positive rate
+// of at most p, made as [bloom.New] makes it from the same arguments. It makes the file if
+// there is none. A file that is there must have been made with the same arguments. Opening
+// reads one page of the file, whatever its size.
 //
-// Any number of goroutines and processes may open the same path at the same time.
-// The file gets its name when it is complete, with all its space on the disk
-// reserved, so nobody sees half a file, exactly one of them makes it, and the
-// others get that one. While it is being made, in the same folder, it is called
-// path.unfinished; a leftover of that name, of a process that was killed, is
-// removed by the next one. A symbolic link is followed to a file that is there; none is
-// made through it.
+// Any number of goroutines and processes can open the same path at the same time. Exactly
+// one of them makes the file, and the others open that one. The file gets its name when it
+// is complete and its space on the disk is reserved. Until then it is called
+// path.unfinished; the next Open or Save removes the unfinished file of a killed process. Open
+// follows a symbolic link to an existing file; it makes no file through a link.
 //
-// The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
-// [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which no
-// other process could read; [bloom.ErrIncompatible] if the file was made with other
-// parameters, another strategy, hash, seed or key, or by a later version of this
-// package; [bloom.ErrCorrupt] if the file is no mapped filter, not a whole one or no
-// regular file; fs.ErrExist if path.unfinished is a link or no regular file;
-// errors.ErrUnsupported if this machine cannot map files or the file's words have the
-// other byte order; or else it is the operating system's.
+// The error wraps
+//   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
+//   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which another
+//     process could not read;
+//   - [bloom.ErrIncompatible] if the file was made with other parameters, another strategy,
+//     hash, seed or key, or by a later version of this package;
+//   - [bloom.ErrCorrupt] if the file is damaged, of another kind, or no regular file;
+//   - errors.ErrUnsupported if this machine cannot map files, or the file's words have the
+//     other byte order.
+//
+// Otherwise it is the operating system's error.
 func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error) {
 	want, err := bloom.NewScheme(n, p, opts...)
 	if err != nil {
@@ -46,7 +47,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 	if err != nil {
 		return nil, failed("open", path, err)
 	}
-	// Between two steps another process may make the file or remove it. Not often.
+	// Another process may make the file or remove it between two steps.
 	for range 10 {
 		var f *File
 		f, err = open(path, os.O_RDWR, opts, &want)
@@ -60,26 +61,28 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 	return nil, err
 }
 
-// OpenExisting opens the filter in the file at path as the file's header describes it:
-// n, p, strategy, hash and seed need not be known. Options say what the reader must
-// know or wants, as in [bloom.Read]: a filter made with a secret key needs
-// [bloom.WithKey], one with a strategy of your own [bloom.WithStrategy]; whatever is
-// given must be what the file was made with.
+// OpenExisting opens the filter in the file at path as the file's header describes it. The
+// caller need not know n, p, strategy, hash or seed. As with [bloom.Read], a filter made with a
+// secret key needs [bloom.WithKey], a custom strategy needs [bloom.WithStrategy], and every
+// option that is given must match the file.
 //
-// The error is as that of [Open], and wraps fs.ErrNotExist if there is no file.
+// The error is that of [Open], and wraps fs.ErrNotExist if there is no file.
 func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDWR, opts, nil)
 }
 
-// OpenReadOnly is [OpenExisting] to ask only, and needs no permission to write. Keys
-// that other processes add are seen at once. The file is never written to, and methods
-// that would add to it panic or return [ErrReadOnly].
+// OpenReadOnly is [OpenExisting] for lookups only. It needs no permission to write and never
+// writes to the file. Lookups see keys that other processes add at once. Methods that would add
+// panic or return [ErrReadOnly].
+//
+// A sparse copy of a file in a tmpfs takes its memory when it is opened; if there is too little,
+// OpenReadOnly returns an error.
 func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDONLY, opts, nil)
 }
 
-// open opens a file that is there. want is the scheme that the caller asked for, nil
-// for the file's.
+// open opens a file that is there. want is the scheme that the caller asked for; nil means the
+// file's.
 func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File, error) {
 	file, info, err := regular.Open(path, flag, bloom.ErrCorrupt)
 	if err != nil {
@@ -121,14 +124,19 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 			return nil, err
 		}
 	}
-	return newMapping(f.file, int(size), f.scheme, readOnly)
+	data, err := mapFile(f.file, int(size), readOnly)
+	if err != nil {
+		return nil, err
+	}
+	if err := populate(f.file, info, data); err != nil {
+		return nil, errors.Join(err, unmapFile(data))
+	}
+	return newMapping(data, f.scheme, readOnly)
 }
 
-// isWanted returns an error if the file is not for n and p, or not what the options make,
-// also where decodeHeader has taken for granted what they do not say, such as a seed.
-//
-// m and k are the file's, not computed anew from n and p, so that the file can be opened
-// should New ever find better ones.
+// isWanted returns an error if the file is not for n and p, or not what the options make. It also
+// checks what decodeHeader takes from the file if no option says it, such as a seed. m and k are
+// the file's: New may find better ones in a later version.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
@@ -152,61 +160,41 @@ func fileSize(s bloom.Scheme) (int64, error) {
 	return headerSize + int64(s.SizeBytes()), nil
 }
 
-// newMapping maps the file and lays the filter over it.
-func newMapping(file *os.File, size int, scheme bloom.Scheme, readOnly bool) (*mapping, error) {
-	data, err := mapFile(file, size, readOnly)
-	if err != nil {
-		return nil, err
-	}
-	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&data[headerSize])), (size-headerSize)/8)
+// newMapping lays the filter over a file in memory.
+func newMapping(data []byte, scheme bloom.Scheme, readOnly bool) (*mapping, error) {
+	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&data[headerSize])), (len(data)-headerSize)/8)
 	filter, err := scheme.FilterOver(words)
 	if err != nil {
 		why := strings.TrimPrefix(err.Error(), bloom.ErrInvalid.Error()+": ")
 		return nil, errors.Join(fmt.Errorf("%w: %s", bloom.ErrCorrupt, why), unmapFile(data))
 	}
 	m := &mapping{filter: filter, data: data, readOnly: readOnly}
-	// There is nobody to return an error to, and there is none for a mapping that exists.
+	// unmapFile has no error for a mapping that exists.
 	runtime.AddCleanup(m, func(data []byte) { _ = unmapFile(data) }, data)
 	return m, nil
 }
 
 // errMade means that another process has made the file.
-var errMade = errors.New("the file was made meanwhile")
+var errMade = errors.New("another process has made the file")
 
-// create makes a file with an empty filter, which begins with the header page. The error is errMade if there is a file
-// of that name.
+// create makes a file that begins with the header page and has an empty filter. The error is
+// errMade if there is a file of that name.
 func create(files fileSystem, path string, page []byte, scheme bloom.Scheme) error {
 	size, err := fileSize(scheme)
 	if err != nil {
 		return err
 	}
-	file, err := files.create(path)
-	if err != nil {
-		return err
-	}
-	// The one that held the lock before may have made the file.
-	if file.replaces() != nil {
-		if err := files.discard(file); err != nil {
+	err = replaceFile(files, path, func(file tempFile) error {
+		if file.replaces() != nil {
+			return errMade
+		}
+		if _, err := file.Write(page); err != nil {
 			return err
 		}
+		return file.allocate(headerSize, size-headerSize)
+	})
+	if errors.Is(err, errMade) || errors.Is(err, errOther) {
 		return errMade
 	}
-	_, err = file.Write(page)
-	if err == nil {
-		err = file.allocate(headerSize, size-headerSize)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	if err == nil {
-		err = files.publish(file, path)
-	}
-	if err != nil {
-		discarded := files.discard(file)
-		if errors.Is(err, fs.ErrExist) && discarded == nil {
-			return errMade // by a program that knows of no lock
-		}
-		return and(err, discarded)
-	}
-	return files.syncDir(folder(path))
+	return err
 }

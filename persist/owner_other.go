@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// takeOwner does nothing: on Windows createNew gives the access list, and the owner
-// is who saves; the other systems have none.
+// takeOwner does nothing. On Windows create has set the access list; the other systems have no
+// owners.
 func takeOwner(*os.File, fs.FileInfo) error { return nil }

@@ -127,10 +127,9 @@ func TestOwnerIsKept(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o640), info.Mode())
 }
 
-// Where the owner cannot be kept, Save says so and leaves the old file.
-func TestOwnerThatCannotBeKept(t *testing.T) {
-	path := ownedByAnother(t)
-	require.NoError(t, os.Chmod(path, 0o644)) // or the third user could not see what it is
+// saveAsAnother saves to a path as a user that owns nothing, and returns what that process prints.
+func saveAsAnother(t *testing.T, path string) (string, error) {
+	t.Helper()
 	program := filepath.Join(filepath.Dir(path), "program")
 	self, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
@@ -140,11 +139,41 @@ func TestOwnerThatCannotBeKept(t *testing.T) {
 	child.Env = append(os.Environ(), childName+"=save once")
 	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherID + 2, Gid: otherID + 2}}
 	out, err := child.CombinedOutput()
-	require.Error(t, err)
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("NOT TESTED: another user, for this test runs in an emulator and cannot start itself")
 	}
-	require.Contains(t, string(out), "cannot keep the owner")
+	require.NoError(t, os.Remove(program))
+	return string(out), err
+}
+
+// A file that another user has left under the temporary name is in nobody's way, and stays.
+func TestLeftoverOfAnotherUser(t *testing.T) {
+	path := ownedByAnother(t)
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Chmod(filepath.Dir(path), 0o777|fs.ModeSticky))
+	require.NoError(t, os.WriteFile(path+unfinished, []byte("left over"), 0o600))
+	require.NoError(t, os.Chown(path+unfinished, otherID, otherID))
+	for range 2 {
+		out, err := saveAsAnother(t, path)
+		require.NoError(t, err, out)
+	}
+	_, err := Load(path)
+	require.NoError(t, err)
+	left, err := os.ReadFile(path + unfinished)
+	require.NoError(t, err)
+	require.Equal(t, "left over", string(left))
+	files, err := filepath.Glob(path + "*")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+}
+
+// If the owner cannot be kept, Save returns an error and leaves the old file.
+func TestOwnerThatCannotBeKept(t *testing.T) {
+	path := ownedByAnother(t)
+	require.NoError(t, os.Chmod(path, 0o644)) // so that the third user can see its kind
+	out, err := saveAsAnother(t, path)
+	require.Error(t, err)
+	require.Contains(t, out, "cannot keep the owner")
 	got, err := Load(path)
 	require.NoError(t, err)
 	require.True(t, got.ContainsString("old"), "the old file is there")

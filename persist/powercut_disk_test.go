@@ -44,6 +44,7 @@ type step struct {
 
 // A recorder is a fileSystem that only notes the steps.
 type recorder struct {
+	links bool // a file gets its name by a link, on a file system that cannot rename to a free name
 	steps []step
 	files int
 }
@@ -63,14 +64,12 @@ func (d *recorder) create(path string) (tempFile, error) {
 	return f, nil
 }
 
-func (d *recorder) rename(t tempFile, path string) error {
-	f := t.(*recordedFile)
-	d.do(step{kind: stepRename, file: f.file, name: f.name, to: path})
-	return nil
-}
-
 func (d *recorder) publish(t tempFile, path string) error {
 	f := t.(*recordedFile)
+	if !d.links {
+		d.do(step{kind: stepRename, file: f.file, name: f.name, to: path})
+		return nil
+	}
 	d.do(step{kind: stepName, file: f.file, name: path})
 	d.do(step{kind: stepUnname, name: f.name})
 	return nil

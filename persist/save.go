@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,34 +11,35 @@ import (
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
-// Save writes a filter to a file, by its WriteTo. Whenever the program or the machine
-// stops, the file at path is the old one or the new one, whole; when Save has
-// returned without an error, it is the new one, also after a power cut. Keys that
-// are added while Save runs may be in the file or not; those whose Add had
-// returned before are.
+// Save writes a filter to a file, by its WriteTo. If the program or the machine stops at any
+// moment, the file at path is the old one or the new one, whole. When Save has returned without
+// an error it is the new one, also after a power cut. The file has every key whose Add had
+// returned before Save was called; keys added while it runs may be in the file or not.
 //
-// It writes a file of its own in the same folder, called path.unfinished, which
-// takes the space of a second filter, and then renames it. A leftover of a
-// process that was killed is removed by the next Save; never give that name to a file
-// of yours. Saves of the same path wait for each other and for an [Open] that makes the
-// file, also those of other processes; the last one stays.
+// Save writes path.unfinished in the same folder, which takes the space of a second filter, and
+// renames it. The next Save or Open removes the unfinished file of a killed process; never give
+// that name to a file of yours. If another user has a file of that name, Save adds random digits
+// to its own. Saves of the same path, and an [Open] that makes the file, wait for each other, also
+// in other processes of the same user. The last one stays.
 //
-// A new file gets the permissions that os.Create gives. An old one's are kept, and so
-// are its owner and its group; where the system does not allow that, Save fails. Until
-// the new file is complete only its owner may read it. Access lists and other
-// attributes are not kept. (On Windows it is the other way round: the access list is
-// kept, and the owner is who saves. There the lock is a file, path.unfinished.lock, and
-// who has opened the old file by other means than this package keeps it from being
-// replaced.) If path is a symbolic link, the file that it leads
-// to is replaced.
+// Save replaces the file that it found, and never another one: if another program gives the name
+// to a new file in between, Save returns an error that wraps fs.ErrExist. On Linux and macOS
+// this is decided in the step that renames; on Windows and the BSDs this holds for a new name,
+// while an old file is compared just before that step.
 //
-// The error is that of WriteTo or of the operating system; it wraps fs.ErrExist if path
-// names a mapped filter or no regular file, if path.unfinished is a link or no regular
-// file, or if another program has given the name to another file meanwhile. An old file
-// that cannot be read is not replaced, as it might be a mapped filter. An error
-// leaves the old file and no other, unless it came from the last step, which makes the
-// new name safe against a power cut: then the file is the new one, but after a power cut
-// may be the old one.
+// A new file gets the permissions that os.Create gives, from its first byte. If there is an old
+// file, its permissions, owner and group are kept, or Save fails; until the new file is complete
+// only its owner can read it. Access lists and other attributes are not kept. (On Windows the
+// access list is kept, and the user that saves is the owner. There the lock is a file,
+// path.unfinished.lock, and a program that has opened the old file by other means than this
+// package prevents replacing it.) If path is a symbolic link, Save replaces the file that it
+// leads to.
+//
+// The error is that of WriteTo or of the operating system. It wraps fs.ErrExist if path names a
+// mapped filter or no regular file. Save does not replace an old file that it cannot read, because
+// that might be a mapped filter. An error leaves the old file and no other, except an error of the
+// last step, which makes the new name safe against a power cut: the file is then the new one, and
+// after a power cut may be the old one.
 func Save(path string, f io.WriterTo) error {
 	return failed("save", path, save(osFiles{}, path, f))
 }
@@ -49,46 +49,19 @@ func save(files fileSystem, path string, w io.WriterTo) error {
 	if err != nil {
 		return err
 	}
-	file, err := files.create(path)
-	if err != nil {
-		return err
-	}
-	if old := file.replaces(); old != nil && isMapped(old) {
-		// Those that have it open would go on with a file that has no name.
-		return and(fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist), files.discard(file))
-	}
-	written := false
-	defer func() {
-		if !written { // WriteTo has panicked, and nothing else releases the file and its lock
-			_ = files.discard(file)
+	return replaceFile(files, path, func(file tempFile) error {
+		if old := file.replaces(); old != nil && isMapped(old) {
+			// Programs that have it open would go on with a file that has no name.
+			return fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
 		}
-	}()
-	_, err = w.WriteTo(file)
-	written = true
-	if err == nil {
-		err = file.inherit()
-	}
-	if err == nil {
-		err = file.Sync() // before the rename, or the new name could come to an empty file
-	}
-	if err == nil {
-		err = files.rename(file, path)
-	}
-	if err != nil {
-		return and(err, files.discard(file))
-	}
-	return files.syncDir(folder(path))
+		if _, err := w.WriteTo(file); err != nil {
+			return err
+		}
+		return file.inherit()
+	})
 }
 
-// folder returns the folder of a file as the system finds it. filepath.Dir would take a name that a
-// ".." follows away, and it may be that of a link.
-func folder(path string) string {
-	dir, _ := filepath.Split(path)
-	return cmp.Or(dir, ".")
-}
-
-// realPath follows symbolic links, the last of which may lead to a file that is not there
-// yet.
+// realPath follows symbolic links. The last link may lead to a file that is not there yet.
 func realPath(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	for range 40 { // as many as Linux follows
@@ -97,11 +70,11 @@ func realPath(path string) (string, error) {
 		}
 		target, notLink := os.Readlink(path)
 		if notLink != nil {
-			return path, nil // a new file, or an error that the next step meets too
+			return path, nil // a new file, or an error that the next step returns too
 		}
 		if !filepath.IsAbs(target) {
 			dir, _ := filepath.Split(path)
-			target = dir + target // not cleaned, see folder
+			target = dir + target // not cleaned: "link/.." is the parent of the link's target
 		}
 		path = target
 		real, err = filepath.EvalSymlinks(path)
@@ -109,17 +82,17 @@ func realPath(path string) (string, error) {
 	return "", err
 }
 
-// isMapped reports whether a file is of Open's kind.
+// isMapped reports whether a file holds a mapped filter.
 func isMapped(f io.ReaderAt) bool {
 	head := make([]byte, len(magic))
 	_, err := f.ReadAt(head, 0)
 	return err == nil && string(head) == magic
 }
 
-// Load reads a filter that [Save] has written, as [bloom.Read] does, with its
-// options and errors. The file must end where the filter does: more bytes are an
-// error that wraps bloom.ErrCorrupt. If there is no file, the error wraps
-// fs.ErrNotExist.
+// Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and
+// errors. Bytes after the end of the filter are an error that wraps bloom.ErrCorrupt; so is a
+// file of another kind, and the error names the kind and the function that reads it. If there
+// is no file, the error wraps fs.ErrNotExist.
 func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := load(path, opts)
 	if err != nil {
@@ -134,10 +107,7 @@ func load(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if isMapped(file) {
-		return nil, fmt.Errorf("%w: it is a mapped filter, for Open", bloom.ErrCorrupt)
-	}
-	// Read sees that it is a file, and asks for the memory only once.
+	// Read sees that this is a file, and allocates the whole filter at once.
 	f, err := bloom.Read(file, opts...)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%w: the file is empty", bloom.ErrCorrupt)

@@ -32,13 +32,6 @@ func (d *failingDisk) create(path string) (tempFile, error) {
 	return failingFile{f, d}, err
 }
 
-func (d *failingDisk) rename(f tempFile, path string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.osFiles.rename(f.(failingFile).tempFile, path)
-}
-
 func (d *failingDisk) publish(f tempFile, path string) error {
 	if err := d.step(); err != nil {
 		return err
@@ -131,6 +124,27 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 			require.NoFileExists(t, path)
 		}
 	}
+}
+
+// A closedDisk has closed the file before its name is given: closing it again fails.
+type closedDisk struct{ osFiles }
+
+func (d closedDisk) publish(f tempFile, path string) error {
+	if err := f.(osFile).Close(); err != nil {
+		return err
+	}
+	return d.osFiles.publish(f, path)
+}
+
+// The data is on the disk before the file is closed, so an error then loses nothing.
+func TestSaveWhoseCloseFails(t *testing.T) {
+	path := filepath.Join(tempDir(t), "f")
+	for range 2 {
+		require.NoError(t, save(closedDisk{}, path, filterWith("a")))
+		requireNoLeftover(t, path)
+	}
+	_, err := Load(path)
+	require.NoError(t, err)
 }
 
 // What cannot write a whole filter leaves the old one.

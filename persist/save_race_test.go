@@ -120,7 +120,7 @@ func TestSaveRacesOpen(t *testing.T) {
 					require.NoError(t, f.Close())
 				case openErr != nil && saveErr == nil:
 					require.ErrorIs(t, openErr, bloom.ErrCorrupt)
-					require.ErrorContains(t, openErr, "no mapped filter")
+					require.ErrorContains(t, openErr, "it holds a Bloom filter")
 					f, err := Load(path)
 					require.NoError(t, err, "the saved filter is gone")
 					require.True(t, f.Equal(saved))
@@ -130,6 +130,59 @@ func TestSaveRacesOpen(t *testing.T) {
 				requireNoLeftover(t, path)
 			}
 			t.Logf("%d races, %d won by Open, nothing lost", rounds, byOpen)
+		})
+	}
+}
+
+// A rivalDisk starts another program just before the file gets its name.
+type rivalDisk struct {
+	osFiles
+	rival func()
+}
+
+func (d rivalDisk) publish(f tempFile, path string) error {
+	d.rival()
+	return d.osFiles.publish(f, path)
+}
+
+// A program that knows of no lock gives the name to its own file at the same time as Save: it
+// keeps the name, and Save returns an error if its own file would have replaced that one.
+func TestSaveRacesAnotherProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT TESTED: Windows cannot compare and replace in one step")
+	}
+	text := []byte("somebody's only copy")
+	for name, before := range map[string]bool{"a new file": false, "instead of the old one": true} {
+		t.Run(name, func(t *testing.T) {
+			rounds, refused := effort.Times(300, 2000, 100_000), 0
+			path := filepath.Join(tempDir(t), "f")
+			theirs, take := path+".theirs", os.Link // fails if the name is taken
+			if before {
+				take = os.Rename
+			}
+			for range rounds {
+				if before {
+					require.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
+				}
+				require.NoError(t, os.WriteFile(theirs, text, 0o666))
+				taken := make(chan error, 1)
+				err := save(rivalDisk{rival: func() { go func() { taken <- take(theirs, path) }() }}, path, filterWith("new"))
+				if <-taken == nil {
+					got, readErr := os.ReadFile(path)
+					require.NoError(t, readErr)
+					require.Equal(t, string(text), string(got), "Save returned %v", err)
+				} else {
+					require.NoError(t, err)
+				}
+				if err != nil {
+					require.ErrorIs(t, err, fs.ErrExist)
+					refused++
+				}
+				requireNoLeftover(t, path)
+				require.NoError(t, os.Remove(path))
+				os.Remove(theirs)
+			}
+			t.Logf("%d of %d Saves were too late", refused, rounds)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -151,10 +153,10 @@ func TestSaveRefuses(t *testing.T) {
 	require.ErrorContains(t, Save(mapped, filterWith("a")), "it is a mapped filter")
 	_, err = Load(mapped)
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
-	require.ErrorContains(t, err, "it is a mapped filter")
+	require.ErrorContains(t, err, "it holds a mapped filter, for persist.Open or persist.OpenReadOnly")
 	_, err = Open(path, 1000, 1e-6)
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
-	require.ErrorContains(t, err, "no mapped filter")
+	require.ErrorContains(t, err, "it holds a Bloom filter, for bloom.Read or persist.Load")
 }
 
 func TestLoadRefuses(t *testing.T) {
@@ -231,6 +233,42 @@ func TestConcurrentSaves(t *testing.T) {
 	}
 	requireNoLeftover(t, path)
 	t.Logf("%d saves by %d goroutines, %d loads meanwhile", saves*len(filters), len(filters), loads)
+}
+
+// A gatheringFilter waits when it is written, until so many are being written.
+type gatheringFilter struct {
+	*bloom.BloomFilter
+	inside, most *atomic.Int64
+}
+
+func (f gatheringFilter) WriteTo(w io.Writer) (int64, error) {
+	now := f.inside.Add(1)
+	defer f.inside.Add(-1)
+	for f.most.Load() < now {
+		f.most.Store(now)
+	}
+	for spin := 0; f.most.Load() < maxWriters || spin < 1000; spin++ {
+		runtime.Gosched()
+	}
+	return f.BloomFilter.WriteTo(w)
+}
+
+// Each Save takes files and threads of the system, so there are never too many at a time.
+func TestManySaves(t *testing.T) {
+	dir := tempDir(t)
+	var inside, most atomic.Int64
+	f := gatheringFilter{filterWith("a"), &inside, &most}
+	var wg sync.WaitGroup
+	for i := range 3 * maxWriters / 2 {
+		wg.Go(func() {
+			if err := Save(filepath.Join(dir, fmt.Sprint(i)), f); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, maxWriters, most.Load())
+	require.Empty(t, queues)
 }
 
 // childSaveOnce saves to the path args[0].

@@ -69,7 +69,7 @@ func (in *Reader) Header() (Header, error) {
 	buf := make([]byte, unit, MaxHeader)
 	err := in.full(buf, what)
 	if begin := buf[:min(in.N, int64(len(magic)))]; in.N > 0 && !strings.HasPrefix(magic, string(begin)) {
-		return Header{}, fmt.Errorf("%w: it begins with %q, want %q", ErrCorrupt, begin, magic)
+		return Header{}, Unexpected(begin, magic)
 	}
 	if err != nil {
 		return Header{}, err

@@ -37,7 +37,7 @@ func (r *Reader) Magic(magic string) error {
 	case string(got[:last]) == magic[:last]:
 		return fmt.Errorf("%w: the data has format version %d, want %d", bloom.ErrIncompatible, got[last], magic[last])
 	}
-	return fmt.Errorf("%w: it begins with %q, want %q", bloom.ErrCorrupt, got, magic)
+	return format.Unexpected(got, magic)
 }
 
 // Numbers reads numbers into those that it is given, and the checksum of all that has been

@@ -89,9 +89,10 @@ var twins = []twin{
 	{name: "bad input: a damaged view", in: "view", tests: "TestViewDamage", edits: edits("view", "valid", `check\((.*?)\) != `, "0*check($1) != 0*")},
 
 	// Files.
-	{name: "files: no fsync", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "save", `err = file\.Sync\(\)`, "err = nil")},
-	{name: "files: no fsync of the folder", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "save", `return files\.syncDir\(.*\)`, "return nil")},
+	{name: "files: no fsync", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "replaceFile", `err = file\.Sync\(\)`, "err = nil")},
+	{name: "files: no fsync of the folder", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "replaceFile", `return files\.syncDir\(.*\)`, "return nil")},
 	{name: "files: Save replaces a mapped file", in: "persist", tests: "TestSaveRefuses", edits: edits("persist", "isMapped", "", "\treturn false")},
+	{name: "files: Save replaces a file that it has not seen", in: "persist", tests: "TestSaveReplacesOnlyWhatItHasSeen", edits: edits("persist", "osFile.rename", `same, err := .*; err == nil && same`, "true")},
 	{name: "files: a mapping that ends under its users", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.Close", `f\.mapping\.Store\(nil\)`, "_ = unmapFile(f.mapping.Load().data)\n\tf.mapping.Store(nil)")},
 	{name: "files: others read an unfinished file", in: "persist", tests: "TestUnfinishedFileIsNotExposed", edits: edits("persist", "modeFor", `0o600`, "0o644")},
 	{name: "files: guard trusts a damaged file", in: "guard", tests: "TestDamage", edits: edits("guard", "read", `got != sum`, "got != sum && false")},

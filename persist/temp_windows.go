@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// shareAll lets others read, write, rename and replace a file that we have open.
-// os.Open does not let them do the last two.
+// shareAll lets other programs read, write, rename and replace a file that this one has open.
+// os.Open does not let them rename or replace it.
 const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 
 func createFile(path string, access, share uint32, security *windows.SecurityAttributes, how, attributes uint32) (*os.File, error) {
@@ -29,8 +29,8 @@ func createFile(path string, access, share uint32, security *windows.SecurityAtt
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// createNew makes the file name, which must not be there, to replace old: with its
-// access list, from the beginning.
+// createNew makes the file name, which must not be there, to replace old. It has old's access
+// list from the beginning.
 func createNew(name string, old *os.File) (*os.File, error) {
 	var security *windows.SecurityAttributes
 	if old != nil {
@@ -46,44 +46,37 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, shareAll, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
-// create makes the file path.unfinished, while it holds the lock of path. A leftover of
-// that name, of a process that was killed, is removed.
-func (osFiles) create(path string) (_ tempFile, err error) {
-	t := osFile{}
+// makeTemp makes the file path.unfinished while it holds the lock of path. It removes a file of
+// that name that a killed process has left.
+func makeTemp(path string) (t osFile, err error) {
 	defer func() {
 		if err != nil {
 			t.close()
 		}
 	}()
-	if t.lock, err = lock(path + unfinished + ".lock"); err != nil {
-		return nil, err
+	name := path + unfinished
+	if t.leave, err = lock(name + ".lock"); err != nil {
+		return t, err
 	}
 	if t.old, err = openOld(path); err != nil {
-		return nil, err
+		return t, err
 	}
-	name := path + unfinished
 	t.File, err = createNew(name, t.old)
 	if errors.Is(err, fs.ErrExist) {
-		info, lookErr := os.Lstat(name)
-		if err = lookErr; err == nil {
-			err = regular.Check(name, info, fs.ErrExist)
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || os.Remove(name) != nil {
+			name = randomName(path) // what is there is left alone
 		}
-		if err == nil {
-			err = os.Remove(name)
-		}
-		if err == nil {
-			t.File, err = createNew(name, t.old)
-		}
+		t.File, err = createNew(name, t.old)
 	}
 	return t, err
 }
 
-// lock makes the file name, which nobody else can open until it is closed. That is the
-// lock: it ends with its process. It waits until it can be had.
+// lock waits for the lock: a file that nobody else can open until it is closed. It ends with its
+// process; unlock removes it.
 //
-// The temporary file itself cannot be it, as on Unix: those that wait would have it
-// open, and not every Windows can remove or replace a file that is open.
-func lock(name string) (*os.File, error) {
+// The temporary file cannot be the lock, as on Unix: waiting processes would have it open, and
+// not every Windows can remove or replace an open file.
+func lock(name string) (unlock func(), err error) {
 	const pause = 5 * time.Millisecond
 	denied := 0
 	for {
@@ -95,13 +88,17 @@ func lock(name string) (*os.File, error) {
 				err = regular.Check(name, info, fs.ErrExist)
 			}
 			if err == nil && info.Size() > 0 {
-				err = fmt.Errorf("%w: %q is somebody's file", fs.ErrExist, name)
+				err = fmt.Errorf("%w: %q has bytes, want a lock", fs.ErrExist, name)
 			}
 			if err != nil {
 				f.Close()
 				return nil, err
 			}
-			return f, nil
+			return func() {
+				remove := [1]byte{1} // FILE_DISPOSITION_INFO
+				_ = windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileDispositionInfo, &remove[0], 1)
+				_ = f.Close()
+			}, nil
 		case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
 		case errors.Is(err, windows.ERROR_ACCESS_DENIED) && denied < 200: // it is just being removed
 			denied++
@@ -112,66 +109,42 @@ func lock(name string) (*os.File, error) {
 	}
 }
 
-// close closes all files and takes the lock's away.
-func (f osFile) close() error {
-	var err error
-	if f.old != nil {
-		_ = f.old.Close() // nothing was written to it
+func (osFiles) discard(t tempFile) error {
+	f := t.(osFile)
+	defer f.close() // the lock is held until the file is gone
+	err := os.Remove(f.Name())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.File.Close() // not every Windows can remove an open file
+		err = os.Remove(f.Name())
 	}
-	if f.File != nil {
-		err = f.File.Close()
-	}
-	if f.lock != nil {
-		remove := [1]byte{1} // FILE_DISPOSITION_INFO
-		_ = windows.SetFileInformationByHandle(windows.Handle(f.lock.Fd()), windows.FileDispositionInfo, &remove[0], 1)
-		_ = f.lock.Close()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return err
 }
 
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	err := os.Remove(f.Name())
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return f.close()
-	}
-	// Not every Windows can remove an open file; the lock is held until it is gone.
-	closed := f.File.Close()
-	err = os.Remove(f.Name())
-	f.close()
-	return errors.Join(closed, err)
-}
-
-// rename replaces a file that others are reading, if the system can do that (since
+// publish replaces a file that other programs are reading, if the system can do that (since
 // Windows 10, on NTFS) and they have opened it as regular.Open does.
-func (osFiles) rename(t tempFile, path string) error {
+func (osFiles) publish(t tempFile, path string) error {
 	f := t.(osFile)
 	if err := f.checkReplaces(path); err != nil {
 		return err
 	}
-	err := renameOver(f.Name(), path)
-	if notImplemented(err) {
-		if f.old != nil {
-			_ = f.old.Close() // what is open cannot be replaced
-		}
+	var err error
+	if f.old == nil {
+		err = move(f.Name(), path, 0) // never replaces a file
+	} else if err = renameOver(f.Name(), path); notImplemented(err) {
+		_ = f.old.Close() // or it could not be replaced
 		err = move(f.Name(), path, windows.MOVEFILE_REPLACE_EXISTING)
 	}
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: f.Name(), New: path, Err: err}
 	}
-	return f.close()
+	f.close()
+	return nil
 }
 
-func (osFiles) publish(t tempFile, path string) error {
-	f := t.(osFile)
-	if err := move(f.Name(), path, 0); err != nil {
-		return &os.LinkError{Op: "rename", Old: f.Name(), New: path, Err: err}
-	}
-	return f.close()
-}
-
-// notImplemented reports whether the error is that of a system or file system that
-// does not have an operation at all.
+// notImplemented reports whether a system or a file system lacks an operation.
 func notImplemented(err error) bool {
 	for _, e := range []error{windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER, windows.ERROR_CALL_NOT_IMPLEMENTED} {
 		if errors.Is(err, e) {
@@ -194,8 +167,8 @@ func move(from, to string, flags uint32) error {
 	return windows.MoveFileEx(old, name, flags|windows.MOVEFILE_WRITE_THROUGH)
 }
 
-// renameOver renames a file and returns when the new name is on the disk. Who has the
-// old file of that name open keeps it, as on Unix, where MoveFileEx would be refused.
+// renameOver renames a file and returns when the new name is on the disk. Programs that have the
+// old file of that name open keep it, as on Unix; MoveFileEx would be refused.
 func renameOver(from, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -218,8 +191,7 @@ func renameOver(from, to string) error {
 	r.length = uint32(2 * (len(name) - 1))
 	copy(unsafe.Slice(&r.fileName[0], len(name)), name)
 
-	// Through a handle of its own: what is done through one that writes through is on
-	// the disk when it returns, renaming included, and our other one is for data.
+	// A handle that writes through: the new name is on the disk when the call returns.
 	f, err := createFile(from, windows.DELETE|windows.SYNCHRONIZE, shareAll, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_WRITE_THROUGH|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 	if err != nil {
 		return err
@@ -227,6 +199,3 @@ func renameOver(from, to string) error {
 	defer f.Close()
 	return windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileRenameInfoEx, (*byte)(unsafe.Pointer(r)), uint32(8*len(buf)))
 }
-
-// syncDir has nothing to do: renaming has waited for the name.
-func (osFiles) syncDir(string) error { return nil }

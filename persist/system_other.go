@@ -18,3 +18,11 @@ func reserve(*os.File, int64) error {
 }
 
 func fillHoles(*os.File, os.FileInfo) error { return nil }
+
+func populate(*os.File, os.FileInfo, []byte) error { return nil }
+
+// These systems cannot rename to a free name, nor exchange two names, in one step.
+
+func renameNew(_, _ string) error { return errors.ErrUnsupported }
+
+func swapNames(_, _ string) error { return errors.ErrUnsupported }

@@ -1,0 +1,28 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+)
+
+// kinds are the files that this module writes: how they begin, what they hold, what reads them.
+var kinds = []struct{ magic, holds, reader string }{
+	{magic, "a Bloom filter", "bloom.Read or persist.Load"},
+	{"\x89blmap\n", "a mapped filter", "persist.Open or persist.OpenReadOnly"},
+	{"\x89blooms", "a scalable filter", "scalable.Read"},
+	{"\x89bloomr", "a rotating filter", "rotating.Read"},
+	{"\x89bloomc", "a counting filter", "counting.Read"},
+	{"\x89bloome", "a cascade", "cascade.Read"},
+	{"\x89blgrd\n", "the filter of a guard", "guard.New and Open"},
+}
+
+// Unexpected returns the error for data that begins with head instead of magic. For another
+// kind of this module's files it names the kind and the function that reads it.
+func Unexpected(head []byte, magic string) error {
+	for _, k := range kinds {
+		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {
+			return fmt.Errorf("%w: it holds %s, for %s", ErrCorrupt, k.holds, k.reader)
+		}
+	}
+	return fmt.Errorf("%w: it begins with %q, want %q", ErrCorrupt, head, magic)
+}

@@ -1,0 +1,131 @@
+package persist
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// holes returns how many bytes of a file have no space on the disk.
+func holes(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.Size() - info.Sys().(*syscall.Stat_t).Blocks*512
+}
+
+// All the space that a file will ever need is there before it is mapped: a disk that
+// is full later cannot stop the program. That is so for a new file, and for a copy
+// that was made with holes.
+func TestSpaceIsReserved(t *testing.T) {
+	dir := tempDir(t)
+	path, sparse := filepath.Join(dir, "f"), filepath.Join(dir, "copy")
+	probe, err := os.Create(filepath.Join(dir, "probe"))
+	require.NoError(t, err)
+	defer probe.Close()
+	if err := reserve(probe, 1<<20); notSupported(err) {
+		t.Skip("NOT TESTED: reserved space, for this file system cannot reserve")
+	}
+
+	openFile(t, path, 1_000_000, 0.01).AddString("key")
+	require.LessOrEqual(t, holes(t, path), int64(0))
+
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(sparse, file[:headerSize], 0o666))
+	require.NoError(t, os.Truncate(sparse, int64(len(file))))
+	require.Positive(t, holes(t, sparse))
+	f, err := OpenReadOnly(sparse) // which never touches the file
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.Positive(t, holes(t, sparse))
+	openFile(t, sparse, 1_000_000, 0.01)
+	require.LessOrEqual(t, holes(t, sparse), int64(0))
+}
+
+// Where a file system cannot reserve, the zeros are written.
+func TestWriteZeros(t *testing.T) {
+	for _, size := range []int64{0, 1, 1 << 20, 3<<20 + 5} {
+		path := filepath.Join(tempDir(t), "f")
+		f, err := os.Create(path)
+		require.NoError(t, err)
+		_, err = f.WriteString("head")
+		require.NoError(t, err)
+		require.NoError(t, writeZeros(f, 4, size))
+		require.NoError(t, f.Close())
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(append([]byte("head"), make([]byte, size)...), got))
+	}
+}
+
+func init() { children["no room"] = childNoRoom }
+
+// childNoRoom opens the path args[0], with less address space than the file needs.
+func childNoRoom(args []string) error {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return err
+	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(raw), &pages); err != nil {
+		return err
+	}
+	limit := unix.Rlimit{Cur: pages*uint64(os.Getpagesize()) + 64<<20, Max: unix.RLIM_INFINITY}
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
+		return err
+	}
+	if _, err := Open(args[0], 100_000_000, 0.01); !errors.Is(err, syscall.ENOMEM) {
+		return fmt.Errorf("want no memory, have: %v", err)
+	}
+	return nil
+}
+
+// An Open that cannot map its file leaves none behind.
+func TestOpenWithoutRoom(t *testing.T) {
+	dir := tempDir(t)
+	startChild(t, "no room", filepath.Join(dir, "f")).wait(t)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// On tmpfs a hole takes memory when it is read. If there is none, OpenReadOnly returns an error
+// and no lookup ends the program.
+func TestSparseFileInFullMemory(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("NOT TESTED: a full tmpfs, for it cannot be mounted:", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
+	whole := filepath.Join(t.TempDir(), "f")
+	size := openFile(t, whole, 400_000, 0.01).SizeBytes() + headerSize
+	file, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	sparse, filler := filepath.Join(dir, "f"), filepath.Join(dir, "filler")
+	require.NoError(t, os.WriteFile(sparse, file[:headerSize], 0o600))
+	require.NoError(t, os.Truncate(sparse, int64(size)))
+
+	lookups := func() error {
+		f, err := OpenReadOnly(sparse)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		require.False(t, faults(func() { f.Stats() }), "a lookup would have ended the program")
+		return nil
+	}
+	require.Error(t, os.WriteFile(filler, make([]byte, 1<<20), 0o600))
+	require.ErrorIs(t, lookups(), syscall.ENOSPC)
+	require.NoError(t, os.Remove(filler))
+	require.NoError(t, lookups())
+	_ = os.WriteFile(filler, make([]byte, 1<<20), 0o600)
+	require.NoError(t, lookups(), "it has its memory now")
+}
