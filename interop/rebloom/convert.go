@@ -7,11 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// BloomFilter returns the only layer of a filter as a plain one, in O(m): for what a filter
-// of package bloom can be and do. n and p are those of the layer.
-//
-// The error wraps bloom.ErrIncompatible if there are more layers: no single filter answers as
-// they do.
+// BloomFilter returns a copy of the only layer as a plain filter, in O(m). Its n and p are those
+// of the layer. The error wraps bloom.ErrIncompatible if there are more layers.
 func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 	layers := f.all()
 	if len(layers) != 1 {
@@ -20,14 +17,14 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 	return layers[0].Clone(), nil
 }
 
-// FromBloomFilter returns a filter of one layer with the bits of f, in O(m): of
-// [Filter.BloomFilter], or of one that was made by
+// FromBloomFilter returns a filter of one layer with the bits of f, in O(m). f is the result of
+// [Filter.BloomFilter], or was made by
 //
 //	bloom.New(n, rate, bloom.WithStrategy(rebloom.Strategy), bloom.WithHash(rebloom.Hash))
 //
-// and filled. rate is p/2 if the filter is going to grow, see [New]. As f does not count its
-// keys, the number of items is an estimate from the bits: the next layer may begin some keys
-// earlier or later than the server's would. The options are those of New.
+// where rate is p/2 if the filter is going to grow, see [New]. f does not count its keys, so the
+// number of items is an estimate from the bits: the next layer may begin some keys earlier or
+// later than the server's would. The options are those of New.
 //
 // The error wraps bloom.ErrNotPortable if f has another strategy or hash, or other m and k
 // than RedisBloom has for its n and p, bloom.ErrInvalid or bloom.ErrTooLarge.
@@ -52,6 +49,6 @@ func FromBloomFilter(f *bloom.BloomFilter, opts ...Option) (*Filter, error) {
 	if err := l.Union(f); err != nil {
 		return nil, fmt.Errorf("%w: it has m = %d and k = %d, and RedisBloom %d and %d for its n and p", bloom.ErrNotPortable, is.M, is.K, l.Params().M, l.Params().K)
 	}
-	l.items.Store(min(f.Stats().EstimatedCount, l.capacity))
+	l.items.Store(min(f.Stats().EstimatedCount, is.N))
 	return made, nil
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -73,4 +76,40 @@ func TestWriteToThatFails(t *testing.T) {
 		require.ErrorIs(t, err, errWriter)
 		require.Equal(t, at, n)
 	}
+}
+
+func allocatedBy(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestMemory: writing takes little memory, reading takes the filter's once.
+func TestMemory(t *testing.T) {
+	f, err := New(10_000_000, 0.01) // 14 MB
+	require.NoError(t, err)
+	size := f.SizeBytes()
+	var file bytes.Buffer
+	_, err = f.WriteTo(&file)
+	require.NoError(t, err)
+	require.Less(t, allocatedBy(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
+	require.NoError(t, err)
+	require.LessOrEqual(t, allocatedBy(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+	opened, err := os.Open(path)
+	require.NoError(t, err)
+	defer opened.Close()
+	require.LessOrEqual(t, allocatedBy(func() { _, err = Read(opened) }), size+size/10)
+	require.NoError(t, err)
+	chunks := collect(f)
+	require.LessOrEqual(t, allocatedBy(func() { _, err = FromChunks(feed(chunks)) }), size+size/10)
+	require.NoError(t, err)
+	require.LessOrEqual(t, allocatedBy(func() {
+		for range f.Chunks() {
+		}
+	}), size+size/10)
 }

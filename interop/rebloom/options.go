@@ -7,7 +7,7 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// An Option changes what New would choose by itself.
+// An Option changes a default of New.
 type Option func(*config)
 
 type config struct {
@@ -17,21 +17,19 @@ type config struct {
 	maxBytes  uint64
 }
 
-// DefaultExpansion is how many times as many keys as the one before each layer is for,
-// unless BF.RESERVE says otherwise.
+// DefaultExpansion is the expansion of BF.RESERVE by default.
 const DefaultExpansion = 2
 
-// WithExpansion is EXPANSION of BF.RESERVE: each new layer is for so many times as many
-// keys as the one before, at least 1. The default is [DefaultExpansion].
+// WithExpansion is EXPANSION of BF.RESERVE: each layer is for times as many keys as the one
+// before, times >= 1. The default is [DefaultExpansion].
 func WithExpansion(times uint32) Option { return func(c *config) { c.expansion = times } }
 
-// WithoutScaling is NONSCALING of BF.RESERVE: there is one layer, and when it is full Add
-// returns [ErrFull].
+// WithoutScaling is NONSCALING of BF.RESERVE: the filter has one layer, and Add returns
+// [ErrFull] when it is full.
 func WithoutScaling() Option { return func(c *config) { c.noScaling = true } }
 
-// WithBloom passes options on to every layer. The only one that RedisBloom's format has a
-// place for is [bloom.WithMaxBytes], which limits the memory of all layers together, also
-// when the filter grows.
+// WithBloom passes options to every layer. The only one that is allowed is [bloom.WithMaxBytes],
+// which limits the memory of all layers together, also when the filter grows.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
@@ -44,7 +42,7 @@ func newConfig(c config, opts []Option) (config, error) {
 		opt(&c)
 	}
 	c.maxBytes = bloom.MaxBytes(c.bloom...)
-	// A limit is for each layer, when it is made. Here it would refuse the sample.
+	// The sample fits any limit: the limit is checked when layers are made.
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 64, K: 1}, layerOptions(append(c.bloom, bloom.WithMaxBytes(64))...)...)
 	if err != nil {
 		return c, err

@@ -2,19 +2,18 @@ package rebloom
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/digest"
 	"github.com/seed3447c163/bloom/internal/divide"
 )
 
-// Strategy is that of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
+// Strategy is the strategy of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
 // i = 0..k-1. It is RedisBloom's only with [Hash].
 //
-// [bloom.New] makes of n and p with it what RedisBloom makes for a layer of n keys at rate p.
-// RedisBloom rounds k up without more bits for it: 0.3 % above p at p = 1 %, and 6 % at worst,
-// at p = 12 %. Like all equal steps, it has a higher rate than independent positions for
-// few keys and a small p.
+// With it, [bloom.New] makes what RedisBloom makes for a layer of n keys at rate p. RedisBloom
+// rounds k up without more bits for it, which costs 0.3 % of the rate at p = 1 % and at most
+// 6 %, at p = 12 %. Few keys with a small p have a higher rate than independent positions.
 var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
 	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 		by := divide.New(m)
@@ -25,15 +24,15 @@ var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
 	},
 	MaxK: maxK,
 	Size: func(n uint64, p float64) (m uint64, k int, err error) {
-		_, params, err := newLayer(max(n, 1), p)
+		params, _, err := layerParams(max(n, 1), p)
 		return params.M, params.K, err
 	},
 })
 
 const maxK = 255
 
-// Hash is that of RedisBloom: two MurmurHash64A of the key, of which the first has the
-// seed 0xc6a4a7935bd1e995, and is the seed of the second.
+// Hash is RedisBloom's: h1 is MurmurHash64A of the key with seed 0xc6a4a7935bd1e995, and h2 is
+// MurmurHash64A of the key with seed h1.
 var Hash = bloom.NewHash("redisbloom-murmur64a", sum)
 
 func sum(key []byte) (h1, h2 uint64) {
@@ -42,7 +41,7 @@ func sum(key []byte) (h1, h2 uint64) {
 }
 
 func sumString(key string) (h1, h2 uint64) {
-	return sum(unsafe.Slice(unsafe.StringData(key), len(key)))
+	return sum(digest.Bytes(key))
 }
 
 const (
