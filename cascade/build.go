@@ -11,12 +11,14 @@ import (
 	"sync"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// ErrConflict means that a key is in both lists. (Two different keys with the same
-// digest are taken for one key. With Murmur3 that does not happen unless somebody made
-// them; bloom.WithKey is the remedy. With a hash of 64 bits, such as bloom.RapidHash, it does
-// happen to r keys of the one list and s of the other with probability r·s/2^64.)
+// ErrConflict means that a key is in both lists. Two different keys with the same digest count as
+// one key. With Murmur3 only chosen keys collide; bloom.WithKey prevents that. With a hash of 64
+// bits, such as bloom.RapidHash, r keys of one list and s of the other collide with probability
+// r·s/2^64.
 var ErrConflict = errors.New("cascade: a key is in both lists")
 
 // A digest is the hash of a key.
@@ -29,21 +31,20 @@ func (d digest) compare(e digest) int {
 	return cmp.Compare(d.h2, e.h2)
 }
 
-// New makes the cascade of two lists. Each may yield a key several times, in any order,
-// and may use the same memory for the next key. New takes the lists more than once, and
-// they must yield the same keys each time. An error that a list yields ends New.
+// New makes the cascade of two lists. Each list may yield a key several times, in any order, and
+// may reuse the key's memory. New reads the lists more than once; they must yield the same keys
+// each time. An error from a list ends New.
 //
-// p is the rate of the first level, for keys that are in neither list. p = 0 stands for
-// the rate that makes the cascade the smallest, about sqrt(1/2)·r/s for r keys that are in
-// and s that are out: choose it where no other keys are asked for. Any other costs memory:
-// a smaller one log2 of the difference for each key that is in.
+// p is the rate of the first level, for keys in neither list. p = 0 means the rate that makes the
+// cascade smallest, about sqrt(1/2)·r/s for r keys in and s keys out: use it if only keys of the
+// two lists are looked up. Any other p costs memory: a smaller one log2 of the ratio per key in.
 //
-// The options are those of [bloom.New]: hash, seed or key, strategy, and WithMaxBytes for
-// the bits of all levels together. The strategy must work on a key's digest.
+// The options are those of [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
+// together. The strategy must work on a key's digest.
 //
-// It takes as much time as to hash the second list twice (three times with p = 0), on all
-// processors, and memory for the digests of the first list, 16 bytes each, and for those
-// keys of the second that pass the first level.
+// New hashes the second list twice, or three times with p = 0, on all processors. It takes about
+// twice 16 bytes per key of the first list, and per key of the second list that passes the first
+// level. Until the garbage collector runs, it may be twice as much.
 //
 // The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] as that of bloom.New does, or
 // [ErrConflict], or is that of ctx or of a list.
@@ -52,8 +53,8 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if err != nil {
 		return nil, err
 	}
-	if sample.Strategy().NeedsKey() {
-		return nil, fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest", bloom.ErrInvalid, sample.Strategy())
+	if err := layered.CheckStrategy(sample); err != nil {
+		return nil, err
 	}
 	if p != 0 && !(p > 0 && p < 1) {
 		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for the smallest cascade", bloom.ErrInvalid, p)
@@ -103,7 +104,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 			return nil, err
 		}
 		f := c.filters[i]
-		passed := slices.DeleteFunc(slices.Clone(before), func(d digest) bool { return !f.ContainsDigest(level(d.h1, d.h2, i)) })
+		passed := slices.DeleteFunc(before, func(d digest) bool { return !f.ContainsDigest(level(d.h1, d.h2, i)) })
 		before, now = now, passed
 	}
 	return c, nil
@@ -111,8 +112,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	room := bloom.MaxBytes(opts...) - c.SizeBytes()
-	f, err := bloom.New(uint64(len(keys)), p, append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room))...)
+	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
 	if err != nil {
 		return err
 	}
@@ -123,20 +123,19 @@ func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
 	return nil
 }
 
-// distinct sorts the digests and leaves each once.
+// distinct sorts the digests and drops duplicates.
 func distinct(digests []digest) []digest {
 	slices.SortFunc(digests, digest.compare)
 	return slices.Compact(digests)
 }
 
-// batchKeys are hashed by one goroutine at a time, or fewer that have batchBytes: keys may be large.
+// A goroutine hashes up to batchKeys keys or batchBytes bytes at a time.
 const (
 	batchKeys  = 4096
 	batchBytes = 1 << 20
 )
 
-// collect hashes a list on all processors, and returns the digests that are wanted and
-// the number of keys.
+// collect hashes a list on all processors. It returns the wanted digests and the number of keys.
 func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], wanted func(h1, h2 uint64) bool) ([]digest, uint64, error) {
 	type batch struct {
 		bytes []byte
@@ -145,11 +144,11 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	batches := make(chan batch)
 	free := make(chan batch, 2*runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
-	var found []digest
+	var found [][]digest // by batch: one slice that grows would take more than twice the memory
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var mine []digest
+			mine := make([]digest, 0, batchKeys)
 			for b := range batches {
 				start := 0
 				for _, end := range b.ends {
@@ -162,10 +161,11 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 				case free <- batch{b.bytes[:0], b.ends[:0]}:
 				default:
 				}
+				mu.Lock()
+				found = append(found, slices.Clone(mine))
+				mu.Unlock()
+				mine = mine[:0]
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, mine...)
 		})
 	}
 	end := sync.OnceFunc(func() {
@@ -208,7 +208,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // a list that ends because of ctx may not say so
 	}
-	return found, count, err
+	return slices.Concat(found...), count, err
 }
 
 // conflict names the key of the second list that has this digest.

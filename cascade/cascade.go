@@ -1,69 +1,100 @@
-// Package cascade answers exactly for the keys of two lists: those of the first are in,
-// those of the second are out, without an error for any of them. A spam list with its
-// white list, revoked and valid certificates, customers and former customers.
+// Package cascade answers exactly for the keys of two known lists: keys of the first list are in,
+// keys of the second are out. Examples are a block list with its exceptions, and revoked and valid
+// certificates.
 //
-// A filter alone errs on some of the keys that are out. A cascade adds a second filter
-// of those, which errs on some of the keys that are in, then a third of these, and so on
-// until nobody is left. It needs about
+//	c, err := cascade.New(ctx, 0, blocked, allowed)
+//	if err != nil {
+//		return err
+//	}
+//	refuse := c.ContainsString(sender) // exact for both lists
 //
-//	1.44·log2(s/r) + 4.2  bits for each of the r keys that are in, beside s that are out
+// One filter errs on some keys that are out. A cascade adds a second filter of these keys, which
+// errs on some keys that are in, a third filter of those, and so on until it errs on none. For r
+// keys that are in and s that are out it needs about
 //
-// which is 9 bits at one to ten. Of a key that is in neither list, it knows as much as
-// its first filter: it is probably out, and said to be in at a rate of at most half of p
-// or so; see [New].
+//	1.44·log2(s/r) + 4.2  bits per key that is in
+//
+// which is 9 bits for ten times as many keys out as in. For a key in neither list the cascade is
+// as good as its first filter; see [New].
 //
 // Source: Larisch, Choffnes, Levin, Maggs, Mislove & Wilson 2017, "CRLite: A scalable
 // system for pushing all TLS revocations to all browsers", section IV.
 package cascade
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 
 	"github.com/seed3447c163/bloom"
+	digests "github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// A Cascade knows two lists of keys. Make one with [New] or [Read]; the zero Cascade has
-// two empty lists. It never changes, so all methods are safe for concurrent use by
-// multiple goroutines. They take no lock and allocate nothing, but for those that say so.
+type noText = layered.NoText
+
+// A Cascade knows two lists of keys. Make one with [New] or [Read]; the zero Cascade has two empty
+// lists.
+//
+// A Cascade never changes, so all methods are safe for concurrent use by multiple goroutines.
+// Lookups take no lock and allocate nothing. A Cascade does not marshal to text, JSON or gob: use
+// [Cascade.WriteTo] and [Read].
 type Cascade struct {
+	noText
+
 	filters []*bloom.BloomFilter // of keys that are in, of keys that are out, and so on
 }
 
-// Contains reports whether a key is in: without error for the keys of both lists. For
-// any other key, true is wrong, at a rate below the p of [New].
+// Contains reports whether a key is in. It is exact for the keys of both lists. For any other key,
+// true is wrong, at a rate below the p of [New].
 func (c *Cascade) Contains(key []byte) bool {
 	if len(c.filters) == 0 {
 		return false
 	}
-	return c.ContainsDigest(c.filters[0].Digest(key))
+	h1, h2 := c.filters[0].Digest(key)
+	return c.contains(h1, h2, 0)
 }
 
 // ContainsString is [Cascade.Contains] for a string, without copying it.
-func (c *Cascade) ContainsString(key string) bool {
-	if len(c.filters) == 0 {
-		return false
-	}
-	return c.ContainsDigest(c.filters[0].DigestString(key))
-}
+func (c *Cascade) ContainsString(key string) bool { return c.Contains(digests.Bytes(key)) }
 
-// ContainsDigest is [Cascade.Contains] for a key whose digest is already known, from
-// [bloom.BloomFilter.Hash] of a filter with the same hash and seed or key.
-func (c *Cascade) ContainsDigest(h1, h2 uint64) bool {
-	for i, f := range c.filters {
-		if !f.ContainsDigest(level(h1, h2, i)) {
+// contains looks up a key that all levels before first have.
+func (c *Cascade) contains(h1, h2 uint64, first int) bool {
+	for i := first; i < len(c.filters); i++ {
+		if !c.filters[i].ContainsDigest(level(h1, h2, i)) {
 			return i%2 == 1
 		}
 	}
 	return len(c.filters)%2 == 1
 }
 
-// level returns the digest for one level. All levels share one hash of the key, but their
-// positions must be independent: the keys that the second filter is made of are those
-// that coincide with others in the first.
+// ContainsMany looks up keys like [Cascade.Contains], one after the other, but faster. It returns
+// how many are in. If found is not nil, found[i] becomes the answer to keys[i].
 //
-// The first level has the digest itself. The others mix both halves with the level's
-// number, each step a bijection, so that different digests stay different.
+// It panics if found is neither nil nor as long as keys.
+func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
+	digests.CheckAnswers("cascade", len(keys), found)
+	clear(found)
+	if len(c.filters) == 0 {
+		return 0
+	}
+	var b layered.Batch
+	for first := 0; first < len(keys); first += layered.Group {
+		b.Hash(c.filters[0].Scheme(), keys[first:])
+		c.filters[0].ContainsDigests(b.Digests[:b.Keys], b.Found[:b.Keys]) // by far the largest level
+		for i, d := range b.Digests[:b.Keys] {
+			count += layered.Answer(b.Found[i] && c.contains(d[0], d[1], 1), found, first+i)
+		}
+	}
+	return count
+}
+
+// level returns the digest for one level. The levels share one hash of the key, but need
+// independent positions: the second filter is made of keys that coincide with others in the first.
+//
+// The first level uses the digest itself. The others mix both halves with the level's number by
+// bijections, so different digests stay different.
 //
 // Source of the mixing: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
 // generators", variant 13 of Stafford.
@@ -81,8 +112,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// smallest returns the first level's rate that makes the whole cascade the smallest, for
-// in keys that are in and out that are out: sqrt(1/2)·in/out, at most 1/2.
+// smallest returns the first level's rate that makes the cascade smallest: sqrt(1/2)·in/out, at
+// most 1/2.
 //
 // Source: Larisch et al. 2017, section IV.
 func smallest(in, out uint64) float64 {
@@ -91,3 +122,54 @@ func smallest(in, out uint64) float64 {
 
 // later is the rate of all levels but the first: with k = 1, half of their bits are set.
 const later = 0.5
+
+// Levels returns the parameters of each level's filter: the first is of the keys that are in, the
+// second of the keys that are out and pass the first, and so on.
+func (c *Cascade) Levels() []bloom.Params {
+	levels := make([]bloom.Params, len(c.filters))
+	for i, f := range c.filters {
+		levels[i] = f.Params()
+	}
+	return levels
+}
+
+// SizeBytes returns the memory that the bits of all levels take.
+func (c *Cascade) SizeBytes() (bytes uint64) {
+	for _, f := range c.filters {
+		bytes += f.SizeBytes()
+	}
+	return bytes
+}
+
+// Stats returns the cascade's numbers, in O(m). N, P and K are those of the first level, and
+// EstimatedCount is N: exactly the keys that are in. M, SizeBytes, Ones and FillRatio are of all
+// levels together. EstimatedFalsePositiveRate is for keys in neither list.
+func (c *Cascade) Stats() (s bloom.Stats) {
+	wrong := 0.0
+	if len(c.filters)%2 == 1 {
+		wrong = 1 // for a key that all levels have
+	}
+	for i := len(c.filters) - 1; i >= 0; i-- {
+		of := c.filters[i].Stats()
+		layered.Total(&s, of)
+		s.N, s.P, s.EstimatedCount = of.N, of.P, of.N
+		wrong *= of.EstimatedFalsePositiveRate
+		if i%2 == 1 {
+			wrong += 1 - of.EstimatedFalsePositiveRate
+		}
+	}
+	s.EstimatedFalsePositiveRate = wrong
+	return s
+}
+
+// String describes the cascade in one line.
+func (c *Cascade) String() string {
+	if len(c.filters) == 0 {
+		return "cascade of no levels"
+	}
+	var keys []string
+	for _, f := range c.filters {
+		keys = append(keys, fmt.Sprint(f.Params().N))
+	}
+	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.SizeBytes())
+}

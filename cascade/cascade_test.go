@@ -110,34 +110,16 @@ func TestLevelsShrinkByHalf(t *testing.T) {
 	}
 }
 
-// Who has the first level's filter has a filter of the keys that are in.
-func TestContainsHash(t *testing.T) {
-	in, out := numbered("k", 0, 1000), numbered("k", 1000, 1000)
-	c, err := New(t.Context(), 0, in, out)
-	require.NoError(t, err)
-	hasher, err := bloom.NewScheme(1, 0.5)
-	require.NoError(t, err)
-	for key := range in {
-		require.True(t, c.ContainsDigest(hasher.Digest(key)))
-		require.True(t, c.ContainsString(string(key)))
-	}
-	for key := range out {
-		require.False(t, c.ContainsDigest(hasher.Digest(key)))
-		require.False(t, c.ContainsString(string(key)))
-	}
-}
-
 // TestContainsMany: as one key after the other, for keys of both lists and of none.
 func TestContainsMany(t *testing.T) {
 	for _, out := range []uint64{0, 1, 300, 5000} { // one level, and odd and even numbers of them
 		c, err := New(t.Context(), 0.3, numbered("k", 0, 300), numbered("k", 300, out))
 		require.NoError(t, err)
 		var keys [][]byte
-		var texts []string
 		var want []bool
 		yes := 0
 		for key := range numbered("k", 0, 6000) {
-			keys, texts, want = append(keys, bytes.Clone(key)), append(texts, string(key)), append(want, c.Contains(key))
+			keys, want = append(keys, bytes.Clone(key)), append(want, c.ContainsString(string(key)))
 			if c.Contains(key) {
 				yes++
 			}
@@ -146,16 +128,12 @@ func TestContainsMany(t *testing.T) {
 			found := slices.Repeat([]bool{true}, n)
 			c.ContainsMany(keys[:n], found)
 			require.Equal(t, want[:n], found)
-			found = slices.Repeat([]bool{true}, n)
-			c.ContainsStrings(texts[:n], found)
-			require.Equal(t, want[:n], found)
 		}
 		require.Equal(t, yes, c.ContainsMany(keys, nil))
-		require.Equal(t, yes, c.ContainsStrings(texts, nil))
 		require.Panics(t, func() { c.ContainsMany(keys, make([]bool, 1)) })
 	}
 	found := []bool{true}
-	require.Zero(t, new(Cascade).ContainsStrings([]string{"x"}, found))
+	require.Zero(t, new(Cascade).ContainsMany([][]byte{nil}, found))
 	require.False(t, found[0])
 }
 
@@ -282,7 +260,7 @@ func TestNoAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Contains(key)
 		c.ContainsString("some key")
-		c.ContainsStrings([]string{"some key"}, nil)
+		c.ContainsMany([][]byte{key}, nil)
 	}))
 }
 

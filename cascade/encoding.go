@@ -23,21 +23,17 @@ import (
 //
 //	8      checksum
 //
-// A checksum is CRC-32 and CRC-32C of all that comes before it: the magic, the number, and of
-// each filter its last 8 bytes, which are a checksum themselves; but not the checksum between
-// them. So the last one binds all. docs/format.md says what a decoder must check.
+// docs/format.md defines the checksums and what a decoder must check.
 const magic = "\x89bloome\x01"
 
-// maxLevels is more than any lists lead to: a level has about 0.7 times as many keys as the
-// one before.
+// maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
 const maxLevels = 1 << 10
 
-// WriteTo writes the cascade to w, in O(m): [Cascade.SizeBytes] and about 80 bytes a level.
-// The bytes are the same on every architecture and readable by every later release, by [Read]. A snapshot
-// that survives a crash is persist.Save(path, c).
+// WriteTo writes the cascade to w, in O(m): [Cascade.SizeBytes] and about 80 bytes per level. The
+// bytes are the same on every architecture. persist.Save(path, c) writes a snapshot that survives
+// a crash.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of
-// [bloom.BloomFilter.WriteTo].
+// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w)
 	out.Magic(magic)
@@ -51,12 +47,12 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 	return out.Result()
 }
 
-// Read reads a cascade that [Cascade.WriteTo] has written, in O(m), and nothing beyond its
-// end. At the end of the stream it returns io.EOF itself.
+// Read reads a cascade that [Cascade.WriteTo] has written, in O(m), and nothing beyond its end. At
+// the end of the stream it returns io.EOF itself.
 //
-// Options must be what the cascade was made with, if they are given; a secret key and a
-// strategy or hash of your own must be given. [bloom.WithMaxBytes] bounds the memory of all
-// levels together. The errors are those of [bloom.Read].
+// Options must agree with the cascade. A secret key and a custom strategy or hash must be given;
+// other options may be left out. [bloom.WithMaxBytes] limits the memory of all levels together.
+// The errors are those of [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
@@ -71,8 +67,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	}
 	c := &Cascade{}
 	for i := range count {
-		room := bloom.MaxBytes(opts...) - c.SizeBytes()
-		f, err := in.Filter(fmt.Sprintf("level %d", i), append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(room)))
+		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes()))
 		if err != nil {
 			return nil, err
 		}

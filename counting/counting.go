@@ -4,25 +4,31 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/words"
 )
 
-// A Filter is a set of keys, as a [bloom.BloomFilter] is, from which keys can be
-// removed. Make one with [New]; the zero Filter holds nothing and panics when used.
+type noText = layered.NoText
+
+// A Filter is a set of keys, like [bloom.BloomFilter], from which keys can be removed. Make one
+// with [New]; the zero Filter panics when used.
 //
-// All methods are safe for concurrent use by multiple goroutines.
+// All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
+// text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
+	noText
+
 	counters counters
 	scheme   bloom.Scheme
 }
 
-// New returns an empty filter for n different keys at a time, with a false-positive rate
-// of at most p while there are no more. It has a counter for each bit of the
-// [bloom.BloomFilter] that bloom.New makes of the same arguments: 4 times the memory.
-// All strategies will do.
+// New returns an empty filter for n different keys at a time, with a false-positive rate of at
+// most p while there are no more. It has a counter of 4 bits for each bit of the
+// [bloom.BloomFilter] that bloom.New makes of the same arguments. Every strategy can be used.
 //
-// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is not valid,
-// and [bloom.ErrTooLarge] if the counters take more than the machine's memory or
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is invalid, and
+// [bloom.ErrTooLarge] if the counters take more than the machine's memory or
 // [bloom.WithMaxBytes].
 func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	scheme, err := bloom.NewScheme(n, p, opts...)
@@ -32,8 +38,8 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
-// NewWithParams returns an empty filter of exactly params.M counters with params.K
-// counters to a key; see [bloom.NewWithParams], whose errors it has.
+// NewWithParams returns an empty filter of exactly params.M counters with params.K counters per
+// key. Its errors are those of [bloom.NewWithParams].
 func NewWithParams(params bloom.Params, opts ...bloom.Option) (*Filter, error) {
 	scheme, err := bloom.NewSchemeWithParams(params, opts...)
 	if err != nil {
@@ -42,18 +48,11 @@ func NewWithParams(params bloom.Params, opts ...bloom.Option) (*Filter, error) {
 	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
-func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
-	c, err := newCounters(scheme.Params().M, limit)
-	if err != nil {
-		return nil, err
-	}
-	return &Filter{c, scheme}, nil
-}
-
-// maxCounters is where a number of bits has no room in 64 of them.
+// maxCounters is where their number of bits no longer fits 64 bits.
 const maxCounters = 1 << 62 / counterBits
 
-func newCounters(m, limit uint64) (counters, error) {
+func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
+	m := scheme.Params().M
 	if m >= maxCounters {
 		return nil, fmt.Errorf("%w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
 	}
@@ -64,18 +63,18 @@ func newCounters(m, limit uint64) (counters, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: m = %d counters of %d bits are %w", bloom.ErrTooLarge, m, counterBits, err)
 	}
-	return c, nil
+	return &Filter{counters: c, scheme: scheme}, nil
 }
 
-// maxK is the most counters that a key may have without an allocation: of the strategies,
-// only those of other systems go beyond.
+// maxK is the most counters that a key may have without an allocation. Only strategies of other
+// systems go beyond.
 const maxK = 64
 
 // A buffer has room for a key's positions on the caller's stack.
 type buffer [maxK]uint64
 
-// positions returns where a key's counters are. Those that coincide are one counter,
-// which is counted once: Remove then takes back exactly what Add has given.
+// positions returns where a key's counters are. Positions that coincide are one counter, which
+// is counted once, so that Remove takes back exactly what Add has given.
 func (f *Filter) positions(b *buffer, key []byte) []uint64 {
 	all := f.scheme.AppendPositions(b[:0], key)
 	distinct := all[:0]
@@ -93,28 +92,28 @@ next:
 
 // How an add finds its one winner
 //
-// As that of package bloom, with "not 0" in place of "set". The first pass looks, and
-// remembers the last counter that is 0. The second counts all others up, then the
-// remembered one, and has won if that was 0 until then.
+// It works as in package bloom, with "not 0" instead of "set". The first pass finds the last
+// counter that is 0. The second pass counts up all others, then this one. The add has won if this
+// one was 0 until then.
 //
-// At most one winner. When A wins, all the key's counters have been counted by A, and
-// what A has counted is there until the key is removed. So if B wins later, with a
-// counter that was 0 until then, a Remove of the key has begun in between.
+// At most one winner:
+//  1. When A wins, A has counted up all the key's counters, and they stay up until the key is
+//     removed.
+//  2. So if B wins later, with a counter that was 0, a Remove of the key has begun in between.
 //
-// At least one, if meanwhile no other key's counters rise from 0 or fall to 0 that are
-// the key's too: then its zeros only ever become fewer, which is all that the proof in
-// package bloom needs. steps_test.go tries both in every order.
+// At least one, if no counter of the key rises from 0 or falls to 0 for another key meanwhile:
+// then the key's zeros only become fewer, and the proof in package bloom holds.
+//
+// steps_test.go tries both in every order.
 
-// Add adds a key, once more if it is there already. It returns true if the key is
-// definitely new and this call is the one that added it, false if it was probably there
-// already.
+// Add adds a key, once more if it is there already. It returns true if the key is definitely new
+// and this call added it, false if it was probably there already.
 //
-// Of any number of goroutines that add the same new key at the same time, exactly one
-// gets true. The exception: if another key that has a counter in common with it is added
-// or removed in those nanoseconds, nobody may get true, an ordinary false positive.
+// Of any number of goroutines that add the same new key, at most one gets true; exactly one
+// unless a key that shares a counter with it is added or removed at that moment.
 //
-// Once Add has returned, Contains of the key is true until it has been removed as often
-// as it was added.
+// Once Add has returned, Contains of the key is true until it has been removed as often as it was
+// added.
 func (f *Filter) Add(key []byte) bool {
 	var b buffer
 	positions := f.positions(&b, key)
@@ -132,14 +131,13 @@ func (f *Filter) Add(key []byte) bool {
 	return last >= 0 && f.counters.up(positions[last]) == 0
 }
 
-// AddString is [Filter.Add] for a string, without copying it: a string and its bytes are
-// the same key.
-func (f *Filter) AddString(key string) bool { return f.Add(bytesOf(key)) }
+// AddString is [Filter.Add] for a string, without copying it.
+func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
 
-// Remove takes back one Add of a key. It returns false if the key is definitely not
-// there, and then changes nothing; true if it probably was there. It must have been: see
-// the package's docs for what removing any other key does. Two goroutines that remove a
-// key which was added once do that, and both may get true.
+// Remove takes back one Add of a key. It returns false if the key is definitely not there, and
+// then changes nothing; true if it probably was there. Remove only keys that were added: see the
+// package documentation. Two goroutines that remove a key added once break this rule, and both
+// may get true.
 func (f *Filter) Remove(key []byte) bool {
 	var b buffer
 	positions := f.positions(&b, key)
@@ -150,7 +148,7 @@ func (f *Filter) Remove(key []byte) bool {
 	}
 	for i, pos := range positions {
 		if f.counters.down(pos) == 0 {
-			// Someone else has removed it meanwhile, or its Add had not returned.
+			// Another goroutine has removed it meanwhile, or its Add has not returned.
 			for _, undo := range positions[:i] {
 				f.counters.up(undo)
 			}
@@ -161,7 +159,7 @@ func (f *Filter) Remove(key []byte) bool {
 }
 
 // RemoveString is [Filter.Remove] for a string, without copying it.
-func (f *Filter) RemoveString(key string) bool { return f.Remove(bytesOf(key)) }
+func (f *Filter) RemoveString(key string) bool { return f.Remove(digest.Bytes(key)) }
 
 // Contains returns false if the key is definitely not there, true if it probably is.
 func (f *Filter) Contains(key []byte) bool {
@@ -175,4 +173,28 @@ func (f *Filter) Contains(key []byte) bool {
 }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(bytesOf(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+
+// AddMany adds keys like [Filter.Add], one after the other. It returns how many were definitely
+// new. If added is not nil, added[i] becomes the answer to keys[i].
+//
+// It panics if added is neither nil nor as long as keys.
+func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
+	digest.CheckAnswers("counting", len(keys), added)
+	for i, key := range keys {
+		count += layered.Answer(f.Add(key), added, i)
+	}
+	return count
+}
+
+// ContainsMany looks up keys like [Filter.Contains], one after the other. It returns how many are
+// probably there. If found is not nil, found[i] becomes the answer to keys[i].
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+	digest.CheckAnswers("counting", len(keys), found)
+	for i, key := range keys {
+		count += layered.Answer(f.Contains(key), found, i)
+	}
+	return count
+}

@@ -60,7 +60,7 @@ func TestAgainstExactModel(t *testing.T) {
 						t.Fatalf("%v: op %d: a key is missing", f, op)
 					}
 				}
-				rate := f.EstimatedFalsePositiveRate()
+				rate := f.Stats().EstimatedFalsePositiveRate
 				for i := range uint64(20_000) {
 					asked++
 					expected += rate
@@ -114,8 +114,8 @@ func TestConcurrent(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if ratio := f.FillRatio(); ratio != 0 {
-			t.Errorf("%v: FillRatio = %v after everything was removed", f, ratio)
+		if ones := f.Stats().Ones; ones != 0 {
+			t.Errorf("%v: %d counters are not 0 after everything was removed", f, ones)
 		}
 	}
 }

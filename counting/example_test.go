@@ -2,7 +2,6 @@ package counting_test
 
 import (
 	"fmt"
-	"net/netip"
 
 	"github.com/seed3447c163/bloom/counting"
 )
@@ -52,26 +51,4 @@ func ExampleFilter_BloomFilter() {
 	fmt.Println(plain.ContainsString("apple"), f.SizeBytes()/plain.SizeBytes())
 	// Output:
 	// true 4
-}
-
-// The bytes of any type with an AppendBinary method, such as netip.Addr, are a key.
-func Example_addresses() {
-	connected, err := counting.New(1000, 0.001)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var buf [16]byte
-	home, err := netip.MustParseAddr("::1").AppendBinary(buf[:0])
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	connected.Add(home)
-	fmt.Println(connected.Contains(home))
-	connected.Remove(home)
-	fmt.Println(connected.Contains(home))
-	// Output:
-	// true
-	// false
 }

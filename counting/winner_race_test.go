@@ -53,8 +53,8 @@ func TestOneWinnerInLockstep(t *testing.T) {
 			if missing > 0 {
 				t.Errorf("%d times, Remove did not find a key that was there", missing)
 			}
-			if ratio := f.FillRatio(); ratio != 0 {
-				t.Errorf("FillRatio = %v after everything was removed", ratio)
+			if ones := f.Stats().Ones; ones != 0 {
+				t.Errorf("%d counters are not 0 after everything was removed", ones)
 			}
 		})
 	}
@@ -100,9 +100,9 @@ func raceAdders(f *Filter, goroutines, rounds int, others bool) (winners map[int
 	return winners, notThere.Load()
 }
 
-// TestRemovedTwice: two goroutines remove a key that was added once. That is against the
-// rules, and yet, as long as one of its counters is its own, one of them finds out and puts
-// back what it took: the key next to it, which has the first counter in common, stays.
+// TestRemovedTwice: two goroutines remove a key that was added once, against the rules. As long as
+// one of its counters is its own, one of them notices and puts back what it took: a key that
+// shares the first counter stays.
 func TestRemovedTwice(t *testing.T) {
 	rounds := *races
 	if testing.Short() || lockstep.RaceDetector {
@@ -141,7 +141,7 @@ func TestRemovedTwice(t *testing.T) {
 					if n := removed.Swap(0); n != 1 {
 						t.Errorf("round %d: removed %d times", i, n)
 					}
-					if !f.Remove(neighbour[:]) || f.FillRatio() != 0 {
+					if !f.Remove(neighbour[:]) || f.Stats().Ones != 0 {
 						t.Errorf("round %d: the key next to it is damaged", i)
 					}
 				}

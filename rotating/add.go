@@ -1,30 +1,28 @@
 package rotating
 
-import "github.com/seed3447c163/bloom/internal/digest"
+import (
+	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/layered"
+)
 
-// Add adds a key. It returns true if the key was definitely not added in the last
-// window and this call is the one that added it, false if it probably was, in that
-// window or up to a generation earlier.
+// Add adds a key. It returns true if the key was definitely not added in the last window and this
+// call added it, false if it probably was, in that window or up to a generation earlier.
 //
-// Of any number of goroutines that add the same key at the same time, exactly one gets
-// true. The exception is that of [bloom.BloomFilter.Add]: another key's add that sets
-// this one's last missing bit in those nanoseconds.
+// Of any number of goroutines that add the same key, at most one gets true; exactly one unless
+// the key is a false positive at that moment.
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
-func (f *Filter) Add(key []byte) bool { return f.AddDigest(f.scheme.Digest(key)) }
+func (f *Filter) Add(key []byte) bool {
+	h1, h2 := f.scheme.Digest(key)
+	return f.add(h1, h2, false)
+}
 
-// AddString is [Filter.Add] for a string, without copying it: a string and its bytes
-// are the same key.
-func (f *Filter) AddString(key string) bool { return f.AddDigest(f.scheme.Digest(digest.Bytes(key))) }
+// AddString is [Filter.Add] for a string, without copying it.
+func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
 
-// AddDigest is [Filter.Add] for a key whose digest is already known, from [Filter.Hash]
-// of this filter or one with the same hash and seed or key.
-func (f *Filter) AddDigest(h1, h2 uint64) bool { return f.add(h1, h2, false) }
-
-// Renew adds a key as [Filter.Add] does, with the same answer, and if it is there
-// already, renews it: it is remembered for the window from now. It takes room
-// as a new key does, once in each generation: where all keys are renewed all the time, n
-// must be the generations and one times their number.
+// Renew adds a key like [Filter.Add], with the same answer. If the key is there already, Renew
+// makes the window begin anew. A renewed key takes room as a new one does, once per generation:
+// if all keys are renewed all the time, n must be their number times the generations plus one.
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
 func (f *Filter) Renew(key []byte) bool {
@@ -33,43 +31,54 @@ func (f *Filter) Renew(key []byte) bool {
 }
 
 // RenewString is [Filter.Renew] for a string, without copying it.
-func (f *Filter) RenewString(key string) bool {
-	h1, h2 := f.scheme.Digest(digest.Bytes(key))
-	return f.add(h1, h2, true)
+func (f *Filter) RenewString(key string) bool { return f.Renew(digest.Bytes(key)) }
+
+// AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
+// definitely new. If added is not nil, added[i] becomes the answer to keys[i].
+//
+// It panics if added is neither nil nor as long as keys.
+func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
+	digest.CheckAnswers("rotating", len(keys), added)
+	clear(added)
+	var b layered.Batch
+	for first := 0; first < len(keys); first += layered.Group {
+		b.Hash(f.scheme, keys[first:])
+		f.remembered().Ask(&b)
+		for i, d := range b.Digests[:b.Keys] {
+			if !b.Found[i] && f.add(d[0], d[1], false) {
+				count++
+				if added != nil {
+					added[first+i] = true
+				}
+			}
+		}
+	}
+	return count
 }
 
 // How an add finds its one winner while layers come and go
 //
-// Two goroutines that add the same key may see different newest layers: one that of
-// the generation that ends, the other that of the next. So who wins in a layer looks
-// whether nothing has changed, and has not won until then: otherwise it looks into the
-// layers added meanwhile, and races in the newest one.
+// Two goroutines that add the same key may see different newest layers: one in the generation
+// that ends, the other in the next. The winner of a layer therefore checks that no layer was
+// added. Otherwise it looks the key up in the layers added meanwhile, and adds it to the newest.
 //
-// At most one winner. Let A win in layer a and B in a later layer b. A saw a still newest
-// after its bits were complete, so B, who saw b, saw it later than that. When B first
-// saw a layer newer than a, it looked into a, unless it had won there itself, which it
-// had not, or a was forgotten, and then two winners are right. Nor was a cleared while B
-// looked: nothing had changed when B found itself the winner of the layer that it took
-// for the newest, and when it was not, it went on to layers newer than that.
+// At most one winner:
+//  1. Suppose A wins in layer a and B in a later layer b. One layer has one winner.
+//  2. A saw a as the newest layer after its bits were complete. B saw b later than that.
+//  3. When B first saw a layer newer than a, it looked into a and found the key. It skips only
+//     layers that it has won itself, and A has won a. Or a was dropped, and then two winners
+//     are right.
 //
-// At least one. Let b be the newest layer to which any of them adds the key. The winner
-// of b goes no further, so nothing has changed: it has won.
+// At least one: let b be the newest layer to which any of them adds the key. The winner of b
+// goes no further, so no layer was added: it has won.
 //
-// A layer is cleared when its generation is forgotten, while some slow goroutine may
-// still be using it. Who writes to a layer therefore enters it first, and looks
-// then whether it is still live; who clears it does so only when it is not live any more
-// and then nobody is inside. Whichever of the two comes second notices the other. A
-// layer with somebody inside is not used again but left to the garbage collector. Who
-// only reads need not enter: what was cleared was out of the window before, and the
-// answer false is given only if nothing has changed.
+// An add reads the clock once, so it begins at most one generation, however short generations
+// are. An add that others overtake again and again takes the lock that begins layers, and
+// finishes while no layer can come.
 //
-// The clock is read once, so that an add begins at most one generation, however short they
-// are. One that others have overtaken again and again, because layers are so small or so
-// short-lived, holds births back until it is done: then nothing changes.
-//
-// steps_test.go tries it in every order.
+// steps_test.go tries every order.
 
-// patience is how often an add may be overtaken before it holds others back.
+// patience is how often an add may be overtaken before it takes the lock.
 const patience = 16
 
 // An adding is an add that is under way.
@@ -77,7 +86,7 @@ type adding struct {
 	h1, h2     uint64
 	renew      bool
 	generation int64  // by the clock, when it began
-	looked     uint64 // layers with smaller serial numbers do not have the key, or have it from us
+	looked     uint64 // older layers do not have the key, or have it from this add
 	won        bool
 }
 
@@ -91,72 +100,96 @@ func (f *Filter) add(h1, h2 uint64, renew bool) bool {
 	return f.insist(&a)
 }
 
-// ask returns the generation of the newest layer that has the key, -1 if none has it, and
-// whether nothing is to be done any more.
-func (f *Filter) ask(a *adding, now *live) (found int64, done bool) {
-	g := now.generation(a.generation)
-	found = now.youngest(a.h1, a.h2, g-int64(f.plan.generations), a.looked)
-	return found, found == g || found >= 0 && !a.renew
+// look reports whether a layer that is remembered has the key, and whether the add is done.
+func (f *Filter) look(a *adding, now *layered.Layers) (found, done bool) {
+	l := now.Youngest(a.h1, a.h2, a.looked)
+	if l == nil || l.Generation < f.oldest(now, a.generation) {
+		return false, false
+	}
+	return true, !a.renew || l.Generation == current(now, a.generation)
 }
 
-// try does what there is to do, unless layers come meanwhile, and returns whether it was that.
+// try adds the key unless a layer is needed or comes meanwhile. It reports whether it is done.
 func (f *Filter) try(a *adding) (done bool) {
 	now := f.live.Load()
-	found, done := f.ask(a, now)
+	found, done := f.look(a, now)
 	if done {
 		return true
 	}
-	newest := now.newest()
-	if newest.generation < a.generation {
+	newest := now.Newest()
+	if newest.Generation < a.generation {
 		f.turn(now, a.generation)
 		return false
 	}
-	visit := newest.tickets.Enter()
-	if f.live.Load() != now {
-		visit.Leave()
-		return false
-	}
-	took := newest.tickets.Take()
+	took := newest.Tickets.Take()
 	if !took && f.room(now) {
-		visit.Leave()
 		f.turn(now, a.generation)
 		return false
 	}
-	won := newest.AddDigest(a.h1, a.h2)
-	if !won && took {
-		newest.tickets.Give()
-	}
-	visit.Leave()
-	if !won || found >= 0 {
+	won := newest.Add(a.h1, a.h2, took)
+	if !won || found {
 		return true
 	}
 	if f.live.Load() == now {
 		a.won = true
 		return true
 	}
-	a.looked = newest.serial + 1
+	a.looked = newest.Serial + 1
 	return false
 }
 
-// insist does the same while no layers can come.
+// insist adds the key while no layers can come.
 func (f *Filter) insist(a *adding) (won bool) {
 	f.turning.Lock()
 	defer f.turning.Unlock()
 	now := f.live.Load()
-	found, done := f.ask(a, now)
+	found, done := f.look(a, now)
 	if done {
 		return false
 	}
-	newest, took := now.newest(), false
-	if newest.generation >= a.generation {
-		took = newest.tickets.Take()
+	newest, took := now.Newest(), false
+	if newest.Generation >= a.generation {
+		took = newest.Tickets.Take()
 	}
-	if newest.generation < a.generation || !took && f.room(now) {
-		newest, took = f.addLayer(now, now.generation(a.generation), true), true
+	if newest.Generation < a.generation || !took && f.room(now) {
+		newest = f.addLayer(now, current(now, a.generation))
+		took = newest.Tickets.Take()
 	}
-	won = newest.AddDigest(a.h1, a.h2)
-	if !won && took {
-		newest.tickets.Give()
+	return newest.Add(a.h1, a.h2, took) && !found
+}
+
+// room reports whether the generation may get another layer. If not, more than n keys came in a
+// window, and the newest layer takes more keys than it is sized for.
+func (f *Filter) room(now *layered.Layers) bool { return len(*now) < f.plan.maxLayers() }
+
+// turn adds a layer, and with it begins generation g if that has not begun, unless another
+// goroutine has done so since now was loaded. The next turn begins the generations of all adds
+// that wait, so none waits for more than two.
+func (f *Filter) turn(now *layered.Layers, g int64) {
+	for w := f.wanted.Load(); g > w && !f.wanted.CompareAndSwap(w, g); {
+		w = f.wanted.Load()
 	}
-	return won && found < 0
+	f.turning.Lock()
+	defer f.turning.Unlock() // also if there is no memory
+	if l := f.live.Load(); l == now || l.Newest().Generation < g {
+		f.addLayer(l, current(l, f.wanted.Load()))
+	}
+}
+
+// addLayer adds a layer of generation g and drops the layers that have ended by then. The caller
+// holds turning. If there is no memory, it panics and has changed nothing.
+func (f *Filter) addLayer(now *layered.Layers, g int64) *layered.Layer {
+	l, err := layered.New(f.scheme)
+	if err != nil {
+		panic(err) // rare: the first layer had as much
+	}
+	l.Generation, l.Serial = g, now.Newest().Serial+1
+	keep := *now
+	for len(keep) > 0 && keep[0].Generation < g-int64(f.plan.generations) {
+		keep = keep[1:]
+	}
+	next := append(make(layered.Layers, 0, len(keep)+1), keep...)
+	next = append(next, l)
+	f.live.Store(&next)
+	return next.Newest()
 }

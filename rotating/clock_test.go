@@ -2,11 +2,13 @@ package rotating
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -85,7 +87,7 @@ func TestClocks(t *testing.T) {
 			if now = now.Add(window + 2*window/generations); g.ContainsString("key") {
 				t.Error("written while the clock is behind: the key is not forgotten")
 			}
-			if now = c.later.Add(-2 * window); f.EstimatedCount() > 2 || f.AddString("while it is behind") != true {
+			if now = c.later.Add(-2 * window); f.Stats().EstimatedCount > 2 || f.AddString("while it is behind") != true {
 				t.Error("a clock that went back")
 			}
 		})
@@ -130,7 +132,7 @@ func TestForgetsAfterALongTimeInTheFile(t *testing.T) {
 	}
 }
 
-// TestClockIsReadOnce for each operation, whose parts would otherwise not agree.
+// TestClockIsReadOnce: an operation reads the clock once at most, so that its parts agree.
 func TestClockIsReadOnce(t *testing.T) {
 	reads := 0
 	now := year(2026)
@@ -148,10 +150,9 @@ func TestClockIsReadOnce(t *testing.T) {
 		{"Add when a generation ends", func() { now = now.Add(time.Hour); f.AddString("key") }, 1},
 		{"Renew", func() { f.RenewString("key") }, 1},
 		{"Contains", func() { f.ContainsString("key") }, 1},
+		{"Contains of an absent key", func() { f.ContainsString("absent") }, 0},
 		{"ContainsMany", func() { f.ContainsMany(many, nil) }, 1},
 		{"AddMany of what is there", func() { f.AddMany([][]byte{[]byte("key"), []byte("key")}, nil) }, 1},
-		{"EstimatedCount", func() { f.EstimatedCount() }, 1},
-		{"EstimatedFalsePositiveRate", func() { f.EstimatedFalsePositiveRate() }, 1},
 		{"Stats", func() { f.Stats() }, 1},
 		{"String", func() { _ = f.String() }, 1},
 		{"WriteTo", func() { data = written(t, f) }, 1},
@@ -164,20 +165,20 @@ func TestClockIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestClockThatSteps: with a clock that goes on by a window at each call, which is what a
-// window shorter than a turn comes to, every call ends, and begins one generation at most.
+// TestClockThatSteps: with a clock that goes on by a window at each reading, every call ends, and
+// begins one generation at most.
 func TestClockThatSteps(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour / 4, time.Hour, 100 * time.Hour, 200 * 365 * 24 * time.Hour} {
 		now := year(2026)
 		f := must(1000, 1e-9, time.Hour, 4, WithClock(func() time.Time { now = now.Add(step); return now }))
 		var b [16]byte
 		for i := range uint64(1000) {
-			before := f.serial
+			before := f.live.Load().Newest().Serial
 			if !f.Add(key(&b, i)) {
 				t.Fatalf("steps of %v: key %d is not new", step, i)
 			}
-			if f.serial > before+1 {
-				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, f.serial-before)
+			if began := f.live.Load().Newest().Serial - before; began > 1 {
+				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, began)
 			}
 			if got, want := f.Contains(key(&b, i)), step <= time.Hour; got != want {
 				t.Fatalf("steps of %v: Contains of key %d = %v, want %v", step, i, got, want)
@@ -217,8 +218,7 @@ func TestShortWindows(t *testing.T) {
 	}
 }
 
-// TestRenewedKeyIsNeverMissing: a key that is renewed all the time is there all the time,
-// while generations come and go.
+// TestRenewedKeyIsNeverMissing: a key that is renewed all the time is there all the time.
 func TestRenewedKeyIsNeverMissing(t *testing.T) {
 	var c clock
 	f := must(8, 1e-6, time.Hour, 2, c.option(), bloomOpts(bloom.WithSeed(3)))
@@ -254,4 +254,87 @@ func TestRenewedKeyIsNeverMissing(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
+}
+
+// A wallClock has a time of day that can be set while its monotonic clock goes on, as the
+// system's can.
+type wallClock struct {
+	monotonic time.Duration
+	day       time.Time
+}
+
+func (c *wallClock) sleep(d time.Duration) { c.monotonic += d; c.day = c.day.Add(d) }
+
+func (c *wallClock) set(step time.Duration) { c.day = c.day.Add(step) }
+
+// now returns a time with both readings, which only time.Now can make otherwise.
+func (c *wallClock) now() time.Time {
+	t := time.Now()
+	parts := (*struct {
+		wall uint64 // 1 bit: has a monotonic reading; 33 bits: seconds since 1885; 30 bits: nanoseconds
+		ext  int64  // the monotonic reading
+		loc  *time.Location
+	})(unsafe.Pointer(&t))
+	parts.wall = 1<<63 | uint64(c.day.Unix()+2_682_288_000)<<30 | uint64(c.day.Nanosecond())
+	parts.ext = int64(c.monotonic)
+	return t
+}
+
+// TestTimeOfDayIsSet sets the time of day after the start, before the snapshot and after the
+// read, by every combination of steps. The snapshot keeps exactly what the live filter keeps.
+func TestTimeOfDayIsSet(t *testing.T) {
+	const window, generations = time.Hour, 4
+	steps := []time.Duration{0, -30 * 365 * 24 * time.Hour, -window, -time.Second, time.Second, window / 2, 3 * window, 30 * 365 * 24 * time.Hour}
+	wrong := 0
+	for combination := range len(steps) * len(steps) * len(steps) * len(steps) {
+		var set [4]time.Duration
+		for i := range set {
+			set[i] = steps[combination%len(steps)]
+			combination /= len(steps)
+		}
+		c := &wallClock{day: year(2026), monotonic: time.Hour}
+		if at := c.now(); !at.Equal(c.day) || (&wallClock{day: year(2000), monotonic: 2 * time.Hour}).now().Sub(at) != time.Hour {
+			t.Fatal("this version of Go has another layout of time.Time")
+		}
+		live := must(1000, 1e-9, window, generations, WithClock(c.now))
+		keys := []string{}
+		add := func(count int) {
+			for range count {
+				keys = append(keys, fmt.Sprint("key ", len(keys)))
+				if !live.AddString(keys[len(keys)-1]) {
+					t.Fatalf("steps %v: %s is not new", set, keys[len(keys)-1])
+				}
+				c.sleep(7 * time.Minute)
+			}
+		}
+		add(6)
+		c.set(set[0])
+		add(6)
+		c.set(set[1])
+		data := written(t, live)
+		if set[2] < 0 { // a clock that is set forward between the two is time that passes
+			c.set(set[2])
+		}
+		read, err := Read(bytes.NewReader(data), WithClock(c.now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.set(set[3])
+		for range 14 {
+			for _, key := range keys {
+				if got, want := read.ContainsString(key), live.ContainsString(key); got != want {
+					wrong++
+					t.Errorf("steps %v: %s: %v in the snapshot, %v in the filter", set, key, got, want)
+					break
+				}
+			}
+			if wrong > 5 {
+				t.FailNow()
+			}
+			c.sleep(8 * time.Minute)
+		}
+		if read.ContainsString(keys[len(keys)-1]) {
+			t.Errorf("steps %v: a key is never forgotten", set)
+		}
+	}
 }

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 )
 
@@ -32,43 +35,46 @@ func small(c *clock) *Filter {
 	return f
 }
 
-func TestGolden(t *testing.T) {
-	var c clock
-	f := small(&c)
-	golden := frametest.Golden(t, "testdata/v1.golden", written(t, f))
-	g, err := Read(bytes.NewReader(golden), c.option())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.String() != f.String() || len(*g.live.Load()) < 3 {
-		t.Errorf("%v, want %v", g, f)
-	}
-	if again := written(t, g); !bytes.Equal(again, golden) {
-		t.Error("written again, it is another")
-	}
-	frametest.Damage(t, golden, c.read)
-	frametest.Failing(t, f.WriteTo)
-}
-
-func (c *clock) read(r io.Reader) error { _, err := Read(r, c.option()); return err }
-
-// snapshots returns two files of one filter of equal length, with some adds between them.
-func snapshots(t testing.TB, c *clock, n, generations uint64) (earlier, later []byte) {
-	f := must(n*generations, 0.1, time.Minute, int(generations), c.option())
+func format(t testing.TB, c *clock) frametest.Format {
+	f := must(16, 0.1, time.Minute, 2, c.option())
 	var b [16]byte
-	for i := range generations {
-		for j := range n/2 + i%2 {
+	for i := range uint64(2) {
+		for j := range 4 + i%2 {
 			f.Add(key(&b, i<<20+j))
 		}
 		c.sleep(f.time.length)
 	}
 	f.Add(key(&b, 1<<40))
-	earlier = written(t, f)
-	for i := range n / 3 {
+	earlier := written(t, f)
+	for i := range uint64(2) {
 		f.Add(key(&b, 1<<41+i))
 	}
-	return earlier, written(t, f)
+	later := written(t, f)
+	c.ns.Store(0)
+	return frametest.Format{Write: small(c).WriteTo, Read: c.read, Earlier: earlier, Later: later}
 }
+
+func TestFormat(t *testing.T) {
+	var c clock
+	golden := format(t, &c).Test(t, "testdata/v1.golden")
+	f, err := Read(bytes.NewReader(golden), c.option())
+	if err != nil || len(*f.live.Load()) < 3 || !bytes.Equal(written(t, f), golden) {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var c clock
+	format(f, &c).Fuzz(f, func(data []byte) ([]byte, bool) {
+		g, err := Read(bytes.NewReader(data), c.option(), bloomOpts(bloom.WithMaxBytes(1<<20)))
+		if err == nil && g.AddString("one more") && !g.ContainsString("one more") {
+			panic("a key is missing")
+		}
+		return nil, false // time has passed: the header is another
+	})
+}
+
+func (c *clock) read(r io.Reader) error { _, err := Read(r, c.option()); return err }
 
 // TestGoesOnAfterRead: a filter that is read remembers and forgets as the original does.
 func TestGoesOnAfterRead(t *testing.T) {
@@ -201,8 +207,81 @@ func TestSnapshotWhileKeysCome(t *testing.T) {
 		g.Add(key(&b, i))
 	}
 	for i, e := range *g.live.Load() {
-		if count, n := e.Stats().EstimatedCount, e.Params().N; count > n+n/50 {
+		if count, n := e.BloomFilter.Stats().EstimatedCount, e.Params().N; count > n+n/50 {
 			t.Errorf("layer %d is for %d keys and has about %d", i, n, count)
+		}
+	}
+}
+
+// TestForgedNumbers: a forged file can have the right checksums.
+func TestForgedNumbers(t *testing.T) {
+	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // 4 keys a layer, 12 layers at most
+	right := must(n, p, time.Minute, generations).scheme
+	type layer struct {
+		generation, left uint64
+		filter           *bloom.BloomFilter
+	}
+	made := func(s bloom.Scheme, err error) *bloom.BloomFilter {
+		f, err2 := s.Filter()
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return f
+	}
+	a, b := made(right, nil), made(right, nil)
+	each := right.Params()
+	forge := func(change func(h *[9]uint64), layers ...layer) []byte {
+		h := [9]uint64{n, math.Float64bits(p), window, generations, 0, 0, 2, 0, uint64(len(layers))}
+		change(&h)
+		var b bytes.Buffer
+		out := frame.NewWriter(&b)
+		out.Magic(magic)
+		out.Numbers(h[:]...)
+		for _, l := range layers {
+			out.Filter(l.filter)
+			out.Numbers(l.generation, l.left)
+		}
+		if _, err := out.Result(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	same := func(*[9]uint64) {}
+	set := func(i int, x uint64) func(*[9]uint64) { return func(h *[9]uint64) { h[i] = x } }
+	if _, err := Read(bytes.NewReader(forge(same, layer{0, 4, a}, layer{2, 0, b}))); err != nil {
+		t.Fatalf("what is right is refused: %v", err)
+	}
+	one := layer{0, 4, a}
+	for _, c := range []struct {
+		data []byte
+		text string
+	}{
+		{forge(set(1, math.Float64bits(math.NaN())), one), "p = NaN, want 0 < p < 1"},
+		{forge(set(2, 0), one), "window = 0s, want more than 0"},
+		{forge(set(2, 1<<63), one), "want more than 0"},
+		{forge(set(2, 2), one), "window = 2ns, want at least 1 ns for each of 3 generations"},
+		{forge(set(3, 0), one), "generations = 0, want 1 to 1000"},
+		{forge(set(3, 1<<32), one), "generations = 1001, want 1 to 1000"},
+		{forge(set(5, 1e9), one), "1000000000 ns of a second, want less than 10^9"},
+		{forge(set(6, 1<<63), one), "generation 9223372036854775808, want at most"},
+		{forge(set(7, 20e9), one), "20000000000 ns of a generation, want less than 20000000000"},
+		{forge(set(8, 0), one), "0 layers, want 1 to 12"},
+		{forge(set(8, 13), one), "13 layers, want 1 to 12"},
+		{forge(set(8, 2), one), "it ends within the filter: unexpected EOF, in layer 1"},
+		{forge(same, layer{3, 4, a}), "generation 3, want 0 to 2, in layer 0"},
+		{forge(same, layer{1 << 63, 4, a}), "want 0 to 2"},
+		{forge(same, layer{2, 4, a}, layer{1, 4, b}), "generation 1, want 2 to 2, in layer 1"},
+		{forge(same, layer{0, 5, a}), "5 more keys, want at most 4"},
+		{forge(set(0, 0), one), "4 more keys, want at most 1"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(5, each.P))}), "it is for n = 5 and p = 0.01"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(4, p))}), "it is for n = 4 and p = 0.1, want 4 and 0.011"},
+		{forge(same, one, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithSeed(9)))}), "in layer 1"},
+		{forge(same, layer{0, 4, made(bloom.NewScheme(each.N, each.P, bloom.WithStrategy(bloom.SeededHashing)))}), "needs the key itself"},
+	} {
+		var clock clock
+		f, err := Read(bytes.NewReader(c.data), clock.option())
+		if f != nil || !errors.Is(err, bloom.ErrCorrupt) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
+			t.Errorf("%v, %v, want %q", f, err, c.text)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // days go by.
 func Example() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	seen, err := rotating.New(1_000_000, 0.01, 24*time.Hour, 4, rotating.WithClock(func() time.Time { return now }))
+	seen, err := rotating.New(1_000_000, 0.01, 24*time.Hour, rotating.WithClock(func() time.Time { return now }))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,7 +32,7 @@ func Example() {
 // Who has been active within the last hour: every sign of life makes a key young again.
 func ExampleFilter_Renew() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	active, err := rotating.New(100_000, 0.001, time.Hour, 6, rotating.WithClock(func() time.Time { return now }))
+	active, err := rotating.New(100_000, 0.001, time.Hour, rotating.WithGenerations(6), rotating.WithClock(func() time.Time { return now }))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,7 +51,7 @@ func ExampleFilter_Renew() {
 
 // Messages have a number: its bytes are the key, in a buffer on the stack.
 func Example_integers() {
-	seen, err := rotating.New(100_000, 0.001, time.Hour, 4)
+	seen, err := rotating.New(100_000, 0.001, time.Hour)
 	if err != nil {
 		fmt.Println(err)
 		return

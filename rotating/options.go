@@ -7,37 +7,40 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// An Option changes what New would choose by itself.
+// An Option changes a default of [New].
 type Option func(*config)
 
 type config struct {
-	clock func() time.Time
-	bloom []bloom.Option
+	generations int
+	clock       func() time.Time
+	bloom       []bloom.Option
 }
 
-// WithClock sets the clock, for tests and for those whose messages carry their time.
-// It is called from many goroutines at once, once for each operation. It may say any
-// time, the zero time.Time too. When it goes back, the filter forgets nothing until it
-// has caught up; when it jumps, all that is older is forgotten at once. Generations are
-// counted to 2^63, and the last one is never forgotten: at 1 µs each that is after 292,000
-// years.
+// WithGenerations sets how many generations the window is cut into, 1 to 1000. The default is 4:
+// a key is forgotten 1 to 1.25 windows after it was added. More generations forget more exactly
+// and cost one more lookup each.
+func WithGenerations(count int) Option {
+	return func(c *config) { c.generations = count }
+}
+
+// WithClock sets the clock, for tests and for messages that carry their time. It is called from
+// many goroutines at once. It may return any time. When it goes back, the filter forgets nothing
+// until it has caught up; when it jumps forward, all older keys are forgotten at once.
 //
-// The default is the system's, of which the monotonic reading is used: setting the
-// time of day does not matter.
+// The default is the system's monotonic clock: setting the time of day has no effect.
 func WithClock(now func() time.Time) Option {
 	return func(c *config) { c.clock = now }
 }
 
-// WithBloom passes options on to the layers: hash, seed or key, and strategy. The
-// strategy must be one that works on a key's digest, which all are but those whose
-// docs say that they need the key. [bloom.WithMaxBytes] limits the memory of all layers
-// that there can be, 4 for each generation and a clean one.
+// WithBloom passes options to the layers: hash, seed or key, and strategy. The strategy must
+// work on a key's digest. [bloom.WithMaxBytes] limits the memory of all layers that there can
+// be, 4 per generation.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
 
 func newConfig(opts []Option) (config, error) {
-	var c config
+	c := config{generations: 4}
 	for i, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
@@ -47,10 +50,9 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// maxGenerations is more than anyone should want: each is asked for each lookup.
 const maxGenerations = 1000
 
-// A plan is what a filter is to keep, and what follows from it.
+// A plan is what a filter is to keep.
 type plan struct {
 	n           uint64
 	p           float64
@@ -72,37 +74,38 @@ func (p plan) validate() error {
 	return nil
 }
 
-// generation returns how long one is: rounded up, so that all of them together are
-// no shorter than the window.
+// generation returns the length of a generation: rounded up, so that together they are no
+// shorter than the window.
 func (p plan) generation() time.Duration {
 	g := time.Duration(p.generations)
 	return p.window/g + min(p.window%g, 1)
 }
 
-// layerKeys returns for how many keys a layer is, at least one.
+// layerKeys returns for how many keys a layer is.
 func (p plan) layerKeys() uint64 {
 	g := uint64(p.generations)
 	return max(1, p.n/g+min(p.n%g, 1))
 }
 
-// maxLayers returns how many layers the keys can need, if no more than n come in any
-// window: 3g-1, and one for keys that take the room of two, as another layer was added while
-// they were added. There is one of those at most for each goroutine that adds and each new layer;
-// where a layer is for fewer keys than goroutines add, they may need more than that.
+// maxLayers returns how many layers the keys can need while at most n come in any window: 3g-1,
+// and one for keys that took tickets in two layers, because a layer was added during their add.
+// (There is at most one such key for each adding goroutine and each new layer. Layers for fewer
+// keys than goroutines may need more.)
 //
-// Let x_0 … x_g be the keys of the generations that are kept, and c the keys of a
-// layer, so that cg >= n. Generations 0 to g-1 lie within a window, and so do 1 to g:
-// neither sum is above n. The first g have less than one layer each beyond sum/c <= g,
-// so at most 2g-1, and the last one at most g. A burst just before the first ends and
-// another after the last has begun needs 2g.
+// Proof of 3g-1. Let x_0 … x_g be the keys of the generations that are kept and c >= n/g the
+// keys of a layer.
+//  1. Generations 0 to g-1 lie within a window, and so do 1 to g: neither sum is above n.
+//  2. The first g generations need less than one layer each beyond sum/c <= g: at most 2g-1.
+//  3. The last generation needs at most g.
+//
+// A burst just before the first generation ends and one after the last has begun need 2g.
 func (p plan) maxLayers() int { return 3 * p.generations }
 
 // allLayers returns how many layers there can be: maxLayers of generations that are full at
-// once, one for each of those that begin before the oldest is forgotten, and a clean one.
-func (p plan) allLayers() int { return p.maxLayers() + p.generations + 1 }
+// once, and one for each generation that begins before the oldest is forgotten.
+func (p plan) allLayers() int { return p.maxLayers() + p.generations }
 
-// scheme returns that of a layer: as many as there can be must not err at more than p
-// together.
+// scheme returns the scheme of a layer: maxLayers of them err at p at most.
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
 	if err != nil { // which names the layer's n and p

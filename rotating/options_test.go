@@ -30,12 +30,12 @@ func TestBadParameters(t *testing.T) {
 		{1, 1, time.Hour, 1, nil, bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), time.Hour, 1, nil, bloom.ErrInvalid, "p = NaN"},
 		{1, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithStrategy(bloom.SeededHashing))}, bloom.ErrInvalid, "seeded-hashing"},
-		{1, 0.1, time.Hour, 1, []Option{nil}, bloom.ErrInvalid, "option 1 of 1 is nil"},
+		{1, 0.1, time.Hour, 1, []Option{nil}, bloom.ErrInvalid, "option 2 of 2 is nil"},
 		{1 << 50, 0.1, time.Hour, 1, nil, bloom.ErrTooLarge, "bytes"},
 		{7, 1e-19, time.Hour, 4, nil, bloom.ErrInvalid, "in each of 12 layers of a filter for n = 7 keys at p = 1e-19"},
 		{1000, 0.1, time.Hour, 1, []Option{bloomOpts(bloom.WithMaxBytes(1000))}, bloom.ErrTooLarge, "want at most 1000"},
 	} {
-		f, err := New(c.n, c.p, c.window, c.generations, c.opts...)
+		f, err := New(c.n, c.p, c.window, append([]Option{WithGenerations(c.generations)}, c.opts...)...)
 		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Count(err.Error(), "bloom: ") != 1 {
 			t.Errorf("New(%d, %v, %v, %d): %v, %v; want %v with %q", c.n, c.p, c.window, c.generations, f, err, c.want, c.text)
 		}
@@ -45,9 +45,9 @@ func TestBadParameters(t *testing.T) {
 // TestMaxBytes: a filter takes no more than it may, however many keys come.
 func TestMaxBytes(t *testing.T) {
 	var c clock
-	all := 13 * must(30, 0.01, time.Hour, 3).SizeBytes() // four for each generation, and a clean one
+	all := 12 * must(30, 0.01, time.Hour, 3).SizeBytes() // four per generation
 	limit := func(bytes uint64) Option { return bloomOpts(bloom.WithMaxBytes(bytes)) }
-	if f, err := New(30, 0.01, time.Hour, 3, limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
+	if f, err := New(30, 0.01, time.Hour, WithGenerations(3), limit(all-1)); f != nil || !errors.Is(err, bloom.ErrTooLarge) {
 		t.Errorf("with a byte too few: %v, %v", f, err)
 	}
 	f := must(30, 0.01, time.Hour, 3, c.option(), limit(all))

@@ -8,117 +8,148 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/digest"
-	"github.com/seed3447c163/bloom/internal/tickets"
+	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// A Filter is a set of keys, as a [bloom.BloomFilter] is, that remembers each for a
-// window of time. Make one with [New]; the zero Filter holds nothing and panics when
-// used.
+type noText = layered.NoText
+
+// A Filter is a set of keys, like [bloom.BloomFilter], that remembers each key for a window of
+// time. Make one with [New]; the zero Filter panics when used.
 //
-// All methods are safe for concurrent use by multiple goroutines.
+// All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
+// text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
+	noText
+
 	plan   plan
 	scheme bloom.Scheme // of a layer
 	time   timeline
 
-	live   atomic.Pointer[live]
-	wanted atomic.Int64 // the newest generation that somebody waits for
+	live   atomic.Pointer[layered.Layers] // oldest first, at least one
+	wanted atomic.Int64                   // the newest generation that an add waits for
 
 	turning sync.Mutex // held while a layer is added
-	serial  uint64     // of the newest layer
-	stock   stock
 }
 
-// live is what is remembered at some moment, oldest first, at least one. It is never
-// changed, only replaced by another.
-type live []entry
-
-// An entry is a layer and the generation whose keys it has.
-type entry struct {
-	*layer
-	generation int64
-	serial     uint64 // in the order in which they were added
-}
-
-// A layer has a ticket for each of the keys that it is sized for. Who writes to it is
-// inside of it meanwhile.
-type layer struct {
-	*bloom.BloomFilter
-	tickets *tickets.Box
-}
-
-// New returns an empty filter that remembers a key for at least the window, and for at
-// most one generation longer: the window divided by generations, 1 to 1000. While at
-// most n different keys are added in any one window, its false-positive rate is at most
-// p. A window may be as short as 1 ns for each generation, and n may be 0, which is as
-// good as 1 for each.
+// New returns an empty filter that remembers a key for at least the window. While at most n
+// different keys are added in any one window, its false-positive rate is at most p.
 //
-// The error wraps [bloom.ErrInvalid] if one of them is out of its range or an option is
-// not valid, and [bloom.ErrTooLarge] if a layer takes more than the machine's memory, or
-// all that there can be take more than [bloom.WithMaxBytes].
-func New(n uint64, p float64, window time.Duration, generations int, opts ...Option) (*Filter, error) {
+// The window is cut into generations, 4 unless [WithGenerations] says otherwise. A key is
+// forgotten at most one generation after its window. n = 0 counts as one key per generation.
+//
+// The error wraps [bloom.ErrInvalid] if an argument is out of its range or an option is invalid,
+// and [bloom.ErrTooLarge] if a layer takes more than the machine's memory, or all possible layers
+// take more than [bloom.WithMaxBytes].
+func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, error) {
 	c, err := newConfig(opts)
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFilter(plan{n, p, window, generations}, c)
+	f := &Filter{plan: plan{n, p, window, c.generations}}
+	if err := f.plan.validate(); err != nil {
+		return nil, err
+	}
+	if f.scheme, err = f.plan.scheme(c.bloom); err != nil {
+		return nil, err
+	}
+	if err := layered.CheckStrategy(f.scheme); err != nil {
+		return nil, err
+	}
+	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
+		return nil, fmt.Errorf("%w: %d layers of %d bytes, want at most %d bytes in all", bloom.ErrTooLarge, all, f.scheme.SizeBytes(), limit)
+	}
+	first, err := layered.New(f.scheme)
 	if err != nil {
 		return nil, err
 	}
-	first, err := f.newLayer()
-	if err != nil {
-		return nil, err
-	}
-	f.live.Store(&live{{layer: first}})
+	f.time = newTimeline(c.clock, f.plan.generation())
+	f.live.Store(&layered.Layers{first})
 	return f, nil
 }
 
-// newFilter returns a filter without any layer.
-func newFilter(p plan, c config) (*Filter, error) {
-	if err := p.validate(); err != nil {
-		return nil, err
+// Contains returns false if the key was definitely not added in the last window, true if it
+// probably was, in that window or up to a generation earlier.
+func (f *Filter) Contains(key []byte) bool { return f.contains(f.scheme.Digest(key)) }
+
+// ContainsString is [Filter.Contains] for a string, without copying it.
+func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+
+// contains reads the clock only for a key that is in a layer: a layer is dropped only after its
+// window, so a key that is in no layer is not remembered.
+//
+// The clock may say that the layer has ended. Renew may have added the key to a newer layer since
+// contains looked there, so it looks once more: layers that are loaded after the clock was read
+// have the key if it is remembered.
+func (f *Filter) contains(h1, h2 uint64) bool {
+	now := f.live.Load()
+	l := now.Youngest(h1, h2, 0)
+	if l == nil {
+		return false
 	}
-	f := &Filter{plan: p}
-	var err error
-	if f.scheme, err = p.scheme(c.bloom); err != nil {
-		return nil, err
+	g := f.time.generation()
+	if l.Generation >= f.oldest(now, g) {
+		return true
 	}
-	if err := digest.Check(f.scheme); err != nil {
-		return nil, err
-	}
-	if limit := bloom.MaxBytes(c.bloom...); f.scheme.SizeBytes() > limit/uint64(p.allLayers()) {
-		return nil, fmt.Errorf("%w: %d layers of %d bytes, want at most %d bytes in all", bloom.ErrTooLarge, p.allLayers(), f.scheme.SizeBytes(), limit)
-	}
-	f.time = newTimeline(c.clock, p.generation())
-	return f, nil
+	now = f.live.Load()
+	l = now.Youngest(h1, h2, 0)
+	return l != nil && l.Generation >= f.oldest(now, g)
 }
 
-func (f *Filter) newLayer() (*layer, error) {
-	b, err := f.scheme.Filter()
-	if err != nil {
-		return nil, err
-	}
-	return &layer{b, tickets.New(f.plan.layerKeys(), b.Params().M)}, nil
+// current returns the generation where the clock says g: not one before those that have begun.
+func current(now *layered.Layers, g int64) int64 { return max(g, now.Newest().Generation) }
+
+// oldest returns the oldest generation that is remembered where the clock says g.
+func (f *Filter) oldest(now *layered.Layers, g int64) int64 {
+	return current(now, g) - int64(f.plan.generations)
 }
 
-// newest returns the layer that keys are added to.
-func (l *live) newest() *entry { return &(*l)[len(*l)-1] }
-
-// generation returns which generation it is, where the clock says g: not one before those
-// that have already begun.
-func (l *live) generation(g int64) int64 { return max(g, l.newest().generation) }
-
-// youngest returns the generation of the newest layer that has the key, of those from
-// the oldest generation and the given serial number on, and -1 if none has it.
-func (l *live) youngest(h1, h2 uint64, oldest int64, serial uint64) int64 {
-	for i := len(*l) - 1; i >= 0; i-- {
-		e := &(*l)[i]
-		if e.generation < oldest || e.serial < serial {
-			break
-		}
-		if e.ContainsDigest(h1, h2) {
-			return e.generation
+// remembered returns the layers that the clock has not ended. It reads the clock once, first.
+func (f *Filter) remembered() layered.Layers {
+	g := f.time.generation()
+	now := f.live.Load()
+	oldest := f.oldest(now, g)
+	for i, l := range *now {
+		if l.Generation >= oldest {
+			return (*now)[i:]
 		}
 	}
-	return -1
+	return nil
+}
+
+// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster. It returns
+// how many were probably added. If found is not nil, found[i] becomes the answer to keys[i].
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+	digest.CheckAnswers("rotating", len(keys), found)
+	var b layered.Batch
+	for first := 0; first < len(keys); first += layered.Group {
+		b.Hash(f.scheme, keys[first:])
+		count += f.remembered().Ask(&b)
+		if found != nil {
+			copy(found[first:], b.Found[:b.Keys])
+		}
+	}
+	return count
+}
+
+// SizeBytes returns the memory that the bits of all layers take.
+func (f *Filter) SizeBytes() uint64 { return f.live.Load().SizeBytes() }
+
+// Stats returns the filter's numbers, in O(m). N and P are those of [New], K is that of each
+// layer, SizeBytes is the memory of all layers. The other numbers are of the layers that are
+// remembered. EstimatedCount counts the keys whose Add returned true; a renewed key counts once
+// per generation.
+func (f *Filter) Stats() bloom.Stats {
+	s := f.remembered().Stats()
+	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, f.scheme.Params().K, f.SizeBytes()
+	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
+	return s
+}
+
+// String describes the filter in one line.
+func (f *Filter) String() string {
+	layers := f.remembered()
+	return fmt.Sprintf("rotating.Filter(n=%d p=%g window=%v generations=%d layers=%d strategy=%s bytes=%d keys=%d)",
+		f.plan.n, f.plan.p, f.plan.window, f.plan.generations, len(layers), f.scheme.Strategy(), layers.SizeBytes(), layers.Keys())
 }

@@ -31,7 +31,7 @@ func (h *hand) filter() *Filter {
 	if k := f.scheme.Params().K; k != 2 {
 		panic(k)
 	}
-	stepped.Name(&f.turning, &f.stock.mu)
+	stepped.Name(&f.turning)
 	f.wanted.Load()
 	return f
 }
@@ -67,7 +67,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 				for range c.adders {
 					w.Threads = append(w.Threads, stepped.Thread{Kind: "add", Run: func() uint64 {
 						from := h.generation()
-						if !f.AddDigest(1, 2) {
+						if !f.add(1, 2, false) {
 							return 0
 						}
 						to := h.generation()
@@ -78,7 +78,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 						}
 						wins = append(wins, win{from, to})
 						stepped.Peek(func() {
-							if to-from <= 1 && !f.ContainsDigest(1, 2) {
+							if to-from <= 1 && !f.contains(1, 2) {
 								verdict = "a key is lost within the window"
 							}
 						})
@@ -88,7 +88,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 				w.Threads = append(w.Threads, stepped.Thread{Kind: "turn", Run: func() uint64 {
 					for i := range c.births {
 						h.hours.Add(1)
-						f.AddDigest(uint64(8+i), uint64(16+i))
+						f.add(uint64(8+i), uint64(16+i), false)
 					}
 					return 0
 				}})
@@ -112,7 +112,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 }
 
 // TestContainsInSteps: a key that is there all the time, because somebody renews it, is found,
-// while layers are born, forgotten, cleared and used again.
+// while layers are added and forgotten.
 func TestContainsInSteps(t *testing.T) {
 	births, switches := 3, 3
 	if *effort.Long {
@@ -121,7 +121,7 @@ func TestContainsInSteps(t *testing.T) {
 	states, wrong := stepped.Explore(t, func() stepped.World {
 		var h hand
 		f := h.filter()
-		f.AddDigest(1, 2)
+		f.add(1, 2, false)
 		missed := false
 		return stepped.World{Switches: switches, Threads: []stepped.Thread{
 			{Kind: "renew", Run: func() uint64 {
@@ -132,7 +132,7 @@ func TestContainsInSteps(t *testing.T) {
 				return 0
 			}},
 			{Kind: "look", Run: func() uint64 {
-				if !f.ContainsDigest(1, 2) {
+				if !f.contains(1, 2) {
 					missed = true
 				}
 				return 0

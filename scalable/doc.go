@@ -1,38 +1,34 @@
-// Package scalable is a Bloom filter that grows: for those who do not know how many
-// keys will come.
+// Package scalable is a Bloom filter that grows, for an unknown number of keys.
 //
-// It begins as a filter for n keys. When n keys are in, a larger layer is added,
-// which takes the keys from then on, and so forth. Each layer has a tighter rate
-// than the one before, so that the rates of all of them together stay at most p,
-// however many keys come.
-//
-//	f, err := scalable.New(1_000_000, 0.01) // grows past a million, keeps 1 %
+//	f, err := scalable.New(1_000_000, 0.01) // grows past a million keys, keeps 1 %
 //	if err != nil {
 //		return err
 //	}
 //	added, err := f.AddString(url)
 //
+// The filter begins with one layer for n keys. When that is full, it adds a larger layer, and
+// so on. Each layer has a lower rate than the one before. The rates of all layers sum to p at
+// most, however many keys are added.
+//
 // # Guarantees
 //
-// Those of package bloom: no misses; the rate holds, here for any number of keys;
-// exactly one winner, also while a layer is added; Contains takes no lock, and
-// neither it nor Add allocates anything, except the Add that adds a layer, for which
-// other adds of new keys wait. No layer ever holds more keys than it is sized for.
+// The guarantees are those of package bloom: no misses, a rate of at most p, at most one winner
+// per new key, also while a layer is added. Contains takes no lock. Contains and Add allocate
+// nothing, except the Add that adds a layer; other adds of new keys wait for that.
 //
-// # What it costs
+// # Cost
 //
-// A lookup asks the layers one after the other, newest first: an absent key costs
-// as many as there are. Each layer also has more bits to a key than a plain filter
-// at p. With n guessed right there is one layer, at rate p/2: 1.4 bits a key more.
-// With n ten times too small there are four, the last with 6.2 bits a key more, and
-// on average half of it unused. If n is known, package bloom is smaller and faster;
-// if it is known within a factor of two, bloom with the larger n still is.
+// A lookup asks the layers from the newest to the oldest: an absent key costs as many lookups as
+// there are layers. With n guessed right there is one layer at rate p/2: 1.4 bits per key more
+// than a plain filter. With n ten times too small there are four layers, the last with 6.2 bits
+// per key more, and on average half of it unused. If n is known within a factor of two, a plain
+// filter for the larger n is smaller and faster.
 //
 // # When it is full
 //
-// It grows until the machine's memory or a limit of your own ([bloom.WithMaxBytes],
-// [WithMaxLayers]) ends that, or a layer's rate is less than its strategy can have (1e-12
-// for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, instead of
-// an answer that would break the promise of p. All that is in stays in, and Contains
-// works as before.
+// The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
+// the machine or its container, or until a layer's rate is below its strategy's limit (1e-12
+// for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, and Contains works
+// as before. The memory of the machine does not count what else runs there: a program that
+// must not be killed sets WithMaxBytes.
 package scalable

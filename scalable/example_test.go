@@ -28,7 +28,7 @@ func Example() {
 	for _, l := range f.Layers() {
 		fmt.Printf("%5d keys at a rate of %.4f\n", l.N, l.P)
 	}
-	fmt.Println("below 1 %:", f.EstimatedFalsePositiveRate() < 0.01)
+	fmt.Println("below 1 %:", f.Stats().EstimatedFalsePositiveRate < 0.01)
 	// Output:
 	// true
 	//  1000 keys at a rate of 0.0050

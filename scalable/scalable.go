@@ -1,48 +1,59 @@
 package scalable
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/digest"
-	"github.com/seed3447c163/bloom/internal/tickets"
+	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// A Filter is a set of keys, as a [bloom.BloomFilter] is, that grows as keys come.
-// Make one with [New]; the zero Filter holds nothing and panics when used.
+type noText = layered.NoText
+
+// A Filter is a set of keys, like [bloom.BloomFilter], that grows as keys are added. Make one
+// with [New]; the zero Filter panics when used.
 //
-// All methods are safe for concurrent use by multiple goroutines.
+// All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
+// text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
+	noText
+
 	n      uint64
 	p      float64
 	config config
 	scheme bloom.Scheme // of the first layer, to hash keys
 
 	growing sync.Mutex // held while a layer is added
-	layers  atomic.Pointer[layers]
-	full    atomic.Pointer[fullError] // why there can be no further one
+	layers  atomic.Pointer[layered.Layers]
+	full    atomic.Pointer[fullError] // why there can be no further layer
 }
 
-// layers are those at some moment, oldest first. They are never changed, only
-// replaced by others that begin with the same.
-type layers []*layer
+// ErrFull means that a key could not be added because the filter cannot grow.
+var ErrFull = errors.New("scalable: filter full")
 
-// A layer has a ticket for each of the keys that it is sized for.
-type layer struct {
-	*bloom.BloomFilter
-	tickets *tickets.Box
+// A fullError is why a filter cannot have a further layer.
+type fullError struct {
+	cause  error
+	usedUp atomic.Bool // the last layer has no room, and no add under way can make some
 }
 
-// New returns an empty filter whose false-positive rate stays at most p, however
-// many keys are added. n is the number of keys after which it grows for the first
-// time, 0 counts as 1: a good guess keeps it small and fast, a bad one costs no
-// more than that.
+func (e *fullError) Error() string {
+	return ErrFull.Error() + ": " + strings.TrimPrefix(e.cause.Error(), "bloom: ")
+}
+
+func (e *fullError) Unwrap() []error { return []error{ErrFull, e.cause} }
+
+// New returns an empty filter whose false-positive rate stays at most p, however many keys are
+// added. n is the number of keys after which it grows for the first time; 0 counts as 1.
 //
-// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is not
-// valid, and [bloom.ErrTooLarge] if the first layer takes more than the machine's
-// memory or [bloom.WithMaxBytes].
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is invalid, and
+// [bloom.ErrTooLarge] if the first layer takes more than the machine's memory or
+// [bloom.WithMaxBytes].
 func New(n uint64, p float64, opts ...Option) (*Filter, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -57,68 +68,88 @@ func New(n uint64, p float64, opts ...Option) (*Filter, error) {
 		return nil, err
 	}
 	f.scheme = first.Scheme()
-	if err := digest.Check(f.scheme); err != nil {
+	if err := layered.CheckStrategy(f.scheme); err != nil {
 		return nil, err
 	}
-	f.layers.Store(&layers{first})
+	f.layers.Store(&layered.Layers{first})
 	return f, nil
 }
 
-// newLayer returns the layer that comes after the given ones.
-func (f *Filter) newLayer(older layers) (*layer, error) {
+// newLayer returns the layer that follows the given ones.
+func (f *Filter) newLayer(older layered.Layers) (layered.Layer, error) {
 	i := len(older)
-	if limit := f.config.maxLayers; limit > 0 && i >= limit {
-		return nil, fmt.Errorf("%w: %d layers, want at most %d", bloom.ErrTooLarge, i+1, limit)
-	}
 	keys, rate, err := f.config.plan(f.n, f.p, i)
 	if err != nil {
-		return nil, err
+		return layered.Layer{}, err
 	}
 	scheme, err := bloom.NewScheme(keys, rate, f.config.bloom...)
 	if err != nil { // which names the layer's n and p
-		return nil, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
+		return layered.Layer{}, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
 	}
-	if limit, total := f.config.maxBytes, older.bytes()+scheme.SizeBytes(); total > limit {
-		return nil, fmt.Errorf("%w: layer %d would make it %d bytes, want at most %d", bloom.ErrTooLarge, i, total, limit)
+	limit := min(f.config.maxBytes, memory.Limit())
+	if total := older.SizeBytes() + scheme.SizeBytes(); total > limit {
+		return layered.Layer{}, fmt.Errorf("%w: layer %d would make it %d bytes, want at most %d", bloom.ErrTooLarge, i, total, limit)
 	}
-	b, err := scheme.Filter()
-	if err != nil {
-		return nil, err
-	}
-	return &layer{b, tickets.New(keys, scheme.Params().M)}, nil
+	l, err := layered.New(scheme)
+	l.Serial = uint64(i)
+	return l, err
 }
 
-// contains asks the layers from oldest on, newest first.
-func (l *layers) contains(h1, h2 uint64, oldest int) bool {
-	for i := len(*l) - 1; i >= oldest; i-- {
-		if (*l)[i].ContainsDigest(h1, h2) {
-			return true
-		}
+// Contains returns false if the key was definitely never added, true if it probably was.
+func (f *Filter) Contains(key []byte) bool {
+	now := *f.layers.Load()
+	if len(now) == 1 { // without the digest, in less time. BenchmarkContains.
+		return now[0].Contains(key)
 	}
-	return false
+	h1, h2 := f.scheme.Digest(key)
+	return now.Youngest(h1, h2, 0) != nil
 }
-
-func (l layers) bytes() (sum uint64) {
-	for _, layer := range l {
-		sum += layer.SizeBytes()
-	}
-	return sum
-}
-
-// Contains returns false if the key was definitely never added, true if it probably
-// was.
-func (f *Filter) Contains(key []byte) bool { return f.ContainsDigest(f.scheme.Digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool {
-	return f.ContainsDigest(f.scheme.Digest(digest.Bytes(key)))
+func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+
+// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster. It returns
+// how many were probably added. If found is not nil, found[i] becomes the answer to keys[i].
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+	digest.CheckAnswers("scalable", len(keys), found)
+	var b layered.Batch
+	for first := 0; first < len(keys); first += layered.Group {
+		b.Hash(f.scheme, keys[first:])
+		count += f.layers.Load().Ask(&b)
+		if found != nil {
+			copy(found[first:], b.Found[:b.Keys])
+		}
+	}
+	return count
 }
 
-// ContainsDigest is [Filter.Contains] for a key whose digest is already known.
-func (f *Filter) ContainsDigest(h1, h2 uint64) bool { return f.layers.Load().contains(h1, h2, 0) }
+// Layers returns what each layer was made with, oldest first.
+func (f *Filter) Layers() []bloom.Params {
+	now := *f.layers.Load()
+	params := make([]bloom.Params, len(now))
+	for i := range now {
+		params[i] = now[i].Params()
+	}
+	return params
+}
 
-// Hash returns the 128-bit digest of a key, to hash once and ask many filters.
-func (f *Filter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.Digest(key) }
+// SizeBytes returns the memory that the bits of all layers take.
+func (f *Filter) SizeBytes() uint64 { return f.layers.Load().SizeBytes() }
 
-// DigestString is [Filter.Hash] for a string, without copying it.
-func (f *Filter) DigestString(key string) (h1, h2 uint64) { return f.scheme.Digest(digest.Bytes(key)) }
+// Stats returns the filter's numbers, in O(m). N is how many keys the present layers are for:
+// with more keys the filter grows. K is that of the newest layer. EstimatedCount counts the
+// keys whose Add returned true.
+func (f *Filter) Stats() bloom.Stats {
+	s := f.layers.Load().Stats()
+	s.P = f.p
+	return s
+}
+
+// String describes the filter in one line.
+func (f *Filter) String() string {
+	now := *f.layers.Load()
+	return fmt.Sprintf("scalable.Filter(n=%d p=%g layers=%d strategy=%s bytes=%d keys=%d)",
+		f.n, f.p, len(now), f.scheme.Strategy(), now.SizeBytes(), now.Keys())
+}

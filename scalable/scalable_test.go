@@ -3,10 +3,13 @@ package scalable
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/gob"
+	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
-	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,32 +32,27 @@ func key(b *[16]byte, i uint64) []byte {
 	return b[:]
 }
 
-// TestPlan: whatever the series, the layers' rates never sum to more than p, and not to
-// much less.
+// oneLayer returns a filter that may not grow.
+func oneLayer(n uint64, p float64, opts ...Option) *Filter {
+	return must(n, p, append(opts, WithBloom(bloom.WithMaxBytes(must(n, p, opts...).SizeBytes())))...)
+}
+
+// TestPlan: the layers' rates never sum to more than p, and not to much less.
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
-		opts   []Option
+		growth float64
 		layers int
 		n      []uint64
-		p      []float64
-	}{
-		{nil, 50, []uint64{100, 200, 400}, []float64{0.01 / 2, 0.01 / 6, 0.01 / 12}},
-		{[]Option{WithGrowth(1)}, 2000, []uint64{100, 100, 100}, []float64{0.01 / 2, 0.01 / 6, 0.01 / 12}},
-		{[]Option{WithTightening(0.5)}, 50, []uint64{100, 200, 400}, []float64{0.005, 0.0025, 0.00125}},
-		{[]Option{WithTightening(0.9), WithGrowth(1.5)}, 90, []uint64{100, 150, 225, 338}, []float64{0.001, 0.0009, 0.00081}},
-	} {
-		config, err := newConfig(c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+	}{{2, 50, []uint64{100, 200, 400}}, {1, 2000, []uint64{100, 100, 100}}, {1.5, 90, []uint64{100, 150, 225, 338}}} {
+		config := config{growth: c.growth}
 		sum := 0.0
 		for i := range c.layers {
 			n, p, err := config.plan(100, 0.01, i)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i < len(c.n) && n != c.n[i] || i < len(c.p) && math.Abs(p-c.p[i]) > 1e-12 {
-				t.Errorf("layer %d: n = %d and p = %v, want %v and %v", i, n, p, c.n, c.p)
+			if i < len(c.n) && n != c.n[i] {
+				t.Errorf("growth %v, layer %d: n = %d, want %v", c.growth, i, n, c.n[i])
 			}
 			sum += p
 		}
@@ -84,7 +82,7 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 		if len(f.Layers()) > layers {
 			births = append(births, i)
 		}
-		if got := f.EstimatedCount(); got != i+1 {
+		if got := f.Stats().EstimatedCount; got != i+1 {
 			t.Fatalf("EstimatedCount = %d after %d keys", got, i+1)
 		}
 	}
@@ -110,7 +108,6 @@ func TestGrowsOnce(t *testing.T) {
 // TestFull: no key that gets an error is in, none that is in gets one.
 func TestFull(t *testing.T) {
 	for _, opts := range [][]Option{
-		{WithMaxLayers(2)},
 		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2))},
 		{WithBloom(bloom.WithMaxBytes(must(100, 1e-6).SizeBytes() * 7 / 2)), WithGrowth(1)}, // no layer alone is too large
 	} {
@@ -136,68 +133,36 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestBatches give the same answers as one by one, also across births.
+// TestBatches: the answers are those of single calls, also while layers are added.
 func TestBatches(t *testing.T) {
-	one, many, strs := must(50, 0.01), must(50, 0.01), must(50, 0.01)
+	one, many := must(50, 0.01), must(50, 0.01)
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 40 {
-		keys, texts := [][]byte{}, []string{}
-		for range random.IntN(200) {
+		keys := [][]byte{}
+		for range random.IntN(300) {
 			var b [16]byte
-			k := key(&b, random.Uint64N(3000))
-			keys, texts = append(keys, k), append(texts, string(k))
+			keys = append(keys, key(&b, random.Uint64N(3000)))
 		}
-		got, gotStrs, count := make([]bool, len(keys)), make([]bool, len(keys)), 0
+		want, got, count := make([]bool, len(keys)), make([]bool, len(keys)), 0
 		for i, k := range keys {
-			want, _ := one.Add(k)
-			if got[i] = want; want {
+			want[i], _ = one.AddString(string(k))
+			if want[i] {
 				count++
 			}
 		}
-		added := make([]bool, len(keys))
-		if n, err := many.AddMany(keys, added); n != count || err != nil {
-			t.Fatalf("AddMany = %d, %v, want %d", n, err, count)
+		if n, err := many.AddMany(keys, got); n != count || err != nil || !slices.Equal(got, want) {
+			t.Fatalf("AddMany = %d, %v, %v; want %d, %v", n, err, got, count, want)
 		}
-		if n, err := strs.AddStrings(texts, gotStrs); n != count || err != nil {
-			t.Fatalf("AddStrings = %d, %v, want %d", n, err, count)
-		}
-		for i := range keys {
-			if added[i] != got[i] || gotStrs[i] != got[i] {
-				t.Fatalf("key %d: %v and %v, want %v", i, added[i], gotStrs[i], got[i])
-			}
-		}
+		count = 0
 		for i := range keys {
 			keys[i][0]++
-			texts[i] = string(keys[i])
-		}
-		n := many.ContainsMany(keys, added)
-		m := many.ContainsStrings(texts, gotStrs)
-		count = 0
-		for i, k := range keys {
-			want := one.Contains(k)
-			if want {
+			if want[i] = one.ContainsString(string(keys[i])); want[i] {
 				count++
 			}
-			if added[i] != want || gotStrs[i] != want {
-				t.Fatalf("ContainsMany of key %d: %v and %v, want %v", i, added[i], gotStrs[i], want)
-			}
 		}
-		if n != count || m != count {
-			t.Fatalf("ContainsMany = %d and %d, want %d", n, m, count)
+		if n := many.ContainsMany(keys, got); n != count || !slices.Equal(got, want) || many.ContainsMany(keys, nil) != count {
+			t.Fatalf("ContainsMany = %d, %v; want %d, %v", n, got, count, want)
 		}
-	}
-}
-
-func TestAccessors(t *testing.T) {
-	f := must(50, 0.01, WithBloom(bloom.WithSeed(77)))
-	plain := bloom.MustNew(1, 0.5, bloom.WithSeed(77))
-	h1, h2 := f.Digest([]byte("key"))
-	s1, s2 := f.DigestString("key")
-	if p1, p2 := plain.DigestString("key"); h1 != p1 || h2 != p2 || s1 != p1 || s2 != p2 {
-		t.Error("another digest than that of a plain filter with the same seed")
-	}
-	if added, err := f.AddDigest(h1, h2); !added || err != nil || !f.ContainsString("key") {
-		t.Errorf("AddDigest: %v, %v", added, err)
 	}
 }
 
@@ -209,16 +174,12 @@ func TestNoAllocations(t *testing.T) {
 		i++
 		f.Add(key(&b, i))
 		f.Add(binary.LittleEndian.AppendUint64(b[:0], i))
-		addr, _ := netip.AddrFrom4([4]byte{byte(i)}).AppendBinary(b[:0])
-		f.Add(addr)
 		f.Contains(b[:3])
 		f.AddString("a string")
 		f.ContainsString("a string")
 		keys, answers := [2][]byte{b[:], b[:2]}, [2]bool{}
 		f.AddMany(keys[:], answers[:])
 		f.ContainsMany(keys[:], answers[:])
-		texts := [1]string{"a string"}
-		f.AddStrings(texts[:], nil)
 	}); allocs != 0 {
 		t.Errorf("%v allocations", allocs)
 	}
@@ -239,9 +200,6 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, WithGrowth(0.5), bloom.ErrInvalid, "growth = 0.5"},
 		{1, 0.1, WithGrowth(math.NaN()), bloom.ErrInvalid, "growth = NaN"},
 		{1, 0.1, WithGrowth(2000), bloom.ErrInvalid, "growth = 2000"},
-		{1, 0.1, WithTightening(0), bloom.ErrInvalid, "tightening = 0"},
-		{1, 0.1, WithTightening(1), bloom.ErrInvalid, "tightening = 1"},
-		{1, 0.1, WithMaxLayers(0), bloom.ErrInvalid, "0 layers"},
 		{1, 0.1, nil, bloom.ErrInvalid, "option 1 of 1 is nil"},
 		{1000, 0.1, own(bloom.WithMaxBytes(10)), bloom.ErrTooLarge, "want at most 10"},
 		{1, 0.1, own(bloom.WithStrategy(bloom.SeededHashing)), bloom.ErrInvalid, "seeded-hashing"},
@@ -291,9 +249,31 @@ func TestStats(t *testing.T) {
 	want := bloom.Stats{
 		N: 300, P: 0.01, M: m, K: f.Layers()[1].K, Strategy: "blocked-2", Hash: "murmur3", SizeBytes: m / 8,
 		Ones: ones, FillRatio: float64(ones) / float64(m), EstimatedCount: added,
-		EstimatedFalsePositiveRate: f.EstimatedFalsePositiveRate(),
 	}
-	if got := f.Stats(); got != want {
+	got := f.Stats()
+	right := 1.0
+	for _, l := range *f.layers.Load() {
+		right *= 1 - l.Stats().EstimatedFalsePositiveRate
+	}
+	if math.Abs(got.EstimatedFalsePositiveRate-(1-right)) > 1e-12 {
+		t.Errorf("rate %v, want %v", got.EstimatedFalsePositiveRate, 1-right)
+	}
+	if got.EstimatedFalsePositiveRate = 0; got != want {
 		t.Errorf("Stats = %+v, want %+v", got, want)
+	}
+}
+
+// TestNoText: a filter refuses to be marshaled to text, also inside another value.
+func TestNoText(t *testing.T) {
+	for _, v := range []any{must(1, 0.1), &struct{ Seen *Filter }{must(1, 0.1)}, &struct{ Seen Filter }{}} {
+		if data, err := json.Marshal(v); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("JSON: %s, %v", data, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"text"`), must(1, 0.1)); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("from JSON: %v", err)
+	}
+	if err := gob.NewEncoder(io.Discard).Encode(must(1, 0.1)); err == nil {
+		t.Error("gob: no error")
 	}
 }

@@ -25,15 +25,20 @@ type race struct {
 // key returns the digest of a key: its two bits, of each layer.
 func (r *race) key(k int) (h1, h2 uint64) { return uint64(2*k + 1), uint64(2*k + 2) }
 
+func (r *race) there(k int) bool {
+	h1, h2 := r.key(k)
+	return r.f.layers.Load().Youngest(h1, h2, 0) != nil
+}
+
 // begin makes a filter for a key, with layers of two bits a key, and sets some of key 0.
-func (r *race) begin(start int, opts ...Option) {
+func (r *race) begin(start int, made func(n uint64, p float64, opts ...Option) *Filter) {
 	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i == 0 {
 			return h1 % m
 		}
 		return h2 % m
 	})})
-	r.f = must(1, 0.02, append(opts, WithBloom(bloom.WithStrategy(strategy)))...)
+	r.f = made(1, 0.02, WithBloom(bloom.WithStrategy(strategy)))
 	if k := r.f.scheme.Params().K; k != 2 {
 		panic(k)
 	}
@@ -47,9 +52,9 @@ func (r *race) begin(start int, opts ...Option) {
 // add is a goroutine that adds a key.
 func (r *race) add(k int) stepped.Thread {
 	return stepped.Thread{Kind: string(rune('A' + k)), Run: func() uint64 {
-		won, err := r.f.AddDigest(r.key(k))
+		won, err := r.f.add(r.key(k))
 		stepped.Peek(func() {
-			if there := r.f.ContainsDigest(r.key(k)); there != (err == nil) {
+			if there := r.there(k); there != (err == nil) {
 				r.wrong = "an add has returned, and the key is there, or not, unlike what it says"
 			}
 		})
@@ -96,7 +101,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 		for start := range 4 {
 			states, wrong := stepped.Explore(t, func() stepped.World {
 				r := &race{}
-				r.begin(start, WithGrowth(2))
+				r.begin(start, must)
 				w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
 					wins := 1
 					if start == 3 {
@@ -131,11 +136,11 @@ func TestFullInSteps(t *testing.T) {
 		}
 		states, wrong := stepped.Explore(t, func() stepped.World {
 			r := &race{}
-			r.begin(0, WithMaxLayers(1))
+			r.begin(0, oneLayer)
 			w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
 				there := 0
 				for k := range 2 {
-					if r.f.ContainsDigest(r.key(k)) {
+					if r.there(k) {
 						if there++; r.refused[k] {
 							return "an add is refused whose key another one adds"
 						}

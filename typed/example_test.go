@@ -99,7 +99,7 @@ func ExampleOver_anySet() {
 	for _, set := range []typed.Set{&bloom.BloomFilter{}, &rotating.Filter{}, &counting.Filter{}, &persist.File{}} {
 		fmt.Printf("%T\n", set)
 	}
-	recent, err := rotating.New(10_000, 0.001, time.Hour, 4)
+	recent, err := rotating.New(10_000, 0.001, time.Hour)
 	if err != nil {
 		panic(err)
 	}

@@ -178,7 +178,7 @@ func TestVariants(t *testing.T) {
 			opts, flags = []bloom.Option{bloom.WithKey(key)}, []string{"--key-file", keyFile}
 		}
 		grows, err1 := scalable.New(10, 0.001, scalable.WithBloom(opts...))
-		forgets, err2 := rotating.New(1000, 0.001, 1<<62, 4, rotating.WithBloom(opts...))
+		forgets, err2 := rotating.New(1000, 0.001, 1<<62, rotating.WithBloom(opts...))
 		removes, err3 := counting.New(1000, 0.001, opts...)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Fatal(err)

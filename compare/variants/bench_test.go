@@ -42,13 +42,13 @@ var filters = []struct {
 	{"boom-scalable-1-layer", func(n uint64) filter { return boomGrows(n) }},
 	{"boom-scalable-grown", func(n uint64) filter { return boomGrows(n/30 + 1) }},
 	{"rotating-4", func(n uint64) filter {
-		f := must(rotating.New(n, p, time.Hour, 4))
+		f := must(rotating.New(n, p, time.Hour))
 		return filter{f.Add, f.Contains, nil, f.SizeBytes()}
 	}},
 	{"rotating-4-spread", func(n uint64) filter { // the keys came evenly, in the last window
 		at := time.Unix(0, 0)
 		count := uint64(0)
-		f := must(rotating.New(n, p, time.Hour, 4, rotating.WithClock(func() time.Time { return at })))
+		f := must(rotating.New(n, p, time.Hour, rotating.WithClock(func() time.Time { return at })))
 		add := func(key []byte) bool {
 			if count++; count%(n/4) == 0 {
 				at = at.Add(15 * time.Minute)

@@ -44,3 +44,8 @@ func (t *tail) add(p []byte) {
 func Corrupt(invalid error) error {
 	return fmt.Errorf("%w: %s", bloom.ErrCorrupt, strings.TrimPrefix(invalid.Error(), "bloom: "))
 }
+
+// Limited returns the options with a limit of bytes for one filter.
+func Limited(opts []bloom.Option, bytes uint64) []bloom.Option {
+	return append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(bytes))
+}

@@ -1,5 +1,5 @@
-// Package tickets counts down from a number, in as many places as there are
-// processors, so that goroutines that count do not contend for one cache line.
+// Package tickets counts down from a number, in several cache lines, so that goroutines do not
+// contend for one.
 package tickets
 
 import (
@@ -9,12 +9,11 @@ import (
 	"unsafe"
 )
 
-// A Box holds tickets. Its methods, except Refill, are safe for concurrent use.
+// A Box holds tickets. Its methods are safe for concurrent use.
 //
-// Who has taken a ticket either uses it or gives it back. Each goroutine takes from a cell of
-// its own, without a lock, and when that is empty, moves half of another one there. So the
-// tickets are given out to the last one, but mostly from a cache line that no other processor
-// writes.
+// A goroutine that has taken a ticket either uses it or gives it back. Each goroutine takes from
+// a cell of its own, without a lock. If that is empty, it moves half of another cell there. So
+// every ticket is given out, mostly from a cache line that no other processor writes.
 type Box struct {
 	cells []cell
 	shift uint
@@ -25,45 +24,32 @@ type Box struct {
 }
 
 type cell struct {
-	left   atomic.Int64
-	used   atomic.Int64
-	inside atomic.Int64
-	_      [64 - 24]byte // a cache line each
+	left atomic.Int64
+	used atomic.Int64
+	_    [64 - 16]byte // a cache line each
 }
 
-// New returns a box of n tickets. They are for a filter of so many bits.
+// New returns a box of n tickets for a filter of that many bits.
 func New(n, bits uint64) *Box {
-	// Four cells to a processor: goroutines find theirs by hashing, and seldom meet. But
-	// where tickets are few, memory for them should be, too; and where there are more than
-	// bits, as a file may say, their number is no reason to ask for any.
+	// Four cells per processor: goroutines choose theirs by hashing, and seldom meet. Few tickets
+	// get few cells. So do few bits: a file may claim any number of tickets.
 	cells, shift := 4, uint(62)
 	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < min(n, bits)/64 {
 		cells, shift = cells*2, shift-1
 	}
-	b := &Box{cells: make([]cell, cells), shift: shift}
-	b.Refill(n)
+	b := &Box{cells: make([]cell, cells), shift: shift, size: n}
+	each, more := n/uint64(cells), n%uint64(cells)
+	for i := range b.cells {
+		b.cells[i].left.Store(int64(each))
+		if uint64(i) < more {
+			b.cells[i].left.Add(1)
+		}
+	}
 	return b
 }
 
-// Refill makes it a box of n tickets, as [New] does. No other goroutine may use it
-// meanwhile.
-func (b *Box) Refill(n uint64) {
-	b.size = n
-	b.given.Store(0)
-	each, more := n/uint64(len(b.cells)), n%uint64(len(b.cells))
-	for i := range b.cells {
-		left := each
-		if uint64(i) < more {
-			left++
-		}
-		b.cells[i].left.Store(int64(left))
-		b.cells[i].used.Store(0)
-	}
-}
-
-// own returns which cell this goroutine should use. The address of its stack is as
-// good as an identity, which the language does not have: goroutines that run at the
-// same time have different stacks. It is no more than a hint.
+// own returns which cell this goroutine should use. The address of its stack serves as an
+// identity: goroutines that run at the same time have different stacks. It is only a hint.
 func (b *Box) own() uint64 {
 	var here byte
 	stack := uint64(uintptr(unsafe.Pointer(&here))) >> 11 // no stack is smaller than 2 KiB
@@ -88,8 +74,7 @@ func (c *cell) take() bool {
 	}
 }
 
-// fetch takes a ticket of those that were given back or are in another cell, and moves half of
-// the others there with it.
+// fetch takes a ticket that was given back, or moves half of another cell to own and takes one.
 func (b *Box) fetch(own *cell) bool {
 	if !b.any() {
 		return false
@@ -127,13 +112,13 @@ func (b *Box) any() bool {
 	return b.given.Load() > 0
 }
 
-// Use says that a ticket which was taken is never given back.
+// Use records that a taken ticket is never given back.
 func (b *Box) Use() { b.cells[b.own()].used.Add(1) }
 
 // Give gives a ticket back.
 func (b *Box) Give() { b.given.Add(1) }
 
-// UsedUp reports whether all tickets are used: none is left, and none can come back.
+// UsedUp reports whether all tickets are used, so that none can come back.
 func (b *Box) UsedUp() bool {
 	var used int64
 	for i := range b.cells {
@@ -142,12 +127,11 @@ func (b *Box) UsedUp() bool {
 	return uint64(used) == b.size
 }
 
-// Left returns how many tickets are left: no more than there are at some moment of the call,
-// so that a stored number never counts a ticket that is taken by then.
+// Left returns how many tickets are left: no more than there are at some moment of the call, so
+// that a stored number never counts a ticket that is taken by then.
 //
-// None is counted twice. What is given back is counted before the cells, so that a ticket
-// which was counted in its cell and then given back is not; and meanwhile none goes from one
-// cell to another.
+// No ticket is counted twice: returned tickets are counted before the cells, so a ticket that
+// was counted in its cell and then given back is not; and none moves meanwhile.
 func (b *Box) Left() uint64 {
 	b.moving.Lock()
 	defer b.moving.Unlock()
@@ -156,30 +140,4 @@ func (b *Box) Left() uint64 {
 		sum += b.cells[i].left.Load()
 	}
 	return uint64(sum)
-}
-
-// Enter says that the caller uses what the box stands for, until it
-// calls Leave of the result.
-func (b *Box) Enter() Visit {
-	c := &b.cells[b.own()]
-	c.inside.Add(1)
-	return Visit{c}
-}
-
-// A Visit is what [Box.Enter] began.
-type Visit struct{ c *cell }
-
-// Leave ends the visit.
-func (v Visit) Leave() { v.c.inside.Add(-1) }
-
-// Idle reports whether nobody is inside. It is certain only of those who cannot
-// enter any more: who enters and then finds out that it came too late may leave
-// again at any time.
-func (b *Box) Idle() bool {
-	for i := range b.cells {
-		if b.cells[i].inside.Load() != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -28,10 +28,6 @@ func TestOneGoroutineTakesAll(t *testing.T) {
 		if !b.Take() || b.Take() {
 			t.Fatalf("n=%d: the ticket that was given back", n)
 		}
-		b.Refill(3)
-		if b.Left() != 3 {
-			t.Fatalf("n=%d: %d left after Refill(3)", n, b.Left())
-		}
 	}
 }
 
@@ -118,9 +114,6 @@ func TestUsedUp(t *testing.T) {
 	if !b.UsedUp() || b.Left() != 0 || !New(0, 0).UsedUp() {
 		t.Fatal("not used up")
 	}
-	if b.Refill(1); b.UsedUp() {
-		t.Fatal("used up after Refill")
-	}
 }
 
 // TestFewCells: few tickets have few cells, and so have many for few bits.
@@ -133,31 +126,6 @@ func TestFewCells(t *testing.T) {
 		if got := len(New(c.n, c.bits).cells); got != c.cells {
 			t.Errorf("%d cells for %d tickets and %d bits, want %d", got, c.n, c.bits, c.cells)
 		}
-	}
-}
-
-func TestIdle(t *testing.T) {
-	b := New(1, 1)
-	if !b.Idle() {
-		t.Fatal("a new box is not idle")
-	}
-	first, second := b.Enter(), b.Enter()
-	if b.Idle() {
-		t.Fatal("idle with two inside")
-	}
-	first.Leave()
-	if b.Idle() {
-		t.Fatal("idle with one inside")
-	}
-	done := make(chan bool)
-	go func() { // from another stack than it entered from
-		runtime.Gosched()
-		second.Leave()
-		close(done)
-	}()
-	<-done
-	if !b.Idle() {
-		t.Fatal("not idle after both left")
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package frametest damages encoded filters in every way that is tried of package bloom's
-// own format too.
+// Package frametest damages encoded filters.
 package frametest
 
 import (
@@ -22,8 +21,8 @@ import (
 
 var write = flag.Bool("write-goldens", false, "write golden files that are not there yet")
 
-// Golden returns a golden file, which must have the given bytes. It is never written
-// again: who changes the format keeps the old one readable.
+// Golden returns a golden file, which must have the given bytes. It is never overwritten: a new
+// version of the format keeps the old one readable.
 func Golden(t *testing.T, path string, want []byte) []byte {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -42,9 +41,80 @@ func Golden(t *testing.T, path string, want []byte) []byte {
 	return got
 }
 
-// Damage cuts data off at every length, flips every single bit and puts bytes after its
-// end. None of it may be read without an error of this module; read must not look beyond
-// the end.
+// A Format is what a package writes and reads.
+type Format struct {
+	Write   func(io.Writer) (int64, error) // of what the golden file holds
+	Read    func(io.Reader) error
+	Earlier []byte // two snapshots of one filter of equal length
+	Later   []byte
+}
+
+// Test compares the format with its golden file and damages it in every way of this package. It
+// returns the golden file.
+func (f Format) Test(t *testing.T, golden string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	data := Golden(t, golden, b.Bytes())
+	Damage(t, data, f.Read)
+	Failing(t, f.Write)
+	Copies(t, f.Earlier, f.Read)
+	Damages(t, effort.Times(10_000, 100_000, 11_000_000), f.Read, f.Earlier, f.Later)
+	Mixed(t, f.Read, f.Earlier, f.Later)
+	return data
+}
+
+// Fuzz feeds bytes to read, which writes what it has read to again, if anything.
+func (f Format) Fuzz(fuzz *testing.F, again func(data []byte) (written []byte, ok bool)) {
+	var b bytes.Buffer
+	if _, err := f.Write(&b); err != nil {
+		fuzz.Fatal(err)
+	}
+	golden := b.Bytes()
+	fuzz.Add(golden)
+	for i := 0; i < len(golden); i += 37 {
+		damaged := bytes.Clone(golden)
+		damaged[i] ^= 0x11
+		fuzz.Add(damaged)
+		fuzz.Add(golden[:i])
+	}
+	fuzz.Fuzz(func(t *testing.T, data []byte) {
+		if written, ok := again(data); ok && !bytes.HasPrefix(data, written) {
+			t.Fatalf("%x was read and written as %x", data, written)
+		}
+	})
+}
+
+// Mixed puts every range of one snapshot into the other. Only the snapshots themselves may be
+// read.
+func Mixed(t *testing.T, read func(io.Reader) error, a, b []byte) {
+	t.Helper()
+	if len(a) != len(b) || bytes.Equal(a, b) {
+		t.Fatalf("%d and %d bytes, want two different snapshots of equal length", len(a), len(b))
+	}
+	tried := 0
+	for from := range a {
+		if a[from] == b[from] {
+			continue
+		}
+		mixed := bytes.Clone(a)
+		for to := from; to < len(a); to++ {
+			if mixed[to] = b[to]; a[to] == b[to] || bytes.Equal(mixed, b) {
+				continue
+			}
+			tried++
+			if err := read(bytes.NewReader(mixed)); !errors.Is(err, bloom.ErrCorrupt) {
+				t.Fatalf("bytes %d to %d of another snapshot: %v", from, to, err)
+			}
+		}
+	}
+	t.Logf("%d mixtures of two snapshots, none accepted", tried)
+}
+
+// Damage cuts data off at every length, flips every bit and puts bytes after its end. Damaged data
+// must be an error of this module; read must not look beyond the end.
 func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Helper()
 	if err := read(bytes.NewReader(nil)); err != io.EOF {
@@ -84,9 +154,8 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Logf("%d cuts and %d flips, none accepted", cuts, flips)
 }
 
-// Copies copies every block of 17 and of 64 bytes, with -long also of 8, 32 and 48, from
-// everywhere in data (with -short from every fifth byte) to everywhere else, as faulty storage
-// does. Nothing of it that differs from data may be read.
+// Copies copies every block of 17 and of 64 bytes, with -long also of 8, 32 and 48, from everywhere
+// in data (with -short from every fifth byte) to everywhere else. The result must be refused.
 func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Helper()
 	lengths := []int{17, 64}
@@ -128,10 +197,9 @@ func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 	}
 }
 
-// Damages damages a file times times, by a fixed sequence of random numbers: bits flipped,
-// bytes changed, blocks copied, moved, swapped, left out or taken from another of the files,
-// which are snapshots of the same filter. Nothing of it that is none of the files may be
-// read.
+// Damages damages a file that many times, by a fixed sequence of random numbers: bits flipped,
+// bytes changed, blocks copied, moved, swapped, left out or taken from another of the files, which
+// are snapshots of one filter. The result must be refused unless it is one of the files.
 func Damages(t *testing.T, times int, read func(io.Reader) error, files ...[]byte) {
 	t.Helper()
 	var tried, accepted atomic.Int64
@@ -201,8 +269,8 @@ func damage(random *rand.Rand, data, other []byte) []byte {
 	return data
 }
 
-// Failing writes half at every single write, one after the other, with an error or without:
-// each must come back.
+// Failing writes half at every single write, one after the other, with an error or without. Each
+// must be reported.
 func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 	t.Helper()
 	var whole bytes.Buffer
@@ -247,7 +315,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A BusyWriter has something else done before its first byte.
+// A BusyWriter calls Meanwhile before its first byte.
 type BusyWriter struct {
 	bytes.Buffer
 	Meanwhile func()

@@ -10,11 +10,11 @@ import (
 
 const (
 	steps    = 100 // more than an add has
-	inTheAdd = 5   // the first after the question before it, which asks for four positions
+	inTheAdd = 5   // the lookup before the add asks for four positions
 )
 
-// hooked returns a strategy whose index function calls a hook for each position, so that
-// a test can let something happen at every step of an add and a lookup.
+// hooked returns a strategy that calls a hook for each position, so that a test can interfere at
+// every step of an add and a lookup.
 func hooked(hook *func()) bloom.Strategy {
 	return bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if *hook != nil {
@@ -24,8 +24,8 @@ func hooked(hook *func()) bloom.Strategy {
 	})})
 }
 
-// TestBirthInTheMiddle: layers are born at every step of an add, one after the other, and
-// in each case that add is still the winner, and the only one.
+// TestBirthInTheMiddle: layers are added at every step of an add. That add is still the winner, and
+// the only one.
 func TestBirthInTheMiddle(t *testing.T) {
 	for at := 1; at < steps; at++ {
 		var hook func()
@@ -55,8 +55,8 @@ func TestBirthInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestRivalInTheMiddle: the same key is added at every step of an add, by one who sees
-// newer layers. One of the two wins.
+// TestRivalInTheMiddle: the same key is added at every step of an add, by a call that sees newer
+// layers. One of the two wins.
 func TestRivalInTheMiddle(t *testing.T) {
 	for at := 1; at < steps; at++ {
 		for others := range 3 {
@@ -87,8 +87,7 @@ func TestRivalInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTicketsComeBack: of two that take a ticket for the same key, the loser gives his
-// back.
+// TestTicketsComeBack: of two adds that take a ticket for the same key, the loser gives it back.
 func TestTicketsComeBack(t *testing.T) {
 	var hook func()
 	f := must(100, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
@@ -109,16 +108,16 @@ func TestTicketsComeBack(t *testing.T) {
 	}
 	f.AddString("another")
 	hook = nil
-	if got := f.EstimatedCount(); got != 2 {
+	if got := f.Stats().EstimatedCount; got != 2 {
 		t.Errorf("EstimatedCount = %d, want 2", got)
 	}
 }
 
-// TestPanicInTheMiddle: an own strategy that panics takes the room of one key with it, and
-// nobody waits for that add.
+// TestPanicInTheMiddle: a custom strategy that panics takes the room of one key with it, and no
+// add waits for that room.
 func TestPanicInTheMiddle(t *testing.T) {
 	var hook func()
-	f := must(2, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+	f := oneLayer(2, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
 	calls := 0
 	hook = func() {
 		if calls++; calls == inTheAdd { // in the add, after the question before it
@@ -142,11 +141,10 @@ func TestPanicInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestAddThatDoesNotEnd: who waits for an add that does not end, here one that waits itself,
-// gives up after a second.
+// TestAddThatDoesNotEnd: an add that waits for one that does not end gives up after a second.
 func TestAddThatDoesNotEnd(t *testing.T) {
 	var hook func()
-	f := must(1, 1e-6, WithMaxLayers(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
+	f := oneLayer(1, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
 	calls := 0
 	hook = func() {
 		if calls++; calls == inTheAdd {

@@ -1,0 +1,144 @@
+// Package layered is what filters made of several plain filters share: layers with tickets,
+// batches over them, their numbers, and their part in a file.
+package layered
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/tickets"
+)
+
+// A Layer is one of the filters. It has a ticket for each key that it is sized for.
+type Layer struct {
+	*bloom.BloomFilter
+	Tickets    *tickets.Box
+	Generation int64  // whose keys it has; 0 in a filter that does not forget
+	Serial     uint64 // layers are numbered from 0 in the order in which they are added
+}
+
+// New returns an empty layer.
+func New(s bloom.Scheme) (Layer, error) {
+	f, err := s.Filter()
+	if err != nil {
+		return Layer{}, err
+	}
+	return With(f, f.Params().N), nil
+}
+
+// With returns a layer of a filter that takes that many more keys.
+func With(f *bloom.BloomFilter, left uint64) Layer {
+	return Layer{BloomFilter: f, Tickets: tickets.New(left, f.Params().M)}
+}
+
+// Add adds a key and reports whether the call has won in this layer. With a ticket, the ticket
+// is used if it has, or if a custom strategy panics, and given back otherwise.
+func (l *Layer) Add(h1, h2 uint64, ticket bool) (won bool) {
+	if !ticket {
+		return l.AddDigest(h1, h2)
+	}
+	ended := false
+	defer func() {
+		if won || !ended {
+			l.Tickets.Use()
+		} else {
+			l.Tickets.Give()
+		}
+	}()
+	won = l.AddDigest(h1, h2)
+	ended = true
+	return won
+}
+
+// Left returns how many more keys the layer takes.
+func (l *Layer) Left() uint64 { return min(l.Tickets.Left(), l.Params().N) }
+
+// Layers are the layers at one moment, oldest first. They are never changed, only replaced.
+type Layers []Layer
+
+// Newest returns the layer that keys are added to.
+func (l Layers) Newest() *Layer { return &l[len(l)-1] }
+
+// Youngest returns the newest layer that has the key, and nil if none has it. Layers with a
+// smaller serial number are not asked.
+func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
+	for i := len(l) - 1; i >= 0 && l[i].Serial >= serial; i-- {
+		if l[i].ContainsDigest(h1, h2) {
+			return &l[i]
+		}
+	}
+	return nil
+}
+
+// Ask looks a group up in the layers and returns how many keys were found.
+func (l Layers) Ask(b *Batch) int {
+	return b.Ask(len(l), func(i int) *bloom.BloomFilter { return l[i].BloomFilter })
+}
+
+// And returns the layers with one more.
+func (l Layers) And(next Layer) *Layers {
+	all := append(l[:len(l):len(l)], next)
+	return &all
+}
+
+// SizeBytes returns the memory of the bits.
+func (l Layers) SizeBytes() (sum uint64) {
+	for i := range l {
+		sum += l[i].SizeBytes()
+	}
+	return sum
+}
+
+// Keys returns how many keys have taken a ticket.
+func (l Layers) Keys() (sum uint64) {
+	for i := range l {
+		sum += l[i].Params().N - l[i].Left()
+	}
+	return sum
+}
+
+// Stats returns the numbers of all layers together: N is the sum of theirs, K is that of the
+// newest, EstimatedCount counts tickets.
+func (l Layers) Stats() (s bloom.Stats) {
+	right := 1.0
+	for i := range l {
+		of := l[i].Stats()
+		Total(&s, of)
+		s.N += of.N
+		right *= 1 - of.EstimatedFalsePositiveRate
+	}
+	s.EstimatedCount = l.Keys()
+	s.EstimatedFalsePositiveRate = 1 - right
+	return s
+}
+
+// Total adds the bits of one more filter to the sum, which gets its K and its names.
+func Total(sum *bloom.Stats, of bloom.Stats) {
+	sum.K, sum.Strategy, sum.Hash = of.K, of.Strategy, of.Hash
+	sum.M += of.M
+	sum.SizeBytes += of.SizeBytes
+	sum.Ones += of.Ones
+	sum.FillRatio = float64(sum.Ones) / float64(sum.M)
+}
+
+// CheckStrategy returns an error that wraps bloom.ErrInvalid if the strategy needs more than the
+// digest.
+func CheckStrategy(s bloom.Scheme) error {
+	if !s.Strategy().NeedsKey() {
+		return nil
+	}
+	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", bloom.ErrInvalid, s.Strategy())
+}
+
+// NoText makes a type that embeds it refuse to be marshaled to text and JSON, which would
+// otherwise lose its keys without an error. Package gob refuses such a type by itself.
+type NoText struct{}
+
+var errNoText = fmt.Errorf("bloom: a filter of several layers has no text or JSON form, want WriteTo and Read: %w", errors.ErrUnsupported)
+
+// MarshalText returns an error.
+func (NoText) MarshalText() ([]byte, error) { return nil, errNoText }
+
+// UnmarshalText returns an error.
+func (*NoText) UnmarshalText([]byte) error { return errNoText }
