@@ -37,7 +37,7 @@ func TestOtherKinds(t *testing.T) {
 	none := func(func([]byte, error) bool) {}
 	for name, f := range map[string]io.WriterTo{
 		"a scalable filter, for scalable.Read": must(scalable.New(10, 0.1)),
-		"a rotating filter, for rotating.Read": must(rotating.New(10, 0.1, time.Hour, 2)),
+		"a rotating filter, for rotating.Read": must(rotating.New(10, 0.1, time.Hour, rotating.WithGenerations(2))),
 		"a counting filter, for counting.Read": must(counting.New(10, 0.1)),
 		"a cascade, for cascade.Read":          must(cascade.New(t.Context(), 0.5, none, none)),
 	} {

@@ -97,7 +97,9 @@ var kinds = []kind{
 		func(_ string, n uint64, p float64) (filter, error) { return counting.New(n, p) },
 		func(r io.Reader) (filter, error) { return counting.Read(r) }},
 	{"rotating",
-		func(_ string, n uint64, p float64) (filter, error) { return rotating.New(n, p, 24*time.Hour, rotating.WithGenerations(3)) },
+		func(_ string, n uint64, p float64) (filter, error) {
+			return rotating.New(n, p, 24*time.Hour, rotating.WithGenerations(3))
+		},
 		func(r io.Reader) (filter, error) { return rotating.Read(r) }},
 }
 

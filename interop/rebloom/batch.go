@@ -33,9 +33,9 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 	return count, nil
 }
 
-// ContainsMany asks for keys as [Filter.Contains] does one after the other, and faster if
-// the filter is larger than the cache. It returns how many of them were probably added; if
-// found is not nil, found[i] becomes what Contains of keys[i] would return.
+// ContainsMany looks up keys, faster than [Filter.Contains] if the filter is larger than the
+// cache. It returns how many of them were probably added; if found is not nil, found[i] becomes
+// what Contains of keys[i] would return.
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
