@@ -331,3 +331,10 @@ func fuzz(f *testing.F, ending string, read func(io.Reader, ...bloom.Option) (*b
 		f.Stats()
 	})
 }
+
+func TestMemory(t *testing.T) {
+	f, err := New(1_000_000, 0.01)
+	require.NoError(t, err)
+	f.AddString("key")
+	formattest.Memory(t, f, Write, Read)
+}

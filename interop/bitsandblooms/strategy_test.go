@@ -37,8 +37,6 @@ func TestNoSeed(t *testing.T) {
 	require.ErrorContains(t, err, "bits-and-blooms has no seed")
 }
 
-func BenchmarkStrategy(b *testing.B) { formattest.Benchmark(b, Strategy) }
-
 func TestConformance(t *testing.T) {
 	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
 }

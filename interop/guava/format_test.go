@@ -216,3 +216,10 @@ func FuzzRead(f *testing.F) {
 		f.Stats()
 	})
 }
+
+func TestMemory(t *testing.T) {
+	f, err := New(1_000_000, 0.01, Since33_4)
+	require.NoError(t, err)
+	f.AddString("key")
+	formattest.Memory(t, f, Write, Read)
+}

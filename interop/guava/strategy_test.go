@@ -3,19 +3,17 @@ package guava
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/interop/internal/formattest"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
 // TestPositionsAreFrozen compares with positions that were written down once.
-// A difference breaks every filter in every file: mend the code, never the file.
+// A difference breaks every filter in every file: correct the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) {
 	formattest.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
 }
@@ -63,50 +61,6 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	require.Equal(t, Mitz64.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
 }
 
-// TestSpread holds the rate and the estimates of uneven positions to a simulation, with
-// fewer values than Mitz32 has.
-func TestSpread(t *testing.T) {
-	const values, keys, k = 1 << 14, 1200, 4
-	for _, share := range []float64{0.3, 0.5, 0.71, 0.9, 1, 1.5} {
-		m := uint64(share * values)
-		s := spreadOver(values, m)
-		require.InEpsilon(t, 1, float64(s.low)*s.lowShare+float64(s.m-s.low)*s.highShare, 1e-12)
-		random := rand.New(rand.NewPCG(5, m))
-		const filters, probes = 60, 20_000
-		measured, estimate, fromBits := 0.0, 0.0, 0.0
-		for range filters {
-			b := make([]uint64, m) // 1 where a bit is set
-			for range keys * k {
-				b[random.Uint64N(values)%m] = 1
-			}
-			low, high := uint64(0), uint64(0)
-			for pos, one := range b {
-				if uint64(pos) < s.low {
-					low += one
-				} else {
-					high += one
-				}
-			}
-			fromBits += s.rate(float64(low), float64(high), k) / filters
-			estimate += s.estimatedN(k, low+high) / filters
-			for range probes {
-				found := uint64(1)
-				for range k {
-					found &= b[random.Uint64N(values)%m]
-				}
-				measured += float64(found) / (filters * probes)
-			}
-		}
-		want := rate.Expanded(s.reach(), k, keys) * s.factor(k, keys)
-		sigma := math.Sqrt(want / (filters * probes))
-		require.InDelta(t, want, measured, 4*sigma, "m = %v of the values, factor %v", share, s.factor(k, keys))
-		require.InDelta(t, fromBits, measured, 4*sigma)
-		require.InEpsilon(t, keys, estimate, 0.005, "m = %v of the values", share)
-	}
-	require.True(t, math.IsInf(spreadOver(values, 10_000).estimatedN(k, 10_000), 1))
-	require.Zero(t, spreadOver(values, 10_000).estimatedN(k, 0))
-}
-
 // TestMitz32KeepsItsRateNearItsReach: sized as if its positions were even, 106.8 million
 // keys at 0.1 % would have 1.67 times their rate.
 func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
@@ -119,8 +73,6 @@ func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 	require.InDelta(t, 1.08, float64(params.M)/float64(even.M), 0.01)
 	require.LessOrEqual(t, Mitz32.FalsePositiveRate(params.M, params.K, n), p)
 	require.Greater(t, Mitz32.FalsePositiveRate(params.M-64, params.K, n), p)
-	low, high := spreadOver(mitz32Values, params.M).ones(params.K, n)
-	require.InEpsilon(t, n, Mitz32.EstimatedN(params.M, params.K, uint64(low+high)), 1e-6)
 	_, err = bloom.ParamsFor(n, 1e-6, Mitz32)
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
@@ -161,8 +113,6 @@ func TestStrategiesAreTheFormula(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkStrategies(b *testing.B) { formattest.Benchmark(b, Mitz64, Mitz32) }
 
 // TestConformance where the two keep their promise: for few keys and a small p they do
 // not, as said at the strategies.

@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"io"
 	"math"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
+	"github.com/seed3447c163/bloom/interop/internal/formattest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -117,17 +117,12 @@ func TestReadRefuses(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestLyingHeaderAllocatesLittle(t *testing.T) {
-	lying := appendHeader(nil, 1<<30)
-	allocated := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := Read(bytes.NewReader(lying)); !errors.Is(err, io.ErrUnexpectedEOF) {
-				b.Fatal(err)
-			}
-		}
-	}).AllocedBytesPerOp()
-	require.Less(t, allocated, int64(200_000))
+func TestMemory(t *testing.T) {
+	formattest.LyingHead(t, string(appendHeader(nil, 1<<30)), func(r io.Reader) error { _, err := Read(r); return err })
+	f, err := NewBytes(1 << 20)
+	require.NoError(t, err)
+	f.Add([]byte("key"))
+	formattest.Memory(t, f, Write, Read)
 }
 
 // TestNewSizes: New makes the sizes that every reader takes, large enough for p.

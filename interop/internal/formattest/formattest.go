@@ -1,5 +1,4 @@
-// Package formattest has tests that the formats and strategies of several other systems have
-// in common.
+// Package formattest has tests for the formats and strategies of several other systems.
 package formattest
 
 import (
@@ -7,6 +6,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +16,7 @@ import (
 )
 
 // Positions compares the bits that keys set with those that were written down once, in
-// testdata/positions.golden. A difference breaks every filter in every file: mend the code,
+// testdata/positions.golden. A difference breaks every filter in every file: correct the code,
 // never the file.
 func Positions(t *testing.T, seeds []uint64, strategies ...bloom.Strategy) {
 	t.Helper()
@@ -51,45 +51,37 @@ func LyingHead(t *testing.T, head string, read func(io.Reader) error) {
 	t.Helper()
 	for _, came := range []int{0, 1000, 100_000, 3_000_000} {
 		data := strings.NewReader(head + strings.Repeat("\x00", came))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		err := read(data)
-		runtime.ReadMemStats(&after)
+		var err error
+		allocated := allocatedBy(func() { err = read(data) })
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(4*came+300_000) {
-			t.Errorf("%d bytes came and %d were allocated", came, got)
+		if allocated > uint64(4*came+300_000) {
+			t.Errorf("%d bytes came and %d were allocated", came, allocated)
 		}
 	}
 }
 
-// Benchmark measures strategies in the first-level cache; add is of keys that are new to a
-// filter that is emptied when it is full.
-func Benchmark(b *testing.B, strategies ...bloom.Strategy) {
-	const n = 10_000
-	for _, s := range strategies {
-		f := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
-		keys := make([][]byte, 2*n)
-		for i := range keys {
-			keys[i] = fmt.Appendf(nil, "https://example.com/articles/2026/%06d", i)
-		}
-		for name, op := range map[string]func(i int) bool{
-			"add":       func(i int) bool { return f.Add(keys[i%n]) },
-			"duplicate": func(i int) bool { return f.Add(keys[i%n]) },
-			"hit":       func(i int) bool { return f.Contains(keys[i%n]) },
-			"miss":      func(i int) bool { return f.Contains(keys[n+i%n]) },
-		} {
-			b.Run(fmt.Sprintf("strategy=%s/op=%s", s, name), func(b *testing.B) {
-				b.ReportAllocs()
-				for _, key := range keys[:n] {
-					f.Add(key)
-				}
-				for i := 0; b.Loop(); i++ {
-					if name == "add" && i%n == 0 {
-						f.Clear()
-					}
-					op(i)
-				}
-			})
-		}
-	}
+// Memory writes a filter into a file and reads it: that allocates the filter once.
+func Memory(t *testing.T, f *bloom.BloomFilter, write func(io.Writer, *bloom.BloomFilter) error, read func(io.Reader, ...bloom.Option) (*bloom.BloomFilter, error)) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "filter"))
+	require.NoError(t, err)
+	defer file.Close()
+	written := allocatedBy(func() { err = write(file, f) })
+	require.NoError(t, err)
+	require.Less(t, written, uint64(200_000))
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	var again *bloom.BloomFilter
+	allocated := allocatedBy(func() { again, err = read(file) })
+	require.NoError(t, err)
+	require.True(t, f.Equal(again))
+	require.LessOrEqual(t, float64(allocated), 1.1*float64(f.SizeBytes()))
+}
+
+func allocatedBy(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
