@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
@@ -171,6 +172,8 @@ var drawn = []string{"ours:SplitBlock,RapidHash,batch", "ours:SplitBlock,RapidHa
 // draw draws how long a lookup takes, for n = 10,000.
 func (m measured) draw(name string) error {
 	const table = "all sec/op"
+	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+	plotter.DefaultFont = plot.DefaultFont
 	p := plot.New()
 	p.Title.Text = "ns per lookup, half of the keys present (n = 10,000, p = 1 %)"
 	p.X.Min = 0
@@ -183,19 +186,35 @@ func (m measured) draw(name string) error {
 		labels[i] = strings.Trim(shown(row), "*")
 		if strings.HasPrefix(row, "ours:") {
 			ours[i] = value * 1e9
-			labels[i] += " (this library)"
 		} else {
 			others[i] = value * 1e9
 		}
 	}
-	for values, colour := range map[*plotter.Values]color.Color{&ours: color.RGBA{0x2b, 0x7b, 0xc4, 0xff}, &others: color.RGBA{0x8c, 0x8c, 0x8c, 0xff}} {
-		bars, err := plotter.NewBarChart(*values, vg.Points(12))
+	for _, bars := range []struct {
+		name   string
+		values plotter.Values
+		colour color.Color
+	}{{"this library", ours, color.RGBA{0x2b, 0x7b, 0xc4, 0xff}}, {"others", others, color.RGBA{0x8c, 0x8c, 0x8c, 0xff}}} {
+		chart, err := plotter.NewBarChart(bars.values, vg.Points(12))
 		if err != nil {
 			return err
 		}
-		bars.Horizontal, bars.Color, bars.LineStyle.Width = true, colour, 0
-		p.Add(bars)
+		chart.Horizontal, chart.Color, chart.LineStyle.Width = true, bars.colour, 0
+		p.Add(chart)
+		p.Legend.Add(bars.name, chart)
 	}
+	p.Legend.Top = true
+	p.Y.Padding = vg.Points(20)
 	p.NominalY(labels...)
-	return p.Save(7*vg.Inch, vg.Length(len(rows))*vg.Points(20)+vg.Inch, name)
+	p.Y.Tick.Label.Font.Size = vg.Points(9)
+	if err := p.Save(7*vg.Inch, vg.Length(len(rows))*vg.Points(20)+vg.Inch, name); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	// Not every reader has the font whose widths were used; Arial has the same.
+	fallback := regexp.MustCompile(`font-family:[^;"]*`).ReplaceAll(text, []byte("font-family:Liberation Sans,Arial,sans-serif"))
+	return os.WriteFile(name, fallback, 0o644)
 }
