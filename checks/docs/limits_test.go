@@ -1,0 +1,118 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/types"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+const modulePath = "github.com/seed3447c163/bloom"
+
+// Limits keep the library small. Raising one needs a reason in the commit.
+const (
+	maxWords       = 20_000 // in all Markdown files
+	maxReadmeWords = 1_200
+	maxNames       = 420 // exported by packages that others import
+)
+
+// TestWords counts words with a letter in all documents.
+func TestWords(t *testing.T) {
+	all := 0
+	for _, d := range documents(t) {
+		words := 0
+		for word := range bytes.FieldsSeq(d.source) {
+			if bytes.ContainsFunc(word, unicode.IsLetter) {
+				words++
+			}
+		}
+		t.Logf("%6d %s", words, d.path)
+		if d.path == "README.md" {
+			require.LessOrEqual(t, words, maxReadmeWords, "words in README.md")
+		}
+		all += words
+	}
+	require.LessOrEqual(t, all, maxWords, "words in all documents")
+}
+
+// TestExportedNames counts functions, variables, constants, types and methods that others can import.
+func TestExportedNames(t *testing.T) {
+	all := 0
+	for _, module := range []string{".", "redisfilter", "prombloom"} {
+		list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedExportFile,
+			Dir: filepath.Join(root, module), Env: append(os.Environ(), "GOWORK=off")}, "./...")
+		require.NoError(t, err)
+		for _, p := range list {
+			require.Empty(t, p.Errors)
+			if p.Name == "main" || strings.Contains(p.PkgPath, "/internal") {
+				continue
+			}
+			count := 0
+			for _, name := range p.Types.Scope().Names() {
+				object := p.Types.Scope().Lookup(name)
+				if !object.Exported() {
+					continue
+				}
+				count++
+				if named, ok := object.Type().(*types.Named); ok && object == named.Obj() {
+					for i := range named.NumMethods() {
+						if named.Method(i).Exported() {
+							count++
+						}
+					}
+				}
+			}
+			t.Logf("%4d %s", count, p.PkgPath)
+			all += count
+		}
+	}
+	t.Logf("%4d in all", all)
+	require.LessOrEqual(t, all, maxNames, "exported names")
+}
+
+// TestModules lists the modules, and what the root requires.
+func TestModules(t *testing.T) {
+	require.Equal(t, []string{"checks/go.mod", "cmd/bloom/go.mod", "compare/go.mod", "examples/go.mod", "go.mod", "prombloom/go.mod", "proof/go.mod", "redisfilter/go.mod"},
+		slices.Sorted(slices.Values(slices.DeleteFunc(files(t, "*go.mod"), func(name string) bool { return strings.Contains(name, "testdata") }))))
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &mod))
+	var direct []string
+	for _, r := range mod.Require {
+		if !r.Indirect {
+			direct = append(direct, r.Path)
+		}
+	}
+	require.ElementsMatch(t, []string{"github.com/dchest/siphash", "github.com/stretchr/testify", "github.com/twmb/murmur3", "golang.org/x/sys"}, direct)
+}
+
+// TestRootImports fails if the root package imports a package of the repository that is not internal,
+// or one that imports the root, or packages that make programs large.
+func TestRootImports(t *testing.T) {
+	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Dir: root, Env: append(os.Environ(), "GOWORK=off")}, ".")
+	require.NoError(t, err)
+	for path, p := range list[0].Imports {
+		require.NotContains(t, []string{"log/slog", "encoding/json"}, path)
+		if strings.HasPrefix(path, modulePath+"/") {
+			require.Contains(t, path, "/internal/")
+			require.NotContains(t, p.Imports, modulePath, path)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package docs
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write THIRD_PARTY_NOTICES")
+
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)(\.(md|txt))?$`)
+
+// TestThirdPartyNotices compares THIRD_PARTY_NOTICES with the licences of all modules in the command,
+// for every system that releases are built for, and of those that the root module requires.
+func TestThirdPartyNotices(t *testing.T) {
+	dirs := map[string]string{}
+	list := func(folder, system string, patterns ...string) {
+		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}, patterns...)...)
+		cmd.Dir = filepath.Join(root, folder)
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOOS="+system)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		for line := range strings.Lines(string(out)) {
+			name, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if !strings.HasPrefix(name, modulePath) && name != "" {
+				dirs[name] = dir
+			}
+		}
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		list("cmd/bloom", system, ".")
+		list(".", system, "./...")
+	}
+	var b strings.Builder
+	b.WriteString("The command bloom and its library contain the following software.\n")
+	section := func(name, text string) {
+		fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), name, strings.TrimSpace(text))
+	}
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	section("The Go runtime and standard library", licences(t, strings.TrimSpace(string(goroot))))
+	rapidhash, err := os.ReadFile(filepath.Join(root, "internal", "rapidhash", "rapidhash.go"))
+	require.NoError(t, err)
+	notice := regexp.MustCompile(`(?s)/\*\n(.*?)\*/`).FindStringSubmatch(string(rapidhash))
+	require.NotNil(t, notice, "internal/rapidhash has no notice of its licence")
+	section("rapidhash (internal/rapidhash is a translation)", notice[1])
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		section(name, licences(t, dirs[name]))
+	}
+	path := filepath.Join(root, "THIRD_PARTY_NOTICES")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, string(got) == b.String(), "THIRD_PARTY_NOTICES is old: cd checks && go test ./docs -run Notices -update")
+	t.Logf("%d modules", len(dirs))
+}
+
+// licences returns the texts in a module's folder.
+func licences(t *testing.T, dir string) (text string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if licenceFile.MatchString(e.Name()) {
+			content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+			text += strings.ReplaceAll(string(content), "\r", "") + "\n"
+		}
+	}
+	require.NotEmpty(t, text, "%s has no licence", dir)
+	return text
+}
