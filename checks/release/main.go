@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ func main() {
 	r.clone()
 	r.publish()
 	r.try()
+	if *keep == "" && !*tag { // one is enough to see that it works
+		targets = []string{runtime.GOOS + "/" + runtime.GOARCH}
+	}
 	r.archive()
 	if *keep != "" {
 		fmt.Printf("to try it: export GOPROXY=%s GONOSUMDB=%s\n", r.proxies(), root)
