@@ -50,7 +50,7 @@ func TestLargestM(t *testing.T) {
 			p    float64
 			text string
 		}{
-			{939_000_000_000_000, 0.01, fmt.Sprintf("bytes with strategy %q, want fewer than 1125899906842624", s)},
+			{939_000_000_000_000, 0.01, fmt.Sprintf("bits with strategy %q reaches p = 0.01 for n = 939000000000000 keys", s)},
 			{1e15, 0.01, "n = 1000000000000000 keys at p = 0.01 need 1.198e+15 bytes, want fewer than 1125899906842624"},
 			{math.MaxUint64, 0.5, "n = 18446744073709551615 keys at p = 0.5 need 3.327e+18 bytes"},
 		} {

@@ -29,7 +29,7 @@ func (f *BloomFilter) onesAndRate() (ones uint64, rate float64) {
 	switch ones = f.bits.count(); {
 	case ones == 0:
 		return 0, 0 // also of the zero BloomFilter
-	case d.Rate == nil:
+	case !d.anyRate():
 		return ones, math.Pow(f.fill(ones), float64(f.k))
 	}
 	if n := f.countOf(ones); n < math.MaxUint64 {

@@ -35,7 +35,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	}
 	ones, rate := f.onesAndRate()
 	count := f.countOf(ones)
-	collisions := equalDigests(count, s.hash.def.bits)
+	collisions := s.strategy.def.equalDigests(count, s.hash.def)
 	if rate+collisions > p {
 		return nil, fmt.Errorf("%w: p = %v, want at least %v, which is the filter's rate as it is", ErrInvalid, p, rate+collisions)
 	}
@@ -92,6 +92,6 @@ func (f *BloomFilter) fold(factor uint64, p float64) (*BloomFilter, error) {
 // near the guess. An own strategy's Rate may never come to P: it is asked up to maxM keys.
 func (s *scheme) keysFor(params Params, guess uint64) uint64 {
 	return rate.Least(min(max(1, guess), maxM), func(n uint64) bool {
-		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+equalDigests(n, s.hash.def.bits) <= params.P)
+		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.strategy.def.equalDigests(n, s.hash.def) <= params.P)
 	}) - 1
 }

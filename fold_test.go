@@ -102,7 +102,7 @@ func TestFoldedParams(t *testing.T) {
 				require.Equal(t, 0.01, p.P)
 				require.Equal(t, f.Params().K, p.K)
 				rate := func(n uint64) float64 {
-					return small.Strategy().FalsePositiveRate(p.M, p.K, n) + equalDigests(n, small.scheme.hash.def.bits)
+					return small.Strategy().FalsePositiveRate(p.M, p.K, n) + s.get().equalDigests(n, small.scheme.hash.def)
 				}
 				require.LessOrEqual(t, rate(p.N), 0.01)
 				require.Greater(t, rate(p.N+1), 0.01)

@@ -129,9 +129,18 @@ func TestMapHashRefusesTheGivenP(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("p = %v, want 0 < p < 1", p))
 		require.NotContains(t, err.Error(), "equal digests")
 	}
-	_, err := New(1<<20, 1.00001e-12, WithHash(MapHash), WithStrategy(Blocked))
-	require.ErrorIs(t, err, ErrInvalid)
-	require.ErrorContains(t, err, "(of p = 1.00001e-12, 5.7e-14 are taken by equal digests of maphash)")
+	_, err := NewScheme(1<<50, 0x1.00001p-14, WithHash(MapHash))
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, "(of p = 6.103521445766091e-05, 6.1e-05 are taken by equal digests of maphash)")
+	// The smallest p of a strategy is that of every hash.
+	for s, p := range map[Strategy]float64{Blocked: 1e-12, Blocked8: 1e-12, SplitBlock: 1e-7} {
+		for _, n := range []uint64{1, 1000, 1_000_000} {
+			scheme, err := NewScheme(n, p, WithHash(RapidHash), WithStrategy(s))
+			require.NoError(t, err)
+			require.LessOrEqual(t, scheme.Strategy().FalsePositiveRate(scheme.Params().M, scheme.Params().K, n)+float64(n)/(1<<64), p*(1+1e-12))
+			require.Equal(t, p, scheme.Params().P)
+		}
+	}
 }
 
 // TestMapHashCollisionsAreInTheRate: 64-bit digests of a billion keys collide at a

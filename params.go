@@ -58,32 +58,6 @@ func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
 
 // paramsFor is ParamsFor with any hash, and says which of Blocked's strategies it has chosen.
 func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Strategy, error) {
-	// Keys with equal digests are part of the rate. Without that part, p must still be possible.
-	equal, rest := equalDigests(n, h.bits), p
-	if p > 0 && p < 1 { // sizeFor refuses any other
-		if rest -= equal; rest <= 0 {
-			return Params{}, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h, n, equal)
-		}
-	}
-	params, s, err := sizeFor(n, rest, s)
-	if err != nil && rest < p {
-		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, equal, h)
-	}
-	params.P = p
-	return params, s, err
-}
-
-// equalDigests returns how likely a new key has the whole digest of one of n others, in which
-// case no strategy can tell them apart.
-func equalDigests(n uint64, bits int) float64 {
-	if bits == 64 {
-		return float64(n) / (1 << 64)
-	}
-	return 0 // n/2^128
-}
-
-// sizeFor returns the parameters of the strategy for n keys at rate p.
-func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	params := Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
 		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
@@ -91,141 +65,85 @@ func sizeFor(n uint64, p float64, s Strategy) (Params, Strategy, error) {
 	if err := s.validate(); err != nil {
 		return params, s, err
 	}
-	if ideal := math.Ceil(-math.Log2(p)); ideal > maxK { // k that sets half the bits
-		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, ideal, maxK)
-	}
-	m := rate.OptimalM(n, p)
-	if p > 0.5 { // k = 1, which is more than the bound's fraction of one
-		m = -float64(n) / math.Log1p(-p)
-	}
-	if m >= maxM {
-		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, m/8, uint64(maxM/8))
-	}
 	d := s.get()
 	switch {
+	case p < 0x1p-64: // 2^-maxK, when half the bits are set
+		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, math.Ceil(-math.Log2(p)), maxK)
 	case d.maxP > 0 && (p < d.minP || p > d.maxP):
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, d.minP, d.maxP)
 	case p < d.minP:
 		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, d.minP)
-	case d.sizedByDefinition() && !s.blocked(): // which has a search of its own
-		err := d.sizeByDefinition(&params)
-		return params, s, err
-	case s.blocked():
-		params.M, params.K, s = blockedParams(n, p, s)
-	case n == 0:
-		params.M, params.K = 64, 1
-	default:
-		params.M, params.K = independentParams(n, p)
 	}
-	if params.M >= maxM { // a whole k and whole blocks need more than the bound above
-		return params, s, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes with strategy %q, want fewer than %d", ErrTooLarge, n, p, params.M/8, s, uint64(maxM/8))
+	rest := p - d.equalDigests(n, h)
+	if !(rest > 0) {
+		return params, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h, n, p-rest)
 	}
-	return params, s, nil
+	s, err := s.size(&params, rest)
+	if err != nil && rest < p {
+		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, p-rest, h)
+	}
+	return params, s, err
 }
 
-// sizedByDefinition reports whether the definition says anything about m, k or the rate.
-func (d *definition) sizedByDefinition() bool {
-	return d.Size != nil || d.Rate != nil || d.onlyK != 0 || d.kUnit > 1 || d.largestK() < maxK || d.Unit != 0 && d.Unit != 64 || d.MaxM != 0
+// equalDigests returns how likely a new key has the whole digest of one of n others, in which
+// case no strategy can tell them apart. SplitBlock's rate includes it.
+func (d *definition) equalDigests(n uint64, h *hashDefinition) float64 {
+	if h.bits == 64 && d != &splitBlock {
+		return float64(n) / (1 << 64)
+	}
+	return 0 // n/2^128
 }
 
-// sizeByDefinition finds m and k for n keys at rate p: by the strategy's Size, or else the
-// smallest m at which some k keeps p, and the smallest such k.
-func (d *definition) sizeByDefinition(p *Params) (err error) {
-	switch {
-	case d.Size != nil:
-		if p.M, p.K, err = d.Size(p.N, p.P); err != nil {
-			return fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, p.N, p.P, d, err)
+// size sets m and k for params.N keys at rate p, and returns the strategy, or the one that Blocked becomes.
+func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
+	d, n := s.get(), params.N
+	if d.Size != nil {
+		if params.M, params.K, err = d.Size(n, p); err != nil {
+			return s, fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, n, p, d, err)
 		}
-	case p.N == 0:
-		p.M, p.K = d.sizedUnit(), max(d.onlyK, d.kUnit, 1)
-	default:
-		if err := d.leastSize(p); err != nil {
-			return err
-		}
+		return s, d.check(params.M, params.K)
 	}
-	return d.check(p.M, p.K)
-}
-
-// leastSize tries one k after the other. The least m falls with k and then rises, apart from
-// its rounding: a few steps beyond the best are enough.
-func (d *definition) leastSize(p *Params) error {
-	const further = 3
-	unit := d.sizedUnit()
-	first, last, step := max(1, d.kUnit), d.largestK(), max(1, d.kUnit)
+	unit, step := d.sizedUnit(), max(1, d.kUnit)
+	search := rate.Search{N: n, P: p, Most: (maxM - 1) / unit, Unit: unit, MinK: step, MaxK: d.largestK(), StepK: step, AnyK: d.anyRate()}
 	if d.onlyK != 0 {
-		first, last = d.onlyK, d.onlyK
+		search.MinK, search.MaxK = d.onlyK, d.onlyK
 	}
-	most := uint64(maxM) / unit // of units
 	if d.MaxM != 0 {
-		most = min(most, d.MaxM/unit)
+		search.Most = min(search.Most, d.MaxM/unit)
 	}
-	best, worse := most+1, 0
-	for k := first; k <= last && worse < further; k += step {
-		var odd error
-		enough := func(units uint64) bool {
-			r := d.rate(units*unit, k, p.N)
+	if (n == 0 || search.Most == 0) && !s.blocked() {
+		params.M, params.K = unit, search.MinK
+		return s, d.check(params.M, params.K)
+	}
+	if least := rate.LeastM(n, p); least >= maxM {
+		return s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, least/8, uint64(maxM/8))
+	}
+	var units uint64
+	var bad error
+	if s.blocked() {
+		units, params.K, s = blockedParams(n, p, s)
+	} else {
+		search.Rate = func(units uint64, k int) float64 {
+			r := d.rate(units*unit, k, n)
 			if math.IsNaN(r) {
-				odd = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d, units*unit, k, p.N)
+				bad = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d, units*unit, k, n)
 			}
-			return r <= p.P || odd != nil
+			return r
 		}
-		if !enough(min(best, most)) { // not with fewer than the best k needs
-			if best <= most {
-				worse++
-			}
-			continue
-		}
-		units := rate.Least(min(max(1, uint64(rate.OptimalM(p.N, p.P))/unit), min(best, most)), enough)
-		if odd != nil {
-			return odd
-		}
-		if units < best {
-			best, p.K, worse = units, k, 0
-		} else {
-			worse++
-		}
+		units, params.K = search.Smallest()
 	}
-	if best > most {
-		return fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, most*unit, d, p.P, p.N)
+	switch {
+	case bad != nil:
+		return s, bad
+	case units > search.Most:
+		return s, fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, search.Most*unit, s, p, n)
 	}
-	p.M = best * unit
-	return nil
+	params.M = units * unit
+	return s, nil
 }
 
-// independentParams returns m and k for strategies whose positions are independent.
-func independentParams(n uint64, p float64) (m uint64, k int) {
-	// Around the ideal k the memory is flat: one of the two whole numbers beside it
-	// is the best, and for a handful of keys no other is better by a word.
-	k = max(1, int(-math.Log2(p)))
-	words := minWords(n, p, k)
-	if k < maxK && words > 1 && keepsP(n, p, words-1, k+1) {
-		k++
-		words = rate.Least(words-1, func(w uint64) bool { return keepsP(n, p, w, k) })
-	}
-	smaller := k
-	for smaller > 1 && rate.Textbook(words*64, smaller-1, n) <= p {
-		smaller--
-	}
-	for smaller < k && !keepsP(n, p, words, smaller) {
-		smaller++
-	}
-	return words * 64, smaller
-}
+// anyRate reports whether nothing is known of the rate but that it falls with m.
+func (d *definition) anyRate() bool { return d.own() && d.Rate != nil }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.
-const maxM = 1 << 53
-
-// keepsP reports whether n keys of k bits each in so many words have a rate of at most p.
-// The textbook's rate is always the lower one, and often answers in a tenth of the time.
-func keepsP(n uint64, p float64, words uint64, k int) bool {
-	return rate.Textbook(words*64, k, n) <= p && rate.Independent(words*64, k, n) <= p
-}
-
-// minWords returns the smallest number of 64-bit words that keeps n keys of k
-// bits at or below rate p. It starts from the textbook's m and goes on, first by
-// the cheap rate, then by the true one: a few steps at any size.
-func minWords(n uint64, p float64, k int) uint64 {
-	m := -float64(k) * float64(n) / math.Log1p(-math.Pow(p, 1/float64(k)))
-	words := rate.Least(max(1, uint64(m/64)), func(w uint64) bool { return rate.Expanded(w*64, k, n) <= p })
-	return rate.Least(words, func(w uint64) bool { return keepsP(n, p, w, k) })
-}
+const maxM = rate.MaxM

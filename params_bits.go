@@ -29,11 +29,11 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if !(bitsPerKey > 0) {
 		return params, fmt.Errorf("%w: %v bits a key, want more than 0", ErrInvalid, bitsPerKey)
 	}
-	m := math.Ceil(float64(n) * bitsPerKey)
-	if !(m < maxM) {
-		return params, fmt.Errorf("%w: n = %d keys at %v bits a key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, m/8, uint64(maxM/8))
-	}
 	unit := s.get().sizedUnit()
+	m := math.Ceil(float64(n) * bitsPerKey)
+	if !(m <= float64(maxM-unit)) || math.IsInf(bitsPerKey, 1) {
+		return params, fmt.Errorf("%w: n = %d keys at %v bits a key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, bitsPerKey*float64(max(n, 1))/8, uint64(maxM/8))
+	}
 	params.M, params.K = (max(uint64(m), 1)+unit-1)/unit*unit, s.kForBits(bitsPerKey)
 	if err := s.get().check(params.M, params.K); err != nil {
 		return params, err
@@ -51,7 +51,9 @@ func (s Strategy) kForBits(bitsPerKey float64) int {
 	switch {
 	case z > 0:
 		return rate.BlockedK(bitsPerKey, z)
-	case d.sizedByDefinition():
+	case d.onlyK != 0:
+		return d.onlyK
+	case d.anyRate(), d.largestK() < maxK:
 		return d.kForBits(bitsPerKey)
 	}
 	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
@@ -60,17 +62,13 @@ func (s Strategy) kForBits(bitsPerKey float64) int {
 // kForBits returns the k with the smallest rate at so many bits a key, tried with enough
 // keys.
 func (d *definition) kForBits(bitsPerKey float64) (k int) {
-	if d.onlyK != 0 {
-		return d.onlyK
-	}
 	const keys = 10_000
 	unit, best := d.sizedUnit(), math.Inf(1)
 	m := (max(uint64(keys*min(bitsPerKey, 1<<20)), 1) + unit - 1) / unit * unit
-	step := max(1, d.kUnit)
-	for c := step; c <= d.largestK(); c += step {
+	for c := 1; c <= d.largestK(); c++ {
 		if r := d.rate(m, c, keys); r < best {
 			k, best = c, r
 		}
 	}
-	return max(k, step)
+	return max(k, 1)
 }

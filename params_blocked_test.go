@@ -28,7 +28,7 @@ func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 					require.Greater(t, s.FalsePositiveRate(got.M-512, k, n), p, "%s n=%d p=%v: k=%d would do with less", s, n, p, k)
 				}
 			}
-			got, resolved, err := sizeFor(n, p, Blocked)
+			got, resolved, err := paramsFor(n, p, Blocked, &murmur3Hash)
 			require.NoError(t, err)
 			require.LessOrEqual(t, float64(got.M), 1.03*float64(best), "n=%d p=%v: %s", n, p, resolved)
 			same, err := ParamsFor(n, p, resolved)
@@ -54,7 +54,7 @@ func TestBlockedMemory(t *testing.T) {
 		{1e-6, "blocked-8", 16, 1.357},
 		{1e-9, "blocked-8", 24, 1.880},
 	} {
-		got, s, err := sizeFor(n, c.p, Blocked)
+		got, s, err := paramsFor(n, c.p, Blocked, &murmur3Hash)
 		require.NoError(t, err)
 		require.Equal(t, c.strategy, s.Name())
 		require.Equal(t, c.k, got.K)
@@ -69,7 +69,7 @@ func TestBlockedMemory(t *testing.T) {
 // counts, the search once went round for ever.
 func TestBlockedBeyondAllSizes(t *testing.T) {
 	for _, p := range []float64{1e-9, 1e-10, 1e-11, 1e-12} {
-		got, s, err := sizeFor(1<<40, p, Blocked)
+		got, s, err := paramsFor(1<<40, p, Blocked, &murmur3Hash)
 		require.NoError(t, err)
 		require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, 1<<40), p)
 		for _, n := range []uint64{2e14, 9e14} {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,44 @@ func TestFormulasAtTheirEdges(t *testing.T) {
 	}
 }
 
+// TestSizesAreTheSameEverywhere: every architecture chooses the same m and k, and predicts the
+// same rate to the last bit. A third of the settings are ties: p is what a filter that New might
+// choose has, or one unit in the last place more or less. A difference means that two machines
+// cannot share a filter: mend the code, never the sums.
+func TestSizesAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	sums := map[int]uint64{5_000: 0x93db48304e281c08, 50_000: 0x97a8e8be5783f42e, 1_000_000: 0xf43549feb7895305}
+	settings := effort.Times(5_000, 50_000, 1_000_000)
+	sum := uint64(14695981039346656037) // FNV-1a
+	add := func(s Strategy, n uint64, p float64) (Params, Strategy) {
+		got, s, err := paramsFor(n, p, s, &murmur3Hash)
+		if err != nil {
+			sum *= 1099511628211
+			return got, s
+		}
+		for _, x := range []uint64{got.M, uint64(got.K), math.Float64bits(s.FalsePositiveRate(got.M, got.K, n))} {
+			sum = (sum ^ x) * 1099511628211
+		}
+		return got, s
+	}
+	for i := range uint64(settings) {
+		s := []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked2, SplitBlock}[i%5]
+		n := 1 + mix(3*i)>>(24+mix(3*i+1)%40)
+		x := mix(3*i + 2)
+		p := math.Ldexp(1+float64(x>>12)/(1<<52), -1-int(x%44)) // down to 5e-14
+		got, s := add(s, n, p)
+		if got.M == 0 || i%3 != 0 {
+			continue
+		}
+		unit := s.get().sizedUnit()
+		tie := s.FalsePositiveRate(max(unit, got.M-unit*(x>>50%3)), got.K, n)
+		add(s, n, tie)
+		add(s, n, math.Nextafter(tie, 0))
+		add(s, n, math.Nextafter(tie, 1))
+	}
+	require.Equal(t, sums[settings], sum, "%d settings", settings)
+}
+
 var gridN = []uint64{1, 2, 3, 5, 10, 33, 100, 1000, 10_000, 100_000, 100_001, 1_000_000, 1 << 32, 1 << 40}
 var gridP = []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9}
 
@@ -57,13 +96,13 @@ func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 			require.Equal(t, n, got.N)
 			require.Equal(t, p, got.P)
 			require.Zero(t, got.M%64)
-			require.LessOrEqual(t, rate.Independent(got.M, got.K, n), p, "n=%d p=%v %+v", n, p, got)
+			require.LessOrEqual(t, DoubleHashing.FalsePositiveRate(got.M, got.K, n), p, "n=%d p=%v %+v", n, p, got)
 			if got.K > 1 {
-				require.Greater(t, rate.Independent(got.M, got.K-1, n), p, "n=%d p=%v: a smaller k would do", n, p)
+				require.Greater(t, DoubleHashing.FalsePositiveRate(got.M, got.K-1, n), p, "n=%d p=%v: a smaller k would do", n, p)
 			}
 			if got.M > 64 { // no k does with a word less
 				for k := 1; k <= maxK; k++ {
-					require.Greater(t, rate.Independent(got.M-64, k, n), p, "n=%d p=%v: k=%d would do with less", n, p, k)
+					require.Greater(t, DoubleHashing.FalsePositiveRate(got.M-64, k, n), p, "n=%d p=%v: k=%d would do with less", n, p, k)
 				}
 			}
 		}
@@ -126,7 +165,7 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 				}
 				sized++
 				params := scheme.Params()
-				collisions := equalDigests(n, scheme.scheme.hash.def.bits)
+				collisions := s.get().equalDigests(n, scheme.scheme.hash.def)
 				if rate := scheme.Strategy().FalsePositiveRate(params.M, params.K, n) + collisions; rate > p*(1+1e-12) {
 					t.Fatalf("%s n=%d: predicted rate %v is above p = %v, %+v", scheme.Strategy(), n, rate, p, params)
 				}
@@ -196,10 +235,14 @@ func TestParamsForRejects(t *testing.T) {
 		require.ErrorIs(t, err, c.want)
 		require.Panics(t, func() { MustNew(c.n, c.p, WithStrategy(c.s)) })
 	}
-	// The smallest p that k <= 64 reaches.
-	got, err := ParamsFor(1_000_000, math.Pow(2, -maxK), DoubleHashing)
+	// The smallest p that k <= 64 reaches with half of the bits set.
+	got, err := ParamsFor(1_000_000, 0x1p-64, SeededHashing)
 	require.NoError(t, err)
 	require.Equal(t, maxK, got.K)
+	// There, DoubleHashing makes room for digests with few different positions.
+	double, err := ParamsFor(1_000_000, 0x1p-64, DoubleHashing)
+	require.NoError(t, err)
+	require.Greater(t, double.M, got.M)
 }
 
 // TestParamsForEndsAtItsLimits: with p near 1, a filter has much fewer bits than
@@ -243,7 +286,7 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 // TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
 // independent positions.
 func TestRateOfBlockedItself(t *testing.T) {
-	params, resolved, err := sizeFor(1000, 1e-3, Blocked)
+	params, resolved, err := paramsFor(1000, 1e-3, Blocked, &murmur3Hash)
 	require.NoError(t, err)
 	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
 	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))

@@ -81,16 +81,16 @@ func bestBlockedRate(m uint64, k int, n uint64) float64 {
 	return best
 }
 
-// blockedParams returns m, k and the strategy for n keys at rate p: Blocked becomes the one
+// blockedParams returns the blocks, k and the strategy for n keys at rate p: Blocked becomes the one
 // with the smallest z that needs little more memory than the best.
-func blockedParams(n uint64, p float64, s Strategy) (m uint64, k int, resolved Strategy) {
+func blockedParams(n uint64, p float64, s Strategy) (blocks uint64, k int, resolved Strategy) {
 	zs := []int{1, 2, 4, 8}
 	if z := s.groups(); z > 0 {
 		zs = []int{z}
 	}
 	blocks, k, z := rate.SizeBlocked(n, p, zs...)
 	of := [...]*definition{1: &blocked1, 2: &blocked2, 4: &blocked4, 8: &blocked8}
-	return blocks * blockBits, k, Strategy{of[z]}
+	return blocks, k, Strategy{of[z]}
 }
 
 // groups returns z for the strategies that put z words of a block to use, and 0

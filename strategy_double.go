@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // DoubleHashing derives all positions from one 128-bit digest (h1, h2), by
@@ -22,7 +23,7 @@ import (
 // it all its positions would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", index: doubleIndex, foldUnit: 1}
+var doubleHashing = definition{id: idDoubleHashing, name: "double-hashing", index: doubleIndex, foldUnit: 1, Definition: Definition{Rate: rate.Double}}
 
 // doubleIndex is DoubleHashing as a pure function, for reference.
 func doubleIndex(h1, h2 uint64, i int, m uint64) uint64 {

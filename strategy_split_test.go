@@ -175,7 +175,7 @@ func TestSplitBlockParams(t *testing.T) {
 		n    uint64
 		p    float64
 		bits float64 // a key
-	}{{1_000_000, 1e-2, 10.53}, {1_000_000, 1e-3, 16.89}, {1_000_000, 1e-4, 26.34}, {1_000_000, 1e-6, 64.66}} {
+	}{{1_000_000, 1e-2, 10.53}, {1_000_000, 1e-3, 16.89}, {1_000_000, 1e-4, 26.34}, {1_000_000, 1e-6, 64.675}} {
 		params, err := ParamsFor(c.n, c.p, SplitBlock)
 		require.NoError(t, err)
 		require.Equal(t, splitK, params.K)

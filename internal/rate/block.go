@@ -1,11 +1,12 @@
 package rate
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/floats"
 )
 
 // The rate of filters whose keys choose a block at random, and all their bits in it. A
@@ -28,15 +29,26 @@ const (
 // words in z groups: a key sets k/z bits in one word of each group. It is for z of 1, 2,
 // 4, 8 and k of a multiple of z, up to 64.
 func Blocked(blocks uint64, k, z int, n uint64) float64 {
-	return mixture(blocks, n, hitsOf(k, z))
+	return mixture(float64(blocks-1), n, hitsOf(k, z))
 }
 
 // SplitBlock returns the expected rate of n keys in so many blocks of 256 bits, each of
-// 8 words of 32 bits, in each of which a key sets one bit: Parquet's filter.
+// 8 words of 32 bits, in each of which a key sets one bit: Parquet's filter. It is for less than
+// 2^32 blocks.
+//
+// A key selects its block by 32 bits, so that a block has q = floor(2^32/blocks) of their 2^32 values, or
+// q+1. With many blocks that matters: those with q+1 get more keys, and are looked up more often.
 //
 // Source: Apple 2020, "Split block Bloom filters", arXiv:2101.01719.
 func SplitBlock(blocks, n uint64) float64 {
-	return mixture(blocks, n, splitHits{})
+	const values = 1 << 32
+	q, more := values/blocks, values%blocks
+	rate := mixture(values/float64(q)-1, n, splitHits{})
+	if more == 0 {
+		return rate
+	}
+	share := float64(float64(more) * float64(q+1) / values) // of keys that select a block with q+1
+	return float64(share*mixture(values/float64(q+1)-1, n, splitHits{})) + float64((1-share)*rate)
 }
 
 // hits says how likely a block that holds i keys answers true for a further one, which
@@ -47,31 +59,31 @@ type hits interface {
 	upTo(i int) []float64
 }
 
-// mixture returns the mean of a block's rate, where its number of keys is binomial(n,
-// 1/blocks), to 1e-9 of it.
-func mixture[H hits](blocks, n uint64, h H) float64 {
+// mixture returns the mean of a block's rate, where its number of keys is binomial(n, 1/(1+others)), to
+// 1e-9 of it: others is how much likelier a key is in another block, which for equal blocks is their number.
+func mixture[H hits](others float64, n uint64, h H) float64 {
 	if n == 0 {
 		return at(h.upTo(1), 0)
 	}
-	mean := float64(n) / float64(blocks)
+	mean := float64(n) / (1 + others)
 	if mean > 1<<15 {
 		return 1 // a block is practically full with half as many keys
 	}
-	if blocks == 1 {
+	if others == 0 {
 		return at(h.upTo(int(n)+1), int(n))
 	}
 	// From the most likely number of keys, whose weight is taken as 1, to both sides by
 	// the ratio of neighbours.
-	keys, others := float64(n), float64(blocks-1)
+	keys := float64(n)
 	mode := int(mean * (1 + 1/keys))
 	table := h.upTo(mode + 1)
 	top := at(table, mode)
 	weights, sum := 1.0, top
 	weight := 1.0
 	for i := mode; i > 0; i-- {
-		weight *= float64(i) * others / (keys - float64(i-1))
+		weight = float64(weight * (float64(i) * others / (keys - float64(i-1))))
 		weights += weight
-		sum += weight * at(table, i-1)
+		sum += float64(weight * at(table, i-1))
 		if weight < 1e-12 {
 			break
 		}
@@ -79,12 +91,12 @@ func mixture[H hits](blocks, n uint64, h H) float64 {
 	weight = 1
 	for i := mode; float64(i) < keys; i++ {
 		ratio := (keys - float64(i)) / (float64(i+1) * others)
-		weight *= ratio
+		weight = float64(weight * ratio)
 		if i+1 >= len(table) && table[len(table)-1] < 1 {
 			table = h.upTo(i + 2)
 		}
 		weights += weight
-		sum += weight * at(table, i+1)
+		sum += float64(weight * at(table, i+1))
 		// What is left is less than a geometric series with this ratio.
 		if ratio < 1 && weight*ratio < 1e-10*sum*(1-ratio) {
 			break
@@ -107,7 +119,7 @@ func at(table []float64, i int) float64 {
 //
 //	ln(1 - 64z/m · (1 - (63/64)^g))
 func BlockedZeroLog(m uint64, k, z int) float64 {
-	return math.Log1p(wordBits * float64(z) / float64(m) * math.Expm1(float64(k/z)*math.Log1p(-1.0/wordBits)))
+	return floats.Log1p(wordBits * float64(z) / float64(m) * floats.Expm1(float64(k/z)*floats.Log1p(-1.0/wordBits)))
 }
 
 // A blockTable has the numbers of one z and g, as far as somebody has asked for them,
@@ -152,13 +164,13 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 	for len(t.hit) < length {
 		hit := 0.0
 		for r, prob := range probe {
-			hit += prob * t.cover[r]
+			hit += float64(prob * t.cover[r])
 		}
 		if hit > 1-1e-12 { // rounding may keep it from getting nearer
 			t.hit = slices.Clone(append(t.hit, 1)) // no longer than it is
 			break
 		}
-		t.hit = append(t.hit, math.Pow(hit, float64(h.z)))
+		t.hit = append(t.hit, floats.Pow(hit, h.z))
 		h.addKey(&t.cover)
 	}
 	return t
@@ -170,26 +182,27 @@ func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 	thrown := *cover
 	for range h.g {
 		for r := h.g; r >= 1; r-- {
-			thrown[r] += float64(r) / wordBits * (thrown[r-1] - thrown[r])
+			thrown[r] += float64(float64(r) / wordBits * (thrown[r-1] - thrown[r]))
 		}
 	}
 	q := float64(h.z) / blockWords
 	for r := range h.g + 1 {
-		cover[r] += q * (thrown[r] - cover[r])
+		cover[r] += float64(q * (thrown[r] - cover[r]))
 	}
 }
 
-// splitHits are the hits of Parquet's block.
+// splitHits are the hits of Parquet's block. A key's eight bits follow from 32 bits of its digest, which
+// another key has equal once in 2^32; apart from that they are as good as independent.
 type splitHits struct{}
 
 // splitTable ends where a word lacks the bit once in 1e12.
 var splitTable = sync.OnceValue(func() (table []float64) {
 	for i := 0; ; i++ {
-		hit := -math.Expm1(float64(i) * math.Log1p(-1.0/32))
+		hit := -floats.Expm1(float64(i) * floats.Log1p(-1.0/32))
 		if hit > 1-1e-12 {
 			return append(table, 1)
 		}
-		table = append(table, math.Pow(hit, 8))
+		table = append(table, min(1, floats.Pow(hit, 8)+float64(float64(i)*0x1p-32)))
 	}
 })
 

@@ -64,24 +64,34 @@ func TestBlockedAgainstBruteForce(t *testing.T) {
 					require.InEpsilon(t, want, Blocked(blocks, k, z, n), 1e-8, "z=%d k=%d n=%d blocks=%d", z, k, n, blocks)
 				}
 			}
-			want := bruteBlocked(blocks, 8, 32, 8, 8, n)
+			want := bruteBlocked(blocks, 8, 32, 8, 8, n) + float64(n)/float64(blocks)*0x1p-32
 			require.InEpsilon(t, want, SplitBlock(blocks, n), 1e-8, "n=%d blocks=%d", n, blocks)
 		}
 	}
 }
 
 // TestSplitBlockByItsClosedForm: for any n, by inclusion and exclusion over the 8 bits of
-// a key. It is exact, but for the rounding of terms that cancel.
+// a key, for each of the 2^32 values that select a block. It is exact, but for the rounding of terms that cancel.
 func TestSplitBlockByItsClosedForm(t *testing.T) {
-	for _, n := range []uint64{10, 1000, 1 << 20, 1 << 40} {
-		for _, bitsPerKey := range []float64{0.5, 2, 8, 12, 16, 24, 32} {
+	const values = 1 << 32
+	inBlock := func(share float64, n uint64) float64 { // the rate of a block that a key is in with probability share
+		rate, choose := float64(n)*share/values, 1.0 // keys that have 32 bits of the digest in common
+		for s := range 9 {
+			lack := -math.Expm1(float64(s) * math.Log1p(-1.0/32)) // a key sets one of s given bits
+			rate += choose * math.Exp(float64(n)*math.Log1p(-lack*share))
+			choose *= -float64(8-s) / float64(s+1)
+		}
+		return rate
+	}
+	for _, n := range []uint64{10, 1000, 1 << 20, 1 << 30, 1e11} {
+		for _, bitsPerKey := range []float64{0.5, 2, 8, 10.7, 12, 16, 24, 32} {
 			blocks := uint64(float64(n)*bitsPerKey/256) + 1
-			want, choose := 0.0, 1.0
-			for s := range 9 {
-				lack := -math.Expm1(float64(s) * math.Log1p(-1.0/32)) // a key sets one of s given bits
-				want += choose * math.Exp(float64(n)*math.Log1p(-lack/float64(blocks)))
-				choose *= -float64(8-s) / float64(s+1)
+			if blocks >= values {
+				continue
 			}
+			q, more := values/blocks, values%blocks
+			want := float64((blocks-more)*q) / values * inBlock(float64(q)/values, n)
+			want += float64(more*(q+1)) / values * inBlock(float64(q+1)/values, n)
 			require.InDelta(t, want, SplitBlock(blocks, n), 1e-9*want+1e-13, "n=%d at %v bits a key", n, bitsPerKey)
 		}
 	}

@@ -3,9 +3,16 @@
 //
 // m is the number of bits, k that of a key's bits, n that of the keys. All take m, k of
 // at least 1.
+//
+// Results are the same on every architecture, because filters are sized by them: the functions are
+// those of package floats, and a product is converted to float64 before it is added to something.
 package rate
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed3447c163/bloom/internal/floats"
+)
 
 // Independent returns the expected false-positive rate of n keys with k independent
 // uniform positions each, E[(X/m)^k], where X is the number of bits that are set. The
@@ -18,12 +25,31 @@ func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:
 		return 0
+	case float64(k)*float64(n) > float64(m)*(floats.Log(float64(m))+50):
+		return 1 // but for less than 1e-20: all bits are set
 	case n > expandedFrom:
 		return Expanded(m, k, n)
 	case n < 5 || uint64(k)*n < 20 || uint64(k)*uint64(k)*n < 400 || m < 4*uint64(k):
 		return stepwise(m, k, n)
 	}
 	return contour(m, k, n)
+}
+
+// Double returns the rate of [DoubleHashing] of package bloom. Its positions are those of a congruential
+// sequence modulo 2^64, whose period is full for nearly all digests. It divides 2^j, and the key has 2^j
+// different positions, if (C-1)·h1 + h2 is a multiple of 2^(64-j), which one digest of 2^(64-j) is. That matters
+// below 1e-16.
+//
+// Source for the period: Knuth, "The art of computer programming", volume 2, section 3.2.1.2.
+func Double(m uint64, k int, n uint64) float64 {
+	rate := Independent(m, k, n)
+	fill, share := Ones(m, k, n)/float64(m), 0x1p-64
+	for positions := 1; positions < k; positions *= 2 {
+		rate += float64(share * fill)
+		fill = float64(fill * fill)
+		share = 0x1p-64 * float64(positions) // of digests with this period and no shorter one
+	}
+	return min(1, rate)
 }
 
 // expandedFrom is where Independent changes over to Expanded.
@@ -35,7 +61,7 @@ func Zero(j, m, t float64) float64 {
 	if t == 0 {
 		return 1 // also for m = j, where the logarithm below is infinite
 	}
-	return math.Exp(t * math.Log1p(-j/m))
+	return floats.Exp(t * floats.Log1p(-j/m))
 }
 
 // Ones returns how many bits are expected to be set after n keys: m·(1 - (1 - 1/m)^(kn)).
@@ -43,7 +69,7 @@ func Ones(m uint64, k int, n uint64) float64 {
 	if n == 0 || k == 0 {
 		return 0
 	}
-	return -float64(m) * math.Expm1(float64(k)*float64(n)*math.Log1p(-1/float64(m)))
+	return -float64(m) * floats.Expm1(float64(k)*float64(n)*floats.Log1p(-1/float64(m)))
 }
 
 // Expanded is [Independent] by the delta method, to second order around μ = E[X]:
@@ -62,8 +88,9 @@ func Expanded(bits uint64, k int, n uint64) float64 {
 	mean := Ones(bits, k, n)
 	// m(m-1)q2 - m²q1² with the difference of two near-equal numbers taken inside
 	// the exponent: q2/q1² = (1 - 1/(m-1)²)^balls.
-	variance := m*q1 - m*q2 + m*m*q1*q1*math.Expm1(balls*math.Log1p(-1/((m-1)*(m-1))))
-	return math.Pow(mean/m, float64(k)) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
+	q12 := float64(m * m * q1 * q1 * floats.Expm1(balls*floats.Log1p(-1/((m-1)*(m-1)))))
+	variance := float64(m*q1) - float64(m*q2) + q12
+	return floats.Pow(mean/m, k) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
 }
 
 // stepwise is [Independent] with no approximation, in O(k·kn), all terms positive. It is
@@ -81,12 +108,12 @@ func stepwise(bits uint64, k int, n uint64) float64 {
 	cover[0] = 1
 	for range uint64(k) * n {
 		for j := top; j >= 1; j-- {
-			cover[j] += float64(j) / m * (cover[j-1] - cover[j])
+			cover[j] += float64(float64(j) / m * (cover[j-1] - cover[j]))
 		}
 	}
 	rate := 0.0
 	for j := 1; j <= top; j++ {
-		rate += probes[j] * cover[j]
+		rate += float64(probes[j] * cover[j])
 	}
 	return rate
 }
@@ -99,7 +126,7 @@ func distinct(buf *[256]float64, m float64, k int) []float64 {
 	each, top := 1/m, int(min(float64(k), m))
 	for i := range k {
 		for j := min(i+1, top); j >= 1; j-- {
-			d[j] = each*float64(j)*d[j] + (1-each*float64(j-1))*d[j-1]
+			d[j] = float64(each*float64(j)*d[j]) + float64((1-float64(each*float64(j-1)))*d[j-1])
 		}
 		d[0] = 0
 	}
@@ -132,46 +159,46 @@ func room(buf *[256]float64, k int) []float64 {
 // Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56(3).
 func contour(bits uint64, k int, n uint64) float64 {
 	var buf [256]float64
-	m, t := float64(bits), float64(k)*float64(n)
+	m, t := float64(bits), float64(float64(k)*float64(n))
 	probes := distinct(&buf, m, k)
 	// G(w) is nearly w^k, whose logarithm rises with ln z at the rate k·c.
 	x := t / m
-	c := x / math.Expm1(x)
-	r := t - float64(k)*c
-	variance := max(r+float64(k)*c*(1+x/math.Expm1(-x)), r/2)
+	kc := float64(float64(k) * x / floats.Expm1(x))
+	r := t - kc
+	variance := max(r+float64(kc*(1+x/floats.Expm1(-x))), r/2)
 	step := (0.86 - 0.75/math.Sqrt(variance)) / math.Sqrt(variance)
-	stepSin, stepCos := math.Sincos(step / 2)
+	stepSin, stepCos := floats.Sincos(step / 2)
 	sin, cos, sum := 0.0, 1.0, 0.0 // of θ/2
 	for theta := 0.0; theta < math.Pi; theta += step {
 		// e^z · z^(-t), over its value at θ = 0.
-		size := math.Exp(-2 * r * sin * sin)
-		phaseSin, phaseCos := math.Sincos(2*r*sin*cos - t*theta)
-		re, im := generate(probes, r*(1-2*sin*sin)/m, 2*r*sin*cos/m)
-		term := size * (re*phaseCos - im*phaseSin)
+		size := floats.Exp(-2 * r * sin * sin)
+		phaseSin, phaseCos := floats.Sincos(float64(2*r*sin*cos) - float64(t*theta))
+		re, im := generate(probes, r*(1-float64(2*sin*sin))/m, 2*r*sin*cos/m)
+		term := float64(size * (float64(re*phaseCos) - float64(im*phaseSin)))
 		if theta > 0 {
-			term *= 2 // for -θ
+			term += term // for -θ
 		}
 		sum += term
 		if size*(math.Abs(re)+math.Abs(im)) < 1e-11*sum {
 			break
 		}
-		sin, cos = sin*stepCos+cos*stepSin, cos*stepCos-sin*stepSin
+		sin, cos = float64(sin*stepCos)+float64(cos*stepSin), float64(cos*stepCos)-float64(sin*stepSin)
 	}
 	// t!·e^r/r^t by Stirling's series.
-	short := float64(k) * c / t
-	t2 := t * t
-	factor := math.Exp(-t*(short+math.Log1p(-short)) + (1-(1-(1-0.75/t2)*2/7/t2)/30/t2)/12/t)
+	short := kc / t
+	t2 := float64(t * t)
+	factor := floats.Exp((1-(1-(1-0.75/t2)*2/7/t2)/30/t2)/12/t - float64(t*(short+floats.Log1p(-short))))
 	return min(1, factor*math.Sqrt(t/(2*math.Pi))*step*sum)
 }
 
 // generate returns the real and the imaginary part of G(1 - e^(-a-bi)).
 func generate(probes []float64, a, b float64) (re, im float64) {
-	sin, cos := math.Sincos(b / 2)
-	less := math.Expm1(-a)
+	sin, cos := floats.Sincos(b / 2)
+	less := floats.Expm1(-a)
 	// 1 - e^(-a)·(cos b - i·sin b), without the difference of two numbers near 1.
-	x, y := 2*(1+less)*sin*sin-less, 2*(1+less)*sin*cos
+	x, y := float64(2*(1+less)*sin*sin)-less, float64(2*(1+less)*sin*cos)
 	for j := len(probes) - 1; j >= 0; j-- {
-		re, im = re*x-im*y+probes[j], re*y+im*x
+		re, im = float64(re*x)-float64(im*y)+probes[j], float64(re*y)+float64(im*x)
 	}
 	return re, im
 }
@@ -181,7 +208,7 @@ func generate(probes []float64, a, b float64) (re, im float64) {
 //
 // Source: Broder & Mitzenmacher 2004, section 2.
 func OptimalM(n uint64, p float64) float64 {
-	return -float64(n) * math.Log(p) / (math.Ln2 * math.Ln2)
+	return -float64(n) * floats.Log(p) / (math.Ln2 * math.Ln2)
 }
 
 // Textbook returns the textbook's rate after n keys, (1 - e^(-kn/m))^k. It is below the rate
@@ -189,5 +216,5 @@ func OptimalM(n uint64, p float64) float64 {
 //
 // Source: Broder & Mitzenmacher 2004, section 2; for its error, Bose et al. 2008.
 func Textbook(m uint64, k int, n uint64) float64 {
-	return math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))
+	return floats.Pow(-floats.Expm1(-float64(k)*float64(n)/float64(m)), k)
 }

@@ -1,9 +1,10 @@
 package rate
 
 import (
-	"math"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/floats"
 )
 
 // splitWords is the words of a block of [SplitBlock].
@@ -18,7 +19,7 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	g := k / z
 	var word [65]float64
 	for x := range word {
-		word[x] = math.Pow(float64(x)/64, float64(g))
+		word[x] = floats.Pow(float64(x)/64, g)
 	}
 	perGroup := blockWords / z
 	sum := 0.0

@@ -1,0 +1,166 @@
+package rate
+
+import (
+	"math"
+
+	"github.com/seed3447c163/bloom/internal/floats"
+)
+
+// MaxM is where searches end: up to 2^53 bits, float64 counts every bit.
+const MaxM = 1 << 53
+
+// A Search is for the smallest filter that keeps N keys at or below rate P.
+type Search struct {
+	N    uint64
+	P    float64
+	Unit uint64                            // bits that m is a multiple of
+	Most uint64                            // units of the largest filter
+	Rate func(units uint64, k int) float64 // falls as units rise
+
+	MinK, MaxK, StepK int                                 // the values of k
+	Start             func(p float64) (k, perKey float64) // k and bits per key that are about right; nil for the usual ones
+	AnyK              bool                                // the rate may have several minima among the k: try all
+}
+
+// Smallest returns the smallest number of units at which some k keeps P, and the smallest such k.
+// It returns Most+1 units if there is none.
+func (s Search) Smallest() (units uint64, k int) {
+	log := -floats.Log(s.P)
+	start, perKey := log/math.Ln2, log/(math.Ln2*math.Ln2)
+	if s.Start != nil {
+		start, perKey = s.Start(s.P)
+	}
+	k = s.nearest(start)
+	perKey = max(perKey, float64(k)/load(s.P, k))
+	units = s.leastFor(k, uint64(min(float64(s.N)*perKey/float64(s.Unit), float64(s.Most))))
+	for units > 1 {
+		better := s.someK(units-1, k)
+		if better == 0 {
+			break
+		}
+		k = better
+		units = s.leastFor(k, units-1)
+	}
+	if units > s.Most {
+		return units, k
+	}
+	if s.AnyK {
+		return units, s.someK(units, s.MinK)
+	}
+	for k > s.MinK && s.keeps(units, k-s.StepK) {
+		k -= s.StepK
+	}
+	return units, k
+}
+
+// nearest returns the k next to x.
+func (s Search) nearest(x float64) int {
+	steps := math.Round((x - float64(s.MinK)) / float64(s.StepK))
+	return s.MinK + int(min(max(steps, 0), float64((s.MaxK-s.MinK)/s.StepK)))*s.StepK
+}
+
+// load returns kn/m of a filter with independent positions whose rate is p.
+func load(p float64, k int) float64 { return -floats.Log1p(-floats.Root(p, k)) }
+
+func (s Search) keeps(units uint64, k int) bool { return s.Rate(units, k) <= s.P }
+
+// someK returns a k that keeps P with so many units, or 0. From the given k on the rate falls in one
+// direction, if in any, and then rises; with Any it tries all.
+func (s Search) someK(units uint64, k int) int {
+	if s.AnyK {
+		for c := k; c <= s.MaxK; c += s.StepK {
+			if s.keeps(units, c) {
+				return c
+			}
+		}
+		for c := s.MinK; c < k; c += s.StepK {
+			if s.keeps(units, c) {
+				return c
+			}
+		}
+		return 0
+	}
+	best := s.Rate(units, k)
+	for _, step := range []int{s.StepK, -s.StepK} {
+		c, rate := k, best
+		for rate > s.P {
+			c += step
+			if c < s.MinK || c > s.MaxK {
+				break
+			}
+			before := rate
+			if rate = s.Rate(units, c); rate >= before {
+				break
+			}
+		}
+		if rate <= s.P {
+			return c
+		}
+		if c != k+step { // it fell in this direction, so it rises in the other
+			break
+		}
+	}
+	return 0
+}
+
+// leastFor returns the smallest number of units that keeps P with this k, or Most+1. It goes by the secant, for
+// the load that a filter with independent positions and this rate has: there its logarithm falls as that of the
+// number of units rises, elsewhere nearly so.
+func (s Search) leastFor(k int, guess uint64) uint64 {
+	low, high := uint64(0), s.Most+1 // too few; enough, or too many
+	units := min(max(1, guess), s.Most)
+	lastX, lastExcess, slope := 0.0, 0.0, -1.0
+	want := floats.Log(load(s.P, k))
+	for i := 0; high-low > 1; i++ {
+		rate := s.Rate(units, k)
+		if rate <= s.P {
+			high = units
+		} else {
+			low = units
+		}
+		excess, x := floats.Log(load(rate, k))-want, floats.Log(float64(units))
+		if i > 0 && x != lastX && excess != lastExcess {
+			slope = (excess - lastExcess) / (x - lastX)
+		}
+		lastX, lastExcess = x, excess
+		aim := math.Ceil(floats.Exp(x - excess/slope))
+		switch {
+		case i > 40 || !(aim > 0):
+			units = low + (high-low)/2
+		case aim >= float64(high):
+			units = high - 1
+		default:
+			units = max(low+1, uint64(aim))
+		}
+	}
+	return high
+}
+
+// LeastM returns how many bits n keys need at least at rate p: OptimalM, or with p > 0.5 for k = 1, which is more
+// than that bound's fraction of one.
+func LeastM(n uint64, p float64) float64 {
+	if p > 0.5 {
+		return -float64(n) / floats.Log1p(-p)
+	}
+	return OptimalM(n, p)
+}
+
+// Least returns the smallest number, from 1, that is enough, given a guess. Its
+// steps double, because for p near 1 and many keys the guess is far off in words.
+func Least(guess uint64, enough func(uint64) bool) uint64 {
+	low, high := guess-1, guess // low is 0 or not enough
+	for step := uint64(1); !enough(high); step *= 2 {
+		low, high = high, high+step
+	}
+	for step := uint64(1); low > 0 && enough(low); step *= 2 {
+		low, high = low-min(step, low), low
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
