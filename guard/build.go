@@ -3,19 +3,24 @@ package guard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/seed3447c163/bloom"
 )
 
-// Open makes the Guard ready. If there is a file, it reads that and the keys that were
-// put since it was saved, and the filter is the file's, with its n and p; if there is
-// none, all keys of the store. [Counts] shows how far it is.
+// Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since
+// it was saved; the filter then has the n and p of the file. If there is none, Open reads all keys
+// of the store. [Counts] shows the progress.
 //
-// The error is that of ctx, of the store or of the operating system, or, if the file
-// is bad, that of [bloom.Read]. The Guard is then as it was before, and Open or
-// [Guard.Rebuild], which does not need the file, may be tried again.
-func (g *Guard) Open(ctx context.Context) error {
+// The error is that of ctx, of the store or of the operating system, or that of [bloom.Read] if
+// the file is bad. The Guard is then as it was before, and Open can be called again, or
+// [Guard.Rebuild], which does not need the file.
+func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
+
+// open is Open. If bad is not nil, open tells it of a bad file, and goes on without the file.
+func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
 	}
@@ -26,15 +31,57 @@ func (g *Guard) Open(ctx context.Context) error {
 			return g.build(ctx, l, position)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return err
+			if bad == nil {
+				return err
+			}
+			bad(err)
 		}
 	}
 	return g.scan(ctx, g.n, g.p)
 }
 
-// Rebuild builds a filter for n keys and rate p of all keys of the store, and puts it
-// in the place of the old one: after many deletes, when it is too full, or for another
-// p. Of several that build at the same time, one after the other does.
+// Keep opens the Guard, saves it at every interval until ctx is done, saves it once more, and
+// returns the error of ctx. It calls report after each attempt, with the position that was saved or
+// with an error, and goes on: what has failed is tried again after the interval. A bad file is
+// reported and replaced by a new one, built from all keys of the store. The last save takes at
+// most one interval. Without a path nothing is saved, and the position is nil.
+//
+// The error wraps [bloom.ErrInvalid] if the interval is not above 0.
+func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
+	if every <= 0 {
+		return fmt.Errorf("%w: an interval of %v, want more than 0", bloom.ErrInvalid, every)
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		report(g.keep(ctx, func(err error) { report(nil, err) }))
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+	}
+	if g.path != "" && g.Ready() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), every)
+		defer cancel()
+		report(g.Save(last))
+	}
+	return ctx.Err()
+}
+
+// keep opens the Guard if it is not ready, and saves it.
+func (g *Guard) keep(ctx context.Context, bad func(error)) (position []byte, err error) {
+	if !g.Ready() {
+		err = g.open(ctx, bad)
+	}
+	if err != nil || g.path == "" {
+		return nil, err
+	}
+	return g.Save(ctx)
+}
+
+// Rebuild builds a filter for n keys and rate p from all keys of the store and replaces the old
+// one: after many deletes, when the filter is too full, or for another p. Concurrent calls build
+// one after the other.
 //
 // The error is that of ctx, of the store or of [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
@@ -45,7 +92,7 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
-// take waits for a token, the turn to build or to save.
+// take waits for the turn to build or to save.
 func take(ctx context.Context, turn chan struct{}) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -69,8 +116,7 @@ func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {
 	return g.build(ctx, newLayer(f, 0), nil)
 }
 
-// build adds the keys since a position to a filter and puts it in the place of the one
-// that is asked. See state.
+// build adds the keys since a position to a filter and makes it the current one. See state.
 func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	g.scanned.Store(0)
 	before := g.state.Load()
@@ -90,6 +136,10 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	if err := g.list(ctx, l, since); err != nil {
 		return err
 	}
+	g.doubts.Range(func(key, _ any) bool {
+		l.AddString(key.(string))
+		return true
+	})
 	done = true
 	g.publish(newState(l, nil))
 	g.builds.Add(1)
@@ -102,7 +152,7 @@ func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s
 
 // list adds the keys since a position to a filter.
 func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
-	const often = 256 // lookups of ctx and progress cost nothing then
+	const often = 256 // makes the cost of ctx and of the progress negligible
 	keys, added := uint64(0), uint64(0)
 	defer func() {
 		l.keys.Add(added)
@@ -122,5 +172,5 @@ func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
 			}
 		}
 	}
-	return ctx.Err() // an iterator that ends because of ctx may not say so
+	return ctx.Err() // an iterator that ends because of ctx may yield no error
 }

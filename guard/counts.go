@@ -5,28 +5,27 @@ import (
 	"sync/atomic"
 )
 
-// Counts is what a Guard has done, since it was made, and where it is.
+// Counts is the state of a Guard and what it has done since it was made.
 type Counts struct {
-	Ready    bool   // there is a filter that is asked
+	Ready    bool   // there is a filter
 	Building bool   // a build is under way
-	Scanned  uint64 // keys that the build under way has listed, or the last one
-	Builds   uint64 // builds that have succeeded
+	Scanned  uint64 // keys listed by the build under way, or by the last one
+	Builds   uint64 // successful builds
 
-	N    uint64 // keys that the filter that is asked is for
-	Keys uint64 // keys that were added to it and that it had not: more than N, and it is full
+	N    uint64 // keys that the filter is for
+	Keys uint64 // new keys added to the filter; it is full when they are more than N
 
-	// What became of the calls of Get.
-	Spared         uint64 // the filter knew that the key is absent: sampled, from some ten thousand on
-	Found          uint64 // the store was asked, and had the key
+	// The results of Get.
+	Spared         uint64 // the filter had not the key: sampled, from some ten thousand on
+	Found          uint64 // the store had the key
 	FalsePositives uint64 // the filter said "maybe", and the store did not have the key
 	NotReady       uint64 // the store was asked because there was no filter
-	Failed         uint64 // the store was asked, and returned an error
+	Failed         uint64 // the store returned an error
 }
 
-// FalsePositiveRate returns the observed rate: which share of the absent keys that
-// were asked for the filter did not know to be absent, FalsePositives /
-// (FalsePositives + Spared). It is 0 if there were none. Keys that were deleted since
-// the last build count. For the rate of some minutes, subtract the two numbers of an
+// FalsePositiveRate returns the observed rate: the share of lookups of absent keys that reached
+// the store, FalsePositives / (FalsePositives + Spared), and 0 if there were none. Keys deleted
+// since the last build count. For the rate of some minutes, subtract the two numbers of an
 // earlier Counts.
 func (c Counts) FalsePositiveRate() float64 {
 	if c.FalsePositives == 0 {
@@ -37,9 +36,9 @@ func (c Counts) FalsePositiveRate() float64 {
 
 // Counts returns the counts, in constant time.
 //
-// Spared is exact up to some ten thousand. From there on one call in 256 counts for 256,
-// so that the calls need not write to memory that they share: of x calls, the standard
-// error is 16·√x, 1.6 % at a million and 0.2 % at a hundred million.
+// Spared is exact up to some ten thousand. From there on one call in 256 counts for 256, so
+// that lookups rarely write to shared memory. The standard error at x calls is 16·√x: 1.6 % at a
+// million and 0.2 % at a hundred million.
 func (g *Guard) Counts() Counts {
 	s := g.state.Load()
 	c := Counts{
@@ -60,20 +59,18 @@ func (g *Guard) Counts() Counts {
 	return c
 }
 
-// EachCount calls yield with each of the counts that [Guard.Counts] returns, and its name: what
-// package prombloom makes metrics of. Yes and no are 1 and 0.
+// EachCount calls yield with the name and the value of each count and of the observed rate, for
+// package prombloom. Yes and no are 1 and 0.
 func (g *Guard) EachCount(yield func(name string, value float64)) {
 	c := g.Counts()
-	for _, yes := range []struct {
-		name string
-		is   bool
-	}{{"ready", c.Ready}, {"building", c.Building}} {
-		value := 0.0
-		if yes.is {
-			value = 1
+	number := func(yes bool) float64 {
+		if yes {
+			return 1
 		}
-		yield(yes.name, value)
+		return 0
 	}
+	yield("ready", number(c.Ready))
+	yield("building", number(c.Building))
 	yield("scanned", float64(c.Scanned))
 	yield("builds", float64(c.Builds))
 	yield("keys", float64(c.Keys))
@@ -85,10 +82,10 @@ func (g *Guard) EachCount(yield func(name string, value float64)) {
 	yield("false_positive_rate", c.FalsePositiveRate())
 }
 
-// A tally is a counter that many goroutines add to. It is spread over cache lines, of
-// which each call chooses one at random, as Go does not say which processor it is on.
+// A tally is a counter for many goroutines. It is spread over cache lines, and each call chooses
+// one at random.
 type tally struct {
-	many  atomic.Bool // sample counts only some calls; on a line that is then only read
+	many  atomic.Bool // sample counts only some calls; then its line is only read
 	_     [64]byte
 	lines [lines]struct {
 		n atomic.Uint64
@@ -98,13 +95,13 @@ type tally struct {
 
 const (
 	lines  = 16   // a power of two
-	exact  = 4096 // the number of calls on a line from which on some are counted
-	weight = 256  // of a call that is counted then, a power of two
+	exact  = 4096 // calls on a line before sampling begins
+	weight = 256  // of a sampled call, a power of two
 )
 
 func (t *tally) add() { t.lines[rand.Uint32()%lines].n.Add(1) }
 
-// sample counts nearly always nothing, and then much.
+// sample counts every call at first, later one call in weight, with weight weight.
 func (t *tally) sample() {
 	r := rand.Uint32()
 	if t.many.Load() {

@@ -1,67 +1,57 @@
 package guard
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/regular"
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// The format of a guard's file, version 1. Numbers are little-endian.
-//
-//	offset  bytes  field
-//	0       7      magic: 89 62 6c 67 72 64 0a ("blgrd" between a byte that is no text and a newline)
-//	7       1      version: 1
-//	8       2      L, the length of the position: at least 1
-//	10      8      keys that were added and new
-//	18      L      the position
-//	18+L    4      CRC-32C of the bytes before
-//	22+L           the filter, as bloom.BloomFilter.WriteTo writes it; the file ends with it
+// The format of a guard's file, version 1, in the frame of package frame: the magic, two numbers, the
+// position as numbers of eight bytes each, filled up with zeros, and the filter. The two numbers are
+// the new keys that were added, and the length of the position in bytes.
 const (
-	magic      = "\x89blgrd\n"
-	version    = 1
-	headerSize = 18
-	maxLength  = 1<<16 - 1
+	magic     = "\x89bloomg\x01"
+	maxLength = 1<<16 - 1
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// A snapshot is what is in a file.
+// A snapshot is the content of a file.
 type snapshot struct {
 	*layer
 	position []byte
 }
 
-// WriteTo writes the file. Its keys are counted before its bits are written, so that
-// there are not fewer bits than keys.
+// WriteTo writes the file. It counts the keys before it writes the bits, so that the file has a bit
+// for each key that it counts.
 func (s snapshot) WriteTo(w io.Writer) (int64, error) {
-	head := append([]byte(magic), version)
-	head = binary.LittleEndian.AppendUint16(head, uint16(len(s.position)))
-	head = binary.LittleEndian.AppendUint64(head, s.keys.Load())
-	head = append(head, s.position...)
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
-	n, err := w.Write(head)
-	if err != nil {
-		return int64(n), err
+	out := frame.NewWriter(w)
+	out.Magic(magic)
+	out.Numbers(s.keys.Load(), uint64(len(s.position)))
+	padded := append(slices.Clip(s.position), make([]byte, 7)...)
+	position := make([]uint64, len(padded)/8)
+	for i := range position {
+		position[i] = binary.LittleEndian.Uint64(padded[8*i:])
 	}
-	m, err := s.BloomFilter.WriteTo(w)
-	return int64(n) + m, err
+	out.Numbers(position...)
+	out.Filter(s.BloomFilter)
+	out.Numbers()
+	return out.Result()
 }
 
-// Save writes the filter to the Guard's file, together with the store's position, as
-// [persist.Save] does: after a crash at any moment it is the old file or the new one.
-// Keys may be put meanwhile. How often it is called decides only how many keys Open
-// has to catch up with. It returns the position: of a log that the store keeps for the
-// Guard only, what is at or before it can be deleted.
+// Save writes the filter and the store's position to the Guard's file, as [persist.Save] does: after
+// a crash at any moment it is the old file or the new one. Puts go on. The interval between saves
+// decides how many keys Open must list. Save returns the position: a log that the store keeps only
+// for the Guard can delete everything up to it.
 //
 // The error wraps [ErrNotReady] if there is no filter yet, [bloom.ErrInvalid] if there
 // is no path or the position is too short or too long, or is that of ctx, of the store or
@@ -84,11 +74,11 @@ func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
 	return s.position, nil
 }
 
-// snapshot returns a filter and a position that was asked for while that filter was
-// current. Not before: the filter lacks keys whose deletes its build has seen, and the
-// position must count these in, or a failed machine could bring such a key back. Not
-// after: puts no longer add to it. What is at or before the position was added to the
-// filter before it was visible; so its bits are looked at last.
+// snapshot returns a filter and a position that the store gave while that filter was current. Not
+// before: the filter lacks keys whose deletes its build has seen, and the position must include
+// these deletes, or a crash of the machine could bring such a key back. Not after: puts no longer
+// add to the filter. Each put up to the position was added to the filter before it was visible, so
+// the bits are read last.
 func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 	for {
 		l := g.state.Load().current
@@ -114,49 +104,56 @@ func load(path string, opts []bloom.Option) (*layer, []byte, error) {
 		return nil, nil, notOpened(err)
 	}
 	defer file.Close()
-	l, position, err := read(bufio.NewReaderSize(file, 1<<16), opts)
+	l, position, err := read(file, opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w (in %q)", err, path)
 	}
 	return l, position, nil
 }
 
-// notOpened is the error of a file that cannot be opened, with one prefix and its name quoted.
+// notOpened is the error of a file that cannot be opened. It has one prefix and quotes the name.
 func notOpened(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
 		return fmt.Errorf("guard: %s %q: %w", of.Op, of.Path, of.Err)
 	}
-	return err // bloom's, for what is no regular file
+	return err // it is no regular file
 }
 
 func read(r io.Reader, opts []bloom.Option) (*layer, []byte, error) {
-	head := make([]byte, headerSize)
-	if err := full(r, head); err != nil {
+	in := frame.NewReader(r)
+	if err := in.Magic(magic); err == io.EOF {
+		return nil, nil, format.Truncated("the header")
+	} else if err != nil {
 		return nil, nil, err
 	}
-	if string(head[:len(magic)]) != magic {
-		return nil, nil, fmt.Errorf("%w: it begins with %q, want %q", bloom.ErrCorrupt, head[:len(magic)], magic)
-	}
-	if head[len(magic)] != version {
-		return nil, nil, fmt.Errorf("%w: format version %d, want %d", bloom.ErrIncompatible, head[len(magic)], version)
-	}
-	length := int(binary.LittleEndian.Uint16(head[8:]))
-	rest := make([]byte, length+4)
-	if err := full(r, rest); err != nil {
+	var keys, length uint64
+	if err := in.Numbers("the header", &keys, &length); err != nil {
 		return nil, nil, err
 	}
-	position := rest[:length:length]
-	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, position)
-	if got := binary.LittleEndian.Uint32(rest[length:]); got != sum {
-		return nil, nil, fmt.Errorf("%w: checksum of the header is %08x, want %08x", bloom.ErrCorrupt, got, sum)
+	if length < 1 || length > maxLength {
+		return nil, nil, fmt.Errorf("%w: a position of %d bytes, want 1 to %d", bloom.ErrCorrupt, length, maxLength)
 	}
-	if length == 0 {
-		return nil, nil, fmt.Errorf("%w: a position of 0 bytes, want at least 1", bloom.ErrCorrupt)
+	numbers := make([]uint64, (length+7)/8)
+	pointers := make([]*uint64, len(numbers))
+	for i := range numbers {
+		pointers[i] = &numbers[i]
 	}
-	f, err := bloom.Read(r, opts...)
-	if err == io.EOF {
-		err = short()
+	if err := in.Numbers("the position", pointers...); err != nil {
+		return nil, nil, err
+	}
+	var position []byte
+	for _, x := range numbers {
+		position = binary.LittleEndian.AppendUint64(position, x)
+	}
+	for _, b := range position[length:] {
+		if b != 0 {
+			return nil, nil, fmt.Errorf("%w: byte %#x after the position, want 0", bloom.ErrCorrupt, b)
+		}
+	}
+	f, err := in.Filter("the filter", opts)
+	if err == nil {
+		err = in.Numbers("the end")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -164,7 +161,7 @@ func read(r io.Reader, opts []bloom.Option) (*layer, []byte, error) {
 	if err := ends(r); err != nil {
 		return nil, nil, err
 	}
-	return newLayer(f, binary.LittleEndian.Uint64(head[10:])), position, nil
+	return newLayer(f, keys), position[:length:length], nil
 }
 
 // ends returns an error if there are more bytes.
@@ -176,16 +173,4 @@ func ends(r io.Reader) error {
 		return err
 	}
 	return nil
-}
-
-func full(r io.Reader, p []byte) error {
-	_, err := io.ReadFull(r, p)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return short()
-	}
-	return err
-}
-
-func short() error {
-	return fmt.Errorf("%w: it ends too early: %w", bloom.ErrCorrupt, io.ErrUnexpectedEOF)
 }

@@ -3,8 +3,9 @@ package guard
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"hash/crc32"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,11 +14,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
 )
 
 // sample is a file of a guard that was saved with two keys.
@@ -37,17 +40,17 @@ func sample(t *testing.T) []byte {
 // package bloom writes it.
 func TestGoldenFile(t *testing.T) {
 	raw := sample(t)
-	const head = "\x89blgrd\n\x01" + "\x08\x00" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x02"
-	require.Equal(t, head, string(raw[:len(head)]))
-	sum := crc32.Checksum([]byte(head), crc32.MakeTable(crc32.Castagnoli))
-	require.Equal(t, sum, binary.LittleEndian.Uint32(raw[len(head):]))
-	require.Equal(t, uint32(0x823a0b4f), sum)
+	const numbers = "\x89bloomg\x01" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x08\x00\x00\x00\x00\x00\x00\x00" // keys, bytes of the position
+	const position = "\x00\x00\x00\x00\x00\x00\x00\x02"
+	require.Equal(t, numbers, string(raw[:24]))
+	require.Equal(t, position, string(raw[32:40]))
 	f := bloom.MustNew(10, 0.01)
 	f.AddString("a")
 	f.AddString("b")
 	want, err := f.MarshalBinary()
 	require.NoError(t, err)
-	require.Equal(t, want, raw[len(head)+4:])
+	require.Equal(t, want, raw[48:len(raw)-8])
+	require.Equal(t, "672ee03aa9da4d3b044cc12d2246e02fceb57d50931e53cb30a58b7e8b2e8ae3", fmt.Sprintf("%x", sha256.Sum256(raw)))
 }
 
 // TestDamage: each flipped bit and each truncation is an error, and so are more bytes.
@@ -74,18 +77,31 @@ func TestDamage(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, position, 8)
 
-	raw[8], raw[9] = 0, 0 // a position of no bytes, and a right checksum
-	raw = append(raw[:18], raw[26:]...)
-	binary.LittleEndian.PutUint32(raw[18:], crc32.Checksum(raw[:18], castagnoli))
-	_, _, err = read(bytes.NewReader(raw), nil)
-	require.ErrorContains(t, err, "position of 0 bytes")
+	for want, numbers := range map[string][]uint64{
+		"a position of 0 bytes":     {1, 0},
+		"a position of 65536 bytes": {1, 1 << 16},
+		"byte 0x1 after":            {1, 7, 1 << 56},
+	} {
+		var forged bytes.Buffer
+		out := frame.NewWriter(&forged)
+		out.Magic(magic)
+		out.Numbers(numbers[:2]...)
+		out.Numbers(numbers[2:]...)
+		_, err := out.Result()
+		require.NoError(t, err)
+		_, _, err = read(&forged, nil)
+		require.ErrorIs(t, err, bloom.ErrCorrupt)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func FuzzRead(f *testing.F) {
-	head := []byte("\x89blgrd\n\x01\x01\x00\x01\x00\x00\x00\x00\x00\x00\x00p")
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
-	filter, _ := bloom.MustNew(10, 0.01).MarshalBinary()
-	f.Add(append(head, filter...))
+	for _, position := range []string{"p", "position", "position 2"} {
+		var file bytes.Buffer
+		_, err := snapshot{newLayer(bloom.MustNew(10, 0.01), 1), []byte(position)}.WriteTo(&file)
+		require.NoError(f, err)
+		f.Add(file.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		l, position, err := read(bytes.NewReader(raw), []bloom.Option{bloom.WithMaxBytes(1 << 20)})
 		if err != nil {
@@ -122,6 +138,59 @@ func TestBadFile(t *testing.T) {
 	_, err = New(path, 10, 0.01, m, maphash)
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
 	require.NoError(t, must(New("", 10, 0.01, m, maphash)).Open(t.Context()))
+}
+
+// TestKeep: it opens, saves at every interval, replaces a bad file, tries again what has failed, and
+// saves at the end.
+func TestKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "guard")
+		require.NoError(t, os.WriteFile(path, []byte("something else"), 0o600))
+		m := newMemStore("a")
+		broken := errors.New("broken")
+		m.fail = func() error { return broken }
+		g := must(New(path, 10, 1e-6, m))
+		require.ErrorIs(t, g.Keep(t.Context(), 0, nil), bloom.ErrInvalid)
+		var positions [][]byte
+		var errs []error
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			ended <- g.Keep(ctx, time.Minute, func(position []byte, err error) {
+				positions, errs = append(positions, position), append(errs, err)
+			})
+		}()
+		next := func() {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Len(t, errs, 2)
+		require.ErrorIs(t, errs[0], bloom.ErrCorrupt, "the bad file")
+		require.ErrorIs(t, errs[1], broken, "the store")
+		require.True(t, g.ContainsString("x"), "not ready")
+		m.fail = nil
+		next()
+		require.NoError(t, errs[len(errs)-1])
+		require.False(t, g.ContainsString("x"))
+		require.True(t, g.ContainsString("a"))
+		put(t, g, m, "b")
+		next()
+		position, err := m.Position(ctx)
+		require.NoError(t, err)
+		require.Equal(t, position, positions[len(positions)-1])
+		put(t, g, m, "c")
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		require.NoError(t, errs[len(errs)-1])
+		require.NotEqual(t, position, positions[len(positions)-1], "saved at the end")
+
+		g = must(New(path, 10, 1e-6, m))
+		require.NoError(t, g.Open(t.Context()))
+		require.Zero(t, g.Counts().Scanned)
+		require.True(t, g.ContainsString("c"))
+	})
 }
 
 // TestNotOpened: the error has one prefix, and a name in it cannot move a terminal's cursor.

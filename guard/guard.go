@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
@@ -16,15 +17,16 @@ type Store interface {
 	// returned, in any order; all keys if since is empty.
 	//
 	// It must yield every such key that is in the store from the call of the iterator
-	// until its end. It may yield more: keys that were put before, or were deleted, or
-	// come while it runs, some of them twice. So a store that no longer knows what was
-	// put since then yields all keys. A key's bytes are looked at only until the next
-	// one is asked for. An error ends the build: yield no key after it.
+	// until its end. It may yield more: older keys, deleted keys, keys that come while it
+	// runs, some of them twice. A store that does not know what was put since then yields
+	// all keys. The bytes of a key are used only until the next key. An error ends the build:
+	// yield no key after it.
 	Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error]
 
-	// Position returns a position that counts in every change that is visible in the
-	// store at the call, deletes too, and that the store will still have after a crash
-	// of the machine: it may have to sync first. It is 1 to 65535 bytes long.
+	// Position returns a position that includes every change visible in the store at the
+	// call, deletes too, and only changes that survive a crash of the machine. If a change
+	// is visible before it is on the disk, Position must wait for the disk. A position is 1
+	// to 65535 bytes long, and no other change ever gets it again.
 	Position(ctx context.Context) ([]byte, error)
 }
 
@@ -35,18 +37,19 @@ var ErrNotReady = errors.New("guard: not ready")
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
-	state atomic.Pointer[state] // replaced as a whole, by the one who has the turn to build
+	state  atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
+	doubts sync.Map              // keys of puts that have failed, as strings: each filter has them
 
 	path  string
 	store Store
 	opts  options
 
 	turn    chan struct{} // has a token while nobody builds
-	retired []*puts       // by the one who has the turn: those of all earlier states, but for those that it saw leave
+	retired []*puts       // of earlier states, which the next build waits for; guarded by turn
 	n       uint64
 	p       float64
 
-	saving chan struct{} // has a token while nobody saves: one after the other, or an older position could come last
+	saving chan struct{} // has a token while nobody saves, so that the latest position is saved last
 
 	scanned, builds                                 atomic.Uint64
 	spared, found, falsePositives, notReady, failed tally
@@ -66,19 +69,17 @@ func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
 
-// WithFull has full called, in a goroutine of its own, once for each filter that is
-// asked and has got more than its n keys. It decides what happens: to call
-// [Guard.Rebuild] with a larger n, to tell somebody, or to go on, which is what
-// happens without this option. A filter that goes on never misses, but its rate rises
-// above p: [Guard.Counts] shows both.
+// WithFull calls full, in a goroutine of its own, once for each filter that gets more than its n
+// keys. full can call [Guard.Rebuild] with a larger n, or raise an alarm. A full filter goes on and
+// never misses, but its rate rises above p: [Guard.Counts] shows both.
 func WithFull(full func(g *Guard)) Option {
 	return func(o *options) { o.full = full }
 }
 
-// New returns a Guard for a store of n keys. Of the keys that are absent, the store is asked
-// for a share of at most p. It answers "maybe" until [Guard.Open] has made it ready.
-// path is the file for [Guard.Save], which nobody else may use; if it is empty, there
-// is none, and Open scans all keys.
+// New returns a Guard for a store of n keys that asks the store for a share of at most p of the
+// absent keys. It answers "maybe" until [Guard.Open] has made it ready. path is the file for
+// [Guard.Save], which nothing else may use; if path is empty, there is no file, and Open lists all
+// keys.
 //
 // The error is that of [bloom.New], or wraps [bloom.ErrInvalid] if store or an option is nil, and
 // [bloom.ErrNotPortable] if there is a path and the filter could not be written, as one with
@@ -114,9 +115,15 @@ func (g *Guard) Contains(key []byte) bool {
 	return filter == nil || filter.Contains(key)
 }
 
-// Get returns the value of a key: the filter is asked first, and load only if it says
-// "maybe". load returns whether the key is in the store, and its value. What Get
-// answers is counted, see [Counts].
+// ContainsString is [Guard.Contains] for a string, without copying it.
+func (g *Guard) ContainsString(key string) bool {
+	filter := g.state.Load().filter
+	return filter == nil || filter.ContainsString(key)
+}
+
+// Get returns the value of a key. It asks the filter first, and calls load only if the filter
+// says "maybe". load returns whether the key is in the store, and its value. [Counts] has the
+// results.
 //
 // The error is that of load.
 func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context.Context, key []byte) (value V, found bool, err error)) (value V, found bool, err error) {
@@ -139,30 +146,40 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 	return value, found, err
 }
 
-// Put adds keys to the filter and then calls store, which makes them visible in the
-// store: it may be the commit of a transaction whose other parts came before. Nobody
-// waits for a Put, except that Open and Rebuild, before they list the keys, wait for
-// those that are under way: store must not call them. The keys need not be new.
+// Put adds keys to the filter and then calls store, which makes them visible in the store: a whole
+// write, or the commit of a transaction. Puts wait for nothing. Open and Rebuild wait for puts under
+// way before they list the keys, so store must not call them. The keys need not be new.
 //
-// The error is that of store. Keys that are then not in the store are asked for in
-// vain until the next Rebuild.
-func (g *Guard) Put(store func() error, keys ...[]byte) error {
+// The error is that of store. After an error or a panic the store may have the keys, or get them
+// later, as with a commit that times out. So the Guard remembers them and adds them to each filter
+// that it builds: some dozen bytes per key until the program ends.
+func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s := g.enter()
 	defer s.puts.leave() // also if store panics
 	if s.next.add(keys) {
-		g.tell(s.next) // which is asked by now if its build has ended meanwhile
+		g.tell(s.next) // it may be the current filter by now
 	}
 	if s.current.add(keys) {
 		g.tell(s.current)
 	}
-	return store()
+	stored := false
+	defer func() { // before leave: a build that has waited for this Put sees its doubts
+		if !stored {
+			for _, key := range keys {
+				g.doubts.Store(string(key), nil)
+			}
+		}
+	}()
+	err = store()
+	stored = err == nil
+	return err
 }
 
-// Ready reports whether there is a filter that is asked.
+// Ready reports whether there is a filter.
 func (g *Guard) Ready() bool { return g.state.Load().filter != nil }
 
-// Stats returns what the filter that is asked contains, in O(m), see
-// [bloom.BloomFilter.Stats]. Until the Guard is ready it is the zero Stats.
+// Stats returns what the filter contains, in O(m), see [bloom.BloomFilter.Stats]. Until the Guard
+// is ready it is the zero Stats.
 func (g *Guard) Stats() bloom.Stats {
 	if filter := g.state.Load().filter; filter != nil {
 		return filter.Stats()
@@ -170,8 +187,7 @@ func (g *Guard) Stats() bloom.Stats {
 	return bloom.Stats{}
 }
 
-// SizeBytes returns the memory of the filters: of the one that is asked, and of the
-// one that is being built.
+// SizeBytes returns the memory of the current filter and of the one under construction.
 func (g *Guard) SizeBytes() (bytes uint64) {
 	s := g.state.Load()
 	for _, l := range []*layer{s.current, s.next} {
@@ -191,7 +207,7 @@ func (g *Guard) String() string {
 	return fmt.Sprintf("guard.Guard(path=%q keys=%d filter=%v)", g.path, s.current.keys.Load(), s.filter)
 }
 
-// tell calls the user's function if the filter is full, and the one that is asked.
+// tell calls the user's function if the filter is full and current.
 func (g *Guard) tell(l *layer) {
 	if g.opts.full == nil || !l.full() || g.state.Load().current != l {
 		return

@@ -141,6 +141,31 @@ func TestErrors(t *testing.T) {
 	cancel()
 }
 
+// TestLateCommit: a put whose store returns an error, or panics, may become visible later, after any
+// number of builds and a restart from the file.
+func TestLateCommit(t *testing.T) {
+	broken := errors.New("a commit that has timed out")
+	m := newMemStore("a")
+	path := filepath.Join(t.TempDir(), "guard")
+	g := must(New(path, 10, 1e-6, m))
+	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("early")), broken)
+	require.NoError(t, g.Open(t.Context()))
+	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("late")), broken)
+	require.Panics(t, func() { _ = g.Put(func() error { panic(broken) }, []byte("panic")) })
+	for range 2 {
+		require.NoError(t, g.Rebuild(t.Context(), 10, 1e-6))
+	}
+	require.NoError(t, save(g))
+	again := must(New(path, 10, 1e-6, m))
+	require.NoError(t, again.Open(t.Context()))
+	for _, key := range []string{"early", "late", "panic"} {
+		m.put(key)
+		require.True(t, look(t, g, m, key), key)
+		require.True(t, look(t, again, m, key), key)
+	}
+	require.False(t, g.ContainsString("x"))
+}
+
 // TestPanics: a panic of the store passes through, and leaves nothing locked.
 func TestPanics(t *testing.T) {
 	m := newMemStore("a")

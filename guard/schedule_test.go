@@ -176,6 +176,17 @@ func (s *scheduler) put(name string, deletes bool) {
 	})
 }
 
+// putLate puts the key with a store that returns an error and has the key afterwards.
+func (s *scheduler) putLate(name string) {
+	s.start(name, func() {
+		if err := s.g.Put(func() error { return errOfStore }, theKey); err != errOfStore {
+			s.wrong = "the error of the store is lost"
+		}
+		s.pause(name)
+		s.store.change(true)
+	})
+}
+
 // build builds as often as there are errors for the store to return.
 func (s *scheduler) build(fails ...error) {
 	s.start("build", func() {
@@ -256,6 +267,8 @@ var schedules = []struct {
 	{"put, build, lookup", false, func(s *scheduler) { s.put("put", false); s.build(nil); s.lookup() }},
 	{"put, two builds", false, func(s *scheduler) { s.put("put", false); s.build(nil, nil) }},
 	{"put, a build that fails, a build", false, func(s *scheduler) { s.put("put", false); s.build(errOfStore, nil) }},
+	{"late put, a build", false, func(s *scheduler) { s.putLate("put"); s.build(nil) }},
+	{"late put, two builds, coarse", false, func(s *scheduler) { s.coarse = true; s.putLate("put"); s.build(nil, nil); s.lookup() }},
 	{"put and delete, build, save, coarse", false, func(s *scheduler) { s.coarse = true; s.put("put", true); s.build(nil); s.save() }},
 	{"put, build, save", true, func(s *scheduler) { s.put("put", false); s.build(nil); s.save() }},
 	{"put and delete, build, save", true, func(s *scheduler) { s.put("put", true); s.build(nil); s.save() }},

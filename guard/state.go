@@ -14,45 +14,44 @@ import (
 //
 //	{current: A}  →  {current: A, next: B}  →  {current: B}
 //
-// (A is nil before the first build.) A Put loads the state, enters it, adds its keys to
-// both filters, then makes them visible in the store, then leaves. A build publishes its
-// new state, waits until nobody is left in any earlier one, then lists the store's keys
-// into B, then publishes B.
+// (A is nil before the first build.) A Put (a) loads the state and enters it, (b) adds its keys to
+// both filters, (c) makes them visible in the store, (d) leaves. A build (a) publishes the state with
+// B, (b) waits until every earlier state is empty, (c) adds the store's keys and the keys of
+// failed puts to B, (d) publishes B as current.
 //
-//  1. When B becomes current it has every key of the store. A key that is in the store
-//     then was made visible by a Put that entered an earlier state than B's first, and so
-//     had left before the list began: it is in the list. Or it entered that state or a
-//     later one, and added the key to B first.
-//  2. From then on it has, at any time, every key that is visible: each Put enters a
-//     state that has B, or one that the build has waited for, until a later build
-//     publishes C without B.
-//  3. A lookup loads the state once. If A says "no", then at the moment of the load, when
-//     A was current, the key was not visible: A would have had it, and filters never
-//     forget. It does not matter how much later A is asked.
+//  1. When B becomes current it has every visible key. The Put of such a key entered an earlier
+//     state than B's first, and had left before the list began: the list has the key, or the Put
+//     failed and its keys were added. Or it entered B's first state or a later one, and added the
+//     key to B.
+//  2. While B is current, B has every visible key: each Put enters a state with B, or a state that
+//     the build has waited for. A failed put that becomes visible later is in B by 1.
+//  3. A lookup loads the state once. If A says "no", then at the moment of the load, when A was
+//     current, the key was not visible: A would have had it, and filters never forget. It does not
+//     matter how much later A answers.
 //
-// That the build waits for all earlier states, not for the last one only, is needed: a
-// Put that is slow in {A, B} is not in C when {B} is replaced by {B, C}.
-// model_rules_test.go tries every interleaving of this, and of the versions that lack a part;
-// steps_test.go tries the code itself, one atomic operation after the other.
+// The build must wait for all earlier states, not only the last one: a Put that is slow in {A, B}
+// is not in C when {B, C} replaces {B}.
+//
+// schedule_test.go and steps_test.go run this code in every order.
 type state struct {
-	filter        *bloom.BloomFilter // of current: what lookups need
+	filter        *bloom.BloomFilter // of current, for lookups
 	current, next *layer
 	puts          *puts
 }
 
-// puts are those in a state. They have cache lines of their own, as lookups read the
-// state, and do not keep its filters from the garbage collector.
+// puts counts the Puts in a state. It has cache lines of its own, because lookups read the state,
+// and keeps no filter from the garbage collector.
 type puts struct {
 	_      [64]byte
-	inside atomic.Int64 // how many, and replaced
+	inside atomic.Int64 // their number, plus replaced
 	idle   chan struct{}
 	once   sync.Once
 	_      [64]byte
 }
 
-// replaced is set in puts.inside when no Put that enters will stay: the last one out closes
-// idle. It is in one word with the count, because a Put that was the last one out, and looks
-// only later whether the state has been replaced, may have been followed by others.
+// replaced is set in puts.inside when no Put that enters will stay: the last Put that leaves closes
+// idle. It is in one word with the count: a Put that looked at it after leaving could have been
+// followed by others.
 const replaced = 1 << 62
 
 func newState(current, next *layer) *state {
@@ -63,8 +62,8 @@ func newState(current, next *layer) *state {
 	return s
 }
 
-// enter returns the state of a Put. A build that replaces it waits for leave: if it has
-// not seen the count, it was replaced before the second look, and the Put tries again.
+// enter returns the state of a Put. A build that replaces it waits for leave. If the build has not
+// seen the count, it had replaced the state before the second look, and the Put tries again.
 func (g *Guard) enter() *state {
 	for {
 		s := g.state.Load()
@@ -99,7 +98,7 @@ func (p *puts) wait(ctx context.Context) error {
 type layer struct {
 	*bloom.BloomFilter
 
-	_    [128]byte // puts write here, and lookups read above
+	_    [128]byte // puts write below, lookups read above
 	keys atomic.Uint64
 	told atomic.Bool
 	_    [64]byte

@@ -13,7 +13,7 @@ var kinds = []struct{ magic, holds, reader string }{
 	{"\x89bloomr", "a rotating filter", "rotating.Read"},
 	{"\x89bloomc", "a counting filter", "counting.Read"},
 	{"\x89bloome", "a cascade", "cascade.Read"},
-	{"\x89blgrd\n", "the filter of a guard", "guard.New and Open"},
+	{"\x89bloomg", "the filter of a guard", "guard.New and Open"},
 }
 
 // Unexpected returns the error for data that begins with head instead of magic. For another
