@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/seed3447c163/bloom/guard"
+)
+
+// A store is a bbolt database that a guard can stand in front of. bbolt has no log that can be
+// read, so the store writes each new key into a second bucket under a rising number, in the
+// transaction that writes the record. That number is the position.
+type store struct{ db *bbolt.DB }
+
+var _ guard.Store = (*store)(nil)
+
+var (
+	records = []byte("records")
+	puts    = []byte("puts") // number → key
+	secrets = []byte("secrets")
+)
+
+// openStore opens or makes a database in a folder, for this process only.
+func openStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	db, err := bbolt.Open(filepath.Join(dir, "records.bbolt"), 0o600, &bbolt.Options{Timeout: time.Second})
+	if err != nil {
+		return nil, err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{records, puts, secrets} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &store{db}, nil
+}
+
+func (s *store) close() error { return s.db.Close() }
+
+// secret returns the key of the guard's filter. The first call makes it.
+func (s *store) secret() (secret [16]byte, err error) {
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		bucket, name := tx.Bucket(secrets), []byte("guard")
+		if len(bucket.Get(name)) != len(secret) {
+			_, _ = rand.Read(secret[:]) // never fails
+			return bucket.Put(name, secret[:])
+		}
+		copy(secret[:], bucket.Get(name))
+		return nil
+	})
+	return secret, err
+}
+
+func (s *store) get(_ context.Context, key []byte) (value []byte, found bool, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		v := tx.Bucket(records).Get(key)
+		found = v != nil
+		value = bytes.Clone(v) // v is valid only in this transaction
+		return nil
+	})
+	return value, found, err
+}
+
+// put stores values, all or none. It must run in the guard's Put. It logs only new keys.
+func (s *store) put(keys, values [][]byte) error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		records, puts := tx.Bucket(records), tx.Bucket(puts)
+		for i, key := range keys {
+			if records.Get(key) == nil {
+				number, err := puts.NextSequence()
+				if err == nil {
+					err = puts.Put(encode(number), key)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := records.Put(key, values[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// delete deletes keys, all or none. It needs no guard.
+func (s *store) delete(keys ...[]byte) error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		for _, key := range keys {
+			if err := tx.Bucket(records).Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Position returns the number of the last put. bbolt shows a commit to readers before it is
+// on the disk. A write transaction begins when the commit before it is on the disk.
+func (s *store) Position(context.Context) ([]byte, error) {
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return nil, err
+	}
+	position := encode(tx.Bucket(puts).Sequence())
+	return position, tx.Rollback()
+}
+
+// Keys lists the puts since a position. It lists all records if the log does not reach back so
+// far, or no longer does after a part of it has been listed.
+func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
+	const batch = 4096 // a put that needs a larger file waits for each read transaction
+	return func(yield func([]byte, error) bool) {
+		byLog, from := len(since) > 0, []byte{}
+		if byLog {
+			from = encode(decode(since) + 1)
+		}
+		for from != nil {
+			var keys [][]byte
+			err := s.db.View(func(tx *bbolt.Tx) error {
+				bucket := tx.Bucket(puts)
+				if byLog && !reachesBack(bucket, decode(from)-1) {
+					byLog, from = false, []byte{}
+				}
+				if !byLog {
+					bucket = tx.Bucket(records)
+				}
+				c := bucket.Cursor()
+				key, value := c.Seek(from)
+				for ; key != nil && len(keys) < batch; key, value = c.Next() {
+					listed := key
+					if byLog {
+						listed = value
+					}
+					keys = append(keys, bytes.Clone(listed))
+				}
+				from = bytes.Clone(key) // nil at the end
+				return nil
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, key := range keys {
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// reachesBack reports whether the log has all puts since a position.
+func reachesBack(log *bbolt.Bucket, since uint64) bool {
+	if since >= log.Sequence() {
+		return since == log.Sequence() // a higher position is of a later copy of the store
+	}
+	oldest, _ := log.Cursor().First()
+	return oldest != nil && decode(oldest) <= since+1
+}
+
+// forget deletes the log up to a position that the guard's Save has returned, in parts, because
+// other transactions wait for each part.
+func (s *store) forget(position []byte) error {
+	const batch = 50_000
+	for more := true; more; {
+		err := s.db.Update(func(tx *bbolt.Tx) error {
+			log := tx.Bucket(puts)
+			var old [][]byte // a cursor's bucket must not change
+			c := log.Cursor()
+			for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0 && len(old) < batch; key, _ = c.Next() {
+				old = append(old, bytes.Clone(key))
+			}
+			more = len(old) == batch
+			for _, key := range old {
+				if err := log.Delete(key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func encode(number uint64) []byte { return binary.BigEndian.AppendUint64(nil, number) }
+
+// decode returns the number of a position, 0 if there is none.
+func decode(position []byte) uint64 {
+	if len(position) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(position)
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/guard"
+)
+
+func keyOf(i int) []byte {
+	return binary.LittleEndian.AppendUint64([]byte("user/"), uint64(i)*0x9e3779b97f4a7c15)
+}
+
+func newStore(t *testing.T, dir string) *store {
+	t.Helper()
+	s, err := openStore(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.close() })
+	return s
+}
+
+// TestLife fills a store and opens, asks, saves, reopens and rebuilds its guard.
+func TestLife(t *testing.T) {
+	const n = 20_000
+	ctx, dir := t.Context(), t.TempDir()
+	file := filepath.Join(dir, "guard")
+	s := newStore(t, dir)
+	g, err := guard.New(file, n, 0.01, s)
+	require.NoError(t, err)
+	put := func(from, to int) {
+		var keys [][]byte
+		for i := from; i < to; i++ {
+			keys = append(keys, keyOf(i))
+		}
+		require.NoError(t, g.Put(func() error { return s.put(keys, keys) }, keys...))
+	}
+	look := func(from, to int) (found int) {
+		for i := from; i < to; i++ {
+			value, ok, err := guard.Get(ctx, g, keyOf(i), s.get)
+			require.NoError(t, err)
+			if ok {
+				require.Equal(t, keyOf(i), value)
+				found++
+			}
+		}
+		return found
+	}
+	put(0, n/2)
+	require.NoError(t, g.Open(ctx))
+	require.EqualValues(t, n/2, g.Counts().Scanned)
+	put(n/2, n)
+	require.Equal(t, n, look(0, n), "false noes")
+	require.Zero(t, look(n, 2*n))
+	require.InDelta(t, 0.01, g.Counts().FalsePositiveRate(), 0.005) // 7 σ, of fixed keys
+
+	// After a restart only the keys since the save are listed.
+	position, err := g.Save(ctx)
+	require.NoError(t, err)
+	require.NoError(t, s.forget(position))
+	put(n, n+n/100)
+	require.NoError(t, s.delete(keyOf(0)))
+	require.NoError(t, s.close())
+	s = newStore(t, dir)
+	g, err = guard.New(file, n, 0.01, s)
+	require.NoError(t, err)
+	require.NoError(t, g.Open(ctx))
+	require.EqualValues(t, n/100, g.Counts().Scanned)
+	require.Equal(t, n+n/100-1, look(0, n+n/100), "false noes")
+
+	// Lookups of deleted keys reach the store until a rebuild.
+	for i := 1; i < n/100; i++ {
+		require.NoError(t, s.delete(keyOf(i)))
+		if i == 10 {
+			break
+		}
+	}
+	before := g.Counts()
+	require.Zero(t, look(1, 11))
+	require.Equal(t, before.Spared, g.Counts().Spared)
+	require.NoError(t, g.Rebuild(ctx, 2*n, 0.001))
+	before = g.Counts()
+	require.Zero(t, look(1, 11))
+	require.EqualValues(t, 10, g.Counts().Spared-before.Spared)
+}
+
+// TestKeysSince: what is listed for each position, also if the log does not reach back to it, and
+// for a position that the store has not reached.
+func TestKeysSince(t *testing.T) {
+	s := newStore(t, t.TempDir())
+	list := func(since []byte) (keys []string) {
+		t.Helper()
+		for key, err := range s.Keys(t.Context(), since) {
+			require.NoError(t, err)
+			keys = append(keys, string(key))
+		}
+		return keys
+	}
+	require.Empty(t, list(nil))
+	var positions [][]byte
+	for i := range 4 {
+		position, err := s.Position(t.Context())
+		require.NoError(t, err)
+		positions = append(positions, position)
+		key := [][]byte{[]byte(fmt.Sprint(i))}
+		require.NoError(t, s.put(key, key))
+	}
+	for i, position := range positions {
+		require.Equal(t, []string{"0", "1", "2", "3"}[i:], list(position))
+	}
+	now, err := s.Position(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list(now))
+	all := []string{"0", "1", "2", "3"}
+	require.Equal(t, all, list(encode(decode(now)+1)), "the store is an old copy")
+	require.NoError(t, s.forget(positions[2]))
+	require.NoError(t, s.forget(positions[1]), "an older position")
+	require.Equal(t, []string{"2", "3"}, list(positions[2]))
+	require.Equal(t, all, list(positions[1]))
+	require.NoError(t, s.forget(now))
+	require.Empty(t, list(now))
+	require.Equal(t, all, list(positions[3]))
+	require.NoError(t, s.delete([]byte("1"), []byte("7")))
+	require.Equal(t, []string{"0", "2", "3"}, list(nil))
+	for range s.Keys(t.Context(), nil) { // an iterator that ends early leaves nothing open
+		break
+	}
+
+	// A number is never given twice, also after all entries were forgotten and a restart.
+	dir := filepath.Dir(s.db.Path())
+	require.NoError(t, s.close())
+	s = newStore(t, dir)
+	again, err := s.Position(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, now, again)
+}
+
+// TestForgottenWhileListed: keys that are forgotten while the log is listed are listed.
+func TestForgottenWhileListed(t *testing.T) {
+	const n = 10_000 // some batches
+	s := newStore(t, t.TempDir())
+	since, err := s.Position(t.Context())
+	require.NoError(t, err)
+	var keys [][]byte
+	for i := range n {
+		keys = append(keys, keyOf(i))
+	}
+	require.NoError(t, s.put(keys, keys))
+	now, err := s.Position(t.Context())
+	require.NoError(t, err)
+	listed := map[string]bool{}
+	for key, err := range s.Keys(t.Context(), since) {
+		require.NoError(t, err)
+		if len(listed) == 0 {
+			require.NoError(t, s.forget(now))
+		}
+		listed[string(key)] = true
+	}
+	require.Equal(t, n, len(listed))
+}
+
+// TestPositionIsDurable: a commit is visible before it is on the disk, and holds the write lock until
+// then. Position must wait for that lock.
+func TestPositionIsDurable(t *testing.T) {
+	s := newStore(t, t.TempDir())
+	tx, err := s.db.Begin(true) // a commit under way
+	require.NoError(t, err)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := s.Position(t.Context())
+		answered <- err
+	}()
+	stacks := make([]byte, 1<<20)
+	for waiting := false; !waiting; {
+		select {
+		case <-answered:
+			t.Fatal("Position did not wait for the commit")
+		default:
+		}
+		runtime.Gosched()
+		waiting = strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "bbolt.(*DB).beginRWTx")
+	}
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, <-answered)
+}
+
+// TestConcurrent: readers never miss a key between its put and its delete, while filters
+// are built and saved.
+func TestConcurrent(t *testing.T) {
+	s := newStore(t, t.TempDir())
+	g, err := guard.New(filepath.Join(t.TempDir(), "guard"), 1000, 0.01, s)
+	require.NoError(t, err)
+	var done atomic.Bool
+	var writers, builder sync.WaitGroup
+	builder.Go(func() {
+		for !done.Load() {
+			err := g.Rebuild(t.Context(), 1000, 0.01)
+			position := []byte(nil)
+			if err == nil {
+				position, err = g.Save(t.Context())
+			}
+			if err == nil {
+				err = s.forget(position)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for w := range 4 {
+		writers.Go(func() {
+			for i := range 30 {
+				key := fmt.Appendf(nil, "%d/%d", w, i%10)
+				err := g.Put(func() error { return s.put([][]byte{key}, [][]byte{key}) }, key)
+				if _, found, e := guard.Get(t.Context(), g, key, s.get); !found || e != nil || err != nil {
+					t.Errorf("%s: %v, %v, %v", key, found, e, err)
+				}
+				if err := s.delete(key); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	done.Store(true)
+	builder.Wait()
+	t.Logf("%d builds", g.Counts().Builds)
+}
