@@ -8,6 +8,7 @@ require (
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/temoto/robotstxt v1.1.2
+	go.etcd.io/bbolt v1.5.0
 	golang.org/x/net v0.62.0
 	golang.org/x/time v0.16.0
 )

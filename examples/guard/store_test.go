@@ -172,6 +172,7 @@ func TestPositionIsDurable(t *testing.T) {
 	s := newStore(t, t.TempDir())
 	tx, err := s.db.Begin(true) // a commit under way
 	require.NoError(t, err)
+	defer func() { _ = tx.Rollback() }()
 	answered := make(chan error, 1)
 	go func() {
 		_, err := s.Position(t.Context())
