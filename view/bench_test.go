@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkView compares lookups in a view and in the filter that has the same bits, in
-// cache, and the two ways to have a view.
+// cache, and the ways to have a view.
 func BenchmarkView(b *testing.B) {
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
 		for _, c := range []struct {
@@ -35,6 +35,8 @@ func BenchmarkView(b *testing.B) {
 			}
 			v, err := New(data)
 			require.NoError(b, err)
+			over, err := Over(f.Scheme(), append(data[:m/8:m/8], make([]byte, f.SizeBytes()-m/8)...))
+			require.NoError(b, err)
 			digests := make([][2]uint64, len(keys))
 			for i, key := range keys {
 				digests[i][0], digests[i][1] = f.Digest(key)
@@ -52,6 +54,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			run("filter", func(i int) bool { return f.Contains(keys[i]) })
 			run("view", func(i int) bool { return v.Contains(keys[i]) })
+			run("over", func(i int) bool { return over.Contains(keys[i]) })
 			run("view,new", func(i int) bool { v, err := New(data); return err != nil || v.Contains(keys[i]) })
 			run("filter,digest", func(i int) bool { return f.ContainsDigest(digests[i][0], digests[i][1]) })
 			run("view,digest", func(i int) bool { return v.ContainsDigest(digests[i][0], digests[i][1]) })
