@@ -8,69 +8,58 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var buildHelp = `Makes a filter of keys and writes it to a file.
+const buildHelp = `Makes a filter of keys and writes it to a file.
 
-With -o - the filter goes to standard output, as what is said of it goes to standard
-error.
+-n is the number of distinct keys that the filter will hold, later additions
+included. Beyond it no key is missed, but the rate rises above -p. Without -n,
+the files are read twice and their lines counted.
 
--n is how many different keys the filter will hold, later ones counted in: beyond it the
-filter never misses either, but its rate rises above -p. Without -n the files are read
-twice, and the filter is made for as many keys as there are lines in them; there must be at
-least one, and standard input and pipes need -n.
+Choose -p by the cost of a wrong "probably in": 0.01 for an unnecessary lookup,
+1e-6 for a lost key. Each factor of ten costs 4.8 bits per key (see bloom
+size).
 
-Choose -p by what a wrong "probably in" costs: 0.01 where it is an unnecessary lookup, 1e-6
-where a key would be lost. Each further factor of ten costs 4.8 bits a key. bloom size
-shows it for your numbers.
-
---hash rapidhash-v3 makes a filter that programs ask faster. As with murmur3, whoever chooses
-the keys can make them collide (see bloom help secrets).
-
-With --format the file is one for another program, and the filter the one that it would
-make of the same -n and -p. For Java's Guava keys are strings under stringFunnel(UTF_8). For
-a Parquet column of numbers --type says which, and keys are their digits.
-
-Formats:
-` + formatsHelp()
+--format writes a file for another program, with the filter that program would
+make of -n and -p (see bloom help formats).`
 
 func newBuild(e *env) *cobra.Command {
 	var pl plan
 	var key secret
 	in := input{env: e}
-	var out, as, typ string
-	var force bool
+	var out output
+	var as string
+	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ... | -k KEY ...]",
-		Short: "make a filter of the keys in files or standard input",
+		Short: "make a filter of the lines of files or standard input",
 		Long:  buildHelp,
-		Example: `  bloom build -n 1e6 -p 0.001 -o seen.bloom urls.txt.gz
-  bloom build -o words.bloom words.txt
-  bloom build --format guava -n 1e6 -p 0.03 -o for-java.bin urls.txt
-  find . -print0 | bloom build -0 -n 1e5 -o files.bloom
-  bloom build -n 1000 -o two.bloom -k first -k second
-  bloom build --hash rapidhash-v3 -s blocked -n 1e6 -o fast.bloom urls.txt
-  bloom build -n 1e6 -o - urls.txt | ssh host 'cat > seen.bloom'`,
-		RunE: func(cmd *cobra.Command, inputs []string) error {
+		Example: `  bloom build -n 1M -p 0.1% -o seen.bloom urls.txt.gz
+  bloom build --format guava -n 1M -p 3% -o for-java.bin urls.txt
+  bloom build -f 7 -n 1M -o paths.bloom a.log
+  bloom build -n 1M -o - urls.txt | ssh host 'cat > seen.bloom'`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if err := in.check(files); err != nil {
+				return err
+			}
 			opts, err := pl.options(&key)
 			if err != nil {
 				return err
 			}
-			release, err := claim(e, out, force)
-			if err != nil {
-				return err
-			}
-			defer release()
 			to, err := formatNamed(as)
 			if err != nil {
 				return err
 			}
+			release, err := out.claim(e, to)
+			if err != nil {
+				return err
+			}
+			defer release()
 			if pl.n == 0 {
-				if err := in.countInto(&pl.n, inputs); err != nil {
+				if err := in.countInto(&pl.n, files); err != nil {
 					return err
 				}
 			}
-			// What the other program would make, unless a strategy is asked for.
 			var f any
-			if to.make != nil && !cmd.Flags().Changed("strategy") {
+			if to.make != nil && !pl.strategy.given {
 				f, err = to.make(uint64(pl.n), float64(pl.p), opts)
 			} else {
 				f, err = pl.filter(opts)
@@ -78,14 +67,14 @@ func newBuild(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// To learn only after hours that the format has no such filter would be late.
+			// A format without such filters refuses the empty filter, too.
 			if err := to.writeAny(io.Discard, f); err != nil {
 				return err
 			}
-			if err := fill(e, &in, keeperOf(f), typ, inputs); err != nil {
+			if err := fill(e, &in, keeperOf(f), files, quiet); err != nil {
 				return err
 			}
-			return save(e, out, f, to)
+			return save(e, out.path, f, to)
 		},
 	}
 	pl.flags(cmd, 0.01, bloom.DoubleHashing)
@@ -93,73 +82,74 @@ func newBuild(e *env) *cobra.Command {
 	key.flags(cmd)
 	in.flags(cmd)
 	in.keyFlag(cmd)
-	outputFlags(cmd, &out, &force)
-	formatFlag(cmd, &as)
-	typeFlag(cmd, &typ)
+	out.flags(cmd)
+	formatFlag(cmd, &as, native.name)
+	quietFlag(cmd, &quiet)
+	needs(cmd, "output")
 	return cmd
 }
 
-const addHelp = `Adds keys to the filter in a file, and says how many of them were new. The file is
-replaced when all keys are in: until then it stays as it was, also for those who ask
-it meanwhile. A second add to the same file waits until the first one has written it, and
-no keys are lost; FILE.lock is there meanwhile. FILE must be a file, not - for standard
-input. The filter of a Parquet column of numbers needs --type, and keys are their digits.`
+const addHelp = `Adds keys to the filter in a file and says how many were new. The file is
+replaced when all keys are in. Until then it stays as it was. A second add to
+the same file waits for the first; meanwhile FILE.lock exists.`
 
 func newAdd(e *env) *cobra.Command {
 	var key secret
 	in := input{env: e}
-	var typ string
+	var quiet bool
 	cmd := &cobra.Command{
-		Use:     "add FILE [INPUT ...]",
+		Use:     "add FILE [INPUT ... | -k KEY ...]",
 		Short:   "add keys to the filter in a file",
 		Long:    addHelp,
 		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    wantArgs(1, 0, "the FILE of a filter"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := wantFile(args[0]); err != nil {
+			path, files := args[0], args[1:]
+			if err := in.check(files); err != nil {
 				return err
 			}
-			release, err := lock(e, args[0])
+			release, err := lock(e, path)
 			if err != nil {
 				return err
 			}
 			defer release()
-			f, format, err := open(e, args[0], &key)
+			f, format, err := open(e, path, &key)
 			if err != nil {
 				return err
 			}
 			if format.write == nil {
-				return errNotWritten(args[0], format)
+				return errNotWritten(path, format)
 			}
-			if err := checkWritable(args[0]); err != nil {
+			if err := checkWritable(path); err != nil {
 				return err
 			}
-			if err := fill(e, &in, keeperOf(f), typ, args[1:]); err != nil {
+			if err := fill(e, &in, keeperOf(f), files, quiet); err != nil {
 				return err
 			}
-			return save(e, args[0], f, format)
+			return save(e, path, f, format)
 		},
 	}
 	key.flags(cmd)
 	in.flags(cmd)
 	in.keyFlag(cmd)
-	typeFlag(cmd, &typ)
+	quietFlag(cmd, &quiet)
 	return cmd
 }
 
-// fill adds the keys, values of the named type, and says what has become of them.
-func fill(e *env, in *input, f keeper, typ string, files []string) error {
-	t, err := valueTypeOf(typ, f, nil)
-	if err != nil {
-		return err
+// quietFlag adds the flag that silences the summary.
+func quietFlag(cmd *cobra.Command, quiet *bool) {
+	cmd.Flags().BoolVarP(quiet, "quiet", "q", false, "print no progress and no summary, only warnings")
+}
+
+// fill adds the keys and prints a summary.
+func fill(e *env, in *input, f keeper, files []string, quiet bool) error {
+	shown := &progress{}
+	if !quiet {
+		shown = newProgress(e, "new", files, false)
 	}
-	values := encoder{valueType: t}
-	shown := newProgress(e, "new", files, false)
-	err = in.each(files, shown, func(lines [][]byte) error {
-		keys, err := values.encode(lines)
-		if err != nil {
-			return err
-		}
+	var keys [][]byte
+	err := in.each(files, shown, func(lines [][]byte) error {
+		keys = in.keysOf(keys[:0], lines)
 		added, err := f.AddMany(keys, nil)
 		shown.count(len(keys), added)
 		return err
@@ -169,13 +159,15 @@ func fill(e *env, in *input, f keeper, typ string, files []string) error {
 		return err
 	}
 	s := f.Stats()
-	fmt.Fprintf(e.stderr, "%s keys read, %s of them definitely new; the filter now holds %s\n",
-		grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(s.EstimatedCount))
+	if !quiet {
+		fmt.Fprintf(e.stderr, "%s keys read, %s definitely new; the filter now holds %s\n",
+			grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(s.EstimatedCount))
+	}
 	warn(e, s)
 	return nil
 }
 
-// warn says so if a filter holds more than it was made for.
+// warn prints a warning if a filter holds more than it was made for.
 func warn(e *env, s bloom.Stats) {
 	if overP(s) {
 		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
@@ -183,6 +175,6 @@ func warn(e *env, s bloom.Stats) {
 	}
 }
 
-// overload is the load above which there is a warning: the count is an estimate, and its
-// noise should not cause one at exactly n.
-const overload = 1.05
+// overP reports whether a filter holds more keys than planned. The count is an estimate: its noise
+// at n keys stays below 5 %.
+func overP(s bloom.Stats) bool { return s.Load() > 1.05 }

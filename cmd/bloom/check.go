@@ -8,49 +8,55 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const checkHelp = `Prints the keys that are probably in the filter, each on a line, in the order in which
-they come. With -v it prints the others, those that are definitely not in.
+const checkHelp = `Prints the lines whose keys are probably in the filter, in order, or with -v
+the lines whose keys are definitely not in.
 
-The exit status is grep's: 0 if at least one key was selected, 1 if none was, 2 if
-something went wrong. As with grep, an INPUT that cannot be read is reported and passed
-over: the others are still searched, the count of -c is printed, and the status is 2 in the
-end, unless -q has found a key.
+The exit status is grep's: 0 if a line was selected, 1 if none was, 2 after an
+error. As with grep, a file that cannot be read is reported, and the others are
+searched.
 
-FILE may be - for standard input if the keys come from files or -k.
-
-` + columnHelp + `
-
-` + typeHelp
+For a Parquet file, --column names one of the filters that bloom info lists.
+Keys are numbers in digits for a column of numbers, and UUIDs or text of the
+right length for a column of fixed-length bytes.`
 
 func newCheck(e *env) *cobra.Command {
 	var key secret
 	in := input{env: e, goOn: true}
 	var invert, quiet, number bool
-	var column, typ string
+	var column string
 	cmd := &cobra.Command{
-		Use:   "check FILE [INPUT ...]",
-		Short: "print the keys that are probably in a filter, or with -v those that are not",
+		Use:   "check FILE [INPUT ... | -k KEY ...]",
+		Short: "print the lines that are probably in a filter, or the others",
 		Long:  checkHelp,
 		Example: `  bloom check seen.bloom candidates.txt       # probably seen before
   bloom check -v seen.bloom candidates.txt    # definitely new
+  bloom check -f 7 seen.bloom a.log           # lines of a log, by field 7
   bloom check -q seen.bloom -k "$url" && echo "probably seen"`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArgs(1, 0, "the FILE of a filter"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "-" && in.fromStdin(args[1:]) {
-				return fmt.Errorf("\"-\" for the filter and for the keys, want one of them in a file: standard input cannot be both")
+			path, files := args[0], args[1:]
+			if err := in.check(files); err != nil {
+				return err
 			}
-			f, t, err := openToAsk(e, args[0], &key, column, typ)
+			if path == "-" && in.fromStdin(files) {
+				return errors.New(`"-" for the filter and for the keys, want one of them in a file: standard input cannot be both`)
+			}
+			f, encode, err := openToQuery(e, path, &key, column)
 			if err != nil {
 				return err
 			}
-			values := encoder{valueType: t}
 			out := bufio.NewWriterSize(e.stdout, bufferSize)
-			shown := newProgress(e, "selected", args[1:], !quiet && !number)
+			shown := newProgress(e, "selected", files, !quiet && !number)
+			var keys [][]byte
 			var found []bool
-			err = in.each(args[1:], shown, func(lines [][]byte) error {
-				keys, err := values.encode(lines)
-				if err != nil {
-					return err
+			err = in.each(files, shown, func(lines [][]byte) error {
+				keys = in.keysOf(keys[:0], lines)
+				if encode != nil {
+					for i, key := range keys {
+						if keys[i], err = encode(key); err != nil {
+							return err
+						}
+					}
 				}
 				found = resize(found, len(keys))
 				yes := f.ContainsMany(keys, found)
@@ -58,18 +64,16 @@ func newCheck(e *env) *cobra.Command {
 					yes = len(keys) - yes
 				}
 				shown.count(len(keys), yes)
-				switch {
-				case yes == 0:
+				if yes == 0 || number && !quiet {
 					return nil
-				case quiet:
+				}
+				if quiet {
 					return errEnough
-				case number:
-					return nil
 				}
 				for i, line := range lines {
 					if found[i] != invert {
 						out.Write(line)
-						out.WriteByte(in.delim())
+						out.WriteByte(in.end())
 					}
 				}
 				return out.Flush()
@@ -96,17 +100,16 @@ func newCheck(e *env) *cobra.Command {
 	in.flags(cmd)
 	in.keyFlag(cmd)
 	columnFlag(cmd, &column)
-	typeFlag(cmd, &typ)
 	cmd.Flags().BoolVarP(&invert, "invert", "v", false, "select the keys that are definitely not in")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing and stop at the first selected key: only the exit status")
-	cmd.Flags().BoolVarP(&number, "count", "c", false, "print how many keys were selected, not which")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing, stop at the first selected key")
+	cmd.Flags().BoolVarP(&number, "count", "c", false, "print the number of selected lines")
 	return cmd
 }
 
-// errEnough ends the reading where what comes next cannot change the answer.
+// errEnough ends the reading: the rest cannot change the answer.
 var errEnough = errors.New("enough")
 
-// resize returns a slice of n answers, in the same memory if it suffices.
+// resize returns a slice of n answers, in the same memory if possible.
 func resize(answers []bool, n int) []bool {
 	if cap(answers) < n {
 		return make([]bool, n)

@@ -22,9 +22,6 @@ func TestHelpExamples(t *testing.T) {
 	var tried int
 	var try func(c *cobra.Command)
 	try = func(c *cobra.Command) {
-		if c.Name() == "completion" { // cobra's own
-			return
-		}
 		t.Run(c.Name(), func(t *testing.T) {
 			dir := exampleFolder(t, c.Name() == "bloom" || c.Name() == "build" || c.Name() == "secrets")
 			for line := range strings.Lines(c.Long + "\n\n" + c.Example) {
@@ -46,8 +43,8 @@ func TestHelpExamples(t *testing.T) {
 		}
 	}
 	try(newRoot(&env{}))
-	if tried < 30 {
-		t.Errorf("%d examples, want 30 and more", tried)
+	if tried < 25 {
+		t.Errorf("%d examples, want 25 and more", tried)
 	}
 }
 
@@ -58,12 +55,12 @@ func exampleOf(line string) (command string, ok bool) {
 		return "", false
 	}
 	command = strings.TrimSpace(text)
-	if strings.HasPrefix(command, "bloom  ") { // the format of that name, in a table
+	if strings.HasPrefix(command, "bloom  ") || strings.HasPrefix(command, "bloom completion") { // a format; a file in the home folder
 		return "", false
 	}
 	first, _, _ := strings.Cut(command, " ")
 	switch first {
-	case "bloom", "cat", "find", "head", "if":
+	case "bloom", "cat", "head", "if", "xz":
 		return command, true
 	}
 	return "", false
@@ -79,9 +76,10 @@ func exampleFolder(t *testing.T, withoutFilter bool) string {
 		}
 	}
 	keys := []byte("https://go.dev/\nhttps://example.com/\n")
-	for _, name := range []string{"urls.txt", "words.txt", "more.txt", "today.txt", "a.log"} {
+	for _, name := range []string{"urls.txt", "more.txt", "today.txt"} {
 		write(name, keys, 0o600)
 	}
+	write("a.log", []byte("1.2.3.4 - - [22/Nov/2026:18:00:00 +0000] \"GET https://go.dev/ HTTP/1.1\" 200 5\n"), 0o600)
 	write("candidates.txt", append(keys, "https://new.example/\n"...), 0o600)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -99,5 +97,6 @@ func exampleFolder(t *testing.T, withoutFilter bool) string {
 	}
 	write("bin/ssh", []byte("#!/bin/sh\nshift\nexec sh -c \"$*\"\n"), 0o700)
 	write("bin/jq", []byte("#!/bin/sh\nexec cat\n"), 0o700)
+	write("bin/xz", []byte("#!/bin/sh\necho https://go.dev/\n"), 0o700)
 	return dir
 }

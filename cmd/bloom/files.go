@@ -2,32 +2,31 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
-	"github.com/seed3447c163/bloom/interop/parquet"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// A filter is what can be asked: a plain one, or one that grows, forgets or removes.
+// A filter can be queried: a plain one or a variant.
 type filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
 	Stats() bloom.Stats
 }
 
-// A keeper takes keys: a plain filter, or one of RedisBloom.
+// A keeper takes keys: a plain filter or one of RedisBloom.
 type keeper interface {
 	AddMany(keys [][]byte, added []bool) (int, error)
 	Stats() bloom.Stats
 }
 
-// plainKeeper is a plain filter, which always has room.
+// plainKeeper is a plain filter. It always has room.
 type plainKeeper struct{ *bloom.BloomFilter }
 
 func (p plainKeeper) AddMany(keys [][]byte, added []bool) (int, error) {
@@ -41,7 +40,7 @@ func keeperOf(f any) keeper {
 	return f.(keeper)
 }
 
-// load reads the plain filter in a file, or the one that another filter is made into.
+// load reads a plain filter, or a filter that can be made into one.
 func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error) {
 	f, from, err := open(e, path, key)
 	if err != nil {
@@ -57,7 +56,7 @@ func load(e *env, path string, key *secret) (*bloom.BloomFilter, *format, error)
 	return p, from, nil
 }
 
-// plainOf returns what has one set of bits as a plain filter.
+// plainOf returns a filter with one set of bits as a plain filter.
 func plainOf(f any) (*bloom.BloomFilter, error) {
 	switch f := f.(type) {
 	case *bloom.BloomFilter:
@@ -67,52 +66,44 @@ func plainOf(f any) (*bloom.BloomFilter, error) {
 	case *rebloom.Filter:
 		return f.BloomFilter()
 	}
-	return nil, errors.New("it has more than one set of bits: only check and info read it, and Go programs")
+	return nil, errors.New("it has more than one set of bits; only check and info read it, and Go programs")
 }
 
-// pickColumn returns the filter of a column, and the column, if f is a Parquet file, or else f
-// itself.
-func pickColumn(f any, from *format, path, column string) (any, *parquet.Column, error) {
-	file, ok := f.(*parquetFile)
-	if !ok {
-		return f, nil, errColumn(path, column, from)
-	}
-	c, err := file.pick(column)
-	if err != nil {
-		return nil, nil, err
-	}
-	picked, err := file.filter(c)
-	return picked, &c, err
-}
-
-// openToAsk opens a filter and says what keys it is asked for: lines, or of which type.
-func openToAsk(e *env, path string, key *secret, column, typ string) (filter, *valueType, error) {
+// openToQuery opens a filter, or that of a column, and returns the encoding of its keys, nil for
+// text as it is.
+func openToQuery(e *env, path string, key *secret, column string) (filter, encoding, error) {
 	opened, from, err := open(e, path, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	of, picked, err := pickColumn(opened, from, path, column)
+	f, picked, err := pickColumn(opened, from, path, column)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := of.(filter)
-	t, err := valueTypeOf(typ, f, picked)
-	if err != nil {
-		return nil, nil, errorIn{shown(path), err}
+	if picked == nil {
+		return f.(filter), nil, nil
 	}
-	return f, t, nil
+	encode, err := encodingOf(*picked)
+	return f.(filter), encode, err
 }
 
-// open reads what is in a file, "-" for standard input, whatever its format: a filter, or a
-// parquetFile.
+// open reads a filter in any format, or a parquetFile. "-" is standard input.
 func open(e *env, path string, key *secret) (any, *format, error) {
+	f, from, err := openAny(e, path, key)
+	if cause := context.Cause(e.ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return f, from, err
+}
+
+func openAny(e *env, path string, key *secret) (any, *format, error) {
 	r, size := e.stdin, int64(-1)
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		defer file.Close() // it was only read: closing cannot lose anything
+		defer file.Close() // it was only read
 		info, err := file.Stat()
 		if err != nil {
 			return nil, nil, err
@@ -122,71 +113,84 @@ func open(e *env, path string, key *secret) (any, *format, error) {
 		}
 		r = file
 	}
-	b := bufio.NewReaderSize(r, bufferSize)
+	b := bufio.NewReaderSize(source{e.ctx, r, &progress{}}, bufferSize)
 	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
 		return nil, nil, errorIn{shown(path), err}
 	}
 	for i := range formats {
-		if !formats[i].is(head, size) {
+		from := &formats[i]
+		if !from.is(head, size) {
 			continue
 		}
 		var opts []bloom.Option
 		keyed := false
-		if formats[i].scheme != nil {
-			opts, keyed = needs(formats[i].scheme(head))
+		if from.scheme != nil {
+			opts, keyed = requires(from.scheme(head))
 		}
 		keyOpts, err := key.forFile(keyed)
 		if err != nil {
 			return nil, nil, err
 		}
 		opts = append(opts, keyOpts...)
-		if formats[i].columns {
-			if len(opts) > 0 {
-				return nil, nil, errorIn{shown(path), fmt.Errorf("%w: a Parquet file's filters have no secret key, want none", bloom.ErrIncompatible)}
-			}
+		switch {
+		case from.columns && len(opts) > 0:
+			return nil, nil, errorIn{shown(path), fmt.Errorf("%w: a Parquet file's filters have no secret key, want none", bloom.ErrIncompatible)}
+		case from.columns:
 			f, err := openParquet(path)
-			return f, &formats[i], err
-		}
-		if formats[i].mapped {
+			return f, from, err
+		case from.mapped:
 			f, err := loadMapped(path, opts)
-			return f, &formats[i], err
+			return f, from, err
 		}
-		f, err := formats[i].read(b, opts)
+		f, err := from.read(b, opts)
 		if err != nil {
-			return nil, nil, errorIn{shown(path), hint(err)}
+			return nil, nil, errorIn{shown(path), explain(err)}
 		}
 		if _, err := b.ReadByte(); err != io.EOF {
-			return nil, nil, fmt.Errorf("%s: more bytes behind the filter's end, want none", shown(path))
+			return nil, nil, fmt.Errorf("%s: more bytes after the filter's end, want none", shown(path))
 		}
-		return f, &formats[i], nil
+		return f, from, nil
 	}
-	return nil, nil, fmt.Errorf("%s: not a filter in any format that is known", shown(path))
+	return nil, nil, fmt.Errorf("%s: not a filter in a known format", shown(path))
 }
 
-// hint adds what to do about an error that a secret key causes.
-func hint(err error) error {
-	text := err.Error()
-	if errors.Is(err, bloom.ErrIncompatible) && (strings.Contains(text, "key") || strings.Contains(text, "siphash")) {
-		return fmt.Errorf("%w (see bloom help secrets)", err)
+// loadMapped reads a filter of persist.Open, which other programs may have open.
+func loadMapped(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	if path == "-" {
+		return nil, errors.New("a memory-mapped filter on standard input, want its file's name")
 	}
-	return err
+	file, err := persist.OpenReadOnly(path, opts...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	f := file.Snapshot()
+	return f, file.Close()
 }
 
-// save writes the filter to a file, which is, whatever happens, the old one or the new one,
-// or to standard output if path is "-".
+// save writes the filter to a file in one step, or to standard output for "-".
 func save(e *env, path string, f any, to *format) error {
 	if to.write == nil {
 		return errNotWritten(path, to)
 	}
-	write := writerTo(func(w io.Writer) error { return to.writeAny(w, f) })
 	if path == "-" {
-		return write(e.stdout)
+		return to.writeAny(e.stdout, f)
 	}
-	return persist.Save(path, write)
+	if cause := context.Cause(e.ctx); cause != nil {
+		return cause
+	}
+	var failed error
+	err := persist.Save(path, writerTo(func(w io.Writer) error {
+		failed = to.writeAny(w, f)
+		return failed
+	}))
+	if failed != nil {
+		return errorIn{shown(path), failed}
+	}
+	return err
 }
 
-// writeAny writes a filter, one of RedisBloom to its own format as it is.
+// writeAny writes a filter. One of RedisBloom stays as it is in its own format.
 func (to *format) writeAny(w io.Writer, f any) error {
 	if dump, ok := f.(*rebloom.Filter); ok && to.name == redisbloom {
 		_, err := dump.WriteTo(w)
@@ -199,22 +203,7 @@ func (to *format) writeAny(w io.Writer, f any) error {
 	return to.write(w, plain)
 }
 
-// A writerTo is an io.WriterTo for functions that do not count.
+// A writerTo is a function as an io.WriterTo. persist.Save ignores the count.
 type writerTo func(w io.Writer) error
 
-func (write writerTo) WriteTo(w io.Writer) (int64, error) {
-	counted := &writeCounter{w: w}
-	err := write(counted)
-	return counted.n, err
-}
-
-type writeCounter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *writeCounter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
+func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }

@@ -17,64 +17,50 @@ import (
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
+	"github.com/spf13/cobra"
 )
 
-// A format is a way to write a filter down.
+// A format is a way to write a filter to a file.
 type format struct {
 	name, about string
-	// is reports whether a file that begins with head and has size bytes, -1 if that is
-	// unknown, is one.
+	// is reports whether a file of size bytes, -1 if unknown, that begins with head has the format.
 	is    func(head []byte, size int64) bool
 	read  func(r io.Reader, opts []bloom.Option) (any, error)
-	write func(w io.Writer, f *bloom.BloomFilter) error // nil if it is only read
-	// make, if not nil, makes the empty filter that the format's own programs would make.
+	write func(w io.Writer, f *bloom.BloomFilter) error // nil: only read
+	// make makes the empty filter of the format's own programs; nil for this package's.
 	make func(n uint64, p float64, opts []bloom.Option) (any, error)
-	// scheme, unless the format has no own strategies and no secret keys, returns the bytes in
-	// which a file that begins with head says them.
-	scheme func(head []byte) io.Reader
-	mapped bool // of persist.Open: not read from a stream
-	// columns says that there is a filter for each of some columns: a Parquet file, which is not
-	// read from a stream either.
-	columns bool
-	says    // what a file says beside the bits
+	// scheme returns the part of head that names strategy and hash; nil if the format implies them.
+	scheme  func(head []byte) io.Reader
+	mapped  bool // a file of persist.Open, not a stream
+	columns bool // a Parquet file, with a filter per column
+	text    bool // no binary bytes
+	says
 }
 
-// says is what a file of a format has beside the bits and where they are: n and p, the names of
-// strategy and hash, a checksum. A conversion to one without it loses it.
+// says is what a file says in addition to m, k and the bits: n and p, the names of strategy and
+// hash, a checksum.
 type says struct{ plan, names, checksum bool }
 
-// reading and making are functions of the library as formats have them.
+// reading and making adapt functions of the library.
 func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(io.Reader, []bloom.Option) (any, error) {
-	return func(r io.Reader, opts []bloom.Option) (any, error) {
-		f, err := read(r, opts...)
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
-	}
+	return func(r io.Reader, opts []bloom.Option) (any, error) { return read(r, opts...) }
 }
 
 func making[F any](make func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (any, error) {
-	return func(n uint64, p float64, opts []bloom.Option) (any, error) {
-		f, err := make(n, p, opts...)
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
-	}
+	return func(n uint64, p float64, opts []bloom.Option) (any, error) { return make(n, p, opts...) }
 }
 
 const redisbloom = "redisbloom"
 
-// native is what is written unless something else is asked for.
+// native is the default.
 var native = &formats[0]
 
-// formats are tried in this order: those that say what they are come first.
+// formats are tried in this order: formats with a mark come first.
 var formats = []format{
 	{
 		name:   "bloom",
 		says:   says{true, true, true},
-		about:  "this program's own, and Go's BloomFilter.WriteTo",
+		about:  "this program's own; Go: BloomFilter.WriteTo",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
 		read:   reading(bloom.Read),
 		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
@@ -83,7 +69,8 @@ var formats = []format{
 	{
 		name:  "text",
 		says:  says{true, true, true},
-		about: "the same in base64, as in JSON",
+		about: "the same in base64",
+		text:  true,
 		is: func(head []byte, _ int64) bool {
 			return strings.HasPrefix(strings.NewReplacer("\r", "", "\n", "").Replace(string(head)), "iWJsb29tCg")
 		},
@@ -96,7 +83,7 @@ var formats = []format{
 	{
 		name:   "mapped",
 		says:   says{true, true, false},
-		about:  "memory-mapped, of Go's persist.Open; is read, not written",
+		about:  "memory-mapped; Go: persist.Open; only read",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
 		mapped: true,
 		scheme: mappedScheme,
@@ -104,14 +91,14 @@ var formats = []format{
 	{
 		name:   "counting",
 		says:   says{true, true, true},
-		about:  "one that can remove keys, of Go's counting.Filter.WriteTo; is read, not written",
+		about:  "removes keys; Go: counting; only read",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomc")) },
 		read:   reading(counting.Read),
 		scheme: firstScheme,
 	},
 	{
 		name:  "scalable",
-		about: "one that grows, of Go's scalable.Filter.WriteTo; is read, not written",
+		about: "grows; Go: scalable; only read",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blooms")) },
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*scalable.Filter, error) {
 			return scalable.Read(r, scalable.WithBloom(opts...))
@@ -120,7 +107,7 @@ var formats = []format{
 	},
 	{
 		name:  "rotating",
-		about: "one that forgets, of Go's rotating.Filter.WriteTo; is read, not written",
+		about: "forgets; Go: rotating; only read",
 		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomr")) },
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*rotating.Filter, error) {
 			return rotating.Read(r, rotating.WithBloom(opts...))
@@ -129,20 +116,20 @@ var formats = []format{
 	},
 	{
 		name:   "cascade",
-		about:  "exact for two lists of keys, of Go's cascade.Cascade.WriteTo; is read, not written",
+		about:  "exact for two lists of keys; Go: cascade; only read",
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloome")) },
 		read:   reading(cascade.Read),
 		scheme: firstScheme,
 	},
 	{
 		name:    "parquet-file",
-		about:   "Apache Parquet, see --column of check, info and convert; is read, not written",
+		about:   "a Parquet file, with filters of columns; only read",
 		is:      isParquetFile,
 		columns: true,
 	},
 	{
 		name:  "parquet",
-		about: "the filter of a column in Apache Parquet, with its header",
+		about: "the filter of a Parquet column, with its header",
 		is:    isParquetFilter,
 		read:  reading(parquet.Read),
 		write: parquet.Write,
@@ -151,7 +138,7 @@ var formats = []format{
 	{
 		name:  redisbloom,
 		says:  says{plan: true},
-		about: "RedisBloom: for each chunk of BF.SCANDUMP 8 bytes iterator, 8 length, data",
+		about: "chunks of BF.SCANDUMP: iterator, length, data",
 		is:    isRedisBloom,
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*rebloom.Filter, error) {
 			return rebloom.Read(r, rebloom.WithBloom(opts...))
@@ -170,7 +157,8 @@ var formats = []format{
 	},
 	{
 		name:  "npm-bloom-filters",
-		about: "JSON of JavaScript's bloom-filters, saveAsJSON",
+		about: "JavaScript: saveAsJSON of bloom-filters",
+		text:  true,
 		is:    isBloomFiltersJSON,
 		read:  reading(bloomfilters.Read),
 		write: bloomfilters.Write,
@@ -178,7 +166,8 @@ var formats = []format{
 	},
 	{
 		name:  "bits-and-blooms-json",
-		about: "MarshalJSON of Go's github.com/bits-and-blooms/bloom",
+		about: "Go: MarshalJSON of bits-and-blooms/bloom",
+		text:  true,
 		is:    func(head []byte, _ int64) bool { return bitsAndBloomsJSON.Match(head) },
 		read:  reading(bitsandblooms.ReadJSON),
 		write: bitsandblooms.WriteJSON,
@@ -186,7 +175,7 @@ var formats = []format{
 	},
 	{
 		name:  "bits-and-blooms",
-		about: "WriteTo of Go's github.com/bits-and-blooms/bloom",
+		about: "Go: WriteTo of bits-and-blooms/bloom",
 		is:    isBitsAndBlooms,
 		read:  reading(bitsandblooms.Read),
 		write: bitsandblooms.Write,
@@ -194,7 +183,7 @@ var formats = []format{
 	},
 	{
 		name:  "guava",
-		about: "writeTo of Java's com.google.common.hash.BloomFilter",
+		about: "Java: writeTo of Guava; keys are UTF-8 strings",
 		is:    isGuava,
 		read:  reading(guava.Read),
 		write: guava.Write,
@@ -213,7 +202,7 @@ func readText(r io.Reader, opts []bloom.Option) (any, error) {
 	if n, err := io.Copy(io.Discard, decoded); err != nil {
 		return nil, err
 	} else if n > 0 {
-		return nil, fmt.Errorf("%d more bytes behind the filter's end, want none", n)
+		return nil, fmt.Errorf("%d more bytes after the filter's end, want none", n)
 	}
 	return f, nil
 }
@@ -230,7 +219,7 @@ func writeText(w io.Writer, f *bloom.BloomFilter) error {
 	return err
 }
 
-// formatNames are the formats that can be written.
+// formatNames returns the formats that can be written.
 func formatNames() (names []string) {
 	for _, f := range formats {
 		if f.write != nil {
@@ -238,4 +227,28 @@ func formatNames() (names []string) {
 		}
 	}
 	return names
+}
+
+func formatFlag(cmd *cobra.Command, as *string, standard string) {
+	cmd.Flags().StringVar(as, "format", standard, "`FORMAT` to write (see bloom help formats)")
+	complete(cmd, "format", formatNames()...)
+}
+
+func formatNamed(name string) (*format, error) {
+	for i := range formats {
+		if formats[i].name == name && formats[i].write != nil {
+			return &formats[i], nil
+		}
+	}
+	return nil, fmt.Errorf("--format %q, want one of %s", name, strings.Join(formatNames(), ", "))
+}
+
+func formatsHelp() string {
+	var b strings.Builder
+	b.WriteString("The format of a filter that is read is recognised. --format of build and convert\nchooses the format to write.\n\n")
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-22s%s\n", f.name, f.about)
+	}
+	b.WriteString("\nStrategy, hash and seed are in the file, or the format implies them. A filter\nkeeps its positions: convert refuses a format with other positions or hash.")
+	return b.String()
 }

@@ -18,7 +18,7 @@ func TestFormatsAreToldApart(t *testing.T) {
 			if from.write == nil {
 				continue
 			}
-			pl := plan{n: count(n), p: 0.01, strategy: strategyFlag{strategies[0]}}
+			pl := plan{n: count(n), p: 0.01, strategy: choice[bloom.Strategy]{value: strategies[0]}}
 			f, err := any(nil), error(nil)
 			if from.make != nil {
 				f, err = from.make(n, 0.01, nil)
@@ -59,7 +59,7 @@ func TestFilesOfOthers(t *testing.T) {
 			t.Fatal("no files", err)
 		}
 		for _, name := range files {
-			if _, format, err := load(&env{}, name, &secret{}); err != nil || format.name != want {
+			if _, format, err := load(&env{ctx: t.Context()}, name, &secret{}); err != nil || format.name != want {
 				t.Errorf("%s: %v, want %s", name, err, want)
 			}
 		}
@@ -82,7 +82,7 @@ func TestMapped(t *testing.T) {
 		t.Helper()
 		out.Reset()
 		errs.Reset()
-		if got := run(args, nil, &out, &errs); got != want {
+		if got := run(t.Context(), args, nil, &out, &errs); got != want {
 			t.Errorf("%q: status %d, want %d: %s", args, got, want, errs.String())
 		}
 	}
@@ -99,20 +99,20 @@ func TestMapped(t *testing.T) {
 	// Before the keys are read, or printed.
 	for _, args := range [][]string{
 		{"add", path, "missing"},
-		{"build", "-f", "-n", "10", "-o", path, "missing"},
-		{"build", "-f", "-o", path, "missing"},
-		{"union", "-f", "-o", path, "missing"},
+		{"build", "--force", "-n", "10", "-o", path, "missing"},
+		{"build", "--force", "-o", path, "missing"},
+		{"union", "--force", "-o", path, "missing"},
 		{"dedup", "--filter", path, "missing"},
 	} {
 		expect(2, args...)
-		if !bytes.Contains(errs.Bytes(), []byte("is written only by the programs that have it open")) {
+		if !bytes.Contains(errs.Bytes(), []byte("is only written by the programs that have it open")) {
 			t.Errorf("%q: %s", args, errs.String())
 		}
 	}
 	expect(0, "convert", "--format", "bloom", "-o", path+".bloom", path)
 	expect(0, "check", "-q", path+".bloom", "-k", "apple")
 	expect(0, "union", "-o", path+".united", path, path)
-	if f, _, err := load(&env{}, path+".united", &secret{}); err != nil || !f.ContainsString("apple") {
+	if f, _, err := load(&env{ctx: t.Context()}, path+".united", &secret{}); err != nil || !f.ContainsString("apple") {
 		t.Error(err)
 	}
 }

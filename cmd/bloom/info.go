@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const infoHelp = `Says of each filter what it was made for, how full it is, about how many different keys
-it holds and what its false-positive rate is now. The count and the rate are estimates
-from the bits, good to a percent or so for filters of more than some thousand keys. One
-FILE may be - for standard input. Of a Parquet file it lists the columns that have a filter.
+const infoHelp = `Prints what each filter was made for, its fill, the number of its keys and its
+false-positive rate now. Number and rate are estimated from the bits, to a
+percent or so for filters of some thousand keys. For a Parquet file it lists
+the columns with a filter.
 
-` + columnHelp
+A file that cannot be read is reported, and the others are described.`
 
 func newInfo(e *env) *cobra.Command {
 	var key secret
@@ -27,29 +27,30 @@ func newInfo(e *env) *cobra.Command {
 	var column string
 	cmd := &cobra.Command{
 		Use:     "info FILE ...",
-		Short:   "say what filters were made for, how full they are and their rate now",
+		Short:   "describe filters: plan, fill, number of keys, rate now",
 		Long:    infoHelp,
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    wantArgs(1, 0, "the FILE of a filter"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if err := wantOnce(files); err != nil {
 				return err
 			}
-			for i, name := range files {
-				f, format, err := open(e, name, &key)
+			var failed error
+			printed := 0
+			for _, name := range files {
+				d, err := describeFile(e, name, &key, column)
+				if err != nil && len(files) > 1 && e.ctx.Err() == nil {
+					io.WriteString(e.stderr, message(err))
+					failed = errSaid
+					continue
+				}
 				if err != nil {
 					return err
 				}
-				if _, list := f.(*parquetFile); !list || column != "" {
-					if f, _, err = pickColumn(f, format, name, column); err != nil {
-						return err
-					}
-				}
-				d := describe(name, format, f)
 				if asJSON {
 					err = json.NewEncoder(e.stdout).Encode(d)
 				} else {
-					if i > 0 {
+					if printed++; printed > 1 {
 						fmt.Fprintln(e.stdout)
 					}
 					err = d.print(e.stdout)
@@ -58,27 +59,40 @@ func newInfo(e *env) *cobra.Command {
 					return err
 				}
 			}
-			return nil
+			return failed
 		},
 	}
 	key.flags(cmd)
 	columnFlag(cmd, &column)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "an object of JSON a line, for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object per line")
 	return cmd
 }
 
-// A description is what is said of a file.
+func describeFile(e *env, name string, key *secret, column string) (*description, error) {
+	f, format, err := open(e, name, key)
+	if err != nil {
+		return nil, err
+	}
+	if _, list := f.(*parquetFile); !list || column != "" {
+		if f, _, err = pickColumn(f, format, name, column); err != nil {
+			return nil, err
+		}
+	}
+	return describe(name, format, f), nil
+}
+
+// A description is the output for one file.
 type description struct {
 	File   string `json:"file"`
 	Format string `json:"format"`
 	*bloom.Stats
 	OverP     *bool    `json:"over_p,omitempty"`
-	Layers    int      `json:"layers,omitempty"`    // of one that consists of several filters
+	Layers    int      `json:"layers,omitempty"`    // of a filter of several
 	Expansion *uint32  `json:"expansion,omitempty"` // of RedisBloom's
 	Columns   []column `json:"columns,omitzero"`    // of a Parquet file
 
 	format *format
-	others bool // the rate is only for keys that it was not made of
+	exact  bool // for two lists of keys: the rate is that of other keys
 }
 
 func describe(name string, from *format, f any) *description {
@@ -87,22 +101,19 @@ func describe(name string, from *format, f any) *description {
 		d.Columns = file.list()
 		return d
 	}
-	s := f.(interface{ Stats() bloom.Stats }).Stats()
+	s := f.(filter).Stats()
 	over := overP(s)
 	d.Stats, d.OverP = &s, &over
 	switch f := f.(type) {
 	case *scalable.Filter:
 		d.Layers = len(f.Layers())
 	case *cascade.Cascade:
-		d.Layers, d.others = len(f.Levels()), true
+		d.Layers, d.exact = len(f.Levels()), true
 	case *rebloom.Filter:
 		d.Layers, d.Expansion = len(f.Layers()), new(f.Plan().Expansion)
 	}
 	return d
 }
-
-// overP reports whether a filter breaks its promise by more than an estimate's noise.
-func overP(s bloom.Stats) bool { return s.Load() > overload }
 
 func (d *description) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -132,25 +143,24 @@ func (d *description) print(w io.Writer) error {
 	if d.Expansion != nil && *d.Expansion == 0 {
 		row("grows", "no")
 	} else if d.Expansion != nil {
-		row("grows", "each layer is for %d times as many keys as the one before", *d.Expansion)
+		row("grows", "each layer holds %d times as many keys as the one before", *d.Expansion)
 	}
-	row("strategy", "%s, k = %d bits a key", s.Strategy, s.K)
+	row("strategy", "%s, k = %d bits per key", s.Strategy, s.K)
 	row("hash", "%s", s.Hash)
 	row("size", "%s bits, %s", grouped(s.M), size(s.SizeBytes))
 	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)
 	if s.N == 0 || math.IsInf(s.Load(), 1) {
 		row("holds", "%s", holds(s.EstimatedCount))
 	} else {
-		row("holds", "%s, %.1f %% of those planned", holds(s.EstimatedCount), 100*s.Load())
+		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.Load())
 	}
-	switch {
-	case d.others:
-		row("rate now", "%s, and 0 for the keys of the two lists that it was made of", showRate(s.EstimatedFalsePositiveRate))
-	default:
+	if d.exact {
+		row("rate now", "%s, and 0 for the keys of its two lists", showRate(s.EstimatedFalsePositiveRate))
+	} else {
 		row("rate now", "%s", showRate(s.EstimatedFalsePositiveRate))
 	}
 	if overP(*s) {
-		row("", "above the promise of %v: too many keys; build a larger one", s.P)
+		row("", "above the planned %v: too many keys; build a larger filter", s.P)
 	}
 	return t.Flush()
 }

@@ -73,7 +73,7 @@ func TestNoWaiting(t *testing.T) {
 		r, w := io.Pipe()
 		handled := make(chan string)
 		go func() {
-			in := input{env: &env{stdin: r}}
+			in := input{env: &env{ctx: t.Context(), stdin: r}}
 			in.each(nil, &progress{}, func(keys [][]byte) error {
 				for _, key := range keys {
 					handled <- string(key)
@@ -112,7 +112,7 @@ func TestUnpackMembers(t *testing.T) {
 	if got, err := io.ReadAll(r); string(got) != "line\nline\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, plain := range []string{"", "(", "\x1f", "(\xb5/", "plain"} {
+	for _, plain := range []string{"", "(", "\x1f", "(\xb5/", "BZh9 is text", "PK", "plain"} {
 		r, err := unpack(strings.NewReader(plain))
 		if err != nil {
 			t.Fatal(err)
@@ -125,9 +125,9 @@ func TestUnpackMembers(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	for total, want := range map[int64][]string{
-		1_000_000: {"1.2M keys", "4.3k new", "50%", "500 kB", "1.0 MB"},
-		0:         {"1.2M keys", "4.3k new", "500 kB"}, // unknown: a spinner
-		400_000:   {"1.2M keys", "99%"},                // the file has grown
+		1_000_000: {"1.2M keys", "4.3k new", "50%", "488/977 KiB"},
+		0:         {"1.2M keys", "4.3k new", "488 KiB"}, // unknown: a spinner
+		400_000:   {"1.2M keys", "99%"},                 // the file has grown
 	} {
 		var out bytes.Buffer
 		p := &progress{what: "new"}
@@ -145,6 +145,24 @@ func TestProgress(t *testing.T) {
 		if !strings.HasSuffix(out.String(), "\r") {
 			t.Errorf("total %d: the line is not cleared in the end: %q", total, out.String())
 		}
+	}
+}
+
+// TestProgressOnlyBesideFiles: no display over what is printed to a terminal or to a pager.
+func TestProgressOnlyBesideFiles(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if isRegular(w) || !isRegular(file) || !isRegular(io.Discard) {
+		t.Error("a pipe, a file, a buffer:", isRegular(w), isRegular(file), isRegular(io.Discard))
 	}
 }
 
@@ -210,38 +228,35 @@ func TestTotalSize(t *testing.T) {
 	}
 }
 
-func TestFlagValues(t *testing.T) {
-	for text, want := range map[string]uint64{"1": 1, "1e6": 1e6, "1_000_000": 1e6, "2.5e3": 2500, "9007199254740993": 9007199254740993,
-		"1e16": 1e16, "1e18": 1e18, "1.8e19": 18e18, "9007199254740993e0": 9007199254740993, "18446744073709551615": 1<<64 - 1} {
-		var c count
-		if err := c.Set(text); err != nil || uint64(c) != want {
-			t.Errorf("count %q: %d, %v, want %d", text, c, err, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"": "whole number", "0": "at least 1", "-1": "at least 1", "1.5": "whole number", "0.5": "whole number", "NaN": "whole number",
-		"x": "whole number", "1e-400": "whole number", "9007199254740992.5": "whole number", "3/2": "whole number", "6/2": "whole number",
-		"18446744073709551616": "at most 18,446,744,073,709,551,615 keys", "2e19": "at most", "1e300": "at most", "1e400": "at most", "Inf": "at most",
-		"1e999999999": "at most", // at once, not after a billion digits
+// TestFields are those of awk, or of cut with -d.
+func TestFields(t *testing.T) {
+	for _, c := range []struct {
+		field      int
+		delimiter  string
+		line, want string
+	}{
+		{0, "", " a  b ", " a  b "},
+		{1, "", " a  b\tc ", "a"}, {2, "", " a  b\tc ", "b"}, {3, "", " a  b\tc ", "c"}, {4, "", " a  b\tc ", ""}, {1, "", "", ""}, {1, "", "  ", ""},
+		{7, "", `1.2.3.4 - - [22/Nov/2026:18:00:00 +0000] "GET /x?y=1 HTTP/1.1" 200 5`, "/x?y=1"},
+		{1, ",", "a,,b", "a"}, {2, ",", "a,,b", ""}, {3, ",", "a,,b", "b"}, {4, ",", "a,,b", ""}, {1, ",", "", ""}, {2, "\t", "a b\tc d", "c d"},
 	} {
-		var c count
-		if err := c.Set(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("count %q: %d, %v, want %q", text, c, err, want)
+		in := input{field: c.field, delimiter: c.delimiter}
+		if got := in.keyOf([]byte(c.line)); string(got) != c.want {
+			t.Errorf("field %d of %q by %q: %q, want %q", c.field, c.line, c.delimiter, got, c.want)
 		}
 	}
-	for text, want := range map[string]float64{"0.001": 0.001, "1e-3": 0.001, "0.1%": 0.001, "50 %": 0.5} {
-		var r rate
-		if err := r.Set(text); err != nil || float64(r) != want {
-			t.Errorf("rate %q: %v, %v, want %v", text, r, err, want)
+}
+
+// TestPackedInputIsRefused by name, where the command cannot unpack it.
+func TestPackedInputIsRefused(t *testing.T) {
+	for name, magic := range map[string]string{"xz": "\xfd7zXZ\x00\x00\x04", "bzip2": "BZh91AY&SY\x01", "lz4": "\x04\x22\x4d\x18x", "zip": "PK\x03\x04x"} {
+		_, err := unpack(iotest.OneByteReader(strings.NewReader(magic)))
+		if err == nil || !strings.Contains(err.Error(), "packed by "+name+", want text, gzip or zstd") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, text := range []string{"", "0", "1", "100%", "-0.1", "NaN", "x", "0%", "%"} {
-		var r rate
-		if err := r.Set(text); err == nil {
-			t.Errorf("rate %q: %v, want an error", text, r)
-		}
-	}
-	if err := new(rate).Set("1e-400"); err == nil || !strings.Contains(err.Error(), "want p >= 2^-64") {
-		t.Errorf("rate 1e-400: %v", err)
+	var out, said bytes.Buffer
+	if status := run(t.Context(), []string{"dedup"}, strings.NewReader("BZh91AY&SY\x01"), &out, &said); status != statusError || out.Len() > 0 || !strings.Contains(said.String(), "standard input: packed by bzip2") {
+		t.Errorf("status %d, %q, %q", status, &out, &said)
 	}
 }

@@ -1,42 +1,47 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 )
 
-// lockSuffix is what the name of the file ends in that is locked while a filter is
-// written. The filter itself cannot be: it may not exist yet, and another file takes its
-// name when it is saved.
 const lockSuffix = ".lock"
 
-// lock makes this process the only one of this program that writes the file at path, until
-// release is called. A second one waits, and says so. Keys that two of them add at the same
-// time are all in the file: each loads what the one before it has saved.
-//
-// The lock's file is removed in the end. What a killed process leaves of it is empty, holds
-// no lock and is used again.
+// lock makes this process the only bloom that writes the file at path, until release is called. A
+// second process waits, and loads what the first has saved. The lock is on a file of its own: the
+// filter's file may not exist yet, and save replaces it. An empty lock file that a killed process
+// has left holds no lock.
 func lock(e *env, path string) (release func(), err error) {
+	if path == "-" {
+		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
+	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // one lock, whatever name is used
+		path = real // one lock for all names
 	}
 	name := path + lockSuffix
 	for {
-		if err := wantRegular(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no regular file, want none of that name", shown(name))
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		l := flock.New(name, flock.SetPermissions(0o666))
 		locked, err := l.TryLock()
 		if err == nil && !locked {
 			fmt.Fprintf(e.stderr, "bloom: waiting for another bloom that writes %s\n", shown(path))
-			err = l.Lock()
+			_, err = l.TryLockContext(e.ctx, 20*time.Millisecond)
 		}
 		if err != nil {
+			if cause := context.Cause(e.ctx); cause != nil {
+				return nil, cause
+			}
 			return nil, cannotWrite(path, err)
 		}
 		ours, err := l.Stat()
@@ -45,22 +50,13 @@ func lock(e *env, path string) (release func(), err error) {
 		}
 		if named, err := os.Lstat(name); err == nil && os.SameFile(ours, named) {
 			return func() {
-				// Removed first, while nobody else can have it. Windows removes no open file.
+				// Removed while locked. Windows removes no open file.
 				if os.Remove(name) != nil {
 					defer os.Remove(name)
 				}
-				l.Close() // nothing was written to it: closing cannot lose anything
+				l.Close() // nothing was written to it
 			}, nil
 		}
-		l.Close() // its holder has removed it, and no other process can find a lock without a name
+		l.Close() // the process that held it has removed it
 	}
-}
-
-// wantRegular refuses links, pipes and devices.
-func wantRegular(name string) error {
-	info, err := os.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file, want none of that name", shown(name))
-	}
-	return err
 }

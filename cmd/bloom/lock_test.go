@@ -24,7 +24,7 @@ func TestTwoWriters(t *testing.T) {
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		wg.Go(func() {
-			if status := run(command, firstIn, io.Discard, io.Discard); status != statusFound {
+			if status := run(t.Context(), command, firstIn, io.Discard, io.Discard); status != statusFound {
 				t.Errorf("%q: the first ends with %d", args, status)
 			}
 		})
@@ -33,7 +33,7 @@ func TestTwoWriters(t *testing.T) {
 		// The second one waits, or is done: then it has to have been refused.
 		said := &firstWrite{happened: make(chan struct{})}
 		second := make(chan int)
-		go func() { second <- run(command, strings.NewReader("pear\n"), io.Discard, said) }()
+		go func() { second <- run(t.Context(), command, strings.NewReader("pear\n"), io.Discard, said) }()
 		status := -1
 		select {
 		case <-said.happened:
@@ -70,14 +70,14 @@ func TestManyWriters(t *testing.T) {
 		}
 		all.WriteString(keys.String())
 		wg.Go(func() {
-			if status := run([]string{"add", path}, strings.NewReader(keys.String()), io.Discard, io.Discard); status != statusFound {
+			if status := run(t.Context(), []string{"add", path}, strings.NewReader(keys.String()), io.Discard, io.Discard); status != statusFound {
 				t.Error("status", status)
 			}
 		})
 	}
 	wg.Wait()
 	var out bytes.Buffer
-	if status := run([]string{"check", "-v", "-c", path}, &all, &out, io.Discard); status != statusNotFound {
+	if status := run(t.Context(), []string{"check", "-v", "-c", path}, &all, &out, io.Discard); status != statusNotFound {
 		t.Errorf("%s of 160 keys are lost", strings.TrimSpace(out.String()))
 	}
 }

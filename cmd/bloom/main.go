@@ -1,47 +1,64 @@
-// Bloom makes, fills, asks, unites and explains Bloom filters in files, from the
-// command line. Its help says how: bloom --help.
+// Bloom makes, fills, queries, unites and describes Bloom filters in files. See bloom --help.
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals) // a second signal kills
+		cancel(interrupted{s})
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
-// The exit status is grep's, and one more.
+// Exit statuses. The first three are grep's.
 const (
 	statusFound    = 0
 	statusNotFound = 1
 	statusError    = 2
 	statusOverfull = 3
+	statusSignal   = 128 // plus the signal's number
 )
 
-// errNotFound is no failure but an answer: nothing to say, only a status.
-var errNotFound = errors.New("not found")
+var (
+	errNotFound = errors.New("not found")    // an answer: it has a status and no message
+	errSaid     = errors.New("said already") // its message was printed before
+)
 
-// A helpWriter is what cobra prints help to. Cobra only mentions an error and goes on as if
-// all was well, so this keeps the first one for the exit status.
-type helpWriter struct {
-	w   io.Writer
-	err error
-}
+// interrupted is the cause of a context that a signal has ended.
+type interrupted struct{ os.Signal }
 
-func (h *helpWriter) Write(p []byte) (int, error) {
-	if h.err == nil {
-		_, h.err = h.w.Write(p)
+func (i interrupted) Error() string { return i.String() }
+
+func (i interrupted) status() int {
+	if number, ok := i.Signal.(syscall.Signal); ok {
+		return statusSignal + int(number)
 	}
-	return len(p), nil
+	return statusError
 }
 
-// errSaid is an error of which a message was printed already.
-var errSaid = errors.New("said already")
+// An env holds a command's connections to the outside.
+type env struct {
+	ctx            context.Context // ends at Ctrl-C and SIGTERM
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
 
 // run is the program. It returns the exit status.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	cmd := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
-	help := &helpWriter{w: stdout}
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cmd := newRoot(&env{ctx, stdin, stdout, stderr})
+	help := &errWriter{w: stdout}
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)
 	cmd.SetOut(help)
@@ -50,18 +67,33 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = help.err
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return statusFound
+	}
+	status := statusError
+	switch signal, ok := errors.AsType[interrupted](err); {
+	case ok:
+		status = signal.status()
 	case errors.Is(err, errNotFound):
 		return statusNotFound
 	case errors.Is(err, errSaid):
 		return statusError
 	case errors.Is(err, errOverfull):
-		io.WriteString(stderr, message(err))
-		return statusOverfull
-	default:
-		io.WriteString(stderr, message(err))
-		return statusError
+		status = statusOverfull
 	}
+	io.WriteString(stderr, message(err))
+	return status
+}
+
+// An errWriter keeps the first error: cobra ignores the errors of its help texts.
+type errWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (h *errWriter) Write(p []byte) (int, error) {
+	if h.err == nil {
+		_, h.err = h.w.Write(p)
+	}
+	return len(p), nil
 }

@@ -35,24 +35,24 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range []string{
 		"--help", "", "check --help", "help status", "completion bash", "__complete nothing",
 		"check FILE", "check -v FILE", "check -c FILE", "check -c FILE -k pear", "check -c -v FILE -k apple", "dedup",
-		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json", "plot -n 100",
+		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json", "man",
 		"build -n 100 -o -", "union -o - FILE", "convert --format text -o - FILE",
 	} {
 		command := strings.Fields(strings.ReplaceAll(args, "FILE", path))
 		stdin := func() *strings.Reader { return strings.NewReader("apple\npear\n") }
 		var whole, errOut bytes.Buffer
-		run(command, stdin(), &whole, &errOut)
+		run(t.Context(), command, stdin(), &whole, &errOut)
 		if whole.Len() == 0 {
 			t.Fatalf("%s prints nothing; %s", args, &errOut)
 		}
 		for _, room := range []int{0, whole.Len() - 1} {
 			errOut.Reset()
-			status := run(command, stdin(), &fullDisk{room}, &errOut)
+			status := run(t.Context(), command, stdin(), &fullDisk{room}, &errOut)
 			if status != statusError || strings.Count(errOut.String(), "the disk is full\n") != 1 {
 				t.Errorf("%s with room for %d of %d bytes: status %d, %q", args, room, whole.Len(), status, &errOut)
 			}
 		}
-		if status := run(command, stdin(), &fullDisk{whole.Len()}, &errOut); status == statusError {
+		if status := run(t.Context(), command, stdin(), &fullDisk{whole.Len()}, &errOut); status == statusError {
 			t.Errorf("%s with room for all: status %d, %q", args, status, &errOut)
 		}
 	}

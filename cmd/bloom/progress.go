@@ -7,44 +7,42 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// redraw is how often the display is redrawn.
+// redraw is the time between two drawings of the display.
 const redraw = 200 * time.Millisecond
 
-// A progress counts what has been read, and shows it on a terminal as a line that is
-// redrawn: keys, new ones, bytes, speed, time left. Safe for concurrent use by multiple
-// goroutines.
+// A progress counts keys and bytes, and may show them on a terminal with speed and time left. It is
+// safe for concurrent use by multiple goroutines.
 type progress struct {
 	bytes, keys, yes atomic.Int64
-	what             string // what yes counts
+	what             string // the keys in yes
 	quit, done       chan struct{}
 	says             chan string
 }
 
 func (p *progress) read(n int) { p.bytes.Add(int64(n)) }
 
-// count adds to the keys, and to those of them that were answered with yes.
+// count adds keys, and keys with the answer yes.
 func (p *progress) count(keys, yes int) {
 	p.keys.Add(int64(keys))
 	p.yes.Add(int64(yes))
 }
 
-// newProgress begins to show progress through the given files if standard error is a
-// terminal and nothing is written to another one meanwhile.
+// newProgress shows progress through the files if standard error is a terminal. A command that
+// prints must print into a file: a terminal or a pager would show both.
 func newProgress(e *env, what string, files []string, printing bool) *progress {
 	p := &progress{what: what}
-	if isTerminal(e.stderr) && !(printing && isTerminal(e.stdout)) {
+	if isTerminal(e.stderr) && !(printing && !isRegular(e.stdout)) {
 		p.start(e.stderr, totalSize(files, e.stdin))
 	}
 	return p
 }
 
-// start draws from a goroutine of its own, so that the numbers are also right while
-// the program waits for input. A total of 0 is an unknown one: no time left.
+// start draws from a goroutine of its own, also while the program waits for input. A total of 0 is
+// unknown.
 func (p *progress) start(out io.Writer, total int64) {
 	limit := total
 	if total == 0 {
@@ -53,10 +51,11 @@ func (p *progress) start(out io.Writer, total int64) {
 	bar := progressbar.NewOptions64(limit,
 		progressbar.OptionSetWriter(out),
 		progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionFullWidth(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // it turns when we redraw
-		progressbar.OptionThrottle(redraw/2),          // once, not at both calls
+		progressbar.OptionSetSpinnerChangeInterval(0), // it turns with each drawing
+		progressbar.OptionThrottle(redraw/2),          // one drawing for both calls below
 	)
 	bar.StartWithoutRender()
 	p.quit, p.done, p.says = make(chan struct{}), make(chan struct{}), make(chan string)
@@ -84,7 +83,7 @@ func (p *progress) start(out io.Writer, total int64) {
 	}()
 }
 
-// say prints a message where the display is not in its way.
+// say prints a message above the display.
 func (p *progress) say(out io.Writer, text string) {
 	if p.quit == nil {
 		io.WriteString(out, text)
@@ -93,7 +92,7 @@ func (p *progress) say(out io.Writer, text string) {
 	p.says <- text
 }
 
-// stop takes the display off the screen: what remains there are messages.
+// stop removes the display.
 func (p *progress) stop() {
 	if p.quit != nil {
 		close(p.quit)
@@ -102,15 +101,9 @@ func (p *progress) stop() {
 	}
 }
 
-// String is what the bar begins with.
+// String is the beginning of the display.
 func (p *progress) String() string {
 	return fmt.Sprintf("%s keys, %s %s", compact(p.keys.Load()), compact(p.yes.Load()), p.what)
-}
-
-// compact prints a number in a few characters: 12.3M.
-func compact(n int64) string {
-	value, prefix := humanize.ComputeSI(float64(n))
-	return humanize.FtoaWithDigits(value, 1) + prefix
 }
 
 func isTerminal(w any) bool {
@@ -118,8 +111,18 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// totalSize returns the bytes of all files, or 0 if it cannot be told because one of
-// them is not a regular file. A file that is missing has none.
+// isRegular reports whether w is a regular file or no file at all.
+func isRegular(w any) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// totalSize returns the bytes of all files, or 0 if one of them is not a regular file. A missing
+// file has no bytes.
 func totalSize(files []string, stdin io.Reader) (total int64) {
 	if len(files) == 0 {
 		files = []string{"-"}

@@ -15,11 +15,11 @@ import (
 	"github.com/seed3447c163/bloom/interop/rebloom"
 )
 
-// bitsAndBloomsJSON: an object that begins with one of its three names. Any other object may be
-// a log of many gigabytes, and JSON is read whole.
+// bitsAndBloomsJSON matches an object that begins with one of three names. JSON is read whole, and
+// any other object may be a log of many gigabytes.
 var bitsAndBloomsJSON = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
 
-// isBloomFiltersJSON: an object with names that only bloom-filters has.
+// isBloomFiltersJSON looks for names that only bloom-filters uses.
 func isBloomFiltersJSON(head []byte, _ int64) bool {
 	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		return false
@@ -32,7 +32,7 @@ func isBloomFiltersJSON(head []byte, _ int64) bool {
 	return false
 }
 
-// isRedisBloom: iterator 1 and a header of whole layers, 20 bytes and 53 a layer.
+// isRedisBloom looks for iterator 1 and a header of 20 bytes and 53 per layer.
 func isRedisBloom(head []byte, _ int64) bool {
 	const header, layer, most = 20, 53, 1 << 10 // far more layers than a server makes
 	if len(head) < 16 || binary.LittleEndian.Uint64(head) != 1 {
@@ -42,8 +42,7 @@ func isRedisBloom(head []byte, _ int64) bool {
 	return length > header && length <= header+most*layer && (length-header)%layer == 0
 }
 
-// firstScheme returns the scheme of the first plain filter in a file that begins with head
-// and consists of several.
+// firstScheme returns the scheme of the first layer.
 func firstScheme(head []byte) io.Reader {
 	if at := bytes.Index(head, []byte("\x89bloom\n")); at > 0 {
 		head = head[at:]
@@ -51,8 +50,7 @@ func firstScheme(head []byte) io.Reader {
 	return bytes.NewReader(head)
 }
 
-// isBitsAndBlooms: m, k and the number of bits, and then the words. The format has no mark,
-// so its length is what tells.
+// isBitsAndBlooms checks m, k, the number of bits and the length. The format has no mark.
 func isBitsAndBlooms(head []byte, size int64) bool {
 	if len(head) < 32 {
 		return false
@@ -61,14 +59,13 @@ func isBitsAndBlooms(head []byte, size int64) bool {
 	if k < 1 || k > 255 || m < 1 || m > 1<<53 {
 		return false
 	}
-	// The words may have a few bits more than m, as those of FromWithM do.
+	// FromWithM makes words with more bits than m.
 	has := func(length uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
 	return (has(binary.BigEndian.Uint64(head[16:])) || has(binary.LittleEndian.Uint64(head[16:]))) &&
 		(size < 0 || uint64(size) == 24+(m+63)/64*8)
 }
 
-// isGuava: strategy, k and the number of words, and then the words. It has no mark
-// either.
+// isGuava checks strategy, k, the number of words and the length. The format has no mark.
 func isGuava(head []byte, size int64) bool {
 	if len(head) < 14 || head[0] > 1 || head[1] < 1 {
 		return false
@@ -77,11 +74,10 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
-// needs returns what the filter that begins so cannot be read without: another system's
-// strategy, and whether a secret key. Only the beginning is there: whatever else is wrong,
-// it is an error of another kind.
-func needs(head io.Reader) (opts []bloom.Option, key bool) {
-	header := make([]byte, 640) // the longest there is, docs/format.md
+// requires returns the options that reading a filter needs, from its header: another system's
+// strategy and hash. key reports whether it needs a secret key.
+func requires(head io.Reader) (opts []bloom.Option, key bool) {
+	header := make([]byte, 640) // the longest, see docs/format.md
 	n, _ := io.ReadFull(head, header)
 	if header = header[:n]; n < 64 {
 		return nil, false
@@ -98,7 +94,7 @@ func needs(head io.Reader) (opts []bloom.Option, key bool) {
 	return opts, errors.Is(err, bloom.ErrIncompatible)
 }
 
-// foreignHash returns another system's hash whose name follows the strategy's.
+// foreignHash returns another system's hash. Its name follows the strategy's.
 func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
 	if strategy+hash > len(names) {
 		return bloom.Hash{}, false
@@ -109,7 +105,7 @@ func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
 			return h, true
 		}
 	}
-	// The seed is part of the other one's name.
+	// The name of bloom-filters' hash includes its seed.
 	own := bloomfilters.Hash.Name()
 	prefix := own[:strings.LastIndex(own, ":")+1]
 	if seed, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 64); err == nil {
@@ -118,4 +114,10 @@ func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
 		}
 	}
 	return bloom.Hash{}, false
+}
+
+// mappedScheme returns the scheme of a mapped filter.
+func mappedScheme(head []byte) io.Reader {
+	const schemeAt = 64
+	return bytes.NewReader(head[min(schemeAt, len(head)):])
 }

@@ -98,7 +98,7 @@ func TestRedisBloom(t *testing.T) {
 			if _, said := expectRun(t, statusError, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, "layers, want one for a plain filter") {
 				t.Errorf("%s: %s", name, said)
 			}
-		} else if _, said := expectRun(t, statusFound, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, fmt.Sprintf("the exact number of keys (%d), and how the filter grows", dump.N)) {
+		} else if _, said := expectRun(t, statusFound, "convert", "--format", "bloom", "-o", path+".bloom", path); !strings.Contains(said, fmt.Sprintf("the exact number of keys (%d), and its growth", dump.N)) {
 			t.Errorf("%s: %s", name, said)
 		} else {
 			if got, _ := expectRun(t, status, "check", path+".bloom", writeFile(t, []byte(absent.String()))); got != want.String() {

@@ -116,7 +116,7 @@ func TestLinesEnd(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{"size", "-n", "10"}, {"plot", "-n", "10"}, {"--version"}, {"--help"}} {
+	for _, args := range [][]string{{"size", "-n", "10"}, {"--version"}, {"--help"}} {
 		if out, _ := expectRun(t, statusFound, args...); !strings.HasSuffix(out, "\n") {
 			t.Errorf("%q: %q", args, out)
 		}

@@ -6,34 +6,39 @@ import (
 	"io/fs"
 	"math"
 	"math/big"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/seed3447c163/bloom"
 )
 
-// grouped prints a count with its thousands apart: 1,234,567. A file may say that it was
-// made for 2^64-1 keys, which no int64 holds.
+// grouped formats a count: 1,234,567.
 func grouped[N int | int64 | uint64](n N) string {
 	return humanize.BigComma(new(big.Int).SetUint64(uint64(n)))
 }
 
-// holds prints an estimated count.
+// compact formats a count in a few characters: 12.3M.
+func compact(n int64) string {
+	value, prefix := humanize.ComputeSI(float64(n))
+	return humanize.FtoaWithDigits(value, 1) + prefix
+}
+
+// holds formats an estimated count.
 func holds(n uint64) string {
 	if n == math.MaxUint64 { // every bit is set
-		return "more keys than can be told"
+		return "more keys than its bits can tell"
 	}
 	return "about " + grouped(n) + " keys"
 }
 
-// size prints a number of bytes: 1.8 MB.
-func size(bytes uint64) string { return humanize.Bytes(bytes) }
+// size formats a number of bytes: 1.7 MiB.
+func size(bytes uint64) string { return humanize.IBytes(bytes) }
 
-// showRate prints a rate to three digits.
 func showRate(p float64) string { return fmt.Sprintf("%.3g", p) }
 
-// shown prints the name of a file. One that could move the reader's terminal, or pass for
-// something else, is quoted.
+// shown returns a file's name, quoted if it has control characters.
 func shown(name string) string {
 	if harmless(name) != name || strings.Contains(name, "\n") {
 		return strconv.Quote(name)
@@ -41,8 +46,8 @@ func shown(name string) string {
 	return name
 }
 
-// harmless returns text with its control characters, other than the newlines between joined
-// errors, as escape sequences: what a file or a folder says of itself may be in it.
+// harmless escapes the control characters of a text, which may come from a file. It keeps newlines,
+// which separate joined errors.
 func harmless(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -56,19 +61,87 @@ func harmless(text string) string {
 	return b.String()
 }
 
-// An errorIn is an error and where it is, such as a file. The library's own prefix, which is
-// this program's name, stands before the whole, not here.
+// message returns the line to print for an error.
+func message(err error) string {
+	return "bloom: " + harmless(strings.TrimSpace(plain(err))) + "\n"
+}
+
+// plain returns an error's text without the library's prefix, which is this program's name, and
+// without the names of system calls.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "bloom: ")
+	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+		text = strings.Replace(text, inPath.Error(), shown(inPath.Path)+": "+inPath.Err.Error(), 1)
+	}
+	if inCall, ok := errors.AsType[*os.SyscallError](err); ok {
+		text = strings.Replace(text, inCall.Error(), inCall.Err.Error(), 1)
+	}
+	return text
+}
+
+// An errorIn is an error and its place, such as a file.
 type errorIn struct {
 	where string
 	err   error
 }
 
 func (e errorIn) Error() string {
-	text := strings.TrimPrefix(e.err.Error(), "bloom: ")
-	if inPath, ok := errors.AsType[*fs.PathError](e.err); ok && strings.HasPrefix(e.where, shown(inPath.Path)) {
-		text = strings.Replace(text, inPath.Error(), inPath.Err.Error(), 1) // where has its name already
+	return e.where + ": " + strings.TrimPrefix(plain(e.err), e.where+": ")
+}
+func (e errorIn) Unwrap() error { return e.err }
+
+// explain adds the remedy to an error of a filter with a secret key, a strategy or a hash that the
+// command does not have.
+func explain(err error) error {
+	text := strings.TrimPrefix(err.Error(), "bloom: ")
+	fact, _, custom := strings.Cut(text, ", want one of that name by With")
+	switch {
+	case !errors.Is(err, bloom.ErrIncompatible):
+	case custom:
+		return reworded{fact + ", which only the program that defines it can read", err}
+	case strings.Contains(text, "key") || strings.Contains(text, "siphash"):
+		return reworded{text + " (see bloom help secrets)", err}
 	}
-	return e.where + ": " + text
+	return err
 }
 
-func (e errorIn) Unwrap() error { return e.err }
+// reworded is an error in other words.
+type reworded struct {
+	text string
+	err  error
+}
+
+func (r reworded) Error() string { return r.text }
+func (r reworded) Unwrap() error { return r.err }
+
+// nearest returns the name that differs from text by at most two edits, or "".
+func nearest(text string, names []string) (best string) {
+	least := 3
+	for _, name := range names {
+		if d := distance(text, name); d < least && d < len(name) {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's: the number of bytes to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -36,7 +36,7 @@ func TestInfoOfTheLargestN(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errOut bytes.Buffer
-	if status := run([]string{"info", path}, nil, &out, &errOut); status != statusFound {
+	if status := run(t.Context(), []string{"info", path}, nil, &out, &errOut); status != statusFound {
 		t.Fatalf("status %d, %s", status, &errOut)
 	}
 	if want := "made for  18,446,744,073,709,551,615 keys at a rate of 0.5\n"; !strings.Contains(out.String(), want) {

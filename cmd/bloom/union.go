@@ -4,26 +4,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const unionHelp = `Writes the filter that all the keys of the given filters together would have made. They
-must have been made with the same -n, -p, strategy and secret key. It holds as many
-different keys as they have together: if that is more than -n, its rate is above -p. The
-new file has the first one's format; for counting filters, mapped ones and RedisBloom's dumps
-it is this program's own.
-
-One FILE may be - for standard input. With -o - the new filter goes to standard output.`
+const unionHelp = `Writes one filter with the keys of all. The filters must have the same -n, -p,
+strategy, hash and secret key. With more than -n keys together, the rate is
+above -p. The new file has the format of the first, or this program's own if
+that is only read.`
 
 func newUnion(e *env) *cobra.Command {
 	var key secret
-	var out string
-	var force bool
+	var out output
 	cmd := &cobra.Command{
 		Use:     "union -o FILE FILE ...",
 		Short:   "unite filters into one",
 		Long:    unionHelp,
 		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    wantArgs(1, 0, "the FILEs of filters"),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			release, err := claim(e, out, force)
+			release, err := out.claim(e, native)
 			if err != nil {
 				return err
 			}
@@ -46,10 +42,10 @@ func newUnion(e *env) *cobra.Command {
 			}
 			warn(e, all.Stats())
 			to := from
-			if to.write == nil || to.name == redisbloom { // a plain filter does not say how that grows
+			if to.write == nil || to.name == redisbloom { // a plain filter has no growth
 				to = native
 			}
-			if err := save(e, out, all, to); err != nil {
+			if err := save(e, out.path, all, to); err != nil {
 				return err
 			}
 			sayLost(e, all.Stats(), from, to)
@@ -57,6 +53,7 @@ func newUnion(e *env) *cobra.Command {
 		},
 	}
 	key.flags(cmd)
-	outputFlags(cmd, &out, &force)
+	out.flags(cmd)
+	needs(cmd, "output")
 	return cmd
 }

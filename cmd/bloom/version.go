@@ -5,8 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// version is that of the module if it was installed at a version, and what Go knows about
-// the clone if it was built in one.
+// version is the module's version, or Go's description of the clone.
 func version() string {
 	v := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
