@@ -154,6 +154,7 @@ func (f *Filter) grow(now *layered.Layers) *fullError {
 		f.full.Store(full)
 		return full
 	}
+	f.only.Store(nil) // before any key can be in the next layer
 	f.layers.Store(now.And(next))
 	return nil
 }

@@ -97,7 +97,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		return nil, frame.Corrupt(err)
 	}
 	f.config.bloom = append(optionsOf(f.scheme), wanted.bloom...)
-	f.layers.Store(&all)
+	f.start(all)
 	return f, nil
 }
 

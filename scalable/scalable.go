@@ -30,7 +30,8 @@ type Filter struct {
 
 	growing sync.Mutex // held while a layer is added
 	layers  atomic.Pointer[layered.Layers]
-	full    atomic.Pointer[fullError] // why there can be no further layer
+	only    atomic.Pointer[bloom.BloomFilter] // the first layer until there is a second
+	full    atomic.Pointer[fullError]         // why there can be no further layer
 }
 
 // ErrFull means that a key could not be added because the filter cannot grow.
@@ -71,8 +72,16 @@ func New(n uint64, p float64, opts ...Option) (*Filter, error) {
 	if err := layered.CheckStrategy(f.scheme); err != nil {
 		return nil, err
 	}
-	f.layers.Store(&layered.Layers{first})
+	f.start(layered.Layers{first})
 	return f, nil
+}
+
+// start makes these the filter's first layers.
+func (f *Filter) start(all layered.Layers) {
+	if len(all) == 1 {
+		f.only.Store(all[0].BloomFilter)
+	}
+	f.layers.Store(&all)
 }
 
 // newLayer returns the layer that follows the given ones.
@@ -97,12 +106,11 @@ func (f *Filter) newLayer(older layered.Layers) (layered.Layer, error) {
 
 // Contains returns false if the key was definitely never added, true if it probably was.
 func (f *Filter) Contains(key []byte) bool {
-	now := *f.layers.Load()
-	if len(now) == 1 { // without the digest, in less time. BenchmarkContains.
-		return now[0].Contains(key)
+	if only := f.only.Load(); only != nil {
+		return only.Contains(key)
 	}
 	h1, h2 := f.scheme.Digest(key)
-	return now.Youngest(h1, h2, 0) != nil
+	return f.layers.Load().Youngest(h1, h2, 0) != nil
 }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.

@@ -1,7 +1,6 @@
 package variants
 
 import (
-	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
@@ -13,15 +12,17 @@ import (
 	boom "github.com/tylertreat/BoomFilters"
 )
 
-const p = 0.01
+const (
+	n = 10_000
+	p = 0.01
+)
 
-// A filter is what is measured of each.
+// A filter is what is measured of each. The batch is nil if there is none.
 type filter struct {
 	add, contains, remove func(key []byte) bool
-	bytes                 uint64
+	batch                 func(keys [][]byte, found []bool) int
 }
 
-// must is for parameters that are constants.
 func must[T any](f T, err error) T {
 	if err != nil {
 		panic(err)
@@ -31,23 +32,20 @@ func must[T any](f T, err error) T {
 
 var filters = []struct {
 	name string
-	make func(n uint64) filter // for n keys, which it will get
+	make func() filter // for n keys
 }{
-	{"bloom", func(n uint64) filter {
-		f := bloom.MustNew(n, p)
-		return filter{f.Add, f.Contains, nil, f.SizeBytes()}
+	{"bloom", func() filter {
+		f := must(bloom.New(n, p))
+		return filter{f.Add, f.Contains, nil, f.ContainsMany}
 	}},
-	{"scalable-1-layer", func(n uint64) filter { return grows(n) }},
-	{"scalable-5-layers", func(n uint64) filter { return grows(n/30 + 1) }},
-	{"boom-scalable-1-layer", func(n uint64) filter { return boomGrows(n) }},
-	{"boom-scalable-grown", func(n uint64) filter { return boomGrows(n/30 + 1) }},
-	{"rotating-4", func(n uint64) filter {
+	{"scalable-1-layer", func() filter { return grows(n) }},
+	{"scalable-5-layers", func() filter { return grows(n/30 + 1) }},
+	{"rotating-burst", func() filter { // all keys in one generation
 		f := must(rotating.New(n, p, time.Hour))
-		return filter{f.Add, f.Contains, nil, f.SizeBytes()}
+		return filter{f.Add, f.Contains, nil, f.ContainsMany}
 	}},
-	{"rotating-4-spread", func(n uint64) filter { // the keys came evenly, in the last window
-		at := time.Unix(0, 0)
-		count := uint64(0)
+	{"rotating-spread", func() filter { // keys in all generations of the last window; reading this clock costs nothing
+		at, count := time.Unix(0, 0), 0
 		f := must(rotating.New(n, p, time.Hour, rotating.WithClock(func() time.Time { return at })))
 		add := func(key []byte) bool {
 			if count++; count%(n/4) == 0 {
@@ -55,113 +53,118 @@ var filters = []struct {
 			}
 			return f.Add(key)
 		}
-		return filter{add, f.Contains, nil, f.SizeBytes()}
+		return filter{add, f.Contains, nil, f.ContainsMany}
 	}},
-	{"counting", func(n uint64) filter {
+	{"counting", func() filter {
 		f := must(counting.New(n, p))
-		return filter{f.Add, f.Contains, f.Remove, f.SizeBytes()}
+		return filter{f.Add, f.Contains, f.Remove, f.ContainsMany}
 	}},
-	{"counting-blocked", func(n uint64) filter {
-		f := must(counting.New(n, p, bloom.WithStrategy(bloom.Blocked)))
-		return filter{f.Add, f.Contains, f.Remove, f.SizeBytes()}
-	}},
-	{"boom-counting", func(n uint64) filter {
-		f := boom.NewDefaultCountingBloomFilter(uint(n), p)
+	{"boom-scalable-1-layer", func() filter { return boomGrows(n) }},
+	{"boom-scalable-grown", func() filter { return boomGrows(n/30 + 1) }},
+	{"boom-counting", func() filter {
+		f := boom.NewDefaultCountingBloomFilter(n, p)
 		add := func(key []byte) bool { f.Add(key); return true }
-		return filter{add, f.Test, f.TestAndRemove, uint64(f.Capacity()) * 4 / 8}
+		return filter{add, f.Test, f.TestAndRemove, nil}
 	}},
 }
 
 func grows(n uint64) filter {
 	f := must(scalable.New(n, p))
 	add := func(key []byte) bool { added, err := f.Add(key); return added && err == nil }
-	return filter{add, f.Contains, nil, 0}
+	return filter{add, f.Contains, nil, f.ContainsMany}
 }
 
-func boomGrows(n uint64) filter {
-	f := boom.NewScalableBloomFilter(uint(n), p, 0.8) // its own default series
+func boomGrows(n uint) filter {
+	f := boom.NewScalableBloomFilter(n, p, 0.8) // its default series
 	add := func(key []byte) bool { f.Add(key); return true }
-	return filter{add, f.Test, nil, 0}
+	return filter{add, f.Test, nil, nil}
 }
 
-var sizes = []uint64{10_000, 1_000_000}
+// keys are n keys to add and n absent ones, of 40 bytes.
+var keys = func() (k [2 * n][]byte) {
+	for i := range k {
+		k[i] = fmt.Appendf(nil, "https://example.com/%020d", uint64(i)*0x9e3779b97f4a7c15)
+	}
+	return k
+}()
 
-// key writes key i, of 40 bytes, as long as a short URL.
-func key(b *[40]byte, i uint64) []byte {
-	copy(b[:], "https://example.com/articles/2026/")
-	x := i * 0x9e3779b97f4a7c15
-	binary.LittleEndian.PutUint64(b[32:], x^x>>29)
-	return b[:]
+func filled(make func() filter) filter {
+	f := make()
+	for _, key := range keys[:n] {
+		f.add(key)
+	}
+	return f
 }
 
-func each(b *testing.B, run func(b *testing.B, n uint64, make func(n uint64) filter)) {
-	for _, n := range sizes {
-		for _, f := range filters {
-			b.Run(fmt.Sprintf("filter=%s/n=%d", f.name, n), func(b *testing.B) { run(b, n, f.make) })
-		}
+// BenchmarkAdd adds new keys to a filter that is replaced when it holds n.
+func BenchmarkAdd(b *testing.B) {
+	for _, c := range filters {
+		b.Run("filter="+c.name, func(b *testing.B) {
+			f := c.make()
+			for i := range b.N {
+				if i%n == n-1 {
+					b.StopTimer()
+					f = c.make()
+					b.StartTimer()
+				}
+				f.add(keys[i%n])
+			}
+		})
 	}
 }
 
-// BenchmarkAdd adds new keys to a filter that gets n of them and then is replaced.
-func BenchmarkAdd(b *testing.B) {
-	each(b, func(b *testing.B, n uint64, make func(n uint64) filter) {
-		f := make(n)
-		var buf [40]byte
-		b.ReportAllocs()
-		for i := range uint64(b.N) {
-			if i%n == n-1 {
-				b.StopTimer()
-				f = make(n)
-				b.StartTimer()
-			}
-			f.add(key(&buf, i))
-		}
-	})
-}
-
-// BenchmarkContains asks a filter that holds n keys, for those and for others.
+// BenchmarkContains looks up keys in a filter that holds n.
 func BenchmarkContains(b *testing.B) {
-	for _, which := range []string{"hit", "miss"} {
-		b.Run("key="+which, func(b *testing.B) {
-			each(b, func(b *testing.B, n uint64, make func(n uint64) filter) {
-				f := make(n)
-				var buf [40]byte
-				for i := range n {
-					f.add(key(&buf, i))
-				}
-				first := uint64(0)
-				if which == "miss" {
-					first = 1 << 40
-				}
-				found := 0
+	for _, which := range []struct {
+		name  string
+		first int
+	}{{"hit", 0}, {"miss", n}} {
+		for _, c := range filters {
+			b.Run("key="+which.name+"/filter="+c.name, func(b *testing.B) {
+				f, found := filled(c.make), 0
 				b.ResetTimer()
-				for i := range uint64(b.N) {
-					if f.contains(key(&buf, first+i*7919%n)) {
+				for i := range b.N {
+					if f.contains(keys[which.first+i*7919%n]) {
 						found++
 					}
 				}
 				b.ReportMetric(float64(found)/float64(b.N), "found/op")
 			})
+		}
+	}
+}
+
+// BenchmarkContainsMany looks up half as many present as absent keys in batches of 1000.
+func BenchmarkContainsMany(b *testing.B) {
+	for _, c := range filters {
+		b.Run("filter="+c.name, func(b *testing.B) {
+			f := filled(c.make)
+			if f.batch == nil {
+				b.Skip("no batches")
+			}
+			found := make([]bool, 1000)
+			b.ResetTimer()
+			for i := 0; i < b.N; i += len(found) {
+				first := i * 7 % (2*n - len(found))
+				f.batch(keys[first:][:len(found)], found)
+			}
 		})
 	}
 }
 
 // BenchmarkAddRemove adds a key to a filter that holds n and removes it again.
 func BenchmarkAddRemove(b *testing.B) {
-	each(b, func(b *testing.B, n uint64, make func(n uint64) filter) {
-		f := make(n)
+	for _, c := range filters {
+		f := filled(c.make)
 		if f.remove == nil {
-			b.Skip("keys cannot be removed from it")
+			continue
 		}
-		var buf [40]byte
-		for i := range n {
-			f.add(key(&buf, i))
-		}
-		b.ResetTimer()
-		for i := range uint64(b.N) {
-			k := key(&buf, n+i)
-			f.add(k)
-			f.remove(k)
-		}
-	})
+		b.Run("filter="+c.name, func(b *testing.B) {
+			for i := range b.N {
+				key := keys[n+i%n]
+				f.add(key)
+				f.remove(key)
+			}
+		})
+	}
 }

@@ -2,7 +2,7 @@
 // and beside those of BoomFilters, the only Go library that has counterparts of two of
 // them:
 //
-//	go test -bench . ./compare/variants
+//	cd compare && go test -run xxx -bench . -cpu 1 ./variants
 //
 // BoomFilters' may be used by one goroutine only, so all run on one. rueidisprob has a
 // counting filter too, but keeps it in a Redis server, and is not comparable.

@@ -12,9 +12,9 @@ type Batch struct {
 	Digests [Group][2]uint64
 	Found   [Group]bool
 
-	pending [Group][2]uint64 // digests without an answer yet
-	index   [Group]uint8     // of pending digests among all
-	answers [Group]bool      // to pending digests
+	pending [Group][2]uint64 // digests of the keys that were not found yet
+	index   [Group]uint8     // of these keys in the group
+	answers [Group]bool      // of one filter to pending
 }
 
 // Hash begins a group with the first keys of a batch.
@@ -28,36 +28,33 @@ func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
 // Ask looks the group up in filters, the last one first, and returns how many keys were found. A
 // filter is asked only for the keys that no later one has.
 func (b *Batch) Ask(filters int, filter func(i int) *bloom.BloomFilter) (count int) {
-	if filters == 0 {
-		clear(b.Found[:b.Keys])
-		return 0
-	}
-	last := filters - 1
-	count = filter(last).ContainsDigests(b.Digests[:b.Keys], b.Found[:b.Keys])
-	if last == 0 || count == b.Keys {
-		return count
-	}
-	left := 0
-	for i, d := range b.Digests[:b.Keys] {
-		b.pending[left], b.index[left] = d, uint8(i)
-		left += one(!b.Found[i])
-	}
-	for i := last - 1; i >= 0 && left > 0; i-- {
-		found := filter(i).ContainsDigests(b.pending[:left], b.answers[:left])
-		if found == 0 {
+	clear(b.Found[:b.Keys])
+	for i := filters - 1; i >= 0 && count < b.Keys; i-- {
+		f := filter(i)
+		if f.SizeBytes() <= inCache {
+			for j, d := range b.Digests[:b.Keys] {
+				if !b.Found[j] && f.ContainsDigest(d[0], d[1]) {
+					b.Found[j] = true
+					count++
+				}
+			}
 			continue
 		}
-		count += found
-		asked := left
-		left = 0
-		for j, yes := range b.answers[:asked] {
+		left := 0
+		for j, d := range b.Digests[:b.Keys] {
+			b.pending[left], b.index[left] = d, uint8(j)
+			left += one(!b.Found[j])
+		}
+		count += f.ContainsDigests(b.pending[:left], b.answers[:left])
+		for j, yes := range b.answers[:left] {
 			b.Found[b.index[j]] = yes
-			b.pending[left], b.index[left] = b.pending[j], b.index[j]
-			left += one(!yes)
 		}
 	}
 	return count
 }
+
+// inCache is the size up to which lookups one by one are faster than a batch. BenchmarkAsk.
+const inCache = 1 << 20
 
 // one is 1 for true. The compiler makes no branch of it.
 func one(yes bool) int {
