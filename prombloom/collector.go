@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -15,33 +16,37 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Source is a filter that is watched. Filters in Redis are Sources as they are;
-// [Local] makes one of a filter in memory.
-//
-// It may also be a [Counter].
+// A Source is a filter that a [Collector] watches. Filters in Redis are Sources; [Local] makes a
+// Source of a filter in memory. A Source may also be a [Counter].
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
 
-// A Counter tells what it has done, by names: a [guard.Guard] is one, and so are the filters in
-// Redis. Counts that this package does not know are left out.
+// A Counter has counts with names. A [guard.Guard] and the filters in Redis are Counters. Counts
+// that this package does not know are left out.
 type Counter interface {
 	EachCount(yield func(name string, value float64))
 }
 
-// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a
-// [guard.Guard], a [guard.List], or whatever else has Stats. A file of package persist that
-// is closed answers with an error from then on.
+// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a [guard.Guard], a
+// [guard.List], or any other value with Stats. A closed file of package persist answers with an
+// error.
 //
-// It panics if f is nil.
+// It panics if f is nil or a nil pointer.
 func Local(f interface{ Stats() bloom.Stats }) Source {
-	if f == nil {
+	if isNil(f) {
 		panic("prombloom: a nil filter")
 	}
-	if g, ok := f.(Counter); ok {
-		return localCounter{local{f}, g}
+	if c, ok := f.(Counter); ok {
+		return localCounter{local{f}, c}
 	}
 	return local{f}
+}
+
+// isNil reports whether x is nil or a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 type local struct {
@@ -49,7 +54,7 @@ type local struct {
 }
 
 func (l local) Stats(context.Context) (stats bloom.Stats, err error) {
-	defer func() { // collect has goroutines, in which a panic ends the program
+	defer func() { // a panic in the goroutine of ask would end the program
 		if why := recover(); why != nil {
 			closed, ok := why.(error)
 			if !ok || !errors.Is(closed, os.ErrClosed) {
@@ -78,35 +83,42 @@ type Collector struct {
 type watched struct {
 	source Source
 
-	turn  chan bool // to ask the source: others wait for the answer
-	asked time.Time // when it was last asked
+	mu    sync.Mutex
+	asked time.Time // when the source was last asked
+	last  *answer   // to that question; nil if the source was never asked
+}
+
+// An answer is valid when done is closed.
+type answer struct {
+	done  chan struct{}
 	stats bloom.Stats
 	err   error
 }
 
-// timeout is how long a filter may take to answer: less than Prometheus's own 10 s.
+// timeout is the time that a scrape waits for a filter: less than the 10 s of Prometheus.
 const timeout = 5 * time.Second
 
-// New returns a Collector that asks each filter for its Stats, which is a pass over all
-// bits, at most once in an interval, however often it is scraped.
+// New returns a Collector that asks each filter for its Stats, a pass over all bits, at most once in
+// an interval, however often it is scraped. A scrape waits 5 s at most; a filter that has not
+// answered by then is down, and is not asked again until it has answered.
 func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval, watched: map[string]*watched{}}
 }
 
-// Add watches a filter under a name, in place of the one that had it. Bytes of the name that are
-// not UTF-8, which a label must be, are U+FFFD, and names that are then equal are one name.
+// Add watches a filter under a name, instead of the filter that had the name. Bytes of the name
+// that are not UTF-8, which a label must be, become U+FFFD.
 //
-// It panics if source is nil.
+// It panics if source is nil or a nil pointer.
 func (c *Collector) Add(name string, source Source) {
-	if source == nil {
+	if isNil(source) {
 		panic("prombloom: a nil Source")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.watched[label(name)] = &watched{source: source, turn: make(chan bool, 1)}
+	c.watched[label(name)] = &watched{source: source}
 }
 
-// Remove watches the filter of that name no longer.
+// Remove ends the watching of the filter with that name.
 func (c *Collector) Remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,19 +174,37 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 	})
 }
 
-// ask asks the source, if the last answer is as old as the interval.
+// ask returns the source's Stats. It asks if the last question is as old as the interval and has been
+// answered, and waits for the answer until ctx is done. A source in memory does not know ctx.
 func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats, error) {
+	w.mu.Lock()
+	now, a := time.Now(), w.last
+	if a == nil || now.Sub(w.asked) >= interval && a.isDone() {
+		a = &answer{done: make(chan struct{})}
+		w.asked, w.last = now, a
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
+			defer cancel()
+			a.stats, a.err = w.source.Stats(ctx)
+			close(a.done)
+		}()
+	}
+	w.mu.Unlock()
 	select {
-	case w.turn <- true:
-		defer func() { <-w.turn }()
+	case <-a.done:
+		return a.stats, a.err
 	case <-ctx.Done():
 		return bloom.Stats{}, ctx.Err()
 	}
-	if now := time.Now(); w.asked.IsZero() || now.Sub(w.asked) >= interval {
-		w.stats, w.err = w.source.Stats(ctx)
-		w.asked = now
+}
+
+func (a *answer) isDone() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
 	}
-	return w.stats, w.err
 }
 
 func number(yes bool) float64 {

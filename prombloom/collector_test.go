@@ -176,7 +176,9 @@ func TestOddFilters(t *testing.T) {
 	_, err = Local(file).Stats(t.Context())
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", nil) })
+	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", (*remote)(nil)) })
 	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local(nil) })
+	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local((*guard.Guard)(nil)) })
 	require.PanicsWithValue(t, "another", func() { _, _ = Local(panics("another")).Stats(t.Context()) })
 }
 
@@ -229,5 +231,23 @@ func TestSlow(t *testing.T) {
 		wg.Wait()
 		require.Equal(t, timeout, time.Since(start))
 		require.EqualValues(t, 1, slow.asked.Load())
+	})
+}
+
+// TestDeafToItsContext: a scrape waits no longer for a source that does not end with its context. The
+// source is not asked again before it has answered, and its answer counts.
+func TestDeafToItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf := &remote{stats: bloom.Stats{M: 64, K: 1}, wait: func(context.Context) { time.Sleep(12 * time.Second) }}
+		c := New(time.Second)
+		c.Add("deaf", deaf)
+		for _, want := range []int{1, 1, 8} { // down, down, up
+			start := time.Now()
+			metrics := make(chan prometheus.Metric, 100)
+			c.Collect(metrics)
+			require.LessOrEqual(t, time.Since(start), timeout)
+			require.Len(t, metrics, want)
+			require.EqualValues(t, 1, deaf.asked.Load())
+		}
 	})
 }
