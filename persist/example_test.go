@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
@@ -157,4 +158,28 @@ func ExampleFile_Snapshot() {
 	// <nil>
 	// true
 	// <nil>
+}
+
+// The filter is made anew every day and replaced while goroutines look keys up. Nobody closes the
+// old file: the garbage collector does, when no lookup uses it.
+func ExampleFile_replace() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	var current atomic.Pointer[persist.File]
+	for _, day := range []string{"monday", "tuesday"} {
+		next, err := persist.Open(filepath.Join(dir, day+".map"), 1000, 0.001) // a path of its own
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		next.AddString(day)
+		current.Store(next) // not: old.Close()
+	}
+	fmt.Println(current.Load().ContainsString("monday"), current.Load().ContainsString("tuesday"))
+	// Output: false true
 }
