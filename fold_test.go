@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -31,22 +30,22 @@ func folded(t *testing.T, s Strategy, m, factor uint64, keys int, opts ...Option
 	return large, want
 }
 
-// TestFoldIsExact: bit for bit what the smaller filter would hold, for every factor.
+// TestFoldIsExact: bit for bit what the smaller filter would hold, for every factor, also in steps.
 func TestFoldIsExact(t *testing.T) {
 	sequential(t)
 	t.Parallel()
 	for _, s := range foldable {
 		for _, factor := range []uint64{1, 2, 3, 4, 5, 7, 8, 24, 63, 64, 65, 100, 128, 720, 5040} {
 			for _, units := range []uint64{1, 2, 3, 8, 13, 64} {
-				unit, err := s.foldUnit()
-				require.NoError(t, err)
-				m := units * factor * unit
+				m := units * factor * s.def.foldUnit
 				for _, keys := range []int{0, 1, 20} {
 					large, want := folded(t, s, m, factor, keys)
-					got, err := large.fold(factor, large.Params().P)
-					require.NoError(t, err)
-					require.True(t, got.Equal(want), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
-					require.Equal(t, m/factor, got.Params().M)
+					require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
+					small := large
+					for _, prime := range fold.Primes(factor) {
+						small = small.fold(prime)
+					}
+					require.True(t, small.bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
 				}
 			}
 		}
@@ -56,74 +55,17 @@ func TestFoldIsExact(t *testing.T) {
 		for _, s := range foldable {
 			for _, factor := range []uint64{2, 3, 8, 100} {
 				large, want := folded(t, s, 512*2400, factor, 10_000, opt)
-				got, err := large.fold(factor, large.Params().P)
-				require.NoError(t, err)
-				require.True(t, got.Equal(want), "%s factor %d", s, factor)
+				require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d", s, factor)
 			}
 		}
 	}
-}
-
-// TestFoldOfFolds: the order does not matter, and a fold is a filter like any other.
-func TestFoldOfFolds(t *testing.T) {
-	for _, s := range foldable {
-		large, _ := folded(t, s, 512*360, 1, 1000)
-		at6, err := large.fold(6, large.Params().P)
-		require.NoError(t, err)
-		at2, err := large.fold(2, large.Params().P)
-		require.NoError(t, err)
-		again, err := at2.fold(3, at2.Params().P)
-		require.NoError(t, err)
-		require.True(t, again.Equal(at6))
-		require.True(t, again.AddString("a key that comes later"))
-		require.False(t, large.ContainsString("a key that comes later"))
-		encoded, err := again.MarshalBinary()
-		require.NoError(t, err)
-		back, err := Read(bytes.NewReader(encoded), WithStrategy(s))
-		require.NoError(t, err)
-		require.True(t, back.Equal(again))
-	}
-}
-
-// TestFoldedParams: N is how many keys the fold keeps P for.
-func TestFoldedParams(t *testing.T) {
-	for _, s := range append(foldable, Blocked) {
-		for _, hash := range []Option{WithSeed(0), WithHash(MapHash)} {
-			f := MustNew(100_000, 0.01, WithStrategy(s), hash)
-			unit, err := f.Strategy().foldUnit()
-			require.NoError(t, err)
-			for _, factor := range fold.Divisors(f.Params().M / unit) {
-				if factor > 1000 {
-					continue
-				}
-				small, err := f.fold(factor, f.Params().P)
-				require.NoError(t, err)
-				p := small.Params()
-				require.Equal(t, 0.01, p.P)
-				require.Equal(t, f.Params().K, p.K)
-				rate := func(n uint64) float64 {
-					return small.Strategy().FalsePositiveRate(p.M, p.K, n) + s.get().equalDigests(n, small.scheme.hash.def)
-				}
-				require.LessOrEqual(t, rate(p.N), 0.01)
-				require.Greater(t, rate(p.N+1), 0.01)
-				if s.id() == idDoubleHashing {
-					require.InEpsilon(t, 100_000/float64(factor), float64(p.N), 0.1, "factor %d", factor)
-				}
-			}
-		}
-	}
-	unknown, err := NewWithParams(Params{M: 640, K: 3})
-	require.NoError(t, err)
-	small, err := unknown.fold(10, unknown.Params().P)
-	require.NoError(t, err)
-	require.Equal(t, Params{M: 64, K: 3}, small.Params())
 }
 
 func TestFoldRefuses(t *testing.T) {
 	f, err := NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked4))
 	require.NoError(t, err)
 	for _, s := range allStrategies {
-		if _, err := s.foldUnit(); err == nil {
+		if s.def.foldUnit != 0 {
 			continue
 		}
 		f := MustNew(100, 0.1, WithStrategy(s))
@@ -143,54 +85,56 @@ func TestFoldRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "which is the filter's rate as it is")
 }
 
-// TestFoldTo: the result keeps p by its bits, the next smaller one would not.
+// TestFoldTo: the result keeps p by its bits, and no smaller fold does. It is a filter like any other.
 func TestFoldTo(t *testing.T) {
 	t.Parallel()
-	const p = 0.01
 	for _, s := range foldable {
-		for _, keys := range []int{0, 1, 50, 400, 3000, 9000} {
-			f, err := NewWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s))
-			require.NoError(t, err)
-			for i := range keys {
-				f.Add(fmt.Append(nil, i))
-			}
-			got, err := f.FoldTo(p)
-			require.NoError(t, err)
-			require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
-			require.Equal(t, p, got.Params().P)
-			require.InDelta(t, float64(keys), float64(got.Stats().EstimatedCount), 0.05*float64(keys)+5)
-			for i := range keys {
-				require.True(t, got.Contains(fmt.Append(nil, i)))
-			}
-			unit, err := s.foldUnit()
-			require.NoError(t, err)
-			factor := f.Params().M / got.Params().M
-			same, err := f.fold(factor, f.Params().P)
-			require.NoError(t, err)
-			require.True(t, same.Equal(got))
-			for _, larger := range fold.Divisors(f.Params().M / unit) {
-				if larger <= factor {
-					break
-				}
-				if larger < 4*factor && keys >= 50 { // of fewer, the estimate of their number is a bad guess
-					tooSmall, err := f.fold(larger, f.Params().P)
+		for _, p := range []float64{0.01, 4.8e-7} {
+			for _, keys := range []int{0, 1, 10, 50, 181, 400, 3000, 9000} {
+				for _, hash := range []Option{WithSeed(0), WithHash(MapHash)} {
+					f := must(NewWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s), hash))
+					for i := range keys {
+						f.Add(fmt.Append(nil, i))
+					}
+					if f.Stats().EstimatedFalsePositiveRate > p*0.99 {
+						continue
+					}
+					got, err := f.FoldTo(p)
 					require.NoError(t, err)
-					require.Greater(t, tooSmall.Stats().EstimatedFalsePositiveRate, p, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
+					require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
+					for i := range keys {
+						require.True(t, got.Contains(fmt.Append(nil, i)))
+					}
+					factor := f.Params().M / got.Params().M
+					require.True(t, f.fold(factor).bits.equal(got.bits))
+					for larger := f.Params().M / s.def.foldUnit; larger > factor; larger-- {
+						if f.Params().M/s.def.foldUnit%larger == 0 {
+							_, rate := f.fold(larger).onesAndRate()
+							require.Greater(t, rate, p-1e-15, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
+						}
+					}
+					params := got.Params()
+					require.Equal(t, p, params.P)
+					rate := func(n uint64) float64 {
+						return s.FalsePositiveRate(params.M, params.K, n) + s.def.equalDigests(n, got.scheme.hash.def)
+					}
+					require.LessOrEqual(t, rate(params.N), p)
+					require.Greater(t, rate(params.N+1), p)
+					require.True(t, got.Compatible(got.Clone()))
 				}
 			}
 		}
 	}
 }
 
-// TestFoldToWastes pins what the doc comment says: with 2520 units, and need of a tenth.
-func TestFoldToWastes(t *testing.T) {
-	list := fold.Divisors(2520)
-	for i, factor := range list[1:] {
-		if factor <= 10 {
-			require.LessOrEqual(t, float64(list[i])/float64(factor), 2.0)
-		}
+// TestFoldToOfTinyFilters: it ends soon, however much too large N and k are.
+func TestFoldToOfTinyFilters(t *testing.T) {
+	for _, m := range []uint64{1, 2, 64, 255, 257} {
+		f := must(NewWithParams(Params{M: m, K: 64, N: 1 << 40, P: 0.5}))
+		got, err := f.FoldTo(0.01)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, got.Params().M)
 	}
-	require.Subset(t, list, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 }
 
 // TestFoldWhileAdding: every key that was in before is in the fold.
@@ -212,8 +156,7 @@ func TestFoldWhileAdding(t *testing.T) {
 			if last%200 != 0 {
 				continue
 			}
-			small, err := f.fold(3, f.Params().P)
-			require.NoError(t, err)
+			small := f.fold(3)
 			for i := range last + 1 {
 				require.True(t, small.Contains(fmt.Append(nil, i)))
 			}
@@ -222,10 +165,11 @@ func TestFoldWhileAdding(t *testing.T) {
 	}
 }
 
-func TestDivisors(t *testing.T) {
-	require.Equal(t, []uint64{1}, fold.Divisors(1))
-	require.Equal(t, []uint64{12, 6, 4, 3, 2, 1}, fold.Divisors(12))
-	require.Equal(t, []uint64{49, 7, 1}, fold.Divisors(49))
+func TestPrimes(t *testing.T) {
+	require.Empty(t, fold.Primes(1))
+	require.Equal(t, []uint64{3, 2, 2}, fold.Primes(12))
+	require.Equal(t, []uint64{7, 7}, fold.Primes(49))
+	require.Equal(t, []uint64{9007199254740881}, fold.Primes(9007199254740881))
 }
 
 func BenchmarkFold(b *testing.B) {
@@ -235,16 +179,14 @@ func BenchmarkFold(b *testing.B) {
 		for i := range 1_000_000 {
 			f.Add(fmt.Append(nil, i))
 		}
-		for _, factor := range []uint64{2, 3, 8, 72} {
-			b.Run(fmt.Sprintf("strategy=%s/factor=%d", s, factor), func(b *testing.B) {
-				b.SetBytes(int64(f.SizeBytes()))
-				for b.Loop() {
-					if _, err := f.fold(factor, f.Params().P); err != nil {
-						b.Fatal(err)
-					}
+		b.Run(fmt.Sprintf("strategy=%s/op=FoldTo", s), func(b *testing.B) {
+			b.SetBytes(int64(f.SizeBytes()))
+			for b.Loop() {
+				if _, err := f.FoldTo(0.01); err != nil {
+					b.Fatal(err)
 				}
-			})
-		}
+			}
+		})
 		b.Run(fmt.Sprintf("strategy=%s/op=clone", s), func(b *testing.B) {
 			b.SetBytes(int64(f.SizeBytes()))
 			for b.Loop() {

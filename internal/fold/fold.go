@@ -12,17 +12,16 @@ import (
 	"sync/atomic"
 )
 
-// Divisors returns all divisors of x > 0, the largest first.
-func Divisors(x uint64) (all []uint64) {
-	for d := uint64(1); d <= x/d; d++ {
-		if x%d == 0 {
-			all = append(all, d)
-			if d < x/d {
-				all = append(all, x/d)
-			}
+// Primes returns the prime factors of x > 0, the largest first.
+func Primes(x uint64) (all []uint64) {
+	for p := uint64(2); p <= x/p; p++ {
+		for ; x%p == 0; x /= p {
+			all = append(all, p)
 		}
 	}
-	slices.Sort(all)
+	if x > 1 {
+		all = append(all, x)
+	}
 	slices.Reverse(all)
 	return all
 }
@@ -39,21 +38,9 @@ func Blocks(to, from []atomic.Uint64, factor, words int) {
 	}
 }
 
-// Bits merges as many neighbouring bits as factor says, of m in all. As often as it is even,
-// the factor is taken apart: halves go by whole words. BenchmarkFold of package bloom.
+// Bits merges as many neighbouring bits as factor says, of m in all. A factor of 2 goes by whole words.
 func Bits(to, from []atomic.Uint64, factor, m uint64) {
-	for factor > 2 && factor%2 == 0 {
-		half := make([]atomic.Uint64, (m/2+63)/64)
-		halve(half, from)
-		from, factor, m = half, factor/2, m/2
-	}
-	switch factor {
-	case 1:
-		for i := range to {
-			to[i].Store(from[i].Load())
-		}
-		return
-	case 2:
+	if factor == 2 {
 		halve(to, from)
 		return
 	}
