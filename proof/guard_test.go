@@ -27,15 +27,8 @@ type storeOp struct {
 
 // storeModel is a store without a guard: get returns whether the key is there.
 var storeModel = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[int][]porcupine.Operation{}
-		for _, o := range history {
-			key := o.Input.(storeOp).key
-			byKey[key] = append(byKey[key], o)
-		}
-		return slices.Collect(maps.Values(byKey))
-	},
-	Init: func() any { return false },
+	Partition: byKey(func(input any) int { return input.(storeOp).key }),
+	Init:      func() any { return false },
 	Step: func(state, input, output any) (bool, any) {
 		switch input.(storeOp).kind {
 		case 'p':

@@ -57,20 +57,24 @@ func annotate(history []porcupine.Operation, positions [][]uint64) (exempt bool)
 	return exempt
 }
 
+// byKey splits a history by the keys of its operations.
+func byKey(key func(input any) int) func(history []porcupine.Operation) [][]porcupine.Operation {
+	return func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[int][]porcupine.Operation{}
+		for _, o := range history {
+			parts[key(o.Input)] = append(parts[key(o.Input)], o)
+		}
+		return slices.Collect(maps.Values(parts))
+	}
+}
+
 // model is what the documentation promises, key by key: the first Add of a key
 // returns true and every later one false; Contains returns false before it and true
 // after it. A key may become present without a winner where that is exempt. It never
 // becomes absent again, and never has a second winner.
 var model = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[int][]porcupine.Operation{}
-		for _, o := range history {
-			key := o.Input.(op).key
-			byKey[key] = append(byKey[key], o)
-		}
-		return slices.Collect(maps.Values(byKey))
-	},
-	Init: func() any { return false },
+	Partition: byKey(func(input any) int { return input.(op).key }),
+	Init:      func() any { return false },
 	Step: func(state, input, output any) (bool, any) {
 		present, in, yes := state.(bool), input.(op), output.(bool)
 		switch {
