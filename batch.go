@@ -5,283 +5,178 @@ import (
 	"hash/maphash"
 	"unsafe"
 
-	"github.com/twmb/murmur3"
-
+	"github.com/seed3447c163/bloom/internal/noescape"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
-	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
 // A batch is worked on in groups of this many keys: while one group is asked for or added,
 // the next one has been hashed, and its lines are on their way. BenchmarkBatch.
 const batchSize = 32
 
-type (
-	digest128 = struct{ h1, h2 uint64 }
-	digests   [batchSize]digest128
-)
-
-// AddMany adds keys as [BloomFilter.Add] does one after the other, and faster if
-// the filter is larger than the cache. It returns how many of them were definitely
-// new; if added is not nil, added[i] becomes what Add of keys[i] would return. Of
-// equal keys in one batch, the first is the new one.
+// AddMany adds keys as [BloomFilter.Add] does one after the other, and faster if the filter is
+// larger than the cache. It returns how many of them were definitely new; if added is not
+// nil, added[i] becomes what Add of keys[i] would return. Of equal keys in one batch, the
+// first is the new one.
 //
 // It panics if added is neither nil nor as long as keys.
-//
-//go:noinline
-func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int { return addMany(f, keys, added) }
+func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, added, true)
+}
 
 // AddStrings is [BloomFilter.AddMany] for strings, without copying them.
-//
-//go:noinline
-func (f *BloomFilter) AddStrings(keys []string, added []bool) int { return addMany(f, keys, added) }
+func (f *BloomFilter) AddStrings(keys []string, added []bool) int {
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, added, true)
+}
 
-// ContainsMany asks for keys as [BloomFilter.Contains] does one after the other,
-// and faster if the filter is larger than the cache. It returns how many of them
-// were probably added; if found is not nil, found[i] becomes what Contains of
-// keys[i] would return.
+// ContainsMany asks for keys as [BloomFilter.Contains] does one after the other, and faster if
+// the filter is larger than the cache. It returns how many of them were probably added; if
+// found is not nil, found[i] becomes what Contains of keys[i] would return.
 //
 // It panics if found is neither nil nor as long as keys.
-//
-//go:noinline
 func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
-	return containsMany(f, keys, found)
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, found, false)
 }
 
-// ContainsStrings is [BloomFilter.ContainsMany] for strings, without copying
-// them.
-//
-//go:noinline
+// ContainsStrings is [BloomFilter.ContainsMany] for strings, without copying them.
 func (f *BloomFilter) ContainsStrings(keys []string, found []bool) int {
-	return containsMany(f, keys, found)
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, found, false)
 }
 
-// The four are not inlined, as their callers' keys would then be passed to generic
-// code, of which other packages do not know that nothing escapes.
-
-// addMany and containsMany differ only in the calls inside their loops. To pass
-// those as a function would make the caller's keys escape to the heap.
-
-func addMany[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
-	checkAnswers(len(keys), added)
-	if !f.batches(true) {
-		return addEach(f, keys, added)
-	}
-	var d [2]digests
-	ahead(f, keys[:min(batchSize, len(keys))], &d[0], true)
-	for first, turn := 0, 0; first < len(keys); first, turn = first+batchSize, 1-turn {
-		end := min(first+batchSize, len(keys))
-		ahead(f, keys[end:min(end+batchSize, len(keys))], &d[1-turn], true)
-		count += f.addGroup(d[turn][:end-first], group(added, first, end))
-	}
-	return count
+// AddDigests is [BloomFilter.AddMany] for keys whose digests are already known, see
+// [BloomFilter.AddDigest]. Each element is (h1, h2).
+//
+// It panics if added is neither nil nor as long as digests, and where AddDigest does.
+func (f *BloomFilter) AddDigests(digests [][2]uint64, added []bool) int {
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(digests)), len(digests), unsafe.Sizeof(digests[0]), true}, added, true)
 }
 
-func containsMany[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
-	checkAnswers(len(keys), found)
-	if !f.batches(false) {
-		return containsEach(f, keys, found)
-	}
-	var d [2]digests
-	ahead(f, keys[:min(batchSize, len(keys))], &d[0], false)
-	for first, turn := 0, 0; first < len(keys); first, turn = first+batchSize, 1-turn {
-		end := min(first+batchSize, len(keys))
-		ahead(f, keys[end:min(end+batchSize, len(keys))], &d[1-turn], false)
-		count += f.containsGroup(d[turn][:end-first], group(found, first, end))
-	}
-	return count
+// ContainsDigests is [BloomFilter.ContainsMany] for keys whose digests are already known.
+//
+// It panics if found is neither nil nor as long as digests, and where ContainsDigest does.
+func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) int {
+	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(digests)), len(digests), unsafe.Sizeof(digests[0]), true}, found, false)
 }
 
-// addEach and containsEach are for filters in the cache: keys one by one, without most of the
-// calls that a single key passes through on its way to the kernel.
-
-func addEach[K []byte | string](f *BloomFilter, keys []K, added []bool) (count int) {
-	switch {
-	case f.hash == idMapHash && f.kernel == kernelSplitVectors:
-		for i := range keys {
-			count += answer(splitvec.Add(f.bits.start(), f.units, maphash.Bytes(mapSeed, viewBytes(&keys[i]))), added, i)
-		}
-	case f.hash == idMapHash && f.kernel == idBlocked2:
-		for i := range keys {
-			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(blocked2Add(f, h1, widen(h1)), added, i)
-		}
-	case f.hash == idMapHash:
-		for i := range keys {
-			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(f.AddDigest(h1, widen(h1)), added, i)
-		}
-	case f.hash == idMurmur3:
-		for i := range keys {
-			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
-			count += answer(f.AddDigest(h1, h2), added, i)
-		}
-	default:
-		for i := range keys {
-			count += answer(f.Add(viewBytes(&keys[i])), added, i)
-		}
-	}
-	return count
+// A keyList is a slice of keys, of strings or of digests.
+type keyList struct {
+	start  unsafe.Pointer
+	n      int
+	size   uintptr // of an element
+	hashed bool    // the elements are digests
 }
 
-func containsEach[K []byte | string](f *BloomFilter, keys []K, found []bool) (count int) {
-	switch {
-	case f.hash == idMapHash && f.kernel == idBlocked2:
-		for i := range keys {
-			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(blocked2Contains(f, h1, widen(h1)), found, i)
-		}
-	case f.hash == idMapHash:
-		for i := range keys {
-			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			count += answer(f.ContainsDigest(h1, widen(h1)), found, i)
-		}
-	case f.hash == idMurmur3:
-		for i := range keys {
-			h1, h2 := murmur3.SeedSum128(f.seed, f.seed, viewBytes(&keys[i]))
-			count += answer(f.ContainsDigest(h1, h2), found, i)
-		}
-	default:
-		for i := range keys {
-			count += answer(f.Contains(viewBytes(&keys[i])), found, i)
-		}
-	}
-	return count
+// key views the key at an offset in bytes as bytes, without a copy. A string and a slice begin
+// alike, with the pointer and the length.
+func (l *keyList) key(offset uintptr) []byte {
+	return bytesOf(*(*string)(unsafe.Add(l.start, offset)))
 }
 
-// batches reports whether groups are faster than keys one by one: beyond the cache, and
-// lookups of several words also within it, as one key's do not wait for another's. BenchmarkBatch.
-func (f *BloomFilter) batches(write bool) bool {
-	switch f.kernel {
-	case idBlocked4, kernelSplitVectors, idDoubleHashing, kernelDoubleStraight:
-		return !write || f.prefetches()
-	}
-	return f.hash != idOfKey && f.prefetches()
-}
-
-// ahead hashes a group, and asks for the lines that it will need.
-func ahead[K []byte | string](f *BloomFilter, keys []K, d *digests, write bool) {
-	switch {
-	case f.hash == idRapidHash:
-		rapidAhead(f.seed, keys, d[:len(keys)])
-		if f.kernel != kernelSplitVectors { // which has no use for h2
-			for i := range keys {
-				d[i].h2 = widen(d[i].h1)
-			}
-		}
-	case f.hash == idMapHash && f.kernel == kernelSplitVectors: // which has no use for h2
-		for i := range keys {
-			d[i].h1 = maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-		}
-	case f.hash == idMapHash:
-		for i := range keys {
-			h1 := maphash.Bytes(mapSeed, viewBytes(&keys[i]))
-			d[i].h1, d[i].h2 = h1, widen(h1)
-		}
-	default:
-		for i := range keys {
-			d[i].h1, d[i].h2 = f.scheme.hash.sum(viewBytes(&keys[i]))
-		}
-	}
-	if f.prefetches() {
-		f.prefetch(d[:len(keys)], write)
-	}
-}
-
-// rapidAhead hashes a group by RapidHash. With this loop in ahead itself, or with nothing but
-// calls of Sum, a batch in SplitBlock takes 4 to 8 % longer.
-func rapidAhead[K []byte | string](state uint64, keys []K, d []digest128) {
-	for i := range d {
-		key := viewBytes(&keys[i])
-		if rapidhash.Inlines(len(key)) {
-			d[i].h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
-		} else {
-			d[i].h1 = rapidhash.Sum(state, key)
-		}
-	}
-}
-
-// group is the part of the answers that belongs to a group.
-func group(answers []bool, first, end int) []bool {
-	if answers == nil {
+// digests returns the digests of the group that begins at first, in room unless they are known.
+func (l *keyList) digests(h *hasher, first int, room *[batchSize]digest) []digest {
+	if first >= l.n {
 		return nil
 	}
-	return answers[first:end]
-}
-
-// addGroup and containsGroup have a loop for each of the fastest kernels: to choose one
-// for each key would take as long as a kernel.
-
-func (f *BloomFilter) addGroup(d []digest128, added []bool) (count int) {
-	switch f.kernel {
-	case idBlocked2:
-		for i := range d {
-			count += answer(blocked2Add(f, d[i].h1, d[i].h2), added, i)
+	group, at := room[:min(batchSize, l.n-first)], uintptr(first)*l.size
+	if l.hashed {
+		return unsafe.Slice((*digest)(unsafe.Add(l.start, at)), len(group))
+	}
+	switch state := h.k1; h.id {
+	case idRapidHash: // inlined: a batch in SplitBlock takes a fifth less
+		for i := range group {
+			key := l.key(at)
+			at += l.size
+			var h1 uint64
+			if rapidhash.Inlines(len(key)) {
+				h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
+			} else {
+				h1 = rapidhash.Sum(state, key)
+			}
+			group[i][0], group[i][1] = h1, widen(h1)
 		}
-	case kernelSplitVectors:
-		for i := range d {
-			count += answer(splitvec.Add(f.bits.start(), f.units, d[i].h1), added, i)
+	case idMapHash: // as above
+		for i := range group {
+			h1 := maphash.Bytes(mapSeed, l.key(at))
+			at += l.size
+			group[i][0], group[i][1] = h1, widen(h1)
 		}
 	default:
-		for i := range d {
-			count += answer(f.AddDigest(d[i].h1, d[i].h2), added, i)
+		for i := range group {
+			group[i][0], group[i][1] = h.sum(l.key(at))
+			at += l.size
 		}
+	}
+	return group
+}
+
+// batch adds or looks up keys: the one loop for all of them. While a group is worked on, the
+// lines of the next one are on their way.
+func (f *BloomFilter) batch(l keyList, answers []bool, add bool) (count int) {
+	if answers != nil && len(answers) != l.n {
+		panic(fmt.Sprintf("bloom: room for %d answers to %d keys, want as many, or nil", len(answers), l.n))
+	}
+	if f.hash <= idOfKey {
+		return f.oneByOne(l, answers, add)
+	}
+	var room [2][batchSize]digest
+	next := f.ahead(&l, 0, &room[0], add)
+	for first, turn := 0, 1; first < l.n; first, turn = first+batchSize, 1-turn {
+		group := next
+		next = f.ahead(&l, first+batchSize, &room[turn], add)
+		var part []bool
+		if answers != nil {
+			part = answers[first : first+len(group)]
+		}
+		count += f.work(group, part, add)
 	}
 	return count
 }
 
-func (f *BloomFilter) containsGroup(d []digest128, found []bool) (count int) {
-	switch f.kernel {
-	case idBlocked2:
-		for i := range d {
-			count += answer(blocked2Contains(f, d[i].h1, d[i].h2), found, i)
-		}
-	case idBlocked4:
-		for i := range d {
-			count += answer(blocked4Contains(f, d[i].h1, d[i].h2), found, i)
-		}
-	case idDoubleHashing, kernelDoubleStraight:
-		for i := range d {
-			count += answer(doubleContains(f, d[i].h1, d[i].h2), found, i)
-		}
-	case kernelSplitVectors:
+// ahead hashes the group that begins at first, and asks for its lines.
+func (f *BloomFilter) ahead(l *keyList, first int, room *[batchSize]digest, add bool) []digest {
+	group := l.digests(&f.scheme.hash, first, room)
+	if len(f.bits) >= f.kernel.prefetchFrom && len(group) > 0 {
+		f.kernel.prefetch(&f.bitset, noescape.Slice(group), add)
+	}
+	return group
+}
+
+// work adds or looks up a group.
+func (f *BloomFilter) work(group []digest, answers []bool, add bool) (count int) {
+	do := f.kernel.contains
+	switch {
+	case add:
+		do = f.kernel.add
+	case f.kernel.containsMany != nil:
 		var scratch [batchSize]bool
-		yes := &scratch[0]
-		if found != nil {
-			yes = &found[0]
+		if answers == nil {
+			answers = scratch[:len(group)]
 		}
-		return splitvec.ContainsMany(f.bits.start(), f.units, unsafe.Pointer(&d[0]), len(d), yes)
-	default:
-		for i := range d {
-			count += answer(f.ContainsDigest(d[i].h1, d[i].h2), found, i)
-		}
+		return f.kernel.containsMany(&f.bitset, noescape.Slice(group), noescape.Slice(answers))
+	}
+	for i := range group {
+		count += answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
 	}
 	return count
 }
 
-// answer notes the answer to the i-th key where the caller wants it, and counts it.
+// oneByOne is batch for strategies that need the key.
+func (f *BloomFilter) oneByOne(l keyList, answers []bool, add bool) (count int) {
+	if l.hashed {
+		panic(f.scheme.misuse("a batch of digests"))
+	}
+	for i := range l.n {
+		count += answer(f.doKey(add, l.key(uintptr(i)*l.size)), answers, i)
+	}
+	return count
+}
+
+// answer notes the answer to the i-th key if the caller wants it, and counts it.
 func answer(yes bool, answers []bool, i int) int {
 	if answers != nil {
 		answers[i] = yes
 	}
-	return one(yes)
-}
-
-// one is 1 for true; the compiler makes no branch of it.
-func one(yes bool) int {
-	if yes {
+	if yes { // no branch in the compiled code
 		return 1
 	}
 	return 0
-}
-
-func checkAnswers(keys int, answers []bool) {
-	if answers != nil && len(answers) != keys {
-		panic(fmt.Sprintf("bloom: room for %d answers to %d keys, want as many, or nil", len(answers), keys))
-	}
-}
-
-// viewBytes views a key of either kind as bytes, without a copy. A string and a
-// slice begin alike, with the pointer and the length.
-func viewBytes[K []byte | string](key *K) []byte {
-	return bytesOf(*(*string)(unsafe.Pointer(key)))
 }

@@ -20,7 +20,7 @@ func TestManyHashesAreSingleOnes(t *testing.T) {
 			digests := make([][2]uint64, 1000)
 			want, got, wanted := make([]bool, len(digests)), make([]bool, len(digests)), 0
 			for i := range digests {
-				digests[i][0], digests[i][1] = digest(uint64(i) % 800)
+				digests[i][0], digests[i][1] = digestOf(uint64(i) % 800)
 				want[i] = one.AddDigest(digests[i][0], digests[i][1])
 				if want[i] {
 					wanted++
@@ -31,7 +31,7 @@ func TestManyHashesAreSingleOnes(t *testing.T) {
 			require.True(t, one.Equal(many))
 			require.Equal(t, 1000, many.ContainsDigests(digests, nil))
 			for i := range digests {
-				digests[i][0], digests[i][1] = digest(uint64(i))
+				digests[i][0], digests[i][1] = digestOf(uint64(i))
 				want[i] = one.ContainsDigest(digests[i][0], digests[i][1])
 			}
 			many.ContainsDigests(digests, got)

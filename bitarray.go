@@ -17,6 +17,13 @@ import (
 // winner (see strategy.go) rests on that.
 type bitArray []atomic.Uint64
 
+// A bitset is what the code of a strategy works on. BloomFilter begins with one.
+type bitset struct {
+	bits  bitArray
+	units uint64 // what a digest selects among: blocks, or bits for strategies without blocks
+	k     int    // bits per key
+}
+
 // wordsFor returns how many words hold m bits.
 func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
 
@@ -50,6 +57,11 @@ func makeWords(n uint64) bitArray { return words.Make(n) }
 // without branches. It inlines; a test holds it to that.
 func (b bitArray) get(i uint64) uint64 {
 	return b[i/64].Load() >> (i % 64) & 1
+}
+
+// at is get without a bounds check, for positions that were checked.
+func (b bitArray) at(i uint64) uint64 {
+	return atomic.LoadUint64(wordAt(b.start(), i/64)) >> (i & 63) & 1
 }
 
 // set sets bit i and does not say what it was: without a result, Or is a single
@@ -122,8 +134,53 @@ func (b bitArray) copyFrom(other bitArray) {
 	}
 }
 
-// start is where the words are in memory, for kernels that need no bounds checks.
+// A block is a line of the cache, which holds all bits of a key for strategies with blocks.
+type block = [blockWords]atomic.Uint64
+
+const (
+	blockBits  = 512
+	blockWords = blockBits / 64
+)
+
+// start is where the words are in memory, for code that needs no bounds checks.
 func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
+
+// wordAt returns the i-th word from p on.
+func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p, i*8)) }
+
+// flipLast sets unset bits of a word, the last ones of a key, and reports whether this call
+// has set one of them.
+func flipLast(w *uint64, unset uint64) bool { return atomic.OrUint64(w, unset)&unset != unset }
+
+// flipTwo is the second pass of an add over two words with these unset bits. The last word
+// with an unset bit is written last.
+func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
+	if unset1 == 0 {
+		return unset0 != 0 && flipLast(a0, unset0)
+	}
+	atomic.OrUint64(a0, unset0)
+	return flipLast(a1, unset1)
+}
+
+// flipFour is the second pass of an add over four words. The last word with an unset bit is
+// written last. The others are written even if nothing is unset.
+func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) bool {
+	switch {
+	case unset3 != 0:
+	case unset2 != 0:
+		a2, a3, unset2, unset3 = a3, a2, unset3, unset2
+	case unset1 != 0:
+		a1, a3, unset1, unset3 = a3, a1, unset3, unset1
+	case unset0 != 0:
+		a0, a3, unset0, unset3 = a3, a0, unset3, unset0
+	default:
+		return false
+	}
+	atomic.OrUint64(a0, unset0)
+	atomic.OrUint64(a1, unset1)
+	atomic.OrUint64(a2, unset2)
+	return flipLast(a3, unset3)
+}
 
 // checkTail returns an error if a bit at or beyond m is set.
 func (b bitArray) checkTail(m uint64, is error) error {

@@ -6,37 +6,31 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/noescape"
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/seed3447c163/bloom/internal/splitvec"
 	"github.com/twmb/murmur3"
 )
 
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
-// "probably in the set". Make one with [New] or [Read]; the zero BloomFilter holds
-// nothing and panics when used, but can be read into.
+// "probably in the set". Make one with [New] or [Read].
 //
-// All methods are safe for concurrent use by multiple goroutines, except
-// [BloomFilter.ReadFrom] and the two that unmarshal. Add and Contains take no lock
-// and allocate nothing.
+// The zero BloomFilter can only be read into, by [BloomFilter.ReadFrom] and the two methods
+// that unmarshal. Its other methods return an error that wraps [ErrInvalid] where they return
+// one, and otherwise panic.
+//
+// All methods are safe for concurrent use by multiple goroutines, except those that read
+// another filter into it. Add and Contains take no lock and allocate nothing.
 type BloomFilter struct {
-	bits bitArray
-
-	// What Add and Contains need of the scheme, together.
-	units  uint64 // what a digest selects among: blocks, or bits where there are no blocks
-	seed   uint64 // what the hash begins with, see hasher.start
-	k      uint8
-	kernel strategyID
+	bitset
+	kernel *kernel
 	hash   hashID
-
 	scheme *scheme // shared with all filters that were made from it
 }
 
-// New returns an empty filter for n different keys with a false-positive rate of
-// at most p once they are in. It takes about -1.44·n·log2(p) bits, see
-// [ParamsFor].
+// New returns an empty filter for n different keys with a false-positive rate of at most p
+// once they are in. It takes about -1.44·n·log2(p) bits, see [ParamsFor].
 //
-// n = 0 makes the smallest filter there is, which never misses a key either. The error wraps
+// n = 0 makes the smallest filter, which never misses a key either. The error wraps
 // [ErrInvalid] if p is not between 0 and 1 or too small to be kept, or the strategy is not
 // valid, and [ErrTooLarge] if the machine has too little memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
@@ -47,8 +41,8 @@ func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	return s.Filter()
 }
 
-// MustNew is [New] for parameters that are constants of the program: it panics
-// where New returns an error.
+// MustNew is [New] for parameters that are constants of the program: it panics where New
+// returns an error.
 func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 	f, err := New(n, p, opts...)
 	if err != nil {
@@ -57,15 +51,13 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 	return f
 }
 
-// NewWithParams returns an empty filter of exactly params.M bits with params.K
-// bits to a key, for instance because another system chose them. params.N and
-// params.P say what they were chosen for; they may be zero, and are not checked
-// against M and K.
+// NewWithParams returns an empty filter of exactly params.M bits with params.K bits per key,
+// for example because another system chose them. params.N and params.P say what they were
+// chosen for; they may be zero, and are not checked against M and K.
 //
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or as the strategy says),
-// P is neither 0 nor between 0 and 1, or the strategy is not valid or cannot be had with
-// these M and K, and [ErrTooLarge] if M is more than the strategy can have or the machine
-// has memory for.
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P
+// is neither 0 nor between 0 and 1, or the strategy is not valid or cannot have this M and K,
+// and [ErrTooLarge] if M is more than the strategy can have or the machine has memory for.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := NewSchemeWithParams(params, opts...)
 	if err != nil {
@@ -74,145 +66,88 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	return s.Filter()
 }
 
-// Add adds a key. It returns true if the key is definitely new and this call is
-// the one that added it, false if it was probably there already.
+// Add adds a key. It returns true if the key is definitely new and this call is the one that
+// added it, false if it was probably there already.
 //
-// Of any number of goroutines that add the same new key at the same time, exactly
-// one gets true. The exception: if an add of another key sets this key's last
-// missing bit in those nanoseconds, nobody does, an ordinary false positive.
+// Of any number of goroutines that add the same new key at the same time, at most one gets
+// true: exactly one, unless an add of another key sets this key's last unset bit at that
+// moment, which is an ordinary false positive.
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	var h1 uint64 // of a hash of 64 bits; the others leave here
+	var h1, h2 uint64
 	switch f.hash {
+	case idMurmur3:
+		h1, h2 = murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
 	case idRapidHash:
 		if rapidhash.Inlines(len(key)) {
-			h1 = rapidhash.Tail(rapidhash.Head(f.seed, key), key)
+			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
 		} else {
-			h1 = rapidhash.Sum(f.seed, key)
+			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
 		}
+		if f.kernel == &splitVectors { // and this saves two more
+			return splitvec.Add(f.bits.start(), f.units, h1)
+		}
+		h2 = widen(h1)
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
-	case idOwnHash64:
-		h1 = f.scheme.hash.def.sum64(noescape.Slice(key))
-	case idMurmur3:
-		return f.AddDigest(murmur3.SeedSum128(f.seed, f.seed, key))
-	case idOfKey:
-		return f.addKey(key)
+		h2 = widen(h1)
+	case idOfKey, idNone:
+		return f.doKey(true, key)
 	default:
-		return f.AddDigest(f.scheme.hash.sum(key))
+		h1, h2 = f.scheme.hash.sum(key)
 	}
-	if f.kernel == kernelSplitVectors {
-		return splitvec.Add(f.bits.start(), f.units, h1)
-	}
-	if f.kernel == idBlocked2 { // blocked2Add without the call
-		y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-		a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
-		w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
-		m0, m1 := probe.Set2(w0, w1, y, y>>6)
-		if k := f.k; k > 2 {
-			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-			if k > 4 {
-				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-				if k > 6 {
-					m0, m1 = probe.More2(m0, m1, y, int(k))
-				}
-			}
-		}
-		return flipTwo(a0, a1, m0^w0, m1^w1)
-	}
-	return f.AddDigest(h1, widen(h1))
+	return f.kernel.add(&f.bitset, h1, h2)
 }
 
-// AddString is [BloomFilter.Add] for a string, without copying it: a string and
-// its bytes are the same key.
+// AddString is [BloomFilter.Add] for a string, without copying it: a string and its bytes are
+// the same key.
 func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
-// A digest is 128 bits, all of which look random: two keys that differ have digests that
-// are independent of each other, and so are the halves of one. It comes from
-// [BloomFilter.Digest] of this or a compatible filter, or [Scheme.Digest]; from [Digest64],
-// if what is known of a key is 64 bits, of whatever kind; or from a hash of 128 bits.
-// Anything else breaks the promised rate: with (x, x) or (x, 0) most or all answers are
-// true, and nothing warns.
+// A digest is 128 bits, all of which look random: those of different keys are independent of
+// each other, and so are the halves of one. It comes from [BloomFilter.Digest] of this or a
+// compatible filter, or [Scheme.Digest]; from [Digest64], for keys known by any 64 bits; or
+// from a hash of 128 bits. Anything else breaks the promised rate without a warning: with
+// (x, x) or (x, 0) most or all answers are true.
 //
-// All keys of a filter must be hashed in the same way: Add hashes by the filter's own hash,
-// and does not find what was added by the digests of another.
+// All keys of a filter must be hashed in the same way: Contains hashes by the filter's own
+// hash, and does not find what was added by the digests of another.
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
-	switch f.kernel {
-	case idDoubleHashing, kernelDoubleStraight:
-		return doubleAdd(f, h1, h2)
-	case idBlocked2:
-		return blocked2Add(f, h1, h2)
-	case idBlocked4:
-		return blocked4Add(f, h1, h2)
-	case idBlocked1:
-		return blocked1Add(f, h1, h2)
-	case idBlocked8:
-		return blocked8Add(f, h1, h2)
-	case kernelSplitVectors:
-		return splitvec.Add(f.bits.start(), f.units, h1)
-	case idSplitBlock:
-		return splitAdd(f, h1)
-	case idOwnPositions:
-		return f.addPositions(h1, h2)
+	if f.hash <= idOfKey {
+		panic(f.scheme.misuse("AddDigest"))
 	}
-	panic(f.misuse("AddDigest"))
+	return f.kernel.add(&f.bitset, h1, h2)
 }
 
-// addKey adds a key for the strategies that need more than its digest.
-func (f *BloomFilter) addKey(key []byte) bool {
-	if f.kernel == idOwnKeyPositions {
-		return f.addKeyPositions(key)
-	}
-	return seededAdd(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
-}
-
-// Contains returns false if the key was definitely never added, true if it
-// probably was.
+// Contains returns false if the key was definitely never added, true if it probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	var h1 uint64 // of a hash of 64 bits; the others leave here
+	var h1, h2 uint64
 	switch f.hash {
+	case idMurmur3:
+		h1, h2 = murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
 	case idRapidHash:
 		if rapidhash.Inlines(len(key)) {
-			h1 = rapidhash.Tail(rapidhash.Head(f.seed, key), key)
+			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
 		} else {
-			h1 = rapidhash.Sum(f.seed, key)
+			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
 		}
+		if f.kernel == &splitVectors { // and this saves two more
+			return splitvec.Contains(f.bits.start(), f.units, h1)
+		}
+		h2 = widen(h1)
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
-	case idOwnHash64:
-		h1 = f.scheme.hash.def.sum64(noescape.Slice(key))
-	case idMurmur3:
-		return f.ContainsDigest(murmur3.SeedSum128(f.seed, f.seed, key))
-	case idOfKey:
-		return f.containsKey(key)
+		h2 = widen(h1)
+	case idOfKey, idNone:
+		return f.doKey(false, key)
 	default:
-		return f.ContainsDigest(f.scheme.hash.sum(key))
+		h1, h2 = f.scheme.hash.sum(key)
 	}
-	if f.kernel == kernelSplitVectors {
-		return splitvec.Contains(f.bits.start(), f.units, h1)
-	}
-	if f.kernel == idBlocked2 { // blocked2Contains without the call
-		y, p := widen(h1)^probe.Xor, f.blockAt(h1)
-		w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
-		m0, m1 := probe.Set2(w0, w1, y, y>>6)
-		if k := f.k; k == 6 { // as at 1 %
-			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-		} else if k > 2 {
-			m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
-			if k > 6 {
-				m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-				m0, m1 = probe.More2(m0, m1, y, int(k))
-			}
-		}
-		return (m0^w0)|(m1^w1) == 0
-	}
-	return f.ContainsDigest(h1, widen(h1))
+	return f.kernel.contains(&f.bitset, h1, h2)
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -221,68 +156,63 @@ func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(bytesO
 // ContainsDigest is [BloomFilter.Contains] for a key whose digest is already known.
 // It panics where [BloomFilter.AddDigest] does.
 func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
-	switch f.kernel {
-	case idDoubleHashing, kernelDoubleStraight:
-		return doubleContains(f, h1, h2)
-	case idBlocked2:
-		return blocked2Contains(f, h1, h2)
-	case idBlocked4:
-		return blocked4Contains(f, h1, h2)
-	case idBlocked1:
-		return blocked1Contains(f, h1, h2)
-	case idBlocked8:
-		return blocked8Contains(f, h1, h2)
-	case kernelSplitVectors:
-		return splitvec.Contains(f.bits.start(), f.units, h1)
-	case idSplitBlock:
-		return splitContains(f, h1)
-	case idOwnPositions:
-		return f.containsPositions(h1, h2)
+	if f.hash <= idOfKey {
+		panic(f.scheme.misuse("ContainsDigest"))
 	}
-	panic(f.misuse("ContainsDigest"))
+	return f.kernel.contains(&f.bitset, h1, h2)
 }
 
-// containsKey asks for the strategies that need more than the digest.
-func (f *BloomFilter) containsKey(key []byte) bool {
-	if f.kernel == idOwnKeyPositions {
-		return f.containsKeyPositions(key)
+// doKey is do for strategies that need the key.
+func (f *BloomFilter) doKey(add bool, key []byte) bool {
+	f.scheme.must()
+	if add {
+		return f.kernel.addKey(&f.bitset, noescape.Slice(key))
 	}
-	return seededContains(f.bits, &f.scheme.divisor, int(f.k), f.seed, key)
+	return f.kernel.containsKey(&f.bitset, noescape.Slice(key))
 }
 
-// misuse says what a call with a digest on a filter of this strategy did wrong.
-func (f *BloomFilter) misuse(call string) string {
-	if f.kernel == idNone {
-		return "bloom: use of a BloomFilter that was not made by New"
-	}
-	return f.scheme.misuse(call)
-}
-
-// Hash returns the 128-bit digest of a key, to hash once and ask many filters
-// with [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves
-// every filter with the same hash and seed or key, whatever its size, and with any
-// strategy that does not need the key itself. On a filter with one that does, it panics.
-func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.orNone().digest(key) }
+// Digest returns the 128-bit digest of a key, to hash once and ask many filters with
+// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves every filter
+// with the same hash and seed or key, whatever its size, and with any strategy that does not
+// need the key itself. On a filter with one that does, it panics.
+func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
 // DigestString is [BloomFilter.Digest] for a string, without copying it.
 func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest(bytesOf(key)) }
 
 // Params returns what the filter was made with.
-func (f *BloomFilter) Params() Params { return f.scheme.orNone().params }
+func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 
 // Strategy returns the strategy that finds the keys' positions. For a filter made
 // with [Blocked] it is the one of Blocked1 to Blocked8 that New chose.
-func (f *BloomFilter) Strategy() Strategy { return f.scheme.orNone().strategy }
+func (f *BloomFilter) Strategy() Strategy { return f.scheme.must().strategy }
 
-// SizeBytes returns the memory that the bits take.
-func (f *BloomFilter) SizeBytes() uint64 { return uint64(len(f.bits)) * 8 }
+// Scheme returns the filter without its bits.
+func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme.must()} }
+
+// SizeBytes returns the memory of the bits.
+func (f *BloomFilter) SizeBytes() uint64 {
+	f.scheme.must()
+	return uint64(len(f.bits)) * 8
+}
+
+// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word i/64. It
+// is for writing them to other formats. Words may be read at any time; a program that changes
+// them must keep the filter's promises itself.
+func (f *BloomFilter) Words() []atomic.Uint64 {
+	f.scheme.must()
+	return f.bits
+}
 
 // GoString is String: %#v would print all bits, and the secret key.
 func (f BloomFilter) GoString() string { return f.String() }
 
 // String describes the filter in a line for a log, in constant time.
 func (f BloomFilter) String() string {
-	s := f.scheme.orNone()
+	s := f.scheme
+	if s == nil {
+		return "bloom.BloomFilter(zero)"
+	}
 	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%s bytes=%d)",
 		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.def, f.SizeBytes())
 }

@@ -10,9 +10,9 @@ import (
 // fuzzShapes are filters for 256 different keys, so large that one false positive in
 // all the fuzzing of a year would be bad luck. Sizing takes longer than the fuzzing.
 var fuzzShapes = func() (shapes []Scheme) {
-	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, custom, ownDouble, ownSeeded} {
+	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, triple, customDouble, customSeeded} {
 		for _, m := range []uint64{1 << 15, 1<<15 - 1} {
-			if s.blocked() {
+			if isBlocked(s) {
 				s, m = Blocked4, m&^511
 			}
 			shape, err := NewSchemeWithParams(Params{M: m, K: 16}, WithStrategy(s))

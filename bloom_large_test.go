@@ -37,10 +37,10 @@ func TestBeyond33Bits(t *testing.T) {
 
 		const n = 100_000
 		for i := range uint64(n) {
-			f.AddDigest(digest(i))
+			f.AddDigest(digestOf(i))
 		}
 		for i := range uint64(n) {
-			if !f.ContainsDigest(digest(i)) {
+			if !f.ContainsDigest(digestOf(i)) {
 				t.Fatalf("%s: key %d is missed", c.s, i)
 			}
 		}
@@ -90,7 +90,7 @@ func TestBeyond33Bits(t *testing.T) {
 		const probes = 500_000
 		hits := 0.0
 		for i := range uint64(probes) {
-			if f.ContainsDigest(digest(n + i)) {
+			if f.ContainsDigest(digestOf(n + i)) {
 				hits++
 			}
 		}

@@ -203,7 +203,7 @@ func TestFilterForNoKeys(t *testing.T) {
 			encoded, err := f.MarshalBinary()
 			require.NoError(t, err)
 			var back BloomFilter
-			if s.get().own() {
+			if s.get().custom {
 				continue
 			}
 			require.NoError(t, back.UnmarshalBinary(encoded))

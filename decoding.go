@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/format"
@@ -50,17 +51,18 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 // If there is an error, the receiver is unchanged. Unlike the other methods,
 // ReadFrom must not be called while others use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
-	made := f.scheme.orNone()
 	o := options{maxBytes: math.MaxUint64}
-	if made.strategy.get().own() {
-		o.strategy = made.strategy
-	}
-	switch {
-	case made.hash.def == &sipHash:
-		key := made.hash.key()
-		o.key = &key
-	case made.hash.def.own():
-		o.hash = made.hash.def
+	if made := f.scheme; made != nil {
+		if made.strategy.def.custom {
+			o.strategy = made.strategy
+		}
+		switch {
+		case made.hash.def == &sipHash:
+			key := made.hash.key()
+			o.key = &key
+		case made.hash.def.custom():
+			o.hash = made.hash.def
+		}
 	}
 	g, n, err := read(r, o)
 	if err != nil {
@@ -148,4 +150,87 @@ func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
 		return nil, 0, err
 	}
 	return s.filter(b), 0, nil
+}
+
+// schemeOf returns the scheme that a header says, if it is what the reader asked for.
+func (o *options) schemeOf(h format.Header) (*scheme, error) {
+	strategy, err := o.strategyNamed(h.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := o.hashNamed(h.Hash, h.Check)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkSize(h.M); err != nil {
+		return nil, err // before a custom strategy sees m
+	}
+	s, err := newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
+	return s, corrupt(err)
+}
+
+// strategyNamed returns the strategy of that name: the wanted one, or one of this package.
+func (o *options) strategyNamed(name string) (Strategy, error) {
+	want := o.strategy
+	if want.def != nil && want.Name() == name && len(want.def.members) == 0 {
+		return want, nil
+	}
+	found := Strategy{builtinStrategy(name)}
+	switch {
+	case name == "" || len(found.get().members) > 0:
+		return found, fmt.Errorf("%w: strategy %q, which no filter has", ErrCorrupt, name)
+	case slices.Contains(want.get().members, found.def):
+		return found, nil
+	case want.def != nil:
+		return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, name, want)
+	case found.def == nil:
+		return found, fmt.Errorf("%w: the data's strategy is %q, want one of that name by WithStrategy", ErrIncompatible, name)
+	}
+	return found, nil
+}
+
+// hashNamed returns the hash of that name, the wanted one or one of this package, with the
+// seed or key that check stands for.
+func (o *options) hashNamed(name string, check uint64) (hasher, error) {
+	def := builtinHash(name)
+	if o.hash != nil && o.hash.name == name {
+		def = o.hash
+	}
+	switch {
+	case name == "":
+		return hasher{}, fmt.Errorf("%w: hash %q, which no filter has", ErrCorrupt, name)
+	case def == &mapHash:
+		return hasher{}, fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, MapHash)
+	case o.hash != nil && o.hash != def:
+		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want %q", ErrIncompatible, name, o.hash.name)
+	case def == nil:
+		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want one of that name by WithHash", ErrIncompatible, name)
+	case def == &sipHash:
+		return o.keyChecked(check)
+	case o.key != nil:
+		return hasher{}, fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, name)
+	}
+	h := seededHasher(def, check)
+	switch {
+	case o.seed != nil && *o.seed != check:
+		return h, fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, check, *o.seed)
+	case def.custom() && check != 0:
+		return h, fmt.Errorf("%w: seed %d with hash %q, which no filter has", ErrCorrupt, check, name)
+	}
+	return h, nil
+}
+
+// keyChecked returns SipHash with the reader's key, if check stands for it.
+func (o *options) keyChecked(check uint64) (hasher, error) {
+	switch {
+	case o.seed != nil:
+		return hasher{}, fmt.Errorf("%w: the data's hash is %q with a secret key, want seed %d", ErrIncompatible, sipHash.name, *o.seed)
+	case o.key == nil:
+		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want its secret key by WithKey", ErrIncompatible, sipHash.name)
+	}
+	h := keyedHasher(*o.key)
+	if h.checkValue() != check {
+		return h, fmt.Errorf("%w: the data was made with another secret key than the given one", ErrIncompatible)
+	}
+	return h, nil
 }

@@ -29,7 +29,7 @@ func addDamaged(f *testing.F, add func(data []byte)) {
 
 // optionsOf are those that a fuzzer's byte stands for.
 func optionsOf(which byte) (opts []Option) {
-	for i, opt := range []Option{WithKey(testKey), WithStrategy(custom), WithStrategy(Blocked), WithSeed(1<<63 + 42)} {
+	for i, opt := range []Option{WithKey(testKey), WithStrategy(triple), WithStrategy(Blocked), WithSeed(1<<63 + 42)} {
 		if which>>i&1 == 1 {
 			opts = append(opts, opt)
 		}

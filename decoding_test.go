@@ -53,7 +53,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	plain := marshal(t, MustNew(10, 0.1, WithSeed(17)))
 	keyed := marshal(t, MustNew(10, 0.1, WithKey(testKey), WithStrategy(Blocked8)))
 	rapid := marshal(t, MustNew(10, 0.1, WithHash(RapidHash), WithSeed(17)))
-	named := marshal(t, MustNew(10, 0.1, WithStrategy(custom)))
+	named := marshal(t, MustNew(10, 0.1, WithStrategy(triple)))
 	for _, c := range []struct {
 		data []byte
 		opts []Option
@@ -66,7 +66,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{plain, []Option{WithKey(testKey)}, "the data's hash is \"murmur3\" without a key, want the given key"},
 		{plain, []Option{WithStrategy(Blocked)}, `the data's strategy is "double-hashing", want "blocked"`},
 		{plain, []Option{WithStrategy(SeededHashing)}, `the data's strategy is "double-hashing", want "seeded-hashing"`},
-		{plain, []Option{WithStrategy(custom)}, `the data's strategy is "double-hashing", want "triple"`},
+		{plain, []Option{WithStrategy(triple)}, `the data's strategy is "double-hashing", want "triple"`},
 		{plain, []Option{WithHash(RapidHash)}, "the data's hash is \"murmur3\", want \"rapidhash-v3\""},
 		{rapid, nil, ""},
 		{rapid, []Option{WithHash(RapidHash), WithSeed(17)}, ""},
@@ -83,7 +83,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{keyed, []Option{WithKey(other)}, "the data was made with another secret key than the given one"},
 		{keyed, []Option{WithSeed(11)}, "the data's hash is \"siphash\" with a secret key, want seed 11"},
 		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
-		{named, []Option{WithStrategy(custom)}, ""},
+		{named, []Option{WithStrategy(triple)}, ""},
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
 		{named, []Option{WithStrategy(NewStrategy("other", tripleDefinition))}, `the data's strategy is "triple", want "other"`},
 		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
@@ -122,8 +122,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{MustNew(5, 0.5, WithKey(testKey)), plain, false},
 		{MustNew(5, 0.5, WithStrategy(Blocked), WithSeed(1)), plain, true},
 		{MustNew(5, 0.5, WithHash(MapHash)), plain, true},
-		{MustNew(5, 0.5, WithStrategy(custom)), named, true},
-		{MustNew(5, 0.5, WithStrategy(custom)), plain, false},
+		{MustNew(5, 0.5, WithStrategy(triple)), named, true},
+		{MustNew(5, 0.5, WithStrategy(triple)), plain, false},
 		{MustNew(5, 0.5), named, false},
 	} {
 		before := *c.into
@@ -168,7 +168,7 @@ func TestWithMaxBytes(t *testing.T) {
 func TestReaderThatFails(t *testing.T) {
 	fails := errors.New("connection lost")
 	data := marshal(t, portables(t)["triple-key"].f)
-	g := MustNew(5, 0.5, WithStrategy(custom), WithKey(testKey))
+	g := MustNew(5, 0.5, WithStrategy(triple), WithKey(testKey))
 	g.AddString("old")
 	old := g.Clone()
 	for at := range data {

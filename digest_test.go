@@ -65,12 +65,12 @@ func TestLargestM(t *testing.T) {
 // what moves, in the largest filter.
 func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 	for _, s := range blockeds {
-		z := s.groups()
+		z := groupsOf(s)
 		for j := range uint64(100) {
-			h1, h2 := digest(j)
+			h1, h2 := digestOf(j)
 			at := func(h1, h2 uint64) (block uint64, within [maxK]uint64) {
 				for i := range within {
-					pos := s.def.index(h1, h2, i, largestM)
+					pos := positionAt(s, h1, h2, i, largestM)
 					if i > 0 && pos/blockBits != block {
 						t.Fatalf("%s: probe %d is in block %d, the first in %d", s, i, pos/blockBits, block)
 					}
@@ -185,7 +185,7 @@ func TestMapHashWithinABlock(t *testing.T) {
 			words[h2>>60]++
 			before := uint64(0)
 			for i := range 16 {
-				bit := Blocked8.def.index(h1, h2, i, largestM) % 64 // the same for every z
+				bit := positionAt(Blocked8, h1, h2, i, largestM) % 64 // the same for every z
 				single[i][bit]++
 				if i > 0 {
 					pair[i-1][before<<6|bit]++
@@ -253,7 +253,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 				}
 			}
 		}
-		want := asked * rate.Blocked(1, c.k, c.s.groups(), uint64(c.keys))
+		want := asked * rate.Blocked(1, c.k, groupsOf(c.s), uint64(c.keys))
 		// Ten share a block, and so its fill: at worst that multiplies the variance
 		// by ten, here by less than two.
 		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 100 && trials > 100_000 {

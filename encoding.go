@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
@@ -22,7 +24,7 @@ import (
 // nothing to another process: with [MapHash], or with a strategy or hash of your own
 // that has no name. Then nothing is written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
-	h, err := f.scheme.orNone().portableHeader()
+	h, err := f.scheme.header()
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +70,7 @@ func (f BloomFilter) MarshalText() ([]byte, error) {
 
 // roomFor returns the size of the encoded filter, times times of which must fit a slice.
 func (f *BloomFilter) roomFor(times uint64) (int, error) {
-	h, err := f.scheme.orNone().portableHeader()
+	h, err := f.scheme.header()
 	if err != nil {
 		return 0, err
 	}
@@ -84,9 +86,20 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 // is for formats of your own, and [ReadScheme] reads it. It implements
 // encoding.BinaryAppender. The error wraps [ErrNotPortable] where WriteTo's does.
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
-	h, err := s.scheme.orNone().portableHeader()
+	h, err := s.scheme.header()
 	if err != nil {
 		return dst, err
 	}
 	return h.Append(dst), nil
+}
+
+// header returns the header of files with this scheme, or the error of Portable.
+func (s *scheme) header() (format.Header, error) {
+	if err := s.portable(); err != nil {
+		return format.Header{}, err
+	}
+	return format.Header{
+		M: s.params.M, N: s.params.N, K: s.params.K, P: s.params.P,
+		Check: s.hash.checkValue(), Strategy: s.strategy.Name(), Hash: s.hash.def.name,
+	}, nil
 }

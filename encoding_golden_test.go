@@ -59,7 +59,7 @@ func portables(t testing.TB) map[string]portable {
 			params.M, params.K = 1024, 8
 		}
 		opts, needed := []Option{WithStrategy(s)}, []Option(nil)
-		if s.get().own() {
+		if s.get().custom {
 			opts, needed = nil, opts
 		}
 		add(s.Name(), params, 100, opts, needed)
@@ -68,8 +68,8 @@ func portables(t testing.TB) map[string]portable {
 			add(s.Name()+"-key", params, 100, opts, append(needed, WithKey(testKey)))
 		}
 	}
-	add("own-hash", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, nil, []Option{WithHash(ownHash)})
-	add("own-hash-64", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithStrategy(Blocked2)}, []Option{WithHash(ownHash64)})
+	add("own-hash", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, nil, []Option{WithHash(customHash)})
+	add("own-hash-64", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithStrategy(Blocked2)}, []Option{WithHash(customHash64)})
 	add("rapid-hash", Params{N: 100, P: 0.01, M: 1024, K: 8}, 100, []Option{WithHash(RapidHash), WithStrategy(SplitBlock)}, nil)
 	add("rapid-hash-seed", Params{N: 100, P: 0.01, M: 961, K: 7}, 100, []Option{WithHash(RapidHash), WithSeed(1<<63 + 42)}, nil)
 	add("k64", Params{M: 2048, K: 64}, 20, nil, nil)

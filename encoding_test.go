@@ -216,7 +216,7 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 
 // encodedBytes returns the size of the filter in a file.
 func encodedBytes(f *BloomFilter) uint64 {
-	h, err := f.scheme.portableHeader()
+	h, err := f.scheme.header()
 	if err != nil {
 		panic(err)
 	}
@@ -256,7 +256,7 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 		words    *atomic.Uint64
 		len, cap int
 	}{new(atomic.Uint64), math.MaxInt32 / 8, math.MaxInt32 / 8}
-	f := BloomFilter{bits: *(*bitArray)(unsafe.Pointer(&largest)), scheme: MustNew(10, 0.1).scheme}
+	f := BloomFilter{bitset: bitset{bits: *(*bitArray)(unsafe.Pointer(&largest))}, scheme: MustNew(10, 0.1).scheme}
 	require.Greater(t, encodedBytes(&f), uint64(math.MaxInt32))
 	if math.MaxInt == math.MaxInt32 {
 		for _, encode := range []func() ([]byte, error){f.MarshalBinary, f.MarshalText} {

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seed3447c163/bloom/internal/format"
 )
@@ -31,3 +32,22 @@ var (
 	// they were written.
 	ErrCorrupt = format.ErrCorrupt
 )
+
+// A failure is an error of one of these kinds.
+type failure struct{ kind, reason error }
+
+func (f *failure) Error() string   { return f.kind.Error() + ": " + f.reason.Error() }
+func (f *failure) Unwrap() []error { return []error{f.kind, f.reason} }
+
+// invalid returns an error that wraps ErrInvalid.
+func invalid(format string, args ...any) error {
+	return &failure{ErrInvalid, fmt.Errorf(format, args...)}
+}
+
+// corrupt returns an error about parameters as one about the bytes that they were read from.
+func corrupt(err error) error {
+	if f := (*failure)(nil); errors.As(err, &f) && f.kind == ErrInvalid {
+		return &failure{ErrCorrupt, f.reason}
+	}
+	return err
+}

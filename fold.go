@@ -1,8 +1,6 @@
 package bloom
 
 import (
-	"fmt"
-
 	"github.com/seed3447c163/bloom/internal/fold"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
@@ -24,19 +22,22 @@ import (
 // The error wraps [ErrInvalid] if p is not between 0 and 1 or below the filter's rate as it is,
 // and if the strategy has no exact fold: [DoubleHashing], Blocked1 to Blocked8 and [SplitBlock] have.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
-	s := f.scheme.orNone()
-	unit := s.strategy.get().foldUnit
+	s := f.scheme
+	if s == nil {
+		return nil, errZero
+	}
+	unit := s.strategy.def.foldUnit
 	if unit == 0 {
-		return nil, fmt.Errorf("%w: a filter with strategy %q has no exact fold", ErrInvalid, s.strategy)
+		return nil, invalid("a filter with strategy %q has no exact fold", s.strategy)
 	}
 	if !(p > 0 && p < 1) {
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
+		return nil, invalid("p = %v, want 0 < p < 1", p)
 	}
 	ones, now := f.onesAndRate()
 	count := f.countOf(ones)
 	collisions := s.strategy.def.equalDigests(count, s.hash.def)
 	if now+collisions > p {
-		return nil, fmt.Errorf("%w: p = %v, want at least %v, which is the filter's rate as it is", ErrInvalid, p, now+collisions)
+		return nil, invalid("p = %v, want at least %v, which is the filter's rate as it is", p, now+collisions)
 	}
 	small := f.smallestFold(fold.Primes(s.params.M/unit), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}
@@ -44,8 +45,8 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if small == f {
 		small = f.Clone()
 	}
-	named := new(scheme)
-	if err := named.set(params, s.strategy, s.hash); err != nil {
+	named, err := newScheme(params, s.strategy, s.hash)
+	if err != nil {
 		return nil, err
 	}
 	return named.filter(small.bits), nil
@@ -88,8 +89,12 @@ func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 
 // fold returns the fold by a factor that divides, with no N and P.
 func (f *BloomFilter) fold(factor uint64) *BloomFilter {
-	s, bits := *f.scheme, makeWords(wordsFor(f.scheme.params.M/factor))
-	s.params = Params{M: s.params.M / factor, K: s.params.K}
+	m := f.scheme.params.M / factor
+	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, f.scheme.hash)
+	if err != nil {
+		panic(err) // the strategy can have every fold
+	}
+	bits := makeWords(wordsFor(m))
 	if unit := s.strategy.def.foldUnit; unit == 1 {
 		fold.Bits(bits, f.bits, factor, f.scheme.params.M)
 	} else {

@@ -17,21 +17,21 @@ import (
 
 // Two hashes of a user's: an FNV with a finalizer, and a hash of 128 bits.
 var (
-	ownHash64 = NewHash64("fnv-mixed", func(key []byte) uint64 {
+	customHash64 = NewHash64("fnv-mixed", func(key []byte) uint64 {
 		h := uint64(14695981039346656037)
 		for _, c := range key {
 			h = (h ^ uint64(c)) * 1099511628211
 		}
 		return mix(h)
 	})
-	ownHash = NewHash("murmur3-77", func(key []byte) (h1, h2 uint64) { return murmur3.SeedSum128(77, 77, key) })
+	customHash = NewHash("murmur3-77", func(key []byte) (h1, h2 uint64) { return murmur3.SeedSum128(77, 77, key) })
 )
 
 // TestOwnHashIsTheHash: a filter with a hash of one's own is that with its digests.
 func TestOwnHashIsTheHash(t *testing.T) {
 	t.Parallel()
-	for _, h := range []Hash{ownHash, ownHash64} {
-		for _, s := range []Strategy{DoubleHashing, Blocked, custom} {
+	for _, h := range []Hash{customHash, customHash64} {
+		for _, s := range []Strategy{DoubleHashing, Blocked, triple} {
 			f, g := MustNew(20_000, 0.01, WithStrategy(s), WithHash(h)), MustNew(20_000, 0.01, WithStrategy(s), WithHash(h))
 			batch := MustNew(20_000, 0.01, WithStrategy(s), WithHash(h))
 			require.Equal(t, h, f.Scheme().Hash())
@@ -63,7 +63,7 @@ func TestOwnHashIsTheHash(t *testing.T) {
 
 // ownDigest is what the two hashes are defined to be, without the filter.
 func ownDigest(h Hash, key []byte) (h1, h2 uint64) {
-	if h == ownHash {
+	if h == customHash {
 		return murmur3.SeedSum128(77, 77, key)
 	}
 	h1 = 14695981039346656037
@@ -79,13 +79,13 @@ func TestOwnHashIsTheIdentity(t *testing.T) {
 	same := NewHash64("fnv-mixed", func([]byte) uint64 { return 0 })
 	other := NewHash64("other", func([]byte) uint64 { return 0 })
 	nameless, nameless2 := NewHash64("", func([]byte) uint64 { return 0 }), NewHash64("", func([]byte) uint64 { return 0 })
-	f := MustNew(100, 0.01, WithHash(ownHash64))
+	f := MustNew(100, 0.01, WithHash(customHash64))
 	require.True(t, f.Compatible(MustNew(100, 0.01, WithHash(same))), "a hash is its name")
 	err := f.Union(MustNew(100, 0.01, WithHash(other)))
 	require.ErrorIs(t, err, ErrIncompatible)
-	require.ErrorContains(t, err, `hashes "fnv-mixed" and "other"`)
-	require.ErrorContains(t, f.Union(MustNew(100, 0.01)), `hashes "fnv-mixed" and murmur3`)
-	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed":0000000000000000`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(ownHash64))).Identity())
+	require.ErrorContains(t, err, `hashes "fnv-mixed"/64 and "other"/64`)
+	require.ErrorContains(t, f.Union(MustNew(100, 0.01)), `hashes "fnv-mixed"/64 and murmur3`)
+	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000000`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).Identity())
 	require.Contains(t, f.String(), "hash=fnv-mixed")
 	require.Equal(t, "fnv-mixed", f.Stats().Hash)
 
@@ -104,16 +104,16 @@ func TestOwnHashIsTheIdentity(t *testing.T) {
 		`the data's hash is "fnv-mixed", want one of that name by WithHash`: nil,
 		`the data's hash is "fnv-mixed", want "other"`:                      {WithHash(other)},
 		`the data's hash is "fnv-mixed", want "murmur3"`:                    {WithHash(Murmur3)},
-		`the data's hash is "fnv-mixed" without a key, want the given key`:  {WithHash(ownHash64), WithKey(testKey)},
-		`the data's seed is 0, want 5`:                                      {WithHash(ownHash64), WithSeed(5)},
+		`the data's hash is "fnv-mixed" without a key, want the given key`:  {WithHash(customHash64), WithKey(testKey)},
+		`the data's seed is 0, want 5`:                                      {WithHash(customHash64), WithSeed(5)},
 	} {
 		_, err := Read(bytes.NewReader(data), opts...)
 		require.ErrorIs(t, err, ErrIncompatible, text)
 		require.ErrorContains(t, err, text)
 	}
-	_, err = Read(bytes.NewReader(marshal(t, MustNew(9, 0.1))), WithHash(ownHash64))
+	_, err = Read(bytes.NewReader(marshal(t, MustNew(9, 0.1))), WithHash(customHash64))
 	require.ErrorContains(t, err, `the data's hash is "murmur3", want "fnv-mixed"`)
-	g, err := Read(bytes.NewReader(data), WithHash(ownHash64))
+	g, err := Read(bytes.NewReader(data), WithHash(customHash64))
 	require.NoError(t, err)
 	require.True(t, f.Equal(g))
 	require.NoError(t, g.UnmarshalBinary(data), "the receiver has the hash")
@@ -128,13 +128,13 @@ func TestOwnHashRefused(t *testing.T) {
 		`hash name "siphash" is taken`:                 {WithHash(NewHash64("siphash", sum))},
 		`hash name "none" is taken`:                    {WithHash(NewHash64("none", sum))},
 		`… has 256 bytes, want at most 255`:            {WithHash(NewHash64(strings.Repeat("x", 256), sum))},
-		`hash "fnv-mixed" and a seed`:                  {WithHash(ownHash64), WithSeed(1)},
-		`hash "fnv-mixed" and a key`:                   {WithHash(ownHash64), WithKey(testKey)},
-		`"seeded-hashing" has a hash of its own`:       {WithHash(ownHash64), WithStrategy(SeededHashing)},
+		`hash "fnv-mixed" and a seed`:                  {WithHash(customHash64), WithSeed(1)},
+		`hash "fnv-mixed" and a key`:                   {WithHash(customHash64), WithKey(testKey)},
+		`"seeded-hashing" has a hash of its own`:       {WithHash(customHash64), WithStrategy(SeededHashing)},
 		`no hash with strategy "double-hashing"`:       {WithHash(Hash{&noHash})},
 		`the hash is the zero Hash`:                    {WithHash(Hash{})},
 		`the strategy is the zero Strategy`:            {WithStrategy(Strategy{})},
-		`p = 1e-10 with fnv-mixed, of whose digests n`: {WithHash(ownHash64)},
+		`p = 1e-10 with fnv-mixed, of whose digests n`: {WithHash(customHash64)},
 	} {
 		_, err := New(10_000_000_000, 1e-10, opts...)
 		require.ErrorIs(t, err, ErrInvalid, text)
@@ -218,7 +218,7 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 			}
 			return count
 		}
-		want := wrong(digest)
+		want := wrong(digestOf)
 		for name, digest := range digests {
 			got := wrong(digest)
 			if z := (got - want) / math.Sqrt(got+want); z > 6 {

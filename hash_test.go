@@ -64,7 +64,7 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 	t.Parallel()
 	hashes := map[string]Option{
 		"murmur3": WithHash(Murmur3), "rapidhash-v3": WithHash(RapidHash), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
-		"murmur3-77": WithHash(ownHash), "fnv-mixed": WithHash(ownHash64),
+		"murmur3-77": WithHash(customHash), "fnv-mixed": WithHash(customHash64),
 	}
 	for name, opt := range hashes {
 		for _, s := range allStrategies {

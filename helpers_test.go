@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -20,8 +21,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// digest returns the i-th of a sequence of different random-looking digests.
-func digest(i uint64) (h1, h2 uint64) { return mix(2 * i), mix(2*i + 1) }
+// digestOf returns the i-th of a sequence of different random-looking digests.
+func digestOf(i uint64) (h1, h2 uint64) { return mix(2 * i), mix(2*i + 1) }
 
 // key40 writes the i-th of a sequence of different keys into b: 40 bytes, as long
 // as a short URL.
@@ -41,13 +42,13 @@ func sequential(t *testing.T) {
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
-// ours are the strategies of this package; custom is one of a user's.
+// ours are the strategies of this package; triple is one of a user's.
 var (
 	blockeds      = []Strategy{Blocked1, Blocked2, Blocked4, Blocked8}
 	independent   = []Strategy{DoubleHashing, SeededHashing}
 	ours          = append(append(append([]Strategy{}, independent...), blockeds...), SplitBlock)
-	custom        = NewStrategy("triple", tripleDefinition)
-	allStrategies = append([]Strategy{custom, ownDouble, ownSeeded}, ours...)
+	triple        = NewStrategy("triple", tripleDefinition)
+	allStrategies = append([]Strategy{triple, customDouble, customSeeded}, ours...)
 )
 
 var tripleDefinition = Definition{Positions: byindex.Positions(tripleIndex)}
@@ -55,15 +56,47 @@ var tripleDefinition = Definition{Positions: byindex.Positions(tripleIndex)}
 func tripleIndex(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m }
 
 // inBlocks reports whether all of a key's bits are in one block.
-func inBlocks(s Strategy) bool { return s.blocked() || s == SplitBlock }
+func inBlocks(s Strategy) bool { return isBlocked(s) || s == SplitBlock }
+
+// groupsOf returns z for Blocked1 to Blocked8, otherwise 0.
+func groupsOf(s Strategy) int {
+	if !isBlocked(s) {
+		return 0
+	}
+	return s.def.kUnit
+}
+
+func isBlocked(s Strategy) bool { return s.get().block == blockBits || s == Blocked }
+
+// positionAt returns the i-th position of a digest with a strategy of this package.
+func positionAt(s Strategy, h1, h2 uint64, i int, m uint64) uint64 {
+	code, err := s.def.prepare(m, 1, 0)
+	if err != nil {
+		panic(err)
+	}
+	var positions [maxCustomK]uint64
+	code.positions(&bitset{units: m / max(1, s.def.block)}, positions[:i+1], h1, h2)
+	return positions[i]
+}
+
+// doubleIndex is DoubleHashing by its formula, written down once more.
+func doubleIndex(h1, h2 uint64, i int, m uint64) uint64 {
+	for range i {
+		h1 = h1*0xd1342543de82ef95 + (h2 ^ 0x9e3779b97f4a7c15)
+	}
+	hi, _ := bits.Mul64(h1, m)
+	return hi
+}
+
+const splitWordsOf = splitBits / 64
 
 // canHave reports whether a filter with the strategy can have these m and k.
 func canHave(s Strategy, m uint64, k int) bool {
 	switch {
 	case s == SplitBlock:
 		return m%splitBits == 0 && k == splitK
-	case s.blocked():
-		return m%blockBits == 0 && k%s.groups() == 0
+	case isBlocked(s):
+		return m%blockBits == 0 && k%groupsOf(s) == 0
 	}
 	return true
 }

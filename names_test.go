@@ -10,7 +10,7 @@ import (
 
 // TestNamesInLogs: String tells apart what has no name.
 func TestNamesInLogs(t *testing.T) {
-	named, a, b := ownStrategy("mine"), ownStrategy(""), ownStrategy("")
+	named, a, b := customStrategy("mine"), customStrategy(""), customStrategy("")
 	require.Equal(t, "mine", named.String())
 	require.Equal(t, "blocked-2", Blocked2.String())
 	require.Equal(t, "none", Strategy{}.String())
@@ -35,6 +35,6 @@ func TestNamesInLogs(t *testing.T) {
 	require.ErrorContains(t, err, `strategy "unnamed#`)
 }
 
-func ownStrategy(name string) Strategy {
+func customStrategy(name string) Strategy {
 	return NewStrategy(name, Definition{Positions: byindex.Positions(doubleIndex)})
 }

@@ -39,7 +39,7 @@ func readOptions(opts []Option) (options, error) {
 func (o options) with(opts []Option) (options, error) {
 	for i, opt := range opts {
 		if opt == nil {
-			return o, fmt.Errorf("%w: option %d of %d is nil", ErrInvalid, i+1, len(opts))
+			return o, invalid("option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&o)
 	}
@@ -130,9 +130,9 @@ func (o *options) chooseHash() (hasher, error) {
 	}
 	switch {
 	case o.key != nil && o.seed != nil:
-		return hasher{}, fmt.Errorf("%w: a seed and a key, want at most one", ErrInvalid)
+		return hasher{}, invalid("a seed and a key, want at most one")
 	case o.key != nil && o.hash != nil:
-		return hasher{}, fmt.Errorf("%w: hash %q and a key, want at most one: WithKey stands for SipHash", ErrInvalid, def)
+		return hasher{}, invalid("hash %q and a key, want at most one: WithKey stands for SipHash", def)
 	case o.key != nil:
 		return keyedHasher(*o.key), nil
 	case o.seed == nil:
@@ -140,5 +140,5 @@ func (o *options) chooseHash() (hasher, error) {
 	case def == &murmur3Hash, def == &rapidHash, def == &noHash:
 		return seededHasher(def, *o.seed), nil
 	}
-	return hasher{}, fmt.Errorf("%w: hash %q and a seed, which it does not take", ErrInvalid, def)
+	return hasher{}, invalid("hash %q and a seed, which it does not take", def)
 }

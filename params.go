@@ -60,7 +60,7 @@ func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
 func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Strategy, error) {
 	params := Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
-		return params, s, fmt.Errorf("%w: p = %v, want 0 < p < 1", ErrInvalid, p)
+		return params, s, invalid("p = %v, want 0 < p < 1", p)
 	}
 	if err := s.validate(); err != nil {
 		return params, s, err
@@ -68,15 +68,15 @@ func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Stra
 	d := s.get()
 	switch {
 	case p < 0x1p-64: // 2^-maxK, when half the bits are set
-		return params, s, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want p >= 2^-%d", ErrInvalid, p, math.Ceil(-math.Log2(p)), maxK)
+		return params, s, invalid("p = %v needs k = %.0f bits a key, want p >= 2^-%d", p, math.Ceil(-math.Log2(p)), maxK)
 	case d.maxP > 0 && (p < d.minP || p > d.maxP):
-		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want %v to %v", ErrInvalid, p, s, d.minP, d.maxP)
+		return params, s, invalid("p = %v with strategy %q, want %v to %v", p, s, d.minP, d.maxP)
 	case p < d.minP:
-		return params, s, fmt.Errorf("%w: p = %v with strategy %q, want at least %v", ErrInvalid, p, s, d.minP)
+		return params, s, invalid("p = %v with strategy %q, want at least %v", p, s, d.minP)
 	}
 	rest := p - d.equalDigests(n, h)
 	if !(rest > 0) {
-		return params, s, fmt.Errorf("%w: p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", ErrInvalid, p, h, n, p-rest)
+		return params, s, invalid("p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", p, h, n, p-rest)
 	}
 	s, err := s.size(&params, rest)
 	if err != nil && rest < p {
@@ -86,9 +86,9 @@ func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Stra
 }
 
 // equalDigests returns how likely a new key has the whole digest of one of n others, in which
-// case no strategy can tell them apart. SplitBlock's rate includes it.
+// case no strategy can tell them apart.
 func (d *definition) equalDigests(n uint64, h *hashDefinition) float64 {
-	if h.bits == 64 && d != &splitBlock {
+	if h.bits == 64 && !d.ratesDigests {
 		return float64(n) / (1 << 64)
 	}
 	return 0 // n/2^128
@@ -99,7 +99,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	d, n := s.get(), params.N
 	if d.Size != nil {
 		if params.M, params.K, err = d.Size(n, p); err != nil {
-			return s, fmt.Errorf("%w: n = %d and p = %v with strategy %q: %w", ErrInvalid, n, p, d, err)
+			return s, invalid("n = %d and p = %v with strategy %q: %w", n, p, d, err)
 		}
 		return s, d.check(params.M, params.K)
 	}
@@ -111,7 +111,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	if d.MaxM != 0 {
 		search.Most = min(search.Most, d.MaxM/unit)
 	}
-	if (n == 0 || search.Most == 0) && !s.blocked() {
+	if (n == 0 || search.Most == 0) && d.size == nil {
 		params.M, params.K = unit, search.MinK
 		return s, d.check(params.M, params.K)
 	}
@@ -120,13 +120,16 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	}
 	var units uint64
 	var bad error
-	if s.blocked() {
-		units, params.K, s = blockedParams(n, p, s)
+	if d.size != nil {
+		var member int
+		if units, params.K, member = d.size(n, p); len(d.members) > 0 {
+			s = Strategy{d.members[member]}
+		}
 	} else {
 		search.Rate = func(units uint64, k int) float64 {
 			r := d.rate(units*unit, k, n)
 			if math.IsNaN(r) {
-				bad = fmt.Errorf("%w: strategy %q has rate NaN for m = %d, k = %d and n = %d", ErrInvalid, d, units*unit, k, n)
+				bad = invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", d, units*unit, k, n)
 			}
 			return r
 		}
@@ -143,7 +146,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 }
 
 // anyRate reports whether nothing is known of the rate but that it falls with m.
-func (d *definition) anyRate() bool { return d.own() && d.Rate != nil }
+func (d *definition) anyRate() bool { return d.custom && d.Rate != nil }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.
 const maxM = rate.MaxM

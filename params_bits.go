@@ -3,8 +3,6 @@ package bloom
 import (
 	"fmt"
 	"math"
-
-	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // ParamsForBits returns parameters for n keys at so many bits a key, where the memory is
@@ -23,23 +21,23 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if err := s.validate(); err != nil {
 		return params, err
 	}
-	if s.id() == idBlocked {
-		return params, fmt.Errorf("%w: strategy %q has no k of its own for %v bits a key, want Blocked1, Blocked2, Blocked4 or Blocked8", ErrInvalid, s, bitsPerKey)
+	if len(s.def.members) > 0 {
+		return params, invalid("strategy %q has no k of its own for %v bits per key, want Blocked1, Blocked2, Blocked4 or Blocked8", s, bitsPerKey)
 	}
 	if !(bitsPerKey > 0) {
-		return params, fmt.Errorf("%w: %v bits a key, want more than 0", ErrInvalid, bitsPerKey)
+		return params, invalid("%v bits per key, want more than 0", bitsPerKey)
 	}
 	unit := s.get().sizedUnit()
 	m := math.Ceil(float64(n) * bitsPerKey)
 	if !(m <= float64(maxM-unit)) || math.IsInf(bitsPerKey, 1) {
-		return params, fmt.Errorf("%w: n = %d keys at %v bits a key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, bitsPerKey*float64(max(n, 1))/8, uint64(maxM/8))
+		return params, fmt.Errorf("%w: n = %d keys at %v bits per key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, bitsPerKey*float64(max(n, 1))/8, uint64(maxM/8))
 	}
 	params.M, params.K = (max(uint64(m), 1)+unit-1)/unit*unit, s.kForBits(bitsPerKey)
 	if err := s.get().check(params.M, params.K); err != nil {
 		return params, err
 	}
 	if params.P = s.FalsePositiveRate(params.M, params.K, n); params.P >= 1 {
-		return params, fmt.Errorf("%w: %v bits a key, with which every answer is true: want more", ErrInvalid, bitsPerKey)
+		return params, invalid("%v bits per key, with which every answer is true: want more", bitsPerKey)
 	}
 	return params, nil
 }
@@ -47,10 +45,10 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 // kForBits returns the k with the smallest rate for many keys at so many bits each: ln 2
 // times the bits, a little other than that for Blocked.
 func (s Strategy) kForBits(bitsPerKey float64) int {
-	d, z := s.get(), s.groups()
+	d := s.get()
 	switch {
-	case z > 0:
-		return rate.BlockedK(bitsPerKey, z)
+	case d.bestK != nil:
+		return d.bestK(bitsPerKey)
 	case d.onlyK != 0:
 		return d.onlyK
 	case d.anyRate(), d.largestK() < maxK:

@@ -13,7 +13,7 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 30
 	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
-		step := max(1, s.groups())
+		step := max(1, groupsOf(s))
 		for c := 0.6; c <= 60; c *= 1.07 {
 			got, err := ParamsForBits(n, c, s)
 			require.NoError(t, err)
@@ -24,7 +24,7 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 			for k := step; k <= maxK; k += step {
 				best = min(best, s.FalsePositiveRate(got.M, k, n))
 			}
-			require.Less(t, got.P, 1.03*best, "%s at %v bits a key, k = %d", s, c, got.K)
+			require.Less(t, got.P, 1.03*best, "%s at %v bits per key, k = %d", s, c, got.K)
 		}
 	}
 }
@@ -70,12 +70,12 @@ func TestParamsForBitsRejects(t *testing.T) {
 		want error
 		text string
 	}{
-		{10, 0, DoubleHashing, ErrInvalid, "0 bits a key, want more than 0"},
-		{10, -1, DoubleHashing, ErrInvalid, "-1 bits a key"},
-		{10, math.NaN(), DoubleHashing, ErrInvalid, "NaN bits a key"},
-		{0, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits a key"},
-		{10, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits a key"},
-		{math.MaxUint64, 10, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at 10 bits a key"},
+		{10, 0, DoubleHashing, ErrInvalid, "0 bits per key, want more than 0"},
+		{10, -1, DoubleHashing, ErrInvalid, "-1 bits per key"},
+		{10, math.NaN(), DoubleHashing, ErrInvalid, "NaN bits per key"},
+		{0, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits per key"},
+		{10, math.Inf(1), DoubleHashing, ErrTooLarge, "+Inf bits per key"},
+		{math.MaxUint64, 10, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at 10 bits per key"},
 		{1 << 30, 1e-6, DoubleHashing, ErrInvalid, "every answer is true"},
 		{10, 10, Strategy{}, ErrInvalid, "zero Strategy"},
 		{10, 10, Blocked, ErrInvalid, "want Blocked1, Blocked2, Blocked4 or Blocked8"},

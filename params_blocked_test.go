@@ -18,13 +18,13 @@ func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 				require.Zero(t, got.M%512)
 				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v %+v", s, n, p, got)
 				best = min(best, got.M)
-				if got.K > s.groups() {
-					require.Greater(t, s.FalsePositiveRate(got.M, got.K-s.groups(), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
+				if got.K > groupsOf(s) {
+					require.Greater(t, s.FalsePositiveRate(got.M, got.K-groupsOf(s), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
 				}
-				if got.M == 512 || s.id() == idBlocked1 && p < 1e-4 {
+				if got.M == 512 || s == Blocked1 && p < 1e-4 {
 					continue
 				}
-				for k := s.groups(); k <= maxK; k += s.groups() {
+				for k := groupsOf(s); k <= maxK; k += groupsOf(s) {
 					require.Greater(t, s.FalsePositiveRate(got.M-512, k, n), p, "%s n=%d p=%v: k=%d would do with less", s, n, p, k)
 				}
 			}
@@ -106,7 +106,7 @@ func TestBlockedResolves(t *testing.T) {
 		params Params
 		text   string
 	}{
-		{Blocked, Params{M: 512, K: 8}, "want Blocked1, Blocked2, Blocked4 or Blocked8"},
+		{Blocked, Params{M: 512, K: 8}, "want one of [blocked-1 blocked-2 blocked-4 blocked-8]"},
 		{Blocked4, Params{M: 1000, K: 8}, `m = 1000 and k = 8 with strategy "blocked-4", want multiples of 512 and 4`},
 		{Blocked4, Params{M: 1024, K: 6}, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
 	} {

@@ -10,7 +10,7 @@ import (
 
 // TestOwnSizing: fixed k, units, rates and rules of one's own.
 func TestOwnSizing(t *testing.T) {
-	double := ownDouble.def.Definition
+	double := customDouble.def.Definition
 	with := func(edit func(d *Definition)) Strategy {
 		d := double
 		edit(&d)
@@ -65,7 +65,7 @@ func TestOwnSizing(t *testing.T) {
 // TestOwnEstimateThatIsNone: what is not a number of keys means that nobody can tell.
 func TestOwnEstimateThatIsNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
-		d := ownDouble.def.Definition
+		d := customDouble.def.Definition
 		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
 		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
 		f.AddString("key")

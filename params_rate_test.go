@@ -62,8 +62,8 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 	add := func(f *BloomFilter, i uint64) { f.Add(key40(&b, i)) }
 	contains := func(f *BloomFilter, i uint64) bool { return f.Contains(key40(&b, i)) }
 	if !s.NeedsKey() {
-		add = func(f *BloomFilter, i uint64) { f.AddDigest(digest(i)) }
-		contains = func(f *BloomFilter, i uint64) bool { return f.ContainsDigest(digest(i)) }
+		add = func(f *BloomFilter, i uint64) { f.AddDigest(digestOf(i)) }
+		contains = func(f *BloomFilter, i uint64) bool { return f.ContainsDigest(digestOf(i)) }
 	}
 	f := MustNew(c.n, c.p, WithStrategy(s))
 	params, s := f.Params(), f.Strategy()

@@ -155,8 +155,8 @@ func TestEverySizeKeepsPOrErrs(t *testing.T) {
 					if s == SplitBlock && (errors.Is(err, ErrTooLarge) || p < minSplitP*(1+1e-6) || p > maxSplitP) {
 						continue
 					}
-					blockedTooSmall := s.blocked() && p < minBlockedP*(1+1e-6)
-					collides := p < 1.1*float64(n)/(1<<64) || s.blocked() && p-float64(n)/(1<<64) < minBlockedP
+					blockedTooSmall := isBlocked(s) && p < minBlockedP*(1+1e-6)
+					collides := p < 1.1*float64(n)/(1<<64) || isBlocked(s) && p-float64(n)/(1<<64) < minBlockedP
 					if !s.NeedsKey() && !blockedTooSmall && !collides {
 						t.Fatalf("%s n=%d p=%v: %v", s, n, p, err)
 					}
@@ -267,7 +267,7 @@ func TestParamsForEndsAtItsLimits(t *testing.T) {
 // TestStrategyRateOfOddShapes: every strategy, at shapes that New never chooses.
 func TestStrategyRateOfOddShapes(t *testing.T) {
 	for _, s := range allStrategies {
-		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxOwnK + 1}} {
+		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxCustomK + 1}} {
 			require.True(t, math.IsNaN(s.FalsePositiveRate(shape.M, shape.K, 10)), "%s %+v", s, shape)
 		}
 		for _, n := range []uint64{1 << 20, 1 << 50, math.MaxUint64} { // full, at once

@@ -2,18 +2,20 @@ package bloom
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"sync/atomic"
 
-	"github.com/seed3447c163/bloom/internal/divide"
-	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/noescape"
+	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
-// A Scheme is a filter without its bits: parameters, strategy and hash, all that
-// says where a key's bits are. It is for programs that keep the bits themselves, in a
-// file, in another system or in a format of their own. All others want [New].
+// A Scheme is a filter without its bits: parameters, strategy and hash, which say where a
+// key's bits are. It is for programs that keep the bits themselves, in a file, in another
+// system or in a format of their own, and for programs that make many filters alike: making
+// one of a Scheme takes a twentieth of the time of [New]. All others want New.
 //
-// A Scheme is a small value that never changes.
+// A Scheme is a small value that never changes. The methods of the zero Scheme return an error
+// that wraps [ErrInvalid] where they return one, and otherwise panic.
 type Scheme struct{ scheme *scheme }
 
 // NewScheme returns the scheme of the filter that [New] makes of the same
@@ -23,11 +25,18 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := schemeFor(n, p, o.strategy, h)
+	if err := checkHash(o.strategy, h); err != nil {
+		return Scheme{}, err // before a search
+	}
+	params, strategy, err := paramsFor(n, p, o.strategy, h.def)
 	if err != nil {
 		return Scheme{}, err
 	}
-	if err := o.checkSize(s.params.M); err != nil {
+	if err := o.checkSize(params.M); err != nil {
+		return Scheme{}, err
+	}
+	s, err := newScheme(params, strategy, h)
+	if err != nil {
 		return Scheme{}, err
 	}
 	return Scheme{s}, nil
@@ -41,11 +50,11 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s := new(scheme)
-	if err := s.set(params, o.strategy, h); err != nil {
-		return Scheme{}, err
-	}
 	if err := o.checkSize(params.M); err != nil {
+		return Scheme{}, err // before a custom strategy sees m
+	}
+	s, err := newScheme(params, o.strategy, h)
+	if err != nil {
 		return Scheme{}, err
 	}
 	return Scheme{s}, nil
@@ -56,182 +65,222 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 	hash     hasher
-	divisor  divide.Divisor // by m, for SeededHashing
-	own      ownFunctions
+	kernel   *kernel
+	shape    bitset // of its filters, without bits
 }
 
-// schemeFor returns the scheme of a filter for n keys at rate p.
-func schemeFor(n uint64, p float64, strategy Strategy, h hasher) (*scheme, error) {
-	request := schemeRequest{n, p, strategy.def, h}
-	if s := request.recent(); s != nil {
-		return s, nil
-	}
-	if err := checkHash(strategy, h); err != nil {
-		return nil, err // before a search
-	}
-	params, strategy, err := paramsFor(n, p, strategy, h.def)
-	if err != nil {
-		return nil, err
-	}
-	made := &sizedScheme{request: request}
-	if err := made.scheme.set(params, strategy, h); err != nil {
-		return nil, err
-	}
-	made.keep()
-	return &made.scheme, nil
-}
-
-// Programs with many filters make them alike, one for each block of a file or for each user.
-// So the schemes that New has made most recently are kept and shared: no sizing, and less
-// memory for each filter. There are at most as many as recentSchemes has places, about ten
-// kilobytes; none with a secret key, which should not live longer than its filters.
-var recentSchemes [64]atomic.Pointer[sizedScheme]
-
-// A sizedScheme is a scheme and what was asked for: one allocation.
-type sizedScheme struct {
-	scheme  scheme
-	request schemeRequest
-}
-
-// A schemeRequest is what was asked for.
-type schemeRequest struct {
-	n        uint64
-	p        float64
-	strategy *definition
-	hash     hasher
-}
-
-// place returns where the request's scheme is kept. Many requests share a place.
-func (r schemeRequest) place() *atomic.Pointer[sizedScheme] {
-	x := (r.n*probe.Mul ^ math.Float64bits(r.p) ^ uint64(r.strategy.id)) * probe.Mul
-	return &recentSchemes[x>>58]
-}
-
-// recent returns the scheme for the request if it is still there.
-func (r schemeRequest) recent() *scheme {
-	if kept := r.place().Load(); kept != nil && kept.request == r {
-		return &kept.scheme
-	}
-	return nil
-}
-
-// keep makes the scheme one of the recent ones.
-func (s *sizedScheme) keep() {
-	if s.request.hash.def != &sipHash {
-		s.request.place().Store(s)
-	}
-}
-
-// set makes it the scheme of these parts, if they fit each other. Every scheme comes through
-// here, whether its parts were computed, given, or read from a file.
-func (s *scheme) set(params Params, strategy Strategy, h hasher) (err error) {
+// newScheme returns the scheme of these parts, which were computed, given, or read from a
+// file, or an error if they contradict each other.
+func newScheme(params Params, strategy Strategy, h hasher) (_ *scheme, err error) {
 	if params.P != 0 && !(params.P > 0 && params.P < 1) {
-		return fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for unknown", ErrInvalid, params.P)
+		return nil, invalid("p = %v, want 0 < p < 1, or 0 for unknown", params.P)
 	}
-	if err := strategy.get().check(params.M, params.K); err != nil {
-		return err
+	if err := strategy.check(params.M, params.K); err != nil {
+		return nil, err
 	}
 	if err := checkHash(strategy, h); err != nil {
-		return err
+		return nil, err
 	}
-	if strategy.id() == idBlocked {
-		if strategy, err = blockedOf(params, h); err != nil {
-			return err
+	if len(strategy.def.members) > 0 {
+		if strategy, err = memberFor(params, strategy, h); err != nil {
+			return nil, err
 		}
 	}
-	*s = scheme{params: params, strategy: strategy, hash: h}
-	return s.prepare()
+	kernel, err := strategy.def.prepare(params.M, params.K, h.k0)
+	if err != nil {
+		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, strategy, err)
+	}
+	shape := bitset{nil, params.M / max(1, strategy.def.block), params.K}
+	return &scheme{params, strategy, h, kernel, shape}, nil
 }
 
 // checkHash returns an error if the strategy cannot go with the hash.
 func checkHash(s Strategy, h hasher) error {
 	switch {
 	case s.NeedsKey() && h.def != &noHash:
-		return fmt.Errorf("%w: strategy %q has a hash of its own, want no other hash or key", ErrInvalid, s)
+		return invalid("strategy %q has a hash of its own, want no other hash or key", s)
 	case !s.NeedsKey() && h.def == &noHash:
-		return fmt.Errorf("%w: no hash with strategy %q, want one such as Murmur3", ErrInvalid, s)
+		return invalid("no hash with strategy %q, want one such as Murmur3", s)
 	}
 	return nil
 }
 
-// blockedOf returns which of its four Blocked has for parameters that ParamsFor computed.
-func blockedOf(p Params, h hasher) (Strategy, error) {
-	made, s, err := paramsFor(p.N, p.P, Strategy{&blocked}, h.def)
+// memberFor returns which of its members New chooses for parameters that [ParamsFor] computed.
+func memberFor(p Params, s Strategy, h hasher) (Strategy, error) {
+	made, member, err := paramsFor(p.N, p.P, s, h.def)
 	if err != nil || made.M != p.M || made.K != p.K {
-		return s, fmt.Errorf("%w: m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want Blocked1, Blocked2, Blocked4 or Blocked8",
-			ErrInvalid, p.M, p.K, &blocked, p.N, p.P)
+		return s, invalid("m = %d and k = %d are not what strategy %q has for n = %d and p = %v: want one of %v", p.M, p.K, s, p.N, p.P, s.def.members)
 	}
-	return s, nil
+	return member, nil
 }
 
-// orNone is the scheme, or an empty one if there is none, as in a zero BloomFilter.
-func (s *scheme) orNone() *scheme {
+const (
+	zeroFilter = "bloom: use of the zero BloomFilter or Scheme: make one by New or NewScheme, or read one into it"
+)
+
+var errZero = invalid("the zero BloomFilter or Scheme, want one that New or NewScheme made or that was read")
+
+// must returns s, or panics if there is none, as in a zero BloomFilter or Scheme.
+func (s *scheme) must() *scheme {
 	if s == nil {
-		return &noScheme
+		panic(zeroFilter)
 	}
 	return s
 }
 
-var noScheme = scheme{hash: hasher{def: &murmur3Hash}}
+// misuse is what a call panics with that needs a digest.
+func (s *scheme) misuse(call string) string {
+	if s == nil {
+		return zeroFilter
+	}
+	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, s.strategy)
+}
+
+// digest hashes a key.
+func (s *scheme) digest(key []byte) (h1, h2 uint64) {
+	if s == nil || s.hash.id == idOfKey {
+		panic(s.misuse("Digest"))
+	}
+	return s.hash.sum(key)
+}
 
 // Params returns m and k, and n and p as far as they are known.
-func (s Scheme) Params() Params { return s.scheme.orNone().params }
+func (s Scheme) Params() Params { return s.scheme.must().params }
 
-// Strategy returns the strategy that finds the keys' positions; in place of
-// [Blocked], the one of Blocked1 to Blocked8 that was chosen.
-func (s Scheme) Strategy() Strategy { return s.scheme.orNone().strategy }
+// Strategy returns the strategy that finds the keys' positions; instead of [Blocked], the one
+// of Blocked1 to Blocked8 that New chose.
+func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// Identity returns a text that two schemes have in common if and only if they put
-// every key's bits in the same places: m, k, the strategy's name, the hash's and its
-// seed. A secret key is represented by a check value, from which it cannot be
-// found. The text never changes for the same scheme, except that one that is not
-// [Scheme.Portable] is another in every process.
-func (s Scheme) Identity() string { return s.scheme.orNone().identity() }
+// Identity returns a text that two schemes have in common if and only if they put every key's
+// bits in the same places: m, k, the strategy's name, the hash's and its seed. A secret key is
+// represented by a check value, from which it cannot be found. The text is for comparing and
+// for logs, not for parsing. It never changes for a scheme that is [Scheme.Portable]; any
+// other has one in each process.
+func (s Scheme) Identity() string { return s.scheme.must().identity() }
 
 func (s *scheme) identity() string {
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.def.quoted(), s.hash.checkValue())
 }
 
-// String is Identity, so that a log of a Scheme says something.
-func (s Scheme) String() string { return s.Identity() }
-
-// digest hashes a key.
-func (s *scheme) digest(key []byte) (h1, h2 uint64) {
-	if s.hash.def == &noHash {
-		panic(s.misuse("Hash"))
+// String is Identity, for logs.
+func (s Scheme) String() string {
+	if s.scheme == nil {
+		return "bloom.Scheme(zero)"
 	}
-	return s.hash.sum(key)
+	return s.Identity()
 }
 
-func (s *scheme) misuse(call string) string {
-	return fmt.Sprintf("bloom: %s on a filter with strategy %q, which needs the key itself", call, s.strategy)
-}
+// Digest returns the 128-bit digest of a key, as [BloomFilter.Digest] of a filter with this
+// scheme does. It panics if the strategy needs the key itself.
+func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.must().digest(key) }
 
-// Hash returns the 128-bit digest of a key, as [BloomFilter.Digest] of a filter with this
-// scheme does. It allocates nothing. It panics if the strategy needs the key itself.
-func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.orNone().digest(key) }
+// Hash returns the hash of the keys. It is named "siphash" for [WithKey], and "none" for a
+// strategy that needs the key itself.
+func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash.def} }
 
-// Hash returns the hash of the keys. [WithKey] stands for one named "siphash", and a
-// strategy that takes the key itself has one named "none".
-func (s Scheme) Hash() Hash { return Hash{s.scheme.orNone().hash.def} }
-
-// Seed returns what [WithSeed] has set, 0 by default. It never reveals a secret key.
+// Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret key.
 func (s Scheme) Seed() uint64 {
 	if s.Keyed() {
 		return 0
 	}
-	return s.scheme.orNone().hash.k0
+	return s.scheme.must().hash.k0
 }
 
 // Keyed reports whether keys are hashed under a secret key, by [WithKey].
-func (s Scheme) Keyed() bool { return s.scheme.orNone().hash.def == &sipHash }
+func (s Scheme) Keyed() bool { return s.scheme.must().hash.def == &sipHash }
 
-// Portable returns nil if another process can understand the bits: if it can have the
-// same scheme, given the secret key or the strategy and hash of your own that it needs.
-// Otherwise the error wraps [ErrNotPortable] and says why: with [MapHash], or a strategy
-// or hash without a name. Filters that are not portable cannot be written. For the zero
-// Scheme it wraps [ErrInvalid].
-func (s Scheme) Portable() error { return s.scheme.orNone().portable() }
+// Portable returns nil if another process can understand the bits: if it can have the same
+// scheme, given the secret key or the custom strategy and hash that it needs. Otherwise the
+// error wraps [ErrNotPortable] and says why: with [MapHash], or a strategy or hash without a
+// name. Filters that are not portable cannot be written.
+func (s Scheme) Portable() error { return s.scheme.portable() }
+
+func (s *scheme) portable() error {
+	switch {
+	case s == nil:
+		return errZero
+	case s.hash.id == idMapHash:
+		return fmt.Errorf("%w: its hash is %v, want Murmur3, RapidHash or a key", ErrNotPortable, MapHash)
+	case s.hash.def.name == "":
+		return fmt.Errorf("%w: its hash has no name", ErrNotPortable)
+	case s.strategy.Name() == "":
+		return fmt.Errorf("%w: its strategy has no name", ErrNotPortable)
+	}
+	return nil
+}
+
+// AppendPositions appends the positions of a key's k bits, each in [0, m) and not necessarily
+// different, in the order in which the strategy finds them.
+func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
+	if s.scheme.must().hash.id == idOfKey {
+		dst, positions := s.scheme.room(dst)
+		s.scheme.kernel.keyPositions(noescape.Slice(positions), noescape.Slice(key))
+		return dst
+	}
+	h1, h2 := s.scheme.hash.sum(key)
+	return s.AppendDigestPositions(dst, h1, h2)
+}
+
+// AppendDigestPositions is [Scheme.AppendPositions] for a key whose digest is already known,
+// see [BloomFilter.AddDigest]. It panics if the strategy needs the key itself.
+func (s Scheme) AppendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
+	if s.scheme.must().hash.id == idOfKey {
+		panic(s.scheme.misuse("AppendDigestPositions"))
+	}
+	dst, positions := s.scheme.room(dst)
+	s.scheme.kernel.positions(&s.scheme.shape, noescape.Slice(positions), h1, h2)
+	return dst
+}
+
+// room makes dst longer by a key's k positions, and returns them too.
+func (s *scheme) room(dst []uint64) (longer, positions []uint64) {
+	n, k := len(dst), s.params.K
+	dst = slices.Grow(dst, k)[:n+k]
+	return dst, dst[n:]
+}
+
+// Filter returns an empty filter with this scheme. The error wraps [ErrTooLarge] if the
+// machine has too little memory.
+func (s Scheme) Filter() (*BloomFilter, error) {
+	if s.scheme == nil {
+		return nil, errZero
+	}
+	b, err := newBitArray(s.scheme.params.M)
+	if err != nil {
+		return nil, err
+	}
+	return s.scheme.filter(b), nil
+}
+
+// FilterOver returns a filter with this scheme whose bits are the given words: bit i is bit
+// i%64 of words[i/64]. Nothing is copied. The words must stay valid for as long as the filter
+// is used; each of its operations reads and writes them atomically. For speed with Blocked and
+// SplitBlock, the first word should begin a cache line.
+//
+// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words or a bit at or beyond
+// m is set.
+func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
+	if s.scheme == nil {
+		return nil, errZero
+	}
+	m := s.scheme.params.M
+	if want := wordsFor(m); uint64(len(words)) != want {
+		return nil, invalid("%d words, want %d for m = %d bits", len(words), want, m)
+	}
+	if err := bitArray(words).checkTail(m, ErrInvalid); err != nil {
+		return nil, err
+	}
+	return s.scheme.filter(words), nil
+}
+
+// filter returns the filter with these bits.
+func (s *scheme) filter(bits bitArray) *BloomFilter {
+	f := &BloomFilter{bitset: s.shape, kernel: s.kernel, hash: s.hash.id, scheme: s}
+	if f.bits = bits; s.kernel.vectors != nil && splitvec.For(bits) {
+		f.kernel = s.kernel.vectors
+	}
+	return f
+}

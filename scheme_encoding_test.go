@@ -13,7 +13,7 @@ import (
 // without what follows.
 func TestSchemeBytes(t *testing.T) {
 	key := [16]byte{1, 2, 3}
-	for _, s := range append(slices.Clone(allStrategies), custom) {
+	for _, s := range append(slices.Clone(allStrategies), triple) {
 		for _, opts := range [][]Option{nil, {WithSeed(77)}, {WithKey(key)}} {
 			opts = append(opts, WithStrategy(s))
 			f, err := New(1000, 0.01, opts...)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
-	custom := NewStrategy("custom", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
+	triple := NewStrategy("custom", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 	for _, opts := range [][]Option{
 		nil,
 		{WithSeed(7)},
@@ -25,9 +25,9 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		{WithStrategy(Blocked), WithHash(RapidHash), WithSeed(7)},
 		{WithStrategy(SeededHashing)},
 		{WithStrategy(SeededHashing), WithSeed(7)},
-		{WithStrategy(custom)},
-		{WithStrategy(ownSeeded), WithSeed(7)},
-		{WithStrategy(ownDouble)},
+		{WithStrategy(triple)},
+		{WithStrategy(customSeeded), WithSeed(7)},
+		{WithStrategy(customDouble)},
 	} {
 		s, err := NewScheme(500, 0.001, opts...)
 		require.NoError(t, err)

@@ -9,7 +9,13 @@ func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 }
 
 func (f *BloomFilter) compatible(other *BloomFilter) error {
-	x, y := f.scheme.orNone(), other.scheme.orNone()
+	if other == nil {
+		return invalid("the other filter is nil")
+	}
+	x, y := f.scheme, other.scheme
+	if x == nil || y == nil {
+		return errZero
+	}
 	a, b := x.params, y.params
 	switch {
 	case x == y:
@@ -71,10 +77,9 @@ func (f *BloomFilter) Equal(other *BloomFilter) bool {
 // Clone returns an independent copy, in O(m) time and memory. It contains every
 // key whose Add had returned before Clone was called.
 func (f *BloomFilter) Clone() *BloomFilter {
-	c := *f
-	c.bits = makeWords(uint64(len(f.bits)))
-	c.bits.copyFrom(f.bits)
-	return &c
+	bits := makeWords(uint64(len(f.Words())))
+	bits.copyFrom(f.bits)
+	return f.scheme.filter(bits)
 }
 
 // Clear forgets all keys, in O(m).
@@ -82,4 +87,7 @@ func (f *BloomFilter) Clone() *BloomFilter {
 // It takes bits away: a key that is added while Clear runs may be kept, be lost,
 // or be left with some of its bits, which does no more than raise the rate a
 // little, and such an Add may have no winner or two.
-func (f *BloomFilter) Clear() { f.bits.clear() }
+func (f *BloomFilter) Clear() {
+	f.scheme.must()
+	f.bits.clear()
+}

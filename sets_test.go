@@ -66,7 +66,7 @@ func TestCompatible(t *testing.T) {
 		{Params{M: m, K: k + 1}, nil, "k = 10 and 11"},
 		{Params{M: m, K: k}, []Option{WithSeed(13)}, "seeds 0 and 13"},
 		{Params{M: m, K: k}, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},
-		{Params{M: m, K: k}, []Option{WithStrategy(custom)}, `strategies "double-hashing" and "triple"`},
+		{Params{M: m, K: k}, []Option{WithStrategy(triple)}, `strategies "double-hashing" and "triple"`},
 	} {
 		other, err := NewWithParams(c.params, c.opts...)
 		require.NoError(t, err)

@@ -30,8 +30,8 @@ type Stats struct {
 // for Blocked. While keys are being added the numbers are those of some moment of the
 // call. BenchmarkStats.
 func (f *BloomFilter) Stats() Stats {
+	s := f.scheme.must()
 	ones, rate := f.onesAndRate()
-	s := f.scheme.orNone()
 	return Stats{
 		N: s.params.N, P: s.params.P, M: s.params.M, K: s.params.K,
 		Strategy:  s.strategy.Name(),

@@ -34,18 +34,6 @@ func TestStatsAgreeWithEstimates(t *testing.T) {
 	}
 }
 
-// TestZeroFilterHasNoNaN: expvar publishes what it is given, and NaN is not JSON.
-func TestZeroFilterHasNoNaN(t *testing.T) {
-	var f BloomFilter
-	require.Zero(t, f.Stats().FillRatio)
-	require.Zero(t, f.Stats().EstimatedCount)
-	require.Zero(t, f.Stats().EstimatedFalsePositiveRate)
-	got, err := json.Marshal(f.Stats())
-	require.NoError(t, err)
-	require.Contains(t, string(got), `"fill_ratio":0,`)
-	require.Zero(t, f.Stats().Load())
-}
-
 func TestLoadOfEmptyFullAndUnknown(t *testing.T) {
 	f := MustNew(100, 0.01)
 	require.Zero(t, f.Stats().Load())

@@ -1,42 +1,44 @@
 package bloom
 
-import "math"
+import (
+	"cmp"
+	"fmt"
+	"math"
 
-// A Strategy says which k of a filter's m bits belong to a key. The strategies
-// of this package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing];
-// [NewStrategy] makes others, and the packages in interop have those of other systems.
-// [New] refuses the zero Strategy, which stands for none.
+	"github.com/seed3447c163/bloom/internal/rate"
+)
+
+// A Strategy says which k of a filter's m bits belong to a key. The strategies of this
+// package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing]; [NewStrategy]
+// makes others, and the packages in interop have those of other systems. The zero Strategy is
+// none: its name is empty, and [New] refuses it.
 //
-// The positions of a named strategy never change, because filters outlive the
-// program that made them. Two strategies of the same name are taken to be equal; one
-// without a name equals only itself.
+// The positions of a named strategy never change, because filters outlive the program that
+// made them. Two custom strategies are equal if they have the same name and the same kind of
+// positions; one without a name equals only itself.
 //
-// A Strategy is a small value that never changes, and can be compared: every strategy of
-// this package equals itself, one of your own equals what the same call of NewStrategy
-// returned. A filter keeps its own, whatever is assigned to a variable afterwards.
+// A Strategy is a small value that never changes, and can be compared. A filter keeps its
+// own, whatever is assigned to a variable afterwards.
 type Strategy struct{ def *definition }
 
-// Name returns the name that identifies the strategy, in files too. It is empty for one of
-// your own without a name.
+// Name returns the name that identifies the strategy, in files too. It is empty for a custom
+// strategy without a name.
 func (s Strategy) Name() string { return s.get().name }
 
-// String is for logs and errors: the name, or for a strategy without one something that tells
-// it from others of this process.
+// String is for logs and errors: the name, or for a strategy without one a text that tells it
+// from others of this process.
 func (s Strategy) String() string { return s.get().String() }
 
-// NeedsKey reports whether a key's digest is not enough to find its positions, as with
-// [SeededHashing]: then [BloomFilter.AddDigest], [BloomFilter.ContainsDigest] and all else
-// that takes or returns a digest panics.
-func (s Strategy) NeedsKey() bool {
-	id := s.id()
-	return id == idSeededHashing || id == idOwnKeyPositions
-}
+// NeedsKey reports whether the strategy needs the key itself, not only its digest, as
+// [SeededHashing] does. Then [BloomFilter.AddDigest], [BloomFilter.ContainsDigest] and
+// everything else that takes or returns a digest panics.
+func (s Strategy) NeedsKey() bool { return s.get().needsKey }
 
-// FalsePositiveRate returns the expected rate of a filter of m bits, k to a key,
-// after n keys, exact for the strategy: it is what [New] sizes by. It takes some
-// microseconds. For a strategy of your own it is that of its Rate, or of independent
-// positions if it has none. For [Blocked] itself it is that of the best of its four with
-// this k; [BloomFilter.Strategy] says which of them a filter has.
+// FalsePositiveRate returns the expected rate of a filter of m bits, k per key, after n keys,
+// exact for the strategy: it is what [New] sizes by. It takes some microseconds. For a custom
+// strategy it is its Rate, or that of independent positions if it has none. For [Blocked]
+// itself it is that of the best of its four with this k; [BloomFilter.Strategy] says which of
+// them a filter has.
 //
 // It is NaN for a strategy that New refuses, such as the zero Strategy, and for an m or k that
 // the strategy cannot have: m = 0, k = 0, a k above 64 or what the strategy allows; for
@@ -49,11 +51,11 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return s.def.rate(m, k, n)
 }
 
-// EstimatedN returns how many keys have most likely been added to a filter of m
-// bits, k to a key, of which x are set: what EstimatedCount of [Stats] rounds, for
-// bits that are elsewhere. It is -m/k · ln(1 - x/m), except for Blocked1 to Blocked8, whose
-// keys set fewer different bits, for SplitBlock, and for a strategy of your own with an
-// EstimatedN. It is +Inf for x = m: a full filter does not show how many keys filled it.
+// EstimatedN returns how many keys have most likely been added to a filter of m bits, k per
+// key, of which x are set: what EstimatedCount of [Stats] rounds, for bits that are elsewhere.
+// It is -m/k · ln(1 - x/m), except for Blocked1 to Blocked8, whose keys set fewer different
+// bits, for SplitBlock, and for a custom strategy with an EstimatedN. It is +Inf for x = m: a
+// full filter does not show how many keys filled it.
 //
 // It is NaN where FalsePositiveRate is, for x > m, and for [Blocked] itself:
 // [BloomFilter.Strategy] says which of its four a filter has.
@@ -77,31 +79,22 @@ func (s Strategy) check(m uint64, k int) error {
 	return s.def.check(m, k)
 }
 
+// validate returns what is wrong about a strategy whatever the parameters.
+func (s Strategy) validate() error {
+	if s.def == nil {
+		return invalid("the strategy is the zero Strategy, want one such as DoubleHashing")
+	}
+	return s.def.invalid
+}
+
 // same reports whether two strategies put keys in the same places.
 func (s Strategy) same(other Strategy) bool {
 	a, b := s.get(), other.get()
-	return a == b || a.id == b.id && a.name == b.name && a.serial == b.serial
+	return a == b || a.custom && b.custom && a.needsKey == b.needsKey && a.name == b.name && a.serial == b.serial
 }
 
 // quoted returns what no other strategy of this process has.
 func (s Strategy) quoted() string { return quoted(s.get().name, s.get().serial) }
-
-// A definition is what a Strategy stands for. It never changes, and all filters with the
-// strategy share it.
-type definition struct {
-	id     strategyID
-	name   string
-	serial uint64 // of one without a name: which call of NewStrategy made it
-	Definition
-
-	// Of strategies of this package, where they have any.
-	index       func(h1, h2 uint64, i int, m uint64) uint64            // position i, as a pure function for reference
-	onlyK       int                                                    // the one k; 0 for any
-	kUnit       int                                                    // what k is a multiple of; 0 for any
-	foldUnit    uint64                                                 // for FoldTo: f neighbouring units of so many bits become one at m/f; 0 where that is not exact
-	minP, maxP  float64                                                // what they are sized for; 0 for any
-	onesAndRate func(bits bitArray, k int) (ones uint64, rate float64) // in one look at the bits
-}
 
 // get returns the definition; that of the zero Strategy is empty.
 func (s Strategy) get() *definition {
@@ -113,62 +106,186 @@ func (s Strategy) get() *definition {
 
 var noDefinition definition
 
-func (s Strategy) id() strategyID { return s.get().id }
+// A Definition says what [NewStrategy] makes: where a key's bits are, by either Positions or
+// KeyPositions, and, if it differs from the default, which m and k a filter may have and what
+// rate it keeps. The zero value of every other field is right for k independent positions
+// anywhere in m bits.
+//
+// Positions and KeyPositions are called once per scheme. They return the function that is
+// called for each key, which may use what was prepared, such as reciprocals or block counts.
+// For an m or k that the strategy cannot have they return an error, which becomes that of
+// [New] and [NewWithParams].
+//
+// The function that they return must be pure, because filters outlive the program that made
+// them: the same arguments always give the same positions, each in [0, m) and not necessarily
+// different. It is called from many goroutines at once. A call that meets a position at m or
+// beyond panics.
+type Definition struct {
+	// Positions finds a key's positions from its digest, four at a time: the function that it
+	// returns returns positions i, i+1, i+2 and i+3, for i = 0, 4, 8 and so on below k.
+	// Results for positions from the k-th on are ignored. Lookups stop after four if one of
+	// those bits is not set.
+	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error)
 
-// strategyID picks a kernel.
-type strategyID uint8
+	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it
+	// several times, and stores them in dst, which has length k. The function must not keep
+	// dst or key beyond the call, nor change the key: both may be on a stack, see [NewHash].
+	// Such a strategy has no other hash, and seed is that of [WithSeed]. AddDigest,
+	// ContainsDigest and everything else that takes a digest panics.
+	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
+
+	MaxK int    // the largest k, up to 255; 0 for 64
+	Unit uint64 // what m is a multiple of; 0 for any, and then New takes multiples of 64
+	MaxM uint64 // the largest m; 0 for any
+
+	// Rate returns the false-positive rate of m bits with n keys of k bits each, where it
+	// differs from that of independent positions. It falls with m and rises with n. New
+	// sizes by it.
+	Rate func(m uint64, k int, n uint64) float64
+
+	// EstimatedN returns how many keys have most likely set x of m bits, where it differs from
+	// that of independent positions, see [Strategy.EstimatedN].
+	EstimatedN func(m uint64, k int, x uint64) float64
+
+	// Size returns the m and k for n keys at rate p, 0 < p < 1, where there is a rule for
+	// them. Otherwise New finds the smallest m at which some k keeps p, by Rate.
+	Size func(n uint64, p float64) (m uint64, k int, err error)
+}
+
+// A definition is what a Strategy stands for. It never changes, and all filters with the
+// strategy share it.
+type definition struct {
+	name    string
+	custom  bool   // NewStrategy has made it
+	serial  uint64 // of one without a name: which call of NewStrategy made it
+	invalid error  // why New refuses it
+	Definition
+
+	// prepare returns the code for filters of m bits with k bits per key.
+	prepare  func(m uint64, k int, seed uint64) (*kernel, error)
+	needsKey bool   // the code takes the key
+	block    uint64 // bits of a block, of which a digest selects one; 0 for none
+
+	onlyK      int     // the one k; 0 for any
+	kUnit      int     // what k is a multiple of; 0 for any
+	minP, maxP float64 // what it is sized for; 0 for any
+
+	// foldUnit is how many bits are merged as one by FoldTo: f neighbouring units become one
+	// where m becomes m/f, and a key's bits with them. It is 1 for positions floor(x·m), where
+	// x in [0, 1) does not depend on m; the size of a block that is selected so; otherwise 0.
+	foldUnit uint64
+
+	size        func(n uint64, p float64) (units uint64, k, member int) // instead of a search by Rate
+	bestK       func(bitsPerKey float64) int                            // for many keys
+	onesAndRate func(bits bitArray, k int) (ones uint64, rate float64)  // in one look at the bits
+
+	ratesDigests bool // Rate includes keys with equal digests of 64 bits
+
+	// members are the strategies of which New chooses one, by size. A filter has one of them
+	// instead.
+	members []*definition
+}
 
 const (
-	idNone strategyID = iota // a BloomFilter that New has not made
-	idOwnPositions
-	idOwnKeyPositions
-	idDoubleHashing
-	idSeededHashing
-	idBlocked // of no filter: New resolves it to one of the next
-	idBlocked1
-	idBlocked2
-	idBlocked4
-	idBlocked8
-	idSplitBlock
+	// maxK is the largest number of bits a key may have unless a strategy says otherwise.
+	// Half the bits of a filter are set at its best, so k = 64 reaches rates below 1e-19;
+	// more would be slower and no better.
+	maxK = 64
+
+	// maxCustomK is the largest that a strategy may say, and files too: other systems choose
+	// larger k, and their filters are to be read.
+	maxCustomK = 255
 )
 
-// Kernels that a filter has in place of its strategy's own. They are in no file.
-const (
-	kernelDoubleStraight strategyID = 128 + iota
-	kernelSplitVectors
-)
+// A kernel is the code of a strategy. A filter has a pointer to one: there is no other
+// dispatch on strategies. Only digests cross these functions, which are called through
+// variables: a key would escape to the heap, except through noescape.
+type kernel struct {
+	// add adds a key, as "How an add finds its one winner" says; contains asks for one.
+	add, contains func(b *bitset, h1, h2 uint64) bool
 
-// own reports whether NewStrategy has made it.
-func (d *definition) own() bool { return d.id >= idOwnPositions && d.id <= idOwnKeyPositions }
+	// positions sets dst to a key's positions: the strategy's specification as code. It looks
+	// at no bits.
+	positions func(b *bitset, dst []uint64, h1, h2 uint64)
+
+	// Batches of filters with at least prefetchFrom words call prefetch for a group of keys
+	// before the group's turn comes. It asks for the lines that the group needs, for writing
+	// or reading.
+	prefetch     func(b *bitset, group []digest, write bool)
+	prefetchFrom int
+
+	// containsMany is contains for a group, where that is faster than one by one; nil
+	// otherwise. It sets found, which is as long as group.
+	containsMany func(b *bitset, group []digest, found []bool) int
+
+	// A strategy that needs the key has these instead of all the others.
+	addKey, containsKey func(b *bitset, key []byte) bool
+	keyPositions        func(dst []uint64, key []byte)
+
+	// vectors is the kernel to use instead with words for which splitvec.For says so; nil if
+	// there is none.
+	vectors *kernel
+}
+
+// A digest is that of a key: h1 and h2.
+type digest = [2]uint64
 
 func (d *definition) String() string { return shown(d.name, d.serial) }
 
-// builtins are all strategies of this package, whatever is assigned to its variables.
-var builtins = []*definition{
-	&doubleHashing, &seededHashing, &blocked, &blocked1, &blocked2, &blocked4, &blocked8,
-	&splitBlock,
+func (d *definition) largestK() int { return cmp.Or(d.MaxK, maxK) }
+
+// unit returns what m is a multiple of.
+func (d *definition) unit() uint64 { return max(1, d.Unit) }
+
+// sizedUnit returns what an m that New chooses is a multiple of.
+func (d *definition) sizedUnit() uint64 { return cmp.Or(d.Unit, 64) }
+
+// rate returns the false-positive rate for an m and k that the strategy can have.
+func (d *definition) rate(m uint64, k int, n uint64) float64 {
+	if d.Rate != nil {
+		return d.Rate(m, k, n)
+	}
+	return rate.Independent(m, k, n)
+}
+
+// check returns an error for an m or k that the strategy cannot have.
+func (d *definition) check(m uint64, k int) error {
+	switch {
+	case m == 0:
+		return invalid("m = 0 bits, want at least 1")
+	case k < 1 || k > d.largestK():
+		return invalid("k = %d bits per key, want 1 to %d", k, d.largestK())
+	case d.onlyK != 0 && k != d.onlyK:
+		return invalid("k = %d bits per key with strategy %q, want %d", k, d, d.onlyK)
+	case m%d.unit() != 0 || k%max(1, d.kUnit) != 0:
+		return invalid("m = %d and k = %d with strategy %q, want multiples of %d and %d", m, k, d, d.unit(), max(1, d.kUnit))
+	case d.MaxM != 0 && m > d.MaxM:
+		return fmt.Errorf("%w: m = %d bits with strategy %q, want at most %d", ErrTooLarge, m, d, d.MaxM)
+	}
+	return nil
 }
 
 // How an add finds its one winner
 //
-// Each add kernel makes two passes over the key's k bits. The first only
-// reads, and remembers the last bit that is not set. If all are, the key was there:
-// false, and nothing is written. The second sets all the other bits, then flips
-// the remembered one, and answers whether it was this call that flipped it.
+// Each add makes two passes over the key's k bits.
 //
-// At most one winner: whoever flips its remembered bit has set all the others
-// before, so the flip is the moment in which the key becomes complete, and that
-// moment comes once, because bits are never cleared. At least one: let z be the
-// last of the key's bits, in probe order, that was not set when the adds began. Only
-// a call that saw z unset can set it, it remembers z, as all later bits are set,
-// and the first to flip it wins. (Another key's add may flip z instead; then
-// nobody wins.) A bit that occurs twice among the k is no exception, since
-// the second pass leaves out all occurrences of the remembered one. Blocked does
-// the same with the words of a key in place of its bits.
+//  1. The first only reads, and remembers the last unset bit in probe order. If there is
+//     none, the key was present: the answer is false, and nothing is written.
+//  2. The second sets the other unset bits, then the remembered one. The answer is whether
+//     this call changed the remembered bit.
 //
-// The second pass sets bits whether they are set already or not: testing each would be a
-// branch that is mispredicted half the time, which costs more than the locked Or that it saves.
-// BenchmarkAdd, key=fresh.
+// At most one winner. Suppose A and B both win, with remembered bits a before b in probe order
+// (a = b is impossible: one call changes a bit). A saw b set, so B had set b before. B sets b
+// last, so B had seen or set a before. Then A did not change a, a contradiction.
+//
+// At least one winner. Let z be the last bit in probe order that was unset when the adds
+// began. Only a call that saw z unset sets it. It remembers z, because all later bits are set.
+// The first of these calls to set z wins. (An add of another key may set z instead; then
+// nobody wins.)
+//
+// A bit that occurs twice among the k is no exception, because the second pass leaves out all
+// occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
+// needs sequentially consistent atomics, and bits that are never cleared meanwhile.
 
 // noBit is no position: positions are below m.
 const noBit = ^uint64(0)

@@ -2,8 +2,11 @@ package bloom
 
 import (
 	"math"
+	"slices"
 	"sync/atomic"
+	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/prefetch"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
@@ -37,31 +40,39 @@ var (
 )
 
 var (
-	blocked = definition{id: idBlocked, name: "blocked", minP: minBlockedP, Definition: Definition{
-		Unit:       blockBits,
-		Rate:       bestBlockedRate,
-		EstimatedN: func(uint64, int, uint64) float64 { return math.NaN() },
-	}}
-	blocked1 = blockedDefinition(idBlocked1, "blocked-1", 1)
-	blocked2 = blockedDefinition(idBlocked2, "blocked-2", 2)
-	blocked4 = blockedDefinition(idBlocked4, "blocked-4", 4)
-	blocked8 = blockedDefinition(idBlocked8, "blocked-8", 8)
+	blocked = definition{
+		name: "blocked", minP: minBlockedP, size: blockedSize(1, 2, 4, 8),
+		members: []*definition{&blocked1, &blocked2, &blocked4, &blocked8},
+		Definition: Definition{
+			Unit:       blockBits,
+			Rate:       bestBlockedRate,
+			EstimatedN: func(uint64, int, uint64) float64 { return math.NaN() },
+		},
+	}
+	blocked1 = blockedDefinition("blocked-1", 1, kernel{add: blocked1Add, contains: blocked1Contains})
+	blocked2 = blockedDefinition("blocked-2", 2, kernel{add: blocked2Add, contains: blocked2Contains})
+	blocked4 = blockedDefinition("blocked-4", 4, kernel{add: blocked4Add, contains: blocked4Contains})
+	blocked8 = blockedDefinition("blocked-8", 8, kernel{add: blocked8Add, contains: blocked8Contains})
 )
 
-const (
-	blockBits  = 512
-	blockWords = blockBits / 64
+// minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
+// proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
+const minBlockedP = 1e-12
 
-	// minBlockedP is the smallest p for which Blocked is sized: its memory grows out
-	// of all proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
-	minBlockedP = 1e-12
-)
-
-func blockedDefinition(id strategyID, name string, z int) definition {
+func blockedDefinition(name string, z int, code kernel) definition {
+	code.prefetch, code.prefetchFrom = blockedPrefetch, prefetchWords
+	code.positions = func(b *bitset, dst []uint64, h1, h2 uint64) { // the strategy by its formula
+		for i := range dst {
+			word, r := probe.Blocked(h2^probe.Xor, i, z)
+			dst[i] = probe.Reduce(h1, b.units)*blockBits + uint64(word)*64 + r%64
+		}
+	}
 	return definition{
-		id: id, name: name, minP: minBlockedP,
+		name: name, block: blockBits, foldUnit: blockBits, kUnit: z, minP: minBlockedP,
+		prepare:     func(uint64, int, uint64) (*kernel, error) { return &code, nil },
+		size:        blockedSize(z),
+		bestK:       func(bitsPerKey float64) int { return rate.BlockedK(bitsPerKey, z) },
 		onesAndRate: func(bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, z) },
-		index:       blockedIndex(z), kUnit: z, foldUnit: blockBits,
 		Definition: Definition{
 			Unit: blockBits,
 			Rate: func(m uint64, k int, n uint64) float64 { return rate.Blocked(m/blockBits, k, z, n) },
@@ -81,40 +92,218 @@ func bestBlockedRate(m uint64, k int, n uint64) float64 {
 	return best
 }
 
-// blockedParams returns the blocks, k and the strategy for n keys at rate p: Blocked becomes the one
-// with the smallest z that needs little more memory than the best.
-func blockedParams(n uint64, p float64, s Strategy) (blocks uint64, k int, resolved Strategy) {
-	zs := []int{1, 2, 4, 8}
-	if z := s.groups(); z > 0 {
-		zs = []int{z}
+// blockedSize returns a function that finds the blocks, k and the place among zs of the smallest z that
+// needs little more memory than the best.
+func blockedSize(zs ...int) func(n uint64, p float64) (blocks uint64, k, member int) {
+	return func(n uint64, p float64) (blocks uint64, k, member int) {
+		blocks, k, z := rate.SizeBlocked(n, p, zs...)
+		return blocks, k, slices.Index(zs, z)
 	}
-	blocks, k, z := rate.SizeBlocked(n, p, zs...)
-	of := [...]*definition{1: &blocked1, 2: &blocked2, 4: &blocked4, 8: &blocked8}
-	return blocks, k, Strategy{of[z]}
 }
 
-// groups returns z for the strategies that put z words of a block to use, and 0
-// for all others.
-func (s Strategy) groups() int { return s.id().groups() }
+// How the kernels of Blocked are written
+//
+// Each is a straight line. It loads a key's words, sets the key's bits in copies of them, and
+// compares: a word that differs from its copy has an unset bit. Setting a bit in a register
+// takes one instruction, testing it three. No kernel stops at an unset bit: the line is
+// there already, and among hits and misses a branch would be mispredicted half the time. The
+// branches on k are the same for every key. BenchmarkContains, BenchmarkAdd.
+//
+// There are no bounds checks: blockOf returns a place at least a block before the end, and
+// the word within the block is selected by bits of y that cannot exceed its group.
 
-func (id strategyID) groups() int {
-	switch id {
-	case idBlocked1, idBlocked2, idBlocked4, idBlocked8:
-		return 1 << (id - idBlocked1)
-	}
-	return 0
+// blockOf returns where a key's block begins. h1·blocks/2^64 is less than blocks, the number
+// of whole blocks in the filter: its scheme makes m a multiple of blockBits, and FilterOver
+// and Read make as many words as m says.
+func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
+	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.units)*(blockBits/8))
 }
 
-// blocked reports whether the strategy is Blocked or one of its four.
-func (s Strategy) blocked() bool { return s.id() == idBlocked || s.groups() > 0 }
-
-// A block is the cache line that holds all of a key's bits.
-type block = [blockWords]atomic.Uint64
-
-// blockedIndex returns the strategy as a pure function, for reference.
-func blockedIndex(z int) func(h1, h2 uint64, i int, m uint64) uint64 {
-	return func(h1, h2 uint64, i int, m uint64) uint64 {
-		word, r := probe.Blocked(h2^probe.Xor, i, z)
-		return probe.Reduce(h1, m/blockBits)*blockBits + uint64(word)*64 + r%64
+func blockedPrefetch(b *bitset, group []digest, write bool) {
+	var at [prefetch.Most]uint64 // in bytes
+	for i := range group {
+		at[i%prefetch.Most] = probe.Reduce(group[i][0], b.units) * (blockBits / 8)
 	}
+	prefetch.Lines(b.bits.start(), &at, len(group), write)
+}
+
+// Blocked1: all bits in one word.
+
+func blocked1Contains(b *bitset, h1, h2 uint64) bool {
+	y := h2 ^ probe.Xor
+	w := atomic.LoadUint64(wordAt(blockOf(b, h1), y>>61))
+	k := b.k
+	m := w | probe.Bit(y)
+	if k > 1 {
+		m |= probe.Bit(y >> 6)
+	}
+	if k > 2 {
+		m |= probe.Bit(y >> 12)
+	}
+	if k > 3 {
+		m |= probe.Bit(y >> 18)
+		if k > 4 {
+			m |= probe.Bit(y >> 24)
+			if k > 5 {
+				m = blocked1More(m, y, k)
+			}
+		}
+	}
+	return m == w
+}
+
+func blocked1Add(b *bitset, h1, h2 uint64) bool {
+	y := h2 ^ probe.Xor
+	a := wordAt(blockOf(b, h1), y>>61)
+	w := atomic.LoadUint64(a)
+	k := b.k
+	m := w | probe.Bit(y)
+	if k > 1 {
+		m |= probe.Bit(y >> 6)
+	}
+	if k > 2 {
+		m |= probe.Bit(y >> 12)
+	}
+	if k > 3 {
+		m |= probe.Bit(y >> 18)
+		if k > 4 {
+			m |= probe.Bit(y >> 24)
+			if k > 5 {
+				m = blocked1More(m, y, k)
+			}
+		}
+	}
+	unset := m ^ w
+	return unset != 0 && flipLast(a, unset)
+}
+
+// blocked1More sets the bits from the sixth on.
+func blocked1More(m, y uint64, k int) uint64 {
+	for i := 5; i < k; i++ {
+		r := y
+		if i >= 8 {
+			r = probe.Next(y, i/8)
+		}
+		m |= probe.Bit(r >> (i % 8 * 6))
+	}
+	return m
+}
+
+// Blocked2: k is even.
+
+func blocked2Contains(b *bitset, h1, h2 uint64) bool {
+	y, p := h2^probe.Xor, blockOf(b, h1)
+	w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
+	m0, m1 := probe.Set2(w0, w1, y, y>>6)
+	if k := b.k; k > 2 {
+		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+		if k > 4 {
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+			if k > 6 {
+				m0, m1 = probe.More2(m0, m1, y, k)
+			}
+		}
+	}
+	return (m0^w0)|(m1^w1) == 0
+}
+
+func blocked2Add(b *bitset, h1, h2 uint64) bool {
+	y, p := h2^probe.Xor, blockOf(b, h1)
+	a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
+	w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
+	m0, m1 := probe.Set2(w0, w1, y, y>>6)
+	if k := b.k; k > 2 {
+		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
+		if k > 4 {
+			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
+			if k > 6 {
+				m0, m1 = probe.More2(m0, m1, y, k)
+			}
+		}
+	}
+	return flipTwo(a0, a1, m0^w0, m1^w1)
+}
+
+// Blocked4: k is a multiple of 4.
+
+func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
+	return wordAt(p, y>>63), wordAt(p, 2+y>>62&1), wordAt(p, 4+y>>61&1), wordAt(p, 6+y>>60&1)
+}
+
+func blocked4Contains(b *bitset, h1, h2 uint64) bool {
+	y := h2 ^ probe.Xor
+	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
+	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
+	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
+	if k := b.k; k > 4 {
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
+		if k > 8 {
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
+			if k > 12 {
+				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
+			}
+		}
+	}
+	return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
+}
+
+func blocked4Add(b *bitset, h1, h2 uint64) bool {
+	y := h2 ^ probe.Xor
+	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
+	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
+	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
+	if k := b.k; k > 4 {
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
+		if k > 8 {
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
+			if k > 12 {
+				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
+			}
+		}
+	}
+	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)
+}
+
+// Blocked8: all words of the block, and k a multiple of 8.
+
+func blocked8Contains(b *bitset, h1, h2 uint64) bool {
+	y, k := h2^probe.Xor, b.k
+	w := (*block)(blockOf(b, h1))
+	unset := uint64(0)
+	for t, r := 0, y; ; r = probe.Next(y, t) {
+		unset |= probe.Bit(r)&^w[0].Load() | probe.Bit(r>>6)&^w[1].Load() | probe.Bit(r>>12)&^w[2].Load() | probe.Bit(r>>18)&^w[3].Load() |
+			probe.Bit(r>>24)&^w[4].Load() | probe.Bit(r>>30)&^w[5].Load() | probe.Bit(r>>36)&^w[6].Load() | probe.Bit(r>>42)&^w[7].Load()
+		if k -= 8; k == 0 {
+			return unset == 0
+		}
+		t++
+	}
+}
+
+func blocked8Add(b *bitset, h1, h2 uint64) bool {
+	y, k := h2^probe.Xor, b.k
+	w := (*block)(blockOf(b, h1))
+	var mask [blockWords]uint64
+	for t, r := 0, y; k > 0; k -= 8 {
+		for j := range mask {
+			mask[j] |= probe.Bit(r >> (6 * j))
+		}
+		t++
+		r = probe.Next(y, t)
+	}
+	last := -1
+	for j := range mask {
+		if mask[j]&^w[j].Load() != 0 {
+			last = j
+		}
+	}
+	if last < 0 {
+		return false
+	}
+	for j := range mask {
+		if j != last {
+			w[j].Or(mask[j])
+		}
+	}
+	return w[last&7].Or(mask[last&7])&mask[last&7] != mask[last&7]
 }

@@ -14,7 +14,7 @@ import (
 
 // Two strategies of this package as a user would write them. Their bits are the same.
 var (
-	ownDouble = NewStrategy("own-double", Definition{
+	customDouble = NewStrategy("own-double", Definition{
 		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
 			const a = 0xd1342543de82ef95
 			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
@@ -33,7 +33,7 @@ var (
 			}, nil
 		},
 	})
-	ownSeeded = NewStrategy("own-seeded", Definition{
+	customSeeded = NewStrategy("own-seeded", Definition{
 		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
 			return func(dst []uint64, key []byte) {
 				for i := range dst {
@@ -47,7 +47,7 @@ var (
 // TestOwnStrategiesAreTheBuiltinOnes bit for bit, sized alike, in all calls.
 func TestOwnStrategiesAreTheBuiltinOnes(t *testing.T) {
 	t.Parallel()
-	for own, builtin := range map[Strategy]Strategy{ownDouble: DoubleHashing, ownSeeded: SeededHashing} {
+	for own, builtin := range map[Strategy]Strategy{customDouble: DoubleHashing, customSeeded: SeededHashing} {
 		for _, c := range []struct {
 			n uint64
 			p float64
@@ -116,7 +116,7 @@ func TestOwnStrategyOutsidePanics(t *testing.T) {
 // BenchmarkOwnStrategy measures strategies of one's own against the built-in ones with the
 // same bits, in turns: the ratio is what counts.
 func BenchmarkOwnStrategy(b *testing.B) {
-	for _, pair := range [][2]Strategy{{ownDouble, DoubleHashing}} {
+	for _, pair := range [][2]Strategy{{customDouble, DoubleHashing}} {
 		for _, n := range []uint64{10_000, 1_000_000} {
 			filters := [2]*BloomFilter{}
 			keys := make([][40]byte, n)

@@ -15,39 +15,42 @@ import (
 // panic on a filter with this strategy.
 var SeededHashing = Strategy{&seededHashing}
 
-var seededHashing = definition{id: idSeededHashing, name: "seeded-hashing"}
-
-// seededPosition is the i-th position of SeededHashing.
-func seededPosition(key []byte, seed uint64, i int, d *divide.Divisor) uint64 {
-	return d.Remainder(murmur3.SeedSum64(probe.MurmurStart(seed+uint64(i)), key))
+var seededHashing = definition{
+	name: "seeded-hashing", needsKey: true,
+	prepare: func(m uint64, k int, seed uint64) (*kernel, error) {
+		s := seeded{divide.New(m), seed}
+		return &kernel{addKey: s.add, containsKey: s.contains, keyPositions: s.positions}, nil
+	},
 }
 
-func seededAdd(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
+// seeded is what the code of SeededHashing works with besides the bits.
+type seeded struct {
+	by   divide.Divisor // m
+	seed uint64
+}
+
+// position returns the i-th position of a key.
+func (s *seeded) position(key []byte, i int) uint64 {
+	return s.by.Remainder(murmur3.SeedSum64(probe.MurmurStart(s.seed+uint64(i)), key))
+}
+
+func (s *seeded) positions(dst []uint64, key []byte) {
+	for i := range dst {
+		dst[i] = s.position(key, i)
+	}
+}
+
+func (s *seeded) add(b *bitset, key []byte) bool {
 	var positions [maxK]uint64 // hashing takes the time: once, for both passes
-	last := noBit
-	for i := range k {
-		pos := seededPosition(key, seed, i, d)
-		positions[i] = pos
-		if b.get(pos) == 0 {
-			last = pos
-		}
-	}
-	if last == noBit {
-		return false
-	}
-	for _, pos := range positions[:k] {
-		if pos != last {
-			b.set(pos)
-		}
-	}
-	return b.flip(last)
+	s.positions(positions[:b.k], key)
+	return addAll(b.bits, positions[:b.k])
 }
 
-// seededContains stops at the first bit that is not set: each further one costs a
-// hash of the whole key, more than a mispredicted branch.
-func seededContains(b bitArray, d *divide.Divisor, k int, seed uint64, key []byte) bool {
-	for i := range k {
-		if b.get(seededPosition(key, seed, i, d)) == 0 {
+// contains stops at the first unset bit: each further one costs a hash of the whole key, more
+// than a mispredicted branch.
+func (s *seeded) contains(b *bitset, key []byte) bool {
+	for i := range b.k {
+		if b.bits.get(s.position(key, i)) == 0 {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ func TestSplitKernelsAtTheEdgeOfAPage(t *testing.T) {
 	require.NoError(t, syscall.Mprotect(middle, syscall.PROT_READ|syscall.PROT_WRITE))
 	all := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&middle[0])), page/8)
 	for blocks := 1; blocks <= 8; blocks++ {
-		for _, words := range [][]atomic.Uint64{all[:blocks*splitWords], all[len(all)-blocks*splitWords:]} {
+		for _, words := range [][]atomic.Uint64{all[:blocks*splitWordsOf], all[len(all)-blocks*splitWordsOf:]} {
 			clear(middle)
 			digests := []uint64{0, 1<<64 - 1}
 			for i := range uint64(200) {

@@ -23,7 +23,7 @@ func splitOver(t testing.TB, words []atomic.Uint64, goKernel bool) *BloomFilter 
 	f, err := s.FilterOver(words)
 	require.NoError(t, err)
 	if goKernel {
-		f.kernel = idSplitBlock
+		f.kernel = &splitInWords
 	}
 	return f
 }
@@ -41,7 +41,7 @@ func TestSplitBlockIsParquets(t *testing.T) {
 		100:  {0xaa417f2e, 0x800900008800080},
 		4097: {0x5eef16de, 0x40002000000},
 	} {
-		f := splitOver(t, makeWords(blocks*splitWords), false)
+		f := splitOver(t, makeWords(blocks*splitWordsOf), false)
 		for i := range 5 * blocks {
 			f.AddDigest(mix(i), ^mix(i))
 		}
@@ -63,7 +63,7 @@ func splitKernelsAgree(t *testing.T, words []atomic.Uint64, digests []uint64) {
 	for i, h := range digests {
 		want := true
 		for j := range splitK {
-			want = want && plain[splitIndex(h, 0, j, m)]
+			want = want && plain[positionAt(SplitBlock, h, 0, j, m)]
 		}
 		if a, b := used.ContainsDigest(h, 0), goes.ContainsDigest(h, 0); a != want || b != want {
 			t.Fatalf("%d blocks, digest %d: Contains(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, want)
@@ -75,7 +75,7 @@ func splitKernelsAgree(t *testing.T, words []atomic.Uint64, digests []uint64) {
 			t.Fatalf("%d blocks, digest %d: Add(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, !want)
 		}
 		for j := range splitK {
-			plain[splitIndex(h, 0, j, m)] = true
+			plain[positionAt(SplitBlock, h, 0, j, m)] = true
 		}
 	}
 	for i := range used.bits {
@@ -104,7 +104,7 @@ func TestSplitKernelsAgree(t *testing.T) {
 			for range blocks { // again
 				digests = append(digests, digests[r.IntN(len(digests))])
 			}
-			splitKernelsAgree(t, makeWords((blocks+1)*splitWords + skip)[skip:], digests)
+			splitKernelsAgree(t, makeWords((blocks+1)*splitWordsOf + skip)[skip:], digests)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func FuzzSplitKernels(f *testing.F) {
 		for ; len(data) >= 8; data = data[8:] {
 			digests = append(digests, binary.LittleEndian.Uint64(data))
 		}
-		splitKernelsAgree(t, makeWords((uint64(blocks)+1)*splitWords + uint64(skip%8))[skip%8:], digests)
+		splitKernelsAgree(t, makeWords((uint64(blocks)+1)*splitWordsOf + uint64(skip%8))[skip%8:], digests)
 	})
 }
 
@@ -194,8 +194,8 @@ func TestSplitBlockParams(t *testing.T) {
 		err    error
 		text   string
 	}{
-		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 bits a key with strategy "split-block", want 8`},
-		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 bits a key with strategy "split-block", want 8`},
+		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 bits per key with strategy "split-block", want 8`},
+		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 bits per key with strategy "split-block", want 8`},
 		{Params{M: 511, K: 8}, ErrInvalid, `m = 511 and k = 8 with strategy "split-block", want multiples of 256 and 1`},
 		{Params{M: 64, K: 8}, ErrInvalid, `m = 64 and k = 8`},
 		{Params{M: 1 << 40, K: 8}, ErrTooLarge, `m = 1099511627776 bits with strategy "split-block", want at most 1099511627520`},

@@ -25,19 +25,19 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 	}
 	seen := map[uint64]bool{}
 	for i := range f.Params().K {
-		switch f.scheme.strategy.id() {
-		case idSeededHashing, idOwnKeyPositions:
+		switch s := f.scheme.strategy; {
+		case s.NeedsKey():
 			start := f.Scheme().Seed() + uint64(i)
 			if start != 0 {
 				start = start*0x9e3779b97f4a7c15 | 1<<63
 			}
 			seen[murmur3.SeedSum64(start, key)%f.Params().M] = true
 		default:
-			index := f.Strategy().def.index
-			switch f.Strategy() {
-			case ownDouble:
+			index := func(h1, h2 uint64, i int, m uint64) uint64 { return positionAt(s, h1, h2, i, m) }
+			switch s {
+			case DoubleHashing, customDouble:
 				index = doubleIndex
-			case custom:
+			case triple:
 				index = tripleIndex
 			}
 			seen[index(h1, h2, i, f.Params().M)] = true
@@ -69,7 +69,7 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 	t.Parallel()
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1, 3, 63, 64, 65, 100, 512, 1000, 4096, 51_200} {
-			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxOwnK} {
+			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK, maxCustomK} {
 				if k > s.get().largestK() {
 					continue
 				}
@@ -88,7 +88,6 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 	for k := 1; k <= 8; k++ { // above 4 MiB it has another kernel
 		f, err := NewWithParams(Params{M: 4<<23 + 64, K: k}, WithHash(MapHash))
 		require.NoError(t, err)
-		require.Equal(t, idDoubleHashing, f.kernel)
 		kernelEqualsIndexFunction(t, f)
 	}
 }
@@ -126,7 +125,7 @@ func TestPositionsAreFrozen(t *testing.T) {
 	for _, s := range ours {
 		for _, seed := range []uint64{0, 42} {
 			shapes := []Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}}
-			if s.blocked() {
+			if isBlocked(s) {
 				shapes = []Params{{M: 512, K: 8}, {M: 51_200, K: 16}, {M: 512 * 40_009, K: 24}}
 			}
 			if s == SplitBlock {
@@ -177,7 +176,7 @@ func TestDoubleIndexBeyond32Bits(t *testing.T) {
 }
 
 func TestAddHashIsAddOfTheDigest(t *testing.T) {
-	for _, s := range append([]Strategy{DoubleHashing, ownDouble, custom}, blockeds...) {
+	for _, s := range append([]Strategy{DoubleHashing, customDouble, triple}, blockeds...) {
 		a, b := MustNew(100, 0.01, WithStrategy(s), WithSeed(7)), MustNew(100, 0.01, WithStrategy(s), WithSeed(7))
 		for i := range uint64(100) {
 			key := []byte(formatUint(i))
@@ -197,7 +196,7 @@ func TestMisusePanicsWithAClearText(t *testing.T) {
 	require.PanicsWithValue(t, `bloom: ContainsDigest on a filter with strategy "seeded-hashing", which needs the key itself`, func() { seeded.ContainsDigest(1, 2) })
 
 	var zero BloomFilter
-	const text = "bloom: use of a BloomFilter that was not made by New"
+	const text = zeroFilter
 	require.PanicsWithValue(t, text, func() { zero.Add([]byte("x")) })
 	require.PanicsWithValue(t, text, func() { zero.ContainsString("x") })
 
@@ -242,13 +241,13 @@ func TestSmallFiltersAreSmall(t *testing.T) {
 
 // TestLargeK is for strategies that say so.
 func TestLargeK(t *testing.T) {
-	large := ownDouble.def.Definition
+	large := customDouble.def.Definition
 	large.MaxK = 255
-	for s, largest := range map[Strategy]int{ownDouble: 64, NewStrategy("large", large): 255, DoubleHashing: 64} {
+	for s, largest := range map[Strategy]int{customDouble: 64, NewStrategy("large", large): 255, DoubleHashing: 64} {
 		p := Params{M: 512 * 64, K: largest + 1}
 		_, err := NewWithParams(p, WithStrategy(s))
 		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, fmt.Sprintf("k = %d bits a key, want 1 to %d", largest+1, largest))
+		require.ErrorContains(t, err, fmt.Sprintf("k = %d bits per key, want 1 to %d", largest+1, largest))
 		p.K = largest
 		f, err := NewWithParams(p, WithStrategy(s))
 		require.NoError(t, err)

@@ -60,7 +60,7 @@ func raceOfPairs(t *testing.T, rounds int, params Params, s Strategy, perFilter 
 	for g := range uint64(2) {
 		wg.Go(func() {
 			for i := range uint64(rounds) {
-				h1, h2 := digest(2*i + g)
+				h1, h2 := digestOf(2*i + g)
 				b.Wait(3*i + 1)
 				if g == 0 {
 					if i%uint64(perFilter) == 0 {

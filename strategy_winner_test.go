@@ -76,7 +76,7 @@ func TestOneWinnerInLockstep(t *testing.T) {
 	}{
 		{2, rounds, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
 		{2, rounds / 4, Params{M: 1 << 14, K: 7}, SeededHashing, 16},
-		{2, rounds / 4, Params{M: 1 << 14, K: 7}, custom, 16},
+		{2, rounds / 4, Params{M: 1 << 14, K: 7}, triple, 16},
 		{3, rounds / 16, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
 		{8, rounds / 64, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
 		{2, rounds / 4, Params{M: 1 << 14, K: 8}, Blocked1, 8},
@@ -91,10 +91,10 @@ func TestOneWinnerInLockstep(t *testing.T) {
 		{2, rounds / 4, Params{M: 5, K: 7}, DoubleHashing, 1},
 		{2, rounds / 16, Params{M: 5, K: 7}, SeededHashing, 1},
 		// Two keys of these may coincide in all positions: one key to a filter.
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownDouble, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 20}, ownDouble, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, ownSeeded, 1},
-		{2, rounds / 16, Params{M: 5, K: 7}, ownDouble, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 7}, customDouble, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 20}, customDouble, 1},
+		{2, rounds / 4, Params{M: 1 << 12, K: 7}, customSeeded, 1},
+		{2, rounds / 16, Params{M: 5, K: 7}, customDouble, 1},
 	} {
 		t.Run(fmt.Sprintf("goroutines=%d/strategy=%s/m=%d", c.goroutines, c.s, c.params.M), func(t *testing.T) {
 			c.rounds += -c.rounds & (c.perFilter - 1) // whole filters

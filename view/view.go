@@ -133,6 +133,9 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 
 // viewable returns the strategy's number in a trailer.
 func viewable(s bloom.Scheme) (uint8, error) {
+	if s == (bloom.Scheme{}) {
+		return 0, fmt.Errorf("%w: a view with the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
+	}
 	if s.Hash() == bloom.MapHash {
 		return 0, fmt.Errorf("%w: a view with hash %v, which means nothing to other processes", bloom.ErrNotPortable, s.Hash())
 	}

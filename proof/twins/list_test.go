@@ -3,9 +3,9 @@ package twins
 const steps = "proof/interleavings"
 
 // onePass is Guava's rule: a key is new if any of its bits was new. Two adds can both win.
-const onePass = `	b, m, x, y, won := f.bits, f.units, h1, h2^probe.Xor, false
-	for range f.k {
-		won = b.flip(probe.Reduce(x, m)) || won
+const onePass = `	x, y, won := h1, h2^probe.Xor, false
+	for range b.k {
+		won = b.bits.flip(probe.Reduce(x, b.units)) || won
 		x = x*probe.Mul + y
 	}
 	return won`
@@ -22,9 +22,9 @@ var twins = []twin{
 	{name: "one winner: one pass, linearizability", in: "proof", tests: "TestLinearizable", slow: true, edits: edits("", "doubleAdd", "", onePass)},
 	{name: "one winner: one pass, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "doubleAdd", "", onePass)},
 	{name: "one winner: Blocked2's last word first, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "flipTwo",
-		`(atomic.OrUint64\(a0, lack0\))\n\s*return (flipLast\(.*\))`, "won := $2\n\t$1\n\treturn won")},
+		`(atomic.OrUint64\(a0, unset0\))\n\s*return (flipLast\(.*\))`, "won := $2\n\t$1\n\treturn won")},
 	{name: "one winner: Blocked4 in one pass, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "flipFour",
-		`atomic.OrUint64\(a2, lack2\)\n\s*return (.*)`, "won := flipLast(a2, lack2)\n\treturn $1 || won")},
+		`atomic.OrUint64\(a2, unset2\)\n\s*return (.*)`, "won := flipLast(a2, unset2)\n\treturn $1 || won")},
 	{name: "one winner: an OR that is not atomic", in: "", tests: "TestOneWinnerInLockstep", slow: true, edits: edits("", "bitArray.flip", "",
 		"\told := b[i/64].Load()\n\tyield()\n\tb[i/64].Store(old | 1<<(i%64))\n\treturn old>>(i%64)&1 == 0")},
 	{name: "one winner: SplitBlock's assembly does not look at what it has set", in: "", tests: "TestSplitKernelsAgree", edits: edits("internal/splitvec", "splitvec_amd64.s", `\tJCS flip`, "\tJCC flip")},
@@ -51,7 +51,7 @@ var twins = []twin{
 
 	// The rate.
 	{name: "rate: the textbook's double hashing", in: "", tests: "TestRateIsKept TestPositionsAreFrozen", edits: append(
-		edits("", "doubleIndex", `x\*probe\.Mul \+ y`, "x + y"), append(
+		edits("", "doublePositions", `x\*probe\.Mul \+ y`, "x + y"), append(
 			edits("", "doubleAdd", `x\*probe\.Mul \+ y`, "x + y"),
 			edits("", "doubleContains", `\*probe\.Mul \+ y`, " + y")...)...)},
 	{name: "rate: sized by the textbook's formula", in: "internal/rate", tests: "TestIndependentAgainstStepwise", edits: edits("internal/rate", "Independent", "",
@@ -72,7 +72,7 @@ var twins = []twin{
 	{name: "no allocation: reading a bit is a call", in: "", tests: "TestInlining", edits: edits("", "bitArray.get", `(?s)^func`, "//go:noinline\nfunc")},
 
 	// Stable positions and bytes.
-	{name: "stable: k-1 bits", in: "", tests: "TestPositionsAreFrozen TestKernelsEqualIndexFunctions", edits: edits("", "doubleAdd", `range k`, "range k - 1")},
+	{name: "stable: k-1 bits", in: "", tests: "TestPositionsAreFrozen TestKernelsEqualIndexFunctions", edits: edits("", "doubleAdd", `k := b\.k;`, "k := b.k - 1;")},
 	{name: "stable: words in another order", in: "", tests: "TestGoldenFiles", edits: edits("internal/format", "AppendWords", `binary\.LittleEndian`, "binary.BigEndian")},
 	{name: "stable: SplitBlock's assembly has another salt", in: "", tests: "TestSplitKernelsAgree TestSplitBlockIsParquets", edits: edits("internal/splitvec", "splitvec_amd64.s", `\$0x5c6bfb319efc4947`, "$$0x5c6bfb319efc4945")},
 	{name: "stable: Guava's absolute value instead of the complement", in: "interop/guava", tests: "TestStrategiesAreTheFormula TestPositionsAreFrozen", edits: edits("interop/guava", "fold32", `uint64\(x \^ x>>31\)`, "uint64(x^x>>31) + uint64(uint32(x)>>31)")},
@@ -88,7 +88,7 @@ var twins = []twin{
 	{name: "bad input: another key", in: "", tests: "TestReadOptionsMustAgree", edits: edits("", "options.keyChecked", `h\.checkValue\(\) != check`, "false")},
 	{name: "bad input: a filter of another seed", in: "", tests: "TestCompatible TestCompatibleHashes", edits: edits("", "BloomFilter.compatible", `case x\.hash\.k0 != y\.hash\.k0`, "case false")},
 	{name: "bad input: p = NaN", in: "", tests: "TestParamsForRejects", hangs: true, edits: edits("", "paramsFor", `!\(p > 0 && p < 1\)`, "p <= 0 || p >= 1")},
-	{name: "bad input: a custom position outside the filter", in: "", tests: "TestOwnStrategyOutsidePanics", edits: edits("", "BloomFilter.addAll", `pos >= m`, "pos > m+1")},
+	{name: "bad input: a custom position outside the filter", in: "", tests: "TestOwnStrategyOutsidePanics", edits: edits("", "custom.check", `pos >= c\.m`, "pos > c.m")},
 	{name: "bad input: a damaged view", in: "view", tests: "TestViewDamage", edits: edits("view", "valid", `check\((.*?)\) != `, "0*check($1) != 0*")},
 
 	// Files.
