@@ -27,15 +27,8 @@ type storeOp struct {
 
 // storeModel is a store without a guard: get returns whether the key is there.
 var storeModel = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[int][]porcupine.Operation{}
-		for _, o := range history {
-			key := o.Input.(storeOp).key
-			byKey[key] = append(byKey[key], o)
-		}
-		return slices.Collect(maps.Values(byKey))
-	},
-	Init: func() any { return false },
+	Partition: byKey(func(input any) int { return input.(storeOp).key }),
+	Init:      func() any { return false },
 	Step: func(state, input, output any) (bool, any) {
 		switch input.(storeOp).kind {
 		case 'p':
@@ -47,15 +40,15 @@ var storeModel = porcupine.Model{
 	},
 }
 
-// mapStore is a store of keys in memory. Its list is slow, so that much happens
-// meanwhile, and has only what it must.
+// mapStore is a store of keys in memory. Its list is slow, so that other calls run during it, and
+// contains no key that it may omit.
 type mapStore struct {
 	mu   sync.Mutex
 	keys map[string]bool
 	gone map[string]bool // deleted since the list began
 }
 
-// put puts a key, which takes a time that may be longer than a build.
+// put puts a key. It can take longer than a build.
 func (m *mapStore) put(key []byte) error {
 	pause(rand.Uint64N(20))
 	defer pause(rand.Uint64N(3))

@@ -20,16 +20,17 @@ import (
 
 var operations = flag.Int("operations", 200_000, "how many operations the linearizability tests record, all together")
 
-// An op is one call of Add or Contains. exempt says that the key may have become
-// present without a winner by then, which is the documented exception.
+// An op is one call of Add or Contains. exempt means that the key may be a false positive when the
+// call returns, so that no add wins it.
 type op struct {
 	key         int
 	add, exempt bool
 }
 
-// annotate finds out for each call whether adds of other keys that were called
-// before it returned can have made its key present: all by themselves, if they set
-// all of its bits, or together with an Add of its own, if they set one.
+// annotate sets exempt. A key can be a false positive in two cases:
+//
+//  1. Adds of other keys, called before this call returned, set all of its bits.
+//  2. They set one of its bits, and an add of the same key sets the others.
 func annotate(history []porcupine.Operation, positions [][]uint64) (exempt bool) {
 	for i, o := range history {
 		in := o.Input.(op)
@@ -57,20 +58,23 @@ func annotate(history []porcupine.Operation, positions [][]uint64) (exempt bool)
 	return exempt
 }
 
-// model is what the documentation promises, key by key: the first Add of a key
-// returns true and every later one false; Contains returns false before it and true
-// after it. A key may become present without a winner where that is exempt. It never
-// becomes absent again, and never has a second winner.
-var model = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[int][]porcupine.Operation{}
+// byKey splits a history by the keys of its operations.
+func byKey(key func(input any) int) func(history []porcupine.Operation) [][]porcupine.Operation {
+	return func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[int][]porcupine.Operation{}
 		for _, o := range history {
-			key := o.Input.(op).key
-			byKey[key] = append(byKey[key], o)
+			parts[key(o.Input)] = append(parts[key(o.Input)], o)
 		}
-		return slices.Collect(maps.Values(byKey))
-	},
-	Init: func() any { return false },
+		return slices.Collect(maps.Values(parts))
+	}
+}
+
+// model is the documented behaviour of one key: the first Add returns true and later ones false;
+// Contains returns false before it and true after it. An exempt key may become present without a
+// winner. A key never becomes absent again, and never has a second winner.
+var model = porcupine.Model{
+	Partition: byKey(func(input any) int { return input.(op).key }),
+	Init:      func() any { return false },
 	Step: func(state, input, output any) (bool, any) {
 		present, in, yes := state.(bool), input.(op), output.(bool)
 		switch {
@@ -83,13 +87,13 @@ var model = porcupine.Model{
 	},
 }
 
-// A set is what is tested: a BloomFilter, or its broken twin.
+// A set is a BloomFilter or a broken version of it.
 type set interface {
 	Add(key []byte) bool
 	Contains(key []byte) bool
 }
 
-// onePass is the twin: Guava's rule, which says "new" if any of the bits was new.
+// onePass adds by Guava's rule: a key is new if any of its bits was unset.
 type onePass struct {
 	scheme bloom.Scheme
 	words  []atomic.Uint64
@@ -111,8 +115,7 @@ func (o onePass) Contains(key []byte) bool {
 	return true
 }
 
-// record lets one goroutine for each program run it on s, call by call in lockstep,
-// and returns what was called, when, and what it answered.
+// record runs each program in a goroutine of its own, all calls in lockstep, and returns the history.
 func record(s set, keys [][]byte, programs [][]op) []porcupine.Operation {
 	histories := make([][]porcupine.Operation, len(programs))
 	var arrived atomic.Int64
@@ -143,18 +146,18 @@ func record(s set, keys [][]byte, programs [][]op) []porcupine.Operation {
 	return slices.Concat(histories...)
 }
 
-// mix is a bijection whose outputs look random: every run tries the same programs.
+// mix is a bijection whose outputs look random. Every run tries the same programs.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30 + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// A counts says what a run consisted of.
+// counts describes the histories of a run.
 type counts struct{ histories, operations, overlaps, strict, nobody int }
 
-// check records histories on sets that make returns until there are enough
-// operations, and returns the first history that is not linearizable.
+// check records histories until there are enough operations, and returns the first one that is not
+// linearizable.
 func check(t *testing.T, enough, goroutines, keysPer int, scheme bloom.Scheme, make func() set) (c counts, broken []porcupine.Operation) {
 	for round := uint64(0); c.operations < enough; round++ {
 		keys, positions := [][]byte{}, [][]uint64{}
@@ -193,7 +196,7 @@ func check(t *testing.T, enough, goroutines, keysPer int, scheme bloom.Scheme, m
 	return c, nil
 }
 
-// overlapping counts the operations during which another one on the same key ran.
+// overlapping counts operations that overlap with another one on the same key.
 func overlapping(history []porcupine.Operation) (n int) {
 	for i, a := range history {
 		if slices.ContainsFunc(history[:i], func(b porcupine.Operation) bool {
@@ -205,7 +208,7 @@ func overlapping(history []porcupine.Operation) (n int) {
 	return n
 }
 
-// withoutWinner counts the keys that were added and nobody won.
+// withoutWinner counts added keys that no call won.
 func withoutWinner(history []porcupine.Operation, keys int) (n int) {
 	for key := range keys {
 		added, won := false, false
@@ -221,8 +224,7 @@ func withoutWinner(history []porcupine.Operation, keys int) (n int) {
 	return n
 }
 
-// schemes are all strategies, each in filters where keys that share bits are rare,
-// and where they are the rule.
+// schemes returns every strategy in a filter where few keys share bits, and in one where most do.
 func schemes(t *testing.T) map[string]bloom.Scheme {
 	all := map[string]bloom.Scheme{}
 	custom := bloom.NewStrategy("custom", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m })})
@@ -246,9 +248,8 @@ func schemes(t *testing.T) map[string]bloom.Scheme {
 	return all
 }
 
-// TestLinearizable records what the real code answers to several goroutines, and
-// lets porcupine find an order of the calls in which a single thread would have
-// been answered the same.
+// TestLinearizable records the answers to several goroutines. Porcupine looks for an order of the
+// calls in which one goroutine would get the same answers.
 func TestLinearizable(t *testing.T) {
 	enough := *operations
 	if testing.Short() {
@@ -300,8 +301,8 @@ func TestOnePassIsNotLinearizable(t *testing.T) {
 	t.Logf("caught after %+v", c)
 }
 
-// TestModelRefuses holds the model to the documentation, call by call. Where key 1
-// has a bit of key 0, its add is called first.
+// TestModelRefuses compares the model with the documentation, history by history. An add of key 1
+// comes first in each.
 func TestModelRefuses(t *testing.T) {
 	type call struct {
 		add, answer bool

@@ -116,3 +116,14 @@ func TestRootImports(t *testing.T) {
 		}
 	}
 }
+
+// TestPictures fails if the root module contains a picture that the README does not show.
+func TestPictures(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	for _, path := range append(files(t, "*.png"), files(t, "*.svg")...) {
+		if !strings.HasPrefix(path, "examples/") { // a module of its own
+			require.Contains(t, string(readme), "("+path+")")
+		}
+	}
+}

@@ -24,7 +24,7 @@ var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)(\
 func TestThirdPartyNotices(t *testing.T) {
 	dirs := map[string]string{}
 	list := func(folder, system string, patterns ...string) {
-		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}, patterns...)...)
+		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, patterns...)...)
 		cmd.Dir = filepath.Join(root, folder)
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOOS="+system)
 		out, err := cmd.Output()

@@ -1,5 +1,5 @@
-// Package xxh64 is the hash XXH64, which the filters of other systems use. It stands here
-// because the root module requires nothing for it, and those who have it use seeds.
+// Package xxh64 is the hash XXH64, which filters of other systems use. It is written out here
+// so that the root module requires no further library.
 //
 // Source: "xxHash fast digest algorithm", specification 0.1.1, Yann Collet.
 package xxh64

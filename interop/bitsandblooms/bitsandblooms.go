@@ -1,17 +1,12 @@
-// Package bitsandblooms reads and writes the filters of
-// github.com/bits-and-blooms/bloom, versions 2 and 3, without requiring it.
-//
-// A program that moves from there to here keeps its files: [Read] and [ReadJSON]
-// return ordinary filters of package bloom with the strategy [Strategy],
-// safe for concurrent use, with one winner, unions and estimates. [Write] and
-// [WriteJSON] go the other way, and [New] makes the filter that NewWithEstimates makes
-// of the same arguments.
+// Package bitsandblooms reads and writes the filters of github.com/bits-and-blooms/bloom, versions
+// 2 and 3, without requiring it.
 //
 //	f, err := bitsandblooms.Read(file, bloom.WithMaxBytes(1<<30))
 //	if f.AddString("key") { // !TestAndAddString
 //
-// New(m, k) is [bloom.NewWithParams] with M, K and [Strategy], where m = 0
-// is an error. docs/from-bits-and-blooms.md has the other calls.
+// The filters are ordinary ones of package bloom with the strategy [Strategy]. New(m, k) of
+// bits-and-blooms is [bloom.NewWithParams] with M, K and [Strategy]. docs/from-bits-and-blooms.md
+// lists the other calls.
 package bitsandblooms
 
 import (
@@ -21,13 +16,11 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// New returns an empty filter that is equal to the one that NewWithEstimates(n, p)
-// makes, and after the same keys has the same bytes. m is not rounded to whole words.
+// New returns the empty filter that NewWithEstimates(n, p) makes. The same keys make the same bytes.
 //
-// Options may be [bloom.WithMaxBytes] and no others. The error wraps
-// [bloom.ErrInvalid] if p is not between 0 and 1 or so small that k is above
-// 255, or an option is none of these, and [bloom.ErrTooLarge] if the machine has too
-// little memory.
+// The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0
+// and 1, for k above 255 or for another option, and [bloom.ErrTooLarge] for more memory than the
+// machine has.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p)
 	if err != nil {
@@ -40,9 +33,8 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	return s.Filter()
 }
 
-// Params returns the parameters that EstimateParameters(n, p) returns:
-// m = -n·ln p/(ln 2)² and k = ln 2·m/n, both rounded up. n = 0 is taken for 1. The errors
-// are those of [New].
+// Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and
+// k = ln 2·m/n, both rounded up. n = 0 counts as 1. The errors are those of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	result := bloom.Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
@@ -55,7 +47,7 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	}
 	k := math.Ceil(ln2 * m / float64(n))
 	if k > maxK {
-		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	result.M, result.K = uint64(m), int(k)
 	return result, nil
@@ -64,11 +56,10 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 // maxK is the largest k that package bloom takes.
 const maxK = 255
 
-// ln2 is a variable, so that products of it are rounded as theirs are.
+// ln2 is a variable because Go computes with constants exactly, and bits-and-blooms does not.
 var ln2 = math.Ln2
 
-// scheme returns the scheme with the given parameters, and refuses options by which
-// it would be another than theirs.
+// scheme returns the scheme with the given parameters, and refuses options that change it.
 func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
 	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy)}, opts...)...)
 	if err != nil {
@@ -80,8 +71,7 @@ func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
 	return made, nil
 }
 
-// notTheirs returns what it is about a scheme that bits-and-blooms does not have, or
-// "".
+// notTheirs returns what bits-and-blooms does not have of a scheme, or "".
 func notTheirs(s bloom.Scheme) string {
 	if s.Strategy() != Strategy {
 		return fmt.Sprintf("strategy %q, want %q", s.Strategy(), Strategy)

@@ -29,19 +29,18 @@ import (
 // program that has called bitset.Base64StdEncoding. Nothing says what it is, and there
 // is no checksum.
 
-// Read reads a filter that WriteTo of bits-and-blooms, or [Write], has written, in
-// O(m), and nothing beyond its end: several filters may follow each other in a stream.
-// At the end of the stream it returns io.EOF itself. n and p are not in the data, so
-// those of [bloom.BloomFilter.Params] are 0. Both byte orders of the bit set are read.
+// Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing
+// beyond its end: several filters may follow each other in a stream. At the end of the stream it
+// returns io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
+// It reads both byte orders of the bit set.
 //
-// What their decoder takes and should not is an error: m or k of 0, fewer bits than m,
-// bits beyond m. Memory is asked for as the bytes arrive, at most three times as much;
-// [bloom.WithMaxBytes], the only option, refuses larger filters at once. The format has
-// no checksum, so that a flipped bit in the words is not found.
+// It refuses what their decoder accepts and should not: m or k of 0, fewer bits than m, bits beyond
+// m. Memory is asked for as the bytes arrive; [bloom.WithMaxBytes], the only option, refuses larger
+// filters at once. The format has no checksum, so damage in the words goes unnoticed.
 //
-// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, or have a k above
-// 255, and io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if it is
-// larger than WithMaxBytes or the machine's memory, or the error of r.
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and
+// io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if the filter is larger than
+// WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [16]byte
 	if _, err := format.Full(r, head[:], "the head", true); err != nil {
@@ -56,7 +55,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 	case m == 0:
 		return nil, fmt.Errorf("%w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
 	case k == 0 || k > maxK:
-		return nil, fmt.Errorf("%w: k = %d bits a key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
+		return nil, fmt.Errorf("%w: k = %d bits per key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
 	}
 	s, err := scheme(bloom.Params{M: m, K: int(k)}, opts)
 	if err != nil {
@@ -118,10 +117,10 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
 }
 
-// ReadJSON reads a filter that MarshalJSON of bits-and-blooms, or [WriteJSON], has
-// made, and nothing but white space behind it, to the end of r. Both alphabets of
-// base64 are read. It needs about four times the memory of the text; if that is a
-// stranger's, bound it by an io.LimitReader. Otherwise it is as [Read].
+// ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made, to the end of
+// r, and nothing but white space after it. It reads both alphabets of base64. It needs about four
+// times the memory of the text: bound untrusted text by an io.LimitReader. Otherwise it is like
+// [Read].
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -1,18 +1,16 @@
-// Package bloomfilters shares Bloom filters with JavaScript: with the npm package
-// bloom-filters, version 3, in a browser or under Node. What a Go service fills, the page
-// asks, and the other way round.
+// Package bloomfilters exchanges Bloom filters with JavaScript: with the npm package
+// bloom-filters, versions 2 and 3.
 //
 //	f, err := bloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
 //	f.AddString("key")                       // filter.add('key')
 //	err = bloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
 //	f, err = bloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
 //
-// These are ordinary filters of package bloom. A key is a string in JavaScript and its
-// UTF-8 bytes here, or a Buffer there and its bytes here. (A string with half of a
-// surrogate pair has no UTF-8, and cannot be shared.)
+// The filters are ordinary ones of package bloom. A key is the UTF-8 of a JavaScript string, or
+// the bytes of a Buffer. A string with half of a surrogate pair cannot be shared.
 //
-// The hash has 32 bits, twice. That limits the filter: with more than about a million keys
-// its rate is well above p, and [New] refuses more bits than 2^32.
+// The hash has 32 bits, twice. With more than about a million keys the rate is well above p, and
+// [New] refuses more bits than 2^32.
 package bloomfilters
 
 import (
@@ -25,7 +23,7 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// Strategy is that of bloom-filters: enhanced double hashing. For a digest (h1, h2) of
+// Strategy is enhanced double hashing, the strategy of bloom-filters. For a digest (h1, h2) of
 // [Hash], the positions are
 //
 //	(h1 + i·h2 + (i³ - i)/6) mod m  for i = 0..k-1
@@ -50,15 +48,14 @@ const (
 	maxM = 1 << 32 // no h1 is larger
 )
 
-// DefaultSeed is what a filter of bloom-filters has as long as its seed is not set.
+// DefaultSeed is the seed of a filter of bloom-filters whose seed was not set.
 const DefaultSeed = 0x1234567890
 
 // maxSeed bounds the seeds: JavaScript counts in float64.
 const maxSeed = 1<<53 - 3
 
-// Hash is the hash of filters with [DefaultSeed]: h1 and h2 are the lower halves of the
-// key's XXH64 with the seeds s+1 and s+2, of which the lower halves count, where s is the
-// filter's seed.
+// Hash is the hash of filters with [DefaultSeed] s: h1 and h2 are the lower halves of the key's
+// XXH64 with the lower halves of s+1 and s+2 as seeds.
 var Hash = hashOf(DefaultSeed)
 
 // HashOf is [Hash] for filters with another seed, from 0 to 2^53-3.
@@ -85,12 +82,12 @@ const hashPrefix = "npm-bloom-filters-xxh64:"
 
 func hashName(seed uint64) string { return fmt.Sprintf("%s%d", hashPrefix, seed) }
 
-// New returns an empty filter: what BloomFilter.create(n, p) makes, with the default seed.
-// Like that, it trusts the textbook's formulas and rounds k up.
+// New returns the empty filter that BloomFilter.create(n, p) makes, with the default seed. It uses
+// the textbook formulas and rounds k up.
 //
-// The option is [bloom.WithMaxBytes]. The error wraps bloom.ErrInvalid if n is 0, p is not
-// between 0 and 1, k is above 255 or an option is another one, and bloom.ErrTooLarge for
-// more than 2^32 bits or more memory than there is.
+// The only option is [bloom.WithMaxBytes]. The error wraps bloom.ErrInvalid if n is 0, p is not
+// between 0 and 1, k is above 255 or for another option, and bloom.ErrTooLarge for more than 2^32
+// bits or more memory than the machine has.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p)
 	if err != nil {
@@ -120,13 +117,13 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	}
 	k := math.Ceil(m / float64(n) * ln2)
 	if k > maxK {
-		return params, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return params, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	params.M, params.K = uint64(m), int(k)
 	return params, nil
 }
 
-// scheme refuses options by which the filter would no longer be one of bloom-filters.
+// scheme returns the scheme with the given parameters, and refuses options that change it.
 func scheme(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(hash)}, opts...)...)
 	if err != nil {

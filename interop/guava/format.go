@@ -19,27 +19,22 @@ import (
 //	2       4      number of words: 1 to 2^31-1
 //	6       8 each words: bit i of the filter is bit i%64 of word i/64
 //
-// Nothing says what it is or how it was sized, and there is no checksum: almost any
-// bytes are some filter.
+// The format has no magic and no checksum, so almost any bytes are a filter.
 const headBytes = 6
 
 var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 
-// Read reads a filter that Guava's writeTo, or [Write], has written, in O(m), and
-// nothing beyond its end: several filters may follow each other in a stream. At the
-// end of the stream it returns io.EOF itself. n and p are not in the data, so those of
-// [bloom.BloomFilter.Params] are 0.
+// Read reads a filter that Guava's writeTo or [Write] has written, in O(m), and nothing beyond its
+// end: several filters may follow each other in a stream. At the end of the stream it returns
+// io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
 //
-// Six bytes can claim 16 GiB. Memory is asked for as the bytes arrive, at most three
-// times as much; [bloom.WithMaxBytes], the only option, refuses larger filters at
-// once. The format has no checksum, so damage is not found unless it is in the head:
-// send it along with something that has one, or keep it in this library's own format.
-// Who sets all bits makes a filter that contains everything;
-// [bloom.BloomFilter.Stats] shows it.
+// Six bytes can claim 16 GiB. Memory is asked for as the bytes arrive; [bloom.WithMaxBytes], the only
+// option, refuses larger filters at once. The format has no checksum, so damage in the words goes
+// unnoticed.
 //
-// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and
-// io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if it is larger
-// than WithMaxBytes or the machine's memory, or the error of r.
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and io.ErrUnexpectedEOF too if
+// they end too early, [bloom.ErrTooLarge] if the filter is larger than WithMaxBytes or the
+// machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [headBytes]byte
 	if _, err := format.Full(r, head[:], "the head", true); err != nil {
@@ -50,7 +45,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case int(ordinal) >= len(strategies):
 		return nil, fmt.Errorf("%w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
 	case k == 0:
-		return nil, fmt.Errorf("%w: k = 0 bits a key, want 1 to 255", bloom.ErrCorrupt)
+		return nil, fmt.Errorf("%w: k = 0 bits per key, want 1 to 255", bloom.ErrCorrupt)
 	case words == 0 || words > math.MaxInt32:
 		return nil, fmt.Errorf("%w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
 	}

@@ -6,25 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below append to dst the bytes that the Guava funnel of the same name
-// feeds to the hash, and return the longer slice. Nothing separates one value from
-// the next, so a Java funnel that puts several fields is a call for each of them:
+// Each function appends the bytes that the Guava funnel of its name feeds to the hash. Nothing
+// separates values, so a Java funnel with several fields is a call for each of them:
 //
 //	key := append(buf[:0], user.Name...) // into.putString(user.name, UTF_8)
 //	key = guava.LongFunnel(key, user.ID) //     .putLong(user.id)
 //	f.Add(key)
 //
-// putShort, putChar, putFloat and putDouble are AppendUint16, of math.Float32bits
-// AppendUint32 and of math.Float64bits AppendUint64 of [binary.LittleEndian];
-// putByte is a byte, putBoolean one that is 0 or 1. putBytes and Funnels.byteArrayFunnel() are
-// the bytes, putString(s, UTF_8) and Funnels.stringFunnel(UTF_8) those of the string. Alone
-// these are the keys of Add and AddString. (A Java string with half a surrogate pair is fed as
-// if it had a '?' there. A Go string that is not valid UTF-8 has no counterpart in Java.)
+// putShort and putChar are AppendUint16 of [binary.LittleEndian], putFloat is AppendUint32 of
+// math.Float32bits, putDouble is AppendUint64 of math.Float64bits, putByte is a byte, and putBoolean
+// is 0 or 1. putBytes and putString(s, UTF_8) are the bytes themselves. Java feeds half a surrogate
+// pair to putString as '?'.
 
-// UnencodedCharsFunnel is Funnels.unencodedCharsFunnel() and putUnencodedChars(s):
-// the string's UTF-16 code units, low byte first. Each byte that is not part of valid
-// UTF-8 counts as U+FFFD. For a Java string with half a surrogate pair, which no Go
-// string can hold, see [UTF16Funnel].
+// UnencodedCharsFunnel is Funnels.unencodedCharsFunnel() and putUnencodedChars(s): the string's
+// UTF-16 code units, low byte first. Each byte that is not valid UTF-8 counts as U+FFFD. For a Java
+// string with half a surrogate pair, see [UTF16Funnel].
 func UnencodedCharsFunnel(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -43,8 +39,7 @@ func UnencodedCharsFunnel(dst []byte, s string) []byte {
 	return dst
 }
 
-// UTF16Funnel is [UnencodedCharsFunnel] for a string that is given by its UTF-16
-// code units, well-formed or not.
+// UTF16Funnel is [UnencodedCharsFunnel] for UTF-16 code units, well-formed or not.
 func UTF16Funnel(dst []byte, units []uint16) []byte {
 	for _, u := range units {
 		dst = binary.LittleEndian.AppendUint16(dst, u)
@@ -63,9 +58,8 @@ func LongFunnel(dst []byte, v int64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(v))
 }
 
-// SequentialFunnel is Funnels.sequentialFunnel(element): the values one after the
-// other, with nothing in between, so that the strings "ab", "c" and "a", "bc" are the
-// same key.
+// SequentialFunnel is Funnels.sequentialFunnel(element): the values without separators, so that
+// the strings "ab", "c" and "a", "bc" are the same key.
 func SequentialFunnel[T any](element func(dst []byte, v T) []byte) func(dst []byte, values []T) []byte {
 	return func(dst []byte, values []T) []byte {
 		for _, v := range values {

@@ -1,25 +1,18 @@
-// Package guava shares Bloom filters with Java programs that use Guava's
+// Package guava reads and writes the Bloom filters of Java's Guava,
 // com.google.common.hash.BloomFilter.
 //
-// [New] makes the filter that Guava makes of the same arguments, [Read] reads what
-// its writeTo has written, and [Write] writes what its readFrom reads. All three
-// deal in ordinary filters of package bloom, with the strategy [Mitz64]
-// or, for Guava up to version 16, [Mitz32]: safe for concurrent use, with
-// one winner, batches, unions and estimates, in all speed.
-//
 //	f, err := guava.Read(file, bloom.WithMaxBytes(1<<30))
-//	if f.ContainsString("key") { // mightContain, where Java has Funnels.stringFunnel(UTF_8)
+//	f.ContainsString("key") // mightContain, with Funnels.stringFunnel(UTF_8)
 //
-// # Keys
+// The filters are ordinary ones of package bloom, with the strategy [Mitz64] or, for Guava up to
+// version 16, [Mitz32].
 //
-// A Java program feeds its keys to the filter through a Funnel, and the file does
-// not say which. In Go a key is bytes, those that the funnel makes: for a string
-// under Funnels.stringFunnel(UTF_8) they are the Go string itself. The functions
-// [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel] and [SequentialFunnel] make them for the others, each named like
-// its counterpart. With another funnel than the one that the filter was filled by,
-// keys are missed.
+// A file does not say which Funnel its keys went through. In Go a key is the bytes that the
+// funnel makes: the string itself for Funnels.stringFunnel(UTF_8), and those of
+// [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel] and [SequentialFunnel] for the others.
+// With another funnel than the writer's, keys are missed.
 //
-// docs/java.md shows both programs, start to end.
+// docs/java.md shows a Java program and a Go program that share a filter.
 package guava
 
 import (
@@ -30,8 +23,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/exactlog"
 )
 
-// DefaultP is the false-positive rate that Guava's create takes where it is given
-// none.
+// DefaultP is the false-positive rate of Guava's create without one.
 const DefaultP = 0.03
 
 const (
@@ -39,21 +31,18 @@ const (
 	maxK     = 255           // the format has one byte for it
 )
 
-// New returns an empty filter that is compatible with the one that
-// BloomFilter.create(funnel, n, p) of the given release makes: equal m, k and
-// strategy, and after the same keys the same bytes.
+// New returns the empty filter that BloomFilter.create(funnel, n, p) of the given release makes,
+// with equal m, k and strategy. The same keys make the same bytes.
 //
-// Like Guava, it trusts the textbook's formula and rounds k to the nearest whole
-// number, so that the rate at n keys can be some percent above p; for small filters
-// with a small p, see [Mitz64].
+// Guava uses the textbook formula and rounds k to the nearest whole number, so the rate at n keys
+// can be some percent above p. For small filters with a small p, see [Mitz64].
 //
-// Options are [bloom.WithMaxBytes], and [bloom.WithStrategy] with
-// [Mitz32] for programs with Guava up to version 16.
+// Options are [bloom.WithMaxBytes], and [bloom.WithStrategy] with [Mitz32] for programs with Guava
+// up to version 16.
 //
-// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is
-// none of these, or if Guava cannot make the filter either: k above 255, or no bit at
-// all. It wraps [bloom.ErrTooLarge] for more than 2^31-1 words, more than the
-// 2^31 bits that MITZ_32 can reach, or more memory than there is.
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, for another option, or if Guava
+// cannot make the filter: k above 255, or no bit at all. It wraps [bloom.ErrTooLarge] for more than
+// 2^31-1 words, more than the 2^31 bits that Mitz32 reaches, or more memory than the machine has.
 func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p, release)
 	if err != nil {
@@ -69,21 +58,20 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 	return s.Filter()
 }
 
-// A Release is the Guava of the programs that are to understand a new filter. k is
-// computed in two ways, and filters with another k are not compatible. (To read one, it
-// does not matter: k is in the file.)
+// A Release is the Guava of the programs that read a new filter. Releases compute k in two ways,
+// and filters with another k are not compatible. Reading needs no release: k is in the file.
 type Release int
 
-// The ways differ in k, by 1, if n is very small or -log2(p) is just above a half: for
-// p = 0.01 up to n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole
-// numbers, and are not covered.
+// The ways differ in k by 1 if n is very small or -log2(p) is just above a half: for p = 0.01 up to
+// n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole numbers, and are not
+// covered.
 const (
 	Since33_4 Release = iota + 1 // Guava 33.4 and later
 	Since18                      // Guava 18 to 33.3
 )
 
-// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. n = 0
-// is taken for 1, as there. The errors are those of [New].
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. It counts
+// n = 0 as 1, as Guava does. The errors are those of [New].
 func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 	switch release {
 	case Since33_4:
@@ -94,11 +82,10 @@ func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 	return bloom.Params{}, fmt.Errorf("%w: release %d of Guava, want Since33_4 or Since18", bloom.ErrInvalid, release)
 }
 
-// ln2 is a variable: Java computes with it as a float64, Go with the constant exactly.
+// ln2 is a variable because Go computes with constants exactly, and Java with float64.
 var ln2 = math.Ln2
 
-// params has the two formulas in common: bits = -n·ln p/(ln 2)², truncated, and k,
-// rounded half up.
+// params computes bits = -n·ln p/(ln 2)², truncated, and k, rounded half up.
 func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params, error) {
 	result := bloom.Params{N: n, P: p}
 	if !(p > 0 && p < 1) {
@@ -113,15 +100,14 @@ func params(n uint64, p float64, idealK func(bits uint64) float64) (bloom.Params
 	}
 	k := math.Floor(idealK(uint64(bits)) + 0.5)
 	if k > maxK {
-		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits a key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	result.M = (uint64(bits) + 63) / 64 * 64
 	result.K = max(1, int(k))
 	return result, nil
 }
 
-// scheme returns Guava's scheme with the given parameters, and refuses options by
-// which it would no longer be Guava's.
+// scheme returns Guava's scheme with the given parameters, and refuses options that change it.
 func scheme(params bloom.Params, s bloom.Strategy, opts []bloom.Option) (bloom.Scheme, error) {
 	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(s)}, opts...)...)
 	if err != nil {
@@ -133,7 +119,7 @@ func scheme(params bloom.Params, s bloom.Strategy, opts []bloom.Option) (bloom.S
 	return made, nil
 }
 
-// notGuava returns what it is about a scheme that Guava does not have, or "".
+// notGuava returns what Guava does not have of a scheme, or "".
 func notGuava(s bloom.Scheme) string {
 	if s.Strategy() != Mitz64 && s.Strategy() != Mitz32 {
 		return fmt.Sprintf("strategy %q, want %q or %q", s.Strategy(), Mitz64, Mitz32)

@@ -77,7 +77,7 @@ func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 
-// TestStrategiesAreTheFormula in single calls and in batches, for few and many bits a key.
+// TestStrategiesAreTheFormula in single calls and in batches, for few and many bits per key.
 func TestStrategiesAreTheFormula(t *testing.T) {
 	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
 		for _, params := range []bloom.Params{{M: 1, K: 1}, {M: 64, K: 5}, {M: 21895, K: 5}, {M: 9999, K: 16}, {M: 9999, K: 17}, {M: 1 << 20, K: 255}} {

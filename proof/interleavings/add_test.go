@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A state is a moment in which some goroutines add the same key. Sets of its bits, of
-// which it has at most eight, are integers: bit i is the i-th of a world's.
+// A state is a moment while goroutines add the same key. The key has at most eight bits: a set of them is
+// an integer whose bit i stands for the i-th place of the world.
 type state struct {
 	bits   uint8 // set in the filter
 	others uint8 // that the adds of other keys may still set
 	adders [3]adder
 }
 
-// An adder is in the middle of an add, or has returned. The code is deterministic: where it
-// is follows from what it has found so far. So a step is to call it anew, to let it find
-// all of that again, and then one thing more.
+// An adder is in the middle of an add, or has returned. The code is deterministic, so the values
+// that it has loaded determine where it is. A step calls it again, returns the same values, and lets
+// it do one operation more.
 type adder struct {
 	steps     int8
 	found     [9]uint8 // by each load, and each OR whose result it looks at
@@ -40,7 +40,7 @@ type world struct {
 
 type place struct{ word, bit uint64 }
 
-// in returns the set of those of a word's bits that are the key's; out is its inverse.
+// in returns the key's bits that are set in a word's value. out is its inverse.
 func (w *world) in(word, value uint64) (set uint8) {
 	for i, p := range w.place {
 		if p.word == word {
@@ -121,8 +121,7 @@ func (w *world) explore(t *testing.T, adders int, start, others uint8) (winners 
 	return winners, states
 }
 
-// worlds returns the keys with k bits in a filter of m whose probes coincide in different
-// ways, with bits in the same words or in different ones.
+// worlds returns keys whose bits and words coincide in different ways.
 func worlds(t *testing.T, s bloom.Strategy, m uint64, k int, batch bool) (list []*world) {
 	f, err := bloom.NewWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s))
 	require.NoError(t, err)
@@ -166,8 +165,7 @@ var (
 	}})
 )
 
-// A setting is a filter, and how many of its keys with different patterns are added by two
-// and by three goroutines.
+// A setting is a filter, and how many of its worlds are explored with two and three goroutines.
 type setting struct {
 	s          bloom.Strategy
 	m          uint64
@@ -205,11 +203,10 @@ var longer = []setting{
 	{ownPositions, 5, 4, 15, 0},
 }
 
-// TestEveryInterleaving runs the real Add and AddMany of each strategy, one load or one
-// locked OR after the other, in every order: by goroutines that add the same key, from
-// every start, while other keys set none, one or two of its bits at any moment. There is
-// never a second winner, one if no other key interferes, none if the key was there; and when
-// an add returns, the key is in.
+// TestEveryInterleaving runs the real Add and AddMany of each strategy in every order of their loads
+// and locked ORs: two or three goroutines add one key, from every set of bits, while other keys set up
+// to two of its bits. There are never two winners. There is one if no other key interferes, and none if
+// the key was present. When an add returns, the key is present.
 func TestEveryInterleaving(t *testing.T) {
 	if !inSteps(t) {
 		return
@@ -246,8 +243,8 @@ func TestEveryInterleaving(t *testing.T) {
 	t.Logf("%d starts, %d states, never a second winner; from %d nobody may win, all with another key", starts, states, nobody)
 }
 
-// starts calls try with sets of bits that are there and that other keys may set: with all
-// of them, or if the key has many bits without -long, with those that lack all or few.
+// starts calls try with the bits that are set at the start, and the ones that other keys may set. Without
+// -long, keys of many bits start with all or nearly all of them set, or none.
 func (w *world) starts(try func(start, others uint8)) {
 	for start := 0; start <= int(w.all()); start++ {
 		if lacking := len(w.place) - bits.OnesCount(uint(start)); len(w.place) > 4 && lacking > 2 && start > 0 && !*effort.Long {

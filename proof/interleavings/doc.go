@@ -1,4 +1,4 @@
-// Package interleavings runs the library's own code in every order in which processors could
-// run it. Its tests compile the packages with internal/stepped in place of sync/atomic and sync,
-// and from then on decide which operation is next, and what it finds.
+// Package interleavings runs the library's code in every order of its atomic operations. Its tests
+// compile packages with internal/stepped instead of sync/atomic and sync, and choose which operation
+// comes next and which value it returns.
 package interleavings

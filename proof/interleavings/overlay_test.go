@@ -22,8 +22,8 @@ import (
 
 const library = "github.com/seed3447c163/bloom"
 
-// inSteps reports whether sync/atomic has been replaced. If not, it runs the test again, by a
-// go command that reads the packages with internal/stepped in its place.
+// inSteps reports whether sync/atomic is replaced. If not, it runs the test again with
+// internal/stepped instead.
 func inSteps(t *testing.T) bool {
 	if os.Getenv("BLOOM_IN_STEPS") != "" {
 		return true
@@ -32,7 +32,7 @@ func inSteps(t *testing.T) bool {
 	return false
 }
 
-// testInSteps runs tests of packages, with internal/stepped in place of sync/atomic.
+// testInSteps runs tests of packages with internal/stepped instead of sync/atomic.
 func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...string) (output []byte) {
 	overlay := struct{ Replace map[string]string }{replaced(t)}
 	list := exec.Command("go", append([]string{"list", "-deps", "-test", "-tags", "purego", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, library}, packages...)...)
@@ -62,7 +62,7 @@ func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...
 	name := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(name, text, 0o600))
 
-	// Without assembly: its loads and ORs are those of the kernels in Go.
+	// Without assembly, whose loads and ORs are the same as those of the Go kernels.
 	args := append([]string{"test", "-overlay", name, "-tags", "purego steps", "-vet=off", "-v", "-timeout", "3h", "-run", run}, packages...)
 	if *effort.Long {
 		args = append(args, "-long")
@@ -74,7 +74,7 @@ func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...
 	return out
 }
 
-// replaced are the files that an overlay in GOFLAGS has put in place of others already.
+// replaced returns the files that an overlay in GOFLAGS replaces already, as for a broken twin.
 func replaced(t *testing.T) map[string]string {
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for _, flag := range strings.Fields(os.Getenv("GOFLAGS")) {
@@ -87,7 +87,7 @@ func replaced(t *testing.T) map[string]string {
 	return overlay.Replace
 }
 
-// A depth is what is a step in a package.
+// A depth says what counts as a step in a package.
 type depth int
 
 const (
@@ -96,15 +96,14 @@ const (
 	atOnce                  // a call of one of its methods, as a whole
 )
 
-// Text that is replaced in these packages: what is not the same each time, and who waits for a
-// channel.
+// replacements make random choices and waits for channels steps too.
 var replacements = strings.NewReplacer(
 	"return stack * 0x9e3779b97f4a7c15 >> b.shift", "_ = stack\n\treturn atomic.Number() % uint64(len(b.cells))",
 	"select {\n\tcase <-p.idle:", "atomic.Closed(p.idle)\n\tselect {\n\tcase <-p.idle:",
 )
 
-// rewritten rewrites a file: the imports, and operations whose result nobody uses, so that what
-// they found does not tell states apart.
+// rewritten rewrites a file's imports. Operations whose results are unused become other functions, so
+// that the results do not distinguish states.
 func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool) {
 	whole := how != bitsOnly
 	source, err := os.ReadFile(file)
@@ -158,5 +157,5 @@ func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool)
 	return out.Bytes(), true
 }
 
-// counts are the fields that are numbers to add to.
+// counts are the fields whose sums are steps.
 var counts = map[string]bool{"inside": true, "used": true, "given": true, "left": true}

@@ -3,7 +3,7 @@ package interleavings
 import (
 	"testing"
 
-	// A test that was run before is run again when one of these has changed.
+	// A change in one of these invalidates cached test results.
 	_ "github.com/seed3447c163/bloom/counting"
 	_ "github.com/seed3447c163/bloom/guard"
 	_ "github.com/seed3447c163/bloom/internal/tickets"
@@ -11,9 +11,8 @@ import (
 	_ "github.com/seed3447c163/bloom/scalable"
 )
 
-// Packages that do more at the same time than to set bits have tests that need the build tag
-// steps, and whose names end with InSteps. These run them, and with them the packages' own
-// code, one operation after the other.
+// Packages with more shared state than bits have their own tests, with the build tag steps and names
+// that end with InSteps. The tests here run them with all operations in steps.
 
 func TestScalableInSteps(t *testing.T) {
 	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"scalable": everything, "internal/tickets": atOnce}, library+"/scalable"))
