@@ -136,10 +136,11 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	if err := g.list(ctx, l, since); err != nil {
 		return err
 	}
-	g.doubts.Range(func(key, _ any) bool {
-		l.AddString(key.(string))
-		return true
-	})
+	g.doubting.Lock()
+	for key := range g.doubts {
+		l.AddString(key)
+	}
+	g.doubting.Unlock()
 	done = true
 	g.publish(newState(l, nil))
 	g.builds.Add(1)

@@ -37,8 +37,10 @@ var ErrNotReady = errors.New("guard: not ready")
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
-	state  atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
-	doubts sync.Map              // keys of puts that have failed, as strings: each filter has them
+	state atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
+
+	doubting sync.Mutex
+	doubts   map[string]bool // keys of failed puts, which each filter has; guarded by doubting
 
 	path  string
 	store Store
@@ -85,7 +87,7 @@ func WithFull(full func(g *Guard)) Option {
 // [bloom.ErrNotPortable] if there is a path and the filter could not be written, as one with
 // [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
-	g := &Guard{path: path, store: store, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
+	g := &Guard{path: path, store: store, doubts: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
@@ -165,9 +167,11 @@ func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	stored := false
 	defer func() { // before leave: a build that has waited for this Put sees its doubts
 		if !stored {
+			g.doubting.Lock()
 			for _, key := range keys {
-				g.doubts.Store(string(key), nil)
+				g.doubts[string(key)] = true
 			}
+			g.doubting.Unlock()
 		}
 	}()
 	err = store()
