@@ -14,10 +14,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/dustin/go-humanize"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -25,8 +27,8 @@ import (
 
 var shots = flag.String("shots", "", "write screenshots to this folder")
 
-// page builds the page, serves it, and opens it in a browser. What the browser complains
-// of, and what it asks other hosts for, fails the test in the end.
+// page builds the page, serves it and opens it in a browser. Messages on the console and requests
+// to other hosts fail the test at its end.
 func page(t *testing.T) context.Context {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil && os.Getenv("BLOOM_REQUIRE") == "" {
@@ -38,7 +40,7 @@ func page(t *testing.T) context.Context {
 	build.Env = append(os.Environ(), "GOWORK=off")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	server := httptest.NewServer(http.StripPrefix("/some/path", http.FileServer(http.Dir(dir))))
 	t.Cleanup(server.Close)
 
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
@@ -60,7 +62,7 @@ func page(t *testing.T) context.Context {
 			mu.Unlock()
 		}
 	}))
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(server.URL), chromedp.WaitReady("body[data-ready=yes]")))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(server.URL+"/some/path/"), chromedp.WaitReady("body[data-ready=yes]")))
 	t.Cleanup(func() {
 		var elsewhere []string
 		for _, url := range evaluate[[]string](t, ctx, `performance.getEntriesByType('resource').map(e => e.name)`) {
@@ -96,90 +98,78 @@ func text(t *testing.T, ctx context.Context, id string) string {
 	return evaluate[string](t, ctx, fmt.Sprintf(`document.getElementById(%q).textContent`, id))
 }
 
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// The page shows the library's numbers.
+// TestNumbers: the page shows the library's numbers and what it read.
 func TestNumbers(t *testing.T) {
 	ctx := page(t)
 	for _, c := range []struct {
-		n string
-		p string
-		s bloom.Strategy
+		n, p string
+		s    bloom.Strategy
+		keys uint64
+		rate float64
 	}{
-		{"1000000", "1%", bloom.DoubleHashing}, {"1e8", "1/1000", bloom.Blocked}, {"20", "1e-6", bloom.DoubleHashing}, {"10k", "0.03", bloom.SeededHashing},
+		{"1000000", "1%", bloom.DoubleHashing, 1e6, 0.01}, {"1e8", "1/1000", bloom.Blocked, 1e8, 0.001},
+		{"10k", "1,5%", bloom.SeededHashing, 1e4, 0.015}, {"1 000 000", "0,01", bloom.SplitBlock, 1e6, 0.01},
 	} {
 		enter(t, ctx, "strategy", c.s.Name())
 		enter(t, ctx, "n", c.n)
 		enter(t, ctx, "p", c.p)
-		n := map[string]uint64{"1000000": 1e6, "1e8": 1e8, "20": 20, "10k": 1e4}[c.n]
-		p := map[string]float64{"1%": 0.01, "1/1000": 0.001, "1e-6": 1e-6, "0.03": 0.03}[c.p]
-		scheme, err := bloom.NewScheme(n, p, bloom.WithStrategy(c.s))
+		scheme, err := bloom.NewScheme(c.keys, c.rate, bloom.WithStrategy(c.s))
 		require.NoError(t, err)
-		require.Equal(t, grouped(scheme.Params().M), cell(t, ctx, "result", "Bits (m)"), "%+v", c)
-		require.Equal(t, strconv.Itoa(scheme.Params().K), cell(t, ctx, "result", "Bits of a key (k)"))
+		require.Equal(t, humanize.Comma(int64(scheme.Params().M)), cell(t, ctx, "result", "Bits (m)"), "%+v", c)
+		require.Equal(t, strconv.Itoa(scheme.Params().K), cell(t, ctx, "result", "Bits set per key (k)"))
+		require.Equal(t, humanize.Comma(int64(c.keys)), cell(t, ctx, "result", "Keys (n)"))
 		require.Equal(t, scheme.Strategy().Name(), cell(t, ctx, "result", "Strategy"))
+		require.Contains(t, text(t, ctx, "code"), fmt.Sprintf("bloom.New(%d, %v", c.keys, c.rate))
+		require.Equal(t, "= "+humanize.Comma(int64(c.keys)), text(t, ctx, "n-read"))
 		require.Empty(t, text(t, ctx, "problem"))
-		require.Contains(t, text(t, ctx, "curve-text"), "with n ")
 	}
-	enter(t, ctx, "p", "1e-300")
-	require.Contains(t, text(t, ctx, "problem"), "p = 1e-300")
+	require.Contains(t, text(t, ctx, "p-read"), "1 %, one in 100")
+}
+
+// TestProblems are announced, and only the wrong field is marked.
+func TestProblems(t *testing.T) {
+	ctx := page(t)
+	const marked = `[...document.querySelectorAll('[aria-invalid]')].map(e => e.id + ' ' + e.getAttribute('aria-invalid')).join()`
+	require.Empty(t, evaluate[string](t, ctx, marked))
 	enter(t, ctx, "p", "many")
-	require.Contains(t, text(t, ctx, "problem"), "not a number")
+	require.Contains(t, text(t, ctx, "problem"), `p = "many" is not a number`)
+	require.Equal(t, "p true", evaluate[string](t, ctx, marked))
 	enter(t, ctx, "p", "0.01")
+	enter(t, ctx, "m", "0.5")
+	require.Contains(t, text(t, ctx, "problem"), "n, p and m contradict each other")
+	enter(t, ctx, "p", "")
 	require.Empty(t, text(t, ctx, "problem"))
+	require.Contains(t, text(t, ctx, "code"), "bloom.NewWithParams(")
+	enter(t, ctx, "m", "0.0001")
+	require.Contains(t, text(t, ctx, "problem"), "a rate of 1")
+	require.Empty(t, text(t, ctx, "code"))
+	require.Empty(t, evaluate[string](t, ctx, marked))
 }
 
-// A small filter's bits are those of the library.
-func TestSmallFilter(t *testing.T) {
+// TestAddressKeepsTheFields, under any path.
+func TestAddressKeepsTheFields(t *testing.T) {
 	ctx := page(t)
-	enter(t, ctx, "small-n", "10")
-	enter(t, ctx, "small-p", "0.1")
-	enter(t, ctx, "keys", "one\ntwo")
-	f := bloom.MustNew(10, 0.1)
-	f.AddString("one")
-	f.AddString("two")
-	require.EqualValues(t, f.Stats().Ones, evaluate[int](t, ctx, `document.querySelectorAll('#bits .one, #bits .of-last').length`))
-	var positions []string
-	for _, at := range f.Scheme().AppendPositions(nil, []byte("two")) {
-		positions = append(positions, strconv.FormatUint(at, 10))
-	}
-	require.Contains(t, text(t, ctx, "bits-text"), "bits "+strings.Join(positions, ", ")+".")
+	enter(t, ctx, "n", "20M")
+	enter(t, ctx, "p", "0,1%")
+	enter(t, ctx, "unit", "8192")
+	want := cell(t, ctx, "result", "Bits (m)")
+	address := evaluate[string](t, ctx, "location.href")
+	require.Contains(t, address, "/some/path/#")
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitReady("body[data-ready=yes]")))
+	require.Equal(t, "20M", evaluate[string](t, ctx, `document.getElementById('n').value`))
+	require.Equal(t, "8192", evaluate[string](t, ctx, `document.getElementById('unit').value`))
+	require.Equal(t, want, cell(t, ctx, "result", "Bits (m)"))
+	evaluate[bool](t, ctx, `document.getElementById('copy').click() === undefined`)
+	require.Eventually(t, func() bool { return text(t, ctx, "copied") != "" }, 10*time.Second, 10*time.Millisecond)
 }
 
-// A file is described and asked.
-func TestFile(t *testing.T) {
-	ctx := page(t)
-	f := bloom.MustNew(1000, 0.001)
-	f.AddString("a key")
-	data, err := f.MarshalBinary()
-	require.NoError(t, err)
-	good, bad := filepath.Join(t.TempDir(), "keys.bloom"), filepath.Join(t.TempDir(), "bad.bloom")
-	require.NoError(t, os.WriteFile(good, data, 0o644))
-	require.NoError(t, os.WriteFile(bad, data[:100], 0o644))
-	require.NoError(t, chromedp.Do(ctx, chromedp.SetUploadFiles("#file", []string{good}), chromedp.WaitVisible("#asking")))
-	enter(t, ctx, "ask", "a key")
-	require.Equal(t, strconv.FormatUint(f.Params().M, 10), cell(t, ctx, "info", "bits (m)"))
-	require.Equal(t, "1", cell(t, ctx, "info", "keys, estimated"))
-	require.Equal(t, "probably in it", text(t, ctx, "answer"))
-	enter(t, ctx, "ask", "another")
-	require.Equal(t, "definitely not in it", text(t, ctx, "answer"))
-	require.NoError(t, chromedp.Do(ctx, chromedp.SetUploadFiles("#file", []string{bad}), chromedp.WaitNotVisible("#asking")))
-	require.Contains(t, text(t, ctx, "file-problem"), "corrupt")
-}
-
-// The page fits a phone, every field can be reached by keyboard and has a name.
+// TestPhoneAndKeyboard: the page fits a phone; every field has a name and can be reached by keyboard.
 func TestPhoneAndKeyboard(t *testing.T) {
 	ctx := page(t)
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile)))
 	require.LessOrEqual(t, evaluate[int](t, ctx, `document.documentElement.scrollWidth`), evaluate[int](t, ctx, `innerWidth`), "the page is wider than the phone")
-	require.Zero(t, evaluate[int](t, ctx, `[...document.querySelectorAll('input, select, textarea')].filter(e => !e.labels.length && !e.ariaLabel).length`))
-	require.Zero(t, evaluate[int](t, ctx, `[...document.querySelectorAll('input, select, textarea')].filter(e => e.tabIndex < 0).length`))
+	require.Zero(t, evaluate[int](t, ctx, `[...document.querySelectorAll('input, select, button')].filter(e => !e.labels.length && !e.ariaLabel && !e.textContent).length`))
+	require.Zero(t, evaluate[int](t, ctx, `[...document.querySelectorAll('input, select, button')].filter(e => e.tabIndex < 0).length`))
 	if *shots != "" {
 		for _, scheme := range []string{"light", "dark"} {
 			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})

@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/seed3447c163/bloom"
 )
 
-// strategies are those that the page offers, the default first.
-var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock, bloom.SeededHashing}
+// strategies are the choices of the page.
+var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing}
 
 func strategyNamed(name string) (bloom.Strategy, error) {
 	for _, s := range strategies {
@@ -22,18 +22,18 @@ func strategyNamed(name string) (bloom.Strategy, error) {
 	return bloom.Strategy{}, fmt.Errorf("strategy %q, want one that the page offers", name)
 }
 
-// An answer is a whole filter, and its true rate after n keys.
+// An answer is a filter and its rate at n keys.
 type answer struct {
 	params   bloom.Params
 	strategy bloom.Strategy
 	rate     float64
 }
 
-// maxM bounds the searches: the library computes with fewer bits than this.
+// maxM is more than the bits of any filter.
 const maxM = 1 << 53
 
-// solve finds what is missing, 0, of n, p, m and k. It needs n and p, n and m, or p and m;
-// with k given too, that k is kept.
+// solve computes the missing ones, 0, of n, p, m and k. It needs n and p, n and m, or p and m. It
+// keeps a given k.
 func solve(name string, n, p, m, k float64) (answer, error) {
 	s, err := strategyNamed(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func solve(name string, n, p, m, k float64) (answer, error) {
 	}
 	for what, v := range map[string]float64{"n": n, "m": m, "k": k} {
 		if v < 0 || v != math.Floor(v) || v >= maxM {
-			return answer{}, fmt.Errorf("%s = %v, want a whole number from 1", what, v)
+			return answer{}, fmt.Errorf("%s = %v, want a whole number from 1 to 2^53", what, v)
 		}
 	}
 	if p != 0 && !(p > 0 && p < 1) {
@@ -51,18 +51,33 @@ func solve(name string, n, p, m, k float64) (answer, error) {
 		return answer{}, fmt.Errorf("k = %v, want at most 255", k)
 	}
 	given := bloom.Params{N: uint64(n), P: p, M: uint64(m), K: int(k)}
+	var a answer
 	switch {
 	case n > 0 && m > 0:
-		return rateOf(s, given)
+		a, err = rateOf(s, given)
+		if err == nil && p > 0 && a.rate > p {
+			err = fmt.Errorf("n, p and m contradict each other: %d keys in %d bits have a rate of %.3g, above %v; leave one of the three empty", given.N, given.M, a.rate, p)
+		}
 	case n > 0 && p > 0:
-		return sizeOf(s, given)
+		a, err = sizeOf(s, given)
 	case p > 0 && m > 0:
-		return keysOf(s, given)
+		a, err = keysOf(s, given)
+	default:
+		err = errors.New("give two of n, p and the memory")
 	}
-	return answer{}, errors.New("give two of n, p and the memory")
+	if err != nil {
+		return answer{}, err
+	}
+	if a.params.P >= 1 {
+		return answer{}, fmt.Errorf("%d keys in %d bits have a rate of 1: give more memory or fewer keys", given.N, given.M)
+	}
+	if _, err := bloom.NewSchemeWithParams(a.params, bloom.WithStrategy(a.strategy)); err != nil {
+		return answer{}, fmt.Errorf("no such filter: %s", strings.TrimPrefix(err.Error(), "bloom: "))
+	}
+	return a, nil
 }
 
-// kinds are what a strategy may turn out to be: Blocked is one of four.
+// kinds returns the strategies that a choice stands for.
 func kinds(s bloom.Strategy) []bloom.Strategy {
 	if s == bloom.Blocked {
 		return []bloom.Strategy{bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8}
@@ -70,7 +85,7 @@ func kinds(s bloom.Strategy) []bloom.Strategy {
 	return []bloom.Strategy{s}
 }
 
-// rateOf keeps n and m: the rate for the given k, or for the best one.
+// rateOf computes the rate of n keys in m bits, for the given k or the best one.
 func rateOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	best := answer{rate: math.Inf(1)}
 	for _, s := range kinds(s) {
@@ -79,7 +94,7 @@ func rateOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 				continue
 			}
 			p := bloom.Params{N: given.N, M: whole(s, given.M), K: k}
-			if rate := s.FalsePositiveRate(p.M, k, p.N); rate < best.rate { // NaN is not
+			if rate := s.FalsePositiveRate(p.M, k, p.N); rate < best.rate { // false for NaN
 				p.P = rate
 				best = answer{p, s, rate}
 			}
@@ -91,7 +106,7 @@ func rateOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	return best, nil
 }
 
-// whole is the largest number of bits up to m that the strategy can have.
+// whole rounds m down to bits that the strategy can have.
 func whole(s bloom.Strategy, m uint64) uint64 {
 	switch s {
 	case bloom.DoubleHashing, bloom.SeededHashing:
@@ -102,7 +117,7 @@ func whole(s bloom.Strategy, m uint64) uint64 {
 	return m / 512 * 512
 }
 
-// sizeOf keeps n and p: the library's choice, or the least m for the given k.
+// sizeOf computes m for n and p: the library's choice, or the least m for the given k.
 func sizeOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	if given.K == 0 {
 		scheme, err := bloom.NewScheme(given.N, given.P, bloom.WithStrategy(s))
@@ -124,7 +139,7 @@ func sizeOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	return a, err
 }
 
-// keysOf keeps p and m: the most keys.
+// keysOf computes the most keys that m bits hold at rate p.
 func keysOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	over, ok := least(1, maxM-1, func(n uint64) bool {
 		a, err := rateOf(s, bloom.Params{N: n, M: given.M, K: given.K})
@@ -138,7 +153,7 @@ func keysOf(s bloom.Strategy, given bloom.Params) (answer, error) {
 	return a, err
 }
 
-// least returns the smallest number from low to high that is enough.
+// least returns the smallest number from low to high that is enough, by doubling and halving.
 func least(low, high uint64, enough func(uint64) bool) (uint64, bool) {
 	top := low
 	for !enough(top) {
@@ -157,40 +172,87 @@ func least(low, high uint64, enough func(uint64) bool) (uint64, bool) {
 	return top, true
 }
 
-// curve returns the rates after 0 to 2n keys, in so many steps.
-func curve(name string, m uint64, k int, n uint64, steps int) ([]float64, error) {
-	s, err := strategyNamed(name)
-	if err != nil {
-		return nil, err
-	}
-	rates := []float64{0}
-	for i := 1; i <= steps; i++ {
-		keys := uint64(math.Round(2 * float64(n) * float64(i) / float64(steps)))
-		rates = append(rates, s.FalsePositiveRate(m, k, keys))
-	}
-	return rates, nil
+// A page is what the page shows for its fields.
+type page struct {
+	answer
+	read map[string]string // how the fields were read
+	code string
+	// rates are the false-positive rates after 0 to 2n keys, in equal steps.
+	rates []float64
 }
 
-// open reads a filter of the library's own format, and describes it.
-func open(data []byte) (*bloom.BloomFilter, [][2]string, error) {
-	f, err := bloom.Read(bytes.NewReader(data))
+// calculate computes a page from the texts of its fields: strategy, n, p, m, unit and k. It
+// returns what it could read also with an error.
+func calculate(field map[string]string) (page, error) {
+	p := page{read: map[string]string{}}
+	value := map[string]float64{}
+	for _, name := range []string{"n", "p", "m", "k"} {
+		text := strings.TrimSpace(field[name])
+		if text == "" {
+			continue
+		}
+		x, err := number(text, name != "p" && name != "m")
+		if err != nil {
+			return p, fmt.Errorf("%s = %q is not a number", name, text)
+		}
+		if x <= 0 {
+			return p, fmt.Errorf("%s = %q, want more than 0", name, text)
+		}
+		if value[name] = x; name == "m" {
+			unit, err := number(field["unit"], true)
+			if err != nil {
+				return p, fmt.Errorf("unit %q", field["unit"])
+			}
+			if value[name] = math.Floor(x * unit); value[name] < 1 {
+				return p, fmt.Errorf("m = %q is less than a bit", text)
+			}
+			p.read[name] = fmt.Sprintf("%s bits", separated(value[name]))
+		} else if name == "p" {
+			p.read[name] = fmt.Sprintf("%.4g %%, one in %s", 100*x, separated(math.Round(1/x)))
+		} else {
+			p.read[name] = separated(x)
+		}
+	}
+	a, err := solve(field["strategy"], value["n"], value["p"], value["m"], value["k"])
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
-	s := f.Stats()
-	count := strconv.FormatUint(s.EstimatedCount, 10)
-	if s.EstimatedCount == math.MaxUint64 {
-		count = "unknown: every bit is set"
+	p.answer = a
+	option := ""
+	if a.strategy != bloom.DoubleHashing {
+		option = ", bloom.WithStrategy(bloom." + goName(a.strategy) + ")"
 	}
-	return f, [][2]string{
-		{"strategy", s.Strategy},
-		{"hash", s.Hash},
-		{"bits (m)", strconv.FormatUint(s.M, 10)},
-		{"bits of a key (k)", strconv.Itoa(s.K)},
-		{"planned for keys (n)", strconv.FormatUint(s.N, 10)},
-		{"promised rate (p)", strconv.FormatFloat(s.P, 'g', 4, 64)},
-		{"bits that are set", fmt.Sprintf("%d, %.1f %%", s.Ones, 100*s.FillRatio)},
-		{"keys, estimated", count},
-		{"rate now, estimated", strconv.FormatFloat(s.EstimatedFalsePositiveRate, 'g', 4, 64)},
-	}, nil
+	p.code = fmt.Sprintf("f, err := bloom.NewWithParams(bloom.Params{N: %d, P: %v, M: %d, K: %d}%s)", a.params.N, a.params.P, a.params.M, a.params.K, option)
+	if value["m"] == 0 && value["k"] == 0 {
+		if option != "" { // bloom.Blocked chooses among its kinds
+			option = ", bloom.WithStrategy(bloom." + strings.TrimRight(goName(a.strategy), "1248") + ")"
+		}
+		p.code = fmt.Sprintf("f, err := bloom.New(%d, %v%s)", a.params.N, a.params.P, option)
+	}
+	const steps = 64
+	for i := range steps + 1 {
+		keys := uint64(math.Round(2 * float64(a.params.N) * float64(i) / steps))
+		p.rates = append(p.rates, a.strategy.FalsePositiveRate(a.params.M, a.params.K, keys))
+	}
+	return p, nil
+}
+
+// goName is the name of a strategy's variable: double-hashing is DoubleHashing.
+func goName(s bloom.Strategy) (name string) {
+	for word := range strings.SplitSeq(s.Name(), "-") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
+}
+
+// separated formats a number with commas: 1,234,567.5.
+func separated(x float64) string {
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(x, 'f', -1, 64), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return whole
 }
