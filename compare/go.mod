@@ -19,6 +19,8 @@ require (
 	gonum.org/v1/plot v0.17.0
 )
 
+require go.uber.org/atomic v1.11.0 // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
@@ -43,7 +45,9 @@ require (
 	github.com/kr/text v0.2.0 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
+	github.com/redis/go-redis/v9 v9.19.0
 	github.com/rogpeppe/go-internal v1.9.0 // indirect
+	github.com/seed3447c163/bloom/redisfilter v0.0.0
 	golang.org/x/image v0.46.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
@@ -51,3 +55,5 @@ require (
 )
 
 replace github.com/seed3447c163/bloom => ../
+
+replace github.com/seed3447c163/bloom/redisfilter => ../redisfilter

@@ -2,10 +2,9 @@ package redisfilter
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -13,129 +12,114 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Filter is a Bloom filter in Redis, shared by any number of processes and
-// machines. Make or join one with [Open].
+// A Filter is a Bloom filter in Redis that any number of processes and machines share. Make or join
+// one with [Open].
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
-	name   string
-	key    string       // of the first shard
-	scheme bloom.Scheme // of each shard
-	params bloom.Params // of the whole
-	opts   options
-	log    *slog.Logger
-	sender send.Sender
-	counts send.Counters
-
-	k      int
-	m      uint64 // of each shard
-	layout layout
-	shards []*shard
-
-	byWords   bool // a lookup reads words, not bits
-	script    int  // words of a key that the script for adds is made for, 0 for none
-	noScripts atomic.Bool
-
-	adds, asks gather
+	name    string
+	opts    options
+	plan    *plan
+	scripts scripts
+	sender  *send.Sender
+	shards  []*shard
+	closed  atomic.Bool
 }
 
-// Open makes the filter of this name, for n different keys at a false-positive
-// rate of at most p, or joins it if it is there. It is one Redis key, from 30 MiB on
-// several, see [WithShards]. All processes that open a filter must name the same n
-// and p (or others that lead to the same size), strategy, hash and shards.
+var errClosed = errors.New("redisfilter: the filter was closed")
+
+// Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or
+// joins it if it is there. All processes that open a filter must name the same n and p (or others that
+// lead to the same size), growth or window, strategy, hash and shards.
 //
-// The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for a
-// client that cannot serve, bloom.ErrTooLarge for a filter that Redis cannot hold,
-// and [ErrMismatch] if there is something else under the name. What is there is
-// never changed then.
+// The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
+// bloom.ErrTooLarge for a filter that Redis cannot hold, and [ErrMismatch] if the name holds
+// something else, which is never changed.
 //
-// The client stays the caller's, who closes it. It must read where it writes: one that
-// reads from replicas misses keys that were added a moment ago. A cluster client that
-// does is refused; a Sentinel client with ReplicaOnly cannot be told from another and
-// must not be used. A Ring, which goes on at another server, without the keys, when one
-// does not answer, is refused.
+// The caller closes the client. The client must read where it writes: one that reads from replicas
+// misses keys that were just added. A cluster client that does so is refused; a Sentinel client with
+// ReplicaOnly cannot be recognised and must not be used. A Ring, which continues at another
+// server without the keys when one does not answer, is refused.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
-	f, err := newFilter(client, name, newOptions(opts))
+	o, sender, err := checked(client, name, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.open(ctx, n, p, true); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return open(ctx, sender, name, n, p, o, true)
 }
 
-// Join opens the filter of this name with the n, the p and the shards that it was made
-// with, and with its strategy and hash if those are of package bloom; a seed or a secret key must
-// be named. It makes nothing: the error wraps [ErrLost] if there is no filter or a part of it is
-// missing, and is otherwise as that of [Open].
+// Join opens the filter of this name with the n, p, shards, growth or window that it was made with, and
+// with its strategy and hash if they are of this module; a seed, a secret key and a custom strategy or
+// hash must be named. It makes nothing: the error wraps [ErrLost] if the filter or a part of it is
+// missing. Other errors are those of [Open].
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
-	f, err := newFilter(client, name, newOptions(opts))
+	o, sender, err := checked(client, name, opts)
 	if err != nil {
 		return nil, err
 	}
-	head, err := f.sender.GetRange(ctx, f.key, 0, headerBytes-1)
+	key := o.prefix + name
+	v, err := sender.Do(ctx, key, "GETRANGE", key, 0, headerBytes-1)
+	if err != nil {
+		return nil, send.Explain(key, err)
+	}
+	if v == "" {
+		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", ErrLost, key)
+	}
+	h, err := decodeHeader(key, fmt.Sprint(v))
 	if err != nil {
 		return nil, err
 	}
-	if head == "" || isOrphan([]byte(head)) {
-		return nil, fmt.Errorf("%w: key %q: there is none: Open makes it", ErrLost, f.key)
-	}
-	h, ok := decodeHeader([]byte(head))
-	if !ok {
-		return nil, errForeign(f.key)
-	}
-	if f.opts.shards == 0 {
-		f.opts.shards = h.shards
-	}
-	f.opts.bloom = h.named(f.opts.bloom)
-	if err := f.open(ctx, h.n, h.p, false); err != nil {
+	if o, err = h.options(key, o); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return open(ctx, sender, name, h.n, h.p, o, false)
 }
 
-// newFilter checks what does not depend on n and p.
-func newFilter(client redis.UniversalClient, name string, o options) (*Filter, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+// checked checks the arguments that do not depend on the size.
+func checked(client redis.UniversalClient, name string, opts []Option) (options, *send.Sender, error) {
+	o, err := newOptions(opts)
+	if err == nil {
+		err = checkName(name)
 	}
-	if name == "" {
-		return nil, fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+	if err == nil {
+		err = checkName(o.prefix + name)
 	}
-	if err := checkKey(o.prefix + name); err != nil {
-		return nil, err
+	if err != nil {
+		return o, nil, err
 	}
 	sender, err := send.New(client, o.replicas, o.wait)
+	return o, sender, err
+}
+
+func open(ctx context.Context, sender *send.Sender, name string, n uint64, p float64, o options, mayMake bool) (*Filter, error) {
+	plan, err := newPlan(n, p, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{name: name, key: o.prefix + name, opts: o, log: o.log, sender: sender}, nil
+	f := &Filter{name: name, opts: o, plan: plan, scripts: newScripts(plan, clock), sender: sender}
+	for i := range plan.shards {
+		s := &shard{name: shardName(o.prefix+name, i, plan.shards)}
+		s.adds.init(f, s, true)
+		s.asks.init(f, s, false)
+		f.shards = append(f.shards, s)
+	}
+	if err := f.join(ctx, mayMake); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
-// open sizes the filter, and joins its shards, or makes them if mayMake is set.
-func (f *Filter) open(ctx context.Context, n uint64, p float64, mayMake bool) error {
-	scheme, shards, err := layoutFor(n, p, f.opts.shards, f.opts.bloom)
-	if err != nil {
-		return err
-	}
-	f.scheme = scheme
-	f.k, f.m, f.layout = scheme.Params().K, scheme.Params().M, layoutOf(scheme.SizeBytes())
-	f.params = bloom.Params{N: n, P: p, M: f.m * uint64(shards), K: f.k}
-	f.script, f.byWords = scriptWords(scheme)
-	f.adds.init(f, true)
-	f.asks.init(f, false)
-	for _, key := range shardNames(f.key, shards) {
-		f.shards = append(f.shards, &shard{name: key})
-	}
-	return f.join(ctx, mayMake)
+// clock is luaClock, but in tests.
+var clock = luaClock
+
+// Params returns what the filter was opened for: n, p, the bits of all shards together (of the first
+// layer, or of one generation), and the bits per key.
+func (f *Filter) Params() bloom.Params {
+	params := f.plan.scheme.Params()
+	return bloom.Params{N: f.plan.n, P: f.plan.p, M: params.M * uint64(f.plan.shards), K: params.K}
 }
 
-// Params returns what the filter was opened with: n, p, the bits of all shards
-// together, and the bits that belong to a key.
-func (f *Filter) Params() bloom.Params { return f.params }
-
-// Keys returns the names of the filter's keys in Redis, one for each shard.
+// Keys returns the names of the filter's keys in Redis, one per shard.
 func (f *Filter) Keys() []string {
 	names := make([]string, len(f.shards))
 	for i, s := range f.shards {
@@ -144,11 +128,53 @@ func (f *Filter) Keys() []string {
 	return names
 }
 
-// expires returns when the filter expires, or the zero time if it does not.
-func (f *Filter) expires() time.Time { return f.shards[0].life.Load().expires }
+// SizeBytes returns the length of the values of all shards, with the layers that this handle has seen.
+func (f *Filter) SizeBytes() (size uint64) {
+	for _, s := range f.shards {
+		size += f.lengthOf(s.life.Load())
+	}
+	return size
+}
+
+// lengthOf returns the length of a shard's value.
+func (f *Filter) lengthOf(l *life) uint64 {
+	if !f.plan.growth {
+		return f.plan.layout.length
+	}
+	return (*f.plan.layers.Load())[l.layers.Load()-1].end + epochBytes
+}
 
 // String describes the filter in a line for a log.
 func (f *Filter) String() string {
-	return fmt.Sprintf("redisfilter.Filter(%q n=%d p=%g m=%d k=%d strategy=%s shards=%d)",
-		f.name, f.params.N, f.params.P, f.params.M, f.params.K, f.scheme.Strategy(), len(f.shards))
+	return fmt.Sprintf("redisfilter.Filter(%q %v bytes=%d)", f.name, f.plan.header(0), f.SizeBytes())
+}
+
+// Counts tells what a filter has done since it was opened, for metrics. All counts only grow.
+type Counts struct {
+	RoundTrips uint64 // waits for the server: a command, or a pipeline for several shards
+	Keys       uint64 // keys that the server was asked for or that were sent to be added
+	FrontHits  uint64 // keys that the front filter knew
+	Bytes      uint64 // bytes sent in adds and lookups, to within some percent
+	Lost       uint64 // losses noticed, see ErrLost: each shard and incarnation once
+	Unknown    uint64 // keys of adds without an answer, see ErrUnknown
+}
+
+// Counts returns the counts up to now.
+func (f *Filter) Counts() Counts {
+	c := &f.sender.Counts
+	return Counts{
+		RoundTrips: c.RoundTrips.Load(), Keys: c.Keys.Load(), FrontHits: c.FrontHits.Load(),
+		Bytes: c.Bytes.Load(), Lost: c.Lost.Load(), Unknown: c.Unknown.Load(),
+	}
+}
+
+// EachCount calls yield with each count and its name, for package prombloom.
+func (f *Filter) EachCount(yield func(name string, value float64)) {
+	c := f.Counts()
+	yield("redis_round_trips", float64(c.RoundTrips))
+	yield("redis_keys", float64(c.Keys))
+	yield("redis_front_hits", float64(c.FrontHits))
+	yield("redis_bytes", float64(c.Bytes))
+	yield("redis_lost", float64(c.Lost))
+	yield("redis_unknown", float64(c.Unknown))
 }

@@ -1,420 +1,521 @@
-package redisfilter
+package redisfilter_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-var bg = context.Background()
-
-// noFront makes every call ask the server.
-var noFront = WithFront(0)
-
-func TestAddAndContains(t *testing.T) {
-	s := startServer(t)
-	for name, opts := range map[string][]Option{
-		"default":  nil,
-		"noFront":  {noFront},
-		"shards":   {WithShards(5)},
-		"blocked":  {WithBloom(bloom.WithStrategy(bloom.Blocked))},
-		"seeded":   {WithBloom(bloom.WithStrategy(bloom.SeededHashing))},
-		"rapid":    {WithBloom(bloom.WithHash(bloom.RapidHash), bloom.WithSeed(3))},
-		"keyed":    {WithBloom(bloom.WithKey([16]byte{1, 2, 3}))},
-		"keyShard": {WithBloom(bloom.WithKey([16]byte{1, 2, 3})), WithShards(3)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := open(t, s.Client, name, 3000, 1e-4, opts...)
-			other := open(t, s.Client, name, 3000, 1e-4, opts...)
-
-			added, err := f.Add(bg, keyOf(0))
-			require.NoError(t, err)
-			require.True(t, added)
-			added, err = other.Add(bg, keyOf(0))
-			require.NoError(t, err)
-			require.False(t, added)
-			found, err := other.Contains(bg, keyOf(0))
-			require.NoError(t, err)
-			require.True(t, found)
-			found, err = other.Contains(bg, keyOf(1))
-			require.NoError(t, err)
-			require.False(t, found)
-
-			// More than one command holds, with duplicates inside and outside.
-			keys := append(keysOf(0, 1500), keysOf(700, 800)...)
-			answers, err := addEach(bg, f, keys)
-			require.NoError(t, err)
-			require.Equal(t, 1499, count(answers), "new keys")
-			require.False(t, answers[0])
-			require.Zero(t, count(answers[1500:]))
-			answers, err = askEach(bg, other, keysOf(0, 3000))
-			require.NoError(t, err)
-			require.Equal(t, 1500, count(answers[:1500]), "no misses")
-			require.LessOrEqual(t, count(answers[1500:]), 3, "1500 false positives at 1e-4 and half the keys")
-		})
-	}
-}
-
-// TestSameAsLocal holds the answers and the bits in Redis to those of a filter in
-// the process with the same keys, for each way to add them, and mixed.
-func TestSameAsLocal(t *testing.T) {
-	s := startServer(t)
-	for name, way := range ways {
-		for _, front := range []bool{false, true} {
-			opts := way.opts
-			if !front {
-				opts = append([]Option{noFront}, opts...)
+// TestModel adds and looks up through several handles and compares each answer with a set. With these
+// seeds and rates, no key is taken for another.
+func TestModel(t *testing.T) {
+	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
+		random := rand.New(rand.NewPCG(1, 2))
+		handles := []*filter{k.open(t, s.Client), k.open(t, s.Client, noFront), k.open(t, s.Client)}
+		have := map[string]bool{}
+		for range 120 {
+			f := handles[random.IntN(len(handles))]
+			keys := make([][]byte, 1+random.IntN(60))
+			for i := range keys {
+				keys[i] = keyOf(random.IntN(3000))
 			}
-			name := fmt.Sprint(name, front)
-			f := open(t, s.Client, name, 2000, 0.05, opts...)
-			f.noScripts.Store(way.noScripts)
-			local, err := NewLocal(2000, 0.05, opts...)
-			require.NoError(t, err)
-			for from := 0; from < 4000; from += 777 {
-				keys := append(keysOf(from, from+777), keysOf(from/2, from/2+50)...)
-				want, _ := addEach(bg, local, keys)
-				got, err := addEach(bg, f, keys)
-				require.NoError(t, err)
-				require.Equal(t, want, got, name)
-				for i := range 20 {
-					want, _ := local.Add(bg, keyOf(50_000+from+i))
-					got, err := f.Add(bg, keyOf(50_000+from+i))
-					require.NoError(t, err)
-					require.Equal(t, want, got, name)
-				}
+			adding := random.IntN(3) > 0
+			do := ask
+			if adding {
+				do = add
 			}
-			want, _ := askEach(bg, local, keysOf(0, 20000))
-			got, err := askEach(bg, f, keysOf(0, 20000))
+			answers, err := do(bg, f, keys)
 			require.NoError(t, err)
-			require.Equal(t, want, got, name)
-			requireSameBits(t, s.Client, f, local)
+			for i, key := range keys {
+				require.Equal(t, have[string(key)] != adding, answers[i], "key %s, adding %v", key, adding)
+				have[string(key)] = have[string(key)] || adding
+			}
 		}
-	}
+		for _, f := range handles {
+			found, err := ask(bg, f, keysOf(0, 3000))
+			require.NoError(t, err)
+			for i, yes := range found {
+				require.Equal(t, have[string(keyOf(i))], yes, i)
+			}
+			for i := range 50 {
+				yes, err := f.Contains(bg, keyOf(i))
+				require.NoError(t, err)
+				require.Equal(t, have[string(keyOf(i))], yes)
+				added, err := f.Add(bg, keyOf(i))
+				require.NoError(t, err)
+				require.Equal(t, !have[string(keyOf(i))], added)
+				have[string(keyOf(i))] = true
+			}
+			require.NoError(t, f.Close(bg))
+		}
+	})
 }
 
-// requireSameBits compares the values behind the headers with the local words,
-// byte by byte.
-func requireSameBits(t *testing.T, client redis.UniversalClient, f *Filter, local *Local) {
-	t.Helper()
-	for i, key := range f.Keys() {
-		value, err := client.Get(bg, key).Bytes()
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(wordBytes(local.Filters()[i]), value[headerBytes:f.layout.table()]), "key %s", key)
-	}
-}
-
-// wordBytes returns a filter's words as a file of ours holds them: little-endian.
-func wordBytes(f *bloom.BloomFilter) []byte {
-	b := make([]byte, 0, f.SizeBytes())
-	for i := range f.Words() {
-		b = binary.LittleEndian.AppendUint64(b, f.Words()[i].Load())
-	}
-	return b
-}
-
-// TestOneWinner lets many clients add the same keys at the same time: each key must
-// have one winner, none two.
+// TestOneWinner lets handles add the same keys, each in an order of its own.
 func TestOneWinner(t *testing.T) {
-	s := startServer(t)
-	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(3)}} {
-		const clients, keys = 8, 2000
-		var wins [keys]atomic.Int32
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		var handles []*filter
+		for range 8 {
+			handles = append(handles, k.open(t, s.Client))
+		}
+		redistest.OneWinner(t, 1, 4000, handles)
+	})
+}
+
+// TestGoroutines: single calls of many goroutines on one handle have one winner per key, and go
+// together in fewer commands than there are calls.
+func TestGoroutines(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		f := k.open(t, s.Client, noFront)
+		const goroutines, keys = 32, 200
+		var won [keys]atomic.Int32
 		var all sync.WaitGroup
-		for c := range clients {
+		for range goroutines {
 			all.Go(func() {
-				client := redis.NewClient(&redis.Options{Addr: s.Addr})
-				defer client.Close()
-				f, err := Open(bg, client, "winner "+name, keys, 1e-6, opts...)
-				if !assert.NoError(t, err) {
-					return
-				}
-				// Single adds and batches of different sizes, mixed.
-				for i := 0; i < keys; {
-					size := min(1+(i*7+c*13)%40, keys-i)
-					added, err := addEach(bg, f, keysOf(i, i+size))
-					if !assert.NoError(t, err) {
-						return
+				for i := range keys {
+					key := keyOf(i) // changed after the call: nothing may keep it
+					added, err := f.Add(bg, key)
+					if err != nil {
+						t.Error(err)
 					}
-					for j, yes := range added {
-						if yes {
-							wins[i+j].Add(1)
-						}
+					clear(key)
+					if added {
+						won[i].Add(1)
 					}
-					i += size
 				}
 			})
 		}
 		all.Wait()
-		for i := range wins {
-			if n := wins[i].Load(); n != 1 {
-				t.Fatalf("%s: key %d has %d winners", name, i, n)
-			}
+		for i := range won {
+			require.EqualValues(t, 1, won[i].Load(), i)
+		}
+		require.Less(t, f.Counts().RoundTrips, uint64(goroutines*keys/2))
+	})
+}
+
+// TestFront: a stream of which nine in ten keys were there before needs few round trips, and known keys no
+// allocation.
+func TestFront(t *testing.T) {
+	s := redistest.Start(t)
+	f := open(t, s.Client, 10_000, 1e-6)
+	const adds = 10_000
+	wins := 0
+	for i := range adds {
+		n := i / 10
+		if i%10 != 0 {
+			n = i * 7919 % (i/10 + 1)
+		}
+		added, err := f.Add(bg, keyOf(n))
+		require.NoError(t, err)
+		if added {
+			wins++
 		}
 	}
-}
-
-// TestRate measures the false-positive rate of a full filter, also when it is
-// spread over shards.
-func TestRate(t *testing.T) {
-	s := startServer(t)
-	const n, p, asked = 20000, 0.02, 60000
-	for name, opts := range map[string][]Option{"one": nil, "shards": {WithShards(7)}} {
-		f := open(t, s.Client, name, n, p, opts...)
-		_, err := addEach(bg, f, keysOf(0, n))
-		require.NoError(t, err)
-		found, err := askEach(bg, f, keysOf(n, n+asked))
-		require.NoError(t, err)
-		rate, sigma := float64(count(found))/asked, math.Sqrt(p*(1-p)/asked)
-		// The fill of one filter of 20 000 keys varies too, by some 0.3 % of the rate.
-		require.Less(t, rate, p+4*sigma, name)
-		require.Greater(t, rate, 0.9*p, name)
-	}
-}
-
-// TestShardsAreEven holds the shards' loads to those of a fair choice.
-func TestShardsAreEven(t *testing.T) {
-	const shards, keys = 16, 160000
-	scheme, err := bloom.NewScheme(10000, 0.01)
+	require.Equal(t, adds/10, wins)
+	require.LessOrEqual(t, f.Counts().RoundTrips, uint64(adds/10+20))
+	// Another handle learns from looking up.
+	g := open(t, s.Client, 10_000, 1e-6)
+	_, err := ask(bg, g, keysOf(0, adds/10))
 	require.NoError(t, err)
-	var load [shards]float64
-	for i := range keys {
-		load[shardOf(scheme.AppendPositions(nil, keyOf(i)), shards)]++
+	before := g.Counts().RoundTrips
+	n, err := g.AddMany(bg, keysOf(0, adds/10), nil)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Equal(t, before, g.Counts().RoundTrips)
+	if !raceEnabled { // the race detector makes sync.Pool forget
+		key := keyOf(1)
+		require.Zero(t, testing.AllocsPerRun(100, func() { f.Add(bg, key); f.Contains(bg, key) }))
 	}
-	chi := 0.0
-	for _, l := range load {
-		chi += (l - keys/shards) * (l - keys/shards) / (keys / shards)
-	}
-	require.Less(t, chi, 15+4*math.Sqrt(2*15), "chi squared of 15 degrees of freedom: %v", load)
+	require.NoError(t, f.Close(bg))
+	_, err = f.Contains(bg, keyOf(1))
+	require.ErrorContains(t, err, "closed")
 }
 
-// TestShardOfIsFrozen pins the choice of shards, which is part of the layout.
-func TestShardOfIsFrozen(t *testing.T) {
-	var got []int
-	for i := range 12 {
-		got = append(got, shardOf([]uint64{uint64(i), 1 << 20, uint64(i) << 40}, 1000))
-	}
-	require.Equal(t, []int{774, 913, 635, 113, 420, 823, 22, 915, 829, 306, 70, 487}, got)
-}
-
-// TestParametersAreChecked opens one name with different parameters.
-func TestParametersAreChecked(t *testing.T) {
-	s := startServer(t)
-	open(t, s.Client, "f", 100_000, 0.01)
-	before := s.Client.Get(bg, "f").Val()
-	for name, c := range map[string]struct {
-		n    uint64
-		p    float64
-		opts []Option
-		text string
-	}{
-		"n":        {n: 200_000, p: 0.01, text: "n = 100000, p = 0.01"},
-		"p":        {n: 100_000, p: 0.001, text: "opened for n = 100000, p = 0.001"},
-		"shards":   {n: 100_000, p: 0.01, opts: []Option{WithShards(2)}, text: "(1 shards of m = 1027072 bits, k = 6, "},
-		"strategy": {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithStrategy(bloom.SeededHashing))}, text: "m = 959360 bits, k = 7, \"seeded"},
-		"seed":     {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithSeed(1))}, text: "another strategy, hash, seed or secret key"},
-		"hash":     {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithHash(bloom.RapidHash))}, text: "another strategy, hash, seed or secret key"},
-		"key":      {n: 100_000, p: 0.01, opts: []Option{WithBloom(bloom.WithKey([16]byte{7}))}, text: "secret key"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			none, err := Open(bg, s.Client, "f", c.n, c.p, c.opts...)
-			require.ErrorIs(t, err, ErrMismatch)
-			require.Nil(t, none)
-			require.ErrorContains(t, err, c.text)
-			require.Equal(t, before, s.Client.Get(bg, "f").Val(), "nothing may change")
+// TestTransfer: a local filter goes to Redis and back byte for byte, with every strategy; Merge keeps
+// what is there, Push replaces it and is a loss for others; the expiry stays.
+func TestTransfer(t *testing.T) {
+	s := redistest.Start(t)
+	for _, k := range kinds {
+		if !strings.HasPrefix(k.name, "plain") {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			s.Client.FlushAll(bg)
+			f, other := k.open(t, s.Client, redisfilter.WithTTL(time.Hour)), k.open(t, s.Client, noFront)
+			pushed, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
+			require.NoError(t, err)
+			for i := range 1000 {
+				pushed.Add(keyOf(i))
+			}
+			_, err = other.AddMany(bg, keysOf(5000, 5010), nil)
+			require.NoError(t, err)
+			require.NoError(t, f.Merge(bg, pushed.Filters()...))
+			n, err := other.ContainsMany(bg, append(keysOf(0, 1000), keysOf(5000, 5010)...), nil)
+			require.NoError(t, err)
+			require.Equal(t, 1010, n)
+			require.NoError(t, f.Push(bg, pushed.Filters()...))
+			_, err = other.Contains(bg, keyOf(5000))
+			require.ErrorIs(t, err, redisfilter.ErrLost)
+			pulled, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
+			require.NoError(t, err)
+			require.NoError(t, f.Pull(bg, pulled.Filters()...))
+			for i, l := range pulled.Filters() {
+				require.True(t, l.Equal(pushed.Filters()[i]))
+				v := s.Client.Get(bg, f.Keys()[i]).Val()
+				b := make([]byte, 0, len(v))
+				for j := range l.Words() {
+					b = binary.LittleEndian.AppendUint64(b, l.Words()[j].Load())
+				}
+				require.Equal(t, string(b), v[192:192+len(b)])
+			}
+			require.True(t, pulled.Contains(keyOf(999)))
+			require.InDelta(t, time.Hour, s.Client.PTTL(bg, "f").Val(), float64(time.Minute))
+			stats, err := f.Stats(bg)
+			require.NoError(t, err)
+			require.InEpsilon(t, 1000, stats.EstimatedCount, 0.05)
+			require.Equal(t, stats.SizeBytes, f.SizeBytes())
+			for _, name := range s.Client.Keys(bg, "*upload*").Val() {
+				t.Errorf("%s is left", name)
+			}
+			wrong, err := redisfilter.NewLocal(k.n*2, k.p, k.opts...)
+			require.NoError(t, err)
+			require.ErrorIs(t, f.Push(bg, wrong.Filters()...), bloom.ErrIncompatible)
+			require.ErrorIs(t, f.Pull(bg), bloom.ErrIncompatible)
+			s.Client.Del(bg, f.Keys()[0])
+			require.ErrorIs(t, f.Push(bg, pushed.Filters()...), redisfilter.ErrLost)
+			require.ErrorIs(t, f.Pull(bg, pushed.Filters()...), redisfilter.ErrLost)
 		})
 	}
 }
 
-// TestContradictoryHeader: a header with the right fingerprint but other numbers is
-// refused, and nothing is made by them.
-func TestContradictoryHeader(t *testing.T) {
-	s := startServer(t)
-	for _, c := range []struct {
-		at    int64
-		value string
-	}{
-		{48, "\x40\x00\x00\x00\x00\x00\x00\x00"}, // m, more than there is memory
-		{48, "\x00\x00\x00\x00\x00\x00\x00\x08"}, // m, less than the positions reach
-		{14, "\xff"},                             // k
-		{12, "\xff\xff"},                         // shards
+// TestRate: the false-positive rate is at most p, for each kind, at full load; for a growing filter
+// beyond it.
+func TestRate(t *testing.T) {
+	s := redistest.Start(t)
+	for name, opts := range map[string][]option{
+		"plain": nil, "shards": {redisfilter.WithShards(7)}, "DoubleHashing": {strategy(bloom.DoubleHashing)},
+		"growth": {growth}, "growth/shards": {growth, redisfilter.WithShards(3)},
 	} {
 		s.Client.FlushAll(bg)
-		open(t, s.Client, "f", 1000, 0.01)
-		require.NoError(t, s.Client.SetRange(bg, "f", c.at, c.value).Err())
-		_, err := Open(bg, s.Client, "f", 1000, 0.01)
-		require.ErrorIs(t, err, ErrMismatch)
+		f := open(t, s.Client, 3000, 0.01, append(opts, noFront)...)
+		n := 3000
+		if strings.HasPrefix(name, "growth") {
+			n = 20_000
+		}
+		_, err := f.AddMany(bg, keysOf(0, n), nil)
+		require.NoError(t, err)
+		const asked = 100_000
+		found, err := f.ContainsMany(bg, keysOf(1_000_000, 1_000_000+asked), nil)
+		require.NoError(t, err)
+		require.Less(t, float64(found), 0.01*asked+4*math.Sqrt(0.01*asked), name) // 4 standard deviations
+		stats, err := f.Stats(bg)
+		require.NoError(t, err)
+		require.InEpsilon(t, n, stats.EstimatedCount, 0.1, name)
+		require.InDelta(t, float64(found)/asked, stats.EstimatedFalsePositiveRate, 0.002, name)
 	}
 }
 
-// TestForeignKeysAreLeftAlone opens names under which there is something else.
-func TestForeignKeysAreLeftAlone(t *testing.T) {
-	s := startServer(t)
-	require.NoError(t, s.Client.SetBit(bg, "bitmap", 100_000, 1).Err())
-	require.NoError(t, s.Client.Set(bg, "short", "x", 0).Err())
-	require.NoError(t, s.Client.Set(bg, "empty", "", 0).Err())
-	require.NoError(t, s.Client.LPush(bg, "list", "x").Err())
-	names := shardNames("shard", 3)
-	require.NoError(t, s.Client.Set(bg, names[2], "x", 0).Err())
-	_, err := Open(bg, s.Client, "shard", 1000, 0.01, WithShards(3))
-	require.ErrorIs(t, err, ErrMismatch)
-	require.Zero(t, s.Client.Exists(bg, names[0], names[1]).Val(), "nor is there a part of a filter beside it")
-	for _, key := range []string{"bitmap", "short", "empty", "list"} {
-		before := s.Client.Dump(bg, key).Val()
-		_, err := Open(bg, s.Client, key, 1000, 0.01)
-		require.ErrorIs(t, err, ErrMismatch, key)
-		require.Equal(t, before, s.Client.Dump(bg, key).Val(), key)
-	}
+// TestJoin opens filters of all kinds by their header alone.
+func TestJoin(t *testing.T) {
+	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
+		_, err := redisfilter.Join(bg, s.Client, "f")
+		require.ErrorIs(t, err, redisfilter.ErrLost)
+		f := k.open(t, s.Client, redisfilter.WithTTL(time.Hour))
+		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
+		require.NoError(t, err)
+		var opts []option
+		if k.name == "plain/key" {
+			_, err := redisfilter.Join(bg, s.Client, "f")
+			require.ErrorIs(t, err, redisfilter.ErrMismatch)
+			opts = k.opts[:1]
+		}
+		g, err := redisfilter.Join(bg, s.Client, "f", opts...)
+		require.NoError(t, err)
+		n, err := g.ContainsMany(bg, keysOf(0, 3000), nil)
+		require.NoError(t, err)
+		require.Equal(t, 3000, n)
+		require.Equal(t, f.Params(), g.Params())
+		require.Equal(t, f.Keys(), g.Keys())
+		require.Equal(t, f.SizeBytes(), g.SizeBytes())
+		for _, o := range []struct {
+			n    uint64
+			p    float64
+			opts []option
+		}{{k.n * 3, k.p, k.opts}, {k.n, 0.3, k.opts[len(k.opts):]}, {k.n, k.p, append(k.opts[:len(k.opts):len(k.opts)], redisfilter.WithBloom(bloom.WithSeed(9)))}} {
+			if k.name == "plain/key" && len(o.opts) > 2 || k.name == "plain/SeededHashing" && len(o.opts) > 1 || k.name == "growth/SeededHashing" && len(o.opts) > 2 {
+				continue
+			}
+			_, err := redisfilter.Open(bg, s.Client, "f", o.n, o.p, o.opts...)
+			require.ErrorIs(t, err, redisfilter.ErrMismatch, "%v", o)
+		}
+		if last := f.Keys()[len(f.Keys())-1]; len(f.Keys()) > 1 {
+			s.Client.Del(bg, last)
+			_, err := redisfilter.Join(bg, s.Client, "f", opts...)
+			require.ErrorIs(t, err, redisfilter.ErrLost)
+			require.Zero(t, s.Client.Exists(bg, last).Val(), "it makes nothing")
+			k.open(t, s.Client)
+			require.InDelta(t, time.Hour, s.Client.PTTL(bg, last).Val(), float64(time.Minute), "it expires with the other shards")
+		}
+	})
 }
 
-// nameless is a strategy that no fingerprint can tell from another.
-var nameless = bloom.NewStrategy("", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
+// TestLimit: a growing filter takes no new keys beyond WithMaxBytes, and answers for the others.
+func TestLimit(t *testing.T) {
+	s := redistest.Start(t)
+	f := open(t, s.Client, 1024, 0.01, growth, redisfilter.WithBloom(bloom.WithMaxBytes(20_000)))
+	added := make([]bool, 50_000)
+	n, err := f.AddMany(bg, keysOf(0, len(added)), added)
+	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
+	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	require.True(t, ok)
+	require.Equal(t, len(added), failed.NotAdded[0]+len(failed.NotAdded))
+	require.Greater(t, n, 3000)
+	require.LessOrEqual(t, f.SizeBytes(), uint64(20_000))
+	again, err := f.AddMany(bg, keysOf(0, failed.NotAdded[0]), nil)
+	require.NoError(t, err)
+	require.Zero(t, again)
+	larger := open(t, s.Client, 1024, 0.01, growth)
+	more, err := larger.AddMany(bg, keysOf(100_000, 103_000), nil)
+	require.NoError(t, err)
+	require.Greater(t, more, 2900)
+	found, err := f.Contains(bg, keyOf(100_001))
+	require.NoError(t, err, "layers that others have made are read")
+	require.True(t, found)
+}
 
-func TestBadParameters(t *testing.T) {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent
-	defer client.Close()
-	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ReadOnly: true})
-	defer cluster.Close()
-	byLatency := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, RouteByLatency: true})
-	defer byLatency.Close()
-	random := redis.NewFailoverClusterClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"127.0.0.1:1"}, RouteRandomly: true})
-	defer random.Close()
+// TestWindow compares each answer with a model that keeps the time of every key, while the clock goes on,
+// stands still and goes back.
+func TestWindow(t *testing.T) {
+	s := redistest.Start(t)
+	defer redisfilter.SetClock()()
 	for _, c := range []struct {
-		text   string
-		client redis.UniversalClient
-		name   string
-		n      uint64
-		p      float64
-		opts   []Option
-	}{
-		{"p = 1", client, "f", 10, 1, nil},
-		{"NaN", client, "f", 10, math.NaN(), nil},
-		{"empty name", client, "", 10, 0.1, nil},
-		{`"a}b"`, client, "a}b", 10, 0.1, nil},
-		{"no client", nil, "f", 10, 0.1, nil},
-		{"option 2 of 2 is nil", client, "f", 10, 0.1, []Option{WithShards(1), nil}},
-		{"its hash is maphash", client, "f", 10, 0.1, []Option{WithBloom(bloom.WithHash(bloom.MapHash))}},
-		{"its strategy has no name", client, "f", 10, 0.1, []Option{WithBloom(bloom.WithStrategy(nameless))}},
-		{"its hash has no name", client, "f", 10, 0.1, []Option{WithBloom(bloom.WithHash(bloom.NewHash64("", func([]byte) uint64 { return 1 })))}},
-		{"TTL -1s", client, "f", 10, 0.1, []Option{WithTTL(-1e9)}},
-		{"TTL 1ms", client, "f", 10, 0.1, []Option{WithTTL(1e6)}},
-		{"-1 shards", client, "f", 10, 0.1, []Option{WithShards(-1)}},
-		{"wait for 1 replicas for 0s", client, "f", 10, 0.1, []Option{WithWait(1, 0)}},
-		{"ReadTimeout", client, "f", 10, 0.1, []Option{WithWait(1, 1e10)}},
-		{"reads from replicas", cluster, "f", 10, 0.1, nil},
-		{"reads from replicas", byLatency, "f", 10, 0.1, nil},
-		{"reads from replicas", random, "f", 10, 0.1, nil},
-		{"*redis.Ring, want one that never goes on at another server", redis.NewRing(&redis.RingOptions{}), "f", 10, 0.1, nil},
-	} {
-		_, err := Open(bg, c.client, c.name, c.n, c.p, c.opts...)
-		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
-		require.ErrorContains(t, err, c.text)
-	}
-	_, err := Open(bg, client, "f", 1e9, 0.01, WithShards(1))
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	require.ErrorContains(t, err, "use more shards")
-	_, err = Open(bg, client, "f", 1<<41, 0.01)
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
-}
-
-// TestCommandsPerBatch counts commands: one for each 500 keys.
-func TestCommandsPerBatch(t *testing.T) {
-	s := startServer(t)
-	f := open(t, s.Client, "f", 10000, 0.01, noFront)
-	_, err := f.Add(bg, keyOf(5000))
-	require.NoError(t, err)
-	adds := func() int {
-		return calls(t, s.Client, "bitfield") + calls(t, s.Client, "evalsha") + calls(t, s.Client, "eval")
-	}
-	before := adds()
-	_, err = f.AddMany(bg, keysOf(0, 1001), nil)
-	require.NoError(t, err)
-	require.Equal(t, 3+1, adds()-before, "the first script is not known yet")
-	_, err = f.AddMany(bg, keysOf(0, 1001), nil)
-	require.NoError(t, err)
-	require.Equal(t, 3+1+3, adds()-before)
-	before = calls(t, s.Client, "bitfield_ro")
-	_, err = askEach(bg, f, keysOf(0, 500))
-	require.NoError(t, err)
-	require.Equal(t, 1, calls(t, s.Client, "bitfield_ro")-before)
-
-	answers, err := addEach(bg, f, nil)
-	require.NoError(t, err)
-	require.Empty(t, answers)
-}
-
-// TestEmptyAndLongKeys adds the keys at the edges.
-func TestEmptyAndLongKeys(t *testing.T) {
-	s := startServer(t)
-	f := open(t, s.Client, "f", 100, 1e-6)
-	for _, key := range [][]byte{nil, slices.Repeat([]byte{0}, 1<<20)} {
-		added, err := f.Add(bg, key)
-		require.NoError(t, err)
-		require.True(t, added)
-		found, err := f.Contains(bg, key)
-		require.NoError(t, err)
-		require.True(t, found)
-	}
-	added, err := f.Add(bg, []byte{})
-	require.NoError(t, err)
-	require.False(t, added, "nil and empty are the same key")
-}
-
-func TestAccessors(t *testing.T) {
-	s := startServer(t)
-	f := open(t, s.Client, "crawl", 1000, 0.01, WithShards(2))
-	require.Contains(t, f.String(), `"crawl"`)
-	require.Len(t, f.Keys(), 2)
-	require.Equal(t, `redisfilter.Filter("crawl" n=1000 p=0.01 m=11264 k=6 strategy=blocked-2 shards=2)`, f.String())
-}
-
-func TestNewLocal(t *testing.T) {
-	_, err := NewLocal(10, 0.01, WithShards(-1))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	_, err = NewLocal(1e13, 0.01)
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	l, err := NewLocal(1000, 0.01, WithShards(2))
-	require.NoError(t, err)
-	added, err := l.Add(bg, keyOf(1))
-	require.NoError(t, err)
-	require.True(t, added)
-	for i, want := range []bool{false, true, false} {
-		found, err := l.Contains(bg, keyOf(i))
-		require.NoError(t, err)
-		require.Equal(t, want, found)
+		generations int
+		strategy    bloom.Strategy
+	}{{1, bloom.Blocked1}, {4, bloom.Blocked2}, {3, bloom.Blocked4}, {7, bloom.Blocked8}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			const length, start = 1000, int64(1_800_000_000_000)
+			p := 1e-6
+			if c.strategy == bloom.Blocked1 {
+				p = 1e-4 // one word for all bits of a key
+			}
+			s.Client.FlushAll(bg)
+			now := start
+			s.Client.Set(bg, "clock", now, 0)
+			var handles []*filter
+			for range 3 {
+				handles = append(handles, open(t, s.Client, 40_000, p, strategy(c.strategy), redisfilter.WithShards(1+c.generations%2),
+					redisfilter.WithWindow(time.Duration(c.generations)*length*time.Millisecond, c.generations)))
+			}
+			random := rand.New(rand.NewPCG(1, uint64(c.generations)))
+			born := make(map[string]int64) // generation of a key's last winner
+			latest, again := int64(0), 0
+			for range 400 {
+				switch random.IntN(4) {
+				case 0:
+					now += random.Int64N(length)
+				case 1:
+					now -= random.Int64N(length / 4)
+				}
+				s.Client.Set(bg, "clock", now, 0)
+				keys := make([][]byte, 40) // in both shards, so that both know the time
+				for i, k := range random.Perm(400)[:len(keys)] {
+					keys[i] = keyOf(k)
+				}
+				adding := random.IntN(2) == 0
+				gen := max(latest, now/length)
+				do := ask
+				if adding {
+					do, latest = add, gen
+				}
+				answers, err := do(bg, handles[random.IntN(len(handles))], keys)
+				require.NoError(t, err)
+				for i, key := range keys {
+					b, ever := born[string(key)]
+					have := ever && gen-b <= int64(c.generations)
+					require.Equal(t, have != adding, answers[i])
+					if adding && !have {
+						born[string(key)] = gen
+						if ever {
+							again++
+						}
+					}
+				}
+			}
+			require.Greater(t, again, 300)
+			stats, err := handles[0].Stats(bg)
+			require.NoError(t, err)
+			remembered := 0
+			for _, b := range born {
+				if max(latest, now/length)-b <= int64(c.generations) {
+					remembered++
+				}
+			}
+			require.InDelta(t, remembered, stats.EstimatedCount, 40)
+			// A clock that was far ahead holds nothing up for longer than a window.
+			s.Client.Set(bg, "clock", now+1_000_000_000, 0)
+			_, err = handles[0].AddMany(bg, keysOf(0, 400), nil)
+			require.NoError(t, err)
+			for i := range 2*c.generations + 4 {
+				s.Client.Set(bg, "clock", now+int64(i*length), 0)
+				_, err = handles[0].AddMany(bg, keysOf(1000, 1400), nil)
+				require.NoError(t, err)
+			}
+			n, err := handles[1].ContainsMany(bg, keysOf(0, 400), nil)
+			require.NoError(t, err)
+			require.Zero(t, n)
+		})
 	}
 }
 
-// TestExplain: what a server says comes with what to do about it.
-func TestExplain(t *testing.T) {
-	s := startServer(t, "--rename-command", "BITFIELD", "")
-	_, err := open(t, s.Client, "f", 1000, 0.01).Add(bg, keyOf(0))
-	require.ErrorContains(t, err, `key "f": the server does not have the command, want Redis 6.2 or later`)
+// TestContexts: a call ends with its context, and says what it knows.
+func TestContexts(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		p := redistest.StartProxy(t, s.Addr)
+		f := k.open(t, client(t, p.Addr, nil), noFront)
+		_, err := f.AddMany(bg, keysOf(0, 10), nil)
+		require.NoError(t, err)
+		ended, cancel := context.WithCancel(bg)
+		cancel()
+		_, err = f.Add(ended, keyOf(1))
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, redisfilter.ErrUnknown, "nothing was sent")
+		p.Silent.Lock()
+		for _, n := range []int{1, 700} {
+			ctx, cancel := context.WithCancel(bg)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			_, err = f.AddMany(ctx, keysOf(100, 100+n), nil)
+			require.ErrorIs(t, err, context.Canceled)
+			failed, ok := errors.AsType[*redisfilter.AddError](err)
+			require.True(t, ok)
+			require.Equal(t, redistest.Indices(0, min(n, 500*min(len(f.Keys()), 8))), failed.Unknown)
+			require.Len(t, failed.NotAdded, n-len(failed.Unknown))
+			require.Contains(t, err.Error(), "may or may not")
+			require.NotContains(t, err.Error(), ": 0 keys")
+			ctx, cancel = context.WithCancel(bg)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			_, err = f.Contains(ctx, keyOf(1))
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		p.Silent.Unlock()
+		_, err = f.Add(bg, keyOf(5000))
+		require.NoError(t, err)
+	})
 }
 
-// TestPlannedForNoKeys: it never misses when keys are added all the same.
-func TestPlannedForNoKeys(t *testing.T) {
-	s := startServer(t)
-	for _, shards := range []int{1, 3} {
-		f := open(t, s.Client, fmt.Sprint(shards), 0, 0.01, WithShards(shards), noFront)
-		_, err := f.AddMany(bg, keysOf(0, 100), nil)
+// TestScriptsForgotten: a server that has forgotten the scripts gets them again.
+func TestScriptsForgotten(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		f := k.open(t, s.Client, noFront)
+		for i := range 3 {
+			require.NoError(t, s.Client.ScriptFlush(bg).Err())
+			added, err := f.Add(bg, keyOf(i))
+			require.NoError(t, err)
+			require.True(t, added)
+			require.NoError(t, s.Client.ScriptFlush(bg).Err())
+			found, err := f.Contains(bg, keyOf(i))
+			require.NoError(t, err)
+			require.True(t, found)
+		}
+		require.NoError(t, s.Client.ScriptFlush(bg).Err())
+		require.NoError(t, f.Close(bg))
+	})
+}
+
+// TestCutReplies: each fifth reply is cut. Every key has one winner, or is reported.
+func TestCutReplies(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		p := redistest.StartProxy(t, s.Addr)
+		f := k.open(t, client(t, p.Addr, nil), noFront)
+		p.CutEvery.Store(5)
+		won, unsure := 0, 0
+		for i := range 600 {
+			for {
+				added, err := f.Add(bg, keyOf(i))
+				if errors.Is(err, redisfilter.ErrUnknown) {
+					unsure++
+				} else if err != nil {
+					continue // not added
+				}
+				if added {
+					won++
+				}
+				break
+			}
+		}
+		require.Equal(t, 600, won+unsure)
+		require.Positive(t, unsure)
+		p.CutEvery.Store(0)
+		n, err := f.ContainsMany(bg, keysOf(0, 600), nil)
 		require.NoError(t, err)
-		n, err := f.ContainsMany(bg, keysOf(0, 100), nil)
-		require.NoError(t, err)
-		require.Equal(t, 100, n)
-		_, err = Join(bg, s.Client, fmt.Sprint(shards))
-		require.NoError(t, err)
-	}
+		require.GreaterOrEqual(t, n, won)
+	})
+}
+
+// TestCommandsOfAUser: a user that may execute what the hint of NOPERM names, and nothing else, can do
+// everything.
+func TestCommandsOfAUser(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		names := strings.Split(strings.ReplaceAll(send.Commands, " and ", ", "), ", ")
+		everything := func(without string) error {
+			s.Client.FlushAll(bg)
+			args := []any{"ACL", "SETUSER", "limited", "reset", "on", ">secret", "~f", "~f:*", "~{f}:*"}
+			for _, name := range names {
+				if name != without {
+					args = append(args, "+"+strings.ToLower(name))
+				}
+			}
+			require.NoError(t, s.Client.Do(bg, args...).Err())
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
+			defer c.Close()
+			f, err := redisfilter.Open(bg, c, "f", k.n, k.p, append(k.opts[:len(k.opts):len(k.opts)], redisfilter.WithTTL(time.Hour), redisfilter.WithWait(1, time.Millisecond))...)
+			if err != nil {
+				return err
+			}
+			_, err = f.AddMany(bg, keysOf(0, 10), nil)
+			if errors.Is(err, redisfilter.ErrReplicas) && !strings.Contains(err.Error(), "NOPERM") {
+				err = nil
+			}
+			_, asked := f.ContainsMany(bg, keysOf(0, 10), nil)
+			_, counted := f.Stats(bg)
+			err = errors.Join(err, asked, counted)
+			if k.name == "plain" {
+				local, _ := redisfilter.NewLocal(k.n, k.p, k.opts...)
+				for _, do := range []func(context.Context, ...*bloom.BloomFilter) error{f.Push, f.Merge, f.Pull} {
+					if e := do(bg, local.Filters()...); !errors.Is(e, redisfilter.ErrReplicas) {
+						err = errors.Join(err, e)
+					}
+				}
+				s.Client.Persist(bg, "f")
+				if e := f.Push(bg, local.Filters()...); !errors.Is(e, redisfilter.ErrReplicas) {
+					err = errors.Join(err, e)
+				}
+			}
+			return errors.Join(err, f.Delete(bg))
+		}
+		require.NoError(t, everything(""))
+		if k.name == "plain" {
+			for _, name := range names {
+				if name != "EVAL" && name != "BITFIELD" { // the scripts are loaded; this strategy reads words
+					require.Error(t, everything(name), name)
+				}
+			}
+		}
+	})
 }

@@ -2,16 +2,14 @@ package redisfilter
 
 import "sync/atomic"
 
-// A front is a local copy of those bits of a shard that are known to be set. It
-// has never a bit that the shard lacks, so that a key it contains is one that the
-// server would call "probably there": it adds no errors of its own. The nil front
-// knows nothing.
+// A front is a local copy of the bits of a shard that are known to be set. It never has a bit that
+// the shard lacks, so it adds no errors. The nil front knows nothing.
 type front []atomic.Uint64
 
 func newFront(m uint64) front { return make(front, (m+63)/64) }
 
-// containsAll reports whether all bits at these positions are known to be set.
-func (f front) containsAll(positions []uint64) bool {
+// contains reports whether all bits at these positions are known to be set.
+func (f front) contains(positions []uint64) bool {
 	if f == nil {
 		return false
 	}
@@ -23,12 +21,14 @@ func (f front) containsAll(positions []uint64) bool {
 	return true
 }
 
-// learn notes that bits of a word are set.
-func (f front) learn(index, mask uint64) {
+// learn notes that the bits at these positions are set.
+func (f front) learn(positions []uint64) {
 	if f == nil {
 		return
 	}
-	if word := &f[index]; word.Load()&mask != mask {
-		word.Or(mask)
+	for _, pos := range positions {
+		if word, bit := &f[pos/64], uint64(1)<<(pos%64); word.Load()&bit == 0 {
+			word.Or(bit)
+		}
 	}
 }

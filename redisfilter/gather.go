@@ -2,17 +2,18 @@ package redisfilter
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A gather sends calls for single keys. As long as few are under way, each is sent by
-// itself, at once. Under load, calls wait until one of those returns, and then all that
-// have come meanwhile go in one command: a round trip and the server's time for one
-// command, in place of as many as there are goroutines. BenchmarkGoroutines.
+// A gather sends calls for single keys of a shard. While few are under way, each call is sent by
+// itself at once. Under load, calls wait until one of those returns, and then all that have arrived go in
+// one command: one round trip instead of one per goroutine. BenchmarkGoroutines.
 type gather struct {
 	filter *Filter
+	shard  *shard
 	add    bool
 
 	mu      sync.Mutex
@@ -20,63 +21,74 @@ type gather struct {
 	pending *group // calls that wait
 }
 
-// flyingMost is how many commands may be under way before calls wait: for fewer
-// goroutines it is faster not to.
+// flyingMost is the number of commands under way before calls wait. For fewer goroutines, it is
+// faster not to wait.
 const flyingMost = 4
 
 // A group is calls that are sent together.
 type group struct {
-	ctx       context.Context // of the first one, without its end
-	positions []uint64
-	waiting   int
-	done      chan struct{} // closed when the following are set
-	answers   []bool
-	errs      []error
+	ctx     context.Context // of the first one, without its end
+	part    *part
+	waiting int
+	done    chan struct{} // closed when the following are set
+	answers []bool
+	err     []error
 }
 
-func (g *gather) init(f *Filter, add bool) { g.filter, g.add = f, add }
+func (g *gather) init(f *Filter, s *shard, add bool) { g.filter, g.shard, g.add = f, s, add }
 
-// do is Add or Contains.
-func (g *gather) do(ctx context.Context, key []byte) (answer bool, err error) {
-	f := g.filter
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
-	s.positions = f.appendPositions(s.positions[:0], key)
-	if f.shards[shardOf(s.positions, len(f.shards))].life.Load().knows(s.positions) {
-		f.counts.FrontHits.Add(1)
-		return !g.add, nil
+// rooms are for the positions of single keys.
+var rooms = sync.Pool{New: func() any { return new([]uint64) }}
+
+// single is Add or Contains.
+func (f *Filter) single(ctx context.Context, add bool, key []byte) (answer bool, err error) {
+	room := rooms.Get().(*[]uint64)
+	defer rooms.Put(room)
+	*room = f.appendPositions((*room)[:0], key)
+	s := f.shards[shardOf(*room, len(f.shards))]
+	if s.life.Load().knows(*room) && !f.closed.Load() {
+		f.sender.Counts.FrontHits.Add(1)
+		return !add, nil
 	}
+	g := &s.asks
+	if add {
+		g = &s.adds
+	}
+	return g.do(ctx, key, *room)
+}
+
+func (g *gather) do(ctx context.Context, key []byte, positions []uint64) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, g.notSent(err)
 	}
-
 	g.mu.Lock()
 	if g.flying >= flyingMost {
-		return g.wait(ctx, s.positions)
+		return g.wait(ctx, key, positions)
 	}
 	g.flying++
 	g.mu.Unlock()
 	defer g.landed()
-	s.one[0] = false
-	parts := f.round(ctx, g.add, s.positions, s.one[:])
-	defer release(parts)
-	if len(parts) > 0 && parts[0].err != nil {
-		return s.one[0] && (!g.add || parts[0].unconfirmed), g.errorOf(parts[0])
-	}
-	return s.one[0], nil
+	p := g.newPart()
+	p.indices, p.keys, p.positions = []int{0}, [][]byte{key}, positions
+	answers := make([]bool, 1)
+	g.filter.round(ctx, g.add, []*part{p}, answers)
+	return answers[0], g.errorOf(p, 0)
 }
 
-// wait joins the group that waits, and waits for its answer. It is called with the lock
-// held.
-func (g *gather) wait(ctx context.Context, positions []uint64) (bool, error) {
+func (g *gather) newPart() *part { return &part{shard: g.shard, k: g.filter.plan.scheme.Params().K} }
+
+// wait joins the group that waits, and waits for its answer. It is called with the lock held.
+func (g *gather) wait(ctx context.Context, key []byte, positions []uint64) (bool, error) {
 	if g.pending == nil {
-		g.pending = &group{ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
+		g.pending = &group{ctx: context.WithoutCancel(ctx), part: g.newPart(), done: make(chan struct{})}
 	}
 	mine := g.pending
-	i := len(mine.positions) / g.filter.k
-	mine.positions = append(mine.positions, positions...)
+	i := len(mine.part.indices)
+	mine.part.indices = append(mine.part.indices, i)
+	mine.part.keys = append(mine.part.keys, slices.Clone(key)) // the caller may be gone when it is sent
+	mine.part.positions = append(mine.part.positions, positions...)
 	mine.waiting++
-	if i+1 == batchKeys { // full: the next call begins another
+	if i+1 == send.BatchKeys { // full: the next call begins another
 		g.flying++
 		g.pending = nil
 		go g.run(mine)
@@ -84,7 +96,7 @@ func (g *gather) wait(ctx context.Context, positions []uint64) (bool, error) {
 	g.mu.Unlock()
 	select {
 	case <-mine.done:
-		return mine.answers[i], mine.errs[i]
+		return mine.answers[i], mine.err[i]
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
@@ -95,12 +107,13 @@ func (g *gather) wait(ctx context.Context, positions []uint64) (bool, error) {
 			return false, g.notSent(ctx.Err())
 		}
 	}
+	err := send.Explain(g.shard.name, ctx.Err())
 	if !g.add {
-		return false, send.Explain(g.filter.key, ctx.Err())
+		return false, err
 	}
 	// The key goes with the others.
-	g.filter.counts.Unknown.Add(1)
-	return false, &AddError{Unknown: []int{0}, Err: send.Explain(g.filter.key, ctx.Err())}
+	g.filter.sender.Counts.Unknown.Add(1)
+	return false, &AddError{Unknown: []int{0}, Err: err}
 }
 
 // landed is called when a command has returned.
@@ -118,37 +131,42 @@ func (g *gather) landed() {
 }
 
 // run sends a group.
-func (g *gather) run(group *group) {
+func (g *gather) run(mine *group) {
 	defer g.landed()
-	n := len(group.positions) / g.filter.k
-	group.answers, group.errs = make([]bool, n), make([]error, n)
-	parts := g.filter.round(group.ctx, g.add, group.positions, group.answers)
-	defer release(parts)
-	for _, p := range parts {
-		if p.err != nil {
-			err := g.errorOf(p)
-			for _, i := range p.keys {
-				group.errs[i] = err
-			}
-		}
+	n := len(mine.part.indices)
+	mine.answers, mine.err = make([]bool, n), make([]error, n)
+	g.filter.round(mine.ctx, g.add, []*part{mine.part}, mine.answers)
+	for i := range n {
+		mine.err[i] = g.errorOf(mine.part, i)
 	}
-	close(group.done)
+	close(mine.done)
 }
 
-// errorOf returns the error of a part for each of its keys alone.
-func (g *gather) errorOf(p *part) error {
-	if !g.add {
-		return p.err
+// errorOf returns the error for the key at an index of a part.
+func (g *gather) errorOf(p *part, i int) error {
+	if p.err == nil && p.warning == nil {
+		return nil
 	}
 	var e AddError
-	e.note(&part{err: p.err, refused: p.refused, unconfirmed: p.unconfirmed, command: p.command, keys: []int{0}}, 0)
-	g.filter.counts.Unknown.Add(uint64(len(e.Unknown)))
+	switch {
+	case i >= p.done && !g.add:
+		return p.err
+	case i >= p.done:
+		e.NotAdded, e.Err = []int{0}, p.err
+	case slices.Contains(p.unknown, i):
+		g.filter.sender.Counts.Unknown.Add(1)
+		e.Unknown, e.Err = []int{0}, p.err
+	case slices.Contains(p.unconfirmed, i):
+		e.Unconfirmed, e.Err = []int{0}, p.warning
+	default:
+		return nil
+	}
 	return &e
 }
 
 // notSent returns the error of a call whose context ended before anything was sent.
 func (g *gather) notSent(err error) error {
-	err = send.Explain(g.filter.key, err)
+	err = send.Explain(g.shard.name, err)
 	if !g.add {
 		return err
 	}

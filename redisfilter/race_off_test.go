@@ -1,5 +1,5 @@
 //go:build !race
 
-package redisfilter
+package redisfilter_test
 
 const raceEnabled = false

@@ -28,7 +28,7 @@ const imports = `bufio bytes context crypto/rand database/sql encoding/binary en
 
 // ours are this library's packages, by their folders.
 const ours = `. cascade counting guard interop/bitsandblooms interop/guava interop/rebloom persist prombloom redisfilter redisfilter/bitmap
-	redisfilter/module redisfilter/growing redisfilter/window rotating scalable typed view`
+	redisfilter/module rotating scalable typed view`
 
 // given may be used in snippets without being declared.
 const given = `

@@ -268,24 +268,26 @@ func TestFailedAdds(t *testing.T) {
 	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
 }
 
-// TestLongTTL: a TTL may be longer than a time.Duration, 292 years.
-func TestLongTTL(t *testing.T) {
+// TestTTL: a bitmap that an add finds without a TTL gets one, and one with a TTL keeps it.
+func TestTTL(t *testing.T) {
 	s := startServer(t)
-	f, err := Open(s.Client, "b", javaArticle(t))
+	f, err := Open(s.Client, "b", javaArticle(t), WithTTL(time.Hour))
 	require.NoError(t, err)
 	_, err = f.Add(bg, keyOf(0))
 	require.NoError(t, err)
-	at := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.NoError(t, s.Client.Do(bg, "PEXPIREAT", "b", at.UnixMilli()).Err())
-	info, err := f.Info(bg)
+	require.InDelta(t, time.Hour, s.Client.PTTL(bg, "b").Val(), float64(time.Minute))
+	require.NoError(t, s.Client.PExpire(bg, "b", time.Minute).Err())
+	_, err = f.Add(bg, keyOf(1))
 	require.NoError(t, err)
-	require.WithinDuration(t, at, info.Expires, time.Hour, "by the clock of this machine")
+	require.LessOrEqual(t, s.Client.PTTL(bg, "b").Val(), time.Minute)
+	_, err = Open(s.Client, "b", javaArticle(t), WithTTL(-1))
+	require.ErrorIs(t, err, bloom.ErrInvalid)
 }
 
-// TestInfoAndDelete of each layout, of a bitmap that is missing, and of what is no bitmap.
-func TestInfoAndDelete(t *testing.T) {
+// TestStats of each layout, of a missing bitmap, and of a key that holds no string.
+func TestStats(t *testing.T) {
 	s := startServer(t)
-	own := positionsFunc(func(dst []uint64, key []byte) []uint64 {
+	custom := positionsFunc(func(dst []uint64, key []byte) []uint64 {
 		if len(key) == 0 {
 			return append(dst, 0)
 		}
@@ -297,61 +299,44 @@ func TestInfoAndDelete(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		positions Positions
-		m         uint64 // 0: as the value has it
+		m         uint64 // 0: that of the value
 		k         int
 	}{
 		"java article": {javaArticle(t), 21895, 5},
 		"rueidisprob":  {must(RueidisProb(95851, 7)), 95851, 7},
 		"go-zero":      {must(GoZero(200_000)), 200_000, 14},
-		"own":          {own, 0, 1},
+		"custom":       {custom, 0, 1},
 	} {
 		s.Client.FlushAll(bg)
 		f, err := Open(s.Client, "b", c.positions)
 		require.NoError(t, err)
-		info, err := f.Info(bg)
-		require.NoError(t, err)
-		require.Zero(t, info.Ones, name)
-		require.Zero(t, info.EstimatedCount)
-		require.Zero(t, s.Client.Exists(bg, "b").Val())
-		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
-		require.NoError(t, err)
-		require.NoError(t, s.Client.PExpire(bg, "b", time.Hour).Err())
-		info, err = f.Info(bg)
-		require.NoError(t, err)
-		t.Log(info)
-		require.EqualValues(t, s.Client.BitCount(bg, "b", nil).Val(), info.Ones)
-		require.EqualValues(t, s.Client.StrLen(bg, "b").Val(), info.SizeBytes)
-		require.WithinRange(t, info.Expires, time.Now(), time.Now().Add(time.Hour+time.Minute))
-		require.Equal(t, c.k, info.K)
-		require.Equal(t, "b", info.Name)
-		require.Contains(t, info.LogValue().String(), "name=b")
-		require.Contains(t, info.LogValue().String(), "expires=20")
-		require.Contains(t, f.String(), `"b"`)
-		if c.m == 0 { // the last digits of the keys
-			require.Equal(t, 8*info.SizeBytes, info.M)
-			require.EqualValues(t, 10, info.Ones)
-		} else {
-			require.Equal(t, c.m, info.M)
-			require.InEpsilon(t, 3000, info.EstimatedCount, 0.05, name)
-			found, err := f.ContainsMany(bg, keysOf(100_000, 120_000), nil)
-			require.NoError(t, err)
-			require.InDelta(t, float64(found)/20_000, info.EstimatedFalsePositiveRate, 0.01)
-		}
 		stats, err := f.Stats(bg)
 		require.NoError(t, err)
-		require.Equal(t, info.Stats, stats)
-		require.GreaterOrEqual(t, f.Counts().Keys, uint64(3000))
-		require.GreaterOrEqual(t, f.Counts().RoundTrips, uint64(6))
-
-		require.NoError(t, f.Delete(bg))
-		require.Zero(t, s.Client.Exists(bg, "b").Val())
-		require.NoError(t, f.Delete(bg))
-		require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
-		require.ErrorIs(t, f.Delete(bg), redisfilter.ErrMismatch)
-		require.EqualValues(t, 1, s.Client.Exists(bg, "b").Val())
-		_, err = f.Info(bg)
-		require.ErrorIs(t, err, redisfilter.ErrMismatch)
+		require.Zero(t, stats.Ones, name)
+		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
+		require.NoError(t, err)
+		stats, err = f.Stats(bg)
+		require.NoError(t, err)
+		require.EqualValues(t, s.Client.BitCount(bg, "b", nil).Val(), stats.Ones)
+		require.EqualValues(t, s.Client.StrLen(bg, "b").Val(), stats.SizeBytes)
+		require.Equal(t, c.k, stats.K)
+		if c.m == 0 { // the last digits of the keys
+			require.Equal(t, 8*stats.SizeBytes, stats.M)
+			require.EqualValues(t, 10, stats.Ones)
+			continue
+		}
+		require.Equal(t, c.m, stats.M)
+		require.InEpsilon(t, 3000, stats.EstimatedCount, 0.05, name)
+		found, err := f.ContainsMany(bg, keysOf(100_000, 120_000), nil)
+		require.NoError(t, err)
+		require.InDelta(t, float64(found)/20_000, stats.EstimatedFalsePositiveRate, 0.01)
 	}
+	s.Client.Del(bg, "b")
+	require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
+	f, err := Open(s.Client, "b", javaArticle(t))
+	require.NoError(t, err)
+	_, err = f.Stats(bg)
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 }
 
 type positionsFunc func(dst []uint64, key []byte) []uint64

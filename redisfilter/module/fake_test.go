@@ -25,7 +25,6 @@ import (
 type fakeModule struct {
 	mu      sync.Mutex
 	filters map[string]*fakeFilter
-	expiry  string
 	last    []string          // the last command
 	replies map[string]string // in place of its own, by command
 }
@@ -38,6 +37,7 @@ type fakeFilter struct {
 	chunks     []rebloom.Chunk // of BF.SCANDUMP
 	scanned    func()          // after each
 	expires    bool
+	expiry     string
 	recorded   *recording
 }
 
@@ -238,7 +238,6 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		case filter != nil:
 			return "-ERR item exists\r\n"
 		}
-		f.expiry = ""
 		f.filters[args[1]] = reserved(args)
 		return "+OK\r\n"
 	case "EXISTS":
@@ -247,9 +246,8 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		}
 		return ":0\r\n"
 	case "PEXPIRE":
-		f.expiry = args[2]
 		if filter := f.filters[args[1]]; filter != nil {
-			filter.expires = true
+			filter.expires, filter.expiry = true, args[2]
 		}
 		return ":1\r\n"
 	case "PERSIST":
@@ -257,13 +255,16 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 			filter.expires = false
 		}
 		return ":1\r\n"
-	case "RENAME":
-		if f.filters[args[1]] == nil {
+	case "RENAMENX":
+		switch {
+		case f.filters[args[1]] == nil:
 			return "-ERR no such key\r\n"
+		case f.filters[args[2]] != nil:
+			return ":0\r\n"
 		}
 		f.filters[args[2]] = f.filters[args[1]]
 		delete(f.filters, args[1])
-		return "+OK\r\n"
+		return ":1\r\n"
 	case "UNLINK":
 		delete(f.filters, args[1])
 		return ":1\r\n"

@@ -109,16 +109,13 @@ func TestRecorded(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(r.True), absent)
 
-			info, err := f.Info(bg)
+			stats, err := f.Stats(bg)
 			require.NoError(t, err)
-			t.Log(info)
 			local, err := Pull(bg, client, r.Name)
 			require.NoError(t, err)
-			require.Equal(t, local.Stats().EstimatedCount, info.Keys)
-			require.Equal(t, local.Stats().N, info.Capacity)
-			require.Len(t, local.Layers(), info.Layers)
-			require.Greater(t, info.SizeBytes, local.SizeBytes())
-			require.Equal(t, local.Plan(), info.Plan)
+			require.Equal(t, local.Stats().EstimatedCount, stats.EstimatedCount)
+			require.Equal(t, local.Stats().N, stats.N)
+			require.Greater(t, stats.SizeBytes, local.SizeBytes())
 		}
 	}
 }

@@ -20,26 +20,23 @@ import (
 // ErrChanged means that keys were added to a filter while [Pull] read it.
 var ErrChanged = errors.New("redisfilter: keys were added while the filter was read")
 
-// uploadTTL is how long an upload that has been abandoned stays in the server's memory.
+// uploadTTL is how long an abandoned upload stays in the server's memory.
 const uploadTTL = 10 * time.Minute
 
-// at returns the filter of a name, of which nothing is known.
+// at returns the filter of a name.
 func at(client redis.UniversalClient, name string) (*Filter, error) {
 	if name == "" {
 		return nil, fmt.Errorf("%w: empty name, want a Redis key", bloom.ErrInvalid)
 	}
 	sender, err := send.New(client, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &Filter{sender: sender, name: name}, nil
+	return &Filter{sender: sender, name: name}, err
 }
 
-// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each
-// layer or 16 MiB, and two more. The options are those of rebloom.FromChunks.
+// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
+// 16 MiB, and two more. The options are those of rebloom.FromChunks.
 //
-// The error wraps [ErrChanged] if keys were added meanwhile, redisfilter.ErrLost if there is no
-// filter, redisfilter.ErrMismatch if the key holds something else, or is that of rebloom.FromChunks.
+// The error wraps [ErrChanged] if keys were added meanwhile, redisfilter.ErrLost if there is no filter,
+// redisfilter.ErrMismatch if the key holds something else, or is that of rebloom.FromChunks.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...rebloom.Option) (*rebloom.Filter, error) {
 	f, err := at(client, name)
 	if err != nil {
@@ -48,7 +45,8 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 	var header []byte
 	pulled, err := rebloom.FromChunks(func(yield func(rebloom.Chunk, error) bool) {
 		for iterator := int64(0); ; {
-			chunk, err := f.dump(ctx, iterator)
+			dump, err := client.BFScanDump(ctx, name, iterator).Result()
+			chunk := rebloom.Chunk{Iterator: dump.Iter, Data: []byte(dump.Data)}
 			if err != nil {
 				yield(chunk, f.explain(err))
 				return
@@ -66,67 +64,69 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 		return nil, err
 	}
 	// The header counts the keys. A filter that grew while it was read looks damaged.
-	switch now, lost := f.dump(ctx, 0); {
+	switch now, lost := client.BFScanDump(ctx, name, 0).Result(); {
 	case err == nil && lost != nil:
 		return nil, f.explain(lost)
-	case lost == nil && !bytes.Equal(now.Data, header):
-		return nil, fmt.Errorf("%w: key %q: pull again when nobody adds", ErrChanged, name)
+	case lost == nil && !bytes.Equal([]byte(now.Data), header):
+		return nil, fmt.Errorf("%w: key %q: pull again when no process adds", ErrChanged, name)
 	}
 	return pulled, err
 }
 
-// Push makes the filter of this name from one of this process, by BF.LOADCHUNK: one round
-// trip for each layer or 16 MiB, and three more. Keys must not be added to local
-// meanwhile. It is written to a key beside the name, which has a TTL of ten
-// minutes, and gets the name when it is whole: a process that dies leaves nothing else.
+// Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local
+// meanwhile. The upload has a temporary name, and a TTL of ten minutes.
 //
-// The error wraps redisfilter.ErrMismatch if there is something under the name; nothing is
-// changed then. If a reply is lost, the filter may have been made.
+// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then.
 func Push(ctx context.Context, client redis.UniversalClient, name string, local *rebloom.Filter) error {
 	f, err := at(client, name)
 	if err != nil {
 		return err
 	}
-	beside := name // in the same slot of a cluster
-	if !strings.Contains(name, "{") {
-		beside = "{" + name + "}"
-	}
-	beside += ":push:" + rand.Text()
-	err = f.upload(ctx, beside, local)
-	if err == nil {
-		err = f.ifMissing(ctx, func(pipe redis.Pipeliner) {
-			pipe.Process(ctx, send.Once{Cmd: redis.NewCmd(ctx, "RENAME", beside, name)})
-			pipe.Do(ctx, "PERSIST", name)
-		})
-	}
-	if err == nil {
+	exists, err := f.make(ctx, func(temporary string) error {
+		for chunk := range local.Chunks() {
+			data := bytes.Clone(chunk.Data)
+			_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.BFLoadChunk(ctx, temporary, chunk.Iterator, data)
+				pipe.PExpire(ctx, temporary, uploadTTL)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	f.sender.Do(ctx, "UNLINK", beside) // or its TTL does
-	if errors.Is(err, errExists) || errors.Is(err, redis.TxFailedErr) {
-		return fmt.Errorf("%w: key %q is there already: choose another name, or delete it", redisfilter.ErrMismatch, name)
+	}, true)
+	if exists {
+		return fmt.Errorf("%w: key %q is in use: choose another name, or delete it", redisfilter.ErrMismatch, name)
 	}
 	return f.explain(err)
 }
 
-// upload writes a filter to a key that expires.
-func (f *Filter) upload(ctx context.Context, key string, local *rebloom.Filter) error {
-	for chunk := range local.Chunks() {
-		data := copyOf(chunk.Data)
-		var cmds []redis.Cmder
-		var err error
-		if stopped := f.sender.Await(ctx, func() {
-			cmds, err = f.sender.Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-				pipe.Process(ctx, send.Once{Cmd: redis.NewCmd(ctx, "BF.LOADCHUNK", key, chunk.Iterator, data)})
-				pipe.Do(ctx, "PEXPIRE", key, uploadTTL.Milliseconds())
-				return nil
-			})
-		}); stopped != nil {
-			return stopped
-		}
-		if err != nil {
-			return send.Cause(cmds, err)
-		}
+// make has a filter made under a temporary name, with a TTL, and gives it the name if that is free: there
+// is never a part of a filter. With persist, the filter has no TTL then.
+func (f *Filter) make(ctx context.Context, build func(temporary string) error, persist bool) (exists bool, err error) {
+	temporary := f.name + ":push:" + rand.Text()
+	if !strings.Contains(f.name, "{") { // in the same slot of a cluster
+		temporary = "{" + f.name + "}:push:" + rand.Text()
 	}
-	return nil
+	client := f.sender.Client
+	defer func() {
+		if err != nil || exists { // also when ctx has ended
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			client.Unlink(ctx, temporary)
+		}
+	}()
+	if err := build(temporary); err != nil {
+		return false, err
+	}
+	rename := redis.NewCmd(ctx, "RENAMENX", temporary, f.name)
+	_, err = client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		if persist {
+			pipe.Persist(ctx, temporary)
+		}
+		pipe.Process(ctx, send.Once{Cmd: rename}) // a second one would not find the temporary name
+		return nil
+	})
+	return err == nil && rename.Val() != int64(1), err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
 // TestPullAndPush takes filters of a real RedisBloom 2.8.20, by its recorded chunks, asks them in
@@ -135,21 +136,18 @@ func TestPushWithoutReply(t *testing.T) {
 	require.NotZero(t, free)
 }
 
-// TestPushIsOvertaken: somebody else makes the filter between the look and the transaction.
+// TestPushIsOvertaken: another process makes the filter during the upload.
 func TestPushIsOvertaken(t *testing.T) {
 	fake, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)
 	theirs := &fakeFilter{other: true}
-	client.AddHook(beforeTransaction(func() {
-		fake.mu.Lock()
-		defer fake.mu.Unlock()
-		if len(fake.filters) == 1 { // the upload is there: the next transaction gives it its name
-			for _, f := range fake.filters {
-				if len(f.chunks) == 2 {
-					fake.filters["f"] = theirs
-				}
-			}
+	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		if cmds[len(cmds)-1].Name() == "renamenx" {
+			fake.mu.Lock()
+			fake.filters["f"] = theirs
+			fake.mu.Unlock()
 		}
+		return send()
 	}))
 	local, err := rebloom.New(100, 0.01)
 	require.NoError(t, err)

@@ -108,7 +108,7 @@ func lead(ctx context.Context, cfg config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := seen.AddString(ctx, site.url(0)); err != nil {
+	if _, err := seen.Add(ctx, []byte(site.url(0))); err != nil {
 		return err
 	}
 	frontier := newFrontier(site.url(0), int(holdAt*float64(cfg.pages)))

@@ -20,9 +20,9 @@ import (
 )
 
 // openSeen makes or joins the filter of the URLs that were seen. All processes name the same
-// parameters, and are told if they do not. A false positive is a page that is never fetched,
-// hence the small p. An add is answered when a replica has it, so that a failover does not
-// forget it. A filter of this size would be one key; six are on all nodes.
+// parameters, or get an error. A false positive is a page that is never fetched, hence the small p.
+// An add is answered when a replica has it, so that a failover does not forget it. A filter of this
+// size would be one key; six shards are on all nodes.
 func openSeen(ctx context.Context, client redis.UniversalClient) (*redisfilter.Filter, error) {
 	return redisfilter.Open(ctx, client, "crawl:seen", 100_000, 1e-6, redisfilter.WithShards(6), redisfilter.WithWait(1, time.Second))
 }
@@ -50,10 +50,9 @@ func work(ctx context.Context, cfg config, stdout io.Writer) error {
 		all.Go(func() { errs[i] = w.run(ctx) })
 	}
 	all.Wait()
-	// A loss shows in the next call for the part of the filter that is concerned. This is one
-	// for each.
+	// A loss shows in the next call for the shard. Close makes one for each.
 	var r Report
-	if _, err := seen.Info(ctx); errors.Is(err, redisfilter.ErrLost) {
+	if err := seen.Close(ctx); errors.Is(err, redisfilter.ErrLost) {
 		r.Unsure = w.won
 	} else if err != nil {
 		return err
@@ -94,11 +93,11 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// add adds the links of a page, and reports those that nobody has added before.
+// add adds the links of a page, and reports those that no process has added before.
 func (w *worker) add(ctx context.Context, links []string, r *Report) error {
 	for {
 		added := make([]bool, len(links))
-		_, err := w.seen.AddStrings(ctx, links, added)
+		_, err := w.seen.AddMany(ctx, bytesOf(links), added)
 		failed, ok := errors.AsType[*redisfilter.AddError](err)
 		switch {
 		case err == nil:
@@ -107,8 +106,8 @@ func (w *worker) add(ctx context.Context, links []string, r *Report) error {
 			return err
 		}
 		for _, i := range failed.Unknown {
-			// The reply was lost, and nobody knows whether this one was new. To skip it might lose
-			// it for ever; to fetch it might do so twice.
+			// The reply was lost, and no process knows whether this link was new. Skipping it might lose
+			// it; fetching it might fetch it twice.
 			added[i] = true
 			r.Unsure = append(r.Unsure, links[i])
 		}
@@ -126,15 +125,15 @@ func (w *worker) add(ctx context.Context, links []string, r *Report) error {
 			}
 		}
 		if errors.Is(err, redisfilter.ErrLost) {
-			// A part of the filter is older than what it had confirmed to this process. Any of
-			// these may be forgotten.
+			// A shard is older than what it had confirmed to this process. Any of these links may be
+			// forgotten.
 			r.Unsure = append(r.Unsure, w.won...)
 		}
 		w.mu.Unlock()
 		if len(failed.NotAdded) == 0 {
 			return nil
 		}
-		// The others were refused, and can be added when the cluster has mended itself.
+		// The other links were refused, and can be added when the cluster works again.
 		rest := make([]string, len(failed.NotAdded))
 		for j, i := range failed.NotAdded {
 			rest[j] = links[i]
@@ -149,6 +148,14 @@ func (w *worker) add(ctx context.Context, links []string, r *Report) error {
 			w.seen.Reopen(ctx) // if it fails, the filter is still lost the next time
 		}
 	}
+}
+
+func bytesOf(links []string) [][]byte {
+	keys := make([][]byte, len(links))
+	for i, link := range links {
+		keys[i] = []byte(link)
+	}
+	return keys
 }
 
 // fetch returns the links on a page: here, its lines.

@@ -1,4 +1,4 @@
-// Package identity is how processes tell that they mean the same scheme.
+// Package identity decides whether processes mean the same scheme.
 package identity
 
 import (
@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/seed3447c163/bloom/interop/guava"
 )
 
-// DefaultStrategy returns the strategy for a rate where the user names none, and last for rates
-// below 1e-6.
+// DefaultStrategy returns the strategy for a rate if the user names none, and last for rates below
+// 1e-6.
 //
-// What a lookup costs the server and the network grows with the words that a key's bits
-// are in, an add with their number and the words. Blocked2 has two words and needs 7 % more
-// memory than DoubleHashing at 1e-2, 36 % at 1e-4, 94 % at 1e-6; Blocked4 four words, and
-// 18 % at 1e-4, 43 % at 1e-6, 62 % at 1e-7. Half more memory is the most that is taken
-// unasked.
+// A lookup costs the server and the network the words that a key has bits in. Blocked2 has two and
+// needs 7 % more memory than DoubleHashing at 1e-2, 36 % at 1e-4, 94 % at 1e-6; Blocked4 has four
+// and needs 18 % more at 1e-4, 43 % at 1e-6, 62 % at 1e-7. The default costs at most half more memory.
 func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
 	switch {
 	case p >= 1e-4:
@@ -27,8 +27,8 @@ func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
 	return last
 }
 
-// Check refuses schemes that are not certain to have the same positions in every process. The error
-// wraps bloom.ErrInvalid.
+// Check refuses schemes whose positions may differ between processes. The error wraps
+// bloom.ErrInvalid.
 func Check(s bloom.Scheme) error {
 	err := s.Portable()
 	if why, ok := strings.CutPrefix(fmt.Sprint(err), bloom.ErrNotPortable.Error()); ok && errors.Is(err, bloom.ErrNotPortable) {
@@ -37,19 +37,25 @@ func Check(s bloom.Scheme) error {
 	return err
 }
 
-// Text returns what a header says of strategy and hash, cut off after room bytes.
+// Text returns the strategy and the hash for a header, cut off after room bytes.
 func Text(s bloom.Scheme, room int) string {
 	_, text, _ := strings.Cut(s.Identity(), " strategy=")
 	return text[:min(len(text), room)]
 }
 
-// Named returns the options of somebody who joins a filter, after those that its header's text
-// names: the strategy if it is among some, and the hash if that is not the default one and no
-// secret key is given, which has its own.
-func Named(text string, opts []bloom.Option, among ...bloom.Strategy) []bloom.Option {
+// builtIn are the strategies whose names Named knows.
+var builtIn = []bloom.Strategy{
+	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock,
+	guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy,
+}
+
+// Named returns the options of a handle that joins a filter: those that the header's text names, then
+// the caller's. The text names a built-in strategy, and a built-in hash unless the caller has a
+// secret key, which has its own hash.
+func Named(text string, opts []bloom.Option) []bloom.Option {
 	strategy, rest, _ := strings.Cut(strings.TrimPrefix(text, `"`), `" hash=`)
 	var named []bloom.Option
-	for _, s := range among {
+	for _, s := range builtIn {
 		if s.Name() == strategy {
 			named = append(named, bloom.WithStrategy(s))
 		}

@@ -5,36 +5,61 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// The errors of package redisfilter, which says there what they mean.
+// The errors of package redisfilter, which documents them.
 var (
-	// ErrMismatch means that the key holds something else: a filter with other
-	// parameters, or no filter of this package.
 	ErrMismatch = errors.New("redisfilter: not this filter")
-
-	// ErrLost means that the filter, or one of its shards, is gone: evicted,
-	// expired, flushed, deleted, lost in a restart, or made anew by another process.
-	// Its keys are forgotten.
-	ErrLost = errors.New("redisfilter: filter lost")
-
-	// ErrUnknown means that no answer came for some keys of an add, so that they
-	// may or may not be in the filter.
-	ErrUnknown = errors.New("redisfilter: keys may or may not have been added")
-
-	// ErrFull means that a filter takes no more keys.
-	ErrFull = errors.New("redisfilter: filter full")
-
-	// ErrReplicas means that fewer replicas than asked for confirmed an
-	// add in time. The keys are in the primary's memory; a failover may lose them.
+	ErrLost     = errors.New("redisfilter: filter lost")
+	ErrUnknown  = errors.New("redisfilter: keys may or may not have been added")
+	ErrFull     = errors.New("redisfilter: filter full")
+	ErrHandles  = errors.New("redisfilter: too many handles")
 	ErrReplicas = errors.New("redisfilter: too few replicas confirmed")
 )
 
-// NotExecuted reports whether err proves that the server has not executed the
-// command: it refused it, or the command never left.
+// IsReply reports whether err is an error reply, of the server or of a proxy in front of it.
+func IsReply(err error) bool {
+	_, ok := errors.AsType[redis.Error](err)
+	return ok && !errors.Is(err, redis.Nil)
+}
+
+// before are the codes of error replies that a server gives before it executes a command. A script
+// of this module gives one of its own before it writes.
+var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOAUTH", "NOPERM",
+	"NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
+	Gone, Taken, Older, More, Handles}
+
+// The codes of the scripts.
+const (
+	Gone    = "BLOOMGONE"    // the value is missing, another one, or cut short
+	Taken   = "BLOOMTAKEN"   // the handle's slot has another owner
+	Older   = "BLOOMOLDER"   // the value is older than one that a reply has shown
+	More    = "BLOOMMORE"    // the filter has more layers than the handle knows
+	Handles = "BLOOMHANDLES" // no slot is free
+)
+
+// inScript is how Redis 6.2 reports an error within a script.
+var inScript = regexp.MustCompile(`@user_script: ?\d+: -?([A-Z]+) `)
+
+// Code returns the code of an error reply, or "".
+func Code(err error) string {
+	if err == nil || !IsReply(err) {
+		return ""
+	}
+	if found := inScript.FindStringSubmatch(err.Error()); found != nil {
+		return found[1]
+	}
+	code, _, _ := strings.Cut(err.Error(), " ")
+	return code
+}
+
+// NotExecuted reports whether err proves that the server has not executed the command: the server
+// refused it, or the command was not sent. An error reply that a proxy may have made is no proof.
 func NotExecuted(err error) bool {
 	if errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, redis.ErrClosed) {
 		return true
@@ -42,21 +67,16 @@ func NotExecuted(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
 	}
-	return IsReply(err)
+	if slices.Contains(before, Code(err)) {
+		return true
+	}
+	return IsReply(err) && (strings.HasPrefix(err.Error(), "ERR unknown command") || strings.HasPrefix(err.Error(), "ERR max number of clients"))
 }
 
-// IsReply reports whether err is the server's own error reply.
-func IsReply(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok && !errors.Is(err, redis.Nil)
-}
+// Commands are the commands that a redisfilter.Filter sends.
+const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PEXPIRE, PEXPIREAT, PERSIST, PTTL, RENAME, SETRANGE, TIME, UNLINK and WAIT"
 
-// Commands are all that a Filter sends, except EVALSHA and EVAL, without which it adds more
-// slowly. The keys beside f are its other shards, and what is made first and then renamed.
-const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EXEC, GETRANGE, MULTI, PERSIST, PEXPIRE, PEXPIREAT, PTTL, RENAME, RENAMENX, SET, SETRANGE, TIME, UNLINK, UNWATCH, WAIT and WATCH"
-
-// hints say what to do about a server's refusal. The text before the first space
-// of an error reply is its code.
+// hints say what to do about an error reply, by its code.
 var hints = map[string]string{
 	"OOM":         "the server is at maxmemory: raise it, or give the filter a server of its own",
 	"READONLY":    "the server is a replica: connect to the primary, through Sentinel or Cluster if it moves",
@@ -67,30 +87,27 @@ var hints = map[string]string{
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
 	"NOPERM":      "the user's ACL must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
 	"NOAUTH":      "the server wants a password",
-	"EXECABORT":   "a command of a transaction was refused, as is so while the key's cluster slot is being moved: try again when it has moved",
 	"TRYAGAIN":    "the key's cluster slot is being moved: try again when it has moved",
 }
 
-// Explain adds to an error what the user can do about it.
+// Explain names the key in an error and adds what the user can do.
 func Explain(key string, err error) error {
-	if err == nil || errors.Is(err, ErrLost) {
+	switch {
+	case err == nil || strings.HasPrefix(err.Error(), "redisfilter: "):
 		return err
-	}
-	if !IsReply(err) {
+	case !IsReply(err):
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("redisfilter: key %q: stopped waiting: %w", key, err)
 		}
 		return fmt.Errorf("redisfilter: key %q: %w", key, err)
-	}
-	text := strings.TrimPrefix(err.Error(), "EXECABORT Transaction discarded because of: ")
-	code, _, _ := strings.Cut(text, " ")
-	switch {
-	case code == "WRONGTYPE":
+	case Code(err) == "WRONGTYPE":
 		return fmt.Errorf("%w: key %q holds no string: choose another name, or delete the key: %w", ErrMismatch, key, err)
-	case strings.HasPrefix(text, "ERR unknown command"):
-		return fmt.Errorf("redisfilter: key %q: the server does not have the command, want Redis 6.2 or later: %w", key, err)
+	case strings.HasPrefix(err.Error(), "ERR unknown command"):
+		return fmt.Errorf("redisfilter: key %q: the server does not have the command, want Redis 6.2 or later with scripts: %w", key, err)
+	case strings.Contains(err.Error(), "The user executing the script"):
+		return fmt.Errorf("redisfilter: key %q: %s: %w", key, hints["NOPERM"], err)
 	}
-	if hint, ok := hints[code]; ok {
+	if hint, ok := hints[Code(err)]; ok {
 		return fmt.Errorf("redisfilter: key %q: %s: %w", key, hint, err)
 	}
 	return fmt.Errorf("redisfilter: key %q: %w", key, err)

@@ -1,19 +1,16 @@
-// Package send is what all filters in Redis have in common: how their commands are
-// sent, how long they wait, and what their errors mean.
+// Package send sends the commands of all filters in Redis.
 //
-//   - An add is sent at most once, see [Once] and [Sender.Add].
-//   - A call ends with its context, see [Sender.Await].
-//   - Replicas confirm an add, see [Sender.Add].
-//   - A transaction in a cluster slot that is being moved is an error, see
-//     [Sender.Watch].
-//   - Every error names the key and what to do, see [Explain].
+//   - An add is sent at most once, see [Once].
+//   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
+//   - Replicas confirm an add, see [Call.Confirmed].
+//   - An error names the key and the remedy, see [Explain].
 package send
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,92 +18,54 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
+// BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
+// command, about 1 ms for this many keys.
+const BatchKeys = 500
+
 // A Sender sends commands with a client. It is safe for concurrent use.
 type Sender struct {
 	Client   redis.UniversalClient
-	Replicas int           // that confirm each add, 0 for none
-	Timeout  time.Duration // how long they may take
+	Replicas int           // replicas that confirm each add, 0 for none
+	Timeout  time.Duration // the time that they have
+	Counts   Counters
 }
 
-// New checks a client and returns a sender. The error wraps bloom.ErrInvalid for
-// clients that cannot keep the promises of a filter.
-func New(client redis.UniversalClient, replicas int, timeout time.Duration) (Sender, error) {
+// Counters counts what a filter does. Package redisfilter documents the fields.
+type Counters struct{ RoundTrips, Keys, FrontHits, Bytes, Lost, Unknown atomic.Uint64 }
+
+// New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
+// cannot keep the promises of a filter.
+func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return Sender{}, fmt.Errorf("%w: wait for %d replicas for %v, want at least 1 replica and 1ms", bloom.ErrInvalid, replicas, timeout)
+		return nil, fmt.Errorf("%w: wait for %d replicas for %v, want at least 1 replica and 1ms", bloom.ErrInvalid, replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return Sender{}, fmt.Errorf("%w: no client", bloom.ErrInvalid)
+		return nil, fmt.Errorf("%w: no client", bloom.ErrInvalid)
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return Sender{}, fmt.Errorf("%w: a cluster client that reads from replicas, want one that does not: a replica lags behind, and a key that was added would be missed", bloom.ErrInvalid)
+			return nil, fmt.Errorf("%w: a cluster client that reads from replicas: it misses keys that were just added", bloom.ErrInvalid)
 		}
 	case *redis.Ring:
-		return Sender{}, fmt.Errorf("%w: client %T, want one that never goes on at another server: that one would lack the keys", bloom.ErrInvalid, client)
+		return nil, fmt.Errorf("%w: client %T: it continues at a server without the keys when one does not answer", bloom.ErrInvalid, client)
 	default:
 		if replicas > 0 {
-			return Sender{}, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, client)
+			return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return Sender{}, fmt.Errorf("%w: wait for %v with a client whose ReadTimeout is %v, want less", bloom.ErrInvalid, timeout, readTimeout)
+		return nil, fmt.Errorf("%w: wait for %v with a client whose ReadTimeout is %v, want less", bloom.ErrInvalid, timeout, readTimeout)
 	}
-	return Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
+	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
 
-// Await runs do, but does not wait for it longer than ctx allows. What do writes to
-// may be read only if Await returns nil: otherwise do may still be running.
-//
-// A client with ContextTimeoutEnabled keeps deadlines by itself. Any other gives up a
-// reply only when its read timeout is over, and none is told of a cancellation: do
-// then runs in a goroutine of its own. Under a context with a
-// deadline, a client with ContextTimeoutEnabled hears of no cancellation: do ends at the
-// deadline, or by the client's time limits.
-func (s *Sender) Await(ctx context.Context, do func()) error {
-	if ctx.Done() == nil {
-		do()
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if deadline, limited := ctx.Deadline(); limited && s.keepsDeadlines() {
-		do()
-		if !time.Now().Before(deadline) { // the client says so in words of its own
-			return context.DeadlineExceeded
-		}
-		return nil
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *Sender) keepsDeadlines() bool {
-	switch c := s.Client.(type) {
-	case *redis.Client:
-		return c.Options().ContextTimeoutEnabled
-	case *redis.ClusterClient:
-		return c.Options().ContextTimeoutEnabled
-	}
-	return false
-}
-
-// Once is a command that the client must not send a second time. Clients retry when
-// a reply is lost. An add that was executed but whose reply was lost would find its
-// own bits the second time and answer "seen" for a key that no caller was told is new.
+// Once is a command that the client must not repeat. Clients repeat a command whose reply was lost.
+// An add that had been executed would find its own bits the second time and answer "seen" for a
+// key that no caller was told is new.
 type Once struct{ *redis.Cmd }
 
 // NoRetry tells the client.
@@ -118,73 +77,197 @@ type OnceInts struct{ *redis.IntSliceCmd }
 // NoRetry tells the client.
 func (OnceInts) NoRetry() bool { return true }
 
-// Do sends one command that may be repeated, and returns its reply.
-func (s *Sender) Do(ctx context.Context, args ...any) (any, error) {
-	cmd := redis.NewCmd(ctx, args...)
-	return s.finish(ctx, cmd, cmd)
+// A Call is one command on one key.
+type Call struct {
+	Key string
+	Cmd redis.Cmder
+	Add bool // replicas confirm it
+
+	sent      bool
+	abandoned error         // the end of ctx; the command may still be running
+	waited    *redis.IntCmd // the reply to WAIT
 }
 
-// DoOnce sends one command that the client must not repeat.
-func (s *Sender) DoOnce(ctx context.Context, args ...any) (any, error) {
-	cmd := redis.NewCmd(ctx, args...)
-	return s.finish(ctx, Once{cmd}, cmd)
-}
-
-func (s *Sender) finish(ctx context.Context, cmd redis.Cmder, reply *redis.Cmd) (any, error) {
-	do := func() {
-		s.Client.Process(ctx, cmd)
-		s.seek(ctx, cmd.Err())
+// Err returns the error of a call. The reply may be read only if Err returns nil.
+func (c *Call) Err() error {
+	if c.abandoned != nil {
+		return c.abandoned
 	}
-	if err := s.Await(ctx, do); err != nil {
+	return c.Cmd.Err()
+}
+
+// NotExecuted reports whether it is certain that the server has not executed a call that failed.
+func (c *Call) NotExecuted() bool { return !c.sent || c.abandoned == nil && NotExecuted(c.Cmd.Err()) }
+
+// Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed a call
+// that was executed. The reply of the call is valid.
+func (s *Sender) Confirmed(c *Call) error {
+	if c.waited == nil {
+		return nil
+	}
+	switch got, err := c.waited.Result(); {
+	case err != nil:
+		return errors.Join(ErrReplicas, Explain(c.Key, err))
+	case got < int64(s.Replicas):
+		return fmt.Errorf("%w: %d of %d within %v", ErrReplicas, got, s.Replicas, s.Timeout)
+	}
+	return nil
+}
+
+// Send sends calls and waits until each has a reply or an error, but no longer than ctx allows.
+// Calls for one key are executed in their order. Each node has a pipeline of its own, so that a
+// node that hangs does not delay the others.
+func (s *Sender) Send(ctx context.Context, calls ...*Call) {
+	if err := ctx.Err(); err != nil {
+		for _, c := range calls {
+			c.abandoned = err
+		}
+		return
+	}
+	s.Counts.RoundTrips.Add(1)
+	for _, c := range calls {
+		c.sent = true
+	}
+	groups := s.groups(ctx, calls)
+	deadline, limited := ctx.Deadline()
+	if len(groups) == 1 && (ctx.Done() == nil || limited && s.keepsDeadlines()) {
+		s.run(ctx, groups[0])
+		if limited && !time.Now().Before(deadline) { // the client words it in another way
+			for _, c := range calls {
+				if err := c.Cmd.Err(); err != nil && !IsReply(err) {
+					c.abandoned = context.DeadlineExceeded
+				}
+			}
+		}
+		return
+	}
+	// A client without ContextTimeoutEnabled ends a call only by its own read timeout, and no client
+	// notices a cancellation.
+	done := make([]chan struct{}, len(groups))
+	for i, group := range groups {
+		done[i] = make(chan struct{})
+		go func() {
+			defer close(done[i])
+			s.run(ctx, group)
+		}()
+	}
+	for i, group := range groups {
+		select {
+		case <-done[i]:
+			continue
+		case <-ctx.Done():
+		}
+		select {
+		case <-done[i]:
+		default:
+			for _, c := range group {
+				c.abandoned = ctx.Err()
+			}
+		}
+	}
+}
+
+// keepsDeadlines reports whether the client ends a call at the deadline of its context.
+func (s *Sender) keepsDeadlines() bool {
+	switch c := s.Client.(type) {
+	case *redis.Client:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		return c.Options().ContextTimeoutEnabled
+	}
+	return false
+}
+
+// groups divides calls by node. Adds that replicas confirm are divided by key.
+func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
+	cluster, ok := s.Client.(*redis.ClusterClient)
+	wait := s.Replicas > 0 && calls[0].Add
+	if len(calls) == 1 || !ok && !wait {
+		return [][]*Call{calls}
+	}
+	var groups [][]*Call
+	index := make(map[string]int)
+	for _, c := range calls {
+		name := c.Key
+		if !wait {
+			name = ""
+			if node, err := cluster.MasterForKey(ctx, c.Key); err == nil {
+				name = node.Options().Addr
+			}
+		}
+		i, known := index[name]
+		if !known {
+			i = len(groups)
+			index[name] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], c)
+	}
+	return groups
+}
+
+// run sends the calls of one node, or of one key if replicas confirm them.
+func (s *Sender) run(ctx context.Context, calls []*Call) {
+	switch {
+	case s.Replicas > 0 && calls[0].Add:
+		for _, c := range calls {
+			s.addAndWait(ctx, c)
+		}
+		return
+	case len(calls) == 1:
+		s.Client.Process(ctx, calls[0].Cmd)
+	default:
+		pipe := s.Client.Pipeline()
+		for _, c := range calls {
+			pipe.Process(ctx, c.Cmd)
+		}
+		pipe.Exec(ctx)
+	}
+	for _, c := range calls {
+		if s.seek(ctx, c.Cmd.Err()) {
+			return
+		}
+	}
+}
+
+// seek lets a cluster client look for the nodes again if err says that one does not answer: a
+// replica may have taken over. For pipelines and for commands that must not be repeated, the client
+// looks by itself only every ten seconds.
+func (s *Sender) seek(ctx context.Context, err error) bool {
+	c, ok := s.Client.(*redis.ClusterClient)
+	if !ok || err == nil || errors.Is(err, redis.Nil) || IsReply(err) {
+		return false
+	}
+	c.ReloadState(ctx)
+	return true
+}
+
+// Do sends one command that may be repeated, and returns its reply.
+func (s *Sender) Do(ctx context.Context, key string, args ...any) (any, error) {
+	cmd := redis.NewCmd(ctx, args...)
+	call := &Call{Key: key, Cmd: cmd}
+	s.Send(ctx, call)
+	if err := call.Err(); err != nil {
 		return nil, err
 	}
-	return reply.Result()
+	return cmd.Result()
 }
 
-// GetRange reads bytes [from, to] of a key; a missing key reads as empty.
-func (s *Sender) GetRange(ctx context.Context, key string, from, to uint64) (string, error) {
-	v, err := s.Do(ctx, "GETRANGE", key, from, to)
-	if err != nil {
-		return "", Explain(key, err)
-	}
-	text, ok := v.(string)
-	if !ok {
-		return "", fmt.Errorf("redisfilter: key %q: GETRANGE answered %T, want a string", key, v)
-	}
-	return text, nil
-}
+// countBytes is the part of a value that one command counts: about 1 ms.
+const countBytes = 4 << 20
 
-// errMoving is what Watch returns for a key whose slot is being moved.
-var errMoving = errors.New("the key's cluster slot is being moved, and nothing was done: try again when it has moved")
-
-// Watch runs do in a connection that watches keys, as the client's Watch does. That of a
-// cluster client returns nil without ever having called do when its redirects run out,
-// which is so for a key in a slot that is being moved; here that is an error. It does not
-// wait longer than ctx allows.
-func (s *Sender) Watch(ctx context.Context, do func(*redis.Tx) error, keys ...string) error {
-	var err error
-	stopped := s.Await(ctx, func() {
-		called := false
-		err = s.Client.Watch(ctx, func(tx *redis.Tx) error {
-			called = true
-			return do(tx)
-		}, keys...)
-		if err == nil && !called {
-			err = errMoving
+// Ones counts the set bits in bytes [from, to) of a key, in pieces.
+func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones uint64, err error) {
+	for ; from < to; from += countBytes {
+		v, err := s.Do(ctx, key, "BITCOUNT", key, from, min(from+countBytes, to)-1)
+		if err != nil {
+			return 0, Explain(key, err)
 		}
-	})
-	if stopped != nil {
-		return stopped
-	}
-	return err
-}
-
-// Cause returns the reply because of which a transaction was not executed.
-func Cause(cmds []redis.Cmder, err error) error {
-	for _, cmd := range cmds {
-		if e := cmd.Err(); e != nil && IsReply(e) && !strings.HasPrefix(e.Error(), "EXECABORT") {
-			return e
+		n, ok := v.(int64)
+		if !ok {
+			return 0, fmt.Errorf("redisfilter: key %q: BITCOUNT answered %T, want an integer", key, v)
 		}
+		ones += uint64(n)
 	}
-	return err
+	return ones, nil
 }

@@ -1,0 +1,93 @@
+package send
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
+// has written, so both commands go to one node in one pipeline.
+//
+// A node that is not the right one refuses the command without executing it. Sending the command to
+// the node that the refusal names does not repeat an add.
+func (s *Sender) addAndWait(ctx context.Context, c *Call) {
+	c.waited = redis.NewIntCmd(ctx, "WAIT", s.Replicas, s.Timeout.Milliseconds())
+	const tries = 6
+	var to string // the node that the last refusal names
+	var ask bool  // for this command only
+	for try := range tries {
+		if try > 0 && !ask {
+			time.Sleep(10 * time.Millisecond << try)
+		}
+		node, err := s.node(ctx, c.Key, to)
+		if err != nil {
+			c.Cmd.SetErr(err)
+			return
+		}
+		pipe := node.Pipeline()
+		if ask {
+			pipe.Do(ctx, "ASKING")
+		}
+		pipe.Process(ctx, c.Cmd)
+		pipe.Process(ctx, c.waited)
+		pipe.Exec(ctx)
+		s.seek(ctx, c.Cmd.Err())
+		var moved bool
+		if moved, to, ask = s.redirected(ctx, c.Cmd.Err()); !moved {
+			return
+		}
+	}
+}
+
+// node returns a client of the node that holds a key, or of the node at addr.
+func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, error) {
+	switch c := s.Client.(type) {
+	case *redis.Client:
+		return c, nil
+	case *redis.ClusterClient:
+		if addr == "" {
+			return c.MasterForKey(ctx, key)
+		}
+		var mu sync.Mutex
+		var found *redis.Client
+		err := c.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			if node.Options().Addr == addr {
+				mu.Lock()
+				defer mu.Unlock()
+				found = node
+			}
+			return nil
+		})
+		if err == nil && found == nil {
+			return c.MasterForKey(ctx, key)
+		}
+		return found, err
+	}
+	return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, s.Client)
+}
+
+// redirected reports whether err says that the key is at another node: for this command only, or
+// for good, which makes the cluster client look for the slots.
+func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
+	c, ok := s.Client.(*redis.ClusterClient)
+	if !ok || err == nil || !IsReply(err) {
+		return false, "", false
+	}
+	switch fields := strings.Fields(err.Error()); {
+	case len(fields) == 3 && fields[0] == "ASK":
+		return true, fields[2], true
+	case len(fields) == 3 && fields[0] == "MOVED":
+		c.ReloadState(ctx)
+		return true, fields[2], false
+	case fields[0] == "TRYAGAIN":
+		return true, "", false
+	}
+	return false, "", false
+}

@@ -1,0 +1,103 @@
+package redisfilter
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A shard is one key in Redis with a value of its own. All bits of a filter's key are in one shard, so
+// that the key costs one command in one cluster slot.
+type shard struct {
+	name       string
+	life       atomic.Pointer[life]
+	adds, asks gather
+}
+
+// clusterSlots is the number of slots of a cluster.
+const clusterSlots = 1 << 14
+
+// shardName returns the name of shard i. The first shard has the filter's name, for any number of
+// shards, so that a process which opens the filter with another number finds a header.
+// The other names have a hash tag: i and a number that places shard i about i/shards of all slots
+// after the first one, so that the shards are spread evenly over a cluster. A filter whose name has a
+// hash tag keeps all shards in one slot.
+//
+// The function is frozen.
+func shardName(name string, i, shards int) string {
+	switch {
+	case i == 0:
+		return name
+	case hashTag(name) != "":
+		return fmt.Sprintf("%s:{%d}", name, i)
+	}
+	// Finding one of 16384 slots by trial takes long, so no place is more exact than 1/64.
+	width := clusterSlots / (2 * min(shards, 64))
+	place := clusterSlot(name) + clusterSlots*i/shards
+	for try := 0; ; try++ {
+		tag := fmt.Sprintf("%d.%d", i, try)
+		if (clusterSlot(tag)-place+2*clusterSlots)%clusterSlots < width {
+			return name + ":{" + tag + "}"
+		}
+	}
+}
+
+// clusterSlot returns the slot of a text without braces: its CRC16 in the variant XMODEM.
+func clusterSlot(text string) int {
+	crc := uint16(0)
+	for i := range len(text) {
+		crc ^= uint16(text[i]) << 8
+		for range 8 {
+			carry := crc >> 15
+			crc = crc<<1 ^ carry*0x1021
+		}
+	}
+	return int(crc) % clusterSlots
+}
+
+// hashTag returns the part of a key that alone decides its slot, or "".
+func hashTag(key string) string {
+	_, rest, _ := strings.Cut(key, "{")
+	tag, _, ok := strings.Cut(rest, "}")
+	if !ok {
+		return ""
+	}
+	return tag
+}
+
+// checkName refuses a name from which no second key in the same slot can be made.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+	case hashTag(name) == "" && strings.ContainsAny(name, "{}"):
+		return fmt.Errorf("%w: name %q, want no braces, or a hash tag such as {crawl}", bloom.ErrInvalid, name)
+	}
+	return nil
+}
+
+// nextTo returns a name in the same cluster slot as key.
+func nextTo(key, suffix string) string {
+	if hashTag(key) != "" {
+		return key + suffix
+	}
+	return "{" + key + "}" + suffix
+}
+
+// shardOf chooses the shard of a key from its positions. They depend on the whole digest, under the
+// secret key if there is one, so that strangers cannot fill one shard. The function is frozen.
+func shardOf(positions []uint64, shards int) int {
+	if shards == 1 {
+		return 0
+	}
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, pos := range positions {
+		h = (h ^ pos) * 0xd1342543de82ef95
+		h ^= h >> 32
+	}
+	hi, _ := bits.Mul64(h*0xd1342543de82ef95, uint64(shards))
+	return int(hi)
+}
