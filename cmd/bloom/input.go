@@ -179,16 +179,20 @@ type source struct {
 }
 
 // Read leaves a pending read behind when the context ends: its caller must not use p then.
-func (s source) Read(p []byte) (n int, err error) {
-	done := make(chan struct{})
+func (s source) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
 	go func() {
-		defer close(done)
-		n, err = s.r.Read(p)
+		n, err := s.r.Read(p)
+		done <- result{n, err}
 	}()
 	select {
-	case <-done:
-		s.shown.read(n)
-		return n, err
+	case r := <-done:
+		s.shown.read(r.n)
+		return r.n, r.err
 	case <-s.ctx.Done():
 		return 0, context.Cause(s.ctx)
 	}
