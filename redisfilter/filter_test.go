@@ -74,7 +74,7 @@ func TestOneWinner(t *testing.T) {
 		for range 8 {
 			handles = append(handles, k.open(t, s.Client))
 		}
-		redistest.OneWinner(t, 1, 4000, handles)
+		oneWinner(t, 1, 4000, handles)
 	})
 }
 

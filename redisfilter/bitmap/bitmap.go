@@ -89,7 +89,7 @@ func Open(client redis.UniversalClient, key string, positions Positions, opts ..
 		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, o.ttl)
 	case positions == nil:
 		return nil, fmt.Errorf("%w: no positions, want a bloom.Scheme", bloom.ErrInvalid)
-	case isScheme && s.Params().K == 0:
+	case isScheme && s == (bloom.Scheme{}):
 		return nil, fmt.Errorf("%w: the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
 	case isScheme && s.Params().M > maxBits:
 		return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxBits))

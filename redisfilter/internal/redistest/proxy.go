@@ -14,7 +14,7 @@ import (
 // connection what networks do.
 type Proxy struct {
 	Addr   string
-	target atomic.Value // string
+	target string
 
 	CutEvery atomic.Int64 // close the connection in place of every so many-th reply; 0: never
 	Replies  atomic.Int64
@@ -27,8 +27,7 @@ func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &Proxy{Addr: l.Addr().String()}
-	p.Retarget(target)
+	p := &Proxy{Addr: l.Addr().String(), target: target}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -42,12 +41,9 @@ func StartProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Retarget has new connections go to another server.
-func (p *Proxy) Retarget(target string) { p.target.Store(target) }
-
 func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.target.Load().(string))
+	server, err := net.Dial("tcp", p.target)
 	if err != nil {
 		return
 	}

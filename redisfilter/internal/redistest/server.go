@@ -3,7 +3,6 @@ package redistest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -128,33 +127,6 @@ func Eventually(t testing.TB, what string, ok func() error) {
 		}
 	}
 	t.Fatalf("waited in vain: %s: %v", what, err)
-}
-
-// AwaitReplica waits until a replica has confirmed a write of its primary. A link that
-// is up says less: the primary may not count the replica yet.
-func AwaitReplica(t testing.TB, primary *Server) {
-	t.Helper()
-	Eventually(t, "a replica follows", func() error {
-		conn := primary.Client.Conn() // WAIT speaks of its own connection's writes
-		defer conn.Close()
-		if err := conn.Set(context.Background(), "a replica follows", 1, 0).Err(); err != nil {
-			return err
-		}
-		replicas, err := conn.Wait(context.Background(), 1, 100*time.Millisecond).Result()
-		if err == nil && replicas == 0 {
-			err = errors.New("none has confirmed a write")
-		}
-		return err
-	})
-}
-
-// Evict has other keys push one out of a server whose maxmemory is small.
-func Evict(t testing.TB, client *redis.Client, key string) {
-	t.Helper()
-	for i := 0; client.Exists(context.Background(), key).Val() == 1; i++ {
-		require.Less(t, i, 10_000, "it is not evicted")
-		require.NoError(t, client.Set(context.Background(), fmt.Sprint("other", i), make([]byte, 100_000), 0).Err())
-	}
 }
 
 // KeyOf returns the i-th of a sequence of different keys.
