@@ -1,10 +1,10 @@
-// Package memory knows how much of it there is.
+// Package memory returns how much memory there is.
 package memory
 
 import "math"
 
-// Limit is the most bytes that one array may take: what an int can count and the
-// machine's memory can hold.
+// Limit returns the most bytes that an array may take: what an int can count and the machine's
+// memory can hold.
 func Limit() uint64 {
 	limit := uint64(math.MaxInt)
 	if total, ok := Physical(); ok {

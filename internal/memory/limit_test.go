@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The machine's memory is known wherever there is a call for it, and is no nonsense: more
-// than this test has already got, and less than any machine has.
+// TestPhysical: the machine's memory is known on systems that have a call for it, is more than this
+// test has already got, and less than any machine has.
 func TestPhysical(t *testing.T) {
 	total, ok := Physical()
 	known := []string{"android", "darwin", "dragonfly", "freebsd", "ios", "linux", "netbsd", "openbsd", "windows"}
