@@ -14,24 +14,27 @@ DATA ones<>+16(SB)/8, $0x0000000100000001
 DATA ones<>+24(SB)/8, $0x0000000100000001
 GLOBL ones<>(SB), RODATA|NOPTR, $32
 
-// BLOCK makes CX the address of the block of h1.
+// BLOCK makes CX the address of the block of the digest h1 in CX, and MASK makes Y0 the key's
+// eight bits, one per lane, from h1 in X1. h1 is loaded once, as 64 bits: two loads of 32 bits
+// would wait until the caller's 64-bit store has reached the cache.
 #define BLOCK \
-	MOVL h1_hi+20(FP), CX         \
-	IMULQ blocks+8(FP), CX        \
-	SHRQ $32, CX                  \
-	SHLQ $5, CX                   \
+	SHRQ $32, CX           \
+	IMULQ blocks+8(FP), CX \
+	SHRQ $32, CX           \
+	SHLQ $5, CX            \
 	ADDQ words+0(FP), CX
 
-// MASK makes Y0 the key's eight bits, one in each lane.
 #define MASK \
-	VPBROADCASTD h1+16(FP), Y1      \
+	VPBROADCASTD X1, Y1         \
 	VPMULLD salts<>(SB), Y1, Y1 \
-	VMOVDQU ones<>(SB), Y0     \
-	VPSRLD $27, Y1, Y1              \
+	VMOVDQU ones<>(SB), Y0      \
+	VPSRLD $27, Y1, Y1          \
 	VPSLLVD Y1, Y0, Y0
 
 // func Contains(words unsafe.Pointer, blocks, h1 uint64) bool
 TEXT ·Contains(SB), NOSPLIT, $0-25
+	MOVQ h1+16(FP), CX
+	VMOVD CX, X1
 	BLOCK
 	MASK
 	VMOVDQU (CX), Y2
@@ -42,6 +45,8 @@ TEXT ·Contains(SB), NOSPLIT, $0-25
 
 // func Add(words unsafe.Pointer, blocks, h1 uint64) bool
 TEXT ·Add(SB), NOSPLIT, $0-25
+	MOVQ h1+16(FP), CX
+	VMOVD CX, X1
 	BLOCK
 	MOVQ CX, DI
 	MASK
