@@ -89,6 +89,7 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.NaN())) }, ErrCorrupt, "p = NaN, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(1)) }, ErrCorrupt, "p = 1, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(-0.5)) }, ErrCorrupt, "p = -0.5, want 0 < p < 1"},
+		{"double-hashing", func(b []byte) { b[39] = 0x80; clear(b[32:39]) }, ErrCorrupt, "p = -0, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.Inf(1))) }, ErrCorrupt, "p = +Inf, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { b[128+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
 		{"blocked-4", func(b []byte) { b[12] = 6 }, ErrCorrupt, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},

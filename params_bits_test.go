@@ -84,6 +84,16 @@ func TestParamsForBitsRejects(t *testing.T) {
 		require.ErrorIs(t, err, c.want)
 		require.ErrorContains(t, err, c.text)
 	}
+	// Neither m nor what it is rounded to reaches 2^53.
+	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+		_, err := ParamsForBits(1<<53-1, 1, s)
+		require.ErrorIs(t, err, ErrTooLarge)
+		got, err := ParamsForBits(1<<40, 8191, s)
+		require.NoError(t, err)
+		require.Less(t, got.M, uint64(maxM))
+	}
+	_, err := ParamsForBits(0, math.Inf(1), DoubleHashing)
+	require.NotContains(t, err.Error(), "NaN")
 	// What makes the rate 1 is that its float64 is.
 	require.Equal(t, 1.0, rate.Independent(1088, 1, 1<<30))
 }

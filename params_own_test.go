@@ -72,3 +72,33 @@ func TestOwnEstimateThatIsNone(t *testing.T) {
 		require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount, n)
 	}
 }
+
+// TestOwnSizingFindsTheLeast: by brute force over the strategy's own rate, whose least m does not fall and
+// then rise with k, New finds the smallest m and its smallest k.
+func TestOwnSizingFindsTheLeast(t *testing.T) {
+	for seed := range uint64(30) {
+		d := ownDouble.def.Definition
+		d.MaxK, d.MaxM = 20, 64*400
+		d.Rate = func(m uint64, k int, n uint64) float64 {
+			return min(1, DoubleHashing.FalsePositiveRate(m, k, n)*float64(1+mix(seed<<8+uint64(k))%64))
+		}
+		s := NewStrategy("", d)
+		const n, p = 100, 0.01
+		least := func() Params {
+			for m := uint64(64); m <= d.MaxM; m += 64 {
+				for k := 1; k <= d.MaxK; k++ {
+					if d.Rate(m, k, n) <= p {
+						return Params{n, p, m, k}
+					}
+				}
+			}
+			return Params{}
+		}
+		require.Equal(t, least(), must(ParamsFor(n, p, s)))
+	}
+	tiny := ownDouble.def.Definition
+	tiny.MaxM = 10
+	_, err := New(1, 0.5, WithStrategy(NewStrategy("tiny", tiny)))
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, `m = 64 bits with strategy "tiny", want at most 10`)
+}

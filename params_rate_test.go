@@ -33,6 +33,10 @@ func TestRateIsKept(t *testing.T) {
 		{10_000, 1e-4, 8, 4_000_000},
 		{100_000, 0.01, 2, 400_000},
 	}
+	if *effort.Long {
+		cases = append(cases, rateCase{1_000_000, 0.1, 1, 10_000_000}, rateCase{1_000_000, 1e-3, 4, 40_000_000},
+			rateCase{1_000_000, 1e-5, 4, 200_000_000}, rateCase{10_000_000, 0.01, 1, 100_000_000})
+	}
 	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock} {
 		for _, c := range cases {
 			t.Run(fmt.Sprintf("strategy=%s/n=%d/p=%g", s, c.n, c.p), func(t *testing.T) {

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -72,7 +73,7 @@ type scheme struct {
 // newScheme returns the scheme of these parts, which were computed, given, or read from a
 // file, or an error if they contradict each other.
 func newScheme(params Params, strategy Strategy, h hasher) (_ *scheme, err error) {
-	if params.P != 0 && !(params.P > 0 && params.P < 1) {
+	if math.Signbit(params.P) || params.P != 0 && !(params.P > 0 && params.P < 1) {
 		return nil, invalid("p = %v, want 0 < p < 1, or 0 for unknown", params.P)
 	}
 	if err := strategy.check(params.M, params.K); err != nil {

@@ -3,6 +3,7 @@ package bloom
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -167,6 +168,53 @@ func TestSplitKernelsBesideEachOther(t *testing.T) {
 		if n := won[i].Load(); n != 1 {
 			t.Fatalf("key %d has %d winners", i, n)
 		}
+	}
+}
+
+// TestSplitBlockOfBillionsOfKeys measures a part of a filter with more than 2^31 blocks, of which some
+// have two of the 2^32 values that select a block and others one: New's p holds.
+func TestSplitBlockOfBillionsOfKeys(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	const part = 1 << 15 // blocks
+	for _, c := range []struct {
+		n uint64
+		p float64
+	}{{6e10, 0.01}, {3e10, 1e-3}, {9e10, 0.03}} {
+		params := must(ParamsFor(c.n, c.p, SplitBlock))
+		blocks := params.M / splitBits
+		values := uint64(part) << 32 / blocks
+		for probe.SplitBlock(values<<32, blocks) >= part {
+			values--
+		}
+		draw := func(i uint64) (block uint64, masks [splitWords]uint64) {
+			h1 := probe.Reduce(mix(2*i), values)<<32 | mix(2*i+1)>>32
+			masks[0], masks[1], masks[2], masks[3] = probe.SplitMasks(h1)
+			return probe.SplitBlock(h1, blocks), masks
+		}
+		var words [part][splitWords]uint64
+		keys := uint64(float64(c.n) * float64(values) / (1 << 32))
+		for i := range keys {
+			block, masks := draw(i)
+			for j := range masks {
+				words[block][j] |= masks[j]
+			}
+		}
+		probes, hits := uint64(effort.Times(1_000_000, 3_000_000, 100_000_000)), 0.0
+		for i := range probes {
+			block, masks := draw(keys + i)
+			missing := uint64(0)
+			for j := range masks {
+				missing |= masks[j] &^ words[block][j]
+			}
+			if missing == 0 {
+				hits++
+			}
+		}
+		want := SplitBlock.FalsePositiveRate(params.M, splitK, c.n) * float64(probes)
+		require.LessOrEqual(t, want, c.p*float64(probes))
+		sigma := math.Sqrt(want + want*want*16/part) // the blocks of the part differ by about their mean, times a few
+		require.InDelta(t, want, hits, 4*sigma, "n = %d, p = %v", c.n, c.p)
 	}
 }
 

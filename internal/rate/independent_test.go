@@ -141,3 +141,31 @@ func BenchmarkIndependent(b *testing.B) {
 		b.Fatal("nothing was done")
 	}
 }
+
+// TestDouble: how many digests have few different positions, by all sequences modulo 2^12 instead of 2^64, and
+// what they add to the rate.
+func TestDouble(t *testing.T) {
+	const bits, c = 12, 5 // the multiplier is 5 modulo 8, as that of DoubleHashing
+	periods := map[int]int{}
+	for x := range 1 << bits { // h1 = h2 = x, for which (c-1)·h1 + h2 has each value once
+		period := 1
+		for z := (x*c + x) % (1 << bits); z != x; z = (z*c + x) % (1 << bits) {
+			period++
+		}
+		periods[period]++
+	}
+	require.Equal(t, map[int]int{1: 1, 2: 1, 4: 2, 8: 4}, map[int]int{1: periods[1], 2: periods[2], 4: periods[4], 8: periods[8]})
+
+	for k := 1; k <= 64; k++ {
+		m := uint64(k) * 1443 // half of the bits are set by 1000 keys
+		part := Double(m, k, 1000) - Independent(m, k, 1000)
+		fill := Ones(m, k, 1000) / float64(m)
+		want := 0.0
+		for j, share := 0, 1.0; 1<<j < k; j++ {
+			want += share * 0x1p-64 * math.Pow(fill, float64(int(1)<<j))
+			share = float64(int(1) << j)
+		}
+		require.InDelta(t, want, part, 1e-15*Independent(m, k, 1000)+1e-6*want, "k=%d", k)
+	}
+	require.InEpsilon(t, 0.89*0x1p-64, Double(64*1443, 64, 1000)-Independent(64*1443, 64, 1000), 0.02)
+}
