@@ -187,12 +187,12 @@ func TestSplitBlockOfBillionsOfKeys(t *testing.T) {
 		for probe.SplitBlock(values<<32, blocks) >= part {
 			values--
 		}
-		draw := func(i uint64) (block uint64, masks [splitWords]uint64) {
+		draw := func(i uint64) (block uint64, masks [splitBits / 64]uint64) {
 			h1 := probe.Reduce(mix(2*i), values)<<32 | mix(2*i+1)>>32
 			masks[0], masks[1], masks[2], masks[3] = probe.SplitMasks(h1)
 			return probe.SplitBlock(h1, blocks), masks
 		}
-		var words [part][splitWords]uint64
+		var words [part][splitBits / 64]uint64
 		keys := uint64(float64(c.n) * float64(values) / (1 << 32))
 		for i := range keys {
 			block, masks := draw(i)

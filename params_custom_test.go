@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOwnSizing: fixed k, units, rates and rules of one's own.
-func TestOwnSizing(t *testing.T) {
+// TestCustomSizing: fixed k, units, rates and rules of custom strategies.
+func TestCustomSizing(t *testing.T) {
 	double := customDouble.def.Definition
 	with := func(edit func(d *Definition)) Strategy {
 		d := double
@@ -62,8 +62,8 @@ func TestOwnSizing(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 }
 
-// TestOwnEstimateThatIsNone: what is not a number of keys means that nobody can tell.
-func TestOwnEstimateThatIsNone(t *testing.T) {
+// TestCustomEstimateThatIsNone: what is not a number of keys means that nobody can tell.
+func TestCustomEstimateThatIsNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
 		d := customDouble.def.Definition
 		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
@@ -73,11 +73,11 @@ func TestOwnEstimateThatIsNone(t *testing.T) {
 	}
 }
 
-// TestOwnSizingFindsTheLeast: by brute force over the strategy's own rate, whose least m does not fall and
+// TestCustomSizingFindsTheLeast: by brute force over the strategy's own rate, whose least m does not fall and
 // then rise with k, New finds the smallest m and its smallest k.
-func TestOwnSizingFindsTheLeast(t *testing.T) {
+func TestCustomSizingFindsTheLeast(t *testing.T) {
 	for seed := range uint64(30) {
-		d := ownDouble.def.Definition
+		d := customDouble.def.Definition
 		d.MaxK, d.MaxM = 20, 64*400
 		d.Rate = func(m uint64, k int, n uint64) float64 {
 			return min(1, DoubleHashing.FalsePositiveRate(m, k, n)*float64(1+mix(seed<<8+uint64(k))%64))
@@ -96,7 +96,7 @@ func TestOwnSizingFindsTheLeast(t *testing.T) {
 		}
 		require.Equal(t, least(), must(ParamsFor(n, p, s)))
 	}
-	tiny := ownDouble.def.Definition
+	tiny := customDouble.def.Definition
 	tiny.MaxM = 10
 	_, err := New(1, 0.5, WithStrategy(NewStrategy("tiny", tiny)))
 	require.ErrorIs(t, err, ErrTooLarge)
