@@ -58,7 +58,7 @@ var twins = []twin{
 		"\treturn math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))")},
 	{name: "rate: one unit too few", in: "", tests: "TestParamsForKeepsPAndIsMinimal", edits: edits("", "Strategy.size", `units \* unit\n`, "(units - 1) * unit\n")},
 	{name: "rate: all blocks of SplitBlock are alike", in: "internal/rate", tests: "TestSplitBlockByItsClosedForm", edits: edits("internal/rate", "SplitBlock", `more == 0`, "true")},
-	{name: "rate: a product and a sum rounded once", in: "", tests: "TestSizesAreTheSameEverywhere", edits: edits("internal/rate", "Expanded", `float64\(m\*q1\) - float64\(m\*q2\)`, "math.FMA(m, q1, -float64(m*q2))")},
+	{name: "rate: a product and a sum rounded once", in: "", tests: "TestSizesAreTheSameEverywhere", edits: edits("internal/rate", "distinct", `float64\(each\*float64\(j\)\*d\[j\]\) \+ (.*)`, "math.FMA(each*float64(j), d[j], $1)")},
 	{name: "rate: a fold that does not count its bits", in: "", tests: "TestFoldTo", edits: edits("", "BloomFilter.smallestFold", `rate > p`, "rate > 2*p")},
 	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestRateOfEverySeedAndLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "definition.equalDigests", "", "\treturn 0")},
