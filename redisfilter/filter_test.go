@@ -300,6 +300,22 @@ func TestLimit(t *testing.T) {
 	require.True(t, found)
 }
 
+// TestHandleHearsOfLayers: a handle that has seen one layer adds and looks up in all that others have made.
+func TestHandleHearsOfLayers(t *testing.T) {
+	s := redistest.Start(t)
+	handles := []*filter{open(t, s.Client, 1024, 1e-9, growth), open(t, s.Client, 1024, 1e-9, growth), open(t, s.Client, 1024, 1e-9, growth)}
+	_, err := handles[0].AddMany(bg, keysOf(0, 10_000), nil)
+	require.NoError(t, err)
+	n, err := handles[1].AddMany(bg, keysOf(9_000, 10_000), nil)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	n, err = handles[2].ContainsMany(bg, keysOf(9_000, 11_000), nil)
+	require.NoError(t, err)
+	require.Equal(t, 1000, n)
+	require.Equal(t, handles[0].SizeBytes(), handles[1].SizeBytes())
+	require.Equal(t, handles[0].SizeBytes(), handles[2].SizeBytes())
+}
+
 // TestWindow compares each answer with a model that keeps the time of every key, while the clock goes on,
 // stands still and goes back.
 func TestWindow(t *testing.T) {
