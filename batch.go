@@ -164,6 +164,7 @@ func (f *BloomFilter) oneByOne(l keyList, answers []bool, add bool) (count int) 
 	if l.hashed {
 		panic(f.scheme.misuse("a batch of digests"))
 	}
+	f.scheme.must()
 	for i := range l.n {
 		count += answer(f.doKey(add, l.key(uintptr(i)*l.size)), answers, i)
 	}

@@ -182,6 +182,41 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 	return flipLast(a3, unset3)
 }
 
+// addAll sets the bits at these positions, as "How an add finds its one winner" says. Bits
+// behind the last unset one were seen set.
+func addAll(b bitArray, positions []uint64) bool {
+	at := -1
+	for i, pos := range positions {
+		unset := int(b.at(pos)) - 1 // all ones, or 0: a branch would be mispredicted half the time
+		at ^= (at ^ i) & unset
+	}
+	if at < 0 {
+		return false
+	}
+	last := positions[at]
+	for _, pos := range positions[:at] {
+		if pos != last {
+			b.set(pos)
+		}
+	}
+	return b.flip(last)
+}
+
+// containsAll looks at four bits at a time, and stops if one of them is not set.
+func containsAll(b bitArray, positions []uint64) bool {
+	for len(positions) > 4 {
+		if b.at(positions[0])&b.at(positions[1])&b.at(positions[2])&b.at(positions[3]) == 0 {
+			return false
+		}
+		positions = positions[4:]
+	}
+	set := uint64(1)
+	for _, pos := range positions {
+		set &= b.at(pos)
+	}
+	return set != 0
+}
+
 // checkTail returns an error if a bit at or beyond m is set.
 func (b bitArray) checkTail(m uint64, is error) error {
 	if tail := m % 64; tail != 0 {

@@ -3,7 +3,9 @@ package bloom
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/format"
@@ -103,6 +105,14 @@ func TestForgedFields(t *testing.T) {
 		require.ErrorIs(t, err, c.is, c.text)
 		require.ErrorContains(t, err, c.text)
 		require.Regexp(t, "^bloom: ", err.Error())
+		require.Equal(t, 1, strings.Count(err.Error(), "bloom: "), "%v", err)
+		kinds := 0
+		for _, kind := range []error{ErrInvalid, ErrTooLarge, ErrIncompatible, ErrNotPortable, ErrCorrupt} {
+			if errors.Is(err, kind) {
+				kinds++
+			}
+		}
+		require.Equal(t, 1, kinds, "%v", err)
 	}
 
 	// SeededHashing has no key, even if the key is right.

@@ -2,9 +2,11 @@ package bloom
 
 import "fmt"
 
-// Compatible reports whether both filters put the same key's bits in the same
-// places: equal m, k, strategy, hash, and seed or key. n and p may differ.
+// Compatible reports whether both filters put the same key's bits in the same places: equal m,
+// k, strategy, hash, and seed or key. n and p may differ. Nothing is compatible with nil or the
+// zero BloomFilter.
 func (f *BloomFilter) Compatible(other *BloomFilter) bool {
+	f.scheme.must()
 	return f.compatible(other) == nil
 }
 

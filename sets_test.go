@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
@@ -93,6 +94,22 @@ func TestCompatible(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.Union(c))
 	require.Equal(t, b.Scheme().Identity(), c.Scheme().Identity())
+}
+
+// TestKindsOfOneName: a custom strategy by positions is not one by keys, nor a hash of 128 bits
+// one of 64, whatever their names.
+func TestKindsOfOneName(t *testing.T) {
+	byKey := NewStrategy("triple", customSeeded.def.Definition)
+	wide := NewHash(customHash64.Name(), func([]byte) (h1, h2 uint64) { return 1, 2 })
+	for _, pair := range [][2]Option{{WithStrategy(triple), WithStrategy(byKey)}, {WithHash(customHash64), WithHash(wide)}} {
+		params := Params{M: 640, K: 7}
+		a, b := must(NewWithParams(params, pair[0])), must(NewWithParams(params, pair[1]))
+		require.False(t, a.Compatible(b))
+		require.ErrorIs(t, a.Union(b), ErrIncompatible)
+		require.NotEqual(t, a.Scheme().Identity(), b.Scheme().Identity())
+	}
+	_, err := Read(bytes.NewReader(marshal(t, MustNew(10, 0.1, WithStrategy(triple)))), WithStrategy(byKey))
+	require.Error(t, err)
 }
 
 func TestCloneIsIndependent(t *testing.T) {

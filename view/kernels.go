@@ -15,24 +15,13 @@ import (
 // ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed in the same
 // way.
 func (v View) ContainsDigest(h1, h2 uint64) bool {
-	var m uint64
-	var k int
-	var strategy byte
-	if v.scheme == (bloom.Scheme{}) {
-		// The length says m: where the bytes are not in the cache, the processor fetches
-		// the key's bits while it waits for the trailer.
-		n := len(v.data) - trailerBytes
-		if n < 0 {
-			return false
-		}
-		m, k, strategy = uint64(n)*8, int(v.data[n+8]), v.data[n+9]
-	} else {
-		params := v.scheme.Params()
-		m, k, strategy = params.M, params.K, numberOf(v.scheme)
-	}
-	b, y := unsafe.Pointer(unsafe.SliceData(v.data)), h2^probe.Xor
+	m, k, strategy := uint64(v.bytes)*8, int(v.meta&0xff), byte(v.meta>>8)
+	b, y := v.bits, h2^probe.Xor
 	switch strategy {
 	case double:
+		if v.scheme != (bloom.Scheme{}) {
+			m = v.scheme.Params().M // in whole words, there are more bits
+		}
 		return doubleInBytes(b, m, k, h1, y)
 	case split:
 		if splitvec.Has {
@@ -41,6 +30,8 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 		p := splitInBytes(b, m, h1)
 		m0, m1, m2, m3 := probe.SplitMasks(h1)
 		return m0&^p.word(0)|m1&^p.word(1)|m2&^p.word(2)|m3&^p.word(3) == 0
+	case 0:
+		panic(zeroView)
 	}
 	p := blockInBytes(b, m, h1)
 	switch strategy {

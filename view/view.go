@@ -18,14 +18,16 @@ import (
 
 // A View asks a filter that lies in memory as bytes, at any address: a block of a store's
 // table, a part of a mapped file, a page of a column. It is a value of a few words: making
-// one copies nothing and allocates nothing. Views are made by [New], of bytes that
-// [Builder] wrote and that say themselves what they are, or by [Over], of any others.
+// one copies nothing and allocates nothing. Views are made by [New], of bytes that [Builder]
+// wrote and that describe themselves, or by [Over], of any others.
 //
 // The bytes must not change for as long as the View is used. All methods are safe for
-// concurrent use. The zero View has no keys.
+// concurrent use. The methods of the zero View panic, except String and GoString.
 type View struct { // of four words: a larger one is not kept in registers
-	data   []byte       // the bits, and without a scheme the trailer
-	scheme bloom.Scheme // zero if the trailer says it
+	bits   unsafe.Pointer
+	bytes  int          // of the bits
+	scheme bloom.Scheme // zero if a trailer follows the bits
+	meta   uint32       // k, strategy, hash as in a trailer; 0 for the zero View
 }
 
 // The trailer follows the bits: 8 bytes of seed; k, strategy, hash and version, a byte each; and a
@@ -71,7 +73,8 @@ func New(data []byte) (View, error) {
 	if !valid(data) {
 		return View{}, refusal(data)
 	}
-	return View{data: data}, nil
+	n := len(data) - trailerBytes
+	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: binary.LittleEndian.Uint32(data[n+8:])}, nil
 }
 
 // valid decides by the length and the trailer alone.
@@ -122,13 +125,15 @@ func refusal(data []byte) error {
 // [bloom.ErrNotPortable] for [bloom.MapHash], whose bits mean nothing where others have written
 // them.
 func Over(s bloom.Scheme, bits []byte) (View, error) {
-	if _, err := viewable(s); err != nil {
+	strategy, err := viewable(s)
+	if err != nil {
 		return View{}, err
 	}
 	if uint64(len(bits)) != s.SizeBytes() {
 		return View{}, fmt.Errorf("%w: %d bytes, want %d for m = %d bits", bloom.ErrInvalid, len(bits), s.SizeBytes(), s.Params().M)
 	}
-	return View{bits, s}, nil
+	hash := numberOfHash(s.Hash())
+	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, uint32(s.Params().K) | uint32(strategy)<<8 | uint32(hash)<<16}, nil
 }
 
 // viewable returns the strategy's number in a trailer.
@@ -172,40 +177,53 @@ func numberOfHash(h bloom.Hash) uint8 {
 // hash than [bloom.Murmur3] and [bloom.RapidHash], which the trailer does not name, it is true for
 // every key: there, ask by [View.ContainsDigest].
 func (v View) Contains(key []byte) bool {
-	if v.scheme != (bloom.Scheme{}) {
-		return v.ContainsDigest(v.scheme.Digest(key))
-	}
-	n := len(v.data) - trailerBytes
-	if n < 0 {
-		return false
-	}
-	// Without a seed nothing of the hash waits for the trailer.
-	seed := binary.LittleEndian.Uint64(v.data[n:])
-	switch v.data[n+10] {
+	var h1 uint64
+	switch seed := v.seed(); v.meta >> 16 & 0xff {
 	case murmur3Hash:
+		start := uint64(0) // without a seed nothing of the hash waits for the trailer
 		if seed != 0 {
-			start := probe.MurmurStart(seed)
-			return v.ContainsDigest(murmur3.SeedSum128(start, start, key))
+			start = probe.MurmurStart(seed)
 		}
-		return v.ContainsDigest(murmur3.Sum128(key))
+		return v.ContainsDigest(murmur3.SeedSum128(start, start, key))
 	case rapidHash:
 		state := rapidhash.Start(0)
 		if seed != 0 {
 			state = rapidhash.Start(seed)
 		}
-		var h1 uint64
 		if rapidhash.Inlines(len(key)) {
 			h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
 		} else {
 			h1 = rapidhash.Sum(state, key)
 		}
-		if splitvec.Has && v.data[n+9] == split {
-			return splitvec.Contains(unsafe.Pointer(unsafe.SliceData(v.data)), uint64(n)/splitBytes, h1)
-		}
-		return v.ContainsDigest(h1, probe.Widen(h1))
+	default:
+		return v.containsOther(key)
 	}
-	return true
+	if splitvec.Has && v.meta>>8&0xff == split {
+		return splitvec.Contains(v.bits, uint64(v.bytes)/splitBytes, h1)
+	}
+	return v.ContainsDigest(h1, probe.Widen(h1))
 }
+
+// seed returns the seed of the hash.
+func (v View) seed() uint64 {
+	switch {
+	case v.meta == 0:
+		panic(zeroView)
+	case v.scheme == (bloom.Scheme{}):
+		return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(v.bits, v.bytes))[:])
+	}
+	return v.scheme.Seed()
+}
+
+// containsOther is Contains for a hash that has no number in a trailer.
+func (v View) containsOther(key []byte) bool {
+	if v.scheme == (bloom.Scheme{}) {
+		return true
+	}
+	return v.ContainsDigest(v.scheme.Digest(key))
+}
+
+const zeroView = "view: use of the zero View: make one by New or Over"
 
 // ContainsString is [View.Contains] for a string, without copying it.
 func (v View) ContainsString(key string) bool {
@@ -213,26 +231,32 @@ func (v View) ContainsString(key string) bool {
 }
 
 // SizeBytes returns how many bytes the view lies in, with its trailer.
-func (v View) SizeBytes() uint64 { return uint64(len(v.data)) }
+func (v View) SizeBytes() uint64 {
+	switch {
+	case v.meta == 0:
+		panic(zeroView)
+	case v.scheme == (bloom.Scheme{}):
+		return uint64(v.bytes) + trailerBytes
+	}
+	return uint64(v.bytes)
+}
 
 // String describes the view in a line for a log, in constant time.
 func (v View) String() string {
-	n := len(v.data) - trailerBytes
 	switch {
+	case v.meta == 0:
+		return "view.View(zero)"
 	case v.scheme != (bloom.Scheme{}):
-		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.Identity(), len(v.data))
-	case n < 0:
-		return "view.View()"
+		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.Identity(), v.bytes)
 	}
-	t := v.data[n:]
-	hash, seed := "other", binary.LittleEndian.Uint64(t)
-	switch t[10] {
+	hash := "other"
+	switch v.meta >> 16 & 0xff {
 	case murmur3Hash:
-		hash = fmt.Sprintf("%s:%016x", bloom.Murmur3, seed)
+		hash = fmt.Sprintf("%s:%016x", bloom.Murmur3, v.seed())
 	case rapidHash:
-		hash = fmt.Sprintf("%s:%016x", bloom.RapidHash, seed)
+		hash = fmt.Sprintf("%s:%016x", bloom.RapidHash, v.seed())
 	}
-	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", n*8, t[8], strategies[t[9]], hash, len(v.data))
+	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hash, v.SizeBytes())
 }
 
 // GoString is String: %#v would print all bytes.

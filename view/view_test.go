@@ -91,8 +91,9 @@ func TestViewIsTheFilter(t *testing.T) {
 		}
 	}
 	var zero View
-	require.False(t, zero.ContainsString("x"))
-	require.False(t, zero.ContainsDigest(1, 2))
+	require.PanicsWithValue(t, zeroView, func() { zero.ContainsString("x") })
+	require.PanicsWithValue(t, zeroView, func() { zero.ContainsDigest(1, 2) })
+	require.PanicsWithValue(t, zeroView, func() { zero.SizeBytes() })
 }
 
 // TestViewOfAnyK: k and m that no builder chooses, by a scheme.
@@ -261,7 +262,7 @@ func TestViewString(t *testing.T) {
 	of, err := Over(f.Scheme(), make([]byte, f.SizeBytes()))
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf("view.View(%s bytes=16)", f.Scheme().Identity()), of.String())
-	require.Equal(t, "view.View()", View{}.String())
+	require.Equal(t, "view.View(zero)", View{}.String())
 }
 
 func TestSchemeViewRefuses(t *testing.T) {

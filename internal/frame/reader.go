@@ -81,7 +81,7 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // Remaining lets a filter ask for its memory at once where it can.
-func (s *source) Remaining() uint64 { return remaining.Of(s.r) }
+func (s *source) Remaining(remaining.Own) uint64 { return remaining.Of(s.r) }
 
 func (r *Reader) full(p []byte, what string) error {
 	_, err := format.Full(r.r, p, what, !r.began)

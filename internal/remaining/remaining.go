@@ -1,5 +1,5 @@
-// Package remaining knows how many bytes a reader still has, where that can be known
-// without reading them: then memory for them can be asked for at once.
+// Package remaining knows how many bytes a reader still has, if that can be known without
+// reading them: then memory for them can be allocated at once.
 package remaining
 
 import (
@@ -9,24 +9,30 @@ import (
 	"strings"
 )
 
-// A Reader is one that knows it of itself, because it reads from one of those that [Of]
-// knows.
+// A Reader reads from one of the readers that [Of] knows. Only types of this module can be one,
+// because only they can name Own: the number that a method of a stranger's reader returns may
+// mean anything.
 type Reader interface {
 	io.Reader
-	Remaining() uint64
+	Remaining(Own) uint64
 }
+
+// Own marks the method of a Reader.
+type Own struct{}
 
 // Of returns how many bytes r still has, or 0 if that is not known.
 func Of(r io.Reader) uint64 {
 	switch r := r.(type) {
 	case Reader:
-		return r.Remaining()
+		return r.Remaining(Own{})
 	case *bytes.Reader:
 		return uint64(r.Len())
 	case *bytes.Buffer:
 		return uint64(r.Len())
 	case *strings.Reader:
 		return uint64(r.Len())
+	case *io.LimitedReader:
+		return min(uint64(max(r.N, 0)), Of(r.R))
 	case *os.File:
 		info, err := r.Stat()
 		if err != nil || !info.Mode().IsRegular() {
