@@ -75,29 +75,31 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
-	var h1, h2 uint64
+	// The three hashes are called from here and not by hasher.sum, and the vectors not through
+	// the kernel: that saves a call each, up to a fifth of the time. BenchmarkContains.
+	var h1 uint64
 	switch f.hash {
-	case idMurmur3:
-		h1, h2 = murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
 	case idRapidHash:
 		if rapidhash.Inlines(len(key)) {
 			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
 		} else {
 			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
 		}
-		if f.kernel == &splitVectors { // and this saves two more
-			return splitvec.Add(f.bits.start(), f.units, h1)
-		}
-		h2 = widen(h1)
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
-		h2 = widen(h1)
+	case idMurmur3:
+		h1, h2 := murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
+		return f.kernel.add(&f.bitset, h1, h2)
 	case idOfKey, idNone:
 		return f.doKey(true, key)
 	default:
-		h1, h2 = f.scheme.hash.sum(key)
+		h1, h2 := f.scheme.hash.sum(key)
+		return f.kernel.add(&f.bitset, h1, h2)
 	}
-	return f.kernel.add(&f.bitset, h1, h2)
+	if f.kernel == &splitVectors {
+		return splitvec.Add(f.bits.start(), f.units, h1)
+	}
+	return f.kernel.add(&f.bitset, h1, widen(h1))
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and its bytes are
@@ -125,29 +127,29 @@ func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 
 // Contains returns false if the key was definitely never added, true if it probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	var h1, h2 uint64
+	var h1 uint64
 	switch f.hash {
-	case idMurmur3:
-		h1, h2 = murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
 	case idRapidHash:
 		if rapidhash.Inlines(len(key)) {
 			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
 		} else {
 			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
 		}
-		if f.kernel == &splitVectors { // and this saves two more
-			return splitvec.Contains(f.bits.start(), f.units, h1)
-		}
-		h2 = widen(h1)
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
-		h2 = widen(h1)
+	case idMurmur3:
+		h1, h2 := murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
+		return f.kernel.contains(&f.bitset, h1, h2)
 	case idOfKey, idNone:
 		return f.doKey(false, key)
 	default:
-		h1, h2 = f.scheme.hash.sum(key)
+		h1, h2 := f.scheme.hash.sum(key)
+		return f.kernel.contains(&f.bitset, h1, h2)
 	}
-	return f.kernel.contains(&f.bitset, h1, h2)
+	if f.kernel == &splitVectors {
+		return splitvec.Contains(f.bits.start(), f.units, h1)
+	}
+	return f.kernel.contains(&f.bitset, h1, widen(h1))
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -162,7 +164,7 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	return f.kernel.contains(&f.bitset, h1, h2)
 }
 
-// doKey is do for strategies that need the key.
+// doKey adds a key, or asks for it, with a strategy that needs the key.
 func (f *BloomFilter) doKey(add bool, key []byte) bool {
 	f.scheme.must()
 	if add {

@@ -51,7 +51,7 @@ var (
 	}
 	blocked1 = blockedDefinition("blocked-1", 1, kernel{add: blocked1Add, contains: blocked1Contains})
 	blocked2 = blockedDefinition("blocked-2", 2, kernel{add: blocked2Add, contains: blocked2Contains})
-	blocked4 = blockedDefinition("blocked-4", 4, kernel{add: blocked4Add, contains: blocked4Contains})
+	blocked4 = blockedDefinition("blocked-4", 4, kernel{add: blocked4Add, contains: blocked4Contains, groups: true})
 	blocked8 = blockedDefinition("blocked-8", 8, kernel{add: blocked8Add, contains: blocked8Contains})
 )
 

@@ -32,7 +32,7 @@ var doubleHashing = definition{
 
 var doubleKernel = kernel{
 	add: doubleAdd, contains: doubleContains, positions: doublePositions,
-	prefetch: doublePrefetch, prefetchFrom: scatteredWords,
+	prefetch: doublePrefetch, prefetchFrom: scatteredWords, groups: true,
 }
 
 // doublePositions is the strategy by its formula.
