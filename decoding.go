@@ -12,27 +12,25 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// Read reads a filter that [BloomFilter.WriteTo] has written, in O(m), and nothing
-// beyond its end: several filters may follow each other in a stream. At the end of
-// the stream it returns io.EOF itself.
+// Read reads a filter that [BloomFilter.WriteTo] has written, in O(m), and nothing beyond its
+// end: several filters may follow each other in a stream. At the end of the stream it returns
+// io.EOF itself.
 //
-// Options say what the reader knows or wants. A filter made [WithKey] needs the
-// same key, one with a strategy or hash of your own needs that, by [WithStrategy] or
-// [WithHash]: it is found by its name. What is given, also a built-in strategy, a hash or
-// a seed, must be what the filter was made with. Every other filter is read without
-// options. [WithMaxBytes] bounds the filter's memory.
+// A filter that was made [WithKey] needs the same key. One with a custom strategy or hash needs
+// that by [WithStrategy] or [WithHash]; it is found by its name. Every other filter is read
+// without options. A given strategy, hash or seed must be that of the filter. [WithMaxBytes]
+// bounds the filter's memory.
 //
-// The bytes may come from an untrusted source: every field is checked, and memory is
-// asked for as the bytes arrive, never more than three times as much. Damage is found:
-// always if the end is missing or up to three bits differ, otherwise with probability
-// 1 - 2^-64. A forgery with the right checksum is not found. It is a sound filter, but may
-// contain every key, which [BloomFilter.Stats] shows.
+// The bytes may come from an untrusted source: every field is checked, and memory is allocated
+// as the bytes arrive, at most three times as much. Read finds damage always if the end is
+// missing or up to three bits differ, otherwise with probability 1 - 2^-64. It does not find a
+// forgery with the right checksum. The result is then a valid filter that may contain every
+// key, which [BloomFilter.Stats] shows.
 //
-// The error wraps [ErrCorrupt] if the bytes are not a filter or damaged, and
-// io.ErrUnexpectedEOF too if they end too early, [ErrIncompatible] if the filter
-// does not agree with the options or needs one that is missing, or was written by
-// a later version of this package, [ErrTooLarge] if it is larger than the machine's
-// memory or WithMaxBytes, or the error of r.
+// The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and io.ErrUnexpectedEOF
+// too if they end too early; [ErrIncompatible] if the filter contradicts the options, needs one
+// that is missing, or was written by a later version of this package; [ErrTooLarge] if it is
+// larger than the machine's memory or WithMaxBytes; or the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -42,14 +40,13 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// ReadFrom replaces the filter by one that it reads as [Read] does, exactly one,
-// and not until the end of r. The receiver may be the zero BloomFilter. If it was made
-// with a secret key, or with a strategy or hash of your own, these are used as if given to
-// Read by [WithKey], [WithStrategy] and [WithHash]; otherwise it does not matter what it
-// was. For other options, use Read.
+// ReadFrom replaces the filter by one that it reads as [Read] does: exactly one, not until the
+// end of r. The receiver may be the zero BloomFilter. If it has a secret key or a custom
+// strategy or hash, these are used as if given to Read by [WithKey], [WithStrategy] and
+// [WithHash]. For other options, use Read.
 //
-// If there is an error, the receiver is unchanged. Unlike the other methods,
-// ReadFrom must not be called while others use the filter.
+// If there is an error, the receiver is unchanged. Unlike the other methods, ReadFrom must not
+// be called while others use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	o := options{maxBytes: math.MaxUint64}
 	if made := f.scheme; made != nil {
@@ -72,10 +69,9 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// UnmarshalBinary is [BloomFilter.ReadFrom] for bytes that are one filter, and
-// nothing more. It keeps nothing of data, and like ReadFrom must not be called while
-// others use the filter. It implements encoding.BinaryUnmarshaler, so that
-// encoding/gob works.
+// UnmarshalBinary is [BloomFilter.ReadFrom] for bytes that are exactly one filter. It does not
+// keep data, and must not be called while others use the filter. It implements
+// encoding.BinaryUnmarshaler, so that encoding/gob works.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter
@@ -92,8 +88,8 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// UnmarshalText is [BloomFilter.UnmarshalBinary] of text in base64. Newlines in it
-// are ignored. It implements encoding.TextUnmarshaler, so that encoding/json works.
+// UnmarshalText is [BloomFilter.UnmarshalBinary] for text in base64. Newlines are ignored. It
+// implements encoding.TextUnmarshaler, so that encoding/json works.
 func (f *BloomFilter) UnmarshalText(text []byte) error {
 	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil {
@@ -102,10 +98,9 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 	return f.UnmarshalBinary(data)
 }
 
-// ReadScheme reads what [Scheme.AppendBinary] has written, or only the header of a
-// filter, to learn what it is without reading it, and nothing beyond. Options and errors
-// are those of [Read], except that no memory is asked for, and that the filter's own is
-// held only to [WithMaxBytes].
+// ReadScheme reads what [Scheme.AppendBinary] has written, or only the header of a filter, and
+// nothing beyond. Options and errors are those of [Read], except that it allocates no memory
+// for bits, and only [WithMaxBytes] bounds their size.
 func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -122,8 +117,8 @@ func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 	return Scheme{s}, nil
 }
 
-// read reads a filter and checks it against the options. n is how many bytes were
-// read, also in case of an error.
+// read reads a filter and checks it against the options. n is the number of bytes that were
+// read, also after an error.
 func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
 	in := format.NewReader(r)
 	defer func() { n = in.N }()
@@ -152,7 +147,7 @@ func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
 	return s.filter(b), 0, nil
 }
 
-// schemeOf returns the scheme that a header says, if it is what the reader asked for.
+// schemeOf returns the scheme of a header, if it agrees with the options.
 func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	strategy, err := o.strategyNamed(h.Strategy)
 	if err != nil {
@@ -189,8 +184,8 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	return found, nil
 }
 
-// hashNamed returns the hash of that name, the wanted one or one of this package, with the
-// seed or key that check stands for.
+// hashNamed returns the hash of that name, the wanted one or one of this package, with the seed
+// or key of the check value.
 func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	def := builtinHash(name)
 	if o.hash != nil && o.hash.name == name {

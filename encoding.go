@@ -12,17 +12,16 @@ import (
 )
 
 // WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
-// 584 bytes more, see docs/format.md. The bytes are the same on every architecture and
-// every later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They hold no
-// secret key, only a number by which it is recognised.
+// 584 bytes more, see docs/format.md. The bytes are the same on every architecture, and every
+// later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They contain no secret
+// key, only a number to recognise it by.
 //
-// It needs 64 KiB of memory, whatever the filter's size, and may run while keys
-// are added: what it writes contains every key whose Add had returned before
-// WriteTo was called. (It may contain some bits of later ones.)
+// It needs 64 KiB of memory for any size, and may run while keys are added: it writes every key
+// whose Add had returned before WriteTo was called, and maybe some bits of later ones.
 //
-// The error is that of w, or wraps [ErrNotPortable] if the bytes would mean
-// nothing to another process: with [MapHash], or with a strategy or hash of your own
-// that has no name. Then nothing is written.
+// The error is that of w, or wraps [ErrNotPortable] if the bytes would mean nothing to another
+// process: with [MapHash], or with a custom strategy or hash without a name. Then nothing is
+// written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -31,9 +30,8 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	return h.Write(w, f.bits)
 }
 
-// The marshalling methods have values as receivers, as a filter that is a field of
-// a struct, not a pointer, would otherwise be taken by encoding/json for a struct
-// without fields, and all its keys be lost without an error.
+// The marshalling methods have value receivers. Otherwise encoding/json would take a filter that
+// is a field, not a pointer, for a struct without fields, and lose all keys without an error.
 
 // AppendBinary appends what [BloomFilter.WriteTo] writes to dst. It implements
 // encoding.BinaryAppender. The error is WriteTo's, or wraps [ErrTooLarge] on a 32-bit
@@ -68,7 +66,7 @@ func (f BloomFilter) MarshalText() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// roomFor returns the size of the encoded filter, times times of which must fit a slice.
+// roomFor returns the size of the encoded filter. That size times times must fit a slice.
 func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -81,9 +79,8 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	return int(size), nil
 }
 
-// AppendBinary appends the scheme in bytes that say all of it: the header, of 64 to 576
-// bytes, with which each of its filters begins where [BloomFilter.WriteTo] writes it. It
-// is for formats of your own, and [ReadScheme] reads it. It implements
+// AppendBinary appends the scheme in 64 to 576 bytes: the header that [BloomFilter.WriteTo]
+// writes before the bits. It is for custom formats, and [ReadScheme] reads it. It implements
 // encoding.BinaryAppender. The error wraps [ErrNotPortable] where WriteTo's does.
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 	h, err := s.scheme.header()

@@ -13,12 +13,12 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: one of this
-// package, or one of your own, made by [NewHash] or [NewHash64]. For SipHash, which takes
-// a secret, see [WithKey]. [New] refuses the zero Hash, which stands for none.
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: one of this package, or a
+// custom one that [NewHash] or [NewHash64] makes. For SipHash, which takes a secret, see
+// [WithKey]. The zero Hash is none: its name is empty, and [New] refuses it.
 //
-// A Hash is a small value that never changes, and can be compared. A filter keeps its
-// own, whatever is assigned to a variable afterwards.
+// A Hash is a small value that never changes, and can be compared. A filter keeps its own,
+// whatever is assigned to a variable afterwards.
 type Hash struct{ def *hashDefinition }
 
 var (
@@ -33,15 +33,14 @@ var (
 	// [NewHash64] do, so that p must stay well above n/2^64.
 	RapidHash = Hash{&rapidHash}
 
-	// MapHash is the hash of the runtime's own maps (hash/maphash), under a random
-	// seed that all filters of the process share: fast, and safe against keys that an
-	// attacker chose, but its digests mean nothing outside this process. It has 64 bits,
-	// as RapidHash.
+	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all
+	// filters of the process share: fast, and safe against keys that an attacker chose. Its
+	// digests mean nothing outside this process. It has 64 bits, as RapidHash.
 	MapHash = Hash{&mapHash}
 )
 
-// Name returns the name that identifies the hash, in files too. It is empty for one of your
-// own without a name.
+// Name returns the name that identifies the hash, in files too. It is empty for a custom hash
+// without a name.
 func (h Hash) Name() string {
 	if h.def == nil {
 		return ""
@@ -49,8 +48,8 @@ func (h Hash) Name() string {
 	return h.def.name
 }
 
-// String is for logs and errors: the name, or for a hash without one something that tells it
-// from others of this process.
+// String is for logs and errors: the name, or for a hash without one a text that tells it from
+// others of this process.
 func (h Hash) String() string {
 	if h.def == nil {
 		return shown("", 0)

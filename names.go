@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Strategies and hashes are identified by their names. Own ones without a name are for this
+// Strategies and hashes are identified by their names. Custom ones without a name are for this
 // process, which numbers them.
 
 // nameless counts the strategies and hashes without a name.
@@ -20,7 +20,7 @@ func serialFor(name string) uint64 {
 	return nameless.Add(1)
 }
 
-// shown is for logs and errors: without a name, what tells it from others.
+// shown is for logs and errors: the name, or else the number.
 func shown(name string, serial uint64) string {
 	switch {
 	case name != "":
@@ -31,7 +31,7 @@ func shown(name string, serial uint64) string {
 	return "none"
 }
 
-// quoted is what no other of this process has, whatever characters are in a name.
+// quoted differs from that of all others of this process, whatever characters are in a name.
 func quoted(name string, serial uint64) string {
 	if serial > 0 {
 		return fmt.Sprintf("%q#%d", name, serial)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// An Option changes what New would choose by itself.
+// An Option changes a default of New.
 type Option func(*options)
 
-// options are what was asked for; nil and the zero Strategy stand for no wish.
+// options holds the caller's choices; nil and the zero Strategy mean unset.
 type options struct {
 	strategy Strategy
 	hash     *hashDefinition
@@ -19,7 +19,7 @@ type options struct {
 	err      error // the first option that is wrong by itself
 }
 
-// newOptions returns what is asked for of a new filter, and the hash that follows.
+// newOptions returns the options of a new filter, and the hash that follows from them.
 func newOptions(opts []Option) (o options, h hasher, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
 	if len(opts) > 0 { // or else it stays on the stack
@@ -31,7 +31,7 @@ func newOptions(opts []Option) (o options, h hasher, err error) {
 	return o, h, err
 }
 
-// readOptions returns what a reader knows or wants.
+// readOptions returns the options of a reader.
 func readOptions(opts []Option) (options, error) {
 	return options{maxBytes: math.MaxUint64}.with(opts)
 }
@@ -53,8 +53,7 @@ func (o *options) refuse(err error) {
 	}
 }
 
-// WithStrategy chooses how a key's positions are found. The default is
-// [DoubleHashing].
+// WithStrategy chooses how a key's positions are found. The default is [DoubleHashing].
 func WithStrategy(s Strategy) Option {
 	return func(o *options) {
 		o.refuse(s.validate())
@@ -62,8 +61,7 @@ func WithStrategy(s Strategy) Option {
 	}
 }
 
-// WithHash chooses the hash, such as [MapHash] or one of your own. The default is
-// [Murmur3].
+// WithHash chooses the hash, such as [MapHash] or a custom one. The default is [Murmur3].
 func WithHash(h Hash) Option {
 	return func(o *options) {
 		o.refuse(h.validate())
@@ -86,23 +84,22 @@ func WithSeed(seed uint64) Option {
 // WithKey hashes by SipHash-2-4 under a secret key, for filters whose keys come
 // from untrusted sources and that other processes must understand. Without the key
 // nobody can make keys that collide, or tell which keys are false positives.
-// It takes about twice the time of Murmur3. The key should be 16 random bytes, from
-// crypto/rand; filters with different keys are not compatible. Where the filter
-// does not leave the process, [MapHash] gives the same safety and is faster.
+// It takes about twice the time of Murmur3. The key should be 16 random bytes from
+// crypto/rand; filters with different keys are not compatible. [MapHash] is as safe and
+// faster for filters that do not leave the process.
 func WithKey(key [16]byte) Option {
 	return func(o *options) { o.key = &key }
 }
 
-// WithMaxBytes refuses a filter whose bits take more than the given bytes of
-// memory, by an error that wraps [ErrTooLarge]: for parameters or bytes from
-// untrusted sources. Without it the limit is the machine's memory.
+// WithMaxBytes refuses a filter whose bits take more than the given bytes of memory, by an
+// error that wraps [ErrTooLarge]: for parameters or bytes from untrusted sources. The default
+// limit is the machine's memory.
 func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
-// MaxBytes returns the limit that [WithMaxBytes] sets in these options, math.MaxUint64 if it
-// is not among them. It is for packages that make something larger of filters and hold all
-// of it to the limit.
+// MaxBytes returns the limit that [WithMaxBytes] sets in these options, math.MaxUint64 if none.
+// It is for packages that combine several filters and hold all of them to one limit.
 func MaxBytes(opts ...Option) uint64 {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
 	o, _ := readOptions(opts)
@@ -117,8 +114,7 @@ func (o *options) checkSize(m uint64) error {
 	return nil
 }
 
-// chooseHash puts the options about hashing together, and refuses those that exclude
-// each other.
+// chooseHash returns the hash, or an error for options that exclude each other.
 func (o *options) chooseHash() (hasher, error) {
 	def := o.hash
 	switch {

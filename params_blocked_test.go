@@ -115,15 +115,3 @@ func TestBlockedResolves(t *testing.T) {
 		require.ErrorContains(t, err, c.text)
 	}
 }
-
-// TestBlocksAreCacheLines: or each lookup would cost two.
-func TestBlocksAreCacheLines(t *testing.T) {
-	for words := uint64(8); words < 5000; words += 8 {
-		b := makeWords(words)
-		require.Len(t, b, int(words))
-		require.Equal(t, len(b), cap(b))
-		require.Zero(t, addressOf(b)%64, "%d words", words)
-	}
-	f := MustNew(100, 0.01, WithStrategy(Blocked))
-	require.Zero(t, addressOf(f.Clone().bits)%64)
-}

@@ -38,13 +38,12 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 	return nil
 }
 
-// Union adds every key of other to f, in O(m). Afterwards f is the filter that
-// all the keys together would have made, with their number's rate. Keys that are
-// being added to either while it runs are not lost from the filter they are added
-// to; whether f also gets those added to other is a matter of timing. It counts as an
-// add of another key: of a key that is in other, an Add to f may have no winner.
+// Union adds every key of other to f, in O(m). Afterwards f is the filter that all keys together
+// would have made, with the rate of their number. A key that is added to either filter while
+// Union runs is not lost from that filter; whether f also gets a key added to other depends on
+// timing. For a key that is in other, an Add to f during Union may have no winner.
 //
-// The error wraps [ErrIncompatible], and then f is unchanged.
+// The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {
 	if err := f.compatible(other); err != nil {
 		return err
@@ -53,15 +52,14 @@ func (f *BloomFilter) Union(other *BloomFilter) error {
 	return nil
 }
 
-// Intersect keeps in f only the bits that other has too, in O(m). Afterwards f
-// contains every key that was in both, and some that were in only one: its rate
-// is at most that of either filter before, but above that of a filter made from
-// the common keys alone.
+// Intersect keeps in f only the bits that other has too, in O(m). Afterwards f contains every
+// key that was in both, and some that were in only one: its rate is at most that of either
+// filter before, but above that of a filter of the common keys alone.
 //
-// It takes bits away: a key that is added to f while Intersect runs may be lost
-// or have no winner or two, and one added to other may not be seen.
+// It clears bits: a key that is added to f while Intersect runs may be lost, or have no winner
+// or two, and one that is added to other may not be seen.
 //
-// The error wraps [ErrIncompatible], and then f is unchanged.
+// The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Intersect(other *BloomFilter) error {
 	if err := f.compatible(other); err != nil {
 		return err
@@ -70,8 +68,8 @@ func (f *BloomFilter) Intersect(other *BloomFilter) error {
 	return nil
 }
 
-// Equal reports whether the filters are compatible and have the same bits, in
-// O(m). While keys are added to either, the answer is a matter of timing.
+// Equal reports whether the filters are compatible and have the same bits, in O(m). While keys
+// are added to either, the answer depends on timing.
 func (f *BloomFilter) Equal(other *BloomFilter) bool {
 	return f.Compatible(other) && f.bits.equal(other.bits)
 }
@@ -86,9 +84,8 @@ func (f *BloomFilter) Clone() *BloomFilter {
 
 // Clear forgets all keys, in O(m).
 //
-// It takes bits away: a key that is added while Clear runs may be kept, be lost,
-// or be left with some of its bits, which does no more than raise the rate a
-// little, and such an Add may have no winner or two.
+// It clears bits: a key that is added while Clear runs may be kept, be lost, or keep some of its
+// bits, which raises the rate a little. Such an Add may have no winner or two.
 func (f *BloomFilter) Clear() {
 	f.scheme.must()
 	f.bits.clear()

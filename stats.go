@@ -2,14 +2,12 @@ package bloom
 
 import "math"
 
-// Stats is what a service wants to watch of a filter, at one moment. It marshals to
-// JSON; for expvar, publish a function that returns it.
+// Stats describes a filter at one moment, for monitoring. It marshals to JSON; for expvar,
+// publish a function that returns it.
 //
-// There is no count of the calls of Add: one counter that all goroutines share would
-// have its cache line travel between the processors at each call, and cost more than
-// the Add. EstimatedCount, from the bits, is the number of different keys. For exact
-// numbers let each worker count, in a variable of its own, its calls and how often
-// Add returned true.
+// There is no count of the calls of Add: a counter that all goroutines share costs more than
+// the Add. EstimatedCount is the number of different keys, from the bits. For exact numbers let
+// each worker count its calls, and how often Add returned true, in a variable of its own.
 type Stats struct {
 	N         uint64  `json:"n"`          // keys it is planned for; 0 if unknown
 	P         float64 `json:"p"`          // rate promised at N keys; 0 if unknown
@@ -25,10 +23,8 @@ type Stats struct {
 	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
 }
 
-// Stats returns all of that from one pass over the bits, in O(m): about 0.3 ms a
-// megabyte, so that once in some seconds costs nothing that matters, and twice that
-// for Blocked. While keys are being added the numbers are those of some moment of the
-// call. BenchmarkStats.
+// Stats takes one pass over the bits, in O(m): about 0.3 ms per megabyte, twice that for Blocked.
+// While keys are being added the numbers are those of some moment of the call. BenchmarkStats.
 func (f *BloomFilter) Stats() Stats {
 	s := f.scheme.must()
 	ones, rate := f.onesAndRate()
@@ -66,7 +62,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 		return 0
 	}
 	n := f.scheme.strategy.EstimatedN(f.scheme.params.M, f.k, x)
-	if !(n >= 0 && n < math.MaxUint64) { // an own strategy's EstimatedN may return anything
+	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimatedN may return anything
 		return math.MaxUint64
 	}
 	return uint64(math.Round(n))

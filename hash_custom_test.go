@@ -27,8 +27,8 @@ var (
 	customHash = NewHash("murmur3-77", func(key []byte) (h1, h2 uint64) { return murmur3.SeedSum128(77, 77, key) })
 )
 
-// TestOwnHashIsTheHash: a filter with a hash of one's own is that with its digests.
-func TestOwnHashIsTheHash(t *testing.T) {
+// TestCustomHashIsTheHash: a filter with a hash of one's own is that with its digests.
+func TestCustomHashIsTheHash(t *testing.T) {
 	t.Parallel()
 	for _, h := range []Hash{customHash, customHash64} {
 		for _, s := range []Strategy{DoubleHashing, Blocked, triple} {
@@ -75,7 +75,7 @@ func ownDigest(h Hash, key []byte) (h1, h2 uint64) {
 	return h1, x ^ x>>32
 }
 
-func TestOwnHashIsTheIdentity(t *testing.T) {
+func TestCustomHashIsTheIdentity(t *testing.T) {
 	same := NewHash64("fnv-mixed", func([]byte) uint64 { return 0 })
 	other := NewHash64("other", func([]byte) uint64 { return 0 })
 	nameless, nameless2 := NewHash64("", func([]byte) uint64 { return 0 }), NewHash64("", func([]byte) uint64 { return 0 })
@@ -119,7 +119,7 @@ func TestOwnHashIsTheIdentity(t *testing.T) {
 	require.NoError(t, g.UnmarshalBinary(data), "the receiver has the hash")
 }
 
-func TestOwnHashRefused(t *testing.T) {
+func TestCustomHashRefused(t *testing.T) {
 	sum := func([]byte) uint64 { return 0 }
 	for text, opts := range map[string][]Option{
 		`hash "nothing" has no function`:               {WithHash(NewHash("nothing", nil))},
@@ -228,9 +228,9 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 	}
 }
 
-// BenchmarkOwnHash measures what a hash costs more as one's own than as a call of the same
+// BenchmarkCustomHash measures what a hash costs more as one's own than as a call of the same
 // function that the compiler knows, in turns.
-func BenchmarkOwnHash(b *testing.B) {
+func BenchmarkCustomHash(b *testing.B) {
 	keys := make([][40]byte, 256)
 	for i := range keys {
 		key40(&keys[i], uint64(i))
