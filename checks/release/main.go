@@ -145,7 +145,7 @@ func (r *release) publish() {
 		r.put(folder, mod)
 	}
 	run(r.copy, nil, "git", "reset", "-q", "--soft", fmt.Sprintf("HEAD~%d", len(released)))
-	run(r.copy, nil, "git", "commit", "-q", "-m", "Release "+r.version)
+	run(r.copy, nil, "git", "commit", "-q", "--allow-empty", "-m", "Release "+r.version)
 }
 
 // put writes one module to the proxy.
