@@ -50,7 +50,7 @@ var (
 		},
 	}
 	blocked1 = blockedDefinition("blocked-1", 1, kernel{add: blocked1Add, contains: blocked1Contains})
-	blocked2 = blockedDefinition("blocked-2", 2, kernel{add: blocked2Add, contains: blocked2Contains})
+	blocked2 = blockedDefinition("blocked-2", 2, kernel{add: blocked2Add, contains: blocked2Contains, groups: true, containsMany: blocked2ContainsMany})
 	blocked4 = blockedDefinition("blocked-4", 4, kernel{add: blocked4Add, contains: blocked4Contains, groups: true})
 	blocked8 = blockedDefinition("blocked-8", 8, kernel{add: blocked8Add, contains: blocked8Contains})
 )
@@ -205,6 +205,15 @@ func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 		}
 	}
 	return (m0^w0)|(m1^w1) == 0
+}
+
+// blocked2ContainsMany is blocked2Contains for a group: with MapHash, a tenth faster than one by
+// one. BenchmarkBatch.
+func blocked2ContainsMany(b *bitset, group []digest, found []bool) (count int) {
+	for i := range group {
+		count += answer(blocked2Contains(b, group[i][0], group[i][1]), found, i)
+	}
+	return count
 }
 
 func blocked2Add(b *bitset, h1, h2 uint64) bool {
