@@ -97,7 +97,7 @@ func TestSmallFiltersAllocateLittle(t *testing.T) {
 		require.LessOrEqual(t, testing.AllocsPerRun(500, func() {
 			p = math.Nextafter(p, 1)
 			MustNew(100, p, option)
-		}), 9.0, "%s: options, scheme, kernel, filter and bits", s)
+		}), 12.0, "%s: options, scheme, kernel, filter and bits", s)
 		scheme, err := NewScheme(100, 0.01, option)
 		require.NoError(t, err)
 		require.LessOrEqual(t, testing.AllocsPerRun(500, func() { _, _ = scheme.Filter() }), 2.0, "%s: filter and bits", s)
