@@ -27,7 +27,7 @@ type View struct { // of four words: a larger one is not kept in registers
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
 	scheme bloom.Scheme // zero if a trailer follows the bits
-	meta   uint32       // k, strategy, hash as in a trailer; 0 for the zero View
+	meta   uint32       // k, strategy, hash as in a trailer, and noSeed; 0 for the zero View
 }
 
 // The trailer follows the bits: 8 bytes of seed; k, strategy, hash and version, a byte each; and a
@@ -74,7 +74,8 @@ func New(data []byte) (View, error) {
 		return View{}, refusal(data)
 	}
 	n := len(data) - trailerBytes
-	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: binary.LittleEndian.Uint32(data[n+8:])}, nil
+	t := data[n:]
+	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: binary.LittleEndian.Uint32(t[8:]) | seedless(binary.LittleEndian.Uint64(t))}, nil
 }
 
 // valid decides by the length and the trailer alone.
@@ -133,7 +134,7 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 		return View{}, fmt.Errorf("%w: %d bytes, want %d for m = %d bits", bloom.ErrInvalid, len(bits), s.SizeBytes(), s.Params().M)
 	}
 	hash := numberOfHash(s.Hash())
-	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, uint32(s.Params().K) | uint32(strategy)<<8 | uint32(hash)<<16}, nil
+	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, uint32(s.Params().K) | uint32(strategy)<<8 | uint32(hash)<<16 | seedless(s.Seed())}, nil
 }
 
 // viewable returns the strategy's number in a trailer.
@@ -178,17 +179,17 @@ func numberOfHash(h bloom.Hash) uint8 {
 // every key: there, ask by [View.ContainsDigest].
 func (v View) Contains(key []byte) bool {
 	var h1 uint64
-	switch seed := v.seed(); v.meta >> 16 & 0xff {
+	switch v.meta >> 16 & 0xff {
 	case murmur3Hash:
-		start := uint64(0) // without a seed nothing of the hash waits for the trailer
-		if seed != 0 {
-			start = probe.MurmurStart(seed)
+		start := uint64(0)
+		if v.meta&noSeed == 0 {
+			start = probe.MurmurStart(v.seed())
 		}
 		return v.ContainsDigest(murmur3.SeedSum128(start, start, key))
 	case rapidHash:
 		state := rapidhash.Start(0)
-		if seed != 0 {
-			state = rapidhash.Start(seed)
+		if v.meta&noSeed == 0 {
+			state = rapidhash.Start(v.seed())
 		}
 		if rapidhash.Inlines(len(key)) {
 			h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
@@ -204,12 +205,19 @@ func (v View) Contains(key []byte) bool {
 	return v.ContainsDigest(h1, probe.Widen(h1))
 }
 
+// noSeed in meta says that the hash has no seed.
+const noSeed = 1 << 31
+
+func seedless(seed uint64) uint32 {
+	if seed == 0 {
+		return noSeed
+	}
+	return 0
+}
+
 // seed returns the seed of the hash.
 func (v View) seed() uint64 {
-	switch {
-	case v.meta == 0:
-		panic(zeroView)
-	case v.scheme == (bloom.Scheme{}):
+	if v.scheme == (bloom.Scheme{}) {
 		return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(v.bits, v.bytes))[:])
 	}
 	return v.scheme.Seed()
@@ -217,7 +225,10 @@ func (v View) seed() uint64 {
 
 // containsOther is Contains for a hash that has no number in a trailer.
 func (v View) containsOther(key []byte) bool {
-	if v.scheme == (bloom.Scheme{}) {
+	switch {
+	case v.meta == 0:
+		panic(zeroView)
+	case v.scheme == (bloom.Scheme{}):
 		return true
 	}
 	return v.ContainsDigest(v.scheme.Digest(key))
