@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -148,43 +149,48 @@ func TestKeep(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte("something else"), 0o600))
 		m := newMemStore("a")
 		broken := errors.New("broken")
-		m.fail = func() error { return broken }
+		var failing atomic.Bool
+		failing.Store(true)
+		m.fail = func() error {
+			if failing.Load() {
+				return broken
+			}
+			return nil
+		}
 		g := must(New(path, 10, 1e-6, m))
 		require.ErrorIs(t, g.Keep(t.Context(), 0, nil), bloom.ErrInvalid)
-		var positions [][]byte
-		var errs []error
+		type report struct {
+			position []byte
+			err      error
+		}
+		reports := make(chan report, 10)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
 			ended <- g.Keep(ctx, time.Minute, func(position []byte, err error) {
-				positions, errs = append(positions, position), append(errs, err)
+				reports <- report{position, err}
 			})
 		}()
-		next := func() {
-			time.Sleep(time.Minute)
-			synctest.Wait()
-		}
-		time.Sleep(time.Second)
+		require.ErrorIs(t, (<-reports).err, bloom.ErrCorrupt, "the bad file")
+		require.ErrorIs(t, (<-reports).err, broken, "the store")
 		synctest.Wait()
-		require.Len(t, errs, 2)
-		require.ErrorIs(t, errs[0], bloom.ErrCorrupt, "the bad file")
-		require.ErrorIs(t, errs[1], broken, "the store")
+		require.Empty(t, reports)
 		require.True(t, g.ContainsString("x"), "not ready")
-		m.fail = nil
-		next()
-		require.NoError(t, errs[len(errs)-1])
+		failing.Store(false)
+		require.ErrorIs(t, (<-reports).err, bloom.ErrCorrupt, "still the bad file")
+		require.NoError(t, (<-reports).err)
 		require.False(t, g.ContainsString("x"))
 		require.True(t, g.ContainsString("a"))
 		put(t, g, m, "b")
-		next()
 		position, err := m.Position(ctx)
 		require.NoError(t, err)
-		require.Equal(t, position, positions[len(positions)-1])
+		require.Equal(t, report{position, nil}, <-reports)
 		put(t, g, m, "c")
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		require.NoError(t, errs[len(errs)-1])
-		require.NotEqual(t, position, positions[len(positions)-1], "saved at the end")
+		last := <-reports
+		require.NoError(t, last.err)
+		require.NotEqual(t, position, last.position, "saved at the end")
 
 		g = must(New(path, 10, 1e-6, m))
 		require.NoError(t, g.Open(t.Context()))

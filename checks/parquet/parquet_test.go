@@ -216,9 +216,9 @@ func TestAgainstDuckDB(t *testing.T) {
 	modules := os.Getenv("BLOOM_NODE_MODULES")
 	if _, err := os.Stat(filepath.Join(modules, "@duckdb")); err != nil || modules == "" {
 		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatalf("BLOOM_NODE_MODULES = %q has no @duckdb (%v): export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)", modules, err)
+			t.Fatalf("BLOOM_NODE_MODULES = %q has no @duckdb (%v): eval \"$(bash .ci/install DIR)\"", modules, err)
 		}
-		t.Skip("NOT TESTED against DuckDB: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
+		t.Skip("NOT TESTED against DuckDB: eval \"$(bash .ci/install DIR)\"")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -126,9 +126,9 @@ func testAgainst(t *testing.T, name string) {
 	modules := os.Getenv("BLOOM_NODE_MODULES")
 	if _, err := os.Stat(filepath.Join(modules, name)); err != nil || modules == "" {
 		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatalf("BLOOM_NODE_MODULES = %q has no %s (%v): export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)", modules, name, err)
+			t.Fatalf("BLOOM_NODE_MODULES = %q has no %s (%v): eval \"$(bash .ci/install DIR)\"", modules, name, err)
 		}
-		t.Skip("NOT TESTED against bloom-filters: export BLOOM_NODE_MODULES=$(bash .ci/npm DIR)")
+		t.Skip("NOT TESTED against bloom-filters: eval \"$(bash .ci/install DIR)\"")
 	}
 	dir := t.TempDir()
 	probes := goldenProbes

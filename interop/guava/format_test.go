@@ -131,7 +131,6 @@ func TestWriteRefuses(t *testing.T) {
 		"hash=rapidhash-v3":                     bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithHash(bloom.RapidHash)),
 		"hash=maphash":                          bloom.MustNew(10, 0.01, bloom.WithStrategy(Mitz64), bloom.WithHash(bloom.MapHash)),
 		"it has m = 100 bits, want a multiple":  withParams(t, bloom.Params{M: 100, K: 3}),
-		`it has strategy "none"`:                {},
 	} {
 		var out bytes.Buffer
 		err := Write(&out, f)

@@ -23,7 +23,7 @@ import (
 var debian = []string{"/usr/share/java/guava.jar", "/usr/share/java/failureaccess.jar"}
 
 // guavas are the class paths of the releases to compare with: Debian's, and the jars that
-// BLOOM_GUAVA_JARS names. bash .ci/guava DIR fetches some and prints their paths.
+// BLOOM_GUAVA_JARS names. bash .ci/install DIR fetches some and prints the variable.
 func guavas() [][]string {
 	paths := [][]string{debian}
 	for _, jar := range filepath.SplitList(os.Getenv("BLOOM_GUAVA_JARS")) {
