@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
-	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -170,24 +169,9 @@ func TestDoubleIndexBeyond32Bits(t *testing.T) {
 	require.Equal(t, uint64(0x7a433ca9c49a9347), h2)
 	got := make([]uint64, 5)
 	for i := range got {
-		got[i] = doubleIndex(h1, h2, i, 1<<44+12345)
+		got[i] = positionAt(DoubleHashing, h1, h2, i, 1<<44+12345)
 	}
 	require.Equal(t, []uint64{15619651528337, 15609769533696, 3839765455418, 17290428658841, 3007420092668}, got)
-}
-
-func TestAddHashIsAddOfTheDigest(t *testing.T) {
-	for _, s := range append([]Strategy{DoubleHashing, customDouble, triple}, blockeds...) {
-		a, b := MustNew(100, 0.01, WithStrategy(s), WithSeed(7)), MustNew(100, 0.01, WithStrategy(s), WithSeed(7))
-		for i := range uint64(100) {
-			key := []byte(formatUint(i))
-			h1, h2 := b.Digest(key)
-			s1, s2 := b.DigestString(string(key))
-			require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
-			require.Equal(t, a.Add(key), b.AddDigest(h1, h2))
-			require.True(t, b.ContainsDigest(h1, h2))
-		}
-		require.True(t, a.Equal(b))
-	}
 }
 
 func TestMisusePanicsWithAClearText(t *testing.T) {
@@ -223,20 +207,6 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, g.Strategy())
 	require.True(t, g.Compatible(f))
-}
-
-// TestSmallFiltersAreSmall: filters of one scheme share all but their bits.
-func TestSmallFiltersAreSmall(t *testing.T) {
-	s, err := NewScheme(100, 0.01)
-	require.NoError(t, err)
-	filters := make([]*BloomFilter, 10_000)
-	got := allocated(func() {
-		for i := range filters {
-			filters[i], _ = s.Filter()
-		}
-	})
-	require.Less(t, got/uint64(len(filters)), uint64(200), "bytes each, 120 of them bits")
-	runtime.KeepAlive(filters)
 }
 
 // TestLargeK is for strategies that say so.
