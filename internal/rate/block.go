@@ -196,14 +196,18 @@ func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 type splitHits struct{}
 
 // splitTable ends where a word lacks the bit once in 1e12.
-var splitTable = sync.OnceValue(func() (table []float64) {
-	for i := 0; ; i++ {
-		hit := -floats.Expm1(float64(i) * floats.Log1p(-1.0/32))
-		if hit > 1-1e-12 {
-			return append(table, 1)
-		}
-		table = append(table, min(1, floats.Pow(hit, 8)+float64(float64(i)*0x1p-32)))
-	}
-})
+var splitTable struct {
+	sync.Once
+	hits []float64
+}
 
-func (splitHits) upTo(int) []float64 { return splitTable() }
+func (splitHits) upTo(int) []float64 {
+	splitTable.Do(func() {
+		for i, hit := 0, 0.0; hit <= 1-1e-12; i++ {
+			splitTable.hits = append(splitTable.hits, min(1, floats.Pow(hit, 8)+float64(float64(i)*0x1p-32)))
+			hit = -floats.Expm1(float64(i+1) * floats.Log1p(-1.0/32))
+		}
+		splitTable.hits = append(splitTable.hits, 1)
+	})
+	return splitTable.hits
+}
