@@ -132,7 +132,7 @@ func (f *BloomFilter) batch(l keyList, answers []bool, add bool) (count int) {
 	if answers != nil && len(answers) != l.n {
 		panic(fmt.Sprintf("bloom: room for %d answers to %d keys, want as many, or nil", len(answers), l.n))
 	}
-	if f.hash <= idOfKey || !l.hashed && !f.far() && (add || !f.kernel.groups) {
+	if f.hash <= idOfKey || add && !l.hashed && !f.far() {
 		return f.oneByOne(l, answers, add)
 	}
 	var room [2][batchSize]digest
@@ -180,8 +180,8 @@ func (f *BloomFilter) work(group []digest, answers []bool, add bool) (count int)
 	return count
 }
 
-// oneByOne is batch for filters in the cache, where one key's hash overlaps the bits of another,
-// and for strategies that need the key.
+// oneByOne is batch for strategies that need the key, and for adds to filters in the cache, where
+// one key's hash overlaps the bits of another.
 func (f *BloomFilter) oneByOne(l keyList, answers []bool, add bool) (count int) {
 	if l.hashed {
 		panic(f.scheme.misuse("a batch of digests"))

@@ -214,9 +214,6 @@ type kernel struct {
 	prefetch     func(b *bitset, group []digest, write bool)
 	prefetchFrom int
 
-	// groups says that lookups in groups are faster also in the cache, because those of one key
-	// do not wait for those of another.
-	groups bool
 	h1Only bool // of a digest, only h1 is used
 
 	// containsMany is contains for a group, where that is faster than one by one; nil

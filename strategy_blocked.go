@@ -49,17 +49,19 @@ var (
 			EstimatedN: func(uint64, int, uint64) float64 { return math.NaN() },
 		},
 	}
-	blocked1 = blockedDefinition("blocked-1", 1, kernel{add: blocked1Add, contains: blocked1Contains})
-	blocked2 = blockedDefinition("blocked-2", 2, kernel{add: blocked2Add, contains: blocked2Contains, groups: true, containsMany: blocked2ContainsMany})
-	blocked4 = blockedDefinition("blocked-4", 4, kernel{add: blocked4Add, contains: blocked4Contains, groups: true})
-	blocked8 = blockedDefinition("blocked-8", 8, kernel{add: blocked8Add, contains: blocked8Contains})
+	blocked1 = blockedDefinition("blocked-1", 1, 8, kernel{add: blocked1Add, contains: blocked1Contains})
+	blocked2 = blockedDefinition("blocked-2", 2, 8, kernel{add: blocked2Add, contains: blocked2Contains, containsMany: blocked2ContainsMany})
+	blocked4 = blockedDefinition("blocked-4", 4, 12, kernel{add: blocked4Add, contains: blocked4Contains})
+	blocked8 = blockedDefinition("blocked-8", 8, 64, kernel{add: blocked8Add, contains: blocked8Contains})
 )
 
 // minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
 // proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
-func blockedDefinition(name string, z int, code kernel) definition {
+// blockedDefinition is for the strategy with z words to a key. Its code is for up to mostK bits
+// per key; for more, the positions serve.
+func blockedDefinition(name string, z, mostK int, code kernel) definition {
 	code.prefetch, code.prefetchFrom = blockedPrefetch, prefetchWords
 	code.positions = func(b *bitset, dst []uint64, h1, h2 uint64) { // the strategy by its formula
 		for i := range dst {
@@ -67,9 +69,26 @@ func blockedDefinition(name string, z int, code kernel) definition {
 			dst[i] = probe.Reduce(h1, b.units)*blockBits + uint64(word)*64 + r%64
 		}
 	}
+	rest := code
+	rest.containsMany = nil
+	rest.add = func(b *bitset, h1, h2 uint64) bool {
+		var all [maxK]uint64
+		code.positions(b, all[:b.k], h1, h2)
+		return addAll(b.bits, all[:b.k])
+	}
+	rest.contains = func(b *bitset, h1, h2 uint64) bool {
+		var all [maxK]uint64
+		code.positions(b, all[:b.k], h1, h2)
+		return containsAll(b.bits, all[:b.k])
+	}
 	return definition{
 		name: name, block: blockBits, foldUnit: blockBits, kUnit: z, minP: minBlockedP,
-		prepare:     func(uint64, int, uint64) (*kernel, error) { return &code, nil },
+		prepare: func(_ uint64, k int, _ uint64) (*kernel, error) {
+			if k > mostK {
+				return &rest, nil
+			}
+			return &code, nil
+		},
 		size:        blockedSize(z),
 		bestK:       func(bitsPerKey float64) int { return rate.BlockedK(bitsPerKey, z) },
 		onesAndRate: func(bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, z) },
@@ -144,8 +163,8 @@ func blocked1Contains(b *bitset, h1, h2 uint64) bool {
 		m |= probe.Bit(y >> 18)
 		if k > 4 {
 			m |= probe.Bit(y >> 24)
-			if k > 5 {
-				m = blocked1More(m, y, k)
+			for i := 5; i < k; i++ {
+				m |= probe.Bit(y >> (6 * i))
 			}
 		}
 	}
@@ -168,8 +187,8 @@ func blocked1Add(b *bitset, h1, h2 uint64) bool {
 		m |= probe.Bit(y >> 18)
 		if k > 4 {
 			m |= probe.Bit(y >> 24)
-			if k > 5 {
-				m = blocked1More(m, y, k)
+			for i := 5; i < k; i++ {
+				m |= probe.Bit(y >> (6 * i))
 			}
 		}
 	}
@@ -177,19 +196,7 @@ func blocked1Add(b *bitset, h1, h2 uint64) bool {
 	return unset != 0 && flipLast(a, unset)
 }
 
-// blocked1More sets the bits from the sixth on.
-func blocked1More(m, y uint64, k int) uint64 {
-	for i := 5; i < k; i++ {
-		r := y
-		if i >= 8 {
-			r = probe.Next(y, i/8)
-		}
-		m |= probe.Bit(r >> (i % 8 * 6))
-	}
-	return m
-}
-
-// Blocked2: k is even.
+// Blocked2: k is 2, 4, 6 or 8.
 
 func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 	y, p := h2^probe.Xor, blockOf(b, h1)
@@ -200,7 +207,7 @@ func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 		if k > 4 {
 			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = probe.More2(m0, m1, y, k)
+				m0, m1 = probe.Set2(m0, m1, y>>36, y>>42)
 			}
 		}
 	}
@@ -226,14 +233,14 @@ func blocked2Add(b *bitset, h1, h2 uint64) bool {
 		if k > 4 {
 			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = probe.More2(m0, m1, y, k)
+				m0, m1 = probe.Set2(m0, m1, y>>36, y>>42)
 			}
 		}
 	}
 	return flipTwo(a0, a1, m0^w0, m1^w1)
 }
 
-// Blocked4: k is a multiple of 4.
+// Blocked4: k is 4, 8 or 12.
 
 func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 	return wordAt(p, y>>63), wordAt(p, 2+y>>62&1), wordAt(p, 4+y>>61&1), wordAt(p, 6+y>>60&1)
@@ -248,9 +255,6 @@ func blocked4Contains(b *bitset, h1, h2 uint64) bool {
 		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
 			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
-			if k > 12 {
-				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
-			}
 		}
 	}
 	return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
@@ -265,9 +269,6 @@ func blocked4Add(b *bitset, h1, h2 uint64) bool {
 		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
 			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
-			if k > 12 {
-				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
-			}
 		}
 	}
 	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)

@@ -32,7 +32,7 @@ var doubleHashing = definition{
 
 var doubleKernel = kernel{
 	add: doubleAdd, contains: doubleContains, positions: doublePositions,
-	prefetch: doublePrefetch, prefetchFrom: scatteredWords, groups: true,
+	prefetch: doublePrefetch, prefetchFrom: scatteredWords,
 }
 
 // doublePositions is the strategy by its formula.

@@ -70,7 +70,7 @@ var (
 	splitVectors = kernel{
 		add: splitVectorsAdd, contains: splitVectorsContains, positions: splitPositions,
 		prefetch: splitPrefetch, prefetchFrom: prefetchWords,
-		groups: true, h1Only: true, containsMany: splitVectorsContainsMany,
+		h1Only: true, containsMany: splitVectorsContainsMany,
 	}
 )
 

@@ -33,33 +33,33 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	case 0:
 		panic(zeroView)
 	}
-	p := blockInBytes(b, m, h1)
-	switch strategy {
-	case blocked1 + 1:
+	p, z := blockInBytes(b, m, h1), 1<<(strategy-blocked1)
+	switch {
+	case z == 2 && k <= 8:
 		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
 		m0, m1 := masks2(w0, w1, y, k)
 		return (m0^w0)|(m1^w1) == 0
-	case blocked1 + 2:
+	case z == 4 && k <= 12:
 		w0, w1, w2, w3 := p.word(y>>63), p.word(2+y>>62&1), p.word(4+y>>61&1), p.word(6+y>>60&1)
 		m0, m1, m2, m3 := masks4(w0, w1, w2, w3, y, k)
 		return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
-	case blocked1:
-		w, lack := p.word(y>>61), uint64(0)
-		for i := range k {
-			_, mask := probeInBlock(y, i, 1)
-			lack |= mask &^ w
+	case z == 8:
+		lack := uint64(0)
+		for t, r := 1, y; ; t++ {
+			lack |= probe.Bit(r)&^p.word(0) | probe.Bit(r>>6)&^p.word(1) | probe.Bit(r>>12)&^p.word(2) | probe.Bit(r>>18)&^p.word(3) |
+				probe.Bit(r>>24)&^p.word(4) | probe.Bit(r>>30)&^p.word(5) | probe.Bit(r>>36)&^p.word(6) | probe.Bit(r>>42)&^p.word(7)
+			if k -= 8; k <= 0 {
+				return lack == 0
+			}
+			r = probe.Next(y, t)
 		}
-		return lack == 0
 	}
 	lack := uint64(0)
-	for t, r := 1, y; ; t++ {
-		lack |= probe.Bit(r)&^p.word(0) | probe.Bit(r>>6)&^p.word(1) | probe.Bit(r>>12)&^p.word(2) | probe.Bit(r>>18)&^p.word(3) |
-			probe.Bit(r>>24)&^p.word(4) | probe.Bit(r>>30)&^p.word(5) | probe.Bit(r>>36)&^p.word(6) | probe.Bit(r>>42)&^p.word(7)
-		if k -= 8; k <= 0 {
-			return lack == 0
-		}
-		r = probe.Next(y, t)
+	for i := range k {
+		word, mask := probeInBlock(y, i, z)
+		lack |= mask &^ p.word(word)
 	}
+	return lack == 0
 }
 
 // doubleInBytes is the lookup of DoubleHashing for y = h2 xor probe.Xor.
@@ -145,7 +145,7 @@ func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
 		if k > 4 {
 			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
 			if k > 6 {
-				m0, m1 = probe.More2(m0, m1, y, k)
+				m0, m1 = probe.Set2(m0, m1, y>>36, y>>42)
 			}
 		}
 	}
@@ -159,9 +159,6 @@ func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
 		if k > 8 {
 			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
-			if k > 12 {
-				m0, m1, m2, m3 = probe.More4(m0, m1, m2, m3, y, k)
-			}
 		}
 	}
 	return m0, m1, m2, m3
@@ -170,26 +167,27 @@ func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 // addToBytes sets a key's bits, for y = h2 xor probe.Xor.
 func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 	b := unsafe.Pointer(unsafe.SliceData(bits))
-	switch strategy {
-	case double:
+	z := 1 << (strategy - blocked1)
+	switch {
+	case strategy == double:
 		for x := h1; k > 0; k-- {
 			pos := probe.Reduce(x, m)
 			bits[pos/8] |= 1 << (pos % 8)
 			x = x*probe.Mul + y
 		}
-	case blocked1 + 1:
+	case strategy == blocked1+1 && k <= 8:
 		p := blockInBytes(b, m, h1)
 		m0, m1 := masks2(0, 0, y, k)
 		p.or(y>>62, m0)
 		p.or(4+y>>60&3, m1)
-	case blocked1 + 2:
+	case strategy == blocked1+2 && k <= 12:
 		p := blockInBytes(b, m, h1)
 		m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
 		p.or(y>>63, m0)
 		p.or(2+y>>62&1, m1)
 		p.or(4+y>>61&1, m2)
 		p.or(6+y>>60&1, m3)
-	case split:
+	case strategy == split:
 		p := splitInBytes(b, m, h1)
 		m0, m1, m2, m3 := probe.SplitMasks(h1)
 		p.or(0, m0)
@@ -199,7 +197,7 @@ func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
 	default:
 		p := blockInBytes(b, m, h1)
 		for i := range k {
-			p.or(probeInBlock(y, i, 1<<(strategy-blocked1)))
+			p.or(probeInBlock(y, i, z))
 		}
 	}
 }

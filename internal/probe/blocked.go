@@ -43,31 +43,3 @@ func Set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | Bit(a), w1 | Bit(b)
 func Set4(w0, w1, w2, w3, r uint64) (m0, m1, m2, m3 uint64) {
 	return w0 | Bit(r), w1 | Bit(r>>6), w2 | Bit(r>>12), w3 | Bit(r>>18)
 }
-
-// More2 sets the bits of z = 2 from the seventh on: New does not choose that many.
-func More2(m0, m1, y uint64, k int) (uint64, uint64) {
-	m0, m1 = Set2(m0, m1, y>>36, y>>42)
-	for t := 1; k > 8; t++ {
-		k -= 8
-		r := Next(y, t)
-		m0, m1 = Set2(m0, m1, r, r>>6)
-		if k > 2 {
-			m0, m1 = Set2(m0, m1, r>>12, r>>18)
-		}
-		if k > 4 {
-			m0, m1 = Set2(m0, m1, r>>24, r>>30)
-		}
-		if k > 6 {
-			m0, m1 = Set2(m0, m1, r>>36, r>>42)
-		}
-	}
-	return m0, m1
-}
-
-// More4 sets the bits of z = 4 from the thirteenth on: New does not choose that many.
-func More4(m0, m1, m2, m3, y uint64, k int) (uint64, uint64, uint64, uint64) {
-	for i := 12; i < k; i += 4 {
-		m0, m1, m2, m3 = Set4(m0, m1, m2, m3, Next(y, i/8)>>(i%8*6))
-	}
-	return m0, m1, m2, m3
-}
