@@ -75,6 +75,38 @@ func TestBitArrayCopies(t *testing.T) {
 	}
 }
 
+// TestBitArrayClears: as many words as asked for, and no others, wherever they begin.
+func TestBitArrayClears(t *testing.T) {
+	words := makeWords(2000)
+	for skip := range 9 {
+		for _, length := range []int{0, 1, 7, 511, 512, 513, 1023, 1024, 1900} {
+			for i := range words {
+				words[i].Store(1)
+			}
+			words[skip:][:length].clear()
+			require.EqualValues(t, len(words)-length, words.count())
+			require.Zero(t, words[skip:][:length].count())
+		}
+	}
+}
+
+// BenchmarkClear compares Clear with the memory's own speed.
+func BenchmarkClear(b *testing.B) {
+	words := makeWords(1 << 21)
+	for name, do := range map[string]func(){"clear": words.clear, "memclr": func() { clear(words.plain()) }} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				for i := range words.plain() {
+					words.plain()[i] = 1
+				}
+				b.StartTimer()
+				do()
+			}
+		})
+	}
+}
+
 func TestBitArrayTooLarge(t *testing.T) {
 	sizes := []uint64{math.MaxUint64, 1 << 63, 1 << 60}
 	if limit := memory.Limit(); limit < 1<<60 {

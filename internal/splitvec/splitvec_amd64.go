@@ -65,8 +65,8 @@ func Add(words unsafe.Pointer, blocks, h1 uint64) bool
 //go:noescape
 func ContainsMany(words unsafe.Pointer, blocks uint64, digests unsafe.Pointer, n int, yes *bool) int
 
-// CopyLines copies so many lines of 64 bytes, of words that others may set bits in meanwhile.
-// Nobody else may know of those that it writes.
+// CopyLines copies so many lines of 64 bytes. Others may set bits in either meanwhile: each word is
+// loaded and stored as a whole, and a bit that is set in a line that is written may be lost.
 //
 //go:noescape
 func CopyLines(to, from unsafe.Pointer, lines int)
