@@ -1,19 +1,18 @@
 // Passwords checks passwords against a published list of leaked ones.
 //
-//	passwords [-list file] <passwords
+//	passwords [list] <passwords
 //
 // Each line of standard input is a password. The list is a filter in a file, such as "bloom build"
-// writes. A new version of the file is used within a second. Without -list the example makes a
+// writes. A new version of the file is used within a second. Without an argument the example makes a
 // list of a few passwords.
 package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,26 +23,29 @@ import (
 )
 
 func main() {
-	path := flag.String("list", "", "the `file` with the list")
-	flag.Parse()
-	if err := run(*path, os.Stdin, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "passwords:", err)
-		os.Exit(1)
+	if err := run(os.Args[1:]); err != nil {
+		log.Fatal("passwords: ", err)
 	}
 }
 
-func run(path string, in io.Reader, out, log io.Writer) error {
-	if path == "" {
-		dir, err := os.MkdirTemp("", "passwords-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		path = filepath.Join(dir, "leaked.bloom")
-		if err := publish(path, "123456", "password", "qwerty", "letmein"); err != nil {
-			return err
-		}
+func run(args []string) error {
+	if len(args) > 0 {
+		return check(args[0], os.Stdin, os.Stdout, os.Stderr)
 	}
+	dir, err := os.MkdirTemp("", "passwords-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "leaked.bloom")
+	if err := publish(path, "123456", "password", "qwerty", "letmein"); err != nil {
+		return err
+	}
+	return check(path, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// check says of each line whether it is in the list.
+func check(path string, in io.Reader, out, news io.Writer) error {
 	leaked, err := guard.OpenList(path)
 	if err != nil {
 		return err
@@ -52,26 +54,20 @@ func run(path string, in io.Reader, out, log io.Writer) error {
 	defer cancel()
 	go leaked.Watch(ctx, time.Second, func(changed bool, err error) {
 		if err != nil {
-			fmt.Fprintln(log, "the old list stays:", err)
+			fmt.Fprintln(news, "the old list stays:", err)
 		} else if changed {
-			fmt.Fprintln(log, "a new list:", leaked)
+			fmt.Fprintln(news, "a new list:", leaked)
 		}
 	})
-	lines := bufio.NewReader(in)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && len(line) == 0 {
-			if err == io.EOF {
-				err = nil
-			}
-			return err
-		}
-		if leaked.Contains(bytes.TrimSuffix(line, []byte("\n"))) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		if leaked.Contains(lines.Bytes()) {
 			fmt.Fprintln(out, "leaked, nearly certainly")
 		} else {
 			fmt.Fprintln(out, "not in the list")
 		}
 	}
+	return lines.Err()
 }
 
 // publish writes a list to a file, in one step.
