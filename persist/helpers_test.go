@@ -8,24 +8,30 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
 // key returns the i-th of a sequence of different keys.
 func key(i uint64) []byte {
-	b := binary.LittleEndian.AppendUint64([]byte("https://example.com/"), i*0x9e3779b97f4a7c15)
-	return b
+	return binary.LittleEndian.AppendUint64([]byte("https://example.com/"), i*0x9e3779b97f4a7c15)
 }
 
-// tempDir is t.TempDir. On Windows a mapped file can be removed only when the garbage
-// collector has unmapped it.
+func filterWith(keys ...string) *bloom.BloomFilter {
+	f := bloom.MustNew(1000, 1e-6)
+	f.AddStrings(keys, nil)
+	return f
+}
+
+// tempDir is t.TempDir. Windows removes a mapped file only after the garbage collector has
+// unmapped it.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,9 +49,9 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-func openFile(t testing.TB, path string, n uint64, p float64) *File {
+func openFile(t testing.TB, path string, n uint64, p float64, opts ...bloom.Option) *File {
 	t.Helper()
-	f, err := Open(path, n, p)
+	f, err := Open(path, n, p, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
@@ -55,8 +61,113 @@ func openFile(t testing.TB, path string, n uint64, p float64) *File {
 	return f
 }
 
-// A child is a process that runs one of these, and not the tests. It ends itself
-// when its standard input does, should the test be gone.
+func loaded(t *testing.T, path string) *bloom.BloomFilter {
+	t.Helper()
+	f, err := Load(path)
+	require.NoError(t, err)
+	return f
+}
+
+func requireNoLeftover(t *testing.T, path string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+unfinished+"*"))
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+// faults reports whether a call touches memory that is not there or protected.
+func faults(call func()) (fault bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			_, fault = r.(interface{ Addr() uintptr })
+		}
+	}()
+	call()
+	return false
+}
+
+// A hookedDisk is the file system with a hook before each step, which can make it fail.
+type hookedDisk struct {
+	osFiles
+	hook func(step, path string) error
+	file *os.File // the last temporary file
+}
+
+func (d *hookedDisk) create(path string) (tempFile, error) {
+	if err := d.hook("create", path); err != nil {
+		return nil, err
+	}
+	f, err := d.osFiles.create(path)
+	if err != nil {
+		return nil, err
+	}
+	d.file = f.(osFile).File
+	return hookedFile{f.(osFile), d}, nil
+}
+
+func (d *hookedDisk) publish(f tempFile, path string) error {
+	if err := d.hook("publish", path); err != nil {
+		return err
+	}
+	return d.osFiles.publish(f.(hookedFile).osFile, path)
+}
+
+func (d *hookedDisk) discard(f tempFile) error { return d.osFiles.discard(f.(hookedFile).osFile) }
+
+func (d *hookedDisk) syncDir(dir string) error {
+	if err := d.hook("syncDir", dir); err != nil {
+		return err
+	}
+	return d.osFiles.syncDir(dir)
+}
+
+type hookedFile struct {
+	osFile
+	disk *hookedDisk
+}
+
+func (f hookedFile) Write(p []byte) (int, error) {
+	if err := f.disk.hook("write", f.Name()); err != nil {
+		n, _ := f.osFile.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.osFile.Write(p)
+}
+
+func (f hookedFile) inherit() error {
+	if err := f.disk.hook("inherit", f.Name()); err != nil {
+		return err
+	}
+	return f.osFile.inherit()
+}
+
+func (f hookedFile) Sync() error {
+	if err := f.disk.hook("sync", f.Name()); err != nil {
+		return err
+	}
+	return f.osFile.Sync()
+}
+
+func (f hookedFile) allocate(offset, size int64) error {
+	if err := f.disk.hook("allocate", f.Name()); err != nil {
+		return err
+	}
+	return f.osFile.allocate(offset, size)
+}
+
+// before returns a disk that calls do before a step.
+func before(step string, do func()) *hookedDisk {
+	return &hookedDisk{hook: func(now, _ string) error {
+		if now == step {
+			do()
+		}
+		return nil
+	}}
+}
+
+// children are what a process can run instead of the tests. It ends when its standard input does,
+// in case the test is gone.
 var children = map[string]func(args []string) error{
 	"save":      childSave,
 	"add":       childAdd,
@@ -78,7 +189,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process is a child that runs.
+// A process is a running child.
 type process struct {
 	*exec.Cmd
 	in  io.WriteCloser
@@ -99,7 +210,7 @@ func startChild(t *testing.T, name string, args ...string) *process {
 	p.out = bufio.NewReader(out)
 	err = p.Start()
 	if err != nil && strings.Contains(err.Error(), "exec format error") {
-		t.Skip("NOT TESTED: several processes, for this test runs in an emulator and cannot start itself")
+		t.Skip("NOT TESTED: several processes, because this test runs in an emulator and cannot start itself")
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -123,20 +234,7 @@ func (p *process) line() (line string, ok bool) {
 	return strings.TrimSuffix(line, "\n"), err == nil
 }
 
-// untilStdinEnds ends a child whose test has ended.
 func untilStdinEnds() {
 	io.Copy(io.Discard, os.Stdin)
 	os.Exit(2)
-}
-
-// openHooked opens a file whose strategy calls hook for each bit of a key.
-func openHooked(t *testing.T, path string, hook func()) *File {
-	t.Helper()
-	hooked := bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
-		hook()
-		return doubled(h1, h2, i, m)
-	})})
-	f, err := Open(path, 1000, 0.001, bloom.WithStrategy(hooked))
-	require.NoError(t, err)
-	return f
 }

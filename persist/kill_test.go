@@ -16,22 +16,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What childSave saves: generation g holds the keys 0 to g·saveStep-1.
 const (
-	saveKeys = 1_000_000
+	killKeys = 1_000_000
 	saveRate = 0.01
-	saveStep = 100
+	saveStep = 100 // keys between two generations: generation g has keys 0 to g·saveStep-1
+	addRate  = 1e-9
 )
 
-// childSave saves one generation after another to the path args[0], from args[1]
-// on, and acknowledges each that Save has returned from.
+// childSave saves one generation after another to the path args[0], from args[1] on, and
+// acknowledges each that Save has returned from.
 func childSave(args []string) error {
 	go untilStdinEnds()
 	first, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
 		return err
 	}
-	f := bloom.MustNew(saveKeys, saveRate)
+	f := bloom.MustNew(killKeys, saveRate)
 	for i := range first * saveStep {
 		f.Add(key(i))
 	}
@@ -47,74 +47,66 @@ func childSave(args []string) error {
 	}
 }
 
-// A process that saves in a loop is killed at any moment. Then the file is that
-// of the last Save that returned, or of the next: nothing else, and nothing
-// beside it but one leftover.
+// A process that saves in a loop is killed at any moment. The file is that of the last Save that
+// returned, or of the next one, and there is at most one leftover.
 func TestKilledWhileSaving(t *testing.T) {
 	kills := effort.Times(5, 25, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
-	want := bloom.MustNew(saveKeys, saveRate) // the last generation that is known
-	known := uint64(0)
+	want := bloom.MustNew(killKeys, saveRate)
+	known := uint64(0) // the generation of want
+	next := func() {
+		for i := range uint64(saveStep) {
+			want.Add(key(known*saveStep + i))
+		}
+		known++
+	}
 	require.NoError(t, Save(path, want))
 	saved, leftovers, newer := 0, 0, 0
 	for range kills {
 		p := startChild(t, "save", path, strconv.FormatUint(known, 10))
-		if line, ok := p.line(); !ok || line != "ready" {
-			t.Fatalf("%q %s", line, p.err.String())
-		}
+		line, _ := p.line()
+		require.Equal(t, "ready", line, p.err.String())
 		time.Sleep(time.Duration(rnd.Int64N(int64(30 * time.Millisecond))))
 		require.NoError(t, p.Process.Kill())
 		for line, ok := p.line(); ok; line, ok = p.line() {
 			g, err := strconv.ParseUint(line, 10, 64)
 			require.NoError(t, err)
-			for ; known < g; known++ {
-				for i := range uint64(saveStep) {
-					want.Add(key(known*saveStep + i))
-				}
+			for known < g {
+				next()
 			}
 			saved++
 		}
 		p.Wait()
 
-		got, err := Load(path)
-		require.NoError(t, err)
+		got := loaded(t, path)
 		if !got.Equal(want) {
-			for i := range uint64(saveStep) {
-				want.Add(key(known*saveStep + i))
-			}
-			known++
+			next()
 			newer++
 			require.True(t, got.Equal(want), "the file is neither generation %d nor %d", known-1, known)
 		}
 		files, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		leftovers += len(files) - 1
+		most := 2
 		if runtime.GOOS == "windows" {
-			require.LessOrEqual(t, len(files), 3) // the lock's, too
-		} else {
-			require.LessOrEqual(t, len(files), 2)
+			most = 3 // the lock
 		}
+		require.LessOrEqual(t, len(files), most)
 	}
 	require.NoError(t, Save(path, want))
 	requireNoLeftover(t, path)
-	t.Logf("%d kills, %d saves acknowledged, %d files newer than the last acknowledged, %d leftovers; every file was old or new", kills, saved, newer, leftovers)
+	t.Logf("%d kills, %d saves acknowledged, %d files newer than the last acknowledged, %d leftovers", kills, saved, newer, leftovers)
 }
 
-const (
-	addKeys = 1_000_000
-	addRate = 1e-9
-)
-
-// childAdd adds the keys from args[1] on to the file args[0], and acknowledges each
-// that Add has returned from.
+// childAdd adds the keys from args[1] on to the file args[0] and acknowledges each.
 func childAdd(args []string) error {
 	go untilStdinEnds()
 	first, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
 		return err
 	}
-	f, err := Open(args[0], addKeys, addRate)
+	f, err := Open(args[0], killKeys, addRate)
 	if err != nil {
 		return err
 	}
@@ -122,7 +114,7 @@ func childAdd(args []string) error {
 	for i := first; ; i++ {
 		f.Add(key(i))
 		fmt.Fprintln(&out, i)
-		if i%16 == 0 { // the pipe is what takes the time
+		if i%16 == 0 { // the pipe is slow
 			if _, err := out.WriteTo(os.Stdout); err != nil {
 				return err
 			}
@@ -130,15 +122,15 @@ func childAdd(args []string) error {
 	}
 }
 
-// A process that adds to a mapped file is killed at any moment, also while it
-// makes the file. No key is lost that it has acknowledged.
+// A process that adds to a mapped file is killed at any moment, also while it makes the file. No
+// acknowledged key is lost.
 func TestKilledWhileAdding(t *testing.T) {
 	kills := effort.Times(5, 25, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0
 	for kill := range kills {
-		if kill%20 == 19 { // another file, and be early enough to disturb its making
+		if kill%20 == 19 { // another file, to disturb its making
 			require.NoError(t, os.Remove(path))
 			next = 0
 		}
@@ -160,9 +152,9 @@ func TestKilledWhileAdding(t *testing.T) {
 			require.Equal(t, first, next)
 			continue
 		}
-		f, err := Open(path, addKeys, addRate)
+		f, err := Open(path, killKeys, addRate)
 		require.NoError(t, err)
-		// All since the last kill, and of the others enough to find a lost page.
+		// All since the last kill, and enough others to find a lost page.
 		for i := range next {
 			if (i >= first || i%64 == uint64(kill)%64) && !f.Contains(key(i)) {
 				t.Fatalf("kill %d: key %d of %d acknowledged ones is lost", kill, i, next)
@@ -171,7 +163,7 @@ func TestKilledWhileAdding(t *testing.T) {
 		require.NoError(t, f.Close())
 		made += int(next - first)
 	}
-	openFile(t, path, addKeys, addRate)
+	openFile(t, path, killKeys, addRate)
 	requireNoLeftover(t, path)
-	t.Logf("%d kills, %d of them before the file was made; %d keys acknowledged, none lost", kills, early, made)
+	t.Logf("%d kills, %d of them before the file was made; %d keys acknowledged", kills, early, made)
 }

@@ -27,22 +27,20 @@ func (emptyStore) Keys(context.Context, []byte) iter.Seq2[[]byte, error] {
 
 func (emptyStore) Position(context.Context) ([]byte, error) { return []byte{0}, nil }
 
-// A file of another kind is refused by an error that names the kind and what reads it.
+// The error for a file of another kind names the kind and the function that reads it.
 func TestOtherKinds(t *testing.T) {
 	dir := t.TempDir()
-	must := func(w io.WriterTo, err error) io.WriterTo {
-		require.NoError(t, err)
-		return w
+	save := func(name string) func(w io.WriterTo, err error) {
+		return func(w io.WriterTo, err error) {
+			require.NoError(t, err)
+			require.NoError(t, persist.Save(filepath.Join(dir, name), w))
+		}
 	}
 	none := func(func([]byte, error) bool) {}
-	for name, f := range map[string]io.WriterTo{
-		"a scalable filter, for scalable.Read": must(scalable.New(10, 0.1)),
-		"a rotating filter, for rotating.Read": must(rotating.New(10, 0.1, time.Hour, rotating.WithGenerations(2))),
-		"a counting filter, for counting.Read": must(counting.New(10, 0.1)),
-		"a cascade, for cascade.Read":          must(cascade.New(t.Context(), 0.5, none, none)),
-	} {
-		require.NoError(t, persist.Save(filepath.Join(dir, name), f))
-	}
+	save("a scalable filter, for scalable.Read")(scalable.New(10, 0.1))
+	save("a rotating filter, for rotating.Read")(rotating.New(10, 0.1, time.Hour))
+	save("a counting filter, for counting.Read")(counting.New(10, 0.1))
+	save("a cascade, for cascade.Read")(cascade.New(t.Context(), 0.5, none, none))
 	g, err := guard.New(filepath.Join(dir, "the filter of a guard, for guard.New and Open"), 10, 0.1, emptyStore{})
 	require.NoError(t, err)
 	require.NoError(t, g.Open(t.Context()))
@@ -53,11 +51,9 @@ func TestOtherKinds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 5)
 	for _, path := range files {
-		for _, open := range []func() error{
-			func() error { _, err := persist.Load(path); return err },
-			func() error { _, err := persist.Open(path, 10, 0.1); return err },
-		} {
-			err := open()
+		_, loadErr := persist.Load(path)
+		_, openErr := persist.Open(path, 10, 0.1)
+		for _, err := range []error{loadErr, openErr} {
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			require.ErrorContains(t, err, "it holds "+filepath.Base(path))
 		}

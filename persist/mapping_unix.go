@@ -20,8 +20,8 @@ func mapFile(f *os.File, size int, readOnly bool) ([]byte, error) {
 
 func unmapFile(data []byte) error { return os.NewSyscallError("munmap", unix.Munmap(data)) }
 
-// flush writes what has changed to the disk. On Linux either call would do; POSIX
-// asks for the first, and on macOS only the second empties the disk's own cache.
+// flush writes changes to the disk. On Linux either call is enough; POSIX asks for the first, and
+// on macOS only the second empties the disk's own cache.
 func flush(f *os.File, data []byte) error {
 	if err := unix.Msync(data, unix.MS_SYNC); err != nil {
 		return os.NewSyscallError("msync", err)

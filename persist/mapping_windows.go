@@ -23,7 +23,7 @@ func mapFile(f *os.File, size int, readOnly bool) ([]byte, error) {
 	if addr == 0 {
 		return nil, err
 	}
-	// The address is none of the garbage collector's: it cannot move.
+	// The garbage collector does not know the address, so it cannot move.
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&addr))), size), nil
 }
 
@@ -31,8 +31,8 @@ func unmapFile(data []byte) error {
 	return os.NewSyscallError("UnmapViewOfFile", windows.UnmapViewOfFile(uintptr(unsafe.Pointer(&data[0]))))
 }
 
-// flush writes what has changed to the disk: the first call hands it to the file
-// system, the second waits for the disk.
+// flush writes changes to the disk: the first call hands them to the file system, the second waits
+// for the disk.
 func flush(f *os.File, data []byte) error {
 	if err := windows.FlushViewOfFile(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data))); err != nil {
 		return os.NewSyscallError("FlushViewOfFile", err)

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
+	"unsafe"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
@@ -18,9 +20,9 @@ const (
 	raceBatch = 32 // keys between two barriers
 )
 
-// childRace adds keys 0 to args[1]-1 to the file args[0], one batch at the same time
-// as its seven brothers, and writes to args[2] a byte for each key: 1 if it won.
-// args[3] is the file by which they wait for each other.
+// childRace adds keys 0 to args[1]-1 to the file args[0], one batch at the same time as the other
+// seven, and writes to args[2] a byte for each key: 1 if it won. The first word of the mapped file
+// args[3] counts arrivals.
 func childRace(args []string) error {
 	go untilStdinEnds()
 	keys, err := strconv.ParseUint(args[1], 10, 64)
@@ -31,14 +33,18 @@ func childRace(args []string) error {
 	if err != nil {
 		return err
 	}
-	// The barrier is a mapped file as well: its first word counts arrivals.
-	barrier, err := bloomWords(args[3])
+	barrierFile, err := os.OpenFile(args[3], os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
+	data, err := mapFile(barrierFile, 8, false)
+	if err != nil {
+		return err
+	}
+	barrier := (*atomic.Uint64)(unsafe.Pointer(&data[0]))
 	wins := make([]byte, keys)
 	arrivals := uint64(0)
-	for i := uint64(0); i < keys; i++ {
+	for i := range keys {
 		if i%raceBatch == 0 {
 			arrivals += racers
 			barrier.Add(1)
@@ -60,8 +66,10 @@ func childRace(args []string) error {
 	return os.WriteFile(args[2], wins, 0o666)
 }
 
-// Eight processes add the same keys to one file. No key has a second winner, and
-// none is without, apart from false positives.
+// yieldProcessor lets another process run.
+var yieldProcessor = func() { time.Sleep(1) }
+
+// Eight processes add the same keys to one file. Each key has exactly one winner.
 func TestProcessesHaveOneWinner(t *testing.T) {
 	keys := effort.Times(20_000, 100_000, 2_000_000)
 	dir := tempDir(t)
@@ -86,22 +94,16 @@ func TestProcessesHaveOneWinner(t *testing.T) {
 			busy++
 		}
 	}
-	none := 0
 	for key, n := range winners {
-		if n > 1 {
+		if n != 1 {
 			t.Fatalf("key %d had %d winners", key, n)
 		}
-		if n == 0 {
-			none++
-		}
 	}
-	require.Zero(t, none, "keys without a winner, at a rate of %v", raceRate)
 	require.Greater(t, busy, 1, "one process was always first: they did not race")
-	t.Logf("%d processes added the same %d keys: %d winners, %d processes among them often, no key with two", racers, keys, keys-none, busy)
+	t.Logf("%d processes added the same %d keys; %d of them won often", racers, keys, busy)
 }
 
-// childMake opens the path args[0], which does not exist yet, when told to, and adds
-// keys of its own.
+// childMake opens each path that it is told to and adds keys of its own, from args[1] on.
 func childMake(args []string) error {
 	from, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
@@ -127,16 +129,16 @@ func childMake(args []string) error {
 	}
 }
 
-// Eight processes open a new path at the same time: they have the same file, so the
-// keys of all of them are in it.
-func TestCreationRace(t *testing.T) {
+// Eight processes open a new path at the same time. They get the same file, so it has the keys of
+// all.
+func TestProcessesMakeOneFile(t *testing.T) {
 	rounds := effort.Times(5, 50, 1000)
 	dir := tempDir(t)
 	var processes []*process
 	for i := range racers {
 		p := startChild(t, "make", "", strconv.Itoa(100*i))
-		line, ok := p.line()
-		require.True(t, ok && line == "ready", line)
+		line, _ := p.line()
+		require.Equal(t, "ready", line)
 		processes = append(processes, p)
 	}
 	for round := range rounds {
@@ -154,7 +156,7 @@ func TestCreationRace(t *testing.T) {
 		require.NoError(t, err)
 		for i := range uint64(100 * racers) {
 			if !f.Contains(key(i)) {
-				t.Fatalf("round %d: key %d is not there: two files were made", round, i)
+				t.Fatalf("round %d: key %d is lost: two files were made", round, i)
 			}
 		}
 		require.NoError(t, f.Close())
@@ -165,36 +167,4 @@ func TestCreationRace(t *testing.T) {
 		p.in.Close()
 		p.wait(t)
 	}
-	t.Logf("%d new files, each opened by %d processes at the same time: one file each", rounds, racers)
-}
-
-// The same with goroutines, and two filters of different parameters: one of the
-// two is made, and the other is told.
-func TestCreationRaceOfDifferentFilters(t *testing.T) {
-	dir := tempDir(t)
-	refused := 0
-	for round := range effort.Times(20, 100, 1000) {
-		path := filepath.Join(dir, fmt.Sprint("f", round))
-		errs := make(chan error, racers)
-		for i := range racers {
-			go func() {
-				f, err := Open(path, uint64(1000+i%2), 0.01)
-				if err == nil {
-					err = f.Close()
-				}
-				errs <- err
-			}()
-		}
-		failed := 0
-		for range racers {
-			if err := <-errs; err != nil {
-				require.ErrorIs(t, err, bloom.ErrIncompatible)
-				failed++
-			}
-		}
-		require.Equal(t, racers/2, failed)
-		refused += failed
-	}
-	requireNoLeftover(t, filepath.Join(dir, "f"))
-	t.Logf("%d opened with other parameters than the one that made the file, all refused", refused)
 }

@@ -3,164 +3,96 @@ package persist
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A failingDisk fails at one of its steps.
-type failingDisk struct {
-	osFiles
-	countdown int
-}
-
 var errDisk = errors.New("disk on fire")
 
-func (d *failingDisk) step() error {
-	if d.countdown--; d.countdown == 0 {
-		return errDisk
-	}
-	return nil
-}
-
-func (d *failingDisk) create(path string) (tempFile, error) {
-	if err := d.step(); err != nil {
-		return nil, err
-	}
-	f, err := d.osFiles.create(path)
-	return failingFile{f, d}, err
-}
-
-func (d *failingDisk) publish(f tempFile, path string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.osFiles.publish(f.(failingFile).tempFile, path)
-}
-
-func (d *failingDisk) discard(f tempFile) error { return d.osFiles.discard(f.(failingFile).tempFile) }
-
-func (d *failingDisk) syncDir(dir string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.osFiles.syncDir(dir)
-}
-
-type failingFile struct {
-	tempFile
-	disk *failingDisk
-}
-
-func (f failingFile) Write(p []byte) (int, error) {
-	if err := f.disk.step(); err != nil {
-		n, _ := f.tempFile.Write(p[:len(p)/2])
-		return n, err
-	}
-	return f.tempFile.Write(p)
-}
-
-func (f failingFile) inherit() error {
-	if err := f.disk.step(); err != nil {
-		return err
-	}
-	return f.tempFile.inherit()
-}
-
-func (f failingFile) Sync() error {
-	if err := f.disk.step(); err != nil {
-		return err
-	}
-	return f.tempFile.Sync()
-}
-
-func (f failingFile) allocate(offset, size int64) error {
-	if err := f.disk.step(); err != nil {
-		return err
-	}
-	return f.tempFile.allocate(offset, size)
-}
-
-// Whichever step fails, Save says so, and leaves the old file and no other.
-func TestSaveOnAFailingDisk(t *testing.T) {
-	for step := 1; ; step++ {
-		path := filepath.Join(tempDir(t), "f")
-		require.NoError(t, Save(path, filterWith("old")))
-		disk := &failingDisk{countdown: step}
-		err := save(disk, path, filterWith("new"))
-		got, loadErr := Load(path)
-		require.NoError(t, loadErr)
-		requireNoLeftover(t, path)
-		if err == nil {
-			require.True(t, got.ContainsString("new"))
-			require.Equal(t, 7, step, "create, write, inherit, sync, rename, syncDir")
-			return
-		}
-		require.ErrorIs(t, err, errDisk)
-		if renamed := step == 6; renamed {
-			require.True(t, got.ContainsString("new"))
-		} else {
-			require.True(t, got.Equal(filterWith("old")), "step %d", step)
-		}
+// Each step of Save, and of an Open that makes its file, fails in turn. The old file is there and
+// no other, except after the last step.
+func TestFailingDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps []string
+		old   bool
+		call  func(disk fileSystem, path string) error
+	}{
+		"Save":      {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, true, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
+		"Save anew": {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
+		"Open":      {[]string{"create", "write", "allocate", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return create(d, path, filterWith().Scheme()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for fail := range len(c.steps) + 1 {
+				path := filepath.Join(tempDir(t), "f")
+				if c.old {
+					require.NoError(t, Save(path, filterWith("old")))
+				}
+				var steps []string
+				err := c.call(&hookedDisk{hook: func(step, _ string) error {
+					steps = append(steps, step)
+					if len(steps)-1 == fail {
+						return errDisk
+					}
+					return nil
+				}}, path)
+				requireNoLeftover(t, path)
+				if fail == len(c.steps) {
+					require.NoError(t, err)
+					require.Equal(t, c.steps, steps)
+				} else {
+					require.ErrorIs(t, err, errDisk)
+				}
+				switch {
+				case fail >= len(c.steps)-1:
+					require.FileExists(t, path)
+				case c.old:
+					require.True(t, loaded(t, path).Equal(filterWith("old")), steps)
+				default:
+					require.NoFileExists(t, path)
+				}
+			}
+		})
 	}
 }
 
-// The same for a file that is being made for Open.
-func TestCreateOnAFailingDisk(t *testing.T) {
-	scheme := filterWith().Scheme()
-	page, err := encodeHeader(scheme)
-	require.NoError(t, err)
-	for step := 1; ; step++ {
-		path := filepath.Join(tempDir(t), "f")
-		err := create(&failingDisk{countdown: step}, path, page, scheme)
-		requireNoLeftover(t, path)
-		if err == nil {
-			require.Equal(t, 7, step, "create, write, allocate, sync, publish, syncDir")
-			return
-		}
-		require.ErrorIs(t, err, errDisk)
-		if step < 6 {
-			require.NoFileExists(t, path)
-		}
-	}
-}
-
-// A closedDisk has closed the file before its name is given: closing it again fails.
-type closedDisk struct{ osFiles }
-
-func (d closedDisk) publish(f tempFile, path string) error {
-	if err := f.(osFile).Close(); err != nil {
-		return err
-	}
-	return d.osFiles.publish(f, path)
-}
-
-// The data is on the disk before the file is closed, so an error then loses nothing.
-func TestSaveWhoseCloseFails(t *testing.T) {
+// The data is on the disk before the file is closed, so an error of the second Close loses nothing.
+// Before that, an error of the file, such as a failed fstat, leaves no temporary file.
+func TestSaveWithAClosedFile(t *testing.T) {
 	path := filepath.Join(tempDir(t), "f")
-	for range 2 {
-		require.NoError(t, save(closedDisk{}, path, filterWith("a")))
+	require.NoError(t, Save(path, filterWith("old")))
+	for _, step := range []string{"inherit", "sync"} {
+		var disk *hookedDisk
+		disk = before(step, func() { disk.file.Close() })
+		require.ErrorIs(t, save(disk, path, filterWith("new")), os.ErrClosed, step)
 		requireNoLeftover(t, path)
+		require.True(t, loaded(t, path).ContainsString("old"))
 	}
-	_, err := Load(path)
-	require.NoError(t, err)
+	var disk *hookedDisk
+	disk = before("publish", func() { disk.file.Close() })
+	require.NoError(t, save(disk, path, filterWith("new")))
+	requireNoLeftover(t, path)
+	require.True(t, loaded(t, path).ContainsString("new"))
 }
 
-// What cannot write a whole filter leaves the old one.
+type writerTo func(w io.Writer) (int64, error)
+
+func (f writerTo) WriteTo(w io.Writer) (int64, error) { return f(w) }
+
+// A filter that cannot be written leaves the old one, and the lock is free, also after a panic.
 func TestSaveOfAFailingWriter(t *testing.T) {
 	path := filepath.Join(tempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
-	require.ErrorIs(t, Save(path, brokenFilter{}), errDisk)
-	got, err := Load(path)
-	require.NoError(t, err)
-	require.True(t, got.Equal(filterWith("old")))
+	require.ErrorIs(t, Save(path, writerTo(func(w io.Writer) (int64, error) {
+		n, _ := w.Write([]byte("half of"))
+		return int64(n), errDisk
+	})), errDisk)
+	require.PanicsWithValue(t, "in WriteTo", func() {
+		_ = Save(path, writerTo(func(io.Writer) (int64, error) { panic("in WriteTo") }))
+	})
 	requireNoLeftover(t, path)
-}
-
-type brokenFilter struct{}
-
-func (brokenFilter) WriteTo(w io.Writer) (int64, error) {
-	n, _ := w.Write([]byte("half of"))
-	return int64(n), errDisk
+	require.True(t, loaded(t, path).Equal(filterWith("old")))
+	require.NoError(t, Save(path, filterWith("new")))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// special makes what no file of a filter can be.
+// special makes files that are no regular ones, or that a link leads to.
 var special = map[string]func(t *testing.T, path string){
 	"FIFO":      func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o666)) },
 	"directory": func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o777)) },
@@ -25,165 +25,114 @@ var special = map[string]func(t *testing.T, path string){
 		require.NoError(t, l.Close())
 	},
 	"link to a device": func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/zero", path)) },
+	"link to a file": func(t *testing.T, path string) {
+		require.NoError(t, os.WriteFile(path+".target", []byte("theirs"), 0o666))
+		require.NoError(t, os.Symlink(path+".target", path))
+	},
+	"link to nothing": func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".target", path)) },
+	"link to itself":  func(t *testing.T, path string) { require.NoError(t, os.Symlink(path, path)) },
 }
 
-// Every call refuses what is no file, at once: to open a FIFO is to wait until
-// somebody opens its other end.
-func TestSpecialFilesAreRefused(t *testing.T) {
-	for name, make_ := range special {
-		t.Run(name, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "") // the path of a socket must be short
-			require.NoError(t, err)
-			defer os.RemoveAll(dir)
-			path := filepath.Join(dir, "f")
-			make_(t, path)
-			before, err := os.Lstat(path)
-			require.NoError(t, err)
+// makeSpecial makes such a file in a folder whose path is short enough for a socket.
+func makeSpecial(t *testing.T, kind, end string) (path string, before fs.FileInfo) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path = filepath.Join(dir, "f")
+	special[kind](t, path+end)
+	before, err = os.Lstat(path + end)
+	require.NoError(t, err)
+	return path, before
+}
 
-			_, err = Load(path)
+func requireSame(t *testing.T, path string, before fs.FileInfo) {
+	t.Helper()
+	after, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after))
+}
+
+// Every call refuses a file that is no regular one at once: to open a FIFO is to wait for its other
+// end.
+func TestSpecialFilesAreRefused(t *testing.T) {
+	for _, kind := range []string{"FIFO", "directory", "socket", "link to a device"} {
+		t.Run(kind, func(t *testing.T) {
+			path, before := makeSpecial(t, kind, "")
+			_, err := Load(path)
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			_, err = OpenReadOnly(path)
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			_, err = Open(path, 1000, 0.01)
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			require.ErrorIs(t, Save(path, filterWith("a")), fs.ErrExist)
-
-			after, err := os.Lstat(path)
-			require.NoError(t, err)
-			require.True(t, os.SameFile(before, after))
+			requireSame(t, path, before)
 			requireNoLeftover(t, path)
 		})
 	}
 }
 
-// Whatever has the name of the temporary file is left alone, and in nobody's way.
+// A special file under the temporary name stays and does not disturb.
 func TestSpecialUnfinishedFiles(t *testing.T) {
-	kinds := map[string]func(t *testing.T, path string){
-		"link to a file": func(t *testing.T, path string) {
-			require.NoError(t, os.WriteFile(path+".target", []byte("theirs"), 0o666))
-			require.NoError(t, os.Symlink(path+".target", path))
-		},
-		"link to an empty file": func(t *testing.T, path string) {
-			require.NoError(t, os.WriteFile(path+".target", nil, 0o666))
-			require.NoError(t, os.Symlink(path+".target", path))
-		},
-		"link to nothing": func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".target", path)) },
-		"link to itself":  func(t *testing.T, path string) { require.NoError(t, os.Symlink(path, path)) },
-	}
-	for name, make_ := range special {
-		kinds[name] = make_
-	}
-	for name, make_ := range kinds {
-		t.Run(name, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "")
-			require.NoError(t, err)
-			defer os.RemoveAll(dir)
-			path := filepath.Join(dir, "f")
-			make_(t, path+unfinished)
-			target, targetErr := os.ReadFile(path + unfinished + ".target")
-
-			before, err := os.Lstat(path + unfinished)
-			require.NoError(t, err)
+	for kind := range special {
+		t.Run(kind, func(t *testing.T) {
+			path, before := makeSpecial(t, kind, unfinished)
 			require.NoError(t, Save(path, filterWith("a")))
 			require.NoError(t, os.Remove(path))
 			openFile(t, path, 1000, 0.01)
-			after, err := os.Lstat(path + unfinished)
-			require.NoError(t, err)
-			require.True(t, os.SameFile(before, after))
-			files, err := filepath.Glob(filepath.Join(dir, "*"+unfinished))
+			requireSame(t, path+unfinished, before)
+			files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+unfinished))
 			require.NoError(t, err)
 			require.Len(t, files, 1)
-
-			now, nowErr := os.ReadFile(path + unfinished + ".target")
-			require.Equal(t, target, now, "what the link leads to is as it was")
-			require.Equal(t, targetErr, nowErr)
+			target, err := os.ReadFile(path + unfinished + ".target")
+			if kind == "link to a file" {
+				require.Equal(t, "theirs", string(target))
+			} else {
+				require.ErrorIs(t, err, fs.ErrNotExist)
+			}
 		})
 	}
 }
 
-// syncing notes which folders are made safe.
-type syncing struct {
-	osFiles
-	dirs []string
-}
-
-func (s *syncing) syncDir(dir string) error {
-	s.dirs = append(s.dirs, dir)
-	return s.osFiles.syncDir(dir)
-}
-
-// TestParentOfALink: what a ".." leads to is the parent of the folder that a link leads to, not of
-// the link.
+// ".." after a link is the parent of the link's target. The new name is there, and its folder is
+// synced.
 func TestParentOfALink(t *testing.T) {
 	dir := tempDir(t)
 	for _, name := range []string{"far", "far/away", "near"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o777))
 	}
+	far, err := os.Stat(filepath.Join(dir, "far"))
+	require.NoError(t, err)
 	require.NoError(t, os.Symlink("../far/away", filepath.Join(dir, "near/link")))
-	requireFar := func(files *syncing, path string) {
-		t.Helper()
-		require.FileExists(t, filepath.Join(dir, path))
-		require.Len(t, files.dirs, 1)
-		got, err := os.Stat(files.dirs[0])
-		require.NoError(t, err)
-		want, err := os.Stat(filepath.Join(dir, "far"))
-		require.NoError(t, err)
-		require.True(t, os.SameFile(got, want), files.dirs[0])
-	}
-	const up = "/near/link/../"
-
-	files := &syncing{}
-	require.NoError(t, save(files, dir+up+"saved", filterWith("a")))
-	requireFar(files, "far/saved")
-
 	require.NoError(t, os.Symlink("near/link/../linked", filepath.Join(dir, "name")))
-	files = &syncing{}
-	require.NoError(t, save(files, dir+"/name", filterWith("a")))
-	requireFar(files, "far/linked")
-	_, err := Load(dir + "/name")
-	require.NoError(t, err)
-
-	scheme, err := bloom.NewScheme(1000, 0.01)
-	require.NoError(t, err)
-	page, err := encodeHeader(scheme)
-	require.NoError(t, err)
-	files = &syncing{}
-	require.NoError(t, create(files, dir+up+"mapped", page, scheme))
-	requireFar(files, "far/mapped")
-}
-
-// A leftover with a second name is taken away from its name, and not written to.
-func TestLinkedLeftover(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
-	other := filepath.Join(tempDir(t), "other")
-	for _, content := range []string{"", "theirs"} {
-		require.NoError(t, os.WriteFile(other, []byte(content), 0o666))
-		require.NoError(t, os.Link(other, path+unfinished))
-		require.NoError(t, Save(path, filterWith("a")))
-		got, err := os.ReadFile(other)
-		require.NoError(t, err)
-		require.Equal(t, content, string(got))
-		requireNoLeftover(t, path)
+	synced := 0
+	disk := &hookedDisk{hook: func(step, path string) error {
+		if step == "syncDir" {
+			got, err := os.Stat(path)
+			require.NoError(t, err)
+			require.True(t, os.SameFile(got, far), path)
+			synced++
+		}
+		return nil
+	}}
+	f := filterWith("a")
+	require.NoError(t, save(disk, dir+"/near/link/../saved", f))
+	require.NoError(t, save(disk, dir+"/name", f))
+	require.NoError(t, create(disk, dir+"/near/link/../mapped", f.Scheme()))
+	for _, name := range []string{"saved", "linked", "mapped"} {
+		require.FileExists(t, filepath.Join(dir, "far", name))
 	}
+	require.Equal(t, 3, synced)
 }
 
-// Open makes no file through a link that leads nowhere.
-func TestOpenThroughALinkToNothing(t *testing.T) {
-	dir := tempDir(t)
-	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
-	require.NoError(t, os.Symlink(target, path))
+// Open makes no file through a link that leads nowhere, and follows one that leads to a file.
+func TestOpenThroughALink(t *testing.T) {
+	path, _ := makeSpecial(t, "link to nothing", "")
 	_, err := Open(path, 1000, 0.01)
 	require.Error(t, err)
-	require.NoFileExists(t, target)
+	require.NoFileExists(t, path+".target")
 	requireNoLeftover(t, path)
-
-	require.NoError(t, os.Remove(path))
-	f := openFile(t, target, 1000, 0.01)
-	f.AddString("key")
-	require.NoError(t, os.Symlink(target, path))
-	again := openFile(t, path, 1000, 0.01)
-	require.True(t, again.ContainsString("key"), "one that leads to a file is followed")
+	openFile(t, path+".target", 1000, 0.01).AddString("key")
+	require.True(t, openFile(t, path, 1000, 0.01).ContainsString("key"))
 	require.ErrorContains(t, Save(path, filterWith("a")), "it is a mapped filter")
-	_, err = Load(path)
-	require.ErrorIs(t, err, bloom.ErrCorrupt)
 }

@@ -21,9 +21,8 @@ func holes(t *testing.T, path string) int64 {
 	return info.Size() - info.Sys().(*syscall.Stat_t).Blocks*512
 }
 
-// All the space that a file will ever need is there before it is mapped: a disk that
-// is full later cannot stop the program. That is so for a new file, and for a copy
-// that was made with holes.
+// All the space of a file is reserved before it is mapped, for a new file and for a copy with holes:
+// a disk that is full later cannot stop the program.
 func TestSpaceIsReserved(t *testing.T) {
 	dir := tempDir(t)
 	path, sparse := filepath.Join(dir, "f"), filepath.Join(dir, "copy")
@@ -31,18 +30,13 @@ func TestSpaceIsReserved(t *testing.T) {
 	require.NoError(t, err)
 	defer probe.Close()
 	if err := reserve(probe, 1<<20); notSupported(err) {
-		t.Skip("NOT TESTED: reserved space, for this file system cannot reserve")
+		t.Skip("NOT TESTED: reserved space, because this file system cannot reserve")
 	}
-
 	openFile(t, path, 1_000_000, 0.01).AddString("key")
 	require.LessOrEqual(t, holes(t, path), int64(0))
 
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(sparse, file[:headerSize], 0o666))
-	require.NoError(t, os.Truncate(sparse, int64(len(file))))
-	require.Positive(t, holes(t, sparse))
-	f, err := OpenReadOnly(sparse) // which never touches the file
+	makeSparse(t, sparse, path)
+	f, err := OpenReadOnly(sparse) // which never changes the file
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.Positive(t, holes(t, sparse))
@@ -50,7 +44,17 @@ func TestSpaceIsReserved(t *testing.T) {
 	require.LessOrEqual(t, holes(t, sparse), int64(0))
 }
 
-// Where a file system cannot reserve, the zeros are written.
+// makeSparse makes a file with the header and the size of another one, and a hole for the words.
+func makeSparse(t *testing.T, path, of string) {
+	t.Helper()
+	file, err := os.ReadFile(of)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, file[:headerSize], 0o600))
+	require.NoError(t, os.Truncate(path, int64(len(file))))
+	require.Positive(t, holes(t, path))
+}
+
+// On a file system that cannot reserve, zeros are written.
 func TestWriteZeros(t *testing.T) {
 	for _, size := range []int64{0, 1, 1 << 20, 3<<20 + 5} {
 		path := filepath.Join(tempDir(t), "f")
@@ -66,9 +70,12 @@ func TestWriteZeros(t *testing.T) {
 	}
 }
 
-func init() { children["no room"] = childNoRoom }
+func init() {
+	children["no room"] = childNoRoom
+	yieldProcessor = func() { syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) }
+}
 
-// childNoRoom opens the path args[0], with less address space than the file needs.
+// childNoRoom opens the path args[0] with less address space than the file needs.
 func childNoRoom(args []string) error {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -88,7 +95,7 @@ func childNoRoom(args []string) error {
 	return nil
 }
 
-// An Open that cannot map its file leaves none behind.
+// An Open that cannot map its file leaves none.
 func TestOpenWithoutRoom(t *testing.T) {
 	dir := tempDir(t)
 	startChild(t, "no room", filepath.Join(dir, "f")).wait(t)
@@ -98,21 +105,17 @@ func TestOpenWithoutRoom(t *testing.T) {
 }
 
 // On tmpfs a hole takes memory when it is read. If there is none, OpenReadOnly returns an error
-// and no lookup ends the program.
+// instead of lookups that end the program.
 func TestSparseFileInFullMemory(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skip("NOT TESTED: a full tmpfs, for it cannot be mounted:", err)
+		t.Skip("NOT TESTED: a full tmpfs, because it cannot be mounted:", err)
 	}
 	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	whole := filepath.Join(t.TempDir(), "f")
-	size := openFile(t, whole, 400_000, 0.01).SizeBytes() + headerSize
-	file, err := os.ReadFile(whole)
-	require.NoError(t, err)
+	openFile(t, whole, 400_000, 0.01)
 	sparse, filler := filepath.Join(dir, "f"), filepath.Join(dir, "filler")
-	require.NoError(t, os.WriteFile(sparse, file[:headerSize], 0o600))
-	require.NoError(t, os.Truncate(sparse, int64(size)))
-
+	makeSparse(t, sparse, whole)
 	lookups := func() error {
 		f, err := OpenReadOnly(sparse)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// reserve takes the space for the first size bytes of a file from the disk. Windows
-// does so as soon as the file is made longer.
+// reserve takes the space for the first size bytes of a file from the disk. Windows does so when
+// the file grows.
 func reserve(*os.File, int64) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -17,12 +17,9 @@ func reserve(*os.File, int64) error {
 	return errors.ErrUnsupported
 }
 
-func fillHoles(*os.File, os.FileInfo) error { return nil }
+func fillHoles(*os.File, os.FileInfo, []byte, bool) error { return nil }
 
-func populate(*os.File, os.FileInfo, []byte) error { return nil }
+// toNewName and swapNames are ways to rename that these systems do not have.
+const toNewName, swapNames = 0, 0
 
-// These systems cannot rename to a free name, nor exchange two names, in one step.
-
-func renameNew(_, _ string) error { return errors.ErrUnsupported }
-
-func swapNames(_, _ string) error { return errors.ErrUnsupported }
+func rename(_, _ string, _ int) error { return errors.ErrUnsupported }

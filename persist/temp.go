@@ -9,20 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
-// fileSystem is what Save and Open do to the disk to make a file. It is an interface so
-// that a test can cut the power between any two steps.
+// fileSystem is what Save and Open do to the disk to make a file. Tests cut the power or fail
+// between any two steps.
 type fileSystem interface {
 	// create makes an empty file in the folder of path. It locks path if it can, until the
 	// file is published or discarded: another create of the same path then waits.
 	create(path string) (tempFile, error)
-	// publish gives the file the name path, in one step, instead of the file that replaces
-	// returned. If path then names any other file, the error wraps fs.ErrExist.
+	// publish gives the file the name path instead of the file that replaces returned, in one
+	// step. If path then names any other file, the error wraps fs.ErrExist.
 	publish(f tempFile, path string) error
 	// discard removes the file.
 	discard(f tempFile) error
@@ -33,22 +32,19 @@ type fileSystem interface {
 // A tempFile is a file under a temporary name.
 type tempFile interface {
 	io.Writer
-	// replaces returns the file that path named at create, open for reading, or nil. A user
-	// that cannot read that file cannot read the temporary file.
+	// replaces returns the file that path named at create, open for reading, or nil.
 	replaces() *os.File
-	// inherit gives the temporary file the owner and the permissions of the old file, if
-	// there is one.
+	// inherit gives the temporary file the owner and the permissions of the old file, if any.
 	inherit() error
 	Sync() error
-	// allocate makes the file longer by so many zeros at the given offset, its end. It checks
-	// that the file can be mapped and takes the space from the disk, because a mapped file on
-	// a full disk kills the program.
+	// allocate appends so many zeros at the given offset, the file's end. It checks that the
+	// file can be mapped and takes the space from the disk, because a mapped file on a full
+	// disk kills the program.
 	allocate(offset, bytes int64) error
 }
 
-// replaceFile makes a file that fill writes and gives it the name path. An error leaves the
-// old file and no other, except an error of the last step.
-func replaceFile(files fileSystem, path string, fill func(tempFile) error) (err error) {
+// replaceFile makes a file that fill writes and gives it the name path.
+func replaceFile(files fileSystem, path string, fill func(tempFile) error) error {
 	file, err := files.create(path)
 	if err != nil {
 		return err
@@ -56,7 +52,7 @@ func replaceFile(files fileSystem, path string, fill func(tempFile) error) (err 
 	published := false
 	defer func() {
 		if !published { // also if fill panics
-			err = and(err, files.discard(file))
+			_ = files.discard(file) // or the next create removes it
 		}
 	}()
 	err = fill(file)
@@ -77,73 +73,50 @@ func replaceFile(files fileSystem, path string, fill func(tempFile) error) (err 
 	return files.syncDir(dir)
 }
 
-// maxWriters limits the files that a process writes at a time. Each needs two open files, and a
-// thread while it waits for the disk or for another process.
-const maxWriters = 256
-
-var (
-	writers  = make(chan struct{}, maxWriters)
-	queuesMu sync.Mutex
-	queues   = map[string]*queue{} // by absolute path
-)
-
-// A queue lets one writer of a path after the other go on.
-type queue struct {
-	sync.Mutex
-	waiting int // guarded by queuesMu
-}
-
-// enter waits until this goroutine may write to path. makeTemp then waits for other processes.
-func enter(path string) (leave func()) {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	queuesMu.Lock()
-	q := queues[path]
-	if q == nil {
-		q = &queue{}
-		queues[path] = q
-	}
-	q.waiting++
-	queuesMu.Unlock()
-	q.Lock()
-	writers <- struct{}{}
-	return func() {
-		<-writers
-		q.Unlock()
-		queuesMu.Lock()
-		defer queuesMu.Unlock()
-		if q.waiting--; q.waiting == 0 {
-			delete(queues, path)
-		}
-	}
-}
-
 // osFiles is the operating system's file system.
 type osFiles struct{}
 
 // An osFile is a temporary file.
 type osFile struct {
 	*os.File
-	old   *os.File // the file that it replaces, or nil
-	leave func()   // lets other writers of the path go on
+	old    *os.File // the file that it replaces, or nil
+	unlock func()   // or nil if closing the file unlocks the path
 }
 
+// writers limits the files that a process writes at a time. Each needs two open files, and a thread
+// while it waits for the disk or for another writer.
+var writers = make(chan struct{}, 256)
+
 func (osFiles) create(path string) (tempFile, error) {
-	leave := enter(path)
+	writers <- struct{}{}
 	f, err := makeTemp(path)
 	if err != nil {
-		leave()
+		<-writers
 		return nil, err
 	}
-	unlock := f.leave
-	f.leave = func() {
-		if unlock != nil {
-			unlock()
-		}
-		leave()
-	}
 	return f, nil
+}
+
+func (osFiles) publish(t tempFile, path string) error {
+	f := t.(osFile)
+	if err := f.rename(path); err != nil {
+		return err
+	}
+	f.close()
+	<-writers
+	return nil
+}
+
+func (osFiles) discard(t tempFile) error {
+	f := t.(osFile)
+	err := os.Remove(f.Name()) // before close, while the lock is held
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		_ = f.File.Close() // not every Windows can remove an open file
+		err = os.Remove(f.Name())
+	}
+	f.close()
+	<-writers
+	return err
 }
 
 // close closes both files. A failure loses nothing: the data is synced or no longer needed.
@@ -154,8 +127,8 @@ func (f osFile) close() {
 	if f.File != nil {
 		_ = f.File.Close()
 	}
-	if f.leave != nil {
-		f.leave()
+	if f.unlock != nil {
+		f.unlock()
 	}
 }
 
@@ -169,31 +142,35 @@ func (f osFile) inherit() error {
 	if err != nil {
 		return err
 	}
-	if err := takeOwner(f.File, old); err != nil {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := takeOwner(f.File, now, old); err != nil {
 		return fmt.Errorf("cannot keep the owner: %w", err)
 	}
-	now, err := f.Stat()
-	if err != nil || now.Mode().Perm() == old.Mode().Perm() {
-		return err // some file systems have one mode for all files, and refuse to set any
+	if now.Mode().Perm() == old.Mode().Perm() {
+		return nil // some file systems have one mode for all files, and refuse to set any
 	}
 	return f.Chmod(old.Mode().Perm())
 }
 
 func (f osFile) allocate(offset, bytes int64) error {
-	data, err := mapFile(f.File, int(offset+bytes), false) // before the space is taken
-	if err == nil {
-		err = unmapFile(data)
+	size := offset + bytes
+	data, err := mapFile(f.File, int(size), false) // before the space is taken
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = reserve(f.File, offset+bytes)
+	if err := unmapFile(data); err != nil {
+		return err
 	}
-	if err == nil {
-		return f.Truncate(offset + bytes) // on some systems reserve leaves the length
+	switch err := reserve(f.File, size); {
+	case notSupported(err):
+		return writeZeros(f.File, offset, bytes)
+	case err != nil:
+		return err
 	}
-	if data != nil && notSupported(err) {
-		err = writeZeros(f.File, offset, bytes)
-	}
-	return err
+	return f.Truncate(size) // on some systems reserve leaves the length
 }
 
 // writeZeros takes space on a file system that cannot reserve it.
@@ -207,25 +184,11 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 	return nil
 }
 
-// names reports whether path names this very file.
-func names(path string, f *os.File) (bool, error) {
-	want, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	got, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && os.SameFile(want, got), err
-}
-
 var errOther = fmt.Errorf("%w: another program has given the name to another file", fs.ErrExist)
 
-// checkReplaces returns errOther if path names a file other than f.old. Systems that cannot
-// compare and rename in one step call it just before they rename.
+// checkReplaces returns errOther if path names a file other than f.old.
 func (f osFile) checkReplaces(path string) error {
-	_, err := os.Lstat(path)
+	now, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -234,35 +197,25 @@ func (f osFile) checkReplaces(path string) error {
 	case f.old == nil:
 		return errOther
 	}
-	same, err := names(path, f.old)
-	if err == nil && !same {
+	old, err := f.old.Stat()
+	if err == nil && !os.SameFile(old, now) {
 		err = errOther
 	}
 	return err
 }
 
-// openOld opens the file that is to be replaced; it returns nil if there is none.
+// openOld opens the file that is to be replaced; it returns nil if there is none. It follows no
+// link: realPath has, so a link is new.
 func openOld(path string) (*os.File, error) {
-	// Links were followed before. One that is here now is new.
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = regular.Check(path, info, fs.ErrExist)
-	}
-	if err != nil {
-		return nil, err
-	}
 	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		err = nil
 	}
 	return f, err
 }
 
-// modeFor returns the mode for a new temporary file. Only its owner can read a file that
-// replaces another one, until it is complete.
+// modeFor returns the mode for a new temporary file. Until it is complete, only its owner can read
+// a file that replaces another one.
 func modeFor(old *os.File) fs.FileMode {
 	if old != nil {
 		return 0o600
@@ -283,11 +236,11 @@ func (osFiles) syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if notSupported(err) {
-		err = nil // some network file systems cannot
+	defer d.Close()
+	if err := d.Sync(); !notSupported(err) { // some network file systems cannot
+		return err
 	}
-	return errors.Join(err, d.Close())
+	return nil
 }
 
 // unfinished is the end of a temporary file's name.

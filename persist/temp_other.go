@@ -2,7 +2,11 @@
 
 package persist
 
-import "os"
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
 
 // makeTemp locks nothing: these systems have no mapped files, and the last of two Saves stays.
 func makeTemp(path string) (osFile, error) {
@@ -17,17 +21,18 @@ func makeTemp(path string) (osFile, error) {
 	return osFile{File: f, old: old}, err
 }
 
-func (osFiles) publish(t tempFile, path string) error {
-	f := t.(osFile)
+func (f osFile) rename(path string) error {
 	if err := f.checkReplaces(path); err != nil {
 		return err
 	}
-	f.close()
+	_ = f.File.Close()
 	return os.Rename(f.Name(), path)
 }
 
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	f.close()
-	return os.Remove(f.Name())
-}
+func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+
+func mapFile(*os.File, int, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) error { return errors.ErrUnsupported }
+
+func flush(*os.File, []byte) error { return errors.ErrUnsupported }

@@ -3,6 +3,7 @@
 package persist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,10 +19,9 @@ var (
 	errTaken = errors.New("the temporary name is taken")
 )
 
-// makeTemp makes the file path.unfinished and locks it until it is closed. The name is always
-// the same, so that killed processes leave at most one such file, and the lock shows whether
-// its owner is alive. If the name is taken by another user's file, or by no regular file,
-// makeTemp uses a name of its own and leaves that file alone.
+// makeTemp makes the file path.unfinished and locks it until it is closed. The name is always the
+// same, so killed processes leave at most one such file, and the lock shows whether its owner is
+// alive. If another user's file or no regular file has that name, makeTemp uses a random name.
 func makeTemp(path string) (osFile, error) {
 	const enough = 10_000 // other processes can be faster many times
 	for range enough {
@@ -36,14 +36,12 @@ func makeTemp(path string) (osFile, error) {
 	return osFile{}, fmt.Errorf("%q has changed hands %d times", path+unfinished, enough)
 }
 
-// tryCreate decides everything under the lock: which file is replaced, and that the
-// temporary file still has its name.
+// tryCreate decides everything under the lock: which file is replaced, and that the temporary file
+// still has its name.
 func tryCreate(path, name string) (t osFile, err error) {
-	old, err := openOld(path)
-	if err != nil {
+	if t.old, err = openOld(path); err != nil {
 		return t, err
 	}
-	t.old = old
 	made := false
 	defer func() {
 		if err != nil {
@@ -53,9 +51,8 @@ func tryCreate(path, name string) (t osFile, err error) {
 			t.close()
 		}
 	}()
-	t.File, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
-	made = err == nil
-	if errors.Is(err, fs.ErrExist) {
+	t.File, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(t.old))
+	if made = err == nil; errors.Is(err, fs.ErrExist) {
 		t.File, err = openLeftover(name)
 	}
 	if err == nil {
@@ -64,48 +61,34 @@ func tryCreate(path, name string) (t osFile, err error) {
 	if err != nil {
 		return t, err
 	}
-	// The owner of the lock before may have renamed or removed the file.
-	if named, err := names(name, t.File); err != nil {
+	named, err := names(name, t.File)
+	switch {
+	case err != nil:
 		return t, err
-	} else if !named {
+	case !named: // its last owner has renamed or removed it
 		made = false
 		return t, errAgain
-	}
-	// A leftover is removed, not used: it can have other permissions or a second name, or a
-	// reader.
-	if !made {
-		if err := os.Remove(name); err != nil {
-			return t, err
-		}
-		return t, errAgain
+	case !made: // a leftover can have other permissions, a second name or a reader
+		return t, cmp.Or(os.Remove(name), errAgain)
 	}
 	// The old file may have changed before this process had the lock.
-	if err := t.checkReplaces(path); errors.Is(err, fs.ErrExist) {
-		return t, errAgain
-	} else if err != nil {
-		return t, err
+	if err = t.checkReplaces(path); errors.Is(err, errOther) {
+		err = errAgain
 	}
-	return t, nil
+	return t, err
 }
 
-// openLeftover opens the file of a process that is writing or was killed. It returns errTaken
-// for a file that this user's processes have not made.
+// openLeftover opens the file of a process that is writing or was killed. It returns errTaken for a
+// file that this user's processes have not made.
 func openLeftover(name string) (*os.File, error) {
-	info, err := os.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errAgain // its owner was faster
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() {
-		return nil, errTaken
-	}
-	f, _, err := regular.Open(name, os.O_RDONLY|regular.NoFollow, errTaken)
+	f, info, err := regular.Open(name, os.O_RDONLY|regular.NoFollow, errTaken)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errAgain
-	case errors.Is(err, errTaken) || errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, errTaken), errors.Is(err, fs.ErrPermission):
+		return nil, errTaken
+	case err == nil && int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid():
+		f.Close()
 		return nil, errTaken
 	}
 	return f, err
@@ -121,29 +104,30 @@ func lock(f *os.File) error {
 	}
 }
 
-func (osFiles) publish(t tempFile, path string) error {
-	f := t.(osFile)
-	if err := f.rename(path); err != nil {
-		return err
+// names reports whether path names this very file.
+func names(path string, f *os.File) (bool, error) {
+	want, err := f.Stat()
+	if err != nil {
+		return false, err
 	}
-	f.close()
-	return nil
+	got, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(want, got), err
 }
 
 // rename gives the file the name path.
 func (f osFile) rename(path string) error {
 	if f.old == nil {
-		return moveNew(f.Name(), path)
+		return f.moveNew(path)
 	}
-	err := swapNames(f.Name(), path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return moveNew(f.Name(), path) // the old file is gone
-	case err != nil: // this system, or this file system, cannot swap
-		if err := f.checkReplaces(path); err != nil {
-			return err
-		}
-		return os.Rename(f.Name(), path)
+	err := rename(f.Name(), path, swapNames)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.moveNew(path) // the old file is gone
+	}
+	if err != nil {
+		return f.checkAndRename(path)
 	}
 	// The file that had the name now has ours.
 	if same, err := names(f.Name(), f.old); err == nil && same {
@@ -154,8 +138,8 @@ func (f osFile) rename(path string) error {
 }
 
 // swapBack returns a name that was taken from another program's file. If a third file has got the
-// name since, that file keeps it, as it would have without us: swapping goes on until the file
-// that comes back is the one that was put there.
+// name since, it keeps the name: swapping goes on until the file that comes back is the one that was
+// put there.
 func (f osFile) swapBack(path string) error {
 	put, err := f.Stat()
 	for err == nil {
@@ -163,9 +147,8 @@ func (f osFile) swapBack(path string) error {
 		if theirs, err = os.Lstat(f.Name()); err != nil {
 			break
 		}
-		if err = swapNames(f.Name(), path); errors.Is(err, fs.ErrNotExist) {
-			err = moveNew(f.Name(), path)
-			break
+		if err = rename(f.Name(), path, swapNames); errors.Is(err, fs.ErrNotExist) {
+			return cmp.Or(f.moveNew(path), errOther)
 		}
 		if err == nil {
 			back, err = os.Lstat(f.Name())
@@ -175,35 +158,37 @@ func (f osFile) swapBack(path string) error {
 		}
 		put = theirs
 	}
-	return and(errOther, err)
-}
-
-// moveNew gives a file a name that no file has, in one step. The error wraps fs.ErrExist if one
-// has.
-func moveNew(from, to string) error {
-	err := renameNew(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// Not every file system can rename like that, or has links.
-	if err = os.Link(from, to); err == nil {
-		_ = os.Remove(from) // or the next create removes it
-	}
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := (osFile{}).checkReplaces(to); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
-}
-
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	err := os.Remove(f.Name()) // before close, while the lock is held
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // another program was faster
-	}
-	f.close()
 	return err
+}
+
+// moveNew gives the file a name that no file has. The error wraps fs.ErrExist if one has.
+func (f osFile) moveNew(path string) error {
+	err := rename(f.Name(), path, toNewName)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err == nil {
+		_ = os.Remove(f.Name()) // or the next create removes it
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return f.checkAndRename(path)
+}
+
+// checkAndRename is for file systems that can do neither in one step.
+func (f osFile) checkAndRename(path string) error {
+	if err := f.checkReplaces(path); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// takeOwner gives f the owner and the group of the old file.
+func takeOwner(f *os.File, now, old fs.FileInfo) error {
+	got, want := now.Sys().(*syscall.Stat_t), old.Sys().(*syscall.Stat_t)
+	if got.Uid == want.Uid && got.Gid == want.Gid {
+		return nil
+	}
+	return f.Chown(int(want.Uid), int(want.Gid))
 }

@@ -1,15 +1,16 @@
 package persist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/regular"
 	"golang.org/x/sys/windows"
 )
 
@@ -29,8 +30,7 @@ func createFile(path string, access, share uint32, security *windows.SecurityAtt
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// createNew makes the file name, which must not be there, to replace old. It has old's access
-// list from the beginning.
+// createNew makes a new file to replace old. It has old's access list from the beginning.
 func createNew(name string, old *os.File) (*os.File, error) {
 	var security *windows.SecurityAttributes
 	if old != nil {
@@ -46,6 +46,9 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, shareAll, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
+// takeOwner does nothing: createNew has set the access list.
+func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+
 // makeTemp makes the file path.unfinished while it holds the lock of path. It removes a file of
 // that name that a killed process has left.
 func makeTemp(path string) (t osFile, err error) {
@@ -55,7 +58,7 @@ func makeTemp(path string) (t osFile, err error) {
 		}
 	}()
 	name := path + unfinished
-	if t.leave, err = lock(name + ".lock"); err != nil {
+	if t.unlock, err = lock(name + ".lock"); err != nil {
 		return t, err
 	}
 	if t.old, err = openOld(path); err != nil {
@@ -64,18 +67,18 @@ func makeTemp(path string) (t osFile, err error) {
 	t.File, err = createNew(name, t.old)
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || os.Remove(name) != nil {
-			name = randomName(path) // what is there is left alone
+			name = randomName(path) // that file stays
 		}
 		t.File, err = createNew(name, t.old)
 	}
 	return t, err
 }
 
-// lock waits for the lock: a file that nobody else can open until it is closed. It ends with its
-// process; unlock removes it.
+// lock waits for the lock: a file that no other process can open until it is closed. It ends with
+// its process; unlock removes it.
 //
-// The temporary file cannot be the lock, as on Unix: waiting processes would have it open, and
-// not every Windows can remove or replace an open file.
+// The temporary file cannot be the lock, as on Unix: waiting processes would have it open, and not
+// every Windows can remove or replace an open file.
 func lock(name string) (unlock func(), err error) {
 	const pause = 5 * time.Millisecond
 	denied := 0
@@ -83,16 +86,9 @@ func lock(name string) (unlock func(), err error) {
 		f, err := createFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, 0, nil, windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 		switch {
 		case err == nil:
-			info, err := f.Stat()
-			if err == nil {
-				err = regular.Check(name, info, fs.ErrExist)
-			}
-			if err == nil && info.Size() > 0 {
-				err = fmt.Errorf("%w: %q has bytes, want a lock", fs.ErrExist, name)
-			}
-			if err != nil {
+			if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
 				f.Close()
-				return nil, err
+				return nil, cmp.Or(err, fmt.Errorf("%w: %q is no empty file, want a lock", fs.ErrExist, name))
 			}
 			return func() {
 				remove := [1]byte{1} // FILE_DISPOSITION_INFO
@@ -109,24 +105,9 @@ func lock(name string) (unlock func(), err error) {
 	}
 }
 
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	defer f.close() // the lock is held until the file is gone
-	err := os.Remove(f.Name())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.File.Close() // not every Windows can remove an open file
-		err = os.Remove(f.Name())
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return err
-}
-
-// publish replaces a file that other programs are reading, if the system can do that (since
-// Windows 10, on NTFS) and they have opened it as regular.Open does.
-func (osFiles) publish(t tempFile, path string) error {
-	f := t.(osFile)
+// rename replaces a file that other programs are reading, if the system can do that (since Windows
+// 10, on NTFS) and they have opened it as regular.Open does.
+func (f osFile) rename(path string) error {
 	if err := f.checkReplaces(path); err != nil {
 		return err
 	}
@@ -140,18 +121,13 @@ func (osFiles) publish(t tempFile, path string) error {
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: f.Name(), New: path, Err: err}
 	}
-	f.close()
 	return nil
 }
 
 // notImplemented reports whether a system or a file system lacks an operation.
 func notImplemented(err error) bool {
-	for _, e := range []error{windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER, windows.ERROR_CALL_NOT_IMPLEMENTED} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER, windows.ERROR_CALL_NOT_IMPLEMENTED},
+		func(e error) bool { return errors.Is(err, e) })
 }
 
 // move renames a file and returns when the new name is on the disk.
