@@ -22,6 +22,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 	for _, s := range allStrategies {
 		filters = append(filters, MustNew(10_000, 0.001, WithStrategy(s)))
+		if f, err := NewWithParams(Params{M: 1 << 20, K: 64}, WithStrategy(s)); err == nil { // other code
+			filters = append(filters, f)
+		}
 	}
 	for _, f := range filters {
 		s := f.Strategy()

@@ -70,7 +70,7 @@ func isBlocked(s Strategy) bool { return s.get().block == blockBits || s == Bloc
 
 // positionAt returns the i-th position of a digest with a strategy of this package.
 func positionAt(s Strategy, h1, h2 uint64, i int, m uint64) uint64 {
-	code, err := s.def.prepare(m, 1, 0)
+	code, err := s.def.kernelFor(m, 1, 0)
 	if err != nil {
 		panic(err)
 	}

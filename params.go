@@ -111,7 +111,8 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	if d.MaxM != 0 {
 		search.Most = min(search.Most, d.MaxM/unit)
 	}
-	if (n == 0 || search.Most == 0) && d.size == nil {
+	size := d.lawsOr().size
+	if (n == 0 || search.Most == 0) && size == nil {
 		params.M, params.K = unit, search.MinK
 		return s, d.check(params.M, params.K)
 	}
@@ -120,11 +121,8 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	}
 	var units uint64
 	var bad error
-	if d.size != nil {
-		var member int
-		if units, params.K, member = d.size(n, p); len(d.members) > 0 {
-			s = Strategy{d.members[member]}
-		}
+	if size != nil {
+		units, params.K, s.def = size(d, n, p)
 	} else {
 		search.Rate = func(units uint64, k int) float64 {
 			r := d.rate(units*unit, k, n)

@@ -47,8 +47,8 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 func (s Strategy) kForBits(bitsPerKey float64) int {
 	d := s.get()
 	switch {
-	case d.bestK != nil:
-		return d.bestK(bitsPerKey)
+	case d.lawsOr().bestK != nil:
+		return d.laws.bestK(d, bitsPerKey)
 	case d.onlyK != 0:
 		return d.onlyK
 	case d.anyRate(), d.largestK() < maxK:

@@ -87,7 +87,7 @@ func newScheme(params Params, strategy Strategy, h hasher) (_ *scheme, err error
 			return nil, err
 		}
 	}
-	kernel, err := strategy.def.prepare(params.M, params.K, h.k0)
+	kernel, err := strategy.def.kernelFor(params.M, params.K, h.k0)
 	if err != nil {
 		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, strategy, err)
 	}

@@ -72,8 +72,8 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 // that follows from them.
 func (f *BloomFilter) onesAndRate() (ones uint64, rate float64) {
 	d := f.scheme.strategy.get()
-	if d.onesAndRate != nil {
-		return d.onesAndRate(f.bits, f.k)
+	if look := d.lawsOr().onesAndRate; look != nil {
+		return look(d, f.bits, f.k)
 	}
 	switch ones = f.bits.count(); {
 	case ones == 0:

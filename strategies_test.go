@@ -27,7 +27,7 @@ func TestBuiltinStrategyIsItsDefinition(t *testing.T) {
 		prefetch:     func(*bitset, []digest, bool) {},
 		prefetchFrom: prefetchWords,
 	}
-	dummy := Strategy{&definition{name: "dummy", prepare: func(uint64, int, uint64) (*kernel, error) { return &code, nil }}}
+	dummy := Strategy{&definition{name: "dummy", code: &code}}
 	defer func(before []*definition) { builtins = before }(builtins)
 	builtins = append(builtins[:len(builtins):len(builtins)], dummy.def)
 

@@ -67,6 +67,8 @@ func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
 		return math.NaN()
 	case s.def.EstimatedN != nil:
 		return s.def.EstimatedN(m, k, x)
+	case s.def.lawsOr().estimatedN != nil:
+		return s.def.laws.estimatedN(s.def, m, k, x)
 	}
 	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
 }
@@ -161,8 +163,9 @@ type definition struct {
 	invalid error  // why New refuses it
 	Definition
 
-	// prepare returns the code for filters of m bits with k bits per key.
-	prepare  func(m uint64, k int, seed uint64) (*kernel, error)
+	// The code is the same for all filters, or prepare returns it for m bits with k bits per key.
+	code     *kernel
+	prepare  func(d *definition, m uint64, k int, seed uint64) (*kernel, error)
 	needsKey bool   // the code takes the key
 	block    uint64 // bits of a block, of which a digest selects one; 0 for none
 
@@ -175,11 +178,8 @@ type definition struct {
 	// x in [0, 1) does not depend on m; the size of a block that is selected so; otherwise 0.
 	foldUnit uint64
 
-	size        func(n uint64, p float64) (units uint64, k, member int) // instead of a search by Rate
-	bestK       func(bitsPerKey float64) int                            // for many keys
-	onesAndRate func(bits bitArray, k int) (ones uint64, rate float64)  // in one look at the bits
-
-	ratesDigests bool // Rate includes keys with equal digests of 64 bits
+	laws         *laws // nil for none
+	ratesDigests bool  // the rate includes keys with equal digests of 64 bits
 
 	// members are the strategies of which New chooses one, by size. A filter has one of them
 	// instead.
@@ -196,6 +196,20 @@ const (
 	// larger k, and their filters are to be read.
 	maxCustomK = 255
 )
+
+// laws are what a strategy of this package has instead of a search by the rate, and of the formulas
+// for independent positions. Any may be nil. They take the strategy, so that several can share them
+// as data: a function that makes definitions would run in every program, and the linker would keep
+// the code of all strategies.
+type laws struct {
+	size        func(d *definition, n uint64, p float64) (units uint64, k int, s *definition) // s is d or a member
+	bestK       func(d *definition, bitsPerKey float64) int                                   // for many keys
+	rate        func(d *definition, m uint64, k int, n uint64) float64
+	estimatedN  func(d *definition, m uint64, k int, x uint64) float64
+	onesAndRate func(d *definition, bits bitArray, k int) (ones uint64, rate float64) // in one look at the bits
+}
+
+var noLaws laws
 
 // A kernel is the code of a strategy. A filter has a pointer to one: there is no other
 // dispatch on strategies. Only digests cross these functions, which are called through
@@ -244,10 +258,24 @@ func (d *definition) sizedUnit() uint64 { return cmp.Or(d.Unit, 64) }
 
 // rate returns the false-positive rate for an m and k that the strategy can have.
 func (d *definition) rate(m uint64, k int, n uint64) float64 {
-	if d.Rate != nil {
+	switch {
+	case d.Rate != nil:
 		return d.Rate(m, k, n)
+	case d.lawsOr().rate != nil:
+		return d.laws.rate(d, m, k, n)
 	}
 	return rate.Independent(m, k, n)
+}
+
+// lawsOr returns the laws; those of a strategy without are empty.
+func (d *definition) lawsOr() *laws { return cmp.Or(d.laws, &noLaws) }
+
+// kernelFor returns the code for filters of m bits with k bits per key.
+func (d *definition) kernelFor(m uint64, k int, seed uint64) (*kernel, error) {
+	if d.prepare != nil {
+		return d.prepare(d, m, k, seed)
+	}
+	return d.code, nil
 }
 
 // check returns an error for an m or k that the strategy cannot have.

@@ -2,7 +2,7 @@ package bloom
 
 import (
 	"math"
-	"slices"
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -39,84 +39,114 @@ var (
 	Blocked8 = Strategy{&blocked8}
 )
 
+var blocked = definition{
+	name: "blocked", minP: minBlockedP, laws: &chosenLaws,
+	members:    []*definition{&blocked1, &blocked2, &blocked4, &blocked8},
+	Definition: Definition{Unit: blockBits},
+}
+
 var (
-	blocked = definition{
-		name: "blocked", minP: minBlockedP, size: blockedSize(1, 2, 4, 8),
-		members: []*definition{&blocked1, &blocked2, &blocked4, &blocked8},
-		Definition: Definition{
-			Unit:       blockBits,
-			Rate:       bestBlockedRate,
-			EstimatedN: func(uint64, int, uint64) float64 { return math.NaN() },
+	blocked1 = definition{
+		name: "blocked-1", block: blockBits, foldUnit: blockBits, kUnit: 1, minP: minBlockedP, laws: &blockedLaws,
+		prepare: blockedCode, code: &kernel{
+			add: blocked1Add, contains: blocked1Contains,
+			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 1) },
+			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
 		},
+		Definition: Definition{Unit: blockBits},
 	}
-	blocked1 = blockedDefinition("blocked-1", 1, 8, kernel{add: blocked1Add, contains: blocked1Contains})
-	blocked2 = blockedDefinition("blocked-2", 2, 8, kernel{add: blocked2Add, contains: blocked2Contains, containsMany: blocked2ContainsMany})
-	blocked4 = blockedDefinition("blocked-4", 4, 12, kernel{add: blocked4Add, contains: blocked4Contains})
-	blocked8 = blockedDefinition("blocked-8", 8, 64, kernel{add: blocked8Add, contains: blocked8Contains})
+	blocked2 = definition{
+		name: "blocked-2", block: blockBits, foldUnit: blockBits, kUnit: 2, minP: minBlockedP, laws: &blockedLaws,
+		prepare: blockedCode, code: &kernel{
+			add: blocked2Add, contains: blocked2Contains, containsMany: blocked2ContainsMany,
+			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 2) },
+			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
+		},
+		Definition: Definition{Unit: blockBits},
+	}
+	blocked4 = definition{
+		name: "blocked-4", block: blockBits, foldUnit: blockBits, kUnit: 4, minP: minBlockedP, laws: &blockedLaws,
+		prepare: blockedCode, code: &kernel{
+			add: blocked4Add, contains: blocked4Contains,
+			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 4) },
+			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
+		},
+		Definition: Definition{Unit: blockBits},
+	}
+	blocked8 = definition{
+		name: "blocked-8", block: blockBits, foldUnit: blockBits, kUnit: 8, minP: minBlockedP, laws: &blockedLaws,
+		code: &kernel{
+			add: blocked8Add, contains: blocked8Contains,
+			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 8) },
+			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
+		},
+		Definition: Definition{Unit: blockBits},
+	}
 )
 
 // minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
 // proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
-// blockedDefinition is for the strategy with z words to a key. Its code is for up to mostK bits
-// per key; for more, the positions serve.
-func blockedDefinition(name string, z, mostK int, code kernel) definition {
-	code.prefetch, code.prefetchFrom = blockedPrefetch, prefetchWords
-	code.positions = func(b *bitset, dst []uint64, h1, h2 uint64) { // the strategy by its formula
-		for i := range dst {
-			word, r := probe.Blocked(h2^probe.Xor, i, z)
-			dst[i] = probe.Reduce(h1, b.units)*blockBits + uint64(word)*64 + r%64
+// blockedLaws are those of the four strategies. kUnit is z.
+var blockedLaws = laws{
+	size: func(d *definition, n uint64, p float64) (blocks uint64, k int, s *definition) {
+		blocks, k, _ = rate.SizeBlocked(n, p, d.kUnit)
+		return blocks, k, d
+	},
+	bestK: func(d *definition, bitsPerKey float64) int { return rate.BlockedK(bitsPerKey, d.kUnit) },
+	rate: func(d *definition, m uint64, k int, n uint64) float64 {
+		return rate.Blocked(m/blockBits, k, d.kUnit, n)
+	},
+	onesAndRate: func(d *definition, bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, d.kUnit) },
+	estimatedN: func(d *definition, m uint64, k int, x uint64) float64 {
+		return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, d.kUnit)
+	},
+}
+
+// chosenLaws are those of Blocked itself: it is the best of the four.
+var chosenLaws = laws{
+	size: func(d *definition, n uint64, p float64) (blocks uint64, k int, s *definition) {
+		blocks, k, z := rate.SizeBlocked(n, p, 1, 2, 4, 8)
+		return blocks, k, d.members[bits.Len(uint(z))-1]
+	},
+	rate: func(d *definition, m uint64, k int, n uint64) float64 {
+		best := math.Inf(1)
+		for z := 1; z <= 8 && k%z == 0; z *= 2 {
+			best = min(best, rate.Blocked(m/blockBits, k, z, n))
 		}
+		return best
+	},
+	estimatedN: func(*definition, uint64, int, uint64) float64 { return math.NaN() },
+}
+
+// blockedCode returns the kernel of Blocked1 and Blocked2 for up to 8 bits per key, and of Blocked4 for
+// up to 12. For more, the positions serve.
+func blockedCode(d *definition, _ uint64, k int, _ uint64) (*kernel, error) {
+	z := d.kUnit
+	if k <= max(8, 3*z) {
+		return d.code, nil
 	}
-	rest := code
-	rest.containsMany = nil
-	rest.add = func(b *bitset, h1, h2 uint64) bool {
+	code := *d.code
+	code.containsMany = nil
+	code.add = func(b *bitset, h1, h2 uint64) bool {
 		var all [maxK]uint64
-		code.positions(b, all[:b.k], h1, h2)
+		blockedPositions(b, all[:b.k], h1, h2, z)
 		return addAll(b.bits, all[:b.k])
 	}
-	rest.contains = func(b *bitset, h1, h2 uint64) bool {
+	code.contains = func(b *bitset, h1, h2 uint64) bool {
 		var all [maxK]uint64
-		code.positions(b, all[:b.k], h1, h2)
+		blockedPositions(b, all[:b.k], h1, h2, z)
 		return containsAll(b.bits, all[:b.k])
 	}
-	return definition{
-		name: name, block: blockBits, foldUnit: blockBits, kUnit: z, minP: minBlockedP,
-		prepare: func(_ uint64, k int, _ uint64) (*kernel, error) {
-			if k > mostK {
-				return &rest, nil
-			}
-			return &code, nil
-		},
-		size:        blockedSize(z),
-		bestK:       func(bitsPerKey float64) int { return rate.BlockedK(bitsPerKey, z) },
-		onesAndRate: func(bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, z) },
-		Definition: Definition{
-			Unit: blockBits,
-			Rate: func(m uint64, k int, n uint64) float64 { return rate.Blocked(m/blockBits, k, z, n) },
-			EstimatedN: func(m uint64, k int, x uint64) float64 {
-				return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, z)
-			},
-		},
-	}
+	return &code, nil
 }
 
-// bestBlockedRate is that of the best of the four with this k.
-func bestBlockedRate(m uint64, k int, n uint64) float64 {
-	best := math.Inf(1)
-	for z := 1; z <= 8 && k%z == 0; z *= 2 {
-		best = min(best, rate.Blocked(m/blockBits, k, z, n))
-	}
-	return best
-}
-
-// blockedSize returns a function that finds the blocks, k and the place among zs of the smallest z that
-// needs little more memory than the best.
-func blockedSize(zs ...int) func(n uint64, p float64) (blocks uint64, k, member int) {
-	return func(n uint64, p float64) (blocks uint64, k, member int) {
-		blocks, k, z := rate.SizeBlocked(n, p, zs...)
-		return blocks, k, slices.Index(zs, z)
+// blockedPositions is the strategy by its formula.
+func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64, z int) {
+	for i := range dst {
+		word, r := probe.Blocked(h2^probe.Xor, i, z)
+		dst[i] = probe.Reduce(h1, b.units)*blockBits + uint64(word)*64 + r%64
 	}
 }
 

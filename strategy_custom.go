@@ -23,7 +23,7 @@ import (
 func NewStrategy(name string, d Definition) Strategy {
 	s := &definition{name: name, custom: true, serial: serialFor(name), Definition: d, needsKey: d.KeyPositions != nil}
 	s.invalid = s.contradiction()
-	s.prepare = s.prepareCustom
+	s.prepare = (*definition).prepareCustom
 	return Strategy{s}
 }
 

@@ -26,7 +26,7 @@ var DoubleHashing = Strategy{&doubleHashing}
 
 var doubleHashing = definition{
 	name: "double-hashing", foldUnit: 1,
-	prepare:    func(uint64, int, uint64) (*kernel, error) { return &doubleKernel, nil },
+	code:       &doubleKernel,
 	Definition: Definition{Rate: rate.Double},
 }
 

@@ -17,7 +17,7 @@ var SeededHashing = Strategy{&seededHashing}
 
 var seededHashing = definition{
 	name: "seeded-hashing", needsKey: true,
-	prepare: func(m uint64, k int, seed uint64) (*kernel, error) {
+	prepare: func(_ *definition, m uint64, _ int, seed uint64) (*kernel, error) {
 		s := seeded{divide.New(m), seed}
 		return &kernel{addKey: s.add, containsKey: s.contains, keyPositions: s.positions}, nil
 	},

@@ -33,17 +33,15 @@ var SplitBlock = Strategy{&splitBlock}
 
 var splitBlock = definition{
 	name: "split-block", block: splitBits, foldUnit: splitBits, onlyK: splitK, ratesDigests: true, minP: minSplitP, maxP: maxSplitP,
-	prepare: func(uint64, int, uint64) (*kernel, error) { return &splitInWords, nil },
-	onesAndRate: func(bits bitArray, _ int) (ones uint64, rateNow float64) {
-		return rate.OfSplitBlocks(bits)
-	},
-	Definition: Definition{
-		Unit: splitBits,
-		MaxM: maxSplitBlocks * splitBits,
-		Rate: func(m uint64, _ int, n uint64) float64 { return rate.SplitBlock(m/splitBits, n) },
-		EstimatedN: func(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
-			return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
-		},
+	code: &splitInWords, laws: &splitLaws,
+	Definition: Definition{Unit: splitBits, MaxM: maxSplitBlocks * splitBits},
+}
+
+var splitLaws = laws{
+	rate:        func(_ *definition, m uint64, _ int, n uint64) float64 { return rate.SplitBlock(m/splitBits, n) },
+	onesAndRate: func(_ *definition, bits bitArray, _ int) (uint64, float64) { return rate.OfSplitBlocks(bits) },
+	estimatedN: func(_ *definition, m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
+		return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
 	},
 }
 

@@ -22,7 +22,8 @@ const modulePath = "github.com/seed3447c163/bloom"
 const (
 	maxWords       = 20_000 // in all Markdown files
 	maxReadmeWords = 1_200
-	maxNames       = 490 // exported by packages that others import
+	maxNames       = 490     // exported by packages that others import
+	maxWeight      = 240_000 // bytes that a filter adds to a program
 )
 
 // TestWords counts words with a letter in all documents.
@@ -128,6 +129,27 @@ func TestRootImports(t *testing.T) {
 			require.NotContains(t, p.Imports, modulePath, path)
 		}
 	}
+}
+
+// TestWeight builds a program with a filter and one without. Package time, or one function that makes
+// definitions of strategies at a program's start, is enough to fail it: the linker then keeps what no
+// program asked for. "go build -ldflags=-dumpdep" shows why a function is kept.
+func TestWeight(t *testing.T) {
+	size := func(imports, statements string) int64 {
+		dir := t.TempDir()
+		source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+		require.NoError(t, os.WriteFile(source, []byte("package main\nimport \"fmt\"\n"+imports+"\nfunc main() { fmt.Println(); "+statements+" }\n"), 0o644))
+		cmd := exec.Command("go", "build", "-o", program, source)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "GOOS=linux", "GOARCH=amd64")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		info, err := os.Stat(program)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	weight := size(`import "`+modulePath+`"`, `f := bloom.MustNew(1000, 0.01); f.AddString("a"); fmt.Println(f.ContainsString("x"))`) - size("", "")
+	t.Logf("%d bytes", weight)
+	require.LessOrEqual(t, weight, int64(maxWeight))
 }
 
 // TestPictures fails if the root module contains a picture that the README does not show.
