@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/noescape"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
@@ -131,10 +132,13 @@ func (f *BloomFilter) Contains(key []byte) bool {
 	switch f.hash {
 	case idRapidHash:
 		if rapidhash.Inlines(len(key)) {
+			if f.kernel == &splitVectors {
+				return splitvec.ContainsRapid(f.bits.start(), f.units, f.scheme.hash.k1, unsafe.Pointer(unsafe.SliceData(key)), len(key))
+			}
 			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
-		} else {
-			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
+			return f.kernel.contains(&f.bitset, h1, widen(h1))
 		}
+		h1 = rapidhash.Sum(f.scheme.hash.k1, key)
 	case idMapHash:
 		h1 = maphash.Bytes(mapSeed, key)
 	case idMurmur3:

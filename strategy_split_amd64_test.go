@@ -21,6 +21,7 @@ func TestSplitKernelsWithoutVectors(t *testing.T) {
 	require.Same(t, &splitInWords, splitOver(t, makeWords(splitWordsOf), false).kernel)
 	TestSplitKernelsAgree(t)
 	TestSplitBlockIsParquets(t)
+	TestSplitBlockWithRapidHash(t)
 	TestSplitKernelsBesideEachOther(t)
 }
 

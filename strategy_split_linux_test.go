@@ -30,4 +30,8 @@ func TestSplitKernelsAtTheEdgeOfAPage(t *testing.T) {
 			splitKernelsAgree(t, words, digests)
 		}
 	}
+	for n := range 60 {
+		rapidAgrees(t, 1, middle[:n])
+		rapidAgrees(t, 1, middle[page-n:])
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,6 +54,43 @@ func TestSplitBlockIsParquets(t *testing.T) {
 		require.Equal(t, want.first, f.bits[0].Load(), "%d blocks", blocks)
 		require.Equal(t, want.sum, sum.Sum32(), "%d blocks", blocks)
 	}
+}
+
+// rapidAgrees asks a half-full filter with RapidHash for a key, before and after its digest was
+// added, by the key and by its digest.
+func rapidAgrees(t *testing.T, seed uint64, key []byte) {
+	t.Helper()
+	s, err := NewSchemeWithParams(Params{M: 64 * splitBits, K: splitK}, WithStrategy(SplitBlock), WithHash(RapidHash), WithSeed(seed))
+	require.NoError(t, err)
+	f, err := s.Filter()
+	require.NoError(t, err)
+	for i := range f.bits {
+		f.bits[i].Store(mix(uint64(i)))
+	}
+	h1 := rapidhash.Sum(rapidhash.Start(seed), key)
+	require.Equal(t, splitContains(&f.bitset, h1, 0), f.Contains(key), "seed %d, key %x", seed, key)
+	splitAdd(&f.bitset, h1, 0)
+	require.True(t, f.Contains(key), "seed %d, key %x", seed, key)
+}
+
+// TestSplitBlockWithRapidHash: for the lengths 17 to 48, hash and lookup may be one function in assembly.
+func TestSplitBlockWithRapidHash(t *testing.T) {
+	for n := range 120 {
+		for i := range uint64(20) {
+			key := make([]byte, n)
+			for j := range key {
+				key[j] = byte(mix(i<<32 | uint64(j)))
+			}
+			rapidAgrees(t, mix(i), key)
+		}
+	}
+}
+
+func FuzzSplitBlockWithRapidHash(f *testing.F) {
+	for _, n := range []int{0, 16, 17, 32, 33, 48, 49} {
+		f.Add(uint64(n), make([]byte, n))
+	}
+	f.Fuzz(rapidAgrees)
 }
 
 // splitKernelsAgree tries the same digests on the kernels in use, on those in Go and on

@@ -47,12 +47,18 @@ import (
 // lookup here: it is worth another look when it is no experiment any more, with counts in vectors.
 //
 // Has reports whether there are kernels here, for bytes that nobody writes to at any address.
-var Has = cpu.X86.HasAVX2 && cpu.X86.HasCX16
+var Has = cpu.X86.HasAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasCX16
 
 // Contains reports whether all bits of a key are set.
 //
 //go:noescape
 func Contains(words unsafe.Pointer, blocks, h1 uint64) bool
+
+// ContainsRapid is Contains of the RapidHash of a key of 17 to 48 bytes, from that hash's state.
+// One function takes an eighth less time than two, and the digest need not go through memory.
+//
+//go:noescape
+func ContainsRapid(words unsafe.Pointer, blocks, state uint64, key unsafe.Pointer, n int) bool
 
 // Add sets the bits of a key, and reports whether this call has completed them.
 //

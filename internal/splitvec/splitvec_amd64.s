@@ -43,6 +43,51 @@ TEXT ·Contains(SB), NOSPLIT, $0-25
 	VZEROUPPER
 	RET
 
+// RAPID makes BX the RapidHash of the CX bytes at SI, 17 to 48 of them, from the state in R8: what
+// rapidhash.Tail and Head do. MULX multiplies DX, and leaves the halves of the product in BX and AX.
+#define RAPID \
+	MOVQ $0x4b33a62ed433d4a3, R9 \
+	MOVQ (SI), DX                \
+	XORQ R9, DX                  \
+	XORQ 8(SI), R8               \
+	MULXQ R8, AX, BX             \
+	XORQ AX, BX                  \
+	CMPQ CX, $32                 \
+	JLE tail                     \
+	MOVQ 16(SI), DX              \
+	XORQ R9, DX                  \
+	XORQ 24(SI), BX              \
+	MULXQ BX, AX, BX             \
+	XORQ AX, BX                  \
+tail:                            \
+	MOVQ $0x8bb84b93962eacc9, R9 \
+	XORQ CX, R9                  \
+	MOVQ -16(SI)(CX*1), DX       \
+	XORQ R9, DX                  \
+	XORQ -8(SI)(CX*1), BX        \
+	MULXQ BX, AX, BX             \
+	MOVQ $0xaaaaaaaaaaaaaaaa, DX \
+	XORQ AX, DX                  \
+	XORQ R9, BX                  \
+	MULXQ BX, AX, BX             \
+	XORQ AX, BX
+
+// func ContainsRapid(words unsafe.Pointer, blocks, state uint64, key unsafe.Pointer, n int) bool
+TEXT ·ContainsRapid(SB), NOSPLIT, $0-41
+	MOVQ key+24(FP), SI
+	MOVQ n+32(FP), CX
+	MOVQ state+16(FP), R8
+	RAPID
+	VMOVD BX, X1
+	MOVQ BX, CX
+	BLOCK
+	MASK
+	VMOVDQU (CX), Y2
+	VPTEST Y0, Y2
+	SETCS ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func Add(words unsafe.Pointer, blocks, h1 uint64) bool
 TEXT ·Add(SB), NOSPLIT, $0-25
 	MOVQ h1+16(FP), CX

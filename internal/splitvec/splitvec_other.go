@@ -11,6 +11,8 @@ const (
 
 func Contains(unsafe.Pointer, uint64, uint64) bool { panic(none) }
 
+func ContainsRapid(unsafe.Pointer, uint64, uint64, unsafe.Pointer, int) bool { panic(none) }
+
 func Add(unsafe.Pointer, uint64, uint64) bool { panic(none) }
 
 func ContainsMany(unsafe.Pointer, uint64, unsafe.Pointer, int, *bool) int { panic(none) }
