@@ -2,8 +2,8 @@
 
 const byId = id => document.getElementById(id);
 const svgNamespace = 'http://www.w3.org/2000/svg';
-const fields = ['strategy', 'n', 'p', 'm', 'unit', 'k'];
-const computed = ['n', 'p', 'm', 'k'];
+const fields = ['strategy', 'n', 'p', 'm', 'unit'];
+const computed = ['n', 'p', 'm'];
 
 const grouped = x => x.toLocaleString('en', { maximumFractionDigits: 0 });
 const short = x => x === 0 ? '0' : Number(x.toPrecision(3)).toString();
@@ -58,7 +58,6 @@ function update() {
   byId('n').placeholder = grouped(a.n);
   byId('p').placeholder = percent(a.p);
   byId('m').placeholder = unit === 1 ? grouped(a.m) : (a.m / unit).toPrecision(4);
-  byId('k').placeholder = a.k;
   fill(byId('result'), [
     ['Keys (n)', grouped(a.n)],
     ['Rate at n keys', `${percent(a.rate)}, one in ${grouped(1 / a.rate)}`],
@@ -81,7 +80,7 @@ function drawCurve(a) {
   const svg = element('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'curve-text' });
   for (let r = 1; r >= lowest * 0.999; r /= 10) {
     svg.append(element('path', { class: 'axis', d: `M${left} ${y(r)}H${width - 10}` }));
-    svg.append(element('text', { x: left - 6, y: y(r) + 4, 'text-anchor': 'end' }, r >= 0.001 ? `${Number((r * 100).toPrecision(1))} %` : r.toExponential(0)));
+    svg.append(element('text', { x: left - 6, y: y(r) + 4, 'text-anchor': 'end' }, r >= 1e-5 ? `${Number((r * 100).toPrecision(1))} %` : r.toExponential(0)));
   }
   const middle = (rates.length - 1) / 2;
   for (const [i, text] of [[0, '0'], [middle, 'n keys'], [rates.length - 1, '2n']]) {
