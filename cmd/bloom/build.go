@@ -22,13 +22,7 @@ size).
 make of -n and -p (see bloom help formats).`
 
 func newBuild(e *env) *cobra.Command {
-	var pl plan
-	var key secret
-	in := input{env: e}
-	var out output
-	var as string
-	var quiet bool
-	cmd := &cobra.Command{
+	return command(e, &cobra.Command{
 		Use:   "build -o FILE [-n KEYS] [-p RATE] [INPUT ... | -k KEY ...]",
 		Short: "make a filter of the lines of files or standard input",
 		Long:  buildHelp,
@@ -36,141 +30,112 @@ func newBuild(e *env) *cobra.Command {
   bloom build --format guava -n 1M -p 3% -o for-java.bin urls.txt
   bloom build -f 7 -n 1M -o paths.bloom a.log
   bloom build -n 1M -o - urls.txt | ssh host 'cat > seen.bloom'`,
-		RunE: func(cmd *cobra.Command, files []string) error {
-			if err := in.check(files); err != nil {
-				return err
-			}
-			opts, err := pl.options(&key)
-			if err != nil {
-				return err
-			}
-			to, err := formatNamed(as)
-			if err != nil {
-				return err
-			}
-			release, err := out.claim(e, to)
-			if err != nil {
-				return err
-			}
-			defer release()
-			if pl.n == 0 {
-				if err := in.countInto(&pl.n, files); err != nil {
-					return err
-				}
-			}
-			var f any
-			if to.make != nil && !pl.strategy.given {
-				f, err = to.make(uint64(pl.n), float64(pl.p), opts)
-			} else {
-				f, err = pl.filter(opts)
-			}
-			if err != nil {
-				return err
-			}
-			// A format without such filters refuses the empty filter, too.
-			if err := to.writeAny(io.Discard, f); err != nil {
-				return err
-			}
-			if err := fill(e, &in, keeperOf(f), files, quiet); err != nil {
-				return err
-			}
-			return save(e, out.path, f, to)
-		},
+	}, "number rate strategy hash key-file null field delimiter key output! force format quiet", (*options).build)
+}
+
+func (o *options) build(files []string) error {
+	opts, err := o.hashing()
+	if err != nil {
+		return err
 	}
-	pl.flags(cmd, 0.01, bloom.DoubleHashing)
-	pl.hashFlag(cmd)
-	key.flags(cmd)
-	in.flags(cmd)
-	in.keyFlag(cmd)
-	out.flags(cmd)
-	formatFlag(cmd, &as, native.name)
-	quietFlag(cmd, &quiet)
-	needs(cmd, "output")
-	return cmd
+	to, err := formatNamed(o.format)
+	if err != nil {
+		return err
+	}
+	release, err := o.claim(to)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if o.n == 0 {
+		if err := o.countKeys(files); err != nil {
+			return err
+		}
+	}
+	var f any
+	if to.make != nil && !o.given("strategy") {
+		f, err = to.make(uint64(o.n), float64(o.p), opts)
+	} else {
+		f, err = o.newFilter(opts)
+	}
+	if err != nil {
+		return err
+	}
+	// A format without such filters refuses the empty filter, too.
+	if err := to.writeAny(io.Discard, f); err != nil {
+		return err
+	}
+	if err := o.fill(f, files); err != nil {
+		return err
+	}
+	return o.save(o.output, f, to)
 }
 
 const addHelp = `Adds keys to the filter in a file and says how many were new. The file is
 replaced when all keys are in. Until then it stays as it was. A second add to
-the same file waits for the first; meanwhile FILE.lock exists.`
+the same file waits for the first, which holds a lock on FILE.lock.`
 
 func newAdd(e *env) *cobra.Command {
-	var key secret
-	in := input{env: e}
-	var quiet bool
-	cmd := &cobra.Command{
+	return command(e, &cobra.Command{
 		Use:     "add FILE [INPUT ... | -k KEY ...]",
 		Short:   "add keys to the filter in a file",
 		Long:    addHelp,
 		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
-		Args:    wantArgs(1, 0, "the FILE of a filter"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, files := args[0], args[1:]
-			if err := in.check(files); err != nil {
-				return err
-			}
-			release, err := lock(e, path)
-			if err != nil {
-				return err
-			}
-			defer release()
-			f, format, err := open(e, path, &key)
-			if err != nil {
-				return err
-			}
-			if format.write == nil {
-				return errNotWritten(path, format)
-			}
-			if err := checkWritable(path); err != nil {
-				return err
-			}
-			if err := fill(e, &in, keeperOf(f), files, quiet); err != nil {
-				return err
-			}
-			return save(e, path, f, format)
-		},
-	}
-	key.flags(cmd)
-	in.flags(cmd)
-	in.keyFlag(cmd)
-	quietFlag(cmd, &quiet)
-	return cmd
+		Args:    wantArgs(1, manyArgs, "the FILE of a filter"),
+	}, "key-file null field delimiter key quiet", (*options).add)
 }
 
-// quietFlag adds the flag that silences the summary.
-func quietFlag(cmd *cobra.Command, quiet *bool) {
-	cmd.Flags().BoolVarP(quiet, "quiet", "q", false, "print no progress and no summary, only warnings")
+func (o *options) add(args []string) error {
+	path, files := args[0], args[1:]
+	release, err := o.lock(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	f, from, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	if from.write == nil {
+		return errOnlyRead(path, from)
+	}
+	if err := o.fill(f, files); err != nil {
+		return err
+	}
+	return o.save(path, f, from)
+}
+
+// errOnlyRead says that a filter that was read cannot be written back.
+func errOnlyRead(path string, from *format) error {
+	return fmt.Errorf("%s: a %s filter is only read (see bloom help formats)", path, from.name)
 }
 
 // fill adds the keys and prints a summary.
-func fill(e *env, in *input, f keeper, files []string, quiet bool) error {
-	shown := &progress{}
-	if !quiet {
-		shown = newProgress(e, "new", files, false)
-	}
-	var keys [][]byte
-	err := in.each(files, shown, func(lines [][]byte) error {
-		keys = in.keysOf(keys[:0], lines)
-		added, err := f.AddMany(keys, nil)
-		shown.count(len(keys), added)
+func (o *options) fill(f any, files []string) error {
+	add := adderTo(f)
+	shown := o.progress("new", false)
+	err := o.each(files, shown, false, func(c *chunk) error {
+		added, err := add(c.keys)
+		shown.add(len(c.keys), added)
 		return err
-	})
+	}, noPrint)
 	shown.stop()
 	if err != nil {
 		return err
 	}
-	s := f.Stats()
-	if !quiet {
-		fmt.Fprintf(e.stderr, "%s keys read, %s definitely new; the filter now holds %s\n",
-			grouped(shown.keys.Load()), grouped(shown.yes.Load()), holds(s.EstimatedCount))
+	s := f.(filter).Stats()
+	if !o.quiet {
+		fmt.Fprintf(o.stderr, "%s keys read, %s definitely new; the filter now holds %s\n",
+			grouped(shown.lines.Load()), grouped(shown.yes.Load()), holds(s.EstimatedCount))
 	}
-	warn(e, s)
+	o.warn(s)
 	return nil
 }
 
 // warn prints a warning if a filter holds more than it was made for.
-func warn(e *env, s bloom.Stats) {
+func (o *options) warn(s bloom.Stats) {
 	if overP(s) {
-		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
+		fmt.Fprintf(o.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
 			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
 	}
 }

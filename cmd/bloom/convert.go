@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/spf13/cobra"
 )
 
@@ -16,69 +14,88 @@ standard error.
 For a Parquet file, --column names one of the filters that bloom info lists.`
 
 func newConvert(e *env) *cobra.Command {
-	var key secret
-	var out output
-	var as, column string
-	cmd := &cobra.Command{
+	return command(e, &cobra.Command{
 		Use:     "convert --format FORMAT -o NEW-FILE FILE",
 		Short:   "write a filter in another format",
 		Long:    convertHelp,
 		Example: "  bloom convert --format text -o seen.txt seen.bloom\n  bloom convert --format bloom -o - - < seen.txt > back.bloom",
 		Args:    wantArgs(1, 1, "the FILE of a filter"),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			to, err := formatNamed(as)
-			if err != nil {
-				return err
-			}
-			release, err := out.claim(e, to)
-			if err != nil {
-				return err
-			}
-			defer release()
-			f, from, err := open(e, files[0], &key)
-			if err != nil {
-				return err
-			}
-			if f, _, err = pickColumn(f, from, files[0], column); err != nil {
-				return err
-			}
-			if err := save(e, out.path, f, to); err != nil {
-				return err
-			}
-			sayLost(e, f.(filter).Stats(), from, to)
-			return nil
-		},
+	}, "key-file format! column output! force", (*options).convert, func(o *options) { o.format = "" })
+}
+
+func (o *options) convert(files []string) error {
+	to, err := formatNamed(o.format)
+	if err != nil {
+		return err
 	}
-	key.flags(cmd)
-	formatFlag(cmd, &as, "")
-	columnFlag(cmd, &column)
-	out.flags(cmd)
-	needs(cmd, "format", "output")
-	return cmd
+	release, err := o.claim(to)
+	if err != nil {
+		return err
+	}
+	defer release()
+	f, from, err := o.open(files[0])
+	if err != nil {
+		return err
+	}
+	if err := o.save(o.output, f, to); err != nil {
+		return err
+	}
+	o.sayLost(from, to)
+	return nil
 }
 
 // sayLost prints what the old file says and the new one does not.
-func sayLost(e *env, s bloom.Stats, from, to *format) {
-	var lost []string
-	if from.plan && !to.plan && s.N > 0 {
-		lost = append(lost, fmt.Sprintf("its plan (n = %s keys, p = %v)", grouped(s.N), s.P))
+func (o *options) sayLost(from, to *format) {
+	if from.has != "" && from != to {
+		fmt.Fprintf(o.stderr, "bloom: not in the %s file: %s\n", to.name, from.has)
 	}
-	if from.checksum && !to.checksum {
-		lost = append(lost, "a checksum, which finds damage")
+	if from.lacks == "" && to.lacks != "" {
+		fmt.Fprintf(o.stderr, "bloom: not in the %s file: %s\n", to.name, to.lacks)
 	}
-	if from.name == "counting" {
-		lost = append(lost, "the counters, which removing needs")
+}
+
+const unionHelp = `Writes one filter with the keys of all. The filters must have the same -n, -p,
+strategy, hash and secret key. With more than -n keys together, the rate is
+above -p. The new file has the format of the first, or this program's own if
+that is only read.`
+
+func newUnion(e *env) *cobra.Command {
+	return command(e, &cobra.Command{
+		Use:     "union -o FILE FILE ...",
+		Short:   "unite filters into one",
+		Long:    unionHelp,
+		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
+		Args:    wantArgs(1, manyArgs, "the FILEs of filters"),
+	}, "key-file output! force", (*options).union)
+}
+
+func (o *options) union(files []string) error {
+	release, err := o.claim(native)
+	if err != nil {
+		return err
 	}
-	if from.name == redisbloom && to.name != redisbloom {
-		lost = append(lost, fmt.Sprintf("the exact number of keys (%s), and its growth", grouped(s.EstimatedCount)))
+	defer release()
+	all, from, err := o.load(files[0])
+	if err != nil {
+		return err
 	}
-	if from.columns {
-		lost = append(lost, "the column's name, type and row group")
+	for _, name := range files[1:] {
+		f, _, err := o.load(name)
+		if err != nil {
+			return err
+		}
+		if err := all.Union(f); err != nil {
+			return fmt.Errorf("%s and %s: %w", files[0], name, err)
+		}
 	}
-	if from.names && !to.names {
-		lost = append(lost, fmt.Sprintf("the names of the strategy and the hash (%s), which the format implies", s.Hash))
+	o.warn(all.Stats())
+	to := from
+	if to.write == nil || to.name == redisbloom { // a plain filter has no growth
+		to = native
 	}
-	if len(lost) > 0 {
-		fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.name, strings.Join(lost, "; "))
+	if err := o.save(o.output, all, to); err != nil {
+		return err
 	}
+	o.sayLost(from, to)
+	return nil
 }

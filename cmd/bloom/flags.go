@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,67 +14,176 @@ import (
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-var (
-	thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
-	powers    = map[byte]string{'k': "e3", 'K': "e3", 'M': "e6", 'G': "e9", 'T': "e12"}
-)
+// options are the flags of all commands. A command has some of them; the values before it is
+// made are their defaults.
+type options struct {
+	*env
+	cmd *cobra.Command
 
-// A count is a flag for a number of keys: 1000000, 1_000_000, 1,000,000, 1e6, 1M.
-type count uint64
+	n        number
+	p        rate
+	strategy choice[bloom.Strategy]
+	hash     choice[bloom.Hash]
+	keyFile  string
 
-func (c *count) String() string {
-	if *c == 0 {
-		return ""
-	}
-	return strconv.FormatUint(uint64(*c), 10)
+	null      bool
+	field     number
+	delimiter string
+	keys      []string
+
+	output, format, column, filter                string
+	force, quiet, invert, count, overfull, asJSON bool
 }
 
-func (c *count) Type() string { return "KEYS" }
+// command returns a command with the named flags. A name with ! is that of a flag that must be given.
+func command(e *env, c *cobra.Command, flags string, run func(*options, []string) error, defaults ...func(*options)) *cobra.Command {
+	o := &options{env: e, cmd: c, p: 0.01, format: native.name, strategy: choice[bloom.Strategy]{bloom.DoubleHashing, strategies}, hash: choice[bloom.Hash]{bloom.Murmur3, hashes}}
+	for _, set := range defaults {
+		set(o)
+	}
+	for name := range strings.FieldsSeq(strings.ReplaceAll(flags, "!", "")) {
+		o.flag(c.Flags(), name)
+	}
+	for name, names := range map[string][]string{"strategy": o.strategy.names(), "hash": o.hash.names(), "format": formatNames()} {
+		if c.Flags().Lookup(name) != nil {
+			c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	c.DisableFlagsInUseLine = true
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if err := o.check(flags, args); err != nil {
+			return err
+		}
+		return run(o, args)
+	}
+	return c
+}
 
-func (c *count) Set(text string) error {
-	plain := strings.ReplaceAll(text, "_", "")
-	if thousands.MatchString(plain) {
-		plain = strings.ReplaceAll(plain, ",", "")
+func (o *options) flag(f *pflag.FlagSet, name string) {
+	switch name {
+	case "number":
+		f.VarP(&o.n, name, "n", "distinct `KEYS` planned for, such as 1M")
+	case "rate":
+		f.VarP(&o.p, name, "p", "false-positive `RATE` at that number, such as 0.1%")
+	case "strategy":
+		f.VarP(&o.strategy, name, "s", "`STRATEGY` that places a key's bits: "+strings.Join(o.strategy.names()[:4], ", "))
+	case "hash":
+		f.Var(&o.hash, name, "`HASH` of the keys: "+strings.Join(o.hash.names(), ", "))
+	case "key-file":
+		f.StringVar(&o.keyFile, name, "", "`FILE` with the secret key; default $"+keyVariable)
+	case "null":
+		f.BoolVarP(&o.null, name, "0", false, "lines end in NUL instead of newline")
+	case "field":
+		f.VarP(&o.field, name, "f", "take field `N` of each line as its key")
+	case "delimiter":
+		f.StringVarP(&o.delimiter, name, "d", "", "`CHAR` between fields, default blanks")
+	case "key":
+		f.StringArrayVarP(&o.keys, name, "k", nil, "take `KEY`, not files; may be repeated")
+	case "output":
+		f.StringVarP(&o.output, name, "o", "", "`FILE` to write, - for standard output")
+	case "force":
+		f.BoolVar(&o.force, name, false, "replace the file if it exists")
+	case "format":
+		f.StringVar(&o.format, name, o.format, "`FORMAT` to write (see bloom help formats)")
+	case "column":
+		f.StringVar(&o.column, name, "", "`NAME[:ROWGROUP]` of a filter in a Parquet file")
+	case "quiet":
+		f.BoolVarP(&o.quiet, name, "q", false, "report only errors and warnings")
+	case "invert":
+		f.BoolVarP(&o.invert, name, "v", false, "select the keys that are definitely not in")
+	case "count":
+		f.BoolVarP(&o.count, name, "c", false, "print the number of selected lines")
+	case "filter":
+		f.StringVar(&o.filter, name, "", "`FILE` that keeps the keys from one run to the next")
+	case "overfull":
+		f.BoolVar(&o.overfull, name, false, "go on beyond -n distinct keys")
+	case "json":
+		f.BoolVar(&o.asJSON, name, false, "print JSON")
+	default:
+		panic(name)
 	}
-	if n, err := strconv.ParseUint(plain, 10, 64); err == nil && n > 0 { // also beyond 2^53
-		*c = count(n)
-		return nil
-	}
-	if plain != "" && powers[plain[len(plain)-1]] != "" {
-		plain = plain[:len(plain)-1] + powers[plain[len(plain)-1]]
-	}
-	x, err := strconv.ParseFloat(plain, 64)
+}
+
+// check refuses missing flags, empty values, which unset shell variables leave, and contradictions.
+func (o *options) check(flags string, args []string) (err error) {
+	o.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		value, _ := pflag.UnquoteUsage(f)
+		switch {
+		case err != nil:
+		case !f.Changed && slices.Contains(strings.Fields(flags), f.Name+"!"):
+			err = fmt.Errorf("%s needs --%s %s (see %s --help)", o.cmd.Name(), f.Name, value, o.cmd.CommandPath())
+		case f.Changed && f.Value.Type() == "string" && f.Value.String() == "":
+			err = fmt.Errorf("--%s is empty, want a value", f.Name)
+		}
+	})
 	switch {
-	case x >= 1<<64: // an overflow is +Inf
-		return fmt.Errorf("too many: want at most %s keys", grouped(uint64(math.MaxUint64)))
-	case err != nil || !(x >= 1) || x != math.Trunc(x):
-		return errors.New("want a whole number of keys from 1, such as 1000000, 1_000_000, 1e6 or 1M")
+	case err != nil:
+		return err
+	case len(o.delimiter) > 1:
+		return fmt.Errorf("--delimiter %q, want one byte", o.delimiter)
+	case o.delimiter != "" && o.field == 0:
+		return errors.New("--delimiter without --field")
 	}
-	*c = count(x)
 	return nil
 }
 
-// A rate is a flag for a false-positive rate: 0.001, 1e-3, 0.1%, 0,1%, 1/1000.
+func (o *options) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
+
+// wantArgs refuses fewer than least arguments, and more than most.
+func wantArgs(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("%s needs %s (see %s --help)", cmd.Name(), what, cmd.CommandPath())
+		case len(args) > most:
+			return fmt.Errorf("%s: %q is one argument too many (see %s --help)", cmd.Name(), args[most], cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+const manyArgs = math.MaxInt
+
+// A number is a flag's whole number from 1: 1000000, 1_000_000, 1e6, 1M.
+type number uint64
+
+var powers = map[string]string{"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
+
+func (n *number) String() string { return strconv.FormatUint(uint64(*n), 10) }
+func (n *number) Type() string   { return "N" }
+
+func (n *number) Set(text string) error {
+	digits := strings.ReplaceAll(text, "_", "")
+	if last := len(digits) - 1; last >= 0 && powers[digits[last:]] != "" {
+		digits = digits[:last] + powers[digits[last:]]
+	}
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(x >= 1 && x < 1<<63) || x != math.Trunc(x) {
+		return errors.New("want a whole number from 1 to 2^63, such as 1000000, 1_000_000, 1e6 or 1M")
+	}
+	*n = number(x)
+	return nil
+}
+
+// A rate is a flag's false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.
 type rate float64
 
 func (r *rate) String() string { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
 func (r *rate) Type() string   { return "RATE" }
 
 func (r *rate) Set(text string) error {
-	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	number, divisor, _ := strings.Cut(strings.Replace(strings.TrimSpace(number), ",", ".", 1), "/")
+	number, divisor := text, 1.0
+	if percents, ok := strings.CutSuffix(text, "%"); ok {
+		number, divisor = percents, 100
+	} else if one, of, ok := strings.Cut(text, "/"); ok {
+		number = one
+		divisor, _ = strconv.ParseFloat(of, 64) // 0, a rate of infinity, after an error
+	}
 	x, err := strconv.ParseFloat(number, 64)
-	if divisor != "" && err == nil {
-		var y float64
-		y, err = strconv.ParseFloat(divisor, 64)
-		x /= y
-	}
-	if percent {
-		x /= 100
-	}
-	if err != nil || !(x > 0 && x < 1) {
+	if x /= divisor; err != nil || !(x > 0 && x < 1) {
 		return errors.New("want a rate between 0 and 1, such as 0.001, 1e-3, 0.1% or 1/1000")
 	}
 	*r = rate(x)
@@ -94,21 +203,18 @@ var hashes = []bloom.Hash{bloom.Murmur3, bloom.RapidHash}
 type choice[T interface{ Name() string }] struct {
 	value T
 	among []T
-	what  string
-	given bool
 }
 
 func (c *choice[T]) String() string { return c.value.Name() }
-func (c *choice[T]) Type() string   { return c.what }
+func (c *choice[T]) Type() string   { return "NAME" }
 
 func (c *choice[T]) Set(name string) error {
-	for _, v := range c.among {
-		if v.Name() == name {
-			c.value, c.given = v, true
-			return nil
-		}
+	i := slices.Index(c.names(), name)
+	if i < 0 {
+		return fmt.Errorf("want one of %s", strings.Join(c.names(), ", "))
 	}
-	return fmt.Errorf("want one of %s", strings.Join(c.names(), ", "))
+	c.value = c.among[i]
+	return nil
 }
 
 func (c *choice[T]) names() (names []string) {
@@ -118,120 +224,43 @@ func (c *choice[T]) names() (names []string) {
 	return names
 }
 
-// A plan describes a filter to make.
-type plan struct {
-	n        count
-	p        rate
-	strategy choice[bloom.Strategy]
-	hash     choice[bloom.Hash]
-}
-
-// flags adds the plan's flags to a command. n has no default.
-func (pl *plan) flags(cmd *cobra.Command, p float64, s bloom.Strategy) {
-	pl.p = rate(p)
-	pl.strategy = choice[bloom.Strategy]{value: s, among: strategies, what: "STRATEGY"}
-	cmd.Flags().VarP(&pl.n, "number", "n", "distinct keys planned for, such as 1M")
-	cmd.Flags().VarP(&pl.p, "rate", "p", "false-positive rate at that number, such as 0.1%")
-	cmd.Flags().VarP(&pl.strategy, "strategy", "s", "positions of a key's bits: "+strings.Join(pl.strategy.names()[:4], ", "))
-	complete(cmd, "strategy", pl.strategy.names()...)
-}
-
-func (pl *plan) hashFlag(cmd *cobra.Command) {
-	pl.hash = choice[bloom.Hash]{value: hashes[0], among: hashes, what: "HASH"}
-	cmd.Flags().Var(&pl.hash, "hash", "hash of the keys: "+strings.Join(pl.hash.names(), ", "))
-	complete(cmd, "hash", pl.hash.names()...)
-}
-
-// complete registers the values of a flag for completion.
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag does not exist
-	}
-}
-
-// options returns the option for the secret key or the hash, if any.
-func (pl *plan) options(key *secret) ([]bloom.Option, error) {
-	opts, err := key.options()
+// hashing returns the option for the secret key or the hash, if any.
+func (o *options) hashing() ([]bloom.Option, error) {
+	opts, err := o.secret()
 	switch {
-	case err != nil || !pl.hash.given:
+	case err != nil || !o.given("hash"):
 		return opts, err
 	case len(opts) > 0:
-		return nil, fmt.Errorf("--hash %s and a secret key, want at most one: with a key the hash is SipHash", pl.hash.value.Name())
+		return nil, fmt.Errorf("--hash %s and a secret key, want at most one: with a key the hash is SipHash", o.hash.value.Name())
 	}
-	return []bloom.Option{bloom.WithHash(pl.hash.value)}, nil
+	return []bloom.Option{bloom.WithHash(o.hash.value)}, nil
 }
 
-// filter makes the empty filter of a plan.
-func (pl *plan) filter(opts []bloom.Option) (*bloom.BloomFilter, error) {
-	return bloom.New(uint64(pl.n), float64(pl.p), append(opts, bloom.WithStrategy(pl.strategy.value))...)
-}
-
-// agree returns an error if a file's filter differs from the given flags.
-func (pl *plan) agree(cmd *cobra.Command, path string, f *bloom.BloomFilter) error {
-	given := cmd.Flags().Changed
-	p, made, hash := f.Params(), f.Scheme().Strategy().Name(), f.Scheme().Hash()
-	differs := func(flag string, was, want any) error {
-		return fmt.Errorf("%s was made with %s %v, want the same or none, not %v", shown(path), flag, was, want)
-	}
-	strategy := pl.strategy.value.Name()
-	// Blocked stands for a strategy that n and p choose.
-	if s, err := bloom.NewScheme(p.N, p.P, bloom.WithStrategy(pl.strategy.value)); err == nil && made != strategy {
-		strategy = s.Strategy().Name()
-	}
-	switch {
-	case (given("number") || given("rate")) && p.N == 0 && p.P == 0:
-		return fmt.Errorf("%s does not say which -n and -p it was made with, want neither", shown(path))
-	case given("number") && uint64(pl.n) != p.N:
-		return differs("-n", p.N, uint64(pl.n))
-	case given("rate") && float64(pl.p) != p.P:
-		return differs("-p", p.P, float64(pl.p))
-	case given("strategy") && made != strategy:
-		return differs("-s", made, pl.strategy.value.Name())
-	case given("hash") && hash != pl.hash.value:
-		return differs("--hash", hash, pl.hash.value.Name())
-	}
-	return nil
+// newFilter makes the empty filter of the flags.
+func (o *options) newFilter(opts []bloom.Option) (*bloom.BloomFilter, error) {
+	return bloom.New(uint64(o.n), float64(o.p), append(opts, bloom.WithStrategy(o.strategy.value))...)
 }
 
 const keyVariable = "BLOOM_KEY"
 
-// A secret is the source of a filter's secret key.
-type secret struct{ file string }
-
-func (s *secret) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.file, "key-file", "", "`FILE` with the secret key; default $"+keyVariable)
-}
-
-// forFile returns the key as an option for reading a filter. The environment's key is only for
-// filters that have a key.
-func (s *secret) forFile(keyed bool) ([]bloom.Option, error) {
-	if s.file == "" && !keyed {
-		return nil, nil
-	}
-	return s.options()
-}
-
-// options returns the key as an option, or none without a key.
-func (s *secret) options() ([]bloom.Option, error) {
-	var raw []byte
-	source := s.file
-	switch text := os.Getenv(keyVariable); {
-	case s.file != "":
-		var err error
-		if raw, err = os.ReadFile(s.file); err != nil {
+// secret returns the secret key as an option, or none without a key.
+func (o *options) secret() ([]bloom.Option, error) {
+	source, text := "$"+keyVariable, os.Getenv(keyVariable)
+	if o.keyFile != "" {
+		raw, err := os.ReadFile(o.keyFile)
+		if err != nil {
 			return nil, err
 		}
-	case text != "":
-		raw, source = []byte(text), "$"+keyVariable
-	default:
+		if len(raw) == 16 {
+			return []bloom.Option{bloom.WithKey([16]byte(raw))}, nil
+		}
+		source, text = o.keyFile, string(raw)
+	} else if text == "" {
 		return nil, nil
 	}
-	if len(raw) != 16 || s.file == "" { // 16 characters in the environment are half a key
-		decoded, err := hex.DecodeString(strings.TrimSpace(string(raw)))
-		if err != nil || len(decoded) != 16 {
-			return nil, fmt.Errorf("%s: %d bytes are no key, want 32 hexadecimal digits, or in a file 16 bytes", source, len(raw))
-		}
-		raw = decoded
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != 16 {
+		return nil, fmt.Errorf("%s: %d bytes are no key, want 32 hexadecimal digits, or in a file 16 bytes", source, len(text))
 	}
-	return []bloom.Option{bloom.WithKey([16]byte(raw))}, nil
+	return []bloom.Option{bloom.WithKey([16]byte(key))}, nil
 }

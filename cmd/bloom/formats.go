@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,42 +17,51 @@ import (
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/interop/parquet"
 	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
-	"github.com/spf13/cobra"
 )
 
 // A format is a way to write a filter to a file.
 type format struct {
 	name, about string
-	// is reports whether a file of size bytes, -1 if unknown, that begins with head has the format.
+	// A file in the format begins with magic. If that is empty, is recognises the first bytes of a
+	// file of size bytes, -1 if unknown.
+	magic string
 	is    func(head []byte, size int64) bool
-	read  func(r io.Reader, opts []bloom.Option) (any, error)
+	read  func(in *inputFile, opts []bloom.Option) (any, error)
 	write func(w io.Writer, f *bloom.BloomFilter) error // nil: only read
 	// make makes the empty filter of the format's own programs; nil for this package's.
-	make func(n uint64, p float64, opts []bloom.Option) (any, error)
-	// scheme returns the part of head that names strategy and hash; nil if the format implies them.
-	scheme  func(head []byte) io.Reader
-	mapped  bool // a file of persist.Open, not a stream
-	columns bool // a Parquet file, with a filter per column
-	text    bool // no binary bytes
-	says
+	make  func(n uint64, p float64, opts []bloom.Option) (any, error)
+	text  bool   // no binary bytes
+	has   string // what only this format has
+	lacks string // what this package's own format has and this one does not
 }
 
-// says is what a file says in addition to m, k and the bits: n and p, the names of strategy and
-// hash, a checksum.
-type says struct{ plan, names, checksum bool }
-
-// reading and making adapt functions of the library.
-func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(io.Reader, []bloom.Option) (any, error) {
-	return func(r io.Reader, opts []bloom.Option) (any, error) { return read(r, opts...) }
+// reading adapts a function of the library. A file must end with its filter.
+func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*inputFile, []bloom.Option) (any, error) {
+	return func(in *inputFile, opts []bloom.Option) (any, error) {
+		f, err := read(in, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			return nil, errors.New("more bytes after the filter's end, want none")
+		}
+		return f, nil
+	}
 }
 
+// making adapts a function of the library.
 func making[F any](make func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (any, error) {
 	return func(n uint64, p float64, opts []bloom.Option) (any, error) { return make(n, p, opts...) }
 }
 
-const redisbloom = "redisbloom"
+const (
+	magic      = "\x89bloom\n"
+	redisbloom = "redisbloom"
+	bitsOnly   = "n, p, the names of strategy and hash, and a checksum"
+)
 
 // native is the default.
 var native = &formats[0]
@@ -58,74 +69,61 @@ var native = &formats[0]
 // formats are tried in this order: formats with a mark come first.
 var formats = []format{
 	{
-		name:   "bloom",
-		says:   says{true, true, true},
-		about:  "this program's own; Go: BloomFilter.WriteTo",
-		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloom\n")) },
-		read:   reading(bloom.Read),
-		write:  func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
-		scheme: func(head []byte) io.Reader { return bytes.NewReader(head) },
+		name:  "bloom",
+		about: "this program's own; Go: BloomFilter.WriteTo",
+		magic: magic,
+		read:  reading(bloom.Read),
+		write: func(w io.Writer, f *bloom.BloomFilter) error { _, err := f.WriteTo(w); return err },
 	},
 	{
 		name:  "text",
-		says:  says{true, true, true},
 		about: "the same in base64",
 		text:  true,
-		is: func(head []byte, _ int64) bool {
-			return strings.HasPrefix(strings.NewReplacer("\r", "", "\n", "").Replace(string(head)), "iWJsb29tCg")
-		},
-		read:  readText,
+		is:    isText,
+		read:  reading(readText),
 		write: writeText,
-		scheme: func(head []byte) io.Reader {
-			return base64.NewDecoder(base64.StdEncoding, bytes.NewReader(head))
-		},
 	},
 	{
-		name:   "mapped",
-		says:   says{true, true, false},
-		about:  "memory-mapped; Go: persist.Open; only read",
-		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blmap\n")) },
-		mapped: true,
-		scheme: mappedScheme,
+		name:  "mapped",
+		about: "memory-mapped; Go: persist.Open; only read",
+		magic: "\x89blmap\n",
+		read:  readMapped,
 	},
 	{
-		name:   "counting",
-		says:   says{true, true, true},
-		about:  "removes keys; Go: counting; only read",
-		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomc")) },
-		read:   reading(counting.Read),
-		scheme: firstScheme,
+		name:  "counting",
+		about: "removes keys; Go: counting; only read",
+		magic: "\x89bloomc",
+		read:  reading(counting.Read),
+		has:   "the counters, which removing needs",
 	},
 	{
 		name:  "scalable",
 		about: "grows; Go: scalable; only read",
-		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89blooms")) },
+		magic: "\x89blooms",
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*scalable.Filter, error) {
 			return scalable.Read(r, scalable.WithBloom(opts...))
 		}),
-		scheme: firstScheme,
 	},
 	{
 		name:  "rotating",
 		about: "forgets; Go: rotating; only read",
-		is:    func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloomr")) },
+		magic: "\x89bloomr",
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*rotating.Filter, error) {
 			return rotating.Read(r, rotating.WithBloom(opts...))
 		}),
-		scheme: firstScheme,
 	},
 	{
-		name:   "cascade",
-		about:  "exact for two lists of keys; Go: cascade; only read",
-		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(head, []byte("\x89bloome")) },
-		read:   reading(cascade.Read),
-		scheme: firstScheme,
+		name:  "cascade",
+		about: "exact for two lists of keys; Go: cascade; only read",
+		magic: "\x89bloome",
+		read:  reading(cascade.Read),
 	},
 	{
-		name:    "parquet-file",
-		about:   "a Parquet file, with filters of columns; only read",
-		is:      isParquetFile,
-		columns: true,
+		name:  "parquet-file",
+		about: "a Parquet file, with filters of columns; only read",
+		is:    isParquetFile,
+		read:  readColumn,
+		has:   "the column's name, type and row group",
 	},
 	{
 		name:  "parquet",
@@ -134,10 +132,10 @@ var formats = []format{
 		read:  reading(parquet.Read),
 		write: parquet.Write,
 		make:  making(parquet.New),
+		lacks: bitsOnly,
 	},
 	{
 		name:  redisbloom,
-		says:  says{plan: true},
 		about: "chunks of BF.SCANDUMP: iterator, length, data",
 		is:    isRedisBloom,
 		read: reading(func(r io.Reader, opts ...bloom.Option) (*rebloom.Filter, error) {
@@ -154,6 +152,8 @@ var formats = []format{
 		make: making(func(n uint64, p float64, opts ...bloom.Option) (*rebloom.Filter, error) {
 			return rebloom.New(n, p, rebloom.WithBloom(opts...))
 		}),
+		has:   "the exact number of keys, and the growth",
+		lacks: "the names of strategy and hash, and a checksum",
 	},
 	{
 		name:  "npm-bloom-filters",
@@ -163,15 +163,17 @@ var formats = []format{
 		read:  reading(bloomfilters.Read),
 		write: bloomfilters.Write,
 		make:  making(bloomfilters.New),
+		lacks: bitsOnly,
 	},
 	{
 		name:  "bits-and-blooms-json",
 		about: "Go: MarshalJSON of bits-and-blooms/bloom",
 		text:  true,
-		is:    func(head []byte, _ int64) bool { return bitsAndBloomsJSON.Match(head) },
+		is:    isBitsAndBloomsJSON,
 		read:  reading(bitsandblooms.ReadJSON),
 		write: bitsandblooms.WriteJSON,
 		make:  making(bitsandblooms.New),
+		lacks: bitsOnly,
 	},
 	{
 		name:  "bits-and-blooms",
@@ -180,6 +182,7 @@ var formats = []format{
 		read:  reading(bitsandblooms.Read),
 		write: bitsandblooms.Write,
 		make:  making(bitsandblooms.New),
+		lacks: bitsOnly,
 	},
 	{
 		name:  "guava",
@@ -190,33 +193,54 @@ var formats = []format{
 		make: making(func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 			return guava.New(n, p, guava.Since33_4, opts...)
 		}),
+		lacks: bitsOnly,
 	},
 }
 
-func readText(r io.Reader, opts []bloom.Option) (any, error) {
+func readText(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	decoded := base64.NewDecoder(base64.StdEncoding.Strict(), r) // ignores newlines
 	f, err := bloom.Read(decoded, opts...)
 	if err != nil {
 		return nil, err
 	}
-	if n, err := io.Copy(io.Discard, decoded); err != nil {
-		return nil, err
-	} else if n > 0 {
-		return nil, fmt.Errorf("%d more bytes after the filter's end, want none", n)
+	if n, err := io.Copy(io.Discard, decoded); err != nil || n > 0 {
+		return nil, fmt.Errorf("%d more bytes after the filter's end, want none: %w", n, cmp.Or(err, bloom.ErrCorrupt))
 	}
 	return f, nil
 }
 
 func writeText(w io.Writer, f *bloom.BloomFilter) error {
-	encoder := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := f.WriteTo(encoder); err != nil {
-		return err
+	text, err := f.MarshalText()
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
 	}
-	if err := encoder.Close(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// readMapped reads a filter of persist.Open, which other programs may have open.
+func readMapped(in *inputFile, opts []bloom.Option) (any, error) {
+	if in.path == "-" {
+		return nil, errors.New("a memory-mapped filter on standard input, want its file's name")
+	}
+	file, err := persist.OpenReadOnly(in.path, opts...)
+	if err != nil {
+		return nil, err
+	}
+	f := file.Snapshot()
+	return f, file.Close()
+}
+
+// writeAny writes a filter. One of RedisBloom stays as it is in its own format.
+func (to *format) writeAny(w io.Writer, f any) error {
+	if dump, ok := f.(*rebloom.Filter); ok && to.name == redisbloom {
+		_, err := dump.WriteTo(w)
+		return err
+	}
+	plain, err := plainOf(f)
+	if err != nil {
+		return err
+	}
+	return to.write(w, plain)
 }
 
 // formatNames returns the formats that can be written.
@@ -229,11 +253,6 @@ func formatNames() (names []string) {
 	return names
 }
 
-func formatFlag(cmd *cobra.Command, as *string, standard string) {
-	cmd.Flags().StringVar(as, "format", standard, "`FORMAT` to write (see bloom help formats)")
-	complete(cmd, "format", formatNames()...)
-}
-
 func formatNamed(name string) (*format, error) {
 	for i := range formats {
 		if formats[i].name == name && formats[i].write != nil {
@@ -243,12 +262,27 @@ func formatNamed(name string) (*format, error) {
 	return nil, fmt.Errorf("--format %q, want one of %s", name, strings.Join(formatNames(), ", "))
 }
 
+// recognised returns the format of a file, or nil.
+func recognised(head []byte, size int64) *format {
+	for i := range formats {
+		if f := &formats[i]; f.magic != "" && bytes.HasPrefix(head, []byte(f.magic)) || f.is != nil && f.is(head, size) {
+			return f
+		}
+	}
+	return nil
+}
+
 func formatsHelp() string {
 	var b strings.Builder
 	b.WriteString("The format of a filter that is read is recognised. --format of build and convert\nchooses the format to write.\n\n")
 	for _, f := range formats {
 		fmt.Fprintf(&b, "  %-22s%s\n", f.name, f.about)
 	}
-	b.WriteString("\nStrategy, hash and seed are in the file, or the format implies them. A filter\nkeeps its positions: convert refuses a format with other positions or hash.")
+	b.WriteString(`
+check and info take all formats. convert also makes plain filters of mapped and
+counting ones, of RedisBloom filters with one layer, and of Parquet columns.
+
+Strategy, hash and seed are in the file, or the format implies them. A filter
+keeps its positions: convert refuses a format with other positions or hash.`)
 	return b.String()
 }

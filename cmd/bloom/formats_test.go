@@ -2,136 +2,305 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/guava"
+	"github.com/seed3447c163/bloom/cascade"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 )
+
+const secretHex = "000102030405060708090a0b0c0d0e0f"
 
 // TestFormatsAreToldApart: no file of one format is taken for another.
 func TestFormatsAreToldApart(t *testing.T) {
-	for _, n := range []uint64{1, 10, 1000, 70_000} {
-		for i := range formats {
-			from := &formats[i]
-			if from.write == nil {
-				continue
-			}
-			pl := plan{n: count(n), p: 0.01, strategy: choice[bloom.Strategy]{value: strategies[0]}}
-			f, err := any(nil), error(nil)
-			if from.make != nil {
-				f, err = from.make(n, 0.01, nil)
-			} else {
-				f, err = pl.filter(nil)
-			}
+	for _, n := range []string{"1", "10", "1000", "70_000"} {
+		for _, name := range formatNames() {
+			path := filepath.Join(t.TempDir(), name)
+			expectRun(t, statusFound, "build", "-n", n, "--format", name, "-o", path, "-k", "x")
+			file, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := keeperOf(f).AddMany([][]byte{{'x'}}, nil); err != nil {
-				t.Fatal(err)
-			}
-			var file bytes.Buffer
-			if err := from.writeAny(&file, f); err != nil {
-				t.Fatal(err)
-			}
-			for _, size := range []int64{int64(file.Len()), -1} {
-				var got string
-				for _, to := range formats {
-					if to.is(file.Bytes()[:min(file.Len(), 4096)], size) {
-						got = to.name
-						break
-					}
-				}
-				if got != from.name {
-					t.Errorf("%s of %d keys, size %d, is taken for %q", from.name, n, size, got)
+			for _, size := range []int64{int64(len(file)), -1} {
+				if got := recognised(file[:min(len(file), 4096)], size); got == nil || got.name != name {
+					t.Errorf("%s of %s keys, size %d, is taken for %v", name, n, size, got)
 				}
 			}
 		}
 	}
 }
 
-// TestFilesOfOthers: what bits-and-blooms itself has written is known for what it is.
-func TestFilesOfOthers(t *testing.T) {
-	for pattern, want := range map[string]string{"*.bloom": "bits-and-blooms", "*.json": "bits-and-blooms-json"} {
-		files, err := filepath.Glob("../../interop/bitsandblooms/testdata/" + pattern)
+// TestKeyIsForFilesThatHaveOne: the environment's key is not used for other files. A named key file is.
+func TestKeyIsForFilesThatHaveOne(t *testing.T) {
+	dir, keyFile := t.TempDir(), writeFile(t, []byte(secretHex))
+	for _, format := range formatNames() {
+		path := filepath.Join(dir, format)
+		t.Setenv(keyVariable, "")
+		expectRun(t, statusFound, "build", "-n", "100", "-o", path, "--format", format, os.DevNull)
+		t.Setenv(keyVariable, secretHex)
+		expectRun(t, statusFound, "info", path)
+		expectRun(t, statusError, "info", "--key-file", keyFile, path)
+	}
+	for _, format := range []string{"bloom", "text"} {
+		path := filepath.Join(dir, "keyed-"+format)
+		expectRun(t, statusFound, "build", "-n", "100", "-o", path, "--format", format, os.DevNull)
+		expectRun(t, statusFound, "info", path)
+		t.Setenv(keyVariable, "")
+		expectRun(t, statusError, "info", path)
+		t.Setenv(keyVariable, secretHex)
+	}
+}
+
+// TestReadsWhatTheLibraryReads: the golden files of the library and of its packages.
+func TestReadsWhatTheLibraryReads(t *testing.T) {
+	t.Setenv(keyVariable, "")
+	var tried int
+	for _, pattern := range []string{"testdata/*.bloom", "persist/testdata/*.map", "interop/guava/testdata/*.bloom", "interop/bitsandblooms/testdata/*.bloom", "interop/bitsandblooms/testdata/*.json", "interop/bloomfilters/testdata/[os]*e.json", "cascade/testdata/*.golden", "interop/parquet/testdata/*.parquet"} {
+		files, err := filepath.Glob("../../" + pattern)
 		if err != nil || len(files) == 0 {
-			t.Fatal("no files", err)
+			t.Fatal(pattern, err)
 		}
-		for _, name := range files {
-			if _, format, err := load(&env{ctx: t.Context()}, name, &secret{}); err != nil || format.name != want {
-				t.Errorf("%s: %v, want %s", name, err, want)
+		for _, path := range files {
+			name, refused := filepath.Base(path), ""
+			switch {
+			case strings.Contains(name, "-key."):
+				refused = "bloom help secrets"
+			case strings.Contains(name, "triple") || strings.HasPrefix(name, "own-") || strings.HasPrefix(name, "custom-"):
+				refused = "want one of that name by With" // a strategy or hash of a Go program
+			}
+			if refused != "" {
+				if _, said := expectRun(t, statusError, "info", path); !strings.Contains(said, refused) {
+					t.Errorf("%s: %s", path, said)
+				}
+				continue
+			}
+			expectRun(t, statusFound, "info", path)
+			tried++
+		}
+	}
+	if tried < 30 {
+		t.Errorf("%d files, want 30 and more", tried)
+	}
+}
+
+// mappedDir is t.TempDir for mapped files. Windows removes one only when the garbage
+// collector has unmapped it.
+func mappedDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if runtime.GOOS == "windows" {
+		t.Cleanup(func() {
+			for range 1000 {
+				runtime.GC()
+				if os.RemoveAll(dir) == nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond) // for the cleanups
+			}
+		})
+	}
+	return dir
+}
+
+// TestVariants: files that no command writes are queried and described, with and without a secret
+// key. A mapped and a counting one become plain filters.
+func TestVariants(t *testing.T) {
+	t.Setenv(keyVariable, "")
+	for _, keyed := range []bool{false, true} {
+		var opts []bloom.Option
+		var flags []string
+		if keyed {
+			opts, flags = []bloom.Option{bloom.WithKey([16]byte{1, 2, 3})}, []string{"--key-file", writeFile(t, []byte{0: 1, 1: 2, 2: 3, 15: 0})}
+		}
+		dir := mappedDir(t)
+		mapped, err1 := persist.Open(filepath.Join(dir, "mapped"), 1000, 0.001, append(opts, bloom.WithStrategy(bloom.Blocked))...)
+		grows, err2 := scalable.New(10, 0.001, scalable.WithBloom(opts...))
+		forgets, err3 := rotating.New(1000, 0.001, 1<<62, rotating.WithBloom(opts...))
+		removes, err4 := counting.New(1000, 0.001, opts...)
+		levels, err5 := cascade.New(t.Context(), 0.3, list(0, 100), list(100, 200), opts...)
+		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			mapped.AddString(strconv.Itoa(i))
+			grows.AddString(strconv.Itoa(i))
+			forgets.AddString(strconv.Itoa(i))
+			removes.AddString(strconv.Itoa(i))
+		}
+		removes.AddString("106")
+		removes.RemoveString("106")
+		if err := errors.Join(mapped.Close(), persist.Save(filepath.Join(dir, "scalable"), grows), persist.Save(filepath.Join(dir, "rotating"), forgets),
+			persist.Save(filepath.Join(dir, "counting"), removes), persist.Save(filepath.Join(dir, "cascade"), levels)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"mapped", "scalable", "rotating", "counting", "cascade"} {
+			path := filepath.Join(dir, name)
+			if keyed {
+				if _, said := expectRun(t, statusError, "info", path); !strings.Contains(said, "bloom help secrets") {
+					t.Errorf("%s without its key: %s", name, said)
+				}
+			}
+			if out, _ := expectRun(t, statusFound, append(flags, "info", path)...); !strings.Contains(out, "format    "+name) || !strings.Contains(out, "holds     about ") {
+				t.Errorf("%s: %s", name, out)
+			}
+			query := append(flags, "check", path, "-k", "99", "-k", "106", "-k", "0")
+			if out, _ := expectRun(t, statusFound, query...); out != "99\n0\n" {
+				t.Errorf("%s: %q", name, out)
+			}
+			for _, args := range [][]string{{"add", path, "-k", "x"}, {"dedup", "--filter", path, os.DevNull}} {
+				if _, said := expectRun(t, statusError, append(flags, args...)...); !strings.Contains(said, "only") {
+					t.Errorf("%q: %s", args, said)
+				}
+			}
+			plain := path + ".bloom"
+			if name != "mapped" && name != "counting" {
+				expectRun(t, statusError, append(flags, "convert", "--format", "bloom", "-o", plain, path)...)
+				continue
+			}
+			expectRun(t, statusFound, append(flags, "convert", "--format", "bloom", "-o", plain, path)...)
+			query[len(flags)+1] = plain
+			if out, _ := expectRun(t, statusFound, query...); out != "99\n0\n" {
+				t.Errorf("%s: %q", plain, out)
 			}
 		}
+		expectRun(t, statusError, append(flags, "build", "--force", "-n", "10", "-o", filepath.Join(dir, "mapped"), "-k", "x")...)
 	}
 }
 
-// TestMapped: a filter that a program has mapped can be asked, explained and saved, and is
-// not written to.
-func TestMapped(t *testing.T) {
-	path := filepath.Join(mappedDir(t), "seen.map")
-	file, err := persist.Open(path, 1000, 0.001)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	file.AddString("apple")
-
-	var out, errs bytes.Buffer
-	expect := func(want int, args ...string) {
-		t.Helper()
-		out.Reset()
-		errs.Reset()
-		if got := run(t.Context(), args, nil, &out, &errs); got != want {
-			t.Errorf("%q: status %d, want %d: %s", args, got, want, errs.String())
+// list returns the numbers from first to last-1 as keys.
+func list(first, last int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for i := first; i < last && yield(strconv.AppendInt(nil, int64(i), 10), nil); i++ {
 		}
-	}
-	expect(0, "check", "-q", path, "-k", "apple")
-	expect(1, "check", "-q", path, "-k", "pear")
-	expect(0, "info", path)
-	if !bytes.Contains(out.Bytes(), []byte("about 1 keys")) {
-		t.Errorf("info: %s", out.String())
-	}
-	expect(2, "add", path, "-k", "pear")
-	if !bytes.Contains(errs.Bytes(), []byte("bloom convert makes a file of it")) {
-		t.Errorf("add: %s", errs.String())
-	}
-	// Before the keys are read, or printed.
-	for _, args := range [][]string{
-		{"add", path, "missing"},
-		{"build", "--force", "-n", "10", "-o", path, "missing"},
-		{"build", "--force", "-o", path, "missing"},
-		{"union", "--force", "-o", path, "missing"},
-		{"dedup", "--filter", path, "missing"},
-	} {
-		expect(2, args...)
-		if !bytes.Contains(errs.Bytes(), []byte("is only written by the programs that have it open")) {
-			t.Errorf("%q: %s", args, errs.String())
-		}
-	}
-	expect(0, "convert", "--format", "bloom", "-o", path+".bloom", path)
-	expect(0, "check", "-q", path+".bloom", "-k", "apple")
-	expect(0, "union", "-o", path+".united", path, path)
-	if f, _, err := load(&env{ctx: t.Context()}, path+".united", &secret{}); err != nil || !f.ContainsString("apple") {
-		t.Error(err)
 	}
 }
 
-// TestGuavasSize: what a Java program makes of the same numbers.
-func TestGuavasSize(t *testing.T) {
-	to, err := formatNamed("guava")
+// TestRedisBloom: the dump of a server gives the server's answers. It can be written again, built
+// again, and as a plain filter; a cut one is refused.
+func TestRedisBloom(t *testing.T) {
+	files, err := filepath.Glob("../../interop/rebloom/testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	built := 0
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dump struct {
+			Reserve []any `json:"reserve"` // rate, n, options
+			N       int   `json:"n"`
+			Asked   int   `json:"absent_asked"`
+			True    []int `json:"absent_answered_true"`
+			Chunks  []struct {
+				Iter uint64 `json:"iter"`
+				Hex  string `json:"hex"`
+			} `json:"chunks"`
+		}
+		if err := json.Unmarshal(raw, &dump); err != nil {
+			t.Fatal(err)
+		}
+		var whole, keys, absent, want []byte
+		for _, c := range dump.Chunks {
+			data, err := hex.DecodeString(c.Hex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = binary.LittleEndian.AppendUint64(whole, c.Iter)
+			whole = binary.LittleEndian.AppendUint64(whole, uint64(len(data)))
+			whole = append(whole, data...)
+		}
+		for i := range dump.N {
+			keys = fmt.Appendf(keys, "key-%d\n", i)
+		}
+		for i := range dump.Asked {
+			absent = fmt.Appendf(absent, "absent-%d\n", i)
+		}
+		for _, i := range dump.True {
+			want = fmt.Appendf(want, "absent-%d\n", i)
+		}
+		path, keysFile := writeFile(t, whole), writeFile(t, keys)
+		status := statusFound
+		if len(keys)+len(want) == 0 {
+			status = statusNotFound
+		}
+		if got, _ := expectRun(t, status, "check", path, keysFile, writeFile(t, absent)); got != string(keys)+string(want) {
+			t.Errorf("%s: %d bytes of answers, the server's %d", name, len(got), len(keys)+len(want))
+		}
+		expectRun(t, statusFound, "convert", "--format", "redisbloom", "-o", path+".same", path)
+		expectRun(t, statusFound, "add", path+".same", os.DevNull)
+		expectBytes(t, path+".same", whole)
+		status = statusFound
+		if len(dump.Chunks) > 2 {
+			status = statusError // several layers
+		}
+		expectRun(t, status, "convert", "--format", "bloom", "-o", path+".bloom", path)
+		if len(dump.Reserve) == 2 {
+			expectRun(t, statusFound, "build", "-p", dump.Reserve[0].(string), "-n", fmt.Sprint(dump.Reserve[1]), "--format", "redisbloom", "-o", path+".built", keysFile)
+			expectBytes(t, path+".built", whole)
+			built++
+		}
+		for cut := 0; cut < len(whole); cut += 1 + len(whole)/10 {
+			expectRun(t, statusError, "info", writeFile(t, whole[:cut]))
+		}
+		expectRun(t, statusError, "info", writeFile(t, append(whole[:len(whole):len(whole)], whole...)))
+	}
+	if built < 3 {
+		t.Errorf("%d built, want 3", built)
+	}
+}
+
+func expectBytes(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s: %d bytes, want other %d (%v)", path, len(got), len(want), err)
+	}
+}
+
+// TestBitsAndBloomsWithMoreBitsThanM: bits-and-blooms' FromWithM([]uint64{1, 2}, 100, 3) has
+// a bit set of 128 bits, that of its words.
+func TestBitsAndBloomsWithMoreBitsThanM(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+		file := binary.BigEndian.AppendUint64(nil, 100)
+		file = binary.BigEndian.AppendUint64(file, 3)
+		for _, word := range []uint64{128, 1, 2} {
+			file = order.AppendUint64(file, word)
+		}
+		if out, _ := expectRun(t, statusFound, "info", writeFile(t, file)); !strings.Contains(out, "100 bits") {
+			t.Errorf("%v: %s", order, out)
+		}
+	}
+}
+
+// TestWrappedText: base64 may have its newlines anywhere, and nothing may follow it.
+func TestWrappedText(t *testing.T) {
+	data, err := bloom.MustNew(10, 0.01).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := to.make(1_000_000, 0.03, nil)
-	if err != nil {
-		t.Fatal(err)
+	text := "\r\n"
+	for line := base64.StdEncoding.EncodeToString(data); line != ""; {
+		n := min(4, len(line))
+		text, line = text+line[:n]+"\r\n", line[n:]
 	}
-	want, err := guava.New(1_000_000, 0.03, guava.Since33_4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !f.(*bloom.BloomFilter).Compatible(want) {
-		t.Errorf("%v, want %v", f, want)
-	}
+	expectRun(t, statusFound, "info", writeFile(t, []byte(text)))
+	expectRun(t, statusError, "info", writeFile(t, []byte(text+"AAAA")))
+	expectRun(t, statusError, "info", writeFile(t, append(data, 0)))
 }

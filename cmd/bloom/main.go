@@ -7,7 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 )
 
 func main() {
@@ -32,21 +36,15 @@ const (
 )
 
 var (
-	errNotFound = errors.New("not found")    // an answer: it has a status and no message
-	errSaid     = errors.New("said already") // its message was printed before
+	errNotFound = errors.New("not found")        // has a status and no message
+	errReported = errors.New("already reported") // its message was printed before
+	errOverfull = errors.New("overfull")
 )
 
 // interrupted is the cause of a context that a signal has ended.
 type interrupted struct{ os.Signal }
 
 func (i interrupted) Error() string { return i.String() }
-
-func (i interrupted) status() int {
-	if number, ok := i.Signal.(syscall.Signal); ok {
-		return statusSignal + int(number)
-	}
-	return statusError
-}
 
 // An env holds a command's connections to the outside.
 type env struct {
@@ -55,31 +53,31 @@ type env struct {
 	stdout, stderr io.Writer
 }
 
-// run is the program. It returns the exit status.
+// run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd := newRoot(&env{ctx, stdin, stdout, stderr})
 	help := &errWriter{w: stdout}
 	cmd.SetArgs(args)
-	cmd.SetIn(stdin)
 	cmd.SetOut(help)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
 	if err == nil {
 		err = help.err
 	}
-	if err == nil {
-		return statusFound
-	}
 	status := statusError
 	switch signal, ok := errors.AsType[interrupted](err); {
-	case ok:
-		status = signal.status()
+	case err == nil:
+		return statusFound
 	case errors.Is(err, errNotFound):
 		return statusNotFound
-	case errors.Is(err, errSaid):
+	case errors.Is(err, errReported):
 		return statusError
 	case errors.Is(err, errOverfull):
 		status = statusOverfull
+	case ok:
+		if number, ok := signal.Signal.(syscall.Signal); ok {
+			status = statusSignal + int(number)
+		}
 	}
 	io.WriteString(stderr, message(err))
 	return status
@@ -96,4 +94,18 @@ func (h *errWriter) Write(p []byte) (int, error) {
 		_, h.err = h.w.Write(p)
 	}
 	return len(p), nil
+}
+
+// message returns the line that reports an error. The library's prefix is this program's name.
+func message(err error) string {
+	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "bloom: "), ": bloom: ", ": ")
+	return "bloom: " + printable(text) + "\n"
+}
+
+// printable returns a text from a file or a folder, quoted if it could control a terminal.
+func printable(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
 }

@@ -4,106 +4,91 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 )
 
 // redraw is the time between two drawings of the display.
 const redraw = 200 * time.Millisecond
 
-// A progress counts keys and bytes, and may show them on a terminal with speed and time left. It is
-// safe for concurrent use by multiple goroutines.
+// A progress counts bytes, lines, and lines with the answer yes, and may show them on a terminal. It
+// is safe for concurrent use by multiple goroutines.
 type progress struct {
-	bytes, keys, yes atomic.Int64
-	what             string // the keys in yes
-	quit, done       chan struct{}
-	says             chan string
+	bytes, lines, yes atomic.Int64
+
+	what    string // the lines in yes
+	stderr  io.Writer
+	mu      sync.Mutex // held to write to stderr
+	drawn   int        // characters of the display
+	drawing sync.WaitGroup
+	quit    chan struct{}
 }
 
-func (p *progress) read(n int) { p.bytes.Add(int64(n)) }
-
-// count adds keys, and keys with the answer yes.
-func (p *progress) count(keys, yes int) {
-	p.keys.Add(int64(keys))
-	p.yes.Add(int64(yes))
-}
-
-// newProgress shows progress through the files if standard error is a terminal. A command that
-// prints must print into a file: a terminal or a pager would show both.
-func newProgress(e *env, what string, files []string, printing bool) *progress {
-	p := &progress{what: what}
-	if isTerminal(e.stderr) && !(printing && !isRegular(e.stdout)) {
-		p.start(e.stderr, totalSize(files, e.stdin))
+// progress starts to count. If standard error is a terminal, it shows the counts there. A command
+// that prints must print into a file: a terminal or a pager would show both.
+func (o *options) progress(what string, prints bool) *progress {
+	p := &progress{what: what, stderr: o.stderr}
+	if !o.quiet && isTerminal(o.stderr) && (!prints || isRegular(o.stdout)) {
+		p.start()
 	}
 	return p
 }
 
-// start draws from a goroutine of its own, also while the program waits for input. A total of 0 is
-// unknown.
-func (p *progress) start(out io.Writer, total int64) {
-	limit := total
-	if total == 0 {
-		limit = -1 // progressbar's word for unknown
-	}
-	bar := progressbar.NewOptions64(limit,
-		progressbar.OptionSetWriter(out),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionFullWidth(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // it turns with each drawing
-		progressbar.OptionThrottle(redraw/2),          // one drawing for both calls below
-	)
-	bar.StartWithoutRender()
-	p.quit, p.done, p.says = make(chan struct{}), make(chan struct{}), make(chan string)
-	go func() {
-		defer close(p.done)
+func (p *progress) add(lines, yes int) {
+	p.lines.Add(int64(lines))
+	p.yes.Add(int64(yes))
+}
+
+// start draws from a goroutine of its own, also while the program waits for input.
+func (p *progress) start() {
+	p.quit = make(chan struct{})
+	p.drawing.Go(func() {
 		ticker := time.NewTicker(redraw)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
-				at := p.bytes.Load()
-				if total > 0 {
-					at = min(at, total-1) // at total the bar ends, and a file may grow
-				}
-				bar.Describe(p.String())
-				bar.Set64(at)
-			case text := <-p.says:
-				bar.Clear()
-				io.WriteString(out, text)
+				p.write(fmt.Sprintf("%s lines, %s %s, %s read", si(&p.lines), si(&p.yes), p.what, humanize.IBytes(uint64(p.bytes.Load()))))
 			case <-p.quit:
-				bar.Clear()
+				p.write("")
 				return
 			}
 		}
-	}()
-}
-
-// say prints a message above the display.
-func (p *progress) say(out io.Writer, text string) {
-	if p.quit == nil {
-		io.WriteString(out, text)
-		return
-	}
-	p.says <- text
+	})
 }
 
 // stop removes the display.
 func (p *progress) stop() {
 	if p.quit != nil {
 		close(p.quit)
-		<-p.done
+		p.drawing.Wait()
 		p.quit = nil
 	}
 }
 
-// String is the beginning of the display.
-func (p *progress) String() string {
-	return fmt.Sprintf("%s keys, %s %s", compact(p.keys.Load()), compact(p.yes.Load()), p.what)
+// report prints an error above the display.
+func (p *progress) report(err error) { p.write(message(err)) }
+
+// write replaces the display by a text. A text without a newline is the new display.
+func (p *progress) write(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn > 0 {
+		fmt.Fprintf(p.stderr, "\r%*s\r", p.drawn, "")
+	}
+	io.WriteString(p.stderr, text)
+	if p.drawn = len(text); strings.HasSuffix(text, "\n") {
+		p.drawn = 0
+	}
+}
+
+func si(n *atomic.Int64) string {
+	return strings.TrimSpace(humanize.SIWithDigits(float64(n.Load()), 1, ""))
 }
 
 func isTerminal(w any) bool {
@@ -111,39 +96,12 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// isRegular reports whether w is a regular file or no file at all.
+// isRegular reports whether w is a regular file.
 func isRegular(w any) bool {
 	file, ok := w.(*os.File)
 	if !ok {
-		return true
+		return false
 	}
 	info, err := file.Stat()
 	return err == nil && info.Mode().IsRegular()
-}
-
-// totalSize returns the bytes of all files, or 0 if one of them is not a regular file. A missing
-// file has no bytes.
-func totalSize(files []string, stdin io.Reader) (total int64) {
-	if len(files) == 0 {
-		files = []string{"-"}
-	}
-	for _, name := range files {
-		var info os.FileInfo
-		var err error
-		if name != "-" {
-			info, err = os.Stat(name)
-		} else if file, ok := stdin.(*os.File); ok {
-			info, err = file.Stat()
-		} else {
-			return 0
-		}
-		if err != nil {
-			continue
-		}
-		if !info.Mode().IsRegular() {
-			return 0
-		}
-		total += info.Size()
-	}
-	return total
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"io"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/bloomfilters"
@@ -15,22 +14,36 @@ import (
 	"github.com/seed3447c163/bloom/interop/rebloom"
 )
 
-// bitsAndBloomsJSON matches an object that begins with one of three names. JSON is read whole, and
-// any other object may be a log of many gigabytes.
-var bitsAndBloomsJSON = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
+func isText(head []byte, _ int64) bool { return bytes.HasPrefix(decoded(head), []byte(magic)) }
 
-// isBloomFiltersJSON looks for names that only bloom-filters uses.
-func isBloomFiltersJSON(head []byte, _ int64) bool {
-	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+// decoded returns the bytes at the beginning of a text in base64.
+func decoded(text []byte) []byte {
+	raw, _ := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
+	return raw
+}
+
+// isParquetFilter looks for Thrift's byte count and a union, the beginning of a filter's header.
+func isParquetFilter(head []byte, _ int64) bool {
+	if len(head) < 2 || head[0] != 0x15 {
 		return false
 	}
-	for _, name := range []string{`"_size"`, `"_nbHashes"`, `"_filter"`, `"_seed"`} {
-		if bytes.Contains(head, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	_, n := binary.Uvarint(head[1:])
+	return n > 0 && bytes.HasPrefix(head[1+n:], []byte{0x1c, 0x1c})
 }
+
+func isParquetFile(head []byte, _ int64) bool {
+	return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
+}
+
+// Both formats in JSON are recognised by their names. JSON is read whole, and any other object may
+// be a log of many gigabytes.
+var (
+	bitsAndBloomsJSON = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
+	bloomFiltersJSON  = regexp.MustCompile(`(?s)^\s*\{.*"_(size|nbHashes|filter|seed)"`)
+)
+
+func isBitsAndBloomsJSON(head []byte, _ int64) bool { return bitsAndBloomsJSON.Match(head) }
+func isBloomFiltersJSON(head []byte, _ int64) bool  { return bloomFiltersJSON.Match(head) }
 
 // isRedisBloom looks for iterator 1 and a header of 20 bytes and 53 per layer.
 func isRedisBloom(head []byte, _ int64) bool {
@@ -40,14 +53,6 @@ func isRedisBloom(head []byte, _ int64) bool {
 	}
 	length := binary.LittleEndian.Uint64(head[8:])
 	return length > header && length <= header+most*layer && (length-header)%layer == 0
-}
-
-// firstScheme returns the scheme of the first layer.
-func firstScheme(head []byte) io.Reader {
-	if at := bytes.Index(head, []byte("\x89bloom\n")); at > 0 {
-		head = head[at:]
-	}
-	return bytes.NewReader(head)
 }
 
 // isBitsAndBlooms checks m, k, the number of bits and the length. The format has no mark.
@@ -74,50 +79,34 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
-// requires returns the options that reading a filter needs, from its header: another system's
-// strategy and hash. key reports whether it needs a secret key.
-func requires(head io.Reader) (opts []bloom.Option, key bool) {
-	header := make([]byte, 640) // the longest, see docs/format.md
-	n, _ := io.ReadFull(head, header)
-	if header = header[:n]; n < 64 {
+// bloomFiltersHash matches the name of the hash of bloom-filters, which includes its seed.
+var bloomFiltersHash = regexp.MustCompile(`npm-bloom-filters-xxh64:(\d+)`)
+
+// requires returns the options that reading a filter in one of this library's formats needs: the
+// strategy and the hash of another system, whose names are in its header. keyed reports whether the
+// filter has a secret key.
+func requires(head []byte) (opts []bloom.Option, keyed bool) {
+	if raw := decoded(head); len(raw) > 0 {
+		head = raw
+	}
+	if !bytes.HasPrefix(head, []byte("\x89bl")) {
 		return nil, false
 	}
 	for _, s := range append(foreign, bloomfilters.Strategy, rebloom.Strategy) {
-		if strings.HasPrefix(string(header[48:]), s.Name()) && int(header[13]) == len(s.Name()) {
+		if bytes.Contains(head, []byte(s.Name())) {
 			opts = append(opts, bloom.WithStrategy(s))
 		}
 	}
-	if h, ok := foreignHash(header[48:], int(header[13]), int(header[14])); ok {
-		opts = append(opts, bloom.WithHash(h))
-	}
-	_, err := bloom.ReadScheme(bytes.NewReader(header), opts...)
-	return opts, errors.Is(err, bloom.ErrIncompatible)
-}
-
-// foreignHash returns another system's hash. Its name follows the strategy's.
-func foreignHash(names []byte, strategy, hash int) (bloom.Hash, bool) {
-	if strategy+hash > len(names) {
-		return bloom.Hash{}, false
-	}
-	name := string(names[strategy:][:hash])
 	for _, h := range []bloom.Hash{parquet.Hash, rebloom.Hash} {
-		if name == h.Name() {
-			return h, true
+		if bytes.Contains(head, []byte(h.Name())) {
+			opts = append(opts, bloom.WithHash(h))
 		}
 	}
-	// The name of bloom-filters' hash includes its seed.
-	own := bloomfilters.Hash.Name()
-	prefix := own[:strings.LastIndex(own, ":")+1]
-	if seed, err := strconv.ParseUint(strings.TrimPrefix(name, prefix), 10, 64); err == nil {
-		if h, err := bloomfilters.HashOf(seed); err == nil && h.Name() == name {
-			return h, true
+	if seed := bloomFiltersHash.FindSubmatch(head); seed != nil {
+		n, _ := strconv.ParseUint(string(seed[1]), 10, 64)
+		if h, err := bloomfilters.HashOf(n); err == nil {
+			opts = append(opts, bloom.WithHash(h))
 		}
 	}
-	return bloom.Hash{}, false
-}
-
-// mappedScheme returns the scheme of a mapped filter.
-func mappedScheme(head []byte) io.Reader {
-	const schemeAt = 64
-	return bytes.NewReader(head[min(schemeAt, len(head)):])
+	return opts, bytes.Contains(head, []byte("siphash"))
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,196 +69,97 @@ environment variable BLOOM_KEY is used, 32 hexadecimal digits. No flag takes
 the key itself: other users can read a program's arguments. A filter does not
 contain its key and cannot be queried without it. A wrong key is refused.`
 
-const usageTemplate = `Usage:
-{{- if .Runnable}} {{.UseLine}}{{else}} {{.CommandPath}} COMMAND{{end}}
-{{- if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}
-{{- $all := .Commands}}{{range .Groups}}{{$id := .ID}}
-
-{{.Title}}{{range $all}}{{if eq .GroupID $id}}
-  {{rpad .Name 12}}{{.Short}}{{end}}{{end}}{{end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
-`
-
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:                "bloom COMMAND",
-		Short:              "Bloom filters in files, from the command line",
-		Long:               rootHelp,
-		Version:            version(),
-		SilenceErrors:      true, // run prints them
-		SilenceUsage:       true,
-		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
-		DisableSuggestions: true,
+		Use:           "bloom",
+		Short:         "Bloom filters in files, from the command line",
+		Long:          rootHelp,
+		Version:       version(),
+		SilenceErrors: true, // run prints them
+		SilenceUsage:  true,
+
+		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("no command %q%s (bloom --help lists the commands)", args[0], suggestion(args[0], commandNames(cmd), ""))
+				return fmt.Errorf("no command %q%s (bloom --help lists the commands)", args[0], suggestion(args[0], commandNames(cmd)))
 			}
 			return nil
 		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkFlags(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetUsageTemplate(usageTemplate)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.SetFlagErrorFunc(flagError)
-	root.AddGroup(
-		&cobra.Group{ID: "use", Title: "Commands:"},
-		&cobra.Group{ID: "topics", Title: "Topics, for bloom help TOPIC:"},
+	root.AddCommand(
+		newSize(e), newBuild(e), newAdd(e), newCheck(e), newDedup(e), newInfo(e), newUnion(e), newConvert(e), newMan(e),
+		&cobra.Command{Use: "input", Short: "keys, fields, packed files, numbers", Long: inputHelp},
+		&cobra.Command{Use: "formats", Short: "the formats of filters", Long: formatsHelp()},
+		&cobra.Command{Use: "status", Short: "the exit status, for scripts", Long: statusHelp},
+		&cobra.Command{Use: "secrets", Short: "secret keys, for keys from strangers", Long: keysHelp},
 	)
-	for _, c := range []*cobra.Command{newSize(e), newBuild(e), newAdd(e), newCheck(e), newDedup(e), newInfo(e), newUnion(e), newConvert(e), newCompletion(e)} {
-		c.GroupID = "use"
-		root.AddCommand(c)
-	}
-	for _, topic := range []*cobra.Command{
-		{Use: "input", Short: "keys, fields, packed files, numbers", Long: inputHelp},
-		{Use: "formats", Short: "the formats of filters", Long: formatsHelp()},
-		{Use: "status", Short: "the exit status, for scripts", Long: statusHelp},
-		{Use: "secrets", Short: "secret keys, for keys from strangers", Long: keysHelp},
-	} {
-		topic.GroupID = "topics"
-		root.AddCommand(topic)
-	}
-	root.AddCommand(newMan(e))
-	help := &cobra.Command{Use: "help [COMMAND]", Short: "explain a command or a topic", Hidden: true, RunE: helpFor}
-	root.SetHelpCommand(help)
-	root.Flags().Bool("version", false, "print the version")
-	for _, c := range append(root.Commands(), root, help) {
-		c.Flags().BoolP("help", "h", false, "explain the command")
-		c.Flags().Lookup("help").Hidden = true
-		c.DisableFlagsInUseLine = true
-	}
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND or TOPIC]", Short: "explain a command or a topic", RunE: func(cmd *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			name := strings.Join(args, " ")
+			return fmt.Errorf("no help for %q%s (bloom --help lists the commands)", name, suggestion(name, commandNames(root)))
+		}
+		return found.Help()
+	}})
 	return root
 }
 
-func helpFor(cmd *cobra.Command, args []string) error {
-	found, rest, err := cmd.Root().Find(args)
-	if err != nil || len(rest) > 0 {
-		return fmt.Errorf("no help for %q%s (bloom --help lists the commands)", strings.Join(args, " "), suggestion(strings.Join(args, " "), commandNames(cmd.Root()), ""))
+// version returns the module's version, or Go's description of the clone.
+func version() string {
+	v := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
 	}
-	return found.Help()
+	return v + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }
 
-func newCompletion(e *env) *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use:       "completion SHELL",
-		Short:     "print the completions for a shell",
-		Long:      "Prints the completions for SHELL: " + strings.Join(shells, ", ") + ".",
-		Example:   "  bloom completion bash > ~/.local/share/bash-completion/completions/bloom",
-		Args:      wantArgs(1, 1, "a shell: "+strings.Join(shells, ", ")),
-		ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			out := &errWriter{w: e.stdout}
-			switch root := cmd.Root(); args[0] {
-			case "bash":
-				root.GenBashCompletionV2(out, true)
-			case "zsh":
-				root.GenZshCompletion(out)
-			case "fish":
-				root.GenFishCompletion(out, true)
-			case "powershell":
-				root.GenPowerShellCompletionWithDesc(out)
-			default:
-				return fmt.Errorf("shell %q, want one of %s", args[0], strings.Join(shells, ", "))
-			}
-			return out.err
-		},
+// suggestion returns "; did you mean …?" if one of the names is close to a mistyped one.
+func suggestion(typed string, names []string) string {
+	near := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		near.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-}
-
-// flagError puts pflag's errors into this program's words.
-func flagError(cmd *cobra.Command, err error) error {
-	where := fmt.Sprintf(" (%s --help lists the flags)", cmd.CommandPath())
-	if none, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		if none.GetSpecifiedShortnames() != "" {
-			return fmt.Errorf("no flag -%s%s", none.GetSpecifiedName(), where)
-		}
-		return fmt.Errorf("no flag --%s%s%s", none.GetSpecifiedName(), suggestion(none.GetSpecifiedName(), flagNames(cmd), "--"), where)
-	}
-	if bad, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
-		return fmt.Errorf("%s is no flag%s", bad.GetSpecifiedFlag(), where)
-	}
-	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Errorf("%s needs a value", flagUse(missing.GetFlag()))
-	}
-	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), errors.Unwrap(invalid))
-	}
-	return err
-}
-
-// suggestion returns "; did you mean …?" if one of the names is close to text.
-func suggestion(text string, names []string, prefix string) string {
-	if name := nearest(text, names); name != "" {
-		return fmt.Sprintf("; did you mean %s%s?", prefix, name)
+	if found := near.SuggestionsFor(strings.TrimLeft(typed, "-")); len(found) > 0 {
+		return "; did you mean " + found[0] + "?"
 	}
 	return ""
 }
 
 func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
+		names = append(names, c.Name())
 	}
 	return names
 }
 
-func flagNames(cmd *cobra.Command) (names []string) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
-// flagUse is a flag as a user writes it: -n KEYS.
-func flagUse(f *pflag.Flag) string {
-	value, _ := pflag.UnquoteUsage(f)
-	if f.Shorthand != "" {
-		return "-" + f.Shorthand + " " + value
+// flagError puts pflag's errors into this program's words.
+func flagError(cmd *cobra.Command, err error) error {
+	where := fmt.Sprintf(" (see %s --help)", cmd.CommandPath())
+	if none, ok := errors.AsType[*pflag.NotExistError](err); ok && none.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		return fmt.Errorf("no flag --%s%s%s", none.GetSpecifiedName(), suggestion(none.GetSpecifiedName(), names), where)
 	}
-	return "--" + f.Name + " " + value
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), errors.Unwrap(invalid))
+	}
+	return fmt.Errorf("%w%s", err, where)
 }
 
-// needs marks flags that a command cannot do without.
-func needs(cmd *cobra.Command, flags ...string) {
-	cmd.Annotations = map[string]string{"needs": strings.Join(flags, " ")}
+func newMan(e *env) *cobra.Command {
+	return command(e, &cobra.Command{Use: "man", Short: "print the manual page", Long: "Prints the manual page, in roff."}, "", (*options).manual)
 }
 
-// checkFlags refuses a missing flag, and an empty value: that of an unset shell variable.
-func checkFlags(cmd *cobra.Command) (err error) {
-	required := strings.Fields(cmd.Annotations["needs"])
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		switch {
-		case err != nil:
-		case !f.Changed && slices.Contains(required, f.Name):
-			err = fmt.Errorf("%s needs %s (see %s --help)", cmd.Name(), flagUse(f), cmd.CommandPath())
-		case f.Changed && f.Value.Type() == "string" && f.Value.String() == "":
-			err = fmt.Errorf("--%s is empty, want a value", f.Name)
-		}
-	})
+// manual prints the manual page bloom(1), made of the help texts.
+func (o *options) manual([]string) error {
+	roff := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
+	text := fmt.Sprintf(".TH BLOOM 1\n.SH NAME\nbloom \\- %s\n", roff.Replace(o.cmd.Root().Short))
+	for _, c := range append([]*cobra.Command{o.cmd.Root()}, o.cmd.Root().Commands()...) {
+		text += fmt.Sprintf(".SH %q\n.nf\n%s\n.fi\n", strings.ToUpper(c.Name()), roff.Replace(c.Long+"\n\n"+c.UsageString()))
+	}
+	_, err := io.WriteString(o.stdout, text)
 	return err
-}
-
-func wantNoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s: %q is one argument too many (see %s --help)", cmd.Name(), args[0], cmd.CommandPath())
-	}
-	return nil
-}
-
-// wantArgs refuses fewer than least arguments, and more than most unless it is 0.
-func wantArgs(least, most int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return fmt.Errorf("%s needs %s (see %s --help)", cmd.Name(), what, cmd.CommandPath())
-		case most > 0 && len(args) > most:
-			return fmt.Errorf("%s: %q is one argument too many (see %s --help)", cmd.Name(), args[most], cmd.CommandPath())
-		}
-		return nil
-	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,41 +20,26 @@ import (
 var update = flag.Bool("update", false, "write what is printed into the scripts' golden files")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"bloom": main,
-		"seq":   seq,
-		"sort":  sortLines,
-		"gzip":  func() { compress(func(w *bytes.Buffer) closer { return gzip.NewWriter(w) }) },
-		"zstd": func() {
-			compress(func(w *bytes.Buffer) closer {
-				z, err := zstd.NewWriter(w)
-				check(err)
-				return z
-			})
-		},
-	})
+	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack})
 }
 
-// TestScripts runs the program as its users do, and compares what it prints and how it
-// ends with what the scripts say.
+// TestScripts runs the program as its users do, and compares its output and its exit status with
+// those in the scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Under the race detector each of the many runs would sleep a second in the end.
+			// Under the race detector each run would sleep a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			interop, err := filepath.Abs("../../interop")
 			env.Setenv("INTEROP", interop)
-			if err != nil {
-				return err
-			}
-			return nil
+			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			// status N command...: the command ends with that exit status. What it says has the
-			// program's name, which is also the library's, in front and nowhere else.
+			// status N command...: the command ends with that exit status. Its messages begin with the
+			// program's name, which is also the library's, and do not repeat it.
 			"status": func(ts *testscript.TestScript, neg bool, args []string) {
 				want, err := strconv.Atoi(args[0])
 				ts.Check(err)
@@ -70,7 +57,7 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("the program's name twice in one message")
 				}
 			},
-			// holds folder name...: these are all files in the folder, sorted.
+			// holds folder name...: the folder has exactly these files, sorted.
 			"holds": func(ts *testscript.TestScript, neg bool, args []string) {
 				entries, err := os.ReadDir(ts.MkAbs(args[0]))
 				ts.Check(err)
@@ -82,7 +69,7 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("in %s are %q, want %q", args[0], names, args[1:])
 				}
 			},
-			// cut N from to: the first bytes of a file.
+			// cut N from to: writes the first N bytes of a file.
 			"cut": func(ts *testscript.TestScript, neg bool, args []string) {
 				n, err := strconv.Atoi(args[0])
 				ts.Check(err)
@@ -92,45 +79,31 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-type closer interface {
-	Write([]byte) (int, error)
-	Close() error
-}
-
-// compress packs the file named first into the one named second.
-func compress(pack func(*bytes.Buffer) closer) {
-	data, err := os.ReadFile(os.Args[1])
-	check(err)
-	var out bytes.Buffer
-	w := pack(&out)
-	_, err = w.Write(data)
-	check(err)
-	check(w.Close())
-	check(os.WriteFile(os.Args[2], out.Bytes(), 0o666))
-}
-
 // seq prints the whole numbers from first to last.
 func seq() {
-	first, err := strconv.Atoi(os.Args[1])
-	check(err)
-	last, err := strconv.Atoi(os.Args[2])
-	check(err)
+	first, err1 := strconv.Atoi(os.Args[1])
+	last, err2 := strconv.Atoi(os.Args[2])
+	check(errors.Join(err1, err2))
 	var out []byte
 	for i := first; i <= last; i++ {
 		out = append(strconv.AppendInt(out, int64(i), 10), '\n')
 	}
-	_, err = os.Stdout.Write(out)
+	_, err := os.Stdout.Write(out)
 	check(err)
 }
 
-// sortLines prints the lines of a file, sorted.
-func sortLines() {
-	data, err := os.ReadFile(os.Args[1])
+// pack packs a file into another one, with gzip or zstd.
+func pack() {
+	data, err := os.ReadFile(os.Args[2])
 	check(err)
-	lines := strings.SplitAfter(string(data), "\n")
-	slices.Sort(lines)
-	_, err = os.Stdout.WriteString(strings.Join(lines, ""))
-	check(err)
+	var out bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&out)
+	if os.Args[1] == "zstd" {
+		w, err = zstd.NewWriter(&out)
+		check(err)
+	}
+	_, err = w.Write(data)
+	check(errors.Join(err, w.Close(), os.WriteFile(os.Args[3], out.Bytes(), 0o666)))
 }
 
 func check(err error) {

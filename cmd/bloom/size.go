@@ -18,34 +18,29 @@ larger and faster. split-block is the fastest, for rates down to 0.1% or so.
 seeded-hashing computes k hashes per key and is slow.`
 
 func newSize(e *env) *cobra.Command {
-	var pl plan
-	var asJSON bool
-	cmd := &cobra.Command{
+	return command(e, &cobra.Command{
 		Use:               "size -n KEYS [-p RATE]",
 		Short:             "compute the size of a filter, and of filters with other rates",
 		Long:              sizeHelp,
 		Example:           "  bloom size -n 1M -p 0.1%\n  bloom size -n 50_000_000 -p 1% --json",
-		Args:              wantNoArgs,
+		Args:              wantArgs(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			chosen := []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock, bloom.SeededHashing}
-			if pl.strategy.given {
-				chosen = []bloom.Strategy{pl.strategy.value}
-			}
-			sizes, err := sizesOf(uint64(pl.n), float64(pl.p), chosen)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(e.stdout).Encode(sizes)
-			}
-			return printSizes(e.stdout, sizes)
-		},
+	}, "number! rate strategy json", (*options).sizes)
+}
+
+func (o *options) sizes([]string) error {
+	chosen := strategies[:len(strategies)-len(foreign)]
+	if o.given("strategy") {
+		chosen = []bloom.Strategy{o.strategy.value}
 	}
-	pl.flags(cmd, 0.01, bloom.DoubleHashing)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	needs(cmd, "number")
-	return cmd
+	sizes, err := sizesOf(uint64(o.n), float64(o.p), chosen)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return json.NewEncoder(o.stdout).Encode(sizes)
+	}
+	return printSizes(o.stdout, sizes)
 }
 
 // A sizing is the filter that one strategy needs.
@@ -92,7 +87,7 @@ func printSizes(w io.Writer, sizes []sizing) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "strategy\tbits per key\tk\tbits\tsize\trate\t")
 	for _, s := range sizes {
-		fmt.Fprintf(t, "%s\t%.2f\t%d\t%s\t%s\t%s\t\n", s.Strategy, s.BitsPerKey, s.K, grouped(s.M), size(s.Bytes), showRate(s.Rate))
+		fmt.Fprintf(t, "%s\t%.2f\t%d\t%s\t%s\t%s\t\n", s.Strategy, s.BitsPerKey, s.K, grouped(s.M), size(s.Bytes), fmt.Sprintf("%.3g", s.Rate))
 	}
 	t.Flush()
 

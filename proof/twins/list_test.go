@@ -31,7 +31,7 @@ var twins = []twin{
 	{name: "one winner: scalable does not look for newer layers", in: steps, tests: "TestScalableInSteps", edits: edits("scalable", "Filter.add", `if f\.layers\.Load\(\) == now`, "if true")},
 	{name: "one winner: rotating does not look for newer layers", in: steps, tests: "TestRotatingInSteps", edits: edits("rotating", "Filter.try", `if f\.live\.Load\(\) == now`, "if true")},
 	{name: "one winner: counting in one pass", in: steps, tests: "TestCountingInSteps", edits: edits("counting", "Filter.Add", `(f\.counters\.up\(positions\[last\]\) == 0)`, "($1 || true)")},
-	{name: "one winner: two programs write one file", in: "cmd/bloom", tests: "TestManyWriters", edits: edits("cmd/bloom", "lock", "", "\treturn func() {}, nil")},
+	{name: "one winner: two programs write one file", in: "cmd/bloom", tests: "TestManyWriters", edits: edits("cmd/bloom", "options.lock", "", "\treturn func() {}, nil")},
 
 	// No key is missed.
 	{name: "never misses: an OR that is not atomic", in: "", tests: "TestNoMissesUnderConcurrency", slow: true, edits: edits("", "bitArray.set", "",
