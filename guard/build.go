@@ -10,25 +10,25 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since
-// it was saved; the filter then has the n and p of the file. If there is none, Open reads all keys
-// of the store. [Counts] shows the progress.
+// Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since it
+// was saved; the filter then has the n and p of the file. If there is none, Open reads all keys of
+// the store. [Counts] shows the progress.
 //
 // The error is that of ctx, of the store or of the operating system, or that of [bloom.Read] if
 // the file is bad. The Guard is then as it was before, and Open can be called again, or
 // [Guard.Rebuild], which does not need the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
-// open is Open. If bad is not nil, open tells it of a bad file, and goes on without the file.
+// open is Open. If bad is not nil, open calls it for a bad file and goes on without the file.
 func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
 	}
 	defer give(g.turn)
 	if g.path != "" {
-		l, position, err := load(g.path, g.opts.bloom)
+		s, err := load(g.path, g.opts)
 		if err == nil {
-			return g.build(ctx, l, position)
+			return g.build(ctx, s.layer, s.position)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			if bad == nil {
@@ -40,27 +40,42 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	return g.scan(ctx, g.n, g.p)
 }
 
-// Keep opens the Guard, saves it at every interval until ctx is done, saves it once more, and
-// returns the error of ctx. It calls report after each attempt, with the position that was saved or
-// with an error, and goes on: what has failed is tried again after the interval. A bad file is
-// reported and replaced by a new one, built from all keys of the store. The last save takes at
-// most one interval. Without a path nothing is saved, and the position is nil.
+// Keep opens the Guard and saves it at every interval until ctx is done. Then it saves it once more,
+// which takes at most one interval, and returns the error of ctx. Before a save, it rebuilds a
+// filter that has more than n keys: for as many keys as before or for twice as many as the last
+// build listed, whichever is more.
+//
+// Keep calls report after each save, with the position that was saved, and with each error. It
+// retries a failed step after the interval. It reports a bad file and replaces it by a new one, built
+// from all keys of the store. Without a path it saves nothing and reports errors alone.
 //
 // The error wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
 	if every <= 0 {
 		return fmt.Errorf("%w: an interval of %v, want more than 0", bloom.ErrInvalid, every)
 	}
+	failed := func(err error) { report(nil, err) }
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		report(g.keep(ctx, func(err error) { report(nil, err) }))
+		err := error(nil)
+		if g.Ready() {
+			err = g.grow(ctx)
+		} else {
+			err = g.open(ctx, failed)
+		}
+		if err != nil {
+			failed(err)
+		}
+		if g.Ready() && g.path != "" {
+			report(g.Save(ctx))
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 		}
 	}
-	if g.path != "" && g.Ready() {
+	if g.Ready() && g.path != "" {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), every)
 		defer cancel()
 		report(g.Save(last))
@@ -68,20 +83,19 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// keep opens the Guard if it is not ready, and saves it.
-func (g *Guard) keep(ctx context.Context, bad func(error)) (position []byte, err error) {
-	if !g.Ready() {
-		err = g.open(ctx, bad)
+// grow rebuilds a full filter. A filter that is full because of deleted keys keeps its size.
+func (g *Guard) grow(ctx context.Context) error {
+	l := g.state.Load().current
+	n, p := l.Params().N, l.Params().P
+	if l.keys.Load() <= n {
+		return nil
 	}
-	if err != nil || g.path == "" {
-		return nil, err
-	}
-	return g.Save(ctx)
+	return g.Rebuild(ctx, max(n, 2*g.scanned.Load()), p)
 }
 
 // Rebuild builds a filter for n keys and rate p from all keys of the store and replaces the old
-// one: after many deletes, when the filter is too full, or for another p. Concurrent calls build
-// one after the other.
+// one: after many deletes, when the filter is too full, or for another p. Lookups and puts go on.
+// Concurrent calls build one after the other.
 //
 // The error is that of ctx, of the store or of [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
@@ -109,7 +123,7 @@ func give(turn chan struct{}) { turn <- struct{}{} }
 
 // scan builds from all keys.
 func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {
-	f, err := bloom.New(n, p, g.opts.bloom...)
+	f, err := bloom.New(n, p, g.opts...)
 	if err != nil {
 		return err
 	}
@@ -143,8 +157,6 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	g.doubting.Unlock()
 	done = true
 	g.publish(newState(l, nil))
-	g.builds.Add(1)
-	g.tell(l)
 	return nil
 }
 

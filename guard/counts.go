@@ -5,18 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// Counts is the state of a Guard and what it has done since it was made.
+// Counts is what a Guard has done since it was made.
 type Counts struct {
-	Ready    bool   // there is a filter
-	Building bool   // a build is under way
-	Scanned  uint64 // keys listed by the build under way, or by the last one
-	Builds   uint64 // successful builds
+	Scanned uint64 // keys listed by the build under way, or by the last one
 
 	N    uint64 // keys that the filter is for
 	Keys uint64 // new keys added to the filter; it is full when they are more than N
 
 	// The results of Get.
-	Spared         uint64 // the filter had not the key: sampled, from some ten thousand on
+	Spared         uint64 // the filter said "no": sampled, from some ten thousand on
 	Found          uint64 // the store had the key
 	FalsePositives uint64 // the filter said "maybe", and the store did not have the key
 	NotReady       uint64 // the store was asked because there was no filter
@@ -40,39 +37,30 @@ func (c Counts) FalsePositiveRate() float64 {
 // that lookups rarely write to shared memory. The standard error at x calls is 16·√x: 1.6 % at a
 // million and 0.2 % at a hundred million.
 func (g *Guard) Counts() Counts {
-	s := g.state.Load()
 	c := Counts{
-		Ready:    s.filter != nil,
-		Building: s.next != nil,
-		Scanned:  g.scanned.Load(),
-		Builds:   g.builds.Load(),
-
+		Scanned:        g.scanned.Load(),
 		Spared:         g.spared.sum(),
 		Found:          g.found.sum(),
 		FalsePositives: g.falsePositives.sum(),
 		NotReady:       g.notReady.sum(),
 		Failed:         g.failed.sum(),
 	}
-	if s.current != nil {
-		c.N, c.Keys = s.current.Params().N, s.current.keys.Load()
+	if l := g.state.Load().current; l != nil {
+		c.N, c.Keys = l.Params().N, l.keys.Load()
 	}
 	return c
 }
 
-// EachCount calls yield with the name and the value of each count and of the observed rate, for
-// package prombloom. Yes and no are 1 and 0.
+// EachCount calls yield with the name and the value of each count, for package prombloom. N is in
+// Stats. "ready" is 0 or 1.
 func (g *Guard) EachCount(yield func(name string, value float64)) {
-	c := g.Counts()
-	number := func(yes bool) float64 {
-		if yes {
-			return 1
-		}
-		return 0
+	ready := 0.0
+	if g.Ready() {
+		ready = 1
 	}
-	yield("ready", number(c.Ready))
-	yield("building", number(c.Building))
+	c := g.Counts()
+	yield("ready", ready)
 	yield("scanned", float64(c.Scanned))
-	yield("builds", float64(c.Builds))
 	yield("keys", float64(c.Keys))
 	yield("spared", float64(c.Spared))
 	yield("found", float64(c.Found))

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestTally: a counter is exact for as long as it says, and then within 5 σ.
+// A counter is exact at first, and then within 5 σ.
 func TestTally(t *testing.T) {
 	var tally tally
-	const few = lines * exact / 2 // no line comes to its limit: 32 σ
+	const few = lines * exact / 2 // no line reaches its limit: 32 σ
 	for range few {
 		tally.sample()
 	}
@@ -45,7 +45,7 @@ func TestFalsePositiveRate(t *testing.T) {
 	}
 }
 
-// TestEachCount: every count has a name, but for N, which is that of the filter.
+// Every count but N has a name.
 func TestEachCount(t *testing.T) {
 	g := must(New("", 1000, 0.01, newMemStore()))
 	counts := 0
@@ -55,7 +55,7 @@ func TestEachCount(t *testing.T) {
 			t.Errorf("%s is %v", name, value)
 		}
 	})
-	if want := reflect.TypeFor[Counts]().NumField() - 1 + 1; counts != want { // and the rate
+	if want := reflect.TypeFor[Counts]().NumField() - 1 + 2; counts != want { // "ready" and the rate
 		t.Errorf("%d counts, want %d", counts, want)
 	}
 }

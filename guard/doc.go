@@ -1,9 +1,8 @@
-// Package guard keeps a Bloom filter in front of a store of keys: a lookup of an absent key
-// does not reach the store. It covers the store's whole life: building, saving, restarts, growth
-// and deletes.
+// Package guard keeps a Bloom filter in front of a store of keys: a lookup of an absent key does not
+// reach the store. It covers the store's whole life: building, saving, restarts, growth and deletes.
 //
 //	g, err := guard.New("users.guard", 10_000_000, 0.01, store)
-//	go g.Keep(ctx, time.Minute, report) // opens it, and saves it every minute
+//	go g.Keep(ctx, time.Minute, report) // opens it, saves it every minute, and lets it grow
 //
 //	user, found, err := guard.Get(ctx, g, key, db.User)   // the filter, then the store
 //	err = g.Put(func() error { return tx.Commit() }, key) // the filter, then the store
@@ -29,18 +28,10 @@
 // A "maybe" promises nothing. A ready Guard says it for a share of at most p of the absent keys
 // while at most n keys are in the filter, and for keys deleted since the last Rebuild.
 //
-// # Life
-//
-// A new Guard answers "maybe" to everything. [Guard.Open] makes it ready: from the file that
-// [Guard.Save] has written and the keys put since then, or, if there is no file, from all keys of
-// the store. [Guard.Rebuild] builds a new filter, larger, for another rate, or without deleted
-// keys, and then replaces the old one. Lookups and puts go on all the time. Deletes need no call.
-// [Guard.Keep] does this for the life of a program.
-//
 // # Cost
 //
 // Contains costs one pointer load more than that of [bloom.BloomFilter]. It takes no lock and
 // writes nothing that is shared. Get also counts, which takes a few nanoseconds. Put adds the keys
-// and changes one counter twice. Filters are in memory: there is nothing to close, and no damaged
-// file can stop a reader, as it can with a mapped file. During a build there are two filters.
+// and changes one counter twice. Filters are in memory: there is nothing to close. During a build
+// there are two filters.
 package guard

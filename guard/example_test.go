@@ -12,8 +12,8 @@ import (
 	"github.com/seed3447c163/bloom/guard"
 )
 
-// A table is a store: a map, and the keys in the order in which they were put. A real
-// one has the second in the database, written by the same transaction.
+// A table is a store: a map, and a log of its keys in the order of their puts. A real store keeps the
+// log in the database and writes both in one transaction.
 type table struct {
 	mu    sync.Mutex
 	users map[string]string
@@ -73,7 +73,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	if err := g.Open(ctx); err != nil { // in a goroutine, if lookups are not to wait
+	if err := g.Open(ctx); err != nil {
 		panic(err)
 	}
 	put := func(key, user string) {
@@ -82,7 +82,7 @@ func Example() {
 		}
 	}
 	put("7", "Ada")
-	if _, err := g.Save(ctx); err != nil { // every minute, say
+	if _, err := g.Save(ctx); err != nil { // Keep does this every minute
 		panic(err)
 	}
 	put("8", "Grace") // not in the file
@@ -106,27 +106,4 @@ func Example() {
 	// "Grace" true <nil>
 	// "" false <nil>
 	// keys listed: 1 lookups that the store was spared: 1
-}
-
-// A filter that is full is built anew, for twice as many keys.
-func ExampleWithFull() {
-	ctx, users := context.Background(), &table{users: map[string]string{}}
-	rebuilt := make(chan error)
-	g, err := guard.New("", 100, 0.01, users, guard.WithFull(func(g *guard.Guard) {
-		rebuilt <- g.Rebuild(ctx, 2*g.Counts().N, 0.01)
-	}))
-	if err != nil {
-		panic(err)
-	}
-	if err := g.Open(ctx); err != nil {
-		panic(err)
-	}
-	for i := range 110 {
-		key := fmt.Sprint(i)
-		if err := g.Put(func() error { return users.put(key, "") }, []byte(key)); err != nil {
-			panic(err)
-		}
-	}
-	fmt.Println(<-rebuilt, g.Counts().N)
-	// Output: <nil> 200
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// The format of a guard's file, version 1, in the frame of package frame: the magic, two numbers, the
-// position as numbers of eight bytes each, filled up with zeros, and the filter. The two numbers are
-// the new keys that were added, and the length of the position in bytes.
+// The format of a guard's file, version 1, in the frame of package frame: the magic, the number of
+// new keys that were added, the length of the position, the position as numbers of eight bytes,
+// padded with zeros, and the filter.
 const (
 	magic     = "\x89bloomg\x01"
 	maxLength = 1<<16 - 1
@@ -37,12 +37,12 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w)
 	out.Magic(magic)
 	out.Numbers(s.keys.Load(), uint64(len(s.position)))
+	numbers := make([]uint64, (len(s.position)+7)/8)
 	padded := append(slices.Clip(s.position), make([]byte, 7)...)
-	position := make([]uint64, len(padded)/8)
-	for i := range position {
-		position[i] = binary.LittleEndian.Uint64(padded[8*i:])
+	if _, err := binary.Decode(padded, binary.LittleEndian, numbers); err != nil {
+		return 0, err
 	}
-	out.Numbers(position...)
+	out.Numbers(numbers...)
 	out.Filter(s.BloomFilter)
 	out.Numbers()
 	return out.Result()
@@ -98,17 +98,16 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 	}
 }
 
-func load(path string, opts []bloom.Option) (*layer, []byte, error) {
+func load(path string, opts []bloom.Option) (s snapshot, err error) {
 	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
-		return nil, nil, notOpened(err)
+		return s, notOpened(err)
 	}
 	defer file.Close()
-	l, position, err := read(file, opts)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w (in %q)", err, path)
+	if s, err = read(file, opts); err != nil {
+		return s, fmt.Errorf("%w (in %q)", err, path)
 	}
-	return l, position, nil
+	return s, nil
 }
 
 // notOpened is the error of a file that cannot be opened. It has one prefix and quotes the name.
@@ -117,22 +116,22 @@ func notOpened(err error) error {
 	if errors.As(err, &of) {
 		return fmt.Errorf("guard: %s %q: %w", of.Op, of.Path, of.Err)
 	}
-	return err // it is no regular file
+	return err // no regular file
 }
 
-func read(r io.Reader, opts []bloom.Option) (*layer, []byte, error) {
+func read(r io.Reader, opts []bloom.Option) (s snapshot, err error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err == io.EOF {
-		return nil, nil, format.Truncated("the header")
+		return s, format.Truncated("the header")
 	} else if err != nil {
-		return nil, nil, err
+		return s, err
 	}
 	var keys, length uint64
 	if err := in.Numbers("the header", &keys, &length); err != nil {
-		return nil, nil, err
+		return s, err
 	}
 	if length < 1 || length > maxLength {
-		return nil, nil, fmt.Errorf("%w: a position of %d bytes, want 1 to %d", bloom.ErrCorrupt, length, maxLength)
+		return s, fmt.Errorf("%w: a position of %d bytes, want 1 to %d", bloom.ErrCorrupt, length, maxLength)
 	}
 	numbers := make([]uint64, (length+7)/8)
 	pointers := make([]*uint64, len(numbers))
@@ -140,28 +139,28 @@ func read(r io.Reader, opts []bloom.Option) (*layer, []byte, error) {
 		pointers[i] = &numbers[i]
 	}
 	if err := in.Numbers("the position", pointers...); err != nil {
-		return nil, nil, err
+		return s, err
 	}
-	var position []byte
-	for _, x := range numbers {
-		position = binary.LittleEndian.AppendUint64(position, x)
+	position, err := binary.Append(nil, binary.LittleEndian, numbers)
+	if err != nil {
+		return s, err
 	}
 	for _, b := range position[length:] {
 		if b != 0 {
-			return nil, nil, fmt.Errorf("%w: byte %#x after the position, want 0", bloom.ErrCorrupt, b)
+			return s, fmt.Errorf("%w: byte %#x after the position, want 0", bloom.ErrCorrupt, b)
 		}
 	}
 	f, err := in.Filter("the filter", opts)
 	if err == nil {
 		err = in.Numbers("the end")
 	}
+	if err == nil {
+		err = ends(r)
+	}
 	if err != nil {
-		return nil, nil, err
+		return s, err
 	}
-	if err := ends(r); err != nil {
-		return nil, nil, err
-	}
-	return newLayer(f, keys), position[:length:length], nil
+	return snapshot{newLayer(f, keys), position[:length:length]}, nil
 }
 
 // ends returns an error if there are more bytes.

@@ -24,7 +24,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
-// sample is a file of a guard that was saved with two keys.
+// sample returns the file of a guard with two keys.
 func sample(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "guard")
@@ -37,8 +37,7 @@ func sample(t *testing.T) []byte {
 	return raw
 }
 
-// TestGoldenFile holds the header to the frozen format; what follows is the filter, as
-// package bloom writes it.
+// The header is in the frozen format, and the filter is as package bloom writes it.
 func TestGoldenFile(t *testing.T) {
 	raw := sample(t)
 	const numbers = "\x89bloomg\x01" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x08\x00\x00\x00\x00\x00\x00\x00" // keys, bytes of the position
@@ -54,29 +53,29 @@ func TestGoldenFile(t *testing.T) {
 	require.Equal(t, "672ee03aa9da4d3b044cc12d2246e02fceb57d50931e53cb30a58b7e8b2e8ae3", fmt.Sprintf("%x", sha256.Sum256(raw)))
 }
 
-// TestDamage: each flipped bit and each truncation is an error, and so are more bytes.
+// Each flipped bit, each truncation and more bytes are errors.
 func TestDamage(t *testing.T) {
 	raw := sample(t)
 	for i := range raw {
-		_, _, err := read(bytes.NewReader(raw[:i]), nil)
+		_, err := read(bytes.NewReader(raw[:i]), nil)
 		require.ErrorIs(t, err, bloom.ErrCorrupt, i)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, i)
 		for bit := range 8 {
 			raw[i] ^= 1 << bit
-			_, _, err := read(bytes.NewReader(raw), nil)
+			_, err := read(bytes.NewReader(raw), nil)
 			if err == nil {
 				t.Fatalf("byte %d, bit %d: no error", i, bit)
 			}
 			raw[i] ^= 1 << bit
 		}
 	}
-	_, _, err := read(bytes.NewReader(append(bytes.Clone(raw), 0)), nil)
+	_, err := read(bytes.NewReader(append(bytes.Clone(raw), 0)), nil)
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
-	_, _, err = read(io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(fs.ErrClosed)), nil)
+	_, err = read(io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(fs.ErrClosed)), nil)
 	require.ErrorIs(t, err, fs.ErrClosed)
-	_, position, err := read(bytes.NewReader(raw), nil)
+	whole, err := read(bytes.NewReader(raw), nil)
 	require.NoError(t, err)
-	require.Len(t, position, 8)
+	require.Len(t, whole.position, 8)
 
 	for want, numbers := range map[string][]uint64{
 		"a position of 0 bytes":     {1, 0},
@@ -90,7 +89,7 @@ func TestDamage(t *testing.T) {
 		out.Numbers(numbers[2:]...)
 		_, err := out.Result()
 		require.NoError(t, err)
-		_, _, err = read(&forged, nil)
+		_, err = read(&forged, nil)
 		require.ErrorIs(t, err, bloom.ErrCorrupt)
 		require.ErrorContains(t, err, want)
 	}
@@ -104,20 +103,20 @@ func FuzzRead(f *testing.F) {
 		f.Add(file.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		l, position, err := read(bytes.NewReader(raw), []bloom.Option{bloom.WithMaxBytes(1 << 20)})
+		s, err := read(bytes.NewReader(raw), []bloom.Option{bloom.WithMaxBytes(1 << 20)})
 		if err != nil {
 			return
 		}
 		var again bytes.Buffer
-		n, err := snapshot{l, position}.WriteTo(&again)
+		n, err := s.WriteTo(&again)
 		require.NoError(t, err)
 		require.EqualValues(t, len(raw), n)
 		require.Equal(t, raw, again.Bytes())
 	})
 }
 
-// TestBadFile: Open returns an error that names the file, and the guard says maybe until
-// it is rebuilt; then Save replaces the file.
+// For a bad file Open returns an error that names it. The guard says "maybe" until it is rebuilt; then
+// Save replaces the file.
 func TestBadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guard")
 	m := newMemStore("a")
@@ -131,18 +130,13 @@ func TestBadFile(t *testing.T) {
 	require.NoError(t, save(g))
 	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()))
 
-	secret := WithBloom(bloom.WithKey([16]byte{1}))
+	secret := bloom.WithKey([16]byte{1})
 	require.ErrorIs(t, must(New(path, 10, 0.01, m, secret)).Open(t.Context()), bloom.ErrIncompatible)
 	require.Error(t, must(New(filepath.Dir(path), 10, 0.01, m)).Open(t.Context()), "a folder")
-
-	maphash := WithBloom(bloom.WithHash(bloom.MapHash))
-	_, err = New(path, 10, 0.01, m, maphash)
-	require.ErrorIs(t, err, bloom.ErrNotPortable)
-	require.NoError(t, must(New("", 10, 0.01, m, maphash)).Open(t.Context()))
 }
 
-// TestKeep: it opens, saves at every interval, replaces a bad file, tries again what has failed, and
-// saves at the end.
+// Keep opens, saves at every interval, replaces a bad file, retries a failed step, and saves at the
+// end.
 func TestKeep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "guard")
@@ -199,7 +193,56 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// TestNotOpened: the error has one prefix, and a name in it cannot move a terminal's cursor.
+// Keep rebuilds a full filter: for more keys, or without the deleted keys if they have filled it. An
+// error leaves the old filter, and Keep goes on saving.
+func TestKeepGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemStore(names(60)...)
+		g := must(New(filepath.Join(t.TempDir(), "guard"), 100, 1e-6, m, bloom.WithMaxBytes(2000)))
+		var errs []error
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go g.Keep(ctx, time.Minute, func(position []byte, err error) {
+			require.True(t, err != nil || position != nil)
+			if err != nil {
+				errs = append(errs, err)
+			}
+		})
+		minute := func() Counts {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			return g.Counts()
+		}
+		synctest.Wait()
+		churn := func(n int) {
+			for i := range n {
+				key := fmt.Sprint("new ", g.Counts().Keys, i)
+				put(t, g, m, key)
+				m.delete(key)
+			}
+		}
+		churn(40)
+		require.Equal(t, Counts{Scanned: 60, N: 100, Keys: 100}, minute(), "not full")
+		churn(1)
+		require.Equal(t, Counts{Scanned: 60, N: 120, Keys: 60}, minute())
+		churn(61)
+		require.Equal(t, Counts{Scanned: 60, N: 120, Keys: 60}, minute(), "full of deleted keys")
+		for i := range 100 {
+			put(t, g, m, fmt.Sprint("stays ", i))
+		}
+		require.Equal(t, Counts{Scanned: 160, N: 120, Keys: 160}, minute())
+		require.Equal(t, Counts{Scanned: 160, N: 320, Keys: 160}, minute())
+		require.Empty(t, errs)
+		for i := range 161 {
+			put(t, g, m, fmt.Sprint("many ", i))
+		}
+		minute()
+		require.Equal(t, Counts{Scanned: 321, N: 320, Keys: 321}, minute(), "642 keys take more than 2000 bytes")
+		require.ErrorIs(t, errs[0], bloom.ErrTooLarge)
+	})
+}
+
+// An error has one prefix, and a name in it is quoted.
 func TestNotOpened(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a folder")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -210,43 +253,38 @@ func TestNotOpened(t *testing.T) {
 		_, err := OpenList(path)
 		require.ErrorContains(t, err, want)
 		require.False(t, strings.HasPrefix(err.Error(), "guard: bloom:"), err)
-		_, _, again := load(path, nil)
+		_, again := load(path, nil)
 		require.EqualError(t, again, err.Error())
 	}
 }
 
 type waiting struct {
 	*memStore
-	asked, answer chan bool
+	answer chan bool
 }
 
 func (w waiting) Position(ctx context.Context) ([]byte, error) {
-	w.asked <- true
 	<-w.answer
 	return w.memStore.Position(ctx)
 }
 
-// TestSaveGivesUpWaiting: a Save that waits for another one, whose store does not answer, ends
-// when it is cancelled.
+// A Save that waits for another Save ends when it is cancelled.
 func TestSaveGivesUpWaiting(t *testing.T) {
-	w := waiting{newMemStore("a"), make(chan bool, 2), make(chan bool)}
-	g := must(New(filepath.Join(t.TempDir(), "guard"), 10, 0.01, w))
-	require.NoError(t, g.Open(t.Context()))
-	saved := make(chan error)
-	go func() { saved <- save(g) }()
-	<-w.asked
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	gaveUp := make(chan error, 1)
-	go func() { _, err := g.Save(ctx); gaveUp <- err }()
-	select {
-	case err := <-gaveUp:
-		require.ErrorIs(t, err, context.Canceled)
-	case <-time.After(time.Minute):
-		t.Error("it still waits")
-	}
-	close(w.answer)
-	require.NoError(t, <-saved)
+	synctest.Test(t, func(t *testing.T) {
+		w := waiting{newMemStore("a"), make(chan bool)}
+		g := must(New(filepath.Join(t.TempDir(), "guard"), 10, 0.01, w))
+		require.NoError(t, g.Open(t.Context()))
+		saved, gaveUp := make(chan error), make(chan error)
+		go func() { saved <- save(g) }()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, err := g.Save(ctx); gaveUp <- err }()
+		synctest.Wait()
+		cancel()
+		require.ErrorIs(t, <-gaveUp, context.Canceled)
+		close(w.answer)
+		require.NoError(t, <-saved)
+	})
 }
 
 type badPosition struct {
@@ -273,9 +311,9 @@ func TestBadPosition(t *testing.T) {
 		require.NoError(t, g.Open(t.Context()))
 		require.ErrorIs(t, save(g), c.want)
 		if c.want == nil {
-			_, position, err := load(path, nil)
+			s, err := load(path, nil)
 			require.NoError(t, err)
-			require.Equal(t, c.store.position, position)
+			require.Equal(t, c.store.position, s.position)
 		} else {
 			require.NoFileExists(t, path)
 		}

@@ -33,7 +33,9 @@ type Store interface {
 // ErrNotReady means that there is no filter yet that could be saved.
 var ErrNotReady = errors.New("guard: not ready")
 
-// A Guard is a filter in front of a store. Make one with [New].
+// A Guard is a filter in front of a store. Make one with [New]. It answers "maybe" to everything
+// until [Guard.Open] has made it ready; [Guard.Keep] calls Open, Save and Rebuild for the life of a
+// program.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
@@ -44,7 +46,7 @@ type Guard struct {
 
 	path  string
 	store Store
-	opts  options
+	opts  []bloom.Option
 
 	turn    chan struct{} // has a token while nobody builds
 	retired []*puts       // of earlier states, which the next build waits for; guarded by turn
@@ -53,65 +55,38 @@ type Guard struct {
 
 	saving chan struct{} // has a token while nobody saves, so that the latest position is saved last
 
-	scanned, builds                                 atomic.Uint64
+	scanned                                         atomic.Uint64
 	spared, found, falsePositives, notReady, failed tally
 }
 
-// An Option changes what [New] makes.
-type Option func(*options)
-
-type options struct {
-	bloom []bloom.Option
-	full  func(*Guard)
-}
-
-// WithBloom makes the filters with these options. [bloom.WithMaxBytes] is the limit of
-// one filter; while one is built there are two.
-func WithBloom(opts ...bloom.Option) Option {
-	return func(o *options) { o.bloom = append(o.bloom, opts...) }
-}
-
-// WithFull calls full, in a goroutine of its own, once for each filter that gets more than its n
-// keys. full can call [Guard.Rebuild] with a larger n, or raise an alarm. A full filter goes on and
-// never misses, but its rate rises above p: [Guard.Counts] shows both.
-func WithFull(full func(g *Guard)) Option {
-	return func(o *options) { o.full = full }
-}
-
 // New returns a Guard for a store of n keys that asks the store for a share of at most p of the
-// absent keys. It answers "maybe" until [Guard.Open] has made it ready. path is the file for
-// [Guard.Save], which nothing else may use; if path is empty, there is no file, and Open lists all
-// keys.
+// absent keys. path is the file for [Guard.Save], which nothing else may use; if it is empty, there
+// is no file, and Open lists all keys. opts are those of [bloom.New]; [bloom.WithMaxBytes] limits
+// each filter, of which a build needs two.
 //
-// The error is that of [bloom.New], or wraps [bloom.ErrInvalid] if store or an option is nil, and
-// [bloom.ErrNotPortable] if there is a path and the filter could not be written, as one with
+// The error is that of bloom.New, or wraps [bloom.ErrInvalid] if store is nil, and
+// [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with
 // [bloom.MapHash].
-func New(path string, n uint64, p float64, store Store, opts ...Option) (*Guard, error) {
-	g := &Guard{path: path, store: store, doubts: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
-	for i, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
-		}
-		opt(&g.opts)
-	}
+func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*Guard, error) {
 	if store == nil {
 		return nil, fmt.Errorf("%w: the store is nil", bloom.ErrInvalid)
 	}
-	f, err := bloom.New(n, p, g.opts.bloom...)
+	scheme, err := bloom.NewScheme(n, p, opts...)
 	if err == nil && path != "" {
-		err = f.Scheme().Portable()
+		err = scheme.Portable()
 	}
 	if err != nil {
 		return nil, err
 	}
+	g := &Guard{path: path, store: store, opts: opts, doubts: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
 	g.state.Store(newState(nil, nil))
 	g.turn <- struct{}{}
 	g.saving <- struct{}{}
 	return g, nil
 }
 
-// Contains returns false if the key is definitely not in the store, true if it may be.
-// It counts nothing.
+// Contains returns false if the key is definitely not in the store, true if it may be. It counts
+// nothing.
 func (g *Guard) Contains(key []byte) bool {
 	filter := g.state.Load().filter
 	return filter == nil || filter.Contains(key)
@@ -123,9 +98,8 @@ func (g *Guard) ContainsString(key string) bool {
 	return filter == nil || filter.ContainsString(key)
 }
 
-// Get returns the value of a key. It asks the filter first, and calls load only if the filter
-// says "maybe". load returns whether the key is in the store, and its value. [Counts] has the
-// results.
+// Get returns the value of a key. It asks the filter first, and calls load only if the filter says
+// "maybe". load returns whether the key is in the store, and its value. [Counts] has the results.
 //
 // The error is that of load.
 func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context.Context, key []byte) (value V, found bool, err error)) (value V, found bool, err error) {
@@ -158,12 +132,8 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s := g.enter()
 	defer s.puts.leave() // also if store panics
-	if s.next.add(keys) {
-		g.tell(s.next) // it may be the current filter by now
-	}
-	if s.current.add(keys) {
-		g.tell(s.current)
-	}
+	s.next.add(keys)
+	s.current.add(keys)
 	stored := false
 	defer func() { // before leave: a build that has waited for this Put sees its doubts
 		if !stored {
@@ -191,17 +161,6 @@ func (g *Guard) Stats() bloom.Stats {
 	return bloom.Stats{}
 }
 
-// SizeBytes returns the memory of the current filter and of the one under construction.
-func (g *Guard) SizeBytes() (bytes uint64) {
-	s := g.state.Load()
-	for _, l := range []*layer{s.current, s.next} {
-		if l != nil {
-			bytes += l.SizeBytes()
-		}
-	}
-	return bytes
-}
-
 // String describes the guard in a line for a log, in constant time.
 func (g *Guard) String() string {
 	s := g.state.Load()
@@ -209,14 +168,4 @@ func (g *Guard) String() string {
 		return fmt.Sprintf("guard.Guard(path=%q not ready)", g.path)
 	}
 	return fmt.Sprintf("guard.Guard(path=%q keys=%d filter=%v)", g.path, s.current.keys.Load(), s.filter)
-}
-
-// tell calls the user's function if the filter is full and current.
-func (g *Guard) tell(l *layer) {
-	if g.opts.full == nil || !l.full() || g.state.Load().current != l {
-		return
-	}
-	if l.told.CompareAndSwap(false, true) {
-		go g.opts.full(g)
-	}
 }

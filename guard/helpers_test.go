@@ -10,24 +10,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/stretchr/testify/require"
 )
 
 func TestMain(m *testing.M) {
 	child()
 	m.Run()
-}
-
-// times is how often something is tried: in short tests, by default, with -long.
-func times(short, normal, all int) int {
-	switch {
-	case *effort.Long:
-		return all
-	case testing.Short():
-		return short
-	}
-	return normal
 }
 
 // memStore is a store in memory, with a log.
@@ -106,7 +94,7 @@ func put(t *testing.T, g *Guard, m *memStore, key string) {
 	require.NoError(t, g.Put(func() error { m.put(key); return nil }, []byte(key)))
 }
 
-// look asks a guard for a key and reports whether it is there.
+// look looks up a key and reports whether it is there.
 func look(t *testing.T, g *Guard, m *memStore, key string) bool {
 	t.Helper()
 	value, found, err := Get(t.Context(), g, []byte(key), m.get)

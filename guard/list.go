@@ -20,8 +20,8 @@ import (
 //
 // A List reads a new file into memory, checks every byte, and then replaces the old filter. No
 // lookup waits, and each lookup uses one of the two filters. The last good filter stays whatever
-// happens to the file. (A mapped file, of [persist.Open], has no such protection: when a program
-// copies another file over it, the system stops each process that reads it there.)
+// happens to the file. A mapped file has no such protection: the system stops each process that
+// reads a truncated part.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type List struct {
@@ -30,8 +30,8 @@ type List struct {
 	path string
 	opts []bloom.Option
 
-	mu   sync.Mutex // guards what follows
-	seen sight      // of the file that the filter is from
+	mu   sync.Mutex
+	seen sight // of the file that the filter is from; guarded by mu
 }
 
 // A sight distinguishes a list from any other without reading all of it: a file ends with its
@@ -136,11 +136,3 @@ func (l *List) Watch(ctx context.Context, every time.Duration, report func(chang
 
 // Stats returns what the list contains, in O(m), see [bloom.BloomFilter.Stats].
 func (l *List) Stats() bloom.Stats { return l.filter.Load().Stats() }
-
-// SizeBytes returns the memory of the list.
-func (l *List) SizeBytes() uint64 { return l.filter.Load().SizeBytes() }
-
-// String describes the list in a line for a log, in constant time.
-func (l *List) String() string {
-	return fmt.Sprintf("guard.List(path=%q filter=%v)", l.path, l.filter.Load())
-}

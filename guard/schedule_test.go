@@ -145,7 +145,7 @@ func (s *scheduler) open(t *testing.T) {
 		return (h1 + uint64(i)*h2) % m
 	})})
 	s.store.pause = func(string) {}
-	g, err := New("", 1, 0.5, &s.store, WithBloom(bloom.WithStrategy(strategy)))
+	g, err := New("", 1, 0.5, &s.store, bloom.WithStrategy(strategy))
 	if err == nil {
 		err = g.Open(t.Context())
 	}
@@ -218,7 +218,7 @@ func (s *scheduler) save() {
 			_, err = saved.WriteTo(&file)
 		}
 		if err == nil {
-			saved.layer, saved.position, err = read(&file, s.g.opts.bloom)
+			saved, err = read(&file, s.g.opts)
 		}
 		if err != nil {
 			s.wrong = err.Error()
@@ -243,7 +243,7 @@ func (s *scheduler) crash() {
 	}
 	for n := int(s.saved.position[0] - 1); n <= len(s.store.log); n++ {
 		store := oneKey{log: s.store.log[:n], pause: func(string) {}}
-		g, err := New("", 1, 0.5, &store, WithBloom(s.g.opts.bloom...))
+		g, err := New("", 1, 0.5, &store, s.g.opts...)
 		if err == nil {
 			err = g.build(context.Background(), newLayer(s.saved.Clone(), 0), s.saved.position)
 		}

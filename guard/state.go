@@ -94,13 +94,12 @@ func (p *puts) wait(ctx context.Context) error {
 	}
 }
 
-// A layer is a filter, and how many keys it has got.
+// A layer is a filter and the number of new keys that it got.
 type layer struct {
 	*bloom.BloomFilter
 
 	_    [128]byte // puts write below, lookups read above
 	keys atomic.Uint64
-	told atomic.Bool
 	_    [64]byte
 }
 
@@ -110,10 +109,10 @@ func newLayer(f *bloom.BloomFilter, keys uint64) *layer {
 	return l
 }
 
-// add adds keys to a layer, if there is one, and reports whether any was new.
-func (l *layer) add(keys [][]byte) bool {
+// add adds keys to a layer, if there is one.
+func (l *layer) add(keys [][]byte) {
 	if l == nil {
-		return false
+		return
 	}
 	added := uint64(0)
 	for _, key := range keys {
@@ -124,8 +123,4 @@ func (l *layer) add(keys [][]byte) bool {
 	if added > 0 {
 		l.keys.Add(added)
 	}
-	return added > 0
 }
-
-// full reports whether the filter has got more keys than it is for.
-func (l *layer) full() bool { return l.keys.Load() > l.Params().N }

@@ -39,8 +39,8 @@ var errStep = errors.New("a list that fails")
 
 func (s *stepStore) Position(context.Context) ([]byte, error) { return []byte{1}, nil }
 
-// TestPutsInSteps: in every order of the operations of the real code, in which goroutines put
-// keys while filters are built, a key that was put is found from then on.
+// Goroutines put keys while filters are built, in every order of the atomic operations of the real
+// code. A key is found as soon as it was put.
 func TestPutsInSteps(t *testing.T) {
 	switches := 2
 	if *effort.Long {
@@ -53,7 +53,7 @@ func TestPutsInSteps(t *testing.T) {
 		states, wrong := stepped.Explore(t, func() stepped.World {
 			s := &stepStore{}
 			s.visible.Load() // so that it has a name
-			g := must(New("", 4, 0.1, s, WithBloom(bloom.WithStrategy(bloom.Blocked1))))
+			g := must(New("", 4, 0.1, s, bloom.WithStrategy(bloom.Blocked1)))
 			if err := g.Open(context.Background()); err != nil {
 				t.Fatal(err)
 			}

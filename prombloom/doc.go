@@ -20,10 +20,9 @@
 // For a [guard.Guard], also what [guard.Guard.Counts] returns:
 //
 //	bloom_false_positive_rate_observed   since the guard was made
-//	bloom_guard_ready, _building         0 or 1
+//	bloom_guard_ready                    0 or 1
 //	bloom_guard_listed_keys              by the build under way, or the last one
 //	bloom_guard_added_keys               to the filter that is asked
-//	bloom_guard_builds_total             filters that were put in the place of another
 //	bloom_guard_lookups_total            with the label result: spared, found, false_positive, not_ready, failed
 //
 // For a filter in Redis, what its Counts returns, of this process:

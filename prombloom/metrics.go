@@ -40,10 +40,8 @@ var countMetrics = map[string]struct {
 }{
 	"false_positive_rate": {desc("false_positive_rate_observed", "Share of the absent keys asked for, since the guard was made, that the filter did not know to be absent."), prometheus.GaugeValue},
 	"ready":               {desc("guard_ready", "Whether there is a filter that is asked."), prometheus.GaugeValue},
-	"building":            {desc("guard_building", "Whether a filter is being built."), prometheus.GaugeValue},
 	"scanned":             {desc("guard_listed_keys", "Keys that the build under way, or the last one, has got from the store."), prometheus.GaugeValue},
 	"keys":                {desc("guard_added_keys", "Keys added to the filter that is asked, and that it had not."), prometheus.GaugeValue},
-	"builds":              {desc("guard_builds_total", "Filters that were put in the place of another."), prometheus.CounterValue},
 
 	"redis_round_trips": {desc("redis_round_trips_total", "Waits of this process for the server."), prometheus.CounterValue},
 	"redis_keys":        {desc("redis_keys_total", "Keys that the server was asked for or to add."), prometheus.CounterValue},

@@ -3,8 +3,8 @@
 //
 //	guard [-dir folder] [-listen address]
 //
-// The values are in bbolt. The service can be killed at any moment: after a restart the guard is
-// ready when it has read its file and the names that were put since.
+// The values are in bbolt. The service can be killed at any moment: after a restart the guard reads
+// its file and the names that were put since.
 package main
 
 import (
@@ -50,12 +50,7 @@ func open(dir string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	full := guard.WithFull(func(g *guard.Guard) {
-		if err := g.Rebuild(context.Background(), 2*g.Counts().N, 0.01); err != nil {
-			log.Print("the filter stays as it is: ", err)
-		}
-	})
-	g, err := guard.New(filepath.Join(dir, "names.guard"), 1_000_000, 0.01, store, full, guard.WithBloom(bloom.WithKey(secret)))
+	g, err := guard.New(filepath.Join(dir, "names.guard"), 1_000_000, 0.01, store, bloom.WithKey(secret))
 	return &service{store, g}, err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestService: a value through a restart, with the guard ready and not.
+// A value survives a restart, and is found before and after the guard is ready.
 func TestService(t *testing.T) {
 	dir := t.TempDir()
 	ask := func(s *service, method, name, body string) (int, string) {

@@ -16,9 +16,9 @@ import (
 	"github.com/seed3447c163/bloom/guard"
 )
 
-// A store is a bbolt database that a guard can stand in front of. bbolt has no log that can be
-// read, so the store writes each new key into a second bucket under a rising number, in the
-// transaction that writes the record. That number is the position.
+// A store is a bbolt database behind a guard. bbolt has no log that can be read, so the store writes
+// each new key into a second bucket under a rising number, in the transaction that writes the record.
+// That number is the position.
 type store struct{ db *bbolt.DB }
 
 var _ guard.Store = (*store)(nil)
@@ -29,12 +29,16 @@ var (
 	secrets = []byte("secrets")
 )
 
+// initialMmap is more than the database takes: a put that needs a larger mapping waits for the end of
+// each read transaction, such as a list of all keys.
+const initialMmap = 256 << 20
+
 // openStore opens or makes a database in a folder, for this process only.
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	db, err := bbolt.Open(filepath.Join(dir, "records.bbolt"), 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := bbolt.Open(filepath.Join(dir, "records.bbolt"), 0o600, &bbolt.Options{Timeout: time.Second, InitialMmapSize: initialMmap})
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +116,8 @@ func (s *store) delete(keys ...[]byte) error {
 	})
 }
 
-// Position returns the number of the last put. bbolt shows a commit to readers before it is
-// on the disk. A write transaction begins when the commit before it is on the disk.
+// Position returns the number of the last put. bbolt shows a commit to readers before it is on the
+// disk. A write transaction begins when the commit before it is on the disk.
 func (s *store) Position(context.Context) ([]byte, error) {
 	tx, err := s.db.Begin(true)
 	if err != nil {
@@ -123,46 +127,25 @@ func (s *store) Position(context.Context) ([]byte, error) {
 	return position, tx.Rollback()
 }
 
-// Keys lists the puts since a position. It lists all records if the log does not reach back so
-// far, or no longer does after a part of it has been listed.
+// Keys lists the puts since a position, or all records if the log does not reach back so far. The
+// transaction reads one state of the database, whatever is put, deleted or forgotten meanwhile.
 func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
-	const batch = 4096 // a put that needs a larger file waits for each read transaction
 	return func(yield func([]byte, error) bool) {
-		byLog, from := len(since) > 0, []byte{}
-		if byLog {
-			from = encode(decode(since) + 1)
-		}
-		for from != nil {
-			var keys [][]byte
-			err := s.db.View(func(tx *bbolt.Tx) error {
-				bucket := tx.Bucket(puts)
-				if byLog && !reachesBack(bucket, decode(from)-1) {
-					byLog, from = false, []byte{}
+		err := s.db.View(func(tx *bbolt.Tx) error {
+			log := tx.Bucket(puts)
+			if len(since) > 0 && reachesBack(log, decode(since)) {
+				c := log.Cursor()
+				for number, key := c.Seek(encode(decode(since) + 1)); number != nil && yield(key, nil); number, key = c.Next() {
 				}
-				if !byLog {
-					bucket = tx.Bucket(records)
-				}
-				c := bucket.Cursor()
-				key, value := c.Seek(from)
-				for ; key != nil && len(keys) < batch; key, value = c.Next() {
-					listed := key
-					if byLog {
-						listed = value
-					}
-					keys = append(keys, bytes.Clone(listed))
-				}
-				from = bytes.Clone(key) // nil at the end
 				return nil
-			})
-			if err != nil {
-				yield(nil, err)
-				return
 			}
-			for _, key := range keys {
-				if !yield(key, nil) {
-					return
-				}
+			c := tx.Bucket(records).Cursor()
+			for key, _ := c.First(); key != nil && yield(key, nil); key, _ = c.Next() {
 			}
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -170,37 +153,28 @@ func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 // reachesBack reports whether the log has all puts since a position.
 func reachesBack(log *bbolt.Bucket, since uint64) bool {
 	if since >= log.Sequence() {
-		return since == log.Sequence() // a higher position is of a later copy of the store
+		return since == log.Sequence() // the database is an older copy if it is higher
 	}
 	oldest, _ := log.Cursor().First()
 	return oldest != nil && decode(oldest) <= since+1
 }
 
-// forget deletes the log up to a position that the guard's Save has returned, in parts, because
-// other transactions wait for each part.
+// forget deletes the log up to a position that the guard's Save has returned.
 func (s *store) forget(position []byte) error {
-	const batch = 50_000
-	for more := true; more; {
-		err := s.db.Update(func(tx *bbolt.Tx) error {
-			log := tx.Bucket(puts)
-			var old [][]byte // a cursor's bucket must not change
-			c := log.Cursor()
-			for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0 && len(old) < batch; key, _ = c.Next() {
-				old = append(old, bytes.Clone(key))
-			}
-			more = len(old) == batch
-			for _, key := range old {
-				if err := log.Delete(key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		log := tx.Bucket(puts)
+		var old [][]byte // a cursor's bucket must not change
+		c := log.Cursor()
+		for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0; key, _ = c.Next() {
+			old = append(old, key)
 		}
-	}
-	return nil
+		for _, key := range old {
+			if err := log.Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func encode(number uint64) []byte { return binary.BigEndian.AppendUint64(nil, number) }
