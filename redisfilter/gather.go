@@ -10,7 +10,7 @@ import (
 
 // A gather sends calls for single keys of a shard. While few are under way, each call is sent by
 // itself at once. Under load, calls wait until one of those returns, and then all that have arrived go in
-// one command: one round trip instead of one per goroutine. BenchmarkGoroutines.
+// one command: one round trip instead of one per goroutine.
 type gather struct {
 	filter *Filter
 	shard  *shard

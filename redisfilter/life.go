@@ -338,7 +338,7 @@ func (f *Filter) exec(ctx context.Context, requests ...*request) {
 			r.cmd = redis.NewCmd(ctx, append(args, r.args...)...)
 			r.call = &send.Call{Key: r.shard.name, Cmd: r.cmd, Add: r.add}
 			if r.once {
-				r.call.Cmd = send.Once{Cmd: r.cmd}
+				r.call.Cmd = send.Once{Cmder: r.cmd}
 			}
 			todo, calls = append(todo, r), append(calls, r.call)
 		}

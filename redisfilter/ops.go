@@ -175,7 +175,8 @@ func (f *Filter) split(add bool, keys [][]byte, answers []bool) (parts []*part) 
 		}
 		p := byShard[n]
 		if p == nil {
-			p = &part{shard: f.shards[n], k: k}
+			room := (len(keys) + len(f.shards) - 1) / len(f.shards)
+			p = &part{shard: f.shards[n], k: k, indices: make([]int, 0, room), keys: make([][]byte, 0, room)}
 			byShard[n] = p
 			parts = append(parts, p)
 		}

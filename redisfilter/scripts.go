@@ -3,7 +3,6 @@ package redisfilter
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -51,7 +50,7 @@ if gen < latest then
   if gen < latest - $generations then shift, moved = shift + latest - gen, true end
   gen = latest
 elseif gen > latest then moved = true end
-local band, places = bit.band, {}
+local places = {}
 for age = 0, $generations do places[age] = 9 + 64 * ((gen - age) % ($generations + 1)) end
 `
 )
@@ -81,7 +80,7 @@ end
 // In a growing filter, the length of all that in 2 bytes comes first.
 const luaKeys = `
 local d, out, byte, w, pos, done = ARGV[8], '', 0, 1, 1, 0
-local len = #d
+local len, band, bor, sub = #d, bit.band, bit.bor, string.sub
 while pos < len do
   $key
   done = done + 1
@@ -94,14 +93,14 @@ if w > 1 then out = out .. string.char(byte) end
 // The keys of a filter with all bits of a key in one block.
 const (
 	luaBlock = `
-  local $size from, to, $words, p
-  $size from, to, $words, p = up('<${sizeformat}Bc0Bc0$wordformats', d, pos)
-  local v, seen = call('GETRANGE', K, from, to), false
+  local $size from, to, $words, p = up('<${sizeformat}Bc0Bc0$wordformats', d, pos)
+  local v, at = call('GETRANGE', K, from, to), 1
   $load
+  local seen = $loaded
   $olderblocks
   if not seen then
     $room
-    $store
+    call('SETRANGE', K, from, $span)
     byte = byte + w
   end
   pos = p`
@@ -111,72 +110,22 @@ const (
   while not seen and p < next do
     local from, to, $words
     from, to, $words, p = up('<Bc0Bc0$wordformats', d, p)
-    local v = call('GETRANGE', K, from, to)
-    $load
+    local v, at = call('GETRANGE', K, from, to), 1
+    repeat $test until true
   end
   p = next`
-
-	luaLoadWords = `
-  repeat
-    local at, x, y = 1
-    $test
-  until true`
-
-	luaStoreWords = `
-    local at = 1
-    call('SETRANGE', K, from, $span)`
-
-	luaLoad1 = `
-  local x, y = up('<i4i4', v)
-  local p1, q1 = bor(x, a1), bor(y, b1)
-  seen = p1 == x and q1 == y`
-
-	luaStore1 = `call('SETRANGE', K, from, pk('<i4i4', p1, q1))`
-
-	// The bytes between two words are taken out and put back by a format for each distance.
-	luaLoad2 = `
-  local format, x, y, z, u, between
-  if i2 > 8 then $formats
-    format = formats[i2]
-  end
-  if format then x, y, between, z, u = up(format, v) else x, y, z, u = up('<i4i4i4i4', v) end
-  local p1, q1, p2, q2 = bor(x, a1), bor(y, b1), bor(z, a2), bor(u, b2)
-  seen = p1 == x and q1 == y and p2 == z and q2 == u`
-
-	luaStore2 = `
-    if format then call('SETRANGE', K, from, pk(format, p1, q1, between, p2, q2))
-    else call('SETRANGE', K, from, pk('<i4i4i4i4', p1, q1, p2, q2)) end`
 
 	luaRoom = `
     if not (left >= 1) then break end
     left = left - 1`
-
-	luaOr = `
-local bor = bit.bor
-local formats
-`
-
-	luaPut = `
-local band, bor = bit.band, bit.bor
-local function put(v, at, a, b)
-  local x, y = up('<i4i4', v, at)
-  return pk('<i4i4', bor(x, a), bor(y, b))
-end
-`
-
-	luaFormats = `
-    formats = formats or {[16] = '<i4i4c8i4i4', [24] = '<i4i4c16i4i4', [32] = '<i4i4c24i4i4',
-      [40] = '<i4i4c32i4i4', [48] = '<i4i4c40i4i4', [56] = '<i4i4c48i4i4'}`
 )
 
 // The keys of a filter with the bits of a key anywhere.
 const (
 	luaBits = `
-  local p
-  $setplaces, p = up('<$bitformats', d, pos)
-  local r = call(unpack(set))
-  if $sum ~= $k then byte = byte + w end
-  pos = p`
+  local set = 0
+  $setbits
+  if set ~= $k then byte = byte + w end`
 
 	// Layers have different numbers of bits per key; the number is before them.
 	luaGrowingBits = `
@@ -193,17 +142,10 @@ const (
   end
   if not seen then
     $room
-    local set = {'BITFIELD', K}
-    for i, bit in ipairs(newest) do set[4 * i - 1], set[4 * i], set[4 * i + 1], set[4 * i + 2] = 'SET', 'u1', bit, '1' end
-    call(unpack(set))
+    for _, bit in ipairs(newest) do call('SETBIT', K, bit, '1') end
     byte = byte + w
   end
   pos = next`
-
-	luaBitsLocals = `
-local set = {'BITFIELD', K}
-for i = 1, $k do set[4 * i - 1], set[4 * i], set[4 * i + 1], set[4 * i + 2] = 'SET', 'u1', '', '1' end
-`
 )
 
 // The keys of a window. A record that was last written in this generation gets the span of the words.
@@ -216,7 +158,6 @@ const (
   local stamp, seen = up('<d', v), false
   for age = gen - stamp, $generations do
     local at = places[age]
-    local x, y
     $test
   end
   $answer`
@@ -228,34 +169,19 @@ const (
     byte = byte + w
     if stamp == gen then
       local at = places[0]
-      local to = string.format('%d', from + (at + i1 - 1))
-      $storespan
+      $load
+      call('SETRANGE', K, string.format('%d', from + (at + i1 - 1)), $span)
     else
-      local r = {pk('<d', gen)}
+      local r, zeros = {pk('<d', gen)}, string.rep('\0', 64)
       for q = 0, $generations do
         local g = gen - (gen - q) % ($generations + 1)
         if g == gen then r[q + 2] = $fresh
-        elseif g > stamp then r[q + 2] = string.rep('\0', 64)
-        else r[q + 2] = string.sub(v, 9 + 64 * q, 72 + 64 * q) end
+        elseif g > stamp then r[q + 2] = zeros
+        else r[q + 2] = sub(v, 9 + 64 * q, 72 + 64 * q) end
       end
       call('SETRANGE', K, from, table.concat(r))
     end
   end`
-
-	luaStoreSpan = `call('SETRANGE', K, to, $span)`
-
-	luaStoreSpan2 = `
-      local format
-      if i2 - i1 > 8 then $formats
-        format = formats[i2 - i1]
-      end
-      if format then
-        local p, q, between, r, t = up(format, v, at + i1)
-        call('SETRANGE', K, to, pk(format, bor(p, a1), bor(q, b1), between, bor(r, a2), bor(t, b2)))
-      else
-        local p, q, r, t = up('<i4i4i4i4', v, at + i1)
-        call('SETRANGE', K, to, pk('<i4i4i4i4', bor(p, a1), bor(q, b1), bor(r, a2), bor(t, b2)))
-      end`
 )
 
 // The ends of a script that adds. If ARGV[6] is 1, the slot's time is renewed; the count is at ARGV[7].
@@ -382,35 +308,22 @@ type scripts struct{ open, claim, free, add, ask, delete, upload, put script }
 
 // newScripts returns the scripts of a plan. clock is luaClock, but for tests.
 func newScripts(f *plan, clock string) scripts {
-	k := f.scheme.Params().K
 	vars := map[string]string{
 		"clock": clock, "slot": luaSlot, "header": fmt.Sprint(headerBytes),
 		"table": fmt.Sprint(f.layout.table), "tableend": fmt.Sprint(f.layout.end - 1), "slots": fmt.Sprint(f.layout.slots),
 		"millis": fmt.Sprint(f.millis), "generations": fmt.Sprint(f.generations),
-		"formats": luaFormats, "layers": "1", "size": "", "sizeformat": "", "olderblocks": "", "room": "",
-		"key": luaBlock, "load": luaLoadWords, "store": luaStoreWords, "storespan": luaStoreSpan,
-		"wordformats": strings.Repeat("Bi4i4", f.words), "bitformats": strings.Repeat("Bc0", k), "k": strconv.Itoa(k),
-		"sum": list(k, "r[%d]", 1, 0, " + "), "setplaces": list(k, "set[%d]", 4, 1, ", "),
+		"layers": "1", "key": luaBlock, "k": fmt.Sprint(f.scheme.Params().K),
 	}
 	f.wordVars(vars)
-	before, locals, after := "", luaPut, ""
-	if f.words == 2 || f.words == 1 && f.generations == 0 {
-		locals = luaOr
-	}
-	switch f.words {
-	case 1:
-		vars["load"], vars["store"] = luaLoad1, luaStore1
-	case 2:
-		vars["load"], vars["store"], vars["storespan"] = luaLoad2, luaStore2, luaStoreSpan2
-	}
+	before, after := "", ""
 	if f.words == 0 {
-		vars["key"], locals = luaBits, luaBitsLocals
+		vars["key"], vars["setbits"] = luaBits, setBits(f.scheme.Params().K)
 	}
 	if f.growth {
 		before, after = luaLayers, luaKeepLayers
 		vars["layers"], vars["size"], vars["sizeformat"], vars["olderblocks"], vars["room"] = "layers", "size,", "I2", luaOlderBlocks, luaRoom
 		if f.words == 0 {
-			vars["key"], locals = luaGrowingBits, ""
+			vars["key"] = luaGrowingBits
 		}
 	}
 	build := func(parts ...string) script {
@@ -430,38 +343,55 @@ func newScripts(f *plan, clock string) scripts {
 		all.ask = build(luaHead, luaAskSlot, luaGeneration, luaKeys, luaAsked)
 		vars["answer"] = luaStoreRecord
 	}
-	all.add = build(luaHead, luaSlot, before, locals, luaKeys, after, luaAdded)
+	all.add = build(luaHead, luaSlot, before, luaKeys, after, luaAdded)
 	return all
 }
 
-// list returns n expressions with the numbers times·i + plus.
-func list(n int, format string, times, plus int, separator string) string {
-	var all []string
-	for i := 1; i <= n; i++ {
-		all = append(all, fmt.Sprintf(format, times*i+plus))
+// wordVars sets the expressions for the words of a key, whose block begins at at in v: their names; a
+// test of all words, which ends a loop; the words with the key's bits set, and whether they were set before;
+// the span from the first word to the last one, and a block with only these bits.
+func (f *plan) wordVars(vars map[string]string) {
+	var names, test, load, loaded, span, fresh strings.Builder
+	for i := range f.words {
+		word := strings.NewReplacer("N", fmt.Sprint(i+1), "O", fmt.Sprint(i))
+		names.WriteString(word.Replace(", iN, aN, bN"))
+		test.WriteString(word.Replace("local xN, yN = up('<i4i4', v, at + iN); if band(xN, aN) == aN and band(yN, bN) == bN then "))
+		load.WriteString(word.Replace("local xN, yN = up('<i4i4', v, at + iN); local pN, qN = bor(xN, aN), bor(yN, bN)\n"))
+		loaded.WriteString(word.Replace(" and pN == xN and qN == yN"))
+		if i == 0 {
+			fresh.WriteString(", sub(zeros, 1, i1), a1, b1")
+			span.WriteString(", p1, q1")
+		} else {
+			fresh.WriteString(word.Replace(", sub(zeros, 1, iN - iO - 8), aN, bN"))
+			span.WriteString(word.Replace(", sub(v, at + iO + 8, at + iN - 1), pN, qN"))
+		}
 	}
-	return strings.Join(all, separator)
+	words := max(1, f.words)
+	vars["words"], vars["wordformats"] = strings.TrimPrefix(names.String(), ", "), strings.Repeat("Bi4i4", f.words)
+	vars["test"] = test.String() + "seen = true; break " + strings.Repeat("end ", f.words)
+	vars["load"], vars["loaded"] = load.String(), strings.TrimPrefix(loaded.String(), " and ")
+	vars["span"] = "pk('<i4i4" + strings.Repeat("c0i4i4", words-1) + "'" + span.String() + ")"
+	vars["fresh"] = fmt.Sprintf("pk('<%sc0'%s, sub(zeros, 1, 56 - i%d))", strings.Repeat("c0i4i4", words), fresh.String(), words)
 }
 
-// wordVars sets the expressions for the words of a key: their names, a test whether all bits are set,
-// the span from the first to the last word with them set, and a place with only them.
-func (f *plan) wordVars(vars map[string]string) {
-	var names, test, span, fresh []string
-	for i := 1; i <= f.words; i++ {
-		word := strings.NewReplacer("N", strconv.Itoa(i), "O", strconv.Itoa(i-1))
-		names = append(names, word.Replace("iN, aN, bN"))
-		test = append(test, word.Replace("x, y = up('<i4i4', v, at + iN)\n    if band(x, aN) == aN and band(y, bN) == bN then "))
-		if i == 1 {
-			fresh = append(fresh, `string.rep('\0', i1)`)
-		} else {
-			span = append(span, word.Replace("string.sub(v, at + iO + 8, at + iN - 1)"))
-			fresh = append(fresh, word.Replace(`string.rep('\0', iN - iO - 8)`))
+// setBits returns the commands that set the k bits of a key and add the number of those that were set before
+// to set. A table of arguments would take longer, and an expression of Lua has room for 250.
+func setBits(k int) string {
+	var all strings.Builder
+	for ; k > 0; k -= 24 {
+		n := min(k, 24)
+		var names, args, sum strings.Builder
+		for i := range n {
+			fmt.Fprintf(&names, "b%d, ", i)
+			fmt.Fprintf(&args, ", 'SET', 'u1', b%d, '1'", i)
+			fmt.Fprintf(&sum, " + r[%d]", i+1)
 		}
-		span = append(span, word.Replace("put(v, at + iN, aN, bN)"))
-		fresh = append(fresh, word.Replace("pk('<i4i4', aN, bN)"))
+		fmt.Fprintf(&all, `do
+    local %sp = up('<%s', d, pos)
+    local r = call('BITFIELD', K%s)
+    set, pos = set%s, p
+  end
+  `, &names, strings.Repeat("Bc0", n), &args, &sum)
 	}
-	fresh = append(fresh, fmt.Sprintf(`string.rep('\0', 56 - i%d)`, f.words))
-	vars["words"] = strings.Join(names, ", ")
-	vars["test"] = strings.Join(test, "") + "seen = true; break " + strings.Repeat("end ", f.words)
-	vars["span"], vars["fresh"] = strings.Join(span, " .. "), strings.Join(fresh, " .. ")
+	return all.String()
 }

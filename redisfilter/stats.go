@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
 )
 
 // Stats returns the state of all shards together, for package prombloom among others. N is the number
@@ -37,10 +38,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 			stats.M += p.M
 			stats.K = p.K
 			stats.Ones += l.ones
-			n, rate := l.scheme.Strategy().EstimatedN(p.M, p.K, l.ones), 1.0
-			if n < math.MaxUint64 {
-				rate = l.scheme.Strategy().FalsePositiveRate(p.M, p.K, uint64(math.Round(n)))
-			}
+			n, rate := identity.Estimate(l.scheme.Strategy(), p.M, p.K, l.ones)
 			count += n
 			right *= 1 - rate
 		}
@@ -48,9 +46,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	}
 	stats.SizeBytes = f.SizeBytes()
 	stats.FillRatio = float64(stats.Ones) / float64(stats.M)
-	if stats.EstimatedCount = math.MaxUint64; count < math.MaxUint64 {
-		stats.EstimatedCount = uint64(math.Round(count))
-	}
+	stats.EstimatedCount = identity.Whole(count)
 	return stats, nil
 }
 

@@ -67,7 +67,7 @@ func TestBitmapLayouts(t *testing.T) {
 		for key, positions := range c.want {
 			t.Run(name+"/"+key, func(t *testing.T) {
 				s.Client.FlushAll(bg)
-				b, err := Open(s.Client, "{theirs}", c.positions)
+				b, err := Open(s.Client, "{theirs}", c.positions, 0)
 				require.NoError(t, err)
 				found, err := b.Contains(bg, []byte(key))
 				require.NoError(t, err)
@@ -122,7 +122,7 @@ func setBits(t testing.TB, client *redis.Client, key string) []int64 {
 // TestBitmapHoldsKeys fills the Java article's filter with as many keys as it is for.
 func TestBitmapHoldsKeys(t *testing.T) {
 	s := startServer(t)
-	b, err := Open(s.Client, "f", javaArticle(t))
+	b, err := Open(s.Client, "f", javaArticle(t), 0)
 	require.NoError(t, err)
 	added, err := addEach(bg, b, keysOf(0, 3000))
 	require.NoError(t, err)
@@ -146,11 +146,6 @@ func TestGoZeroLeavesTheCallersBytes(t *testing.T) {
 	require.Equal(t, "hello", string(whole))
 }
 
-// odd is a layout without positions.
-type odd struct{}
-
-func (odd) AppendPositions(dst []uint64, _ []byte) []uint64 { return dst }
-
 // uneven has one position more than the key has bytes.
 type uneven struct{}
 
@@ -160,7 +155,7 @@ func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
 
 func TestUnevenPositions(t *testing.T) {
 	s := startServer(t)
-	b, err := Open(s.Client, "f", uneven{})
+	b, err := Open(s.Client, "f", uneven{}, 0)
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisfilter: 3 positions for a key and 1 for another, want as many", func() {
 		addEach(bg, b, [][]byte{nil, []byte("ab")})
@@ -181,31 +176,23 @@ func TestBadBitmaps(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct {
 		text      string
-		key       string
 		positions Positions
-		opts      []Option
+		ttl       time.Duration
 	}{
-		{"empty key", "", javaArticle(t), nil},
-		{"no positions", "f", nil, nil},
-		{"option 1 of 1 is nil", "f", javaArticle(t), []Option{nil}},
-		{"zero Scheme", "f", bloom.Scheme{}, nil},
-		{"its hash is maphash", "f", mapHash, nil},
-		{"no positions", "f", (*bloom.Scheme)(nil), nil},
-		{"zero Scheme", "f", &bloom.Scheme{}, nil},
-		{"its hash is maphash", "f", &mapHash, nil},
-		{"its strategy has no name", "f", nameless, nil},
-		{"its hash has no name", "f", namelessHash, nil},
-		{"no position for a key", "f", odd{}, nil},
-		{"want at least 1 replica", "f", javaArticle(t), []Option{WithWait(1, 0)}},
+		{"no positions", nil, 0},
+		{"no positions", bloom.Scheme{}, 0},
+		{"its hash is maphash", mapHash, 0},
+		{"its strategy has no name", nameless, 0},
+		{"its hash has no name", namelessHash, 0},
+		{"TTL 1µs", javaArticle(t), time.Microsecond},
+		{"TTL -1ns", javaArticle(t), -1},
 	} {
-		_, err := Open(client, c.key, c.positions, c.opts...)
+		_, err := Open(client, "f", c.positions, c.ttl)
 		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
 		require.ErrorContains(t, err, c.text)
 	}
-	for _, positions := range []Positions{large, &large} {
-		_, err = Open(client, "f", positions)
-		require.ErrorIs(t, err, bloom.ErrTooLarge)
-	}
+	_, err = Open(client, "f", large, 0)
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	_, err = GoZero(0)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = GoZero(1<<32 + 1)
@@ -214,34 +201,12 @@ func TestBadBitmaps(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 }
 
-// TestLookupsDoNotWait: there is no replica, but nothing to confirm either.
-func TestLookupsDoNotWait(t *testing.T) {
-	s := startServer(t)
-	b, err := Open(s.Client, "b", javaArticle(t), WithWait(1, time.Millisecond))
-	require.NoError(t, err)
-	found, err := b.Contains(bg, keyOf(0))
-	require.NoError(t, err)
-	require.False(t, found)
-	_, err = b.Add(bg, keyOf(0))
-	require.ErrorIs(t, err, redisfilter.ErrReplicas)
-	added, err := addEach(bg, b, keysOf(1, 1200))
-	require.ErrorIs(t, err, redisfilter.ErrReplicas)
-	require.Greater(t, count(added), 1150, "the answers are valid all the same")
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
-	require.True(t, ok)
-	require.Equal(t, redistest.Indices(0, 1199), failed.Unconfirmed)
-	require.Empty(t, failed.NotAdded)
-	found, err = b.Contains(bg, keyOf(0))
-	require.NoError(t, err)
-	require.True(t, found)
-}
-
 // TestFailedAdds: the keys of a command without an answer may be in the bitmap, those of
 // one that was refused are not, and neither are those behind it.
 func TestFailedAdds(t *testing.T) {
 	s := startServer(t)
 	s.Client.LPush(bg, "list", 1)
-	b, err := Open(s.Client, "list", javaArticle(t))
+	b, err := Open(s.Client, "list", javaArticle(t), 0)
 	require.NoError(t, err)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
@@ -255,7 +220,7 @@ func TestFailedAdds(t *testing.T) {
 	p := redistest.StartProxy(t, s.Addr)
 	client := redis.NewClient(&redis.Options{Addr: p.Addr, DisableIdentity: true})
 	t.Cleanup(func() { client.Close() })
-	b, err = Open(client, "f", javaArticle(t))
+	b, err = Open(client, "f", javaArticle(t), 0)
 	require.NoError(t, err)
 	_, err = b.Contains(bg, keyOf(0)) // so that there is a connection
 	require.NoError(t, err)
@@ -271,7 +236,7 @@ func TestFailedAdds(t *testing.T) {
 // TestTTL: a bitmap that an add finds without a TTL gets one, and one with a TTL keeps it.
 func TestTTL(t *testing.T) {
 	s := startServer(t)
-	f, err := Open(s.Client, "b", javaArticle(t), WithTTL(time.Hour))
+	f, err := Open(s.Client, "b", javaArticle(t), time.Hour)
 	require.NoError(t, err)
 	_, err = f.Add(bg, keyOf(0))
 	require.NoError(t, err)
@@ -280,8 +245,6 @@ func TestTTL(t *testing.T) {
 	_, err = f.Add(bg, keyOf(1))
 	require.NoError(t, err)
 	require.LessOrEqual(t, s.Client.PTTL(bg, "b").Val(), time.Minute)
-	_, err = Open(s.Client, "b", javaArticle(t), WithTTL(-1))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
 }
 
 // TestStats of each layout, of a missing bitmap, and of a key that holds no string.
@@ -308,7 +271,7 @@ func TestStats(t *testing.T) {
 		"custom":       {custom, 0, 1},
 	} {
 		s.Client.FlushAll(bg)
-		f, err := Open(s.Client, "b", c.positions)
+		f, err := Open(s.Client, "b", c.positions, 0)
 		require.NoError(t, err)
 		stats, err := f.Stats(bg)
 		require.NoError(t, err)
@@ -333,7 +296,7 @@ func TestStats(t *testing.T) {
 	}
 	s.Client.Del(bg, "b")
 	require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
-	f, err := Open(s.Client, "b", javaArticle(t))
+	f, err := Open(s.Client, "b", javaArticle(t), 0)
 	require.NoError(t, err)
 	_, err = f.Stats(bg)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)

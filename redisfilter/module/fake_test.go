@@ -35,9 +35,7 @@ type fakeFilter struct {
 	nonScaling bool
 	items      map[string]bool
 	chunks     []rebloom.Chunk // of BF.SCANDUMP
-	scanned    func()          // after each
 	expires    bool
-	expiry     string
 	recorded   *recording
 }
 
@@ -111,60 +109,17 @@ func startFakeModule(t *testing.T) (*fakeModule, string) {
 	return f, l.Addr().String()
 }
 
-// A fakeSession is what the server knows of a connection.
-type fakeSession struct {
-	resp3   bool
-	watched map[string]*fakeFilter // and what was there
-	multi   bool
-	queue   [][]string
-}
-
-// transact executes a command, or keeps it for the transaction that it belongs to.
-func (f *fakeModule) transact(args []string, s *fakeSession) string {
-	switch command := strings.ToUpper(args[0]); {
-	case command == "WATCH":
-		s.watched = make(map[string]*fakeFilter)
-		for _, key := range args[1:] {
-			s.watched[key] = f.filters[key]
-		}
-		return "+OK\r\n"
-	case command == "UNWATCH":
-		s.watched = nil
-		return "+OK\r\n"
-	case command == "MULTI":
-		s.multi, s.queue = true, nil
-		return "+OK\r\n"
-	case command == "EXEC":
-		watched := s.watched
-		s.watched, s.multi = nil, false
-		for key, before := range watched {
-			if f.filters[key] != before {
-				return "*-1\r\n"
-			}
-		}
-		reply := fmt.Sprintf("*%d\r\n", len(s.queue))
-		for _, args := range s.queue {
-			reply += f.execute(args, &s.resp3)
-		}
-		return reply
-	case s.multi:
-		s.queue = append(s.queue, args)
-		return "+QUEUED\r\n"
-	}
-	return f.execute(args, &s.resp3)
-}
-
 func (f *fakeModule) serve(c net.Conn) {
 	defer c.Close()
 	r := bufio.NewReader(c)
-	var s fakeSession
+	resp3 := false
 	for {
 		args, err := readCommand(r)
 		if err != nil {
 			return
 		}
 		f.mu.Lock()
-		reply := f.transact(args, &s)
+		reply := f.execute(args, &resp3)
 		f.mu.Unlock()
 		if _, err := io.WriteString(c, reply); err != nil {
 			return
@@ -240,14 +195,9 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		}
 		f.filters[args[1]] = reserved(args)
 		return "+OK\r\n"
-	case "EXISTS":
-		if f.filters[args[1]] != nil {
-			return ":1\r\n"
-		}
-		return ":0\r\n"
 	case "PEXPIRE":
 		if filter := f.filters[args[1]]; filter != nil {
-			filter.expires, filter.expiry = true, args[2]
+			filter.expires = true
 		}
 		return ":1\r\n"
 	case "PERSIST":
@@ -289,9 +239,6 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		case filter.other:
 			return wrongType
 		case command == "BF.SCANDUMP":
-			if filter.scanned != nil {
-				defer filter.scanned()
-			}
 			return filter.scan(args[2])
 		}
 	}

@@ -1,19 +1,19 @@
-// Package module uses filters of the RedisBloom module (BF.RESERVE, BF.INSERT, BF.MEXISTS), on servers
-// that have it: Redis Stack, Redis 8.
+// Package module uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
+// of the plain commands: a client that repeats an add whose reply was lost gets "seen" for a key that no
+// process was told is new; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
+// one. The errors are those of package redisfilter.
 //
-// The module keeps the filter in a format of its own, and its hash has no key: strangers who choose the
-// keys can make them collide. [Pull] and [Push] move a whole filter between the server and package
-// interop/rebloom. The errors are those of package redisfilter.
-//
-// A filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this
-// handle has shown.
+// Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A
+// filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this handle has
+// shown.
 package module
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,7 +21,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
@@ -32,98 +31,34 @@ import (
 type Filter struct {
 	sender *send.Sender
 	name   string
-	plan   rebloom.Plan
 	most   atomic.Uint64 // keys that a reply has shown
 }
 
-// An Option changes how the module makes a filter.
-type Option func(*options)
-
-type options struct {
-	expansion  int
-	named      bool // expansion was named
-	nonScaling bool
-	ttl        time.Duration
-}
-
-// WithExpansion makes each further layer this many times as large as the one before; the default is 2.
-func WithExpansion(times int) Option { return func(o *options) { o.expansion, o.named = times, true } }
-
-// WithoutScaling has the module refuse keys beyond n, with redisfilter.ErrFull, instead of adding layers.
-func WithoutScaling() Option { return func(o *options) { o.nonScaling = true } }
-
-// WithTTL makes the filter expire d after it was made. A process that joins it does not change that.
-func WithTTL(d time.Duration) Option { return func(o *options) { o.ttl = d } }
-
-// Open makes the filter of this name by BF.RESERVE, or joins it if it is there. A filter that was made
-// for another n, p or expansion is redisfilter.ErrMismatch.
-//
-// The error wraps bloom.ErrInvalid for parameters out of range.
-func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
-	o := options{expansion: rebloom.DefaultExpansion}
-	for i, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
-		}
-		opt(&o)
-	}
-	switch {
-	case name == "":
-		return nil, fmt.Errorf("%w: empty name, want a Redis key", bloom.ErrInvalid)
-	case n == 0 || n > math.MaxInt64:
-		return nil, fmt.Errorf("%w: n = %d keys, want 1 to %d", bloom.ErrInvalid, n, int64(math.MaxInt64))
-	case !(p > 0 && p < 1):
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
-	case o.expansion < 1 || o.expansion > math.MaxInt32 || o.nonScaling && o.named:
-		return nil, fmt.Errorf("%w: expansion %d, want 1 to %d, and not with WithoutScaling", bloom.ErrInvalid, o.expansion, math.MaxInt32)
-	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Millisecond:
-		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, o.ttl)
-	}
+// Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
+// plan, the error wraps redisfilter.ErrMismatch. A plan without an Expansion is a filter that returns
+// redisfilter.ErrFull after N keys.
+func Open(ctx context.Context, client redis.UniversalClient, name string, plan rebloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{sender: sender, name: name, plan: rebloom.Plan{N: n, P: p}}
-	// The default is named, too: a server may have another one.
-	reserve := &redis.BFReserveOptions{Capacity: int64(n), Error: p, NonScaling: o.nonScaling}
-	if !o.nonScaling {
-		reserve.Expansion, f.plan.Expansion = int64(o.expansion), uint32(o.expansion)
-	}
-	exists := false
-	if o.ttl == 0 {
-		err = client.BFReserveWithArgs(ctx, name, reserve).Err()
-		exists = send.IsReply(err) && strings.Contains(err.Error(), "exists")
-	} else {
-		exists, err = f.make(ctx, func(temporary string) error {
-			_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-				pipe.BFReserveWithArgs(ctx, temporary, reserve)
-				pipe.PExpire(ctx, temporary, o.ttl)
-				return nil
-			})
-			return err
-		}, false)
-	}
-	if exists {
-		err = f.check(ctx)
+	f := &Filter{sender: sender, name: name}
+	reserve := &redis.BFReserveOptions{Capacity: int64(plan.N), Error: plan.P, Expansion: int64(plan.Expansion), NonScaling: plan.Expansion == 0}
+	err = client.BFReserveWithArgs(ctx, name, reserve).Err()
+	if send.IsReply(err) && strings.Contains(err.Error(), "exists") {
+		var header redis.ScanDump
+		var is rebloom.Plan
+		if header, err = client.BFScanDump(ctx, name, 0).Result(); err == nil {
+			is, err = rebloom.ReadPlan([]byte(header.Data))
+		}
+		if err == nil && is != plan {
+			err = fmt.Errorf("%w: key %q was made by the plan %+v, opened for %+v", redisfilter.ErrMismatch, name, is, plan)
+		}
 	}
 	if err != nil {
-		return nil, f.explain(err)
+		return nil, explain(f.name, err)
 	}
 	return f, nil
-}
-
-// check compares the filter that is there with the plan.
-func (f *Filter) check(ctx context.Context) error {
-	header, err := f.sender.Client.BFScanDump(ctx, f.name, 0).Result()
-	if err != nil {
-		return err
-	}
-	is, err := rebloom.ReadPlan([]byte(header.Data))
-	if err == nil && is != f.plan {
-		err = fmt.Errorf("%w: key %q was made for n = %d, p = %v and expansion %d (0 is NONSCALING), opened for n = %d, p = %v and expansion %d",
-			redisfilter.ErrMismatch, f.name, is.N, is.P, is.Expansion, f.plan.N, f.plan.P, f.plan.Expansion)
-	}
-	return err
 }
 
 // Add adds a key, see redisfilter.Filter.Add: one winner, sent at most once.
@@ -133,10 +68,9 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 }
 
 // AddMany adds keys, see redisfilter.Filter.AddMany. It never makes a filter: the error wraps
-// redisfilter.ErrLost if that is gone, and redisfilter.ErrFull if a filter that does not scale has
-// refused keys, which are in AddError.NotAdded.
+// redisfilter.ErrLost if that is gone.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	return f.run(ctx, true, keys, added)
+	return batch.Run(ctx, f.name, true, keys, added, f.command)
 }
 
 // Contains returns false if the key was definitely never added, true if it probably was. The error wraps
@@ -148,132 +82,161 @@ func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err erro
 
 // ContainsMany looks up keys, see redisfilter.Filter.ContainsMany.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	return f.run(ctx, false, keys, found)
+	return batch.Run(ctx, f.name, false, keys, found, f.command)
 }
 
-// run sends a command with BF.INFO behind it for each batch: BF.MEXISTS answers 0 for a filter that is gone,
-// and the number of keys shows whether it was made anew.
-func (f *Filter) run(ctx context.Context, add bool, keys [][]byte, answers []bool) (int, error) {
-	return batch.Run(ctx, f.name, add, keys, answers, func(keys [][]byte, answers []bool) batch.Result {
-		args := []any{"BF.MEXISTS", f.name}
-		if add {
-			args = []any{"BF.INSERT", f.name, "NOCREATE", "ITEMS"}
-		}
-		for _, key := range keys {
-			args = append(args, slices.Clone(key)) // the command may outlive the call
-		}
-		cmd, info := redis.NewCmd(ctx, args...), redis.NewCmd(ctx, "BF.INFO", f.name)
-		call := &send.Call{Key: f.name, Cmd: cmd}
-		if add {
-			call.Cmd = send.Once{Cmd: cmd}
-		}
-		most := f.most.Load() // before the reply to another call can raise it
-		looked := &send.Call{Key: f.name, Cmd: info}
-		f.sender.Send(ctx, call, looked)
-		if err := call.Err(); err != nil {
-			return batch.Failed(call, len(keys), f.explain(err))
-		}
-		r := f.answers(cmd.Val(), answers)
-		if err := looked.Err(); err == nil {
-			numbers, err := infoOf(info.Val())
-			if now := numbers["Number of items inserted"]; err == nil && now < most {
-				err = fmt.Errorf("%w: key %q: it has %d keys and had %d: it was made anew", redisfilter.ErrLost, f.name, now, most)
-				return batch.Result{Unknown: batch.Indices(0, len(keys)), Err: err}
-			} else if err == nil && now > f.most.Load() {
-				f.most.Store(now)
-			}
-		} else if !add {
-			clear(answers)
-			return batch.Result{Err: f.explain(err)}
-		}
-		return r
-	})
-}
-
-// answers reads an element per key: 0 or 1, in RESP3 a boolean, or an error for that key alone.
-func (f *Filter) answers(reply any, answers []bool) (r batch.Result) {
-	n := len(answers)
-	elements, ok := reply.([]any)
-	if !ok || len(elements) > n {
-		return batch.Result{Unknown: batch.Indices(0, n), Err: fmt.Errorf("redisfilter: key %q: unexpected reply %v, want %d answers", f.name, reply, n)}
+// command sends BF.INFO behind a command: BF.MEXISTS answers 0 for a filter that is gone, and the number of
+// keys shows whether it was made anew.
+func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
+	args := []any{"BF.MEXISTS", f.name}
+	if add {
+		args = []any{"BF.INSERT", f.name, "NOCREATE", "ITEMS"}
 	}
-	for i, e := range elements {
-		switch e := e.(type) {
+	for _, key := range keys {
+		args = append(args, slices.Clone(key)) // the command may outlive the call
+	}
+	cmd, info := redis.NewCmd(ctx, args...), redis.NewCmd(ctx, "BF.INFO", f.name)
+	call, looked := &send.Call{Key: f.name, Cmd: cmd}, &send.Call{Key: f.name, Cmd: info}
+	if add {
+		call.Cmd = send.Once{Cmder: cmd}
+	}
+	most := f.most.Load() // before the reply to another call can raise it
+	f.sender.Send(ctx, call, looked)
+	if err := call.Err(); err != nil {
+		return batch.Unanswered(call, len(keys), explain(f.name, err))
+	}
+	err := looked.Err()
+	if err == nil {
+		var items uint64
+		if items, err = itemsOf(info.Val()); err == nil && items < most {
+			err = fmt.Errorf("%w: key %q: it has %d keys and had %d: it was made anew", redisfilter.ErrLost, f.name, items, most)
+			return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
+		}
+		for before := f.most.Load(); items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
+		}
+	}
+	if err != nil && !add {
+		return explain(f.name, err)
+	}
+	return f.read(cmd.Val(), answers)
+}
+
+// read reads an answer per key: 0 or 1, in RESP3 a boolean, or an error for that key alone.
+func (f *Filter) read(reply any, answers []bool) error {
+	elements, _ := reply.([]any)
+	var failed redisfilter.AddError
+	for i := range answers {
+		var element any = fmt.Sprintf("the reply has %d answers, want %d", len(elements), len(answers))
+		if i < len(elements) && len(elements) <= len(answers) {
+			element = elements[i]
+		}
+		switch e := element.(type) {
 		case int64:
 			answers[i] = e != 0
 		case bool:
 			answers[i] = e
 		default:
-			r.Err = f.explain(fmt.Errorf("%v", e))
-			// A full filter is the module's only reason to end early: it leaves out the rest.
-			if isFull(r.Err) && i == len(elements)-1 {
-				r.NotAdded = batch.Indices(i, n)
-				return r
+			failed.Err = explain(f.name, fmt.Errorf("%v", e))
+			if errors.Is(failed.Err, redisfilter.ErrFull) && i == len(elements)-1 { // the module leaves out the other keys
+				failed.NotAdded = batch.Indices(i, len(answers))
+				return &failed
 			}
-			r.Unknown = append(r.Unknown, i)
+			failed.Unknown = append(failed.Unknown, i)
 		}
 	}
-	if len(elements) < n {
-		r.Unknown = append(r.Unknown, batch.Indices(len(elements), n)...)
-		r.Err = cmp.Or(r.Err, fmt.Errorf("redisfilter: key %q: %d answers, want %d", f.name, len(elements), n))
+	if failed.Err == nil {
+		return nil
 	}
-	return r
+	return &failed
 }
 
-func isFull(err error) bool { return strings.Contains(err.Error(), "is full") }
-
-// Stats asks BF.INFO: N is the capacity of all layers, EstimatedCount the number of keys that were new.
-// The module does not tell the bits, which are 0.
-func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
-	v, err := f.sender.Do(ctx, f.name, "BF.INFO", f.name)
-	if err != nil {
-		return bloom.Stats{}, f.explain(err)
-	}
-	numbers, err := infoOf(v)
-	if err != nil {
-		return bloom.Stats{}, fmt.Errorf("redisfilter: key %q: %w", f.name, err)
-	}
-	return bloom.Stats{N: numbers["Capacity"], P: f.plan.P, SizeBytes: numbers["Size"], EstimatedCount: numbers["Number of items inserted"]}, nil
-}
-
-// infoOf reads the reply to BF.INFO, an array or in RESP3 a map.
-func infoOf(v any) (map[string]uint64, error) {
-	var pairs []any
-	switch v := v.(type) {
-	case map[any]any:
-		for name, value := range v {
-			pairs = append(pairs, name, value)
-		}
-	case []any:
-		pairs = v
-	}
-	numbers := make(map[string]uint64)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if n, ok := pairs[i+1].(int64); ok && n >= 0 {
-			numbers[fmt.Sprint(pairs[i])] = uint64(n)
+// itemsOf returns the number of keys in the reply to BF.INFO, an array of pairs or in RESP3 a map.
+func itemsOf(info any) (uint64, error) {
+	pairs, _ := info.([]any)
+	if numbers, ok := info.(map[any]any); ok {
+		for name, number := range numbers {
+			pairs = append(pairs, name, number)
 		}
 	}
-	for _, name := range []string{"Capacity", "Size", "Number of items inserted"} {
-		if _, ok := numbers[name]; !ok {
-			return nil, fmt.Errorf("BF.INFO answered %v, want a number for %q", v, name)
+	for i := 1; i < len(pairs); i += 2 {
+		if n, ok := pairs[i].(int64); ok && pairs[i-1] == "Number of items inserted" {
+			return uint64(n), nil
 		}
 	}
-	return numbers, nil
+	return 0, fmt.Errorf("BF.INFO answered %v, want a number of items", info)
 }
 
 // explain adds what the user can do.
-func (f *Filter) explain(err error) error {
-	switch {
-	case err == nil || strings.HasPrefix(err.Error(), "redisfilter: "):
+func explain(name string, err error) error {
+	switch text := fmt.Sprint(err); {
+	case err == nil || strings.HasPrefix(text, "redisfilter: "):
 		return err
-	case send.IsReply(err) && strings.HasPrefix(err.Error(), "ERR unknown command"):
-		return fmt.Errorf("redisfilter: key %q: the server does not have the RedisBloom module: load it, or use redisfilter.Open: %w", f.name, err)
-	case send.IsReply(err) && strings.Contains(err.Error(), "not found"):
-		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted: Open makes an empty one: %w", redisfilter.ErrLost, f.name, err)
-	case send.Code(err) == "WRONGTYPE":
-		return fmt.Errorf("%w: key %q holds no filter of the module: %w", redisfilter.ErrMismatch, f.name, err)
-	case isFull(err):
-		return fmt.Errorf("%w: key %q: it does not scale: open one with a larger n: %w", redisfilter.ErrFull, f.name, err)
+	case strings.HasPrefix(text, "ERR unknown command"):
+		return fmt.Errorf("redisfilter: key %q: the server does not have the RedisBloom module: load it, or use redisfilter.Open: %w", name, err)
+	case send.IsReply(err) && strings.Contains(text, "not found"):
+		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted: Open makes an empty one: %w", redisfilter.ErrLost, name, err)
+	case strings.HasPrefix(text, "WRONGTYPE"):
+		return fmt.Errorf("%w: key %q holds no filter of the module: %w", redisfilter.ErrMismatch, name, err)
+	case strings.Contains(text, "is full"):
+		return fmt.Errorf("%w: key %q: it does not scale: open one with a larger n: %w", redisfilter.ErrFull, name, err)
 	}
-	return send.Explain(f.name, err)
+	return send.Explain(name, err)
+}
+
+// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
+// 16 MiB, and two more. The options are those of rebloom.FromChunks. Keys that are added during the call may
+// be missing. The error wraps redisfilter.ErrLost if there is no filter, redisfilter.ErrMismatch if the
+// key holds something else, or is that of rebloom.FromChunks; bloom.ErrCorrupt may mean that a layer was added
+// during the call.
+func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...rebloom.Option) (*rebloom.Filter, error) {
+	return rebloom.FromChunks(func(yield func(rebloom.Chunk, error) bool) {
+		for iterator := int64(0); ; {
+			dump, err := client.BFScanDump(ctx, name, iterator).Result()
+			if iterator = dump.Iter; err == nil && iterator == 0 {
+				return
+			}
+			if !yield(rebloom.Chunk{Iterator: iterator, Data: []byte(dump.Data)}, explain(name, err)) || err != nil {
+				return
+			}
+		}
+	}, opts...)
+}
+
+// Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local
+// during the call. The upload has a temporary name, and a TTL of ten minutes.
+//
+// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then.
+func Push(ctx context.Context, client redis.UniversalClient, name string, local *rebloom.Filter) (err error) {
+	temporary := name + ":push:" + rand.Text()
+	if !strings.Contains(name, "{") { // in the same slot of a cluster
+		temporary = "{" + name + "}:push:" + rand.Text()
+	}
+	defer func() {
+		if err != nil { // also when ctx has ended
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			client.Unlink(ctx, temporary)
+		}
+	}()
+	for chunk := range local.Chunks() {
+		data := bytes.Clone(chunk.Data)
+		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.BFLoadChunk(ctx, temporary, chunk.Iterator, data)
+			pipe.PExpire(ctx, temporary, 10*time.Minute)
+			return nil
+		})
+		if err != nil {
+			return explain(name, err)
+		}
+	}
+	rename := redis.NewCmd(ctx, "RENAMENX", temporary, name)
+	_, err = client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.Persist(ctx, temporary)
+		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
+		return nil
+	})
+	if err == nil && rename.Val() != int64(1) {
+		err = fmt.Errorf("%w: key %q is in use: choose another name, or delete it", redisfilter.ErrMismatch, name)
+	}
+	return explain(name, err)
 }

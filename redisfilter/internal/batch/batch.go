@@ -9,12 +9,6 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Result is the error of one command, and the indices of its keys without an answer.
-type Result struct {
-	Unknown, Unconfirmed, NotAdded []int
-	Err                            error
-}
-
 // Indices returns first ... last-1.
 func Indices(first, last int) []int {
 	var all []int
@@ -24,17 +18,20 @@ func Indices(first, last int) []int {
 	return all
 }
 
-// Failed returns the result of a command of n keys that has no reply.
-func Failed(c *send.Call, n int, err error) Result {
+// Unanswered returns the error of a command that adds n keys and has no reply.
+func Unanswered(c *send.Call, n int, err error) error {
 	if c.NotExecuted() {
-		return Result{NotAdded: Indices(0, n), Err: err}
+		return &redisfilter.AddError{NotAdded: Indices(0, n), Err: err}
 	}
-	return Result{Unknown: Indices(0, n), Err: err}
+	return &redisfilter.AddError{Unknown: Indices(0, n), Err: err}
 }
 
-// Run calls do for every 500 keys until a command fails, and counts the true answers. The error is a
-// redisfilter.AddError if keys are added.
-func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []bool, do func(keys [][]byte, answers []bool) Result) (count int, err error) {
+// A command adds or looks up keys. Its error may be a redisfilter.AddError; any other says that no key was added.
+type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) error
+
+// Run calls do for every 500 keys until a command fails, and counts the true answers. If keys are added,
+// the error is a redisfilter.AddError.
+func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
 	if answers == nil {
 		answers = make([]bool, len(keys))
 	}
@@ -42,41 +39,34 @@ func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []boo
 		panic("redisfilter: answers are neither nil nor as long as keys")
 	}
 	clear(answers)
-	var failed redisfilter.AddError
-	for first := 0; first < len(keys) && len(failed.NotAdded)+len(failed.Unknown) == 0; first += send.BatchKeys {
+	for first := 0; first < len(keys); first += send.BatchKeys {
 		last := min(first+send.BatchKeys, len(keys))
-		r := Result{NotAdded: Indices(0, last-first), Err: ctx.Err()}
-		if r.Err == nil {
-			r = do(keys[first:last], answers[first:last])
+		if err = ctx.Err(); err == nil {
+			err = do(ctx, add, keys[first:last], answers[first:last])
 		}
-		r.Err = send.Explain(key, r.Err)
 		for _, yes := range answers[first:last] {
 			if yes {
 				count++
 			}
 		}
-		if r.Err == nil {
+		if err == nil {
 			continue
 		}
+		failed, ok := errors.AsType[*redisfilter.AddError](err)
+		if !ok {
+			failed = &redisfilter.AddError{NotAdded: Indices(0, last-first), Err: err}
+		}
+		failed.Err = send.Explain(key, failed.Err)
 		if !add {
-			return count, r.Err
+			return count, failed.Err
 		}
-		if failed.Err == nil {
-			failed.Err = r.Err
-		} else if failed.Err.Error() != r.Err.Error() {
-			failed.Err = errors.Join(failed.Err, r.Err)
-		}
-		for _, list := range []struct{ to, from *[]int }{{&failed.Unknown, &r.Unknown}, {&failed.Unconfirmed, &r.Unconfirmed}, {&failed.NotAdded, &r.NotAdded}} {
-			for _, i := range *list.from {
-				*list.to = append(*list.to, first+i)
+		for _, list := range [][]int{failed.Unknown, failed.Unconfirmed, failed.NotAdded} {
+			for i := range list {
+				list[i] += first
 			}
 		}
-		if len(r.Unknown)+len(r.NotAdded) > 0 {
-			failed.NotAdded = append(failed.NotAdded, Indices(last, len(keys))...)
-		}
-	}
-	if failed.Err != nil {
-		return count, &failed
+		failed.NotAdded = append(failed.NotAdded, Indices(last, len(keys))...)
+		return count, failed
 	}
 	return count, nil
 }

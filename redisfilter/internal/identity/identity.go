@@ -4,6 +4,7 @@ package identity
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
@@ -35,6 +36,24 @@ func Check(s bloom.Scheme) error {
 		return fmt.Errorf("%w%s", bloom.ErrInvalid, why)
 	}
 	return err
+}
+
+// Estimate returns the number of keys that set so many of m bits, rounded or math.MaxUint64, and the
+// false-positive rate after them.
+func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys float64, rate float64) {
+	keys = math.Round(s.EstimatedN(m, k, min(ones, m)))
+	if keys >= math.MaxUint64 {
+		return math.MaxUint64, 1
+	}
+	return keys, s.FalsePositiveRate(m, k, uint64(keys))
+}
+
+// Whole returns a count as an integer.
+func Whole(count float64) uint64 {
+	if count >= math.MaxUint64 {
+		return math.MaxUint64
+	}
+	return uint64(math.Round(count))
 }
 
 // Text returns the strategy and the hash for a header, cut off after room bytes.

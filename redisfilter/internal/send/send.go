@@ -66,16 +66,10 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 // Once is a command that the client must not repeat. Clients repeat a command whose reply was lost.
 // An add that had been executed would find its own bits the second time and answer "seen" for a
 // key that no caller was told is new.
-type Once struct{ *redis.Cmd }
+type Once struct{ redis.Cmder }
 
 // NoRetry tells the client.
 func (Once) NoRetry() bool { return true }
-
-// OnceInts is Once for commands that answer a slice of integers.
-type OnceInts struct{ *redis.IntSliceCmd }
-
-// NoRetry tells the client.
-func (OnceInts) NoRetry() bool { return true }
 
 // A Call is one command on one key.
 type Call struct {
