@@ -7,67 +7,73 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBatchesEqualOneByOne: for all lengths around the group size, in filters on
-// both sides of the size from which a batch looks ahead, with keys that repeat
-// within a batch.
+// TestBatchesEqualOneByOne: for all lengths around the group size, in filters on both sides of
+// the size from which a batch prefetches, with keys that repeat within a batch.
 func TestBatchesEqualOneByOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1 << 14, prefetchWords * 64, (scatteredWords + 8) * 64} {
-			newFilter := func() *BloomFilter {
-				f, err := NewWithParams(Params{M: m, K: 8}, WithStrategy(s))
-				require.NoError(t, err)
-				return f
-			}
-			one, many, strs := newFilter(), newFilter(), newFilter()
+			scheme := must(NewSchemeWithParams(Params{M: m, K: 8}, WithStrategy(s)))
+			one, many, strs, digests := must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter())
 			next := uint64(0)
 			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 2 * batchSize, 3*batchSize + 5} {
-				keys, names := make([][]byte, length), make([]string, length)
+				keys, names, hashed := make([][]byte, length), make([]string, length), make([][2]uint64, length)
 				for i := range keys {
 					next++
 					keys[i] = fmt.Appendf(nil, "key %d", mix(next)%(next/2+1)) // some new, some old, some twice
 					names[i] = string(keys[i])
-				}
-				found, foundStrings := make([]bool, length), make([]bool, length)
-				wantFound := 0
-				for i := range keys {
-					if one.Contains(keys[i]) {
-						wantFound++
-						found[i] = true
+					if !s.NeedsKey() {
+						hashed[i][0], hashed[i][1] = one.Digest(keys[i])
 					}
 				}
-				require.Equal(t, wantFound, many.ContainsMany(keys, foundStrings))
-				require.Equal(t, found, foundStrings)
-				clear(foundStrings)
-				require.Equal(t, wantFound, strs.ContainsStrings(names, foundStrings))
-				require.Equal(t, found, foundStrings)
-
-				want, got, gotStrings := make([]bool, length), make([]bool, length), make([]bool, length)
-				wantAdded := 0
-				for i := range keys {
-					if one.Add(keys[i]) {
-						wantAdded++
-						want[i] = true
+				// Old answers are overwritten, also with false.
+				batch := func(what string, one func(key []byte) bool, ways ...func(answers []bool) int) {
+					want, count := make([]bool, length), 0
+					for i, key := range keys {
+						if want[i] = one(key); want[i] {
+							count++
+						}
+					}
+					for way, do := range ways {
+						got := make([]bool, length)
+						for i := range got {
+							got[i] = true
+						}
+						require.Equal(t, count, do(got), "%s, %s, way %d, %d keys", s, what, way, length)
+						require.Equal(t, want, got, "%s, %s, way %d, %d keys", s, what, way, length)
 					}
 				}
-				for i := range got { // what was there is overwritten, with false too
-					got[i], gotStrings[i] = true, true
+				contains := []func(answers []bool) int{
+					func(answers []bool) int { return many.ContainsMany(keys, answers) },
+					func(answers []bool) int { return strs.ContainsStrings(names, answers) },
+					func(answers []bool) int { return digests.ContainsDigests(hashed, answers) },
 				}
-				require.Equal(t, wantAdded, many.AddMany(keys, got))
-				require.Equal(t, want, got)
-				require.Equal(t, wantAdded, strs.AddStrings(names, gotStrings))
-				require.Equal(t, want, gotStrings)
-				require.Equal(t, length, many.ContainsMany(keys, nil))
-				require.Zero(t, many.AddMany(keys, nil))
+				add := []func(answers []bool) int{
+					func(answers []bool) int { return many.AddMany(keys, answers) },
+					func(answers []bool) int { return strs.AddStrings(names, answers) },
+					func(answers []bool) int { return digests.AddDigests(hashed, answers) },
+				}
+				if s.NeedsKey() {
+					require.Panics(t, func() { add[2](nil) })
+					require.Panics(t, func() { contains[2](nil) })
+					add, contains = add[:2], contains[:2]
+				}
+				batch("lookup", one.Contains, contains...)
+				batch("add", one.Add, add...)
+				for i := range add {
+					require.Equal(t, length, contains[i](nil))
+					require.Zero(t, add[i](nil))
+				}
 			}
 			require.True(t, one.Equal(many))
 			require.True(t, one.Equal(strs))
+			require.True(t, s.NeedsKey() || one.Equal(digests))
 		}
 	}
 }
 
-// TestKeysAndTheirDigests: Add, Contains and batches of keys have kernels of their own for
-// some hashes, strategies and k. They do what AddDigest and ContainsDigest do with the digests.
+// TestKeysAndTheirDigests: Add, Contains and batches of keys have code of their own for some
+// hashes, strategies and k. They do what AddDigest and ContainsDigest do with the digests.
 func TestKeysAndTheirDigests(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []Hash{RapidHash, MapHash, Murmur3} {
@@ -104,40 +110,4 @@ func TestBatchOfWrongLengthPanics(t *testing.T) {
 	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
 	require.PanicsWithValue(t, text, func() { f.ContainsStrings(make([]string, 2), make([]bool, 1)) })
 	require.Zero(t, f.Stats().FillRatio, "nothing was added")
-}
-
-// TestManyHashesAreSingleOnes, in the cache and beyond it.
-func TestManyHashesAreSingleOnes(t *testing.T) {
-	for _, s := range allStrategies {
-		if s.NeedsKey() {
-			f := MustNew(10, 0.01, WithStrategy(s))
-			require.Panics(t, func() { f.AddDigests(make([][2]uint64, 1), nil) })
-			require.Panics(t, func() { f.ContainsDigests(make([][2]uint64, 1), nil) })
-			continue
-		}
-		for _, n := range []uint64{1000, 1_000_000} {
-			one, many := MustNew(n, 0.01, WithStrategy(s)), MustNew(n, 0.01, WithStrategy(s))
-			digests := make([][2]uint64, 1000)
-			want, got, wanted := make([]bool, len(digests)), make([]bool, len(digests)), 0
-			for i := range digests {
-				digests[i][0], digests[i][1] = digestOf(uint64(i) % 800)
-				want[i] = one.AddDigest(digests[i][0], digests[i][1])
-				if want[i] {
-					wanted++
-				}
-			}
-			require.Equal(t, wanted, many.AddDigests(digests, got))
-			require.Equal(t, want, got)
-			require.True(t, one.Equal(many))
-			require.Equal(t, 1000, many.ContainsDigests(digests, nil))
-			for i := range digests {
-				digests[i][0], digests[i][1] = digestOf(uint64(i))
-				want[i] = one.ContainsDigest(digests[i][0], digests[i][1])
-			}
-			many.ContainsDigests(digests, got)
-			require.Equal(t, want, got)
-			require.Zero(t, testing.AllocsPerRun(10, func() { many.AddDigests(digests, got) }))
-			require.Panics(t, func() { many.AddDigests(digests, make([]bool, 1)) })
-		}
-	}
 }

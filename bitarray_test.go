@@ -4,9 +4,12 @@ import (
 	"math"
 	"math/bits"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/stretchr/testify/require"
 )
@@ -53,8 +56,8 @@ func TestBitArrayCombines(t *testing.T) {
 	require.NotZero(t, b.count())
 }
 
-// TestBitArrayCopies: words of all lengths that begin anywhere, into others, and nothing
-// beside them.
+// TestBitArrayCopies: words of all lengths that begin anywhere are copied, and no others are
+// written.
 func TestBitArrayCopies(t *testing.T) {
 	from, to := makeWords(64), makeWords(64)
 	for i := range from {
@@ -125,8 +128,63 @@ func TestBitArrayTooLarge(t *testing.T) {
 	}
 }
 
-// TestInlining asks the compiler: a call in place of these few instructions
-// would cost more than they do.
+// TestBlocksAreCacheLines: a block across two lines would cost two misses.
+func TestBlocksAreCacheLines(t *testing.T) {
+	for words := uint64(8); words < 5000; words += 8 {
+		b := makeWords(words)
+		require.Len(t, b, int(words))
+		require.Equal(t, len(b), cap(b))
+		require.Zero(t, uintptr(b.start())%64, "%d words", words)
+	}
+	f := MustNew(100, 0.01, WithStrategy(Blocked))
+	require.Zero(t, uintptr(f.Clone().bits.start())%64)
+}
+
+// TestBeyond32Bits adds keys to a filter with positions above 2^32; with -long by every
+// strategy, and above 2^33.
+func TestBeyond32Bits(t *testing.T) {
+	if testing.Short() || lockstep.RaceDetector {
+		t.Skip("NOT TESTED with -short or the race detector: a filter of more than 2^32 bits")
+	}
+	m, strategies := uint64(1<<32+1<<20), []Strategy{DoubleHashing}
+	if *effort.Long && bits.UintSize == 64 {
+		m, strategies = 1<<33+1<<20, allStrategies
+	}
+	if total, ok := memory.Physical(); ok && total < m/2 {
+		t.Skipf("NOT TESTED: a filter of %d bits, for this machine has only %d bytes of memory", m, total)
+	}
+	for _, s := range strategies {
+		f := must(NewWithParams(Params{M: m, K: 8}, WithStrategy(s)))
+		require.Equal(t, m/8, f.SizeBytes())
+		const n = 20_000
+		var b [40]byte
+		for i := range uint64(n) {
+			if !f.Add(key40(&b, i)) {
+				t.Fatalf("%s: key %d is new in a nearly empty filter, and Add returns false", s, i)
+			}
+		}
+		for i := range uint64(n) {
+			if !f.Contains(key40(&b, i)) || f.Contains(key40(&b, n+i)) {
+				t.Fatalf("%s: key %d is missed, or key %d found", s, i, n+i)
+			}
+		}
+		// Four quarters get the same share of the bits; a key's bits may be in one block.
+		quarter := len(f.bits) / 4
+		for i := range 4 {
+			require.InDelta(t, 2*n, f.bits[i*quarter:][:quarter].count(), 5*math.Sqrt(2*n*8), "%s: bits in quarter %d", s, i)
+		}
+		// Only 1 of 4,096 positions is above 2^32, or 1 of 8,192 above 2^33.
+		top := f.bits[len(f.bits)-1<<14:].count()
+		expected := 8.0 * n * (1 << 20) / float64(m)
+		require.InDelta(t, expected, top, 6*math.Sqrt(8*expected), "%s: bits at the top", s)
+		require.InDelta(t, n, f.Stats().EstimatedCount, n/100)
+		f = nil
+		runtime.GC() // one at a time, on machines with little memory
+	}
+}
+
+// TestInlining asks the compiler. A call would cost more than the few instructions of these
+// functions.
 func TestInlining(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "build", "-gcflags=-m=1", ".", "./internal/divide", "./internal/probe", "./internal/rapidhash").CombinedOutput()

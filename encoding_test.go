@@ -5,43 +5,42 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/stretchr/testify/require"
 )
 
-func addKeys(f *BloomFilter, n uint64) {
-	var b [40]byte
-	for i := range n {
-		f.Add(key40(&b, i))
+// TestGoldenFiles: bytes that were written once are what is written today, on every
+// architecture, and are read as the filter that they were. A difference breaks every
+// file: mend the code, never the golden.
+func TestGoldenFiles(t *testing.T) {
+	filters := portables(t)
+	for name, p := range filters {
+		data := golden(t, name, p.f)
+		require.True(t, bytes.Equal(data, marshal(t, p.f)), name)
+		f, err := Read(bytes.NewReader(data), p.opts...)
+		require.NoError(t, err, name)
+		same(t, p.f, f)
+		require.True(t, bytes.Equal(data, marshal(t, f)), name)
 	}
-}
-
-// marshal returns the filter's bytes.
-func marshal(t testing.TB, f *BloomFilter) []byte {
-	data, err := f.MarshalBinary()
+	files, err := filepath.Glob("testdata/*.bloom")
 	require.NoError(t, err)
-	return data
-}
-
-// same requires that two filters are equal in everything.
-func same(t testing.TB, want, got *BloomFilter) {
-	require.True(t, want.Equal(got))
-	require.Equal(t, want.Params(), got.Params())
-	require.Equal(t, want.Scheme().Identity(), got.Scheme().Identity())
-	var b [40]byte
-	for i := range uint64(100) {
-		if key := key40(&b, i); want.Contains(key) != got.Contains(key) {
-			t.Fatalf("key %d differs", i)
-		}
-	}
+	require.Len(t, files, len(filters), "a golden file of no filter")
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -71,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 			require.Equal(t, io.EOF, err)
 		}
 
-		// Into a filter that lends its key and strategy.
+		// Into a filter that has the key and the strategy.
 		g := MustNew(5, 0.5, p.opts...)
 		n, err = g.ReadFrom(bytes.NewReader(data))
 		require.NoError(t, err)
@@ -263,6 +262,190 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 			_, err := encode()
 			require.ErrorIs(t, err, ErrTooLarge)
 			require.ErrorContains(t, err, "2147483776 bytes")
+		}
+	}
+}
+
+// TestFormatDocHasEveryName: the document names all strategies and hashes that files have.
+func TestFormatDocHasEveryName(t *testing.T) {
+	doc := string(must(os.ReadFile("docs/format.md")))
+	for _, s := range builtins {
+		if len(s.members) == 0 { // no filter has it
+			require.Contains(t, doc, "`"+s.name+"`")
+		}
+	}
+	for _, h := range []hashDefinition{murmur3Hash, mapHash, sipHash, noHash} {
+		require.Contains(t, doc, "`"+h.name+"`")
+	}
+	require.Contains(t, doc, "`"+keyCheckText+"`")
+}
+
+// TestPythonReader runs the reader of docs/format.md on the golden files.
+func TestPythonReader(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		if os.Getenv("BLOOM_REQUIRE") != "" {
+			t.Fatal("there is no python3 here, and BLOOM_REQUIRE is set")
+		}
+		t.Skip("NOT TESTED: the reader in docs/format.md, as there is no python3 here")
+	}
+	_, code, found := strings.Cut(string(must(os.ReadFile("docs/format.md"))), "```python\n")
+	require.True(t, found)
+	code, _, found = strings.Cut(code, "```")
+	require.True(t, found)
+	code += `
+import sys
+for path in sys.argv[1:]:
+    with open(path, "rb") as f:
+        header, bits = read_filter(f)
+        assert not f.read(), "more bytes"
+    ones = [i for i in range(header["m"]) if bits[i // 8] >> i % 8 & 1]
+    print(*header.values(), *ones)
+`
+	filters := portables(t)
+	args, want := []string{"-c", code}, ""
+	for name, p := range filters {
+		args = append(args, filepath.Join("testdata", name+".bloom"))
+		params := p.f.Params()
+		rate := strings.TrimSuffix(fmt.Sprint(params.P), ".0")
+		if params.P == 0 {
+			rate = "0.0"
+		}
+		want += fmt.Sprint(params.M, params.K, params.N) + fmt.Sprintf(" %s %s %v %d", rate, p.f.Strategy(), p.f.scheme.hash.def.name, p.f.scheme.hash.checkValue())
+		for _, pos := range setBits(p.f) {
+			want += fmt.Sprint(" ", pos)
+		}
+		want += "\n"
+	}
+	got, err := exec.Command(python, args...).CombinedOutput()
+	require.NoError(t, err, string(got))
+	require.Equal(t, want, string(got))
+}
+
+// busy is a filter to which several goroutines add keys.
+type busy struct {
+	f    *BloomFilter
+	keys uint64                    // of each adder
+	done [busyAdders]atomic.Uint64 // keys i·busyAdders+a with i < done[a] are in
+	wg   sync.WaitGroup
+}
+
+const busyAdders = 3
+
+func (b *busy) start() {
+	for a := range uint64(busyAdders) {
+		b.wg.Go(func() {
+			var buf [40]byte
+			for i := range b.keys {
+				b.f.Add(key40(&buf, i*busyAdders+a))
+				b.done[a].Store(i + 1)
+				if i%64 == 0 { // for the snapshots' turn on few processors
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+}
+
+// progress waits until each adder has added another key, or all of its.
+func (b *busy) progress() {
+	for a := range b.done {
+		for before := b.done[a].Load(); b.done[a].Load() == before && before < b.keys; {
+			runtime.Gosched()
+		}
+	}
+}
+
+// Write takes a chunk of a snapshot, and returns when further keys have been added.
+func (b *busy) Write(p []byte) (int, error) {
+	b.progress()
+	return len(p), nil
+}
+
+// TestSnapshotWhileAdding: what is written contains every key whose Add had
+// returned before WriteTo was called.
+func TestSnapshotWhileAdding(t *testing.T) {
+	keys, rounds := uint64(effort.Times(10_000, 20_000, 60_000)), effort.Times(2, 2, 50)
+	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+		snapshots, during, checked := 0, 0, 0
+		for range rounds {
+			f, err := NewWithParams(Params{M: 5 * format.ChunkBytes * 8, K: 6}, WithStrategy(s))
+			require.NoError(t, err)
+			b := &busy{f: f, keys: keys}
+			b.start()
+			for last := false; !last; snapshots++ {
+				b.progress()
+				var in [busyAdders]uint64
+				last = true
+				for a := range in {
+					in[a] = b.done[a].Load()
+					last = last && in[a] == keys
+				}
+				var out bytes.Buffer
+				to := io.Writer(&out)
+				if snapshots%4 == 0 {
+					to = io.MultiWriter(&out, b)
+				}
+				if _, err := f.WriteTo(to); err != nil {
+					t.Fatal(err)
+				}
+				if b.done[0].Load() > in[0] {
+					during++
+				}
+				g, err := Read(&out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var buf [40]byte
+				for a, n := range in {
+					for i := n; i > 0; i -= min(i, 1+(n-i)/64) { // the latest, and some of the others
+						checked++
+						if !g.Contains(key40(&buf, (i-1)*busyAdders+uint64(a))) {
+							t.Fatalf("%s: key %d of adder %d is not in the snapshot", s, i-1, a)
+						}
+					}
+				}
+			}
+			b.wg.Wait()
+			var buf [40]byte
+			for i := range keys * busyAdders { // writing takes nothing away
+				if !f.Contains(key40(&buf, i)) {
+					t.Fatalf("%s: key %d is lost", s, i)
+				}
+			}
+		}
+		t.Logf("%s: %d snapshots, in %d of them keys were added; %d keys looked for", s, snapshots, during, checked)
+	}
+}
+
+var fileMiB = flag.Int("mib", 64, "size in MiB of the largest filter that is written and read in benchmarks")
+
+// BenchmarkEncoding writes and reads filters in memory; by=copy is what the machine needs to
+// copy as many bytes.
+func BenchmarkEncoding(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20, *fileMiB << 20} {
+		f := must(NewWithParams(Params{M: uint64(size) * 8, K: 7}))
+		for i := range f.bits {
+			f.bits[i].Store(mix(uint64(i)))
+		}
+		data := must(f.MarshalBinary())
+		for by, once := range map[string]func() error{
+			"copy":          func() error { bytes.Clone(data); return nil },
+			"WriteTo":       func() error { _, err := f.WriteTo(io.Discard); return err },
+			"MarshalBinary": func() error { _, err := f.MarshalBinary(); return err },
+			"MarshalText":   func() error { _, err := f.MarshalText(); return err },
+			"Read":          func() error { _, err := Read(bytes.NewReader(data)); return err },
+			"ReadStream":    func() error { _, err := Read(io.MultiReader(bytes.NewReader(data))); return err },
+		} {
+			b.Run(fmt.Sprintf("bytes=%d/by=%s", size, by), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					if err := once(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

@@ -35,10 +35,10 @@ func TestFoldIsExact(t *testing.T) {
 	sequential(t)
 	t.Parallel()
 	for _, s := range foldable {
-		for _, factor := range []uint64{1, 2, 3, 4, 5, 7, 8, 24, 63, 64, 65, 100, 128, 720, 5040} {
-			for _, units := range []uint64{1, 2, 3, 8, 13, 64} {
+		for _, factor := range []uint64{1, 2, 3, 7, 8, 24, 63, 64, 65, 100, 128, 720} {
+			for _, units := range []uint64{1, 2, 3, 13} {
 				m := units * factor * s.def.foldUnit
-				for _, keys := range []int{0, 1, 20} {
+				for _, keys := range []int{1, 20} {
 					large, want := folded(t, s, m, factor, keys)
 					require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
 					small := large
@@ -50,13 +50,11 @@ func TestFoldIsExact(t *testing.T) {
 			}
 		}
 	}
-	// Other hashes, and a filter of some thousand words.
-	for _, opt := range []Option{WithSeed(7), WithHash(MapHash), WithHash(RapidHash), WithKey(testKey)} {
-		for _, s := range foldable {
-			for _, factor := range []uint64{2, 3, 8, 100} {
-				large, want := folded(t, s, 512*2400, factor, 10_000, opt)
-				require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d", s, factor)
-			}
+	// Another hash, and a filter of some thousand words.
+	for _, s := range foldable {
+		for _, factor := range []uint64{2, 3, 100} {
+			large, want := folded(t, s, 512*2400, factor, 3000, WithKey(testKey))
+			require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d", s, factor)
 		}
 	}
 }
@@ -85,43 +83,41 @@ func TestFoldRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "which is the filter's rate as it is")
 }
 
-// TestFoldTo: the result keeps p by its bits, and no smaller fold does. It is a filter like any other.
+// TestFoldTo: the result keeps p by its bits, and no smaller fold does. It has all keys.
 func TestFoldTo(t *testing.T) {
 	t.Parallel()
 	for _, s := range foldable {
 		for _, p := range []float64{0.01, 4.8e-7} {
-			for _, keys := range []int{0, 1, 10, 50, 181, 400, 3000, 9000} {
-				for _, hash := range []Option{WithSeed(0), WithHash(MapHash)} {
-					f := must(NewWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s), hash))
-					for i := range keys {
-						f.Add(fmt.Append(nil, i))
-					}
-					if f.Stats().EstimatedFalsePositiveRate > p*0.99 {
-						continue
-					}
-					got, err := f.FoldTo(p)
-					require.NoError(t, err)
-					require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
-					for i := range keys {
-						require.True(t, got.Contains(fmt.Append(nil, i)))
-					}
-					factor := f.Params().M / got.Params().M
-					require.True(t, f.fold(factor).bits.equal(got.bits))
-					for larger := f.Params().M / s.def.foldUnit; larger > factor; larger-- {
-						if f.Params().M/s.def.foldUnit%larger == 0 {
-							_, rate := f.fold(larger).onesAndRate()
-							require.Greater(t, rate, p-1e-15, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
-						}
-					}
-					params := got.Params()
-					require.Equal(t, p, params.P)
-					rate := func(n uint64) float64 {
-						return s.FalsePositiveRate(params.M, params.K, n) + s.def.equalDigests(n, got.scheme.hash.def)
-					}
-					require.LessOrEqual(t, rate(params.N), p)
-					require.Greater(t, rate(params.N+1), p)
-					require.True(t, got.Compatible(got.Clone()))
+			for i, keys := range []int{0, 1, 10, 181, 1000} {
+				hash := []Option{WithSeed(0), WithHash(MapHash)}[i%2]
+				f := must(NewWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s), hash))
+				for i := range keys {
+					f.Add(fmt.Append(nil, i))
 				}
+				if f.Stats().EstimatedFalsePositiveRate > p*0.99 {
+					continue
+				}
+				got, err := f.FoldTo(p)
+				require.NoError(t, err)
+				require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
+				for i := range keys {
+					require.True(t, got.Contains(fmt.Append(nil, i)))
+				}
+				factor := f.Params().M / got.Params().M
+				require.True(t, f.fold(factor).bits.equal(got.bits))
+				for larger := f.Params().M / s.def.foldUnit; larger > factor; larger-- {
+					if f.Params().M/s.def.foldUnit%larger == 0 {
+						_, rate := f.fold(larger).onesAndRate()
+						require.Greater(t, rate, p-1e-15, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
+					}
+				}
+				params := got.Params()
+				require.Equal(t, p, params.P)
+				rate := func(n uint64) float64 {
+					return s.FalsePositiveRate(params.M, params.K, n) + s.def.equalDigests(n, got.scheme.hash.def)
+				}
+				require.LessOrEqual(t, rate(params.N), p)
+				require.Greater(t, rate(params.N+1), p)
 			}
 		}
 	}
@@ -165,32 +161,14 @@ func TestFoldWhileAdding(t *testing.T) {
 	}
 }
 
-func TestPrimes(t *testing.T) {
-	require.Empty(t, fold.Primes(1))
-	require.Equal(t, []uint64{3, 2, 2}, fold.Primes(12))
-	require.Equal(t, []uint64{7, 7}, fold.Primes(49))
-	require.Equal(t, []uint64{9007199254740881}, fold.Primes(9007199254740881))
-}
-
 func BenchmarkFold(b *testing.B) {
 	for _, s := range []Strategy{DoubleHashing, Blocked2} {
-		f, err := NewWithParams(Params{M: 2520 * 512 * 78, K: 8}, WithStrategy(s)) // 12.6 MB
-		require.NoError(b, err)
-		for i := range 1_000_000 {
-			f.Add(fmt.Append(nil, i))
-		}
-		b.Run(fmt.Sprintf("strategy=%s/op=FoldTo", s), func(b *testing.B) {
+		f := must(NewWithParams(Params{M: 2520 * 512 * 78, K: 8}, WithStrategy(s))) // 12.6 MB
+		addKeys(f, 1_000_000)
+		b.Run("strategy="+s.Name(), func(b *testing.B) {
 			b.SetBytes(int64(f.SizeBytes()))
 			for b.Loop() {
-				if _, err := f.FoldTo(0.01); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("strategy=%s/op=clone", s), func(b *testing.B) {
-			b.SetBytes(int64(f.SizeBytes()))
-			for b.Loop() {
-				f.Clone()
+				must(f.FoldTo(0.01))
 			}
 		})
 	}

@@ -2,64 +2,47 @@ package bloom
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/bits"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/murmur3"
 )
 
-var testKey = [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
-
-func TestMurmur3Vectors(t *testing.T) {
-	f := MustNew(10, 0.1)
+// TestHashVectors: what the reference implementations return. widen makes h2 of 64 bits.
+func TestHashVectors(t *testing.T) {
+	sip := string([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 	for _, c := range []struct {
+		opts   []Option
 		key    string
 		h1, h2 uint64
 	}{
-		{"", 0, 0},
-		{"hell", 0x629942693e10f867, 0x92db0b82baeb5347},
-		{"The quick brown fox jumps over the lazy dog", 0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347},
+		{nil, "", 0, 0},
+		{nil, "hell", 0x629942693e10f867, 0x92db0b82baeb5347},
+		{nil, "The quick brown fox jumps over the lazy dog", 0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347},
+		{[]Option{WithHash(RapidHash)}, "", 0x0338dc4be2cecdae, widen(0x0338dc4be2cecdae)},
+		{[]Option{WithHash(RapidHash)}, "a", 0x599f47df33a2e1eb, widen(0x599f47df33a2e1eb)},
+		{[]Option{WithHash(RapidHash), WithSeed(0)}, "hello world", 0x2f27cb27d5240940, widen(0x2f27cb27d5240940)},
+		{[]Option{WithHash(RapidHash), WithSeed(1)}, "", 0xad700ecdf353d5ca, widen(0xad700ecdf353d5ca)},
+		{[]Option{WithKey(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
+		f := MustNew(10, 0.1, c.opts...)
 		h1, h2 := f.DigestString(c.key)
-		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, c.key)
+		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, "%s: %q", f, c.key)
 	}
 }
 
-// What the reference implementation returns becomes h1, and widen makes h2 of it.
-func TestRapidHashVectors(t *testing.T) {
-	for _, c := range []struct {
-		seed uint64
-		key  string
-		h1   uint64
-	}{
-		{0, "", 0x0338dc4be2cecdae},
-		{0, "a", 0x599f47df33a2e1eb},
-		{0, "hello world", 0x2f27cb27d5240940},
-		{1, "", 0xad700ecdf353d5ca},
-	} {
-		f := MustNew(10, 0.1, WithHash(RapidHash), WithSeed(c.seed))
-		h1, h2 := f.DigestString(c.key)
-		require.Equal(t, [2]uint64{c.h1, widen(c.h1)}, [2]uint64{h1, h2}, "%q, seed %d", c.key, c.seed)
-		require.Equal(t, c.seed, f.Scheme().Seed())
-	}
-	require.Equal(t, MustNew(10, 0.1, WithHash(RapidHash)).Scheme().Identity(),
-		MustNew(10, 0.1, WithHash(RapidHash), WithSeed(0)).Scheme().Identity())
-}
-
-// The reference implementation's vector for 128 bits out: key 00..0f, message
-// 00..0e, result 5493e99933b0a8117e08ec0f97cfc3d9.
-func TestSipHashVector(t *testing.T) {
-	f := MustNew(10, 0.1, WithKey(testKey))
-	h1, h2 := f.Digest([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
-	require.Equal(t, [2]uint64{0x11a8b03399e99354, 0xd9c3cf970fec087e}, [2]uint64{h1, h2})
-}
-
+// TestHashesWorkWithEveryStrategy: no miss, and few false positives.
 func TestHashesWorkWithEveryStrategy(t *testing.T) {
 	t.Parallel()
 	hashes := map[string]Option{
@@ -68,7 +51,7 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 	}
 	for name, opt := range hashes {
 		for _, s := range allStrategies {
-			f, err := New(3000, 1e-3, opt, WithStrategy(s))
+			f, err := New(1000, 1e-3, opt, WithStrategy(s))
 			if s.NeedsKey() {
 				require.ErrorIs(t, err, ErrInvalid)
 				require.ErrorContains(t, err, fmt.Sprintf(`strategy %q has a hash of its own`, s))
@@ -77,47 +60,64 @@ func TestHashesWorkWithEveryStrategy(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, f.String(), "hash="+name)
 			var b [40]byte
-			for i := range uint64(3000) {
-				f.Add(key40(&b, i))
-			}
+			addKeys(f, 1000)
 			wrong := 0
-			for i := range uint64(100_000) {
-				if i < 3000 && !f.Contains(key40(&b, i)) {
+			for i := range uint64(20_000) {
+				if i < 1000 && !f.Contains(key40(&b, i)) {
 					t.Fatalf("%s, %s: key %d is missed", name, s, i)
 				}
 				if f.Contains(key40(&b, 1<<40+i)) {
 					wrong++
 				}
 			}
-			// 100 are expected; MapHash has another seed in each run.
-			require.Less(t, wrong, 170, "%s, %s", name, s)
+			// 20 are expected. MapHash has another seed in each run: 60 come once in 10^12.
+			require.Less(t, wrong, 60, "%s, %s", name, s)
 		}
 	}
 }
 
-func TestHashOptionsThatExcludeEachOther(t *testing.T) {
+func TestHashOptionsRefused(t *testing.T) {
+	sum := func([]byte) uint64 { return 0 }
 	for text, opts := range map[string][]Option{
-		"the hash is the zero Hash, want one such as Murmur3":                    {WithHash(Hash{})},
-		"option 2 of 2 is nil":                                                   {WithHash(Murmur3), nil},
-		"hash siphash has a secret key, want WithKey":                            {WithHash(Hash{&sipHash})},
-		"a seed and a key":                                                       {WithSeed(0), WithKey(testKey)},
-		`hash "murmur3" and a key, want at most one`:                             {WithHash(Murmur3), WithKey(testKey)},
-		`hash "maphash" and a seed, which`:                                       {WithHash(MapHash), WithSeed(1)},
-		`hash "rapidhash-v3" and a key, want at most one`:                        {WithHash(RapidHash), WithKey(testKey)},
-		"p = 1e-10 with rapidhash-v3, of whose digests n = 10000000000":          {WithHash(RapidHash)},
-		`hash "maphash" and a key`:                                               {WithHash(MapHash), WithKey(testKey)},
-		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":     {WithHash(MapHash)},
-		`strategy "seeded-hashing" has a hash of its own, want no other hash`:    {WithKey(testKey), WithStrategy(SeededHashing)},
-		`strategy "seeded-hashing" has a hash of its own, want no other hash or`: {WithHash(MapHash), WithStrategy(SeededHashing)},
+		"the hash is the zero Hash, want one such as Murmur3":                  {WithHash(Hash{})},
+		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
+		"option 2 of 2 is nil":                                                 {WithHash(Murmur3), nil},
+		"hash siphash has a secret key, want WithKey":                          {WithHash(Hash{&sipHash})},
+		`no hash with strategy "double-hashing"`:                               {WithHash(Hash{&noHash})},
+		"a seed and a key":                                                     {WithSeed(0), WithKey(testKey)},
+		`hash "murmur3" and a key, want at most one`:                           {WithHash(Murmur3), WithKey(testKey)},
+		`hash "rapidhash-v3" and a key, want at most one`:                      {WithHash(RapidHash), WithKey(testKey)},
+		`hash "maphash" and a key`:                                             {WithHash(MapHash), WithKey(testKey)},
+		`hash "fnv-mixed" and a key`:                                           {WithHash(customHash64), WithKey(testKey)},
+		`hash "maphash" and a seed, which`:                                     {WithHash(MapHash), WithSeed(1)},
+		`hash "fnv-mixed" and a seed`:                                          {WithHash(customHash64), WithSeed(1)},
+		`strategy "seeded-hashing" has a hash of its own, want no other hash`:  {WithKey(testKey), WithStrategy(SeededHashing)},
+		`"seeded-hashing" has a hash of its own, want no other hash or key`:    {WithHash(MapHash), WithStrategy(SeededHashing)},
+		`"seeded-hashing" has a hash of its own, want no other`:                {WithHash(customHash64), WithStrategy(SeededHashing)},
+		`hash "nothing" has no function`:                                       {WithHash(NewHash("nothing", nil))},
+		`hash "nothing64" has no function`:                                     {WithHash(NewHash64("nothing64", nil))},
+		`hash name "murmur3" is taken`:                                         {WithHash(NewHash64("murmur3", sum))},
+		`hash name "siphash" is taken`:                                         {WithHash(NewHash64("siphash", sum))},
+		`hash name "none" is taken`:                                            {WithHash(NewHash64("none", sum))},
+		`… has 256 bytes, want at most 255`:                                    {WithHash(NewHash64(strings.Repeat("x", 256), sum))},
+		"p = 1e-10 with rapidhash-v3, of whose digests n = 10000000000":        {WithHash(RapidHash)},
+		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":   {WithHash(MapHash)},
+		"p = 1e-10 with fnv-mixed, of whose digests n = 10000000000 keys take": {WithHash(customHash64)},
 	} {
 		_, err := New(10_000_000_000, 1e-10, opts...)
-		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorIs(t, err, ErrInvalid, text)
 		require.ErrorContains(t, err, text)
 		if text[0] != 'p' {
 			_, err = NewWithParams(Params{M: 64, K: 1}, opts...)
 			require.ErrorContains(t, err, text)
 		}
 	}
+	// A wrong option is no fault of the data.
+	_, err := Read(bytes.NewReader(nil), WithHash(NewHash("nothing", nil)))
+	require.ErrorIs(t, err, ErrInvalid)
+	_, err = Read(bytes.NewReader(nil), nil)
+	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, "option 1 of 1 is nil")
 }
 
 // TestMapHashRefusesTheGivenP: not what is left of it for the filter.
@@ -156,29 +156,6 @@ func TestMapHashCollisionsAreInTheRate(t *testing.T) {
 }
 
 func narrowRate(p Params) float64 { return DoubleHashing.FalsePositiveRate(p.M, p.K, p.N) }
-
-func TestCompatibleHashes(t *testing.T) {
-	other := testKey
-	other[15]++
-	filters := map[string]*BloomFilter{
-		"murmur3":  MustNew(10, 0.1),
-		"seed":     MustNew(10, 0.1, WithSeed(1)),
-		"rapid":    MustNew(10, 0.1, WithHash(RapidHash)),
-		"rapid-1":  MustNew(10, 0.1, WithHash(RapidHash), WithSeed(1)),
-		"maphash":  MustNew(10, 0.1, WithHash(MapHash)),
-		"key":      MustNew(10, 0.1, WithKey(testKey)),
-		"otherkey": MustNew(10, 0.1, WithKey(other)),
-	}
-	for a, f := range filters {
-		for b, g := range filters {
-			require.Equal(t, a == b, f.Compatible(g), "%s and %s", a, b)
-		}
-	}
-	require.True(t, filters["maphash"].Compatible(MustNew(10, 0.1, WithHash(MapHash))), "one seed for the process")
-	require.ErrorContains(t, filters["murmur3"].Union(filters["maphash"]), `hashes murmur3 and maphash`)
-	err := filters["key"].Union(filters["otherkey"])
-	require.EqualError(t, err, "bloom: incompatible filters: different secret keys")
-}
 
 // TestCollidingKeys: the thousand keys of the file have one digest under every seed
 // of Murmur3, so that adding one adds all. The other hashes tell them apart.
@@ -248,8 +225,7 @@ func TestCollidingKeysOfRapidHash(t *testing.T) {
 	}
 }
 
-// seedsToTry are 0 to 64, some at random, and those that come nearest to a length: they start
-// Murmur3 at 2^63 xor a length.
+// seedsToTry are 0 to 64, some at random, and the seeds that start Murmur3 at 2^63 xor a length.
 func seedsToTry(random int) (seeds []uint64) {
 	for seed := range uint64(65) {
 		seeds = append(seeds, seed)
@@ -262,7 +238,7 @@ func seedsToTry(random int) (seeds []uint64) {
 		inverse *= 2 - inverse*probe.Xor
 	}
 	for length := uint64(1); length < 16; length++ {
-		seeds = append(seeds, length*inverse, length*inverse+1<<63)
+		seeds = append(seeds, length*inverse)
 	}
 	return seeds
 }
@@ -290,37 +266,38 @@ func writeUint(dst []byte, x uint64) {
 	}
 }
 
-// TestMurmurStartsAtNoLength: where a start equals a length, Murmur3 has half a digest.
+// TestMurmurStartsAtNoLength: where a start equals the key's length, Murmur3 has half a digest.
 func TestMurmurStartsAtNoLength(t *testing.T) {
 	require.Zero(t, probe.MurmurStart(0), "plain Murmur3")
-	seen := map[uint64]uint64{}
+	seen := map[uint64]bool{}
 	for _, seed := range seedsToTry(1000) {
 		start := probe.MurmurStart(seed)
 		if seed != 0 {
 			require.Negative(t, int64(start), "seed %#x starts at what may be a length", seed)
 		}
-		if other, ok := seen[start]; ok {
-			require.Equal(t, seed^1<<63, other, "seeds %#x and %#x", seed, other)
-		}
-		seen[start] = seed
+		require.False(t, seen[start], "seed %#x starts where another does", seed)
+		seen[start] = true
 	}
 }
 
 // TestRateOfEverySeedAndLength: the rate holds for every strategy, seed, length and shape of
-// keys: each small filter for itself, and all of a strategy, shape and length together.
-// Murmur3 started at the seed has half a digest of keys that are as long: Blocked1's rate is
-// then 35 times p, and a probe of SeededHashing falls on even positions only.
+// keys, in each small filter and in all of a strategy, shape and length together. Murmur3
+// started at the length of its keys has half a digest: Blocked1's rate is then 35 times p.
 func TestRateOfEverySeedAndLength(t *testing.T) {
 	sequential(t)
 	t.Parallel()
-	const n, p = 500, 0.01
+	const n, p = 300, 0.01
 	probes := effort.Times(100, 100, 1000)
-	seeds := seedsToTry(effort.Times(0, 4, 100))
-	longest := effort.Times(16, 24, 64)
+	seeds := seedsToTry(effort.Times(0, 2, 100))
+	longest, shapes := 64, keyShapes
+	if !*effort.Long { // the lengths at which a seed below 17 may equal the length
+		longest, shapes = 16, map[string]func(dst []byte, i uint64){"random": keyShapes["random"], "zero tail": keyShapes["zero tail"]}
+		seeds = append(seeds[:17:17], seeds[65:]...)
+	}
 	for _, s := range ours {
 		params := must(ParamsFor(n, p, s))
 		predicted := s.FalsePositiveRate(params.M, params.K, n)
-		for shape, write := range keyShapes {
+		for shape, write := range shapes {
 			for length := 2; length <= longest; length++ {
 				buf, sum, sumOfFilters, filters := make([]byte, length), 0.0, 0.0, 0.0
 				for _, seed := range seeds {
@@ -338,7 +315,7 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 					rate := f.Stats().EstimatedFalsePositiveRate
 					expected := rate * float64(probes)
 					if off := (hits - expected) / math.Sqrt(expected+1); off > 9 {
-						t.Errorf("%s, seed %#x, %s keys of %d bytes: %v of %d, the bits say %.1f, %.1f sigma less", s, seed, shape, length, hits, probes, expected, off)
+						t.Errorf("%s, seed %#x, %s keys of %d bytes: %v of %d, the bits give %.1f, %.1f sigma less", s, seed, shape, length, hits, probes, expected, off)
 					}
 					sum += hits
 					sumOfFilters += rate
@@ -348,7 +325,7 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 				want := predicted * filters * float64(probes)
 				sigma := math.Sqrt(want + want*want/4/filters)
 				if off := (sum - want) / sigma; off > 4.5 {
-					t.Errorf("%s, %s keys of %d bytes: %v hits, predicted are %.0f, %.1f sigma less; the bits say %.0f", s, shape, length, sum, want, off, sumOfFilters*float64(probes))
+					t.Errorf("%s, %s keys of %d bytes: %v hits, predicted are %.0f, %.1f sigma less; the bits give %.0f", s, shape, length, sum, want, off, sumOfFilters*float64(probes))
 				}
 			}
 		}
@@ -376,13 +353,135 @@ func TestSeededHashingReachesAllPositions(t *testing.T) {
 	}
 }
 
-// chiSquareSigmas returns by how many standard deviations the chi-square of counts,
-// each of which should be about want, is off its mean.
-func chiSquareSigmas(counts []float64, want float64) float64 {
-	x := 0.0
-	for _, c := range counts {
-		x += (c - want) * (c - want) / want
+// TestCustomHashIsTheHash: a filter with a custom hash is that with its digests.
+func TestCustomHashIsTheHash(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	for _, h := range []Hash{customHash, customHash64} {
+		for _, s := range []Strategy{DoubleHashing, Blocked, triple} {
+			f, g := MustNew(n, 0.01, WithStrategy(s), WithHash(h)), MustNew(n, 0.01, WithStrategy(s), WithHash(h))
+			batch := MustNew(n, 0.01, WithStrategy(s), WithHash(h))
+			require.Equal(t, h, f.Scheme().Hash())
+			require.NoError(t, f.Scheme().Portable())
+			var b [40]byte
+			var keys []string
+			for i := range uint64(n) {
+				key := key40(&b, i)
+				h1, h2 := customDigest(h, key)
+				s1, s2 := f.Scheme().Digest(key)
+				require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
+				require.Equal(t, g.AddDigest(h1, h2), f.Add(key))
+				keys = append(keys, string(key))
+			}
+			batch.AddStrings(keys, nil)
+			require.True(t, f.Equal(g))
+			require.True(t, f.Equal(batch))
+			require.Equal(t, len(keys), f.ContainsStrings(keys, nil))
+		}
 	}
-	freedom := float64(len(counts) - 1)
-	return (x - freedom) / math.Sqrt(2*freedom)
+}
+
+// customDigest is what the two hashes are defined to be, without the filter.
+func customDigest(h Hash, key []byte) (h1, h2 uint64) {
+	if h == customHash {
+		return murmur3.SeedSum128(77, 77, key)
+	}
+	h1 = customHash64.def.sum64(key)
+	x := (h1 ^ 0x9e3779b97f4a7c15) * 0x9e3779b185ebca87
+	return h1, x ^ x>>32
+}
+
+// TestCustomHashOfFiles: the reader must give the hash of the file's name.
+func TestCustomHashOfFiles(t *testing.T) {
+	other := NewHash64("other", func([]byte) uint64 { return 0 })
+	f := MustNew(100, 0.01, WithHash(customHash64))
+	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000000`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).Identity())
+	require.Contains(t, f.String(), "hash=fnv-mixed")
+	require.Equal(t, "fnv-mixed", f.Stats().Hash)
+
+	data := marshal(t, f)
+	for text, opts := range map[string][]Option{
+		`the data's hash is "fnv-mixed", want one of that name by WithHash`: nil,
+		`the data's hash is "fnv-mixed", want "other"`:                      {WithHash(other)},
+		`the data's hash is "fnv-mixed", want "murmur3"`:                    {WithHash(Murmur3)},
+		`the data's hash is "fnv-mixed" without a key, want the given key`:  {WithHash(customHash64), WithKey(testKey)},
+		`the data's seed is 0, want 5`:                                      {WithHash(customHash64), WithSeed(5)},
+	} {
+		_, err := Read(bytes.NewReader(data), opts...)
+		require.ErrorIs(t, err, ErrIncompatible, text)
+		require.ErrorContains(t, err, text)
+	}
+	_, err := Read(bytes.NewReader(marshal(t, MustNew(9, 0.1))), WithHash(customHash64))
+	require.ErrorContains(t, err, `the data's hash is "murmur3", want "fnv-mixed"`)
+	g, err := Read(bytes.NewReader(data), WithHash(customHash64))
+	require.NoError(t, err)
+	require.True(t, f.Equal(g))
+	require.NoError(t, g.UnmarshalBinary(data), "the receiver has the hash")
+}
+
+// TestDigest64Vectors: they never change.
+func TestDigest64Vectors(t *testing.T) {
+	for v, want := range map[uint64][2]uint64{
+		0:              {0xe220a8397b1dcdaf, 0x7d3cd55f3905a849},
+		1:              {0xe4d971771b652c20, 0x88fe8da3db1a9050},
+		2:              {0x975835de1c9756ce, 0x99fe9707d285f07a},
+		math.MaxUint64: {0xde0a564cbcd060c4, 0x21698be3e8b497d4},
+		0xdeadbeef:     {0x3d095a5f83ae3481, 0xc47613f3c5f51dff},
+	} {
+		h1, h2 := Digest64(v)
+		require.Equal(t, fmt.Sprintf("%#016x", want), fmt.Sprintf("%#016x", [2]uint64{h1, h2}), "%#x", v)
+	}
+	for h1, want := range map[uint64]uint64{0: 0x275fd29e9128d38d, 1: 0x892858edb9a36e61, math.MaxUint64: 0x3a68b3aff9f587c9} {
+		_, h2 := MustNew(10, 0.1, WithHash(NewHash64("x", func([]byte) uint64 { return h1 }))).Digest(nil)
+		require.Equal(t, fmt.Sprintf("%#016x", want), fmt.Sprintf("%#016x", h2), "%#x", h1)
+	}
+}
+
+// lowAndHigh takes the bits of a digest that no strategy of this package takes together:
+// the low ones of h1 and the high ones of h2.
+var lowAndHigh = NewStrategy("low-and-high", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	return h1%(m/64)*64 + h2>>(58-6*i)&63
+})})
+
+// equalSteps is Guava's walk, from the low bits of both halves.
+var equalSteps = NewStrategy("equal-steps", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	return (h1 + uint64(i)*h2) & math.MaxInt64 % m
+})})
+
+// TestDigest64KeepsTheRate: the rate is the same with independent digests, with those of values
+// that are sequential, multiples, or differ in their high bits only, and with 64-bit hashes.
+func TestDigest64KeepsTheRate(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	const n, asks = 10_000, 50_000
+	digests := map[string]func(i uint64) (h1, h2 uint64){
+		"sequential":       func(i uint64) (h1, h2 uint64) { return Digest64(i) },
+		"high bits":        func(i uint64) (h1, h2 uint64) { return Digest64(i << 40) },
+		"multiples":        func(i uint64) (h1, h2 uint64) { return Digest64(i * 4096) },
+		"bytes swapped":    func(i uint64) (h1, h2 uint64) { return Digest64(bits.ReverseBytes64(i)) },
+		"golden multiples": func(i uint64) (h1, h2 uint64) { return Digest64(i * 0x9e3779b97f4a7c15) },
+		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, widen(h1) },
+	}
+	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock, equalSteps, lowAndHigh} {
+		params := Params{M: 102_400, K: 8}
+		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
+			f := must(NewWithParams(params, WithStrategy(s)))
+			for i := range uint64(n) {
+				f.AddDigest(digest(i))
+			}
+			for i := range uint64(asks) {
+				if f.ContainsDigest(digest(n + i)) {
+					count++
+				}
+			}
+			return count
+		}
+		want := wrong(digestOf)
+		for name, digest := range digests {
+			got := wrong(digest)
+			if z := (got - want) / math.Sqrt(got+want); z > 6 {
+				t.Errorf("%s, %s: %v of %d wrong, with independent digests %v: %.1f sigma", s, name, got, asks, want, z)
+			}
+		}
+	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestParamsForBitsChooseWell: k by the rule is, for many keys, as good as the best one.
+// TestParamsForBitsChooseWell: for many keys, the rule's k is within 3 % of the best.
 func TestParamsForBitsChooseWell(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 30
 	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
 		step := max(1, groupsOf(s))
-		for c := 0.6; c <= 60; c *= 1.07 {
+		for c := 0.6; c <= 60; c *= 1.15 {
 			got, err := ParamsForBits(n, c, s)
 			require.NoError(t, err)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
@@ -96,18 +96,4 @@ func TestParamsForBitsRejects(t *testing.T) {
 	require.NotContains(t, err.Error(), "NaN")
 	// What makes the rate 1 is that its float64 is.
 	require.Equal(t, 1.0, rate.Independent(1088, 1, 1<<30))
-}
-
-func BenchmarkParamsForBits(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked2} {
-		for _, n := range []uint64{16, 1000} {
-			b.Run(s.Name()+"/n="+formatUint(n), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := ParamsForBits(n, 10, s); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
 }

@@ -33,28 +33,14 @@ func TestTextbookFigures(t *testing.T) {
 	require.InEpsilon(t, float64(n), DoubleHashing.EstimatedN(m, k, uint64(rate.Ones(m, k, n))), 1e-4)
 }
 
-func TestFormulasAtTheirEdges(t *testing.T) {
-	require.Equal(t, 0.0, rate.Ones(1, 5, 0))
-	require.Equal(t, 1.0, rate.Ones(1, 5, 1))
-	require.Equal(t, 0.0, rate.Textbook(64, 3, 0))
-	require.Equal(t, 0.0, DoubleHashing.EstimatedN(64, 3, 0))
-	require.True(t, math.IsInf(DoubleHashing.EstimatedN(64, 3, 64), 1))
-	for _, s := range independent {
-		require.Equal(t, 0.0, s.FalsePositiveRate(64, 3, 0))
-		require.InDelta(t, 1, s.FalsePositiveRate(64, 3, 1<<20), 1e-12)
-		require.InDelta(t, 1.0/64, s.FalsePositiveRate(64, 1, 1), 1e-15)
-		require.Equal(t, 1.0, s.FalsePositiveRate(1, 3, 1))
-	}
-}
-
 // TestSizesAreTheSameEverywhere: every architecture chooses the same m and k, and predicts the
-// same rate to the last bit. A third of the settings are ties: p is what a filter that New might
-// choose has, or one unit in the last place more or less. A difference means that two machines
-// cannot share a filter: mend the code, never the sums.
+// same rate to the last bit. A third of the settings are ties: p is the rate of a filter that
+// New might choose, or one unit in the last place more or less. A difference means that two
+// machines cannot share a filter: mend the code, never the sums.
 func TestSizesAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	sums := map[int]uint64{5_000: 0x93db48304e281c08, 50_000: 0x97a8e8be5783f42e, 1_000_000: 0xf43549feb7895305}
-	settings := effort.Times(5_000, 50_000, 1_000_000)
+	sums := map[int]uint64{5_000: 0x93db48304e281c08, 1_000_000: 0xf43549feb7895305}
+	settings := effort.Times(5_000, 5_000, 1_000_000)
 	sum := uint64(14695981039346656037) // FNV-1a
 	add := func(s Strategy, n uint64, p float64) (Params, Strategy) {
 		got, s, err := paramsFor(n, p, s, &murmur3Hash)
@@ -85,12 +71,9 @@ func TestSizesAreTheSameEverywhere(t *testing.T) {
 	require.Equal(t, sums[settings], sum, "%d settings", settings)
 }
 
-var gridN = []uint64{1, 2, 3, 5, 10, 33, 100, 1000, 10_000, 100_000, 100_001, 1_000_000, 1 << 32, 1 << 40}
-var gridP = []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9}
-
 func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
-	for _, n := range gridN {
-		for _, p := range gridP {
+	for _, n := range []uint64{1, 2, 3, 5, 10, 33, 100, 1000, 10_000, 100_000, 100_001, 1_000_000, 1 << 32, 1 << 40} {
+		for _, p := range []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
 			got, err := ParamsFor(n, p, DoubleHashing)
 			require.NoError(t, err)
 			require.Equal(t, n, got.N)
@@ -109,14 +92,13 @@ func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 	}
 }
 
-// TestParamsForMemoryAboveTheBound pins what the docs say. The bound is for a k that
-// is no whole number. With a whole one a filter needs a little more, which is seen
-// where k is 1 to 3: up to 3.7 % at p = 0.38, between k = 1 and k = 2. Below 0.11 it is
-// 0.7 % at most. Up to 63 bits more come from the rounding to words.
+// TestParamsForMemoryAboveTheBound: the figures of the documentation. The bound is for a k that
+// is no whole number. A whole one costs most where k is 1 to 3: up to 3.7 % at p = 0.38, between
+// k = 1 and k = 2. Below 0.11 it costs at most 0.7 %. The rounding to words adds up to 63 bits.
 func TestParamsForMemoryAboveTheBound(t *testing.T) {
 	t.Parallel()
 	worst, worstP := 0.0, 0.0
-	for _, n := range []uint64{1000, 10_000, 1_000_000, 1 << 40} {
+	for _, n := range []uint64{1000, 1_000_000} {
 		for p := 0.5; p > 1e-18; p *= 0.98 {
 			got, err := ParamsFor(n, p, DoubleHashing)
 			require.NoError(t, err)
@@ -135,45 +117,51 @@ func TestParamsForMemoryAboveTheBound(t *testing.T) {
 	require.InDelta(t, 0.38, worstP, 0.02)
 }
 
-// TestEverySizeKeepsPOrErrs: whatever n and p, New has a filter whose predicted rate
-// is at most p, or says why not.
-func TestEverySizeKeepsPOrErrs(t *testing.T) {
-	draws := uint64(60)
-	if testing.Short() {
-		draws = 10
-	}
+// FuzzParamsFor: for any n and p New has parameters whose predicted rate is at most p, or an
+// error that says why not. The seeds are all strategies with ordinary n and p.
+func FuzzParamsFor(f *testing.F) {
+	strategies := append([]Strategy{Blocked}, allStrategies...)
 	uniform := func(i uint64) float64 { return float64(mix(i)>>11) / (1 << 53) }
-	sized, refused := 0, 0
-	for _, s := range append([]Strategy{Blocked}, allStrategies...) {
-		for i := range draws {
-			n := uint64(math.Exp2(40 * uniform(2*i)))
-			p := math.Pow(10, -13*uniform(2*i+1)) / 2 // 0.5 down to 5e-14
-			for _, hash := range []Option{WithHash(Murmur3), WithHash(MapHash)} {
-				scheme, err := NewScheme(n, p, WithStrategy(s), hash)
-				if err != nil {
-					refused++
-					if s == SplitBlock && (errors.Is(err, ErrTooLarge) || p < minSplitP*(1+1e-6) || p > maxSplitP) {
-						continue
-					}
-					blockedTooSmall := isBlocked(s) && p < minBlockedP*(1+1e-6)
-					collides := p < 1.1*float64(n)/(1<<64) || isBlocked(s) && p-float64(n)/(1<<64) < minBlockedP
-					if !s.NeedsKey() && !blockedTooSmall && !collides {
-						t.Fatalf("%s n=%d p=%v: %v", s, n, p, err)
-					}
-					require.ErrorIs(t, err, ErrInvalid)
-					continue
-				}
-				sized++
-				params := scheme.Params()
-				collisions := s.get().equalDigests(n, scheme.scheme.hash.def)
-				if rate := scheme.Strategy().FalsePositiveRate(params.M, params.K, n) + collisions; rate > p*(1+1e-12) {
-					t.Fatalf("%s n=%d: predicted rate %v is above p = %v, %+v", scheme.Strategy(), n, rate, p, params)
-				}
-			}
+	for s := range strategies {
+		for i := range uint64(10) { // p from 0.5 down to 5e-14
+			f.Add(uint8(s), i%2 == 0, uint64(math.Exp2(40*uniform(2*i))), math.Pow(10, -13*uniform(2*i+1))/2)
 		}
 	}
-	require.Greater(t, sized, 2*refused)
-	t.Logf("%d sized, %d refused", sized, refused)
+	f.Add(uint8(1), false, uint64(0), 2.0)
+	f.Add(uint8(1), true, uint64(1)<<63, 1e-300)
+	f.Fuzz(func(t *testing.T, which uint8, short bool, n uint64, p float64) {
+		s, hash := strategies[int(which)%len(strategies)], Murmur3
+		if short && !s.NeedsKey() {
+			hash = MapHash
+		}
+		opts := []Option{WithStrategy(s), WithHash(hash)}
+		if s.NeedsKey() {
+			opts = opts[:1]
+		}
+		scheme, err := NewScheme(n, p, opts...)
+		if err != nil {
+			require.True(t, errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge), "%v", err)
+			least := 1e-16
+			switch {
+			case s == SplitBlock:
+				least = minSplitP
+			case isBlocked(s):
+				least = minBlockedP
+			}
+			if short {
+				least += 1.1 * float64(n) / (1 << 64)
+			}
+			if p > least && p <= 0.5 && (n <= 1<<30 || s != SplitBlock && n <= 1<<40) {
+				t.Fatalf("%s, %s, n=%d p=%v: %v", s, hash, n, p, err)
+			}
+			return
+		}
+		got, member := scheme.Params(), scheme.Strategy()
+		predicted := member.FalsePositiveRate(got.M, got.K, n) + member.get().equalDigests(n, scheme.scheme.hash.def)
+		if !(predicted <= p*(1+1e-12)) || got.M%member.get().sizedUnit() != 0 {
+			t.Fatalf("%s, %s, n=%d: predicted rate %v, want at most p = %v, with %+v", member, hash, n, predicted, p, got)
+		}
+	})
 }
 
 // TestRateIsMonotoneForEveryStrategy: more keys never lower the rate, more bits
@@ -270,10 +258,12 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 		for _, shape := range []Params{{M: 0, K: 1}, {M: 512, K: 0}, {M: 512, K: -8}, {M: 512, K: maxCustomK + 1}} {
 			require.True(t, math.IsNaN(s.FalsePositiveRate(shape.M, shape.K, 10)), "%s %+v", s, shape)
 		}
+		require.Zero(t, s.FalsePositiveRate(1024, 8, 0))
 		for _, n := range []uint64{1 << 20, 1 << 50, math.MaxUint64} { // full, at once
 			require.InDelta(t, 1, s.FalsePositiveRate(1024, 8, n), 1e-9, "%s n=%d", s, n)
 		}
 	}
+	require.InDelta(t, 1.0/64, DoubleHashing.FalsePositiveRate(64, 1, 1), 1e-15)
 	require.Equal(t, 1.0, DoubleHashing.FalsePositiveRate(1, 3, 1001))
 	for _, refused := range []Strategy{{}, NewStrategy("of no function", Definition{})} {
 		require.True(t, math.IsNaN(refused.FalsePositiveRate(512, 8, 10)), "%+v", refused)
@@ -283,22 +273,108 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 	require.True(t, math.IsNaN(Blocked4.FalsePositiveRate(512, 6, 10)))
 }
 
-// TestRateOfBlockedItself: New resolves Blocked, whose rate is not that of
-// independent positions.
-func TestRateOfBlockedItself(t *testing.T) {
-	params, resolved, err := paramsFor(1000, 1e-3, Blocked, &murmur3Hash)
-	require.NoError(t, err)
-	got := Blocked.FalsePositiveRate(params.M, params.K, 1000)
-	require.LessOrEqual(t, got, resolved.FalsePositiveRate(params.M, params.K, 1000))
-	require.Greater(t, got, 0.8e-3)
-	require.Equal(t, Blocked1.FalsePositiveRate(51_200, 5, 1000), Blocked.FalsePositiveRate(51_200, 5, 1000), "only z = 1 divides 5")
+// A rateCase measures the rate of several independent filters, each filled with
+// n keys, on keys that were never added.
+type rateCase struct {
+	n       uint64
+	p       float64
+	filters uint64
+	probes  uint64 // over all filters
+}
+
+// TestRateIsKept compares the measured rate with three numbers: the rate that the
+// filters' bits give (both sides), the rate that FalsePositiveRate predicts (both sides), and
+// the promised p (one side). The keys are fixed: a failure repeats.
+func TestRateIsKept(t *testing.T) {
+	cases := []rateCase{
+		{1, 0.01, 20_000, 400_000},
+		{2, 1e-3, 20_000, 2_000_000},
+		{10, 0.5, 2000, 200_000},
+		{10, 1e-4, 2000, 4_000_000},
+		{100, 0.1, 400, 200_000},
+		{100, 1e-3, 400, 2_000_000},
+		{1000, 0.03, 40, 400_000},
+		{10_000, 1e-4, 8, 4_000_000},
+		{100_000, 0.01, 2, 400_000},
+		// The textbook's double hashing has 50 to 90 times this p, and Blocked sized by the
+		// textbook's formula 30 times.
+		{3, 1e-6, 2000, 20_000_000},
+		{100, 1e-6, 400, 20_000_000},
+	}
+	if *effort.Long {
+		cases = append(cases, rateCase{1_000_000, 0.1, 1, 10_000_000}, rateCase{1_000_000, 1e-3, 4, 40_000_000},
+			rateCase{1_000_000, 1e-5, 4, 200_000_000}, rateCase{10_000_000, 0.01, 1, 100_000_000})
+	}
+	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock} {
+		for _, c := range cases {
+			if c.p == 1e-6 && s != DoubleHashing && s != Blocked && s != SplitBlock {
+				continue
+			}
+			t.Run(fmt.Sprintf("strategy=%s/n=%d/p=%g", s, c.n, c.p), func(t *testing.T) {
+				t.Parallel()
+				part := uint64(effort.Times(20, 10, 1))
+				c.filters, c.probes = max(1, c.filters/part), c.probes/part
+				c.check(t, s)
+			})
+		}
+	}
+}
+
+func (c rateCase) check(t *testing.T, s Strategy) {
+	var b [40]byte
+	add := func(f *BloomFilter, i uint64) { f.Add(key40(&b, i)) }
+	contains := func(f *BloomFilter, i uint64) bool { return f.Contains(key40(&b, i)) }
+	if !s.NeedsKey() {
+		add = func(f *BloomFilter, i uint64) { f.AddDigest(digestOf(i)) }
+		contains = func(f *BloomFilter, i uint64) bool { return f.ContainsDigest(digestOf(i)) }
+	}
+	f := MustNew(c.n, c.p, WithStrategy(s))
+	params, s := f.Params(), f.Strategy()
+	predicted := s.FalsePositiveRate(params.M, params.K, c.n)
+	if predicted > c.p {
+		t.Fatalf("%+v: the predicted rate %v is above p", params, predicted)
+	}
+	each := c.probes / c.filters
+	next := uint64(0) // no key twice, in all filters together
+	measured, realised, variance := 0.0, 0.0, 0.0
+	for range c.filters {
+		f.Clear()
+		for range c.n {
+			add(f, next)
+			next++
+		}
+		rate := f.Stats().EstimatedFalsePositiveRate
+		realised += rate * float64(each)
+		variance += math.Pow(rate-predicted, 2) * float64(each) * float64(each)
+		for range each {
+			if contains(f, next) {
+				measured++
+			}
+			next++
+		}
+	}
+	total := float64(c.filters * each)
+	noise := math.Sqrt(realised + 1)              // of the probes, given the bits
+	spread := math.Sqrt(variance + realised + 1)  // with that of the bits
+	limit := c.p*total + 4*math.Sqrt(c.p*total+1) // what p allows
+	t.Logf("m=%d k=%d measured=%.3g realised=%.3g predicted=%.3g (%+.1f sigma)",
+		params.M, params.K, measured/total, realised/total, predicted, (measured-predicted*total)/spread)
+	if math.Abs(measured-realised) > 4*noise {
+		t.Errorf("measured %.0f false positives, the bits give %.1f ± %.1f", measured, realised, noise)
+	}
+	if math.Abs(measured-predicted*total) > 4*spread {
+		t.Errorf("measured %.0f false positives, predicted are %.1f ± %.1f", measured, predicted*total, spread)
+	}
+	if measured > limit+4*(spread-noise) {
+		t.Errorf("measured %.0f false positives, p = %v allows %.1f", measured, c.p, limit)
+	}
 }
 
 // BenchmarkParamsFor sizes for an n and p that nobody has asked for before.
 func BenchmarkParamsFor(b *testing.B) {
 	for _, s := range []Strategy{DoubleHashing, Blocked} {
-		for _, n := range []uint64{16, 100, 1000, 10_000, 1_000_000} {
-			for _, p := range []float64{0.9, 0.1, 0.01, 1e-4, 1e-6} {
+		for _, n := range []uint64{16, 1000, 1_000_000} {
+			for _, p := range []float64{0.1, 0.01, 1e-6} {
 				b.Run(fmt.Sprintf("strategy=%s/n=%d/p=%v", s, n, p), func(b *testing.B) {
 					b.ReportAllocs()
 					p := p

@@ -1,8 +1,10 @@
 package bloom
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -77,7 +79,7 @@ func TestIdentityIsPinned(t *testing.T) {
 	}
 }
 
-// TestSchemesKeepTheirKey: whatever prints or logs one does not give the secret away.
+// TestSchemesKeepTheirKey: what prints or logs a scheme does not reveal the secret key.
 func TestSchemesKeepTheirKey(t *testing.T) {
 	f := MustNew(1000, 0.01, WithKey([16]byte([]byte("0123456789abcdef"))))
 	s := f.Scheme()
@@ -95,22 +97,6 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 	require.Contains(t, out.String(), s.Identity())
 }
 
-func TestIdentityTellsSchemesApart(t *testing.T) {
-	seen := map[string]bool{}
-	for _, params := range []Params{{M: 1024, K: 4}, {M: 1024, K: 8}, {M: 512, K: 4}} {
-		for _, opts := range [][]Option{
-			nil, {WithSeed(1)}, {WithKey([16]byte{})}, {WithKey([16]byte{15: 1})}, {WithHash(MapHash)},
-			{WithHash(RapidHash)}, {WithHash(RapidHash), WithSeed(1)},
-			{WithStrategy(SeededHashing)}, {WithStrategy(Blocked1)}, {WithStrategy(Blocked4)},
-		} {
-			s, err := NewSchemeWithParams(params, opts...)
-			require.NoError(t, err)
-			require.False(t, seen[s.Identity()], s.Identity())
-			seen[s.Identity()] = true
-		}
-	}
-}
-
 func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {
 	s, err := NewSchemeWithParams(Params{M: 100, K: 3})
 	require.NoError(t, err)
@@ -126,9 +112,64 @@ func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {
 	words[1].Store(1 << 36) // bit 100
 	_, err = s.FilterOver(words)
 	require.ErrorIs(t, err, ErrInvalid)
+}
 
-	_, err = Scheme{}.Filter()
+// TestSchemeBytes: a scheme is written as the beginning of its filters, and read from them, with
+// and without the rest.
+func TestSchemeBytes(t *testing.T) {
+	for _, s := range allStrategies {
+		for _, opts := range [][]Option{nil, {WithSeed(77)}, {WithKey(testKey)}} {
+			opts = append(opts, WithStrategy(s))
+			f, err := New(1000, 0.01, opts...)
+			if s.NeedsKey() && err != nil {
+				continue // has a hash of its own
+			}
+			require.NoError(t, err)
+			data, err := f.Scheme().AppendBinary([]byte("before"))
+			require.NoError(t, err)
+			require.Equal(t, "before", string(data[:6]))
+			data = data[6:]
+			whole, err := f.MarshalBinary()
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(whole, data), "the header of a filter")
+			require.Zero(t, len(data)%headerUnit)
+
+			for _, from := range [][]byte{data, whole} {
+				r := bytes.NewReader(from)
+				got, err := ReadScheme(r, opts...)
+				require.NoError(t, err)
+				require.Equal(t, f.Scheme().Identity(), got.Identity())
+				require.Equal(t, f.Scheme().Params(), got.Params())
+				require.Equal(t, len(from)-len(data), r.Len(), "nothing beyond the header is read")
+			}
+			for n := range data {
+				_, err := ReadScheme(bytes.NewReader(data[:n]), opts...)
+				if n == 0 {
+					require.Equal(t, io.EOF, err)
+				} else {
+					require.ErrorIs(t, err, ErrCorrupt)
+				}
+			}
+		}
+	}
+}
+
+func TestSchemeBytesRefuse(t *testing.T) {
+	_, err := Scheme{}.AppendBinary(nil)
 	require.ErrorIs(t, err, ErrInvalid)
-	_, err = Scheme{}.FilterOver(nil)
+	_, err = MustNew(1000, 0.01, WithHash(MapHash)).Scheme().AppendBinary(nil)
+	require.ErrorIs(t, err, ErrNotPortable)
+
+	s, err := NewScheme(1000, 0.01, WithKey([16]byte{1}))
+	require.NoError(t, err)
+	data, err := s.AppendBinary(nil)
+	require.NoError(t, err)
+	for _, opts := range [][]Option{nil, {WithKey([16]byte{2})}, {WithSeed(1)}, {WithKey([16]byte{1}), WithStrategy(Blocked)}} {
+		_, err = ReadScheme(bytes.NewReader(data), opts...)
+		require.ErrorIs(t, err, ErrIncompatible)
+	}
+	_, err = ReadScheme(bytes.NewReader(data), WithKey([16]byte{1}), WithMaxBytes(8))
+	require.ErrorIs(t, err, ErrTooLarge)
+	_, err = ReadScheme(bytes.NewReader(data), nil)
 	require.ErrorIs(t, err, ErrInvalid)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,66 +49,72 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 	}
 }
 
+// TestCompatible: filters are compatible, and their schemes have one identity, if and only if
+// m, k, strategy, hash, and seed or key are equal. Union and Intersect refuse all others, say
+// why, and change nothing.
 func TestCompatible(t *testing.T) {
-	f := filled(DoubleHashing, 0, 10)
-	same, err := NewWithParams(Params{M: f.Params().M, K: f.Params().K})
-	require.NoError(t, err)
-	require.True(t, f.Compatible(same), "n and p may differ")
-	require.NoError(t, f.Union(same))
-
-	m, k := f.Params().M, f.Params().K
-	for _, c := range []struct {
+	otherKey := testKey
+	otherKey[15]++
+	byKey := NewStrategy("triple", customSeeded.def.Definition)
+	nameless, other := NewStrategy("", tripleDefinition), NewStrategy("", tripleDefinition)
+	hash, otherHash := NewHash64("", customHash64.def.sum64), NewHash64("", customHash64.def.sum64)
+	params := Params{M: 14_336, K: 8}
+	kinds := []struct {
 		params Params
 		opts   []Option
-		text   string
+		text   string // of the error of a union with the first
 	}{
-		{Params{M: m - 1, K: k}, nil, "m = 14400 and 14399"},
-		{Params{M: m, K: k + 1}, nil, "k = 10 and 11"},
-		{Params{M: m, K: k}, []Option{WithSeed(13)}, "seeds 0 and 13"},
-		{Params{M: m, K: k}, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},
-		{Params{M: m, K: k}, []Option{WithStrategy(triple)}, `strategies "double-hashing" and "triple"`},
-	} {
-		other, err := NewWithParams(c.params, c.opts...)
-		require.NoError(t, err)
-		other.AddString("not in f")
-		before := f.Clone()
-		require.False(t, f.Compatible(other))
-		require.False(t, f.Equal(other))
-		for _, err := range []error{f.Union(other), f.Intersect(other)} {
-			require.ErrorIs(t, err, ErrIncompatible)
-			require.ErrorContains(t, err, c.text)
+		{params, nil, ""},
+		{Params{M: 13_824, K: 8}, nil, "m = 14336 and 13824"},
+		{Params{M: 14_336, K: 16}, nil, "k = 8 and 16"},
+		{params, []Option{WithSeed(13)}, "seeds 0 and 13"},
+		{params, []Option{WithHash(RapidHash)}, "hashes murmur3 and rapidhash-v3"},
+		{params, []Option{WithHash(RapidHash), WithSeed(13)}, "hashes murmur3 and rapidhash-v3"},
+		{params, []Option{WithHash(MapHash)}, "hashes murmur3 and maphash"},
+		{params, []Option{WithKey(testKey)}, "hashes murmur3 and siphash"},
+		{params, []Option{WithKey(otherKey)}, "hashes murmur3 and siphash"},
+		{params, []Option{WithHash(customHash64)}, `hashes murmur3 and "fnv-mixed"/64`},
+		{params, []Option{WithHash(NewHash("fnv-mixed", customHash.def.sum))}, `hashes murmur3 and "fnv-mixed"`}, // 128 bits
+		{params, []Option{WithHash(hash)}, `hashes murmur3 and ""#`},
+		{params, []Option{WithHash(otherHash)}, `hashes murmur3 and ""#`},
+		{params, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},
+		{params, []Option{WithStrategy(Blocked1)}, `strategies "double-hashing" and "blocked-1"`},
+		{params, []Option{WithStrategy(Blocked4)}, `strategies "double-hashing" and "blocked-4"`},
+		{params, []Option{WithStrategy(triple)}, `strategies "double-hashing" and "triple"`},
+		{params, []Option{WithStrategy(byKey)}, `strategies "double-hashing" and "triple"`}, // positions by keys
+		{params, []Option{WithStrategy(nameless)}, `strategies "double-hashing" and ""#`},
+		{params, []Option{WithStrategy(other)}, `strategies "double-hashing" and ""#`},
+	}
+	for i, a := range kinds {
+		for j, b := range kinds {
+			f, g := must(NewWithParams(a.params, a.opts...)), must(NewWithParams(b.params, b.opts...))
+			f.AddString("f")
+			g.AddString("g")
+			before := f.Clone()
+			require.Equal(t, i == j, f.Compatible(g), "%s and %s", f, g)
+			require.Equal(t, i == j, f.Scheme().Identity() == g.Scheme().Identity(), "%s and %s", f, g)
+			require.False(t, f.Equal(g))
+			if i == j {
+				require.NoError(t, f.Union(g))
+				continue
+			}
+			for _, err := range []error{f.Union(g), f.Intersect(g)} {
+				require.ErrorIs(t, err, ErrIncompatible)
+				if i == 0 {
+					require.ErrorContains(t, err, "bloom: incompatible filters: "+b.text)
+				}
+			}
+			require.True(t, f.Equal(before), "unchanged")
 		}
-		require.True(t, f.Equal(before), "unchanged")
 	}
-	a, b := MustNew(9, 0.1, WithStrategy(NewStrategy("a", Definition{Positions: byindex.Positions(doubleIndex)}))), MustNew(9, 0.1, WithStrategy(NewStrategy("b", Definition{Positions: byindex.Positions(doubleIndex)})))
-	require.False(t, a.Compatible(b), "a custom strategy is its name")
-
-	own, another := NewStrategy("", Definition{Positions: byindex.Positions(doubleIndex)}), NewStrategy("", tripleDefinition)
-	a, b = MustNew(9, 0.1, WithStrategy(own)), MustNew(9, 0.1, WithStrategy(another))
-	require.False(t, a.Compatible(b), "without a name it is only itself")
-	require.ErrorIs(t, a.Union(b), ErrIncompatible)
-	require.NotEqual(t, a.Scheme().Identity(), b.Scheme().Identity())
-	b = MustNew(5, 0.01, WithStrategy(own))
-	c, err := NewWithParams(Params{M: b.Params().M, K: b.Params().K}, WithStrategy(own))
-	require.NoError(t, err)
-	require.NoError(t, b.Union(c))
-	require.Equal(t, b.Scheme().Identity(), c.Scheme().Identity())
-}
-
-// TestKindsOfOneName: a custom strategy by positions is not one by keys, nor a hash of 128 bits
-// one of 64, whatever their names.
-func TestKindsOfOneName(t *testing.T) {
-	byKey := NewStrategy("triple", customSeeded.def.Definition)
-	wide := NewHash(customHash64.Name(), func([]byte) (h1, h2 uint64) { return 1, 2 })
-	for _, pair := range [][2]Option{{WithStrategy(triple), WithStrategy(byKey)}, {WithHash(customHash64), WithHash(wide)}} {
-		params := Params{M: 640, K: 7}
-		a, b := must(NewWithParams(params, pair[0])), must(NewWithParams(params, pair[1]))
-		require.False(t, a.Compatible(b))
-		require.ErrorIs(t, a.Union(b), ErrIncompatible)
-		require.NotEqual(t, a.Scheme().Identity(), b.Scheme().Identity())
-	}
+	keyed := must(NewWithParams(params, WithKey(testKey)))
+	require.EqualError(t, keyed.Union(must(NewWithParams(params, WithKey(otherKey)))), "bloom: incompatible filters: different secret keys")
+	f := MustNew(1000, 0.001)
+	require.NoError(t, f.Union(must(NewWithParams(Params{M: f.Params().M, K: f.Params().K}))), "n and p may differ")
+	named := must(NewWithParams(params, WithHash(NewHash64("fnv-mixed", func([]byte) uint64 { return 0 }))))
+	require.True(t, named.Compatible(must(NewWithParams(params, WithHash(customHash64)))), "a hash is its name")
 	_, err := Read(bytes.NewReader(marshal(t, MustNew(10, 0.1, WithStrategy(triple)))), WithStrategy(byKey))
-	require.Error(t, err)
+	require.Error(t, err, "positions by keys instead of digests")
 }
 
 func TestCloneIsIndependent(t *testing.T) {

@@ -3,7 +3,6 @@ package bloom
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
@@ -14,29 +13,19 @@ import (
 
 // No bit of a digest serves twice.
 //
-// Blocked takes the block from h1 alone and everything inside the block from h2
-// alone, at any size. Inside, different bits of h2 give the words and each of the
-// first eight bits; from the ninth on, a product of all of h2 does. So with a digest
-// whose halves are independent, as those of Murmur3 and SipHash are, the bits within
-// a block tell nothing about which block it is, and the other way round.
+// Blocked takes the block from h1 alone and everything inside the block from h2 alone. Inside,
+// different bits of h2 give the words and each of the first eight bits; from the ninth on, a
+// product of all of h2 does. With independent halves, as those of Murmur3 and SipHash are, the
+// bits within a block tell nothing about the block.
 //
 // MapHash and RapidHash have 64 bits, and h2 is a function of h1. The block takes the upper 44
-// bits of h1 at most, and 20 or more are left, which decide by widen what happens
-// inside. That two keys agree in those, too, is a collision of whole digests, which
-// New subtracts from p.
-//
-// DoubleHashing takes a position from all 64 bits of x, of which floor(x·m / 2^64)
-// keeps the upper 53 at most. One position has floor(2^64/m) or one more of the 2^64
-// values of x, at least 2048, so that the likelihoods of two positions differ by
-// less than one part in 2048. Their relative variance is a quarter of the square of
-// that at most, 6e-8, and that is about what each of k probes adds to the rate, as a
-// share of it: for k = 64, less than one part in 200 000.
+// bits of h1 at most. The 20 or more others decide by widen what happens inside. Keys that
+// agree in those too have equal digests, which New subtracts from p.
 
 // largestM is the largest m that New and ParamsFor choose.
 const largestM = maxM - blockBits
 
-// TestLargestM: what the argument above rests on. 9.39e14 keys at 1 % would fit
-// by the classical bound, but not with a whole k.
+// TestLargestM: 9.39e14 keys at 1 % would fit by the classical bound, but not with a whole k.
 func TestLargestM(t *testing.T) {
 	for _, s := range ours {
 		if s == SplitBlock {
@@ -61,16 +50,15 @@ func TestLargestM(t *testing.T) {
 	}
 }
 
-// TestBlockedUsesEachDigestBitOnce flips the bits of digests one by one and looks at
-// what moves, in the largest filter.
+// TestBlockedUsesEachDigestBitOnce flips the bits of digests one by one in the largest filter
+// and looks at what moves.
 func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 	for _, s := range blockeds {
 		z := groupsOf(s)
-		for j := range uint64(100) {
+		for j := range uint64(20) {
 			h1, h2 := digestOf(j)
 			at := func(h1, h2 uint64) (block uint64, within [maxK]uint64) {
-				for i := range within {
-					pos := positionAt(s, h1, h2, i, largestM)
+				for i, pos := range digestPositions(s, h1, h2, largestM, maxK) {
 					if i > 0 && pos/blockBits != block {
 						t.Fatalf("%s: probe %d is in block %d, the first in %d", s, i, pos/blockBits, block)
 					}
@@ -105,9 +93,9 @@ func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 	}
 }
 
-// selectorOf reports whether bit b of h2 is one of those that select the word of a
-// group: the top 3 for one group of 8 words, the top 2 and the next 2 for two
-// groups of 4, the top 4, one each, for four groups of 2, none for eight.
+// selectorOf reports whether bit b of h2 is one of the bits that select the word of a group:
+// the top 3 for one group of 8 words, the top 2 and the next 2 for two groups of 4, the top 4,
+// one each, for four groups of 2, none for eight.
 func selectorOf(z, group, b int) bool {
 	switch z {
 	case 1:
@@ -120,104 +108,25 @@ func selectorOf(z, group, b int) bool {
 	return false
 }
 
-// TestPositionsHaveEnoughBits: at the largest m, each position has 2048 or 2049 of
-// the values of x, and a strategy that has only 2^32 values would fail.
-func TestPositionsHaveEnoughBits(t *testing.T) {
-	for _, m := range []uint64{largestM, largestM - 64, maxM - 1, maxM/2 + 12345, 1 << 40, 19_170_117} {
-		// The smallest x of a position: ceil(pos·2^64 / m).
-		first := func(pos uint64) uint64 {
-			x, rest := bits.Div64(pos, 0, m)
-			return x + min(rest, 1)
-		}
-		floor, _ := bits.Div64(1, 0, m) // floor(2^64 / m)
-		for i := range uint64(1000) {
-			pos := probe.Reduce(mix(i), m-1) // not the last one, whose end is 2^64
-			x, end := first(pos), first(pos+1)
-			if probe.Reduce(x, m) != pos || x > 0 && probe.Reduce(x-1, m) == pos || probe.Reduce(end-1, m) != pos || probe.Reduce(end, m) != pos+1 {
-				t.Fatalf("m = %d: position %d is not that of [%d, %d)", m, pos, x, end)
-			}
-			if got := end - x; got != floor && got != floor+1 {
-				t.Fatalf("m = %d: position %d has %d values of x, want %d or one more", m, pos, got, floor)
-			}
-		}
-		uneven := 1 / float64(floor)
-		if share := maxK * uneven * uneven / 4; share > 1.0/200_000 {
-			t.Errorf("m = %d: likelihoods that differ by %.2g add a share of %.2g to the rate", m, uneven, share)
-		}
-	}
-	require.GreaterOrEqual(t, uint64(math.MaxUint64)/largestM, uint64(2048))
-}
-
-// shortDigest is a digest of MapHash whose h1 begins with the given bits: what two
-// keys of the same block, or of the same position, have in common.
-func shortDigest(prefix uint64, free int, draw uint64) (h1, h2 uint64) {
-	h1 = prefix<<free | draw&(1<<free-1)
-	return h1, widen(h1)
-}
-
-// unevenness returns by what share two draws coincide more often than uniform ones
-// would: what matters to a rate, and 0 up to noise for what is uniform. noise is its
-// standard deviation then.
-func unevenness(counts []float64) (excess, noise float64) {
-	draws := 0.0
-	for _, c := range counts {
-		draws += c
-	}
-	freedom := float64(len(counts) - 1)
-	noise = math.Sqrt(2*freedom) / draws
-	return chiSquareSigmas(counts, draws/float64(len(counts))) * noise, noise
-}
-
-// TestMapHashWithinABlock holds the block fixed, in a filter of 2^44 blocks, so that
-// only the low 20 bits of h1 are left: the words and bits inside are uniform, one by
-// one and in pairs, to better than a part in 2000.
-func TestMapHashWithinABlock(t *testing.T) {
-	sequential(t)
-	t.Parallel()
-	const free = 20
-	for prefix := range uint64(4) {
-		prefix = mix(prefix) >> free
-		var words [16]float64 // the top 4 bits of h2 select them, for every z
-		var single [16][64]float64
-		var pair [15][4096]float64
-		for draw := range uint64(1 << free) {
-			h1, h2 := shortDigest(prefix, free, draw)
-			words[h2>>60]++
-			before := uint64(0)
-			for i := range 16 {
-				bit := positionAt(Blocked8, h1, h2, i, largestM) % 64 // the same for every z
-				single[i][bit]++
-				if i > 0 {
-					pair[i-1][before<<6|bit]++
-				}
-				before = bit
-			}
-		}
-		check := func(what string, i int, counts []float64) {
-			if excess, noise := unevenness(counts); excess > 5e-4+5*noise {
-				t.Errorf("block %#x, %s %d: two keys coincide more often by a share of %.5f, want at most 0.0005 ± %.5f", prefix, what, i, excess, noise)
-			}
-		}
-		check("words", 0, words[:])
-		for i := range single {
-			check("bit", i, single[i][:])
-		}
-		for i := range pair {
-			check("pair", i, pair[i][:])
-		}
-		if testing.Short() {
-			break
+// TestSelectionStaysInside: the kernels have no bounds checks.
+func TestSelectionStaysInside(t *testing.T) {
+	for _, units := range []uint64{1, 2, 3, 1000, 1<<32 - 2, maxSplitBlocks, largestM / blockBits, largestM, maxM} {
+		require.Equal(t, units-1, probe.Reduce(math.MaxUint64, units))
+		require.Zero(t, probe.Reduce(0, units))
+		if units <= maxSplitBlocks {
+			require.Equal(t, units-1, probe.SplitBlock(math.MaxUint64, units))
+			require.Zero(t, probe.SplitBlock(0, units))
 		}
 	}
 }
 
-// TestMapHashRateWithinABlock fills blocks with keys that agree in the upper 44 bits
-// of h1 and asks for others that do, too: their rate is that of the model, which
-// takes them to be independent.
+// TestMapHashRateWithinABlock fills blocks with keys that agree in the upper 44 bits of h1, as
+// in a filter of 2^44 blocks, and looks up other such keys. Their rate is that of the model,
+// which takes them to be independent.
 func TestMapHashRateWithinABlock(t *testing.T) {
 	t.Parallel()
 	const free = 20
-	trials := uint64(effort.Times(15_000, 150_000, 150_000))
+	trials := uint64(effort.Times(15_000, 30_000, 150_000))
 	for _, c := range []struct {
 		s       Strategy
 		k, keys int
@@ -227,8 +136,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 		draws := uint64(0)
 		draw := func(block uint64) uint64 {
 			draws++
-			h1, _ := shortDigest(mix(^block)>>free, free, mix(draws))
-			return h1
+			return mix(^block)>>free<<free | mix(draws)&(1<<free-1)
 		}
 		hits, asked := 0.0, 0.0
 		for block := range trials / 10 {
@@ -244,7 +152,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 				h1 := draw(block)
 				for _, other := range added {
 					if h1 == other {
-						continue ask // a collision, which New has subtracted from p
+						continue ask // equal digests, which New has subtracted from p
 					}
 				}
 				asked++
@@ -254,51 +162,121 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 			}
 		}
 		want := asked * rate.Blocked(1, c.k, groupsOf(c.s), uint64(c.keys))
-		// Ten share a block, and so its fill: at worst that multiplies the variance
+		// Ten keys share a block, and so its fill: at worst that multiplies the variance
 		// by ten, here by less than two.
-		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 100 && trials > 100_000 {
+		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 20 {
 			t.Errorf("%s k=%d with %d keys: %.0f of %.0f, want %.0f ± %.0f", c.s, c.k, c.keys, hits, asked, want, sigma)
 		}
 	}
 }
 
-// TestMapHashAtOnePosition holds the first position of DoubleHashing fixed, in a
-// filter of 2^53 bits, so that only the low 11 bits of h1 are left: the others are
-// uniform all the same, to a part in 500.
-func TestMapHashAtOnePosition(t *testing.T) {
-	const free, prefixes = 11, 1000
-	for _, i := range []int{1, 2, 6} {
-		var high, low [256]float64
-		for prefix := range uint64(prefixes) {
-			seen := uint64(0)
-			for draw := range uint64(1 << free) {
-				h1, h2 := shortDigest(mix(prefix)>>free, free, draw)
-				if first := doubleIndex(h1, h2, 0, maxM); draw == 0 {
-					seen = first
-				} else if first != seen {
-					t.Fatalf("h1 = %#x has another first position", h1)
+func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
+	for _, n := range []uint64{1, 2, 10, 50, 51, 100, 1000, 100_000, 1 << 32, 1 << 40} {
+		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
+			best := uint64(math.MaxUint64)
+			for _, s := range blockeds {
+				got, err := ParamsFor(n, p, s)
+				require.NoError(t, err)
+				require.Zero(t, got.M%512)
+				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v %+v", s, n, p, got)
+				best = min(best, got.M)
+				if got.K > groupsOf(s) {
+					require.Greater(t, s.FalsePositiveRate(got.M, got.K-groupsOf(s), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
 				}
-				pos := doubleIndex(h1, h2, i, maxM)
-				high[pos>>45]++
-				low[pos&255]++
+				if got.M == 512 || s == Blocked1 && p < 1e-4 {
+					continue
+				}
+				for k := groupsOf(s); k <= maxK; k += groupsOf(s) {
+					require.Greater(t, s.FalsePositiveRate(got.M-512, k, n), p, "%s n=%d p=%v: k=%d would do with less", s, n, p, k)
+				}
 			}
-		}
-		for name, counts := range map[string]*[256]float64{"upper": &high, "lower": &low} {
-			if excess, noise := unevenness(counts[:]); excess > 2e-3+5*noise {
-				t.Errorf("position %d, %s bits: two keys coincide more often by a share of %.5f, want at most 0.002 ± %.5f", i, name, excess, noise)
-			}
+			got, resolved, err := paramsFor(n, p, Blocked, &murmur3Hash)
+			require.NoError(t, err)
+			require.LessOrEqual(t, float64(got.M), 1.03*float64(best), "n=%d p=%v: %s", n, p, resolved)
+			same, err := ParamsFor(n, p, resolved)
+			require.NoError(t, err)
+			require.Equal(t, same, got)
 		}
 	}
 }
 
-// TestBlocksAreCacheLines: or each lookup would cost two.
-func TestBlocksAreCacheLines(t *testing.T) {
-	for words := uint64(8); words < 5000; words += 8 {
-		b := makeWords(words)
-		require.Len(t, b, int(words))
-		require.Equal(t, len(b), cap(b))
-		require.Zero(t, addressOf(b)%64, "%d words", words)
+// TestBlockedMemory: the figures of the documentation.
+func TestBlockedMemory(t *testing.T) {
+	const n = 1_000_000
+	for _, c := range []struct {
+		p        float64
+		strategy string
+		k        int
+		over     float64
+	}{
+		{0.03, "blocked-2", 4, 1.048},
+		{0.01, "blocked-2", 6, 1.071},
+		{1e-3, "blocked-4", 8, 1.100},
+		{1e-4, "blocked-4", 12, 1.177},
+		{1e-6, "blocked-8", 16, 1.357},
+		{1e-9, "blocked-8", 24, 1.880},
+	} {
+		got, s, err := paramsFor(n, c.p, Blocked, &murmur3Hash)
+		require.NoError(t, err)
+		require.Equal(t, c.strategy, s.Name())
+		require.Equal(t, c.k, got.K)
+		require.InDelta(t, c.over, float64(got.M)/rate.OptimalM(n, c.p), 0.001)
+		// New resolves Blocked, whose own rate is that of the best of its four.
+		require.LessOrEqual(t, Blocked.FalsePositiveRate(got.M, got.K, n), s.FalsePositiveRate(got.M, got.K, n))
+		require.Greater(t, Blocked.FalsePositiveRate(got.M, got.K, n), 0.8*c.p)
 	}
-	f := MustNew(100, 0.01, WithStrategy(Blocked))
-	require.Zero(t, addressOf(f.Clone().bits)%64)
+	require.Equal(t, Blocked1.FalsePositiveRate(51_200, 5, 1000), Blocked.FalsePositiveRate(51_200, 5, 1000), "only z = 1 divides 5")
+	_, err := ParamsFor(n, 1e-13, Blocked)
+	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
+}
+
+// TestBlockedBeyondAllSizes: where few bits per key would take more blocks than a uint64
+// counts, a search must end, and a rate is computed at once.
+func TestBlockedBeyondAllSizes(t *testing.T) {
+	for _, p := range []float64{1e-9, 1e-12} {
+		got, s, err := paramsFor(1<<40, p, Blocked, &murmur3Hash)
+		require.NoError(t, err)
+		require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, 1<<40), p)
+		for _, n := range []uint64{2e14, 9e14} {
+			for _, s := range append([]Strategy{Blocked}, blockeds...) {
+				_, err := ParamsFor(n, p, s)
+				require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
+				require.ErrorContains(t, err, formatUint(n)+" keys")
+			}
+		}
+	}
+	for _, s := range blockeds {
+		require.Equal(t, 1.0, s.FalsePositiveRate(512*7, 8, math.MaxUint64))
+		require.InDelta(t, 1, s.FalsePositiveRate(512*7, 8, 7<<17), 1e-12)
+	}
+}
+
+func TestBlockedResolves(t *testing.T) {
+	f := MustNew(1000, 0.01, WithStrategy(Blocked))
+	again, err := NewWithParams(f.Params(), WithStrategy(Blocked))
+	require.NoError(t, err)
+	require.Equal(t, f.Strategy().Name(), again.Strategy().Name())
+	require.True(t, f.Compatible(again))
+
+	// Also where equal digests take a share of p.
+	s, err := NewScheme(1<<30, 1e-9, WithStrategy(Blocked), WithHash(MapHash))
+	require.NoError(t, err)
+	same, err := NewSchemeWithParams(s.Params(), WithStrategy(Blocked), WithHash(MapHash))
+	require.NoError(t, err)
+	require.Equal(t, s.Identity(), same.Identity())
+
+	for _, c := range []struct {
+		s      Strategy
+		params Params
+		text   string
+	}{
+		{Blocked, Params{M: 512, K: 8}, "want one of [blocked-1 blocked-2 blocked-4 blocked-8]"},
+		{Blocked4, Params{M: 1000, K: 8}, `m = 1000 and k = 8 with strategy "blocked-4", want multiples of 512 and 4`},
+		{Blocked4, Params{M: 1024, K: 6}, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
+	} {
+		_, err := NewWithParams(c.params, WithStrategy(c.s))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, c.text)
+	}
 }

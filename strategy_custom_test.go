@@ -3,14 +3,13 @@ package bloom
 import (
 	"errors"
 	"fmt"
-	"math/bits"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -53,53 +52,21 @@ func TestCustomStrategyRules(t *testing.T) {
 	}
 }
 
-// Two strategies of this package as a user would write them. Their bits are the same.
-var (
-	customDouble = NewStrategy("own-double", Definition{
-		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-			const a = 0xd1342543de82ef95
-			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-				x, y := h1, h2^0x9e3779b97f4a7c15
-				for range i {
-					x = x*a + y
-				}
-				p0, _ = bits.Mul64(x, m)
-				x = x*a + y
-				p1, _ = bits.Mul64(x, m)
-				x = x*a + y
-				p2, _ = bits.Mul64(x, m)
-				x = x*a + y
-				p3, _ = bits.Mul64(x, m)
-				return p0, p1, p2, p3
-			}, nil
-		},
-	})
-	customSeeded = NewStrategy("own-seeded", Definition{
-		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
-			return func(dst []uint64, key []byte) {
-				for i := range dst {
-					dst[i] = murmur3.SeedSum64(probe.MurmurStart(seed+uint64(i)), key) % m
-				}
-			}, nil
-		},
-	})
-)
-
 // TestCustomStrategiesAreTheBuiltinOnes bit for bit, sized alike, in all calls.
 func TestCustomStrategiesAreTheBuiltinOnes(t *testing.T) {
 	t.Parallel()
-	for own, builtin := range map[Strategy]Strategy{customDouble: DoubleHashing, customSeeded: SeededHashing} {
+	for custom, builtin := range map[Strategy]Strategy{customDouble: DoubleHashing, customSeeded: SeededHashing} {
 		for _, c := range []struct {
 			n uint64
 			p float64
-		}{{1, 0.5}, {10, 0.01}, {100, 0.1}, {1000, 1e-4}, {1000, 1e-6}, {40_000, 0.01}, {0, 0.01}} {
+		}{{1, 0.5}, {10, 0.01}, {100, 0.1}, {1000, 1e-4}, {1000, 1e-6}, {4000, 0.01}, {0, 0.01}} {
 			opts := []Option{}
-			if own.NeedsKey() {
+			if custom.NeedsKey() {
 				opts = append(opts, WithSeed(3))
 			}
-			f := must(New(c.n, c.p, append(opts, WithStrategy(own))...))
+			f := must(New(c.n, c.p, append(opts, WithStrategy(custom))...))
 			g := must(New(c.n, c.p, append(opts, WithStrategy(builtin))...))
-			require.Equal(t, g.Params(), f.Params(), "%s, %+v", own, c)
+			require.Equal(t, g.Params(), f.Params(), "%s, %+v", custom, c)
 			require.Equal(t, g.SizeBytes(), f.SizeBytes())
 			batch := f.Clone()
 			var b [40]byte
@@ -120,9 +87,11 @@ func TestCustomStrategiesAreTheBuiltinOnes(t *testing.T) {
 			batch.AddMany(keys, nil)
 			require.True(t, g.bits.equal(batch.bits))
 			require.Equal(t, len(keys), f.ContainsMany(keys, nil))
-			require.Equal(t, g.Stats().EstimatedCount, f.Stats().EstimatedCount)
-			require.InDelta(t, 1, (own.FalsePositiveRate(f.Params().M, f.Params().K, c.n)+1e-300)/(builtin.FalsePositiveRate(f.Params().M, f.Params().K, c.n)+1e-300), 1e-9)
-			require.Equal(t, g.Stats().EstimatedFalsePositiveRate, f.Stats().EstimatedFalsePositiveRate)
+			m, k := f.Params().M, f.Params().K
+			require.InDelta(t, 1, (custom.FalsePositiveRate(m, k, c.n)+1e-300)/(builtin.FalsePositiveRate(m, k, c.n)+1e-300), 1e-9)
+			want, got := g.Stats(), f.Stats()
+			want.Strategy = custom.Name()
+			require.Equal(t, want, got)
 		}
 	}
 }
@@ -154,222 +123,263 @@ func TestCustomStrategyOutsidePanics(t *testing.T) {
 	}
 }
 
-// BenchmarkCustomStrategy measures strategies of one's own against the built-in ones with the
-// same bits, in turns: the ratio is what counts.
-func BenchmarkCustomStrategy(b *testing.B) {
-	for _, pair := range [][2]Strategy{{customDouble, DoubleHashing}} {
-		for _, n := range []uint64{10_000, 1_000_000} {
-			filters := [2]*BloomFilter{}
-			keys := make([][40]byte, n)
-			for i := range keys {
-				key40(&keys[i], uint64(i))
-			}
-			for i, s := range pair {
-				filters[i] = MustNew(n, 0.01, WithStrategy(s))
-			}
-			batch := make([][]byte, 64)
-			ops := []struct {
-				name string
-				run  func(f *BloomFilter, i int)
-			}{
-				{"add-new", func(f *BloomFilter, i int) { f.Add(keys[uint64(i)%n][:]) }},
-				{"add-there", func(f *BloomFilter, i int) { f.Add(keys[uint64(i)%n][:]) }},
-				{"hit", func(f *BloomFilter, i int) { f.Contains(keys[uint64(i)%n][:]) }},
-				{"miss", func(f *BloomFilter, i int) { f.Contains(keys[uint64(i)%n][1:]) }},
-				{"hit-many", func(f *BloomFilter, i int) {
-					if i%64 == 0 {
-						for j := range batch {
-							batch[j] = keys[uint64(i+j)%n][:]
-						}
-						f.ContainsMany(batch, nil)
-					}
-				}},
-				{"miss-many", func(f *BloomFilter, i int) {
-					if i%64 == 0 {
-						for j := range batch {
-							batch[j] = keys[uint64(i+j)%n][1:]
-						}
-						f.ContainsMany(batch, nil)
-					}
-				}},
-				{"add-many", func(f *BloomFilter, i int) {
-					if i%64 == 0 {
-						for j := range batch {
-							batch[j] = keys[uint64(i+j)%n][:]
-						}
-						f.AddMany(batch, nil)
-					}
-				}},
-			}
-			for _, op := range ops {
-				b.Run(fmt.Sprintf("strategy=%s/n=%d/op=%s", pair[1], n, op.name), func(b *testing.B) {
-					var ratios, times []float64
-					for b.Loop() {
-						var took [2]time.Duration
-						for which, f := range filters {
-							if op.name == "add-new" {
-								f.Clear()
-							}
-							began := time.Now()
-							for i := range 10_048 {
-								op.run(f, i)
-							}
-							took[which] = time.Since(began)
-						}
-						ratios = append(ratios, float64(took[0])/float64(took[1]))
-						times = append(times, float64(took[0].Nanoseconds())/10_048)
-					}
-					slices.Sort(ratios)
-					slices.Sort(times)
-					b.ReportMetric(ratios[len(ratios)/2], "own/built-in")
-					b.ReportMetric(times[len(times)/2], "ns/own")
-				})
-			}
+// TestLargeK: only a custom strategy that says so has more than 64 bits per key.
+func TestLargeK(t *testing.T) {
+	large := customDouble.def.Definition
+	large.MaxK = 255
+	for s, largest := range map[Strategy]int{customDouble: 64, NewStrategy("large", large): 255, DoubleHashing: 64} {
+		p := Params{M: 512 * 64, K: largest + 1}
+		_, err := NewWithParams(p, WithStrategy(s))
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, fmt.Sprintf("k = %d bits per key, want 1 to %d", largest+1, largest))
+		p.K = largest
+		f, err := NewWithParams(p, WithStrategy(s))
+		require.NoError(t, err)
+		for i := range uint64(80) {
+			f.AddString(formatUint(i))
 		}
+		require.InEpsilon(t, 80, f.Stats().EstimatedCount, 0.02)
 	}
 }
 
-// moves lets the stack move: it grows by 200 kB, and the garbage collector shrinks it.
-func moves() {
-	deep(200)
-	runtime.GC()
+// TestCustomSizing: fixed k, units, rates and rules of custom strategies.
+func TestCustomSizing(t *testing.T) {
+	double := customDouble.def.Definition
+	with := func(edit func(d *Definition)) Strategy {
+		d := double
+		edit(&d)
+		return NewStrategy("sized", d)
+	}
+	usual := must(ParamsFor(1000, 0.01, DoubleHashing))
+	for name, c := range map[string]struct {
+		s    Strategy
+		want Params
+	}{
+		"Unit": {with(func(d *Definition) { d.Unit = 1000 }), Params{1000, 0.01, 10000, 5}},
+		"MaxK": {with(func(d *Definition) { d.MaxK = 3 }), Params{1000, 0.01, 12416, 3}},
+		"Rate": {with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }), usual},
+		"Rate, twice": {with(func(d *Definition) {
+			d.Rate = func(m uint64, k int, n uint64) float64 { return DoubleHashing.FalsePositiveRate(m/2, k, n) }
+		}), Params{1000, 0.01, 2 * usual.M, usual.K}},
+		"Size": {with(func(d *Definition) { d.Size = func(n uint64, p float64) (uint64, int, error) { return n * 10, 6, nil } }), Params{1000, 0.01, 10000, 6}},
+	} {
+		got, err := ParamsFor(1000, 0.01, c.s)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
+		if c.s.def.Size == nil {
+			require.LessOrEqual(t, c.s.FalsePositiveRate(got.M, got.K, 1000), 0.01, name)
+			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.def.sizedUnit(), got.K, 1000), 0.01, name)
+		}
+	}
+	for want, s := range map[int]Strategy{
+		2: with(func(d *Definition) { d.MaxK = 2 }),
+		7: with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }),
+	} {
+		got, err := ParamsForBits(1000, 10, s)
+		require.NoError(t, err)
+		require.Equal(t, Params{1000, s.FalsePositiveRate(10_048, want, 1000), 10_048, want}, got)
+	}
+	for text, s := range map[string]Strategy{
+		"m = 0 bits, want at least 1": with(func(d *Definition) { d.Size = func(uint64, float64) (uint64, int, error) { return 0, 1, nil } }),
+		"too small": with(func(d *Definition) {
+			d.Size = func(uint64, float64) (uint64, int, error) { return 0, 0, errors.New("too small") }
+		}),
+		`strategy "sized" reaches p = 0.01 for n = 1000`:       with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return 0.02 } }),
+		`strategy "sized" has rate NaN for m = `:               with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return math.NaN() } }),
+		`no m up to 8960 bits with strategy "sized" reaches p`: with(func(d *Definition) { d.MaxM = 9000 }),
+	} {
+		_, err := New(1000, 0.01, WithStrategy(s))
+		require.ErrorContains(t, err, text)
+	}
+	_, err := ParamsForBits(1000, 10, with(func(d *Definition) { d.MaxM = 9000 }))
+	require.ErrorIs(t, err, ErrTooLarge)
 }
 
+// TestCustomEstimateThatIsNone: what is not a number of keys means that nobody can tell.
+func TestCustomEstimateThatIsNone(t *testing.T) {
+	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
+		d := customDouble.def.Definition
+		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
+		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
+		f.AddString("key")
+		require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount, n)
+	}
+}
+
+// TestCustomSizingFindsTheLeast: by brute force over the strategy's own rate, whose least m does not fall and
+// then rise with k, New finds the smallest m and its smallest k.
+func TestCustomSizingFindsTheLeast(t *testing.T) {
+	for seed := range uint64(30) {
+		d := customDouble.def.Definition
+		d.MaxK, d.MaxM = 20, 64*400
+		d.Rate = func(m uint64, k int, n uint64) float64 {
+			return min(1, DoubleHashing.FalsePositiveRate(m, k, n)*float64(1+mix(seed<<8+uint64(k))%64))
+		}
+		s := NewStrategy("", d)
+		const n, p = 100, 0.01
+		least := func() Params {
+			for m := uint64(64); m <= d.MaxM; m += 64 {
+				for k := 1; k <= d.MaxK; k++ {
+					if d.Rate(m, k, n) <= p {
+						return Params{n, p, m, k}
+					}
+				}
+			}
+			return Params{}
+		}
+		require.Equal(t, least(), must(ParamsFor(n, p, s)))
+	}
+	tiny := customDouble.def.Definition
+	tiny.MaxM = 10
+	_, err := New(1, 0.5, WithStrategy(NewStrategy("tiny", tiny)))
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, `m = 64 bits with strategy "tiny", want at most 10`)
+}
+
+// deep makes the stack grow by 200 kB, and the garbage collector shrinks it again: it moves.
 //
 //go:noinline
 func deep(n int) int {
 	var frame [1024]byte
 	frame[n%1024] = 1
 	if n == 0 {
+		runtime.GC()
 		return int(frame[5])
 	}
 	return deep(n-1) + int(frame[n%1024])
 }
 
-// TestStackGrowsInTheCall: own functions write to the right place, and their keys are the
-// right ones, when the stack on which these are moves during the call.
-func TestStackGrowsInTheCall(t *testing.T) {
-	keyPositions := NewStrategy("key", Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
-		return func(dst []uint64, key []byte) {
-			moves()
-			for i := range dst {
-				dst[i] = uint64(i)*3 + uint64(key[0]-'x') + 1
-			}
-		}, nil
-	}})
-	hash := NewHash("deep", func(key []byte) (h1, h2 uint64) { moves(); return uint64(key[0]), uint64(key[1]) })
-	hash64 := NewHash64("deep64", func(key []byte) uint64 { moves(); return uint64(key[1]) })
-	identity := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1%2 + uint64(i)*3 + 1 })
-	for _, c := range []struct {
-		k    int
-		opts []Option
-		at   uint64
-	}{
-		{3, []Option{WithStrategy(keyPositions)}, 0}, {60, []Option{WithStrategy(keyPositions)}, 0},
-		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash)}, 'x' % 2},
-		{3, []Option{WithStrategy(NewStrategy("", identity)), WithHash(hash64)}, 'y' % 2},
-	} {
-		f := must(NewWithParams(Params{M: 256, K: c.k}, c.opts...))
-		want := []uint64{}
-		for i := range uint64(c.k) {
-			want = append(want, c.at+i*3+1)
-		}
-		calls := map[string]func(key []byte){
-			"Add":             func(key []byte) { f.Add(key); require.Equal(t, want, setBits(f)) },
-			"AddMany":         func(key []byte) { f.AddMany([][]byte{key}, nil); require.Equal(t, want, setBits(f)) },
-			"Contains":        func(key []byte) { f.Add(key); f.bits.clear(); require.False(t, f.Contains(key)) },
-			"AppendPositions": func(key []byte) { require.Equal(t, want, f.Scheme().AppendPositions(nil, key)) },
-		}
-		for name, call := range calls {
-			f.Clear()
-			done := make(chan bool)
-			go func() { // a new goroutine has a small stack
-				defer close(done)
-				key := [2]byte{'x', 'y'}
-				call(key[:])
-			}()
-			<-done
-			if t.Failed() {
-				t.Fatal(name, f)
-			}
-		}
-		for _, there := range []bool{false, true} {
-			f.Clear()
-			if there {
-				f.AddString("xy")
-			}
-			done := make(chan bool)
-			go func() { defer close(done); require.Equal(t, there, f.ContainsString("xy")) }()
-			<-done
-		}
-	}
-}
-
-// TestStackGrowsAtEachDepth: the same wherever in an operation the stack is at its end.
-func TestStackGrowsAtEachDepth(t *testing.T) {
+// TestStackMovesInTheCall: custom functions write to the right place, and their keys are the
+// right ones, if the stack with both moves during the call, wherever in it the stack ends.
+func TestStackMovesInTheCall(t *testing.T) {
 	positions := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })
 	keyPositions := Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
 		return func(dst []uint64, key []byte) {
+			deep(200)
 			for i := range dst {
 				dst[i] = uint64(key[0]) + uint64(i)
 			}
 		}, nil
 	}}
-	hash := WithHash(NewHash("first", func(key []byte) (h1, h2 uint64) { return uint64(key[0]), 0 }))
-	hash64 := WithHash(NewHash64("first64", func(key []byte) uint64 { return uint64(key[0]) }))
+	hash := WithHash(NewHash("first", func(key []byte) (h1, h2 uint64) { deep(200); return uint64(key[0]), 0 }))
+	hash64 := WithHash(NewHash64("first64", func(key []byte) uint64 { deep(200); return uint64(key[0]) }))
 	for _, c := range []struct {
-		d    Definition
 		k    int
-		hash Option
+		opts []Option
 	}{
-		{positions, 3, hash}, {positions, 60, hash64}, {keyPositions, 3, nil}, {keyPositions, 60, nil},
+		{3, []Option{WithStrategy(NewStrategy("", positions)), hash}},
+		{60, []Option{WithStrategy(NewStrategy("", positions)), hash64}},
+		{3, []Option{WithStrategy(NewStrategy("", keyPositions))}},
+		{60, []Option{WithStrategy(NewStrategy("", keyPositions))}},
 	} {
-		opts := []Option{WithStrategy(NewStrategy("", c.d)), c.hash}
-		if c.hash == nil {
-			opts = opts[:1]
+		f := must(NewWithParams(Params{M: 1024, K: c.k}, c.opts...))
+		want := []uint64{}
+		for i := range uint64(c.k) {
+			want = append(want, 5+i)
 		}
-		f := must(NewWithParams(Params{M: 1024, K: c.k}, opts...))
 		for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
-			for depth := range 400 { // of 16 to 48 bytes: a new stack has 2 kB
+			for depth := 0; depth < 100; depth += 7 { // each of 16 to 48 bytes: a new stack has 2 kB
 				f.Clear()
 				if op == "Contains" {
 					f.Add([]byte{5})
 				}
-				done := make(chan bool)
-				go func() { done <- atDepth(depth, f, op) }()
-				if !<-done || op == "Add" && f.bits.count() != uint64(c.k) {
-					t.Fatalf("%s at depth %d: %v", op, depth, f.Stats())
-				}
+				got := make(chan []uint64)
+				go func() { got <- atDepth(depth, f, op) }() // a new goroutine has a small stack
+				require.Equal(t, want, <-got, "%s at depth %d", op, depth)
 			}
 		}
 	}
 }
 
 //go:noinline
-func atDepth(depth int, f *BloomFilter, op string) bool {
+func atDepth(depth int, f *BloomFilter, op string) []uint64 {
 	if depth == 0 {
 		return withKeyOnStack(f, op)
 	}
 	return atDepth(depth-1, f, op)
 }
 
-// withKeyOnStack reports whether an operation does what it should: the bits are 5, 6, ...,
-// or those of the words.
+// withKeyOnStack does an operation and returns the key's positions, 5 and so on, or nil for a
+// wrong answer.
 //
 //go:noinline
-func withKeyOnStack(f *BloomFilter, op string) bool {
+func withKeyOnStack(f *BloomFilter, op string) []uint64 {
 	key := [1]byte{5}
 	switch op {
 	case "Add":
-		return f.Add(key[:])
+		if !f.Add(key[:]) {
+			return nil
+		}
 	case "AddMany":
-		return f.AddMany([][]byte{key[:]}, nil) == 1
+		if f.AddMany([][]byte{key[:]}, nil) != 1 {
+			return nil
+		}
 	case "Contains":
-		return f.Contains(key[:])
+		if !f.Contains(key[:]) {
+			return nil
+		}
 	case "absent":
-		return !f.Contains(key[:])
+		if f.Contains(key[:]) {
+			return nil
+		}
+		f.Add([]byte{5})
+	case "positions":
+		var buf [64]uint64
+		return append([]uint64{}, f.Scheme().AppendPositions(buf[:0], key[:])...)
 	}
-	var buf [64]uint64
-	positions := f.Scheme().AppendPositions(buf[:0], key[:])
-	return positions[0] == 5 && (positions[1] == 6 || positions[1] == 64+5)
+	return setBits(f)
+}
+
+// BenchmarkCustom measures custom strategies and hashes against the built-in ones with the same
+// bits, in turns: the ratio is what counts.
+func BenchmarkCustom(b *testing.B) {
+	murmur := NewHash("murmur3-as-custom", func(key []byte) (h1, h2 uint64) { return murmur3.SeedSum128(0, 0, key) })
+	for name, opt := range map[string]Option{"strategy": WithStrategy(customDouble), "hash": WithHash(murmur)} {
+		for _, n := range []uint64{10_000, 1_000_000} {
+			keys := make([][]byte, n)
+			for i := range keys {
+				keys[i] = key40(new([40]byte), uint64(i))
+			}
+			filters := [2]*BloomFilter{MustNew(n, 0.01, opt), MustNew(n, 0.01)}
+			for _, op := range []string{"add-new", "hit", "miss", "hit-many"} {
+				b.Run(fmt.Sprintf("custom=%s/n=%d/op=%s", name, n, op), func(b *testing.B) {
+					var ratios, times []float64
+					for b.Loop() {
+						var took [2]time.Duration
+						for which, f := range filters {
+							if op == "add-new" {
+								f.Clear()
+							}
+							began := time.Now()
+							for i := 0; i < 10_240; i += 64 {
+								batch := keys[uint64(i)%(n-64):][:64]
+								if op == "hit-many" {
+									f.ContainsMany(batch, nil)
+									continue
+								}
+								for _, key := range batch {
+									switch op {
+									case "add-new":
+										f.Add(key)
+									case "hit":
+										f.Contains(key)
+									case "miss":
+										f.Contains(key[1:])
+									}
+								}
+							}
+							took[which] = time.Since(began)
+						}
+						ratios = append(ratios, float64(took[0])/float64(took[1]))
+						times = append(times, float64(took[0].Nanoseconds())/10_240)
+					}
+					slices.Sort(ratios)
+					slices.Sort(times)
+					b.ReportMetric(ratios[len(ratios)/2], "custom/built-in")
+					b.ReportMetric(times[len(times)/2], "ns/custom")
+				})
+			}
+		}
+	}
 }

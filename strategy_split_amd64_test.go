@@ -22,16 +22,16 @@ func TestSplitKernelsWithoutVectors(t *testing.T) {
 	TestSplitKernelsAgree(t)
 	TestSplitBlockIsParquets(t)
 	TestSplitBlockWithRapidHash(t)
-	TestSplitKernelsBesideEachOther(t)
+	TestSplitKernelsTogether(t)
 }
 
-// TestSplitVectorsNeedAlignment: a block across two cache lines is no place for a vector.
+// TestSplitVectorsNeedAlignment: blocks that cross cache lines are left to the kernels in Go.
 func TestSplitVectorsNeedAlignment(t *testing.T) {
 	words := makeWords(64)
 	for skip := range 8 {
 		f := splitOver(t, words[skip:][:32], false)
 		require.Equal(t, splitvec.Has && skip%4 == 0, f.kernel == &splitVectors, "%d words after the line", skip)
-		require.Equal(t, uintptr(skip*8)%32 == 0, addressOf(f.bits)%32 == 0)
+		require.Equal(t, uintptr(skip*8)%32 == 0, uintptr(f.bits.start())%32 == 0)
 	}
 	require.Zero(t, unsafe.Offsetof(BloomFilter{}.bits), "where the assembly finds the words")
 }
