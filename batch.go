@@ -10,37 +10,36 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A batch is worked on in groups of this many keys: while one group is asked for or added,
-// the next one has been hashed, and its lines are on their way. BenchmarkBatch.
+// A batch is worked on in groups of this many keys. Before one group is added or looked up, the
+// next group is hashed and its cache lines are prefetched. BenchmarkBatch.
 const batchSize = 32
 
-// AddMany adds keys as [BloomFilter.Add] does one after the other, and faster if the filter is
-// larger than the cache. It returns how many of them were definitely new; if added is not
-// nil, added[i] becomes what Add of keys[i] would return. Of equal keys in one batch, the
-// first is the new one.
+// AddMany adds keys in order, as [BloomFilter.Add] does, but faster if the filter is larger than
+// the cache. It returns how many of them were definitely new. If added is not nil, AddMany sets
+// added[i] to what Add(keys[i]) would return. Of equal keys in one batch, the first is new.
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, added, true)
+	return f.batch(listOf(keys, false), added, true)
 }
 
 // AddStrings is [BloomFilter.AddMany] for strings, without copying them.
 func (f *BloomFilter) AddStrings(keys []string, added []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, added, true)
+	return f.batch(listOf(keys, false), added, true)
 }
 
-// ContainsMany asks for keys as [BloomFilter.Contains] does one after the other, and faster if
-// the filter is larger than the cache. It returns how many of them were probably added; if
-// found is not nil, found[i] becomes what Contains of keys[i] would return.
+// ContainsMany looks up keys as [BloomFilter.Contains] does, but faster if the filter is larger
+// than the cache. It returns how many of them were probably added. If found is not nil,
+// ContainsMany sets found[i] to what Contains(keys[i]) would return.
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, found, false)
+	return f.batch(listOf(keys, false), found, false)
 }
 
 // ContainsStrings is [BloomFilter.ContainsMany] for strings, without copying them.
 func (f *BloomFilter) ContainsStrings(keys []string, found []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Sizeof(keys[0]), false}, found, false)
+	return f.batch(listOf(keys, false), found, false)
 }
 
 // AddDigests is [BloomFilter.AddMany] for keys whose digests are already known, see
@@ -48,14 +47,14 @@ func (f *BloomFilter) ContainsStrings(keys []string, found []bool) int {
 //
 // It panics if added is neither nil nor as long as digests, and where AddDigest does.
 func (f *BloomFilter) AddDigests(digests [][2]uint64, added []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(digests)), len(digests), unsafe.Sizeof(digests[0]), true}, added, true)
+	return f.batch(listOf(digests, true), added, true)
 }
 
 // ContainsDigests is [BloomFilter.ContainsMany] for keys whose digests are already known.
 //
 // It panics if found is neither nil nor as long as digests, and where ContainsDigest does.
 func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) int {
-	return f.batch(keyList{unsafe.Pointer(unsafe.SliceData(digests)), len(digests), unsafe.Sizeof(digests[0]), true}, found, false)
+	return f.batch(listOf(digests, true), found, false)
 }
 
 // A keyList is a slice of keys, of strings or of digests.
@@ -66,13 +65,18 @@ type keyList struct {
 	hashed bool    // the elements are digests
 }
 
+func listOf[E []byte | string | digest](elements []E, hashed bool) keyList {
+	return keyList{unsafe.Pointer(unsafe.SliceData(elements)), len(elements), unsafe.Sizeof(*new(E)), hashed}
+}
+
 // key views the key at an offset in bytes as bytes, without a copy. A string and a slice begin
-// alike, with the pointer and the length.
+// with the pointer and the length.
 func (l *keyList) key(offset uintptr) []byte {
 	return bytesOf(*(*string)(unsafe.Add(l.start, offset)))
 }
 
-// digests returns the digests of the group that begins at first, in room unless they are known.
+// digests returns the digests of the group that begins at first. It uses room unless they are
+// known.
 func (l *keyList) digests(h *hasher, first int, room *[batchSize]digest, h1Only bool) []digest {
 	if first >= l.n {
 		return nil
@@ -109,8 +113,8 @@ func (l *keyList) digests(h *hasher, first int, room *[batchSize]digest, h1Only 
 	return group
 }
 
-// rapid is digests for RapidHash, which is inlined. In a function of its own it makes a batch in
-// SplitBlock a tenth faster.
+// rapid is digests for RapidHash. As a function of its own it makes batches with SplitBlock
+// 10 % faster.
 func (l *keyList) rapid(state uint64, at uintptr, group []digest) {
 	start, size := l.start, l.size
 	for i := range group {
@@ -126,8 +130,7 @@ func (l *keyList) rapid(state uint64, at uintptr, group []digest) {
 	}
 }
 
-// batch adds or looks up keys: the one loop for all of them. While a group is worked on, the
-// lines of the next one are on their way.
+// batch adds or looks up keys, strings or digests.
 func (f *BloomFilter) batch(l keyList, answers []bool, add bool) (count int) {
 	if answers != nil && len(answers) != l.n {
 		panic(fmt.Sprintf("bloom: room for %d answers to %d keys, want as many, or nil", len(answers), l.n))
@@ -149,10 +152,10 @@ func (f *BloomFilter) batch(l keyList, answers []bool, add bool) (count int) {
 	return count
 }
 
-// far reports whether it pays to ask for lines beforehand.
+// far reports whether the filter is so large that prefetching pays.
 func (f *BloomFilter) far() bool { return len(f.bits) >= f.kernel.prefetchFrom }
 
-// ahead hashes the group that begins at first, and asks for its lines.
+// ahead hashes the group that begins at first, and prefetches its lines if that pays.
 func (f *BloomFilter) ahead(l *keyList, first int, room *[batchSize]digest, add bool) []digest {
 	group := l.digests(&f.scheme.hash, first, room, f.kernel.h1Only)
 	if f.far() && len(group) > 0 {
@@ -199,7 +202,7 @@ func (f *BloomFilter) oneByOne(l keyList, answers []bool, add bool) (count int) 
 	return count
 }
 
-// answer notes the answer to the i-th key if the caller wants it, and counts it.
+// answer stores the answer for the i-th key unless answers is nil, and returns 1 for yes.
 func answer(yes bool, answers []bool, i int) int {
 	if answers != nil {
 		answers[i] = yes

@@ -3,7 +3,16 @@ package bloom_test
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"expvar"
 	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -41,7 +50,41 @@ func ExampleBloomFilter_Contains() {
 	// false means definitely not added
 }
 
-// A key that several filters are asked for is hashed once.
+// A crawler: many workers find the same links. The worker whose AddString returns true fetches
+// the page. There is no lock, and no check before the add.
+func Example_crawler() {
+	links := map[string][]string{
+		"/":      {"/a", "/b", "/c"},
+		"/a":     {"/", "/b", "/c"},
+		"/b":     {"/", "/a", "/deep"},
+		"/c":     {"/deep", "/a"},
+		"/deep":  {"/"},
+		"/alone": nil,
+	}
+	// A page that is taken for seen is never fetched: a small p. Strangers choose the
+	// URLs: a keyed hash.
+	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithHash(bloom.MapHash))
+
+	var fetched atomic.Int64
+	var wg sync.WaitGroup
+	var visit func(url string)
+	visit = func(url string) {
+		if !seen.AddString(url) {
+			return
+		}
+		fetched.Add(1)
+		for _, link := range links[url] {
+			wg.Go(func() { visit(link) })
+		}
+	}
+	visit("/")
+	wg.Wait()
+	fmt.Println(fetched.Load(), "pages fetched")
+	// Output:
+	// 5 pages fetched
+}
+
+// Digest hashes a key once for several filters.
 func ExampleBloomFilter_Digest() {
 	byDay := []*bloom.BloomFilter{bloom.MustNew(1000, 0.001), bloom.MustNew(5000, 0.001), bloom.MustNew(1000, 0.001)}
 	byDay[1].AddString("order-4711")
@@ -70,16 +113,6 @@ func ExampleBloomFilter_Union() {
 	// Output:
 	// true true 2
 	// bloom: incompatible filters: m = 14400 and 28800
-}
-
-func ExampleBloomFilter_Stats_overfull() {
-	f := bloom.MustNew(1000, 0.01)
-	for i := range 3000 { // three times as many as planned
-		f.AddString(fmt.Sprint("key ", i))
-	}
-	fmt.Printf("about %d keys, rate %.0f %%\n", f.Stats().EstimatedCount, 100*f.Stats().EstimatedFalsePositiveRate)
-	// Output:
-	// about 2985 keys, rate 43 %
 }
 
 func ExampleParamsFor() {
@@ -113,7 +146,7 @@ func ExampleNewStrategy() {
 	// true false textbook
 }
 
-// An own hash: a file with it is read by who gives the same one.
+// A file with a custom hash is read with the same hash.
 func ExampleNewHash64() {
 	fnv := bloom.NewHash64("fnv-1a-mixed", func(key []byte) uint64 {
 		h := uint64(14695981039346656037)
@@ -137,7 +170,7 @@ func ExampleNewHash64() {
 	// true <nil>
 }
 
-// Keys that are numbers already, sequential ones too, need no bytes and no hash.
+// Numbers need no bytes and no hash, even if they are sequential.
 func ExampleDigest64() {
 	f := bloom.MustNew(1000, 0.01)
 	for height := range uint64(1000) {
@@ -159,7 +192,7 @@ func ExampleBloomFilter_AddMany() {
 	// 1
 }
 
-// A crawler of the open web: strangers choose the URLs, so the hash is keyed.
+// Strangers choose the URLs that a crawler of the open web finds, so its hash is keyed.
 func ExampleWithKey() {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
@@ -170,4 +203,242 @@ func ExampleWithKey() {
 	fmt.Println(seen.AddString("https://example.com/"), seen.AddString("https://example.com/"))
 	// Output:
 	// true false
+}
+
+// If n is not known, make the filter large, with an m that has all small divisors, and shrink it
+// when the keys are in.
+func ExampleBloomFilter_FoldTo() {
+	params, err := bloom.ParamsFor(1_000_000, 0.01, bloom.DoubleHashing)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	const unit = 2520 * 64 // divisible by 1 to 10
+	params.M = (params.M + unit - 1) / unit * unit
+	f, err := bloom.NewWithParams(params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range 90_000 { // only so many came
+		f.Add(fmt.Append(nil, "key ", i))
+	}
+	small, err := f.FoldTo(0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d kB folded by %d to %d kB\n", f.SizeBytes()/1000, f.Params().M/small.Params().M, small.SizeBytes()/1000)
+	fmt.Println(small.ContainsString("key 89999"), small.Stats().EstimatedFalsePositiveRate <= 0.01)
+	// Output:
+	// 1209 kB folded by 10 to 120 kB
+	// true true
+}
+
+func ExampleParamsForBits() {
+	params, err := bloom.ParamsForBits(10_000, 10, bloom.DoubleHashing)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("m = %d, k = %d, rate %.2f %%\n", params.M, params.K, 100*params.P)
+	// Output: m = 100032, k = 7, rate 0.82 %
+}
+
+// Stats takes one pass over the bits. The warning comes while there is time to build a larger
+// filter.
+func ExampleBloomFilter_Stats() {
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{} // the example must always print the same
+			}
+			return a
+		},
+	}))
+	f := bloom.MustNew(1000, 0.01)
+	watch := func() { // in a service: every minute, from a time.Ticker
+		s := f.Stats()
+		switch load := s.Load(); {
+		case load > 1:
+			log.Error("filter overloaded", "keys", s.EstimatedCount, "rate", fmt.Sprintf("%.3f", s.EstimatedFalsePositiveRate))
+		case load > 0.8:
+			log.Warn("filter nearly full", "keys", s.EstimatedCount, "planned", s.N)
+		}
+	}
+	for i := range 1500 {
+		f.AddString(fmt.Sprint("key ", i))
+		if (i+1)%300 == 0 {
+			watch()
+		}
+	}
+	log.Info("made with", "filter", f.String()) // in constant time: nothing is counted
+	// Output:
+	// level=WARN msg="filter nearly full" keys=898 planned=1000
+	// level=ERROR msg="filter overloaded" keys=1198 rate=0.023
+	// level=ERROR msg="filter overloaded" keys=1502 rate=0.058
+	// level=INFO msg="made with" filter="bloom.BloomFilter(n=1000 p=0.01 m=9600 k=7 strategy=double-hashing hash=murmur3 bytes=1200)"
+}
+
+// An alarm for a filter with keys that strangers choose compares its bits with the number of
+// adds. A stranger who knows the hash adds only keys that set k new bits each. Keys by chance
+// have some bits in common.
+func ExampleBloomFilter_Stats_alarm() {
+	f := bloom.MustNew(1000, 0.01) // with the hash that everybody knows
+	adds := uint64(0)
+	alarm := func() bool {
+		p := f.Params()
+		expected := float64(p.M) * -math.Expm1(-float64(p.K)*float64(adds)/float64(p.M))
+		return f.Stats().FillRatio*float64(p.M) > expected+6*math.Sqrt(expected)
+	}
+	report := func(who string) {
+		fmt.Printf("%s: %d adds, fill %.2f, rate %.3f, alarm %v\n", who, adds, f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate, alarm())
+	}
+
+	for i := range 500 {
+		f.AddString(fmt.Sprint("https://example.com/", i))
+		adds++
+	}
+	report("honest")
+
+	// The stranger has an equal filter, and tries keys until k bits are new.
+	his := f.Clone()
+	for i := 0; adds < 1000; i++ {
+		url := fmt.Sprint("https://example.org/", i)
+		if setsOnlyNewBits(his, url) {
+			his.AddString(url)
+			f.AddString(url)
+			adds++
+		}
+	}
+	report("polluted")
+	// Output:
+	// honest: 500 adds, fill 0.30, rate 0.000, alarm false
+	// polluted: 1000 adds, fill 0.67, rate 0.060, alarm true
+}
+
+func setsOnlyNewBits(f *bloom.BloomFilter, key string) bool {
+	taken := map[uint64]bool{}
+	for _, pos := range f.Scheme().AppendPositions(nil, []byte(key)) {
+		if taken[pos] || f.Words()[pos/64].Load()>>(pos%64)&1 == 1 {
+			return false
+		}
+		taken[pos] = true
+	}
+	return true
+}
+
+// expvar computes the numbers on /debug/vars when somebody looks.
+func ExampleStats_expvar() {
+	f := bloom.MustNew(1000, 0.01)
+	expvar.Publish("seen", expvar.Func(func() any { return f.Stats() }))
+
+	f.AddString("key")
+	var s bloom.Stats
+	if err := json.Unmarshal([]byte(expvar.Get("seen").String()), &s); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.EstimatedCount, "key,", s.SizeBytes, "bytes")
+	// Output:
+	// 1 key, 1200 bytes
+}
+
+// Several filters in one stream: each Read takes one, and io.EOF is the end.
+func ExampleRead_stream() {
+	var stream bytes.Buffer
+	for day := range 3 {
+		f := bloom.MustNew(1000, 0.01)
+		f.AddString(fmt.Sprint("order-", day))
+		if _, err := f.WriteTo(&stream); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for {
+		f, err := bloom.Read(&stream)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(f.ContainsString("order-1"))
+	}
+	// Output:
+	// false
+	// true
+	// false
+}
+
+// The bytes do not contain the secret key. Reading them needs it.
+func ExampleRead_key() {
+	var secret [16]byte
+	if _, err := rand.Read(secret[:]); err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := bloom.MustNew(1000, 0.01, bloom.WithKey(secret))
+	f.AddString("key")
+	data, err := f.MarshalBinary()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err = bloom.Read(bytes.NewReader(data))
+	fmt.Println(errors.Is(err, bloom.ErrIncompatible), err)
+	_, err = bloom.Read(bytes.NewReader(data), bloom.WithKey([16]byte{1, 2, 3}))
+	fmt.Println(err)
+	g, err := bloom.Read(bytes.NewReader(data), bloom.WithKey(secret))
+	fmt.Println(g.ContainsString("key"), err)
+	// Output:
+	// true bloom: incompatible filters: the data's hash is "siphash", want its secret key by WithKey
+	// bloom: incompatible filters: the data was made with another secret key than the given one
+	// true <nil>
+}
+
+// Bytes from a stranger: at most a megabyte is read, and damage is an error.
+func ExampleWithMaxBytes() {
+	f := bloom.MustNew(1_000_000, 0.01) // what the stranger sends: 1.2 MB
+	var sent bytes.Buffer
+	if _, err := f.WriteTo(&sent); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err := bloom.Read(&sent, bloom.WithMaxBytes(1<<20))
+	fmt.Println(err)
+
+	_, err = bloom.Read(bytes.NewReader([]byte("not a filter")))
+	fmt.Println(errors.Is(err, bloom.ErrCorrupt), err)
+	// Output:
+	// bloom: filter too large: m = 9592960 bits are 1199120 bytes, want at most 1048576
+	// true bloom: corrupt data: it begins with "not a f", want "\x89bloom\n"
+}
+
+// In JSON a filter is a string. It can be a pointer or a value.
+func ExampleBloomFilter_MarshalText() {
+	type state struct {
+		Page int                `json:"page"`
+		Seen *bloom.BloomFilter `json:"seen"`
+	}
+	seen := bloom.MustNew(10, 0.01)
+	seen.AddString("https://go.dev/")
+	text, err := json.Marshal(state{Page: 7, Seen: seen})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(text))
+
+	var resumed state
+	if err := json.Unmarshal(text, &resumed); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(resumed.Page, resumed.Seen.ContainsString("https://go.dev/"))
+	// Output:
+	// {"page":7,"seen":"iWJsb29tCgHZXaqwAw4HAIAAAAAAAAAACgAAAAAAAAB7FK5H4XqEPwAAAAAAAAAAZG91YmxlLWhhc2hpbmdtdXJtdXIzAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAgAAAAAAAAAAAAAEAAAAAyWspuGHFPoc="}
+	// 7 true
 }

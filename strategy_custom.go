@@ -9,17 +9,17 @@ import (
 	"github.com/seed3447c163/bloom/internal/prefetch"
 )
 
-// NewStrategy returns a custom strategy. The name identifies it: it is written to files, and to
-// read such a file the strategy of that name is given by [WithStrategy]. Filters are
+// NewStrategy returns a custom strategy. The name identifies it: files contain the name, and a
+// reader of such a file passes the strategy of that name to [WithStrategy]. Filters are
 // compatible if their strategies have the same name and both have Positions, or both have
-// KeyPositions. A strategy with the empty name is for this process: its filters are
+// KeyPositions. A strategy without a name is for one process: filters with this strategy are
 // compatible with each other, and cannot be written.
 //
-// The library does the rest: atomic operations, the one winner, batches, checks, files.
-// The promise of p is only as good as the definition is; package bloomtest tries it.
+// The library adds the atomic operations, the one winner, batches, checks and files. The
+// definition must keep p; package bloomtest tests it.
 //
-// [New] returns an error for a strategy whose definition contradicts itself or whose name
-// has more than 255 bytes or is that of one of this package's.
+// [New] returns an error if the definition contradicts itself, or if the name has more than 255
+// bytes or is the name of a built-in strategy.
 func NewStrategy(name string, d Definition) Strategy {
 	s := &definition{name: name, custom: true, serial: serialFor(name), Definition: d, needsKey: d.KeyPositions != nil}
 	s.invalid = s.contradiction()
@@ -27,7 +27,7 @@ func NewStrategy(name string, d Definition) Strategy {
 	return Strategy{s}
 }
 
-// contradiction returns what is wrong about a custom strategy.
+// contradiction returns an error if the definition of a custom strategy is invalid.
 func (d *definition) contradiction() error {
 	wrong := func(format string, args ...any) error {
 		return invalid("strategy %.40q %s", d, fmt.Sprintf(format, args...))
@@ -47,7 +47,7 @@ func (d *definition) contradiction() error {
 	return nil
 }
 
-// A custom is a custom strategy with its function for one m and k.
+// A custom has the function of a custom strategy for one m and k.
 type custom struct {
 	def          *definition
 	m            uint64
@@ -76,9 +76,8 @@ func (d *definition) prepareCustom(m uint64, k int, seed uint64) (*kernel, error
 	}, nil
 }
 
-// Positions are found into an array on the stack, which takes time to clear: so there is a
-// small one for most filters, and a large one. Lookups by digests need none.
-// BenchmarkCustomStrategy.
+// Positions go into an array on the stack. Clearing it takes time, so there is a small array for
+// most filters and a large one for the others. Lookups of digests need none. BenchmarkCustom.
 const (
 	fewPositions  = 16                       // enough for p = 1e-4
 	manyPositions = (maxCustomK + 3) / 4 * 4 // room for whole fours
@@ -93,12 +92,12 @@ func (c *custom) add(b *bitset, h1, h2 uint64) bool {
 	return addAll(b.bits, c.fours(few[:], b.k, h1, h2))
 }
 
-// contains looks at four bits at a time, and stops if one of them is not set.
+// contains looks at four bits at a time, and stops if one of them is unset.
 func (c *custom) contains(b *bitset, h1, h2 uint64) bool {
 	for i := 0; ; i += 4 {
 		p0, p1, p2, p3 := c.positions(h1, h2, i)
 		left := b.k - i
-		switch left { // nothing is known of positions from the k-th on
+		switch left { // positions from the k-th on are undefined
 		case 1:
 			p1 = p0
 			fallthrough
@@ -140,26 +139,20 @@ func (c *custom) findKey(dst []uint64, key []byte) {
 	c.check(dst)
 }
 
-func (c *custom) addKey(b *bitset, key []byte) bool {
-	if b.k > fewPositions {
-		var all [maxCustomK]uint64
-		c.findKey(all[:b.k], key)
-		return addAll(b.bits, all[:b.k])
-	}
-	var few [fewPositions]uint64
-	c.findKey(few[:b.k], key)
-	return addAll(b.bits, few[:b.k])
-}
+func (c *custom) addKey(b *bitset, key []byte) bool { return c.doKey(b, key, addAll) }
 
-func (c *custom) containsKey(b *bitset, key []byte) bool {
+func (c *custom) containsKey(b *bitset, key []byte) bool { return c.doKey(b, key, containsAll) }
+
+// doKey finds a key's positions, and adds or looks them up.
+func (c *custom) doKey(b *bitset, key []byte, do func(bits bitArray, positions []uint64) bool) bool {
 	if b.k > fewPositions {
 		var all [maxCustomK]uint64
 		c.findKey(all[:b.k], key)
-		return containsAll(b.bits, all[:b.k])
+		return do(b.bits, noescape.Slice(all[:b.k]))
 	}
 	var few [fewPositions]uint64
 	c.findKey(few[:b.k], key)
-	return containsAll(b.bits, few[:b.k])
+	return do(b.bits, noescape.Slice(few[:b.k]))
 }
 
 func (c *custom) prefetch(b *bitset, group []digest, write bool) {
@@ -176,8 +169,8 @@ func (c *custom) prefetch(b *bitset, group []digest, write bool) {
 	}
 }
 
-// check panics if a position is none of the filter's: it may lie outside the array, or inside
-// but outside every count and estimate.
+// check panics if a position is not below m, even if the array has a bit there: no count or
+// estimate would include it.
 func (c *custom) check(positions []uint64) {
 	for _, pos := range positions {
 		if pos >= c.m {
