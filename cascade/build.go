@@ -98,7 +98,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		}
 		i := len(c.filters)
 		if i == maxLevels {
-			return nil, fmt.Errorf("%w: after %d levels, hash %q has not told %d keys apart: want a better one", bloom.ErrInvalid, i, sample.Hash(), len(now))
+			return nil, fmt.Errorf("%w: %d levels of strategy %q with hash %q do not separate the lists: %d keys are left", bloom.ErrInvalid, i, sample.Strategy(), sample.Hash(), len(now))
 		}
 		if err := c.append(later, now, opts); err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
+	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.sizeBytes())...)
 	if err != nil {
 		return err
 	}

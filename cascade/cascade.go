@@ -133,8 +133,8 @@ func (c *Cascade) Levels() []bloom.Params {
 	return levels
 }
 
-// SizeBytes returns the memory that the bits of all levels take.
-func (c *Cascade) SizeBytes() (bytes uint64) {
+// sizeBytes returns the memory of the bits of all levels.
+func (c *Cascade) sizeBytes() (bytes uint64) {
 	for _, f := range c.filters {
 		bytes += f.SizeBytes()
 	}
@@ -171,5 +171,5 @@ func (c *Cascade) String() string {
 	for _, f := range c.filters {
 		keys = append(keys, fmt.Sprint(f.Params().N))
 	}
-	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.SizeBytes())
+	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.sizeBytes())
 }

@@ -16,6 +16,9 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/frame/frametest"
+	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,7 +66,7 @@ func TestExactForBothLists(t *testing.T) {
 	}
 }
 
-// The sizes are those that the package promises.
+// TestSize: a cascade is as small as the package promises.
 func TestSize(t *testing.T) {
 	r, s := uint64(100_000), uint64(1_000_000)
 	if *effort.Long {
@@ -73,44 +76,26 @@ func TestSize(t *testing.T) {
 	c, err := New(t.Context(), 0, in, out)
 	require.NoError(t, err)
 	holds(t, c, in, out)
-	perKey := float64(c.SizeBytes()*8) / float64(r)
+	perKey := float64(c.sizeBytes()*8) / float64(r)
 	t.Logf("%v: %.3f bits for each key that is in", c, perKey)
 	require.InDelta(t, 1.44*math.Log2(float64(s)/float64(r))+4.2, perKey, 0.06)
 }
 
-// Keys of neither list are in at a rate below p.
-func TestRateOfOthers(t *testing.T) {
-	const n, asked = 20_000, 200_000
-	for _, p := range []float64{0.3, 0.01} {
-		c, err := New(t.Context(), p, numbered("k", 0, n), numbered("k", n, 5*n))
-		require.NoError(t, err)
-		wrong := 0
-		for key := range numbered("other", 0, asked) {
-			if c.Contains(key) {
-				wrong++
-			}
-		}
-		require.LessOrEqual(t, float64(wrong), asked*p+4*math.Sqrt(asked*p))
-		require.Positive(t, wrong)
-	}
-}
-
-// The levels must be independent of each other: with one digest for all of them, the
-// keys that pass one pass the next, and the lists shrink slowly.
+// TestLevelsShrinkByHalf: the levels are independent of each other. With one digest for all of them,
+// the keys that pass one would pass the next.
 func TestLevelsShrinkByHalf(t *testing.T) {
 	const n = 100_000
 	c, err := New(t.Context(), 0.5, numbered("k", 0, n), numbered("k", n, n))
 	require.NoError(t, err)
 	levels := c.Levels()
 	for i := 2; i < len(levels); i++ {
-		// Of the keys of level i-2, those that pass level i-1: half of them, within 5
-		// standard errors.
+		// Half of the keys of level i-2 pass level i-1, within 5 standard errors.
 		half := float64(levels[i-2].N) / 2
 		require.InDelta(t, half, float64(levels[i].N), 5*math.Sqrt(half)+0.02*half+2, "level %d of %v", i, c)
 	}
 }
 
-// TestContainsMany: as one key after the other, for keys of both lists and of none.
+// TestContainsMany compares a batch with single lookups, for keys of both lists and of none.
 func TestContainsMany(t *testing.T) {
 	for _, out := range []uint64{0, 1, 300, 5000} { // one level, and odd and even numbers of them
 		c, err := New(t.Context(), 0.3, numbered("k", 0, 300), numbered("k", 300, out))
@@ -132,37 +117,42 @@ func TestContainsMany(t *testing.T) {
 		require.Equal(t, yes, c.ContainsMany(keys, nil))
 		require.Panics(t, func() { c.ContainsMany(keys, make([]bool, 1)) })
 	}
-	found := []bool{true}
-	require.Zero(t, new(Cascade).ContainsMany([][]byte{nil}, found))
-	require.False(t, found[0])
 }
 
+// TestStats: the numbers are those of the levels. Keys of neither list are found at the estimated
+// rate, which is below p.
 func TestStats(t *testing.T) {
 	const n = 5_000
 	asked := uint64(effort.Times(20_000, 200_000, 200_000))
-	for _, outs := range []uint64{0, n, 5 * n} {
-		c, err := New(t.Context(), 0.3, numbered("k", 0, n), numbered("k", n, outs))
-		require.NoError(t, err)
-		s := c.Stats()
-		require.EqualValues(t, []uint64{n, n}, []uint64{s.N, s.EstimatedCount})
-		require.Equal(t, 0.3, s.P)
-		require.Equal(t, c.SizeBytes(), s.SizeBytes)
-		m, ones := uint64(0), uint64(0)
-		for _, f := range c.filters {
-			m, ones = m+f.Params().M, ones+f.Stats().Ones
-		}
-		require.Equal(t, []uint64{m, ones}, []uint64{s.M, s.Ones})
-		wrong := 0
-		for key := range numbered("other", 0, asked) {
-			if c.Contains(key) {
-				wrong++
+	for _, p := range []float64{0.3, 0.01} {
+		for _, outs := range []uint64{0, n, 5 * n} {
+			c, err := New(t.Context(), p, numbered("k", 0, n), numbered("k", n, outs))
+			require.NoError(t, err)
+			s := c.Stats()
+			m, ones := uint64(0), uint64(0)
+			for _, f := range c.filters {
+				m, ones = m+f.Params().M, ones+f.Stats().Ones
 			}
+			first := c.filters[0].Params()
+			require.Equal(t, bloom.Stats{
+				N: n, P: p, M: m, K: first.K, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: m / 8, Ones: ones,
+				FillRatio: float64(ones) / float64(m), EstimatedCount: n, EstimatedFalsePositiveRate: s.EstimatedFalsePositiveRate,
+			}, s)
+			wrong := 0
+			for key := range numbered("other", 0, asked) {
+				if c.Contains(key) {
+					wrong++
+				}
+			}
+			mean := s.EstimatedFalsePositiveRate * float64(asked)
+			require.InDelta(t, mean, wrong, 5*math.Sqrt(mean), "%d levels", len(c.filters))
+			limit := p * float64(asked)
+			require.LessOrEqual(t, float64(wrong), limit+4*math.Sqrt(limit))
 		}
-		mean := s.EstimatedFalsePositiveRate * float64(asked)
-		require.InDelta(t, mean, wrong, 5*math.Sqrt(mean), "%d levels", len(c.filters))
 	}
 }
 
+// TestConflictIsNamed: the error names the key that is in both lists.
 func TestConflictIsNamed(t *testing.T) {
 	_, err := New(t.Context(), 0, numbered("k", 0, 10_000), numbered("k", 9_999, 10_000))
 	require.ErrorIs(t, err, ErrConflict)
@@ -198,8 +188,14 @@ func TestRefuses(t *testing.T) {
 	require.ErrorIs(t, err, why)
 }
 
-// TestListsThatEndEarly: a list that ends because of ctx, and does not say so, is not all
-// of it.
+// TestNotSeparated: the error names what does not separate the lists.
+func TestNotSeparated(t *testing.T) {
+	constant := bloom.NewStrategy("constant", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) })})
+	_, err := New(t.Context(), 0, numbered("k", 0, 3), numbered("k", 3, 5), bloom.WithStrategy(constant))
+	frametest.Refused(t, err, bloom.ErrInvalid, `1024 levels of strategy "constant" with hash "murmur3" do not separate the lists: 3 keys are left`)
+}
+
+// TestListsThatEndEarly: a list that ends without an error because of ctx is not taken for whole.
 func TestListsThatEndEarly(t *testing.T) {
 	whole := numbered("k", 0, 100)
 	for _, lists := range [][2]int{{1, 1}, {2, 1}, {2, 2}} { // which call of which list ends early
@@ -221,7 +217,7 @@ func TestListsThatEndEarly(t *testing.T) {
 	}
 }
 
-// TestListThatPanics leaves no goroutine behind: synctest waits for all.
+// TestListThatPanics: the panic leaves no goroutine behind. synctest waits for all.
 func TestListThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		require.PanicsWithValue(t, "broken", func() {
@@ -248,10 +244,14 @@ func TestZeroCascade(t *testing.T) {
 	var c Cascade
 	require.False(t, c.ContainsString("x"))
 	require.False(t, c.Contains(nil))
-	require.Zero(t, c.SizeBytes())
+	found := []bool{true}
+	require.Zero(t, c.ContainsMany([][]byte{nil}, found))
+	require.False(t, found[0])
 	require.Equal(t, "cascade of no levels", c.String())
 	require.Equal(t, bloom.Stats{}, c.Stats())
 }
+
+func TestNoText(t *testing.T) { layeredtest.NoText(t, new(Cascade)) }
 
 func TestNoAllocations(t *testing.T) {
 	c, err := New(t.Context(), 0, numbered("k", 0, 1000), numbered("k", 1000, 10_000))
@@ -275,7 +275,7 @@ func BenchmarkContains(b *testing.B) {
 				binary.BigEndian.PutUint64(key[1:], list.first+uint64(i)*7919%list.n)
 				c.Contains(key)
 			}
-			b.ReportMetric(float64(c.SizeBytes()*8)/r, "bits/key")
+			b.ReportMetric(float64(c.sizeBytes()*8)/r, "bits/key")
 		})
 	}
 }

@@ -29,9 +29,8 @@ const magic = "\x89bloome\x01"
 // maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
 const maxLevels = 1 << 10
 
-// WriteTo writes the cascade to w, in O(m): [Cascade.SizeBytes] and about 80 bytes per level. The
-// bytes are the same on every architecture. persist.Save(path, c) writes a snapshot that survives
-// a crash.
+// WriteTo writes the cascade to w, in O(m): the bits and about 80 bytes per level. The bytes are the
+// same on every architecture. persist.Save(path, c) writes a snapshot that survives a crash.
 //
 // The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
@@ -67,7 +66,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	}
 	c := &Cascade{}
 	for i := range count {
-		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes()))
+		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.sizeBytes()))
 		if err != nil {
 			return nil, err
 		}

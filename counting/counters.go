@@ -2,14 +2,14 @@ package counting
 
 import "sync/atomic"
 
-// counters are counters of 4 bits, 16 to a word: counter i is bits 4·(i%16) to
-// 4·(i%16)+3 of word i/16. Any number of goroutines may count at the same time.
+// counters are counters of 4 bits, 16 per word: counter i is bits 4·(i%16) to 4·(i%16)+3 of word
+// i/16. They are safe for concurrent use.
 type counters []atomic.Uint64
 
 const (
 	counterBits = 4
 	perWord     = 64 / counterBits
-	full        = 1<<counterBits - 1 // and there it stays
+	full        = 1<<counterBits - 1
 )
 
 // wordsFor returns how many words hold m counters.
@@ -19,7 +19,7 @@ func (c counters) get(i uint64) uint64 {
 	return c[i/perWord].Load() >> (i % perWord * counterBits) & full
 }
 
-// up counts up, unless the counter is full, and returns what it was before.
+// up counts up unless the counter is full, and returns the count before.
 func (c counters) up(i uint64) uint64 {
 	word, shift := &c[i/perWord], i%perWord*counterBits
 	for {
@@ -31,7 +31,7 @@ func (c counters) up(i uint64) uint64 {
 	}
 }
 
-// down counts down, unless the counter is 0 or full, and returns what it was before.
+// down counts down unless the counter is 0 or full, and returns the count before.
 func (c counters) down(i uint64) uint64 {
 	word, shift := &c[i/perWord], i%perWord*counterBits
 	for {

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestWordTricks compares the functions on words with loops over their counters.
 func TestWordTricks(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
@@ -26,6 +27,9 @@ func TestWordTricks(t *testing.T) {
 		}
 		if got := gather(fulls(word)); got != top {
 			t.Fatalf("gather(fulls(%x)) = %x, want %x", word, got, top)
+		}
+		if gather(scatter(word)) != word&0xffff || scatter(word)&^lowest != 0 {
+			t.Fatalf("scatter(%x) = %x", word, scatter(word))
 		}
 	}
 }

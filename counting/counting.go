@@ -38,24 +38,8 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
-// NewWithParams returns an empty filter of exactly params.M counters with params.K counters per
-// key. Its errors are those of [bloom.NewWithParams].
-func NewWithParams(params bloom.Params, opts ...bloom.Option) (*Filter, error) {
-	scheme, err := bloom.NewSchemeWithParams(params, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return newFilter(scheme, bloom.MaxBytes(opts...))
-}
-
-// maxCounters is where their number of bits no longer fits 64 bits.
-const maxCounters = 1 << 62 / counterBits
-
 func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
 	m := scheme.Params().M
-	if m >= maxCounters {
-		return nil, fmt.Errorf("%w: m = %d counters, want at most %d", bloom.ErrTooLarge, m, uint64(maxCounters-1))
-	}
 	if bytes := wordsFor(m) * 8; bytes > limit {
 		return nil, fmt.Errorf("%w: m = %d counters are %d bytes, want at most %d", bloom.ErrTooLarge, m, bytes, limit)
 	}
@@ -66,15 +50,14 @@ func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
 	return &Filter{counters: c, scheme: scheme}, nil
 }
 
-// maxK is the most counters that a key may have without an allocation. Only strategies of other
-// systems go beyond.
+// maxK is the most counters of a key without an allocation. Only strategies of other systems go
+// beyond.
 const maxK = 64
 
 // A buffer has room for a key's positions on the caller's stack.
 type buffer [maxK]uint64
 
-// positions returns where a key's counters are. Positions that coincide are one counter, which
-// is counted once, so that Remove takes back exactly what Add has given.
+// positions returns the key's distinct positions. Add and Remove count each counter once.
 func (f *Filter) positions(b *buffer, key []byte) []uint64 {
 	all := f.scheme.AppendPositions(b[:0], key)
 	distinct := all[:0]
@@ -101,13 +84,13 @@ next:
 //     removed.
 //  2. So if B wins later, with a counter that was 0, a Remove of the key has begun in between.
 //
-// At least one, if no counter of the key rises from 0 or falls to 0 for another key meanwhile:
+// At least one, if no counter of the key rises from 0 or falls to 0 for another key at that moment:
 // then the key's zeros only become fewer, and the proof in package bloom holds.
 //
 // steps_test.go tries both in every order.
 
-// Add adds a key, once more if it is there already. It returns true if the key is definitely new
-// and this call added it, false if it was probably there already.
+// Add adds a key, once more if it is already present. It returns true if the key is definitely new
+// and this call added it, false if it was probably present already.
 //
 // Of any number of goroutines that add the same new key, at most one gets true; exactly one
 // unless a key that shares a counter with it is added or removed at that moment.
@@ -134,8 +117,8 @@ func (f *Filter) Add(key []byte) bool {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
 
-// Remove takes back one Add of a key. It returns false if the key is definitely not there, and
-// then changes nothing; true if it probably was there. Remove only keys that were added: see the
+// Remove takes back one Add of a key. It returns false if the key is definitely absent, and
+// then changes nothing; true if it probably was present. Remove only keys that were added: see the
 // package documentation. Two goroutines that remove a key added once break this rule, and both
 // may get true.
 func (f *Filter) Remove(key []byte) bool {
@@ -148,7 +131,7 @@ func (f *Filter) Remove(key []byte) bool {
 	}
 	for i, pos := range positions {
 		if f.counters.down(pos) == 0 {
-			// Another goroutine has removed it meanwhile, or its Add has not returned.
+			// Another goroutine has removed it since, or its Add has not returned.
 			for _, undo := range positions[:i] {
 				f.counters.up(undo)
 			}
@@ -161,7 +144,7 @@ func (f *Filter) Remove(key []byte) bool {
 // RemoveString is [Filter.Remove] for a string, without copying it.
 func (f *Filter) RemoveString(key string) bool { return f.Remove(digest.Bytes(key)) }
 
-// Contains returns false if the key is definitely not there, true if it probably is.
+// Contains returns false if the key is definitely absent, true if it is probably present.
 func (f *Filter) Contains(key []byte) bool {
 	var b buffer
 	for _, pos := range f.scheme.AppendPositions(b[:0], key) {
@@ -188,7 +171,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 }
 
 // ContainsMany looks up keys like [Filter.Contains], one after the other. It returns how many are
-// probably there. If found is not nil, found[i] becomes the answer to keys[i].
+// probably present. If found is not nil, found[i] becomes the answer to keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {

@@ -20,17 +20,14 @@ import (
 // docs/format.md says what a decoder must check.
 const magic = "\x89bloomc\x01"
 
-// WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes
-// more. The bytes are the same on every architecture and readable by every later release, by [Read]. A
-// snapshot that survives a crash is persist.Save(path, f).
+// WriteTo writes the filter to w, in O(m): the counters and some hundred bytes. The bytes are the
+// same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
 //
-// It needs as much memory as the filter has. It may run while keys are added and
-// removed; what it writes contains every key that was there from before the call until
-// after it. But a key that was being added or removed meanwhile may be there by half, and
-// must then not be removed from the filter that is read.
+// WriteTo takes as much memory as the filter. It may run while keys are added and removed. It
+// writes every key that is present during the whole call. A key that is added or removed at that
+// moment may be written in part: do not remove it from the filter that is read.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of
-// [bloom.BloomFilter.WriteTo].
+// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	var planes [counterBits]*bloom.BloomFilter
 	for j := range planes {
@@ -40,7 +37,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 		}
 		planes[j] = plane
 	}
-	// All four bits of a counter must be of the same moment.
+	// All four bits of a counter come from one load.
 	for i := range f.counters {
 		word := f.counters[i].Load()
 		for j := range planes {
@@ -58,16 +55,16 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	return out.Result()
 }
 
-// Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its
-// end. At the end of the stream it returns io.EOF itself. Options and errors are those of
-// [bloom.Read]; [bloom.WithMaxBytes] bounds the memory of all counters, as in [New].
+// Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
+// the end of the stream it returns io.EOF itself. Options and errors are those of [bloom.Read].
+// [bloom.WithMaxBytes] limits the memory of all counters, as in [New].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
 		return nil, err
 	}
 	limit := bloom.MaxBytes(opts...)
-	perPlane := append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(maxPlane(limit)))
+	perPlane := frame.Limited(opts, maxPlane(limit))
 	var planes [counterBits]*bloom.BloomFilter
 	for j := range planes {
 		what := fmt.Sprintf("bit %d of the counters", j)
@@ -97,8 +94,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// maxPlane returns how many bytes one bit of each counter may take, in whole words, where the
-// counters may take limit bytes.
+// maxPlane returns how many bytes one bit of each counter may take, in whole words, if the counters
+// may take limit bytes.
 func maxPlane(limit uint64) uint64 { return (limit/(8*counterBits) + 1) * 8 }
 
 // scatter moves bits 0, 1, 2, … 15 of a word to bits 0, 4, 8, …

@@ -8,84 +8,64 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
 )
 
-// TestAgainstExactModel runs random adds and removes against a map that counts, and
-// asks for every key that is there and for as many that are not.
+// TestAgainstExactModel adds and removes random keys, some of them several times, and looks up all
+// that are present and as many absent keys.
 func TestAgainstExactModel(t *testing.T) {
 	ops := effort.Times(60_000, 200_000, 20_000_000)
-	const n, p = 2000, 0.01
+	const n, p, probes = 2000, 0.01, 20_000
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
 		f := must(n, p, bloom.WithStrategy(s))
 		random := rand.New(rand.NewPCG(5, uint64(len(s.Name()))))
-		there := map[uint64]int{} // key: how often
-		list := []uint64{}        // the keys of there
-		at := map[uint64]int{}    // where in the list
+		present := []uint64{} // keys, each as often as it was added
 		var b [16]byte
-		asked, wrong, expected, next := 0, 0, 0.0, uint64(0)
-		lied := 0 // keys that were new, and Add said no
+		lied, asked, wrong, expected, next := 0, 0, 0, 0.0, uint64(0)
 		for op := range ops {
+			at := random.IntN(max(1, len(present)))
 			switch x := random.Uint64() % 8; {
-			case x < 4 && len(list) < n: // a new key
+			case x < 4 && len(present) < n: // a new key
 				if !f.Add(key(&b, next)) {
 					lied++
 				}
-				there[next], at[next] = 1, len(list)
-				list = append(list, next)
+				present = append(present, next)
 				next++
-			case x == 4 && len(list) > 0: // one that is there, so that some counters are full at last
-				k := list[random.IntN(len(list))]
-				if there[k] < 3 {
-					if f.Add(key(&b, k)) {
-						t.Fatalf("%v: op %d: Add of a key that is there = true", f, op)
-					}
-					there[k]++
+			case x == 4 && len(present) > 0 && len(present) < n:
+				if f.Add(key(&b, present[at])) {
+					t.Fatalf("%v: op %d: Add of a key that is present = true", f, op)
 				}
-			case len(list) > 0:
-				k := list[random.IntN(len(list))]
-				if !f.Remove(key(&b, k)) {
-					t.Fatalf("%v: op %d: Remove of a key that is there = false", f, op)
+				present = append(present, present[at])
+			case len(present) > 0:
+				if !f.Remove(key(&b, present[at])) {
+					t.Fatalf("%v: op %d: Remove of a key that is present = false", f, op)
 				}
-				if there[k]--; there[k] == 0 {
-					delete(there, k)
-					last := list[len(list)-1]
-					list[at[k]], at[last] = last, at[k]
-					list = list[:len(list)-1]
-					delete(at, k)
-				}
+				present[at] = present[len(present)-1]
+				present = present[:len(present)-1]
 			}
 			if op%(n*8) == 0 {
-				for k := range there {
+				for _, k := range present {
 					if !f.Contains(key(&b, k)) {
 						t.Fatalf("%v: op %d: a key is missing", f, op)
 					}
 				}
-				rate := f.Stats().EstimatedFalsePositiveRate
-				for i := range uint64(20_000) {
-					asked++
-					expected += rate
-					if f.Contains(key(&b, 1<<40+uint64(op)<<20+i)) {
-						wrong++
-					}
-				}
+				asked += probes
+				expected += f.Stats().EstimatedFalsePositiveRate * probes
+				wrong += layeredtest.Absent(f, 1<<40+uint64(op)<<20, probes)
 			}
 		}
-		t.Logf("%v: %d operations, %d keys, %d at the end, %d of %d absent ones found (%.3f %%, by the fill %.3f %%), %d new ones not seen as new, %d counters full",
-			f, ops, next, len(list), wrong, asked, 100*float64(wrong)/float64(asked), 100*expected/float64(asked), lied, f.Full())
-		if limit := p*float64(asked) + 4*math.Sqrt(p*float64(asked)); float64(wrong) > limit {
-			t.Errorf("%v: %d false positives of %d, want at most %.0f", f, wrong, asked, limit)
-		}
+		t.Logf("%v: %d operations, %d keys, %d of %d absent ones found, by the fill %.0f, %d new ones not seen as new, %d counters full",
+			f, ops, next, wrong, asked, expected, lied, f.Full())
+		layeredtest.AtMost(t, f.String()+": absent keys found", wrong, asked, p, 4)
+		layeredtest.AtMost(t, f.String()+": new keys not seen as new", lied, int(next), p, 4)
 		if sigma := math.Sqrt(expected + 1); math.Abs(float64(wrong)-expected) > 5*sigma {
 			t.Errorf("%v: %d false positives, by the fill %.0f ± %.0f", f, wrong, expected, sigma)
-		}
-		if limit := p*float64(next) + 4*math.Sqrt(p*float64(next)); float64(lied) > limit {
-			t.Errorf("%v: %d new keys of %d not seen as new, want at most %.0f", f, lied, next, limit)
 		}
 	}
 }
 
-// TestConcurrent: goroutines add and remove keys of their own, which share counters with
-// those of the others. None may ever miss one, and in the end all counters are 0.
+// TestConcurrent: goroutines add and remove keys of their own, which share counters with those of
+// the others. None is ever missing, and in the end all counters are 0.
 func TestConcurrent(t *testing.T) {
 	rounds := effort.Times(300, 300, 20_000)
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
@@ -95,18 +75,14 @@ func TestConcurrent(t *testing.T) {
 			wg.Go(func() {
 				var b [16]byte
 				for range rounds {
-					for i := range uint64(16) {
-						f.Add(key(&b, g<<32+i))
-					}
-					for i := range uint64(16) {
-						if !f.Contains(key(&b, g<<32+i)) {
-							t.Errorf("%v: a key is missing", f)
-							return
-						}
+					fill(f, g<<32, 16)
+					if found := layeredtest.Absent(f, g<<32, 16); found != 16 {
+						t.Errorf("%v: %d keys of 16 are missing", f, 16-found)
+						return
 					}
 					for i := range uint64(16) {
 						if !f.Remove(key(&b, g<<32+i)) {
-							t.Errorf("%v: Remove of a key that is there = false", f)
+							t.Errorf("%v: Remove of a key that is present = false", f)
 							return
 						}
 					}
@@ -114,8 +90,6 @@ func TestConcurrent(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if ones := f.Stats().Ones; ones != 0 {
-			t.Errorf("%v: %d counters are not 0 after everything was removed", f, ones)
-		}
+		empty(t, f)
 	}
 }

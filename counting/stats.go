@@ -10,10 +10,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// BloomFilter returns a plain filter with the keys that are there, in O(m): a quarter of the
-// memory, for lookups only. It answers every key as f does.
+// BloomFilter returns a plain filter with the same keys, in O(m): a quarter of the memory, for
+// lookups only. It answers every key as f does.
 //
-// While keys are added and removed, it contains every key that is there during the whole call.
+// While keys are added and removed, it contains every key that is present during the whole call.
 func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	b, err := f.scheme.Filter()
 	if err != nil {
@@ -23,7 +23,7 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	return b
 }
 
-// set sets the bits of counters that are not 0, from the counters of word first on.
+// set sets the bits of the counters that are not 0. The first bit is that of word first of plain.
 func (f *Filter) set(plain []atomic.Uint64, first int) {
 	for i := range plain {
 		var word uint64
@@ -34,8 +34,7 @@ func (f *Filter) set(plain []atomic.Uint64, first int) {
 	}
 }
 
-// Full returns how many counters are full, in O(m). They stay full: if they become a noticeable
-// share of [Params].M, the rate is that of a filter with some more keys.
+// Full returns how many counters are full, in O(m). They stay full: each counts as set for ever.
 func (f *Filter) Full() (count uint64) {
 	for i := range f.counters {
 		count += uint64(bits.OnesCount64(fulls(f.counters[i].Load())))
@@ -44,13 +43,13 @@ func (f *Filter) Full() (count uint64) {
 }
 
 // Stats returns the filter's numbers, in O(m), like [bloom.BloomFilter.Stats]: M is the number of
-// counters, Ones is how many of them are not 0, SizeBytes is the memory of the counters.
+// counters, Ones is how many of them are not 0, SizeBytes is the memory of all.
 func (f *Filter) Stats() bloom.Stats {
 	p, strategy := f.scheme.Params(), f.scheme.Strategy()
 	s := bloom.Stats{
-		N: p.N, P: p.P, M: p.M, K: p.K, Strategy: strategy.Name(), Hash: f.scheme.Hash().Name(), SizeBytes: f.SizeBytes(),
+		N: p.N, P: p.P, M: p.M, K: p.K, Strategy: strategy.Name(), Hash: f.scheme.Hash().Name(), SizeBytes: f.bytes(),
 	}
-	// Piece by piece: a plain filter of all bits would be a quarter of the memory.
+	// Piece by piece: a plain filter would take a quarter of the memory.
 	var piece [512]atomic.Uint64
 	total := int(p.M/64 + min(p.M%64, 1))
 	mean := 0.0
@@ -68,7 +67,7 @@ func (f *Filter) Stats() bloom.Stats {
 	s.EstimatedFalsePositiveRate = math.Pow(s.FillRatio, float64(p.K))
 	if blocks[strategy] > 0 {
 		s.EstimatedFalsePositiveRate = mean
-	} else if s.Ones > 0 && s.EstimatedCount < math.MaxUint64 {
+	} else if strategy != bloom.DoubleHashing && s.Ones > 0 && s.EstimatedCount < math.MaxUint64 {
 		own := strategy.FalsePositiveRate(p.M, p.K, s.EstimatedCount)
 		if own != rate.Independent(p.M, p.K, s.EstimatedCount) { // a custom strategy with a Rate
 			s.EstimatedFalsePositiveRate = own
@@ -80,7 +79,7 @@ func (f *Filter) Stats() bloom.Stats {
 // blocks are the strategies whose rate is the mean of their blocks' rates, with z of Blocked.
 var blocks = map[bloom.Strategy]int{bloom.Blocked1: 1, bloom.Blocked2: 2, bloom.Blocked4: 4, bloom.Blocked8: 8, bloom.SplitBlock: 8}
 
-// ofPart returns how many bits are set, and the rate of whole blocks.
+// ofPart returns how many bits are set, and the mean rate of blocks.
 func ofPart(part []atomic.Uint64, s bloom.Strategy, k int) (ones uint64, mean float64) {
 	switch z := blocks[s]; {
 	case s == bloom.SplitBlock:
@@ -94,7 +93,7 @@ func ofPart(part []atomic.Uint64, s bloom.Strategy, k int) (ones uint64, mean fl
 	return ones, 0
 }
 
-// rounded returns the nearest count, and the largest one for what is none.
+// rounded returns the nearest count, and the largest one for other numbers.
 func rounded(n float64) uint64 {
 	if !(n >= 0 && n < math.MaxUint64) {
 		return math.MaxUint64
@@ -102,14 +101,11 @@ func rounded(n float64) uint64 {
 	return uint64(math.Round(n))
 }
 
-// Params returns what the filter was made with. M is the number of counters.
-func (f *Filter) Params() bloom.Params { return f.scheme.Params() }
-
-// SizeBytes returns the memory that the counters take.
-func (f *Filter) SizeBytes() uint64 { return uint64(len(f.counters)) * 8 }
+// bytes returns the memory of the counters.
+func (f *Filter) bytes() uint64 { return uint64(len(f.counters)) * 8 }
 
 // String describes the filter in one line, in constant time.
 func (f *Filter) String() string {
 	p := f.scheme.Params()
-	return fmt.Sprintf("counting.Filter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)", p.N, p.P, p.M, p.K, f.scheme.Strategy(), f.SizeBytes())
+	return fmt.Sprintf("counting.Filter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)", p.N, p.P, p.M, p.K, f.scheme.Strategy(), f.bytes())
 }

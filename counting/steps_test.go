@@ -29,7 +29,7 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 		if c.long && !*effort.Long {
 			continue
 		}
-		strategy := bloom.NewStrategy("strided", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * c.stride })})
+		strategy := strided(c.stride)
 		for others := range 64 { // for each of three counters: nothing, there, rises, falls
 			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*effort.Long {
 				continue // others of the first counter only, or all there
@@ -43,13 +43,50 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 	t.Logf("%d states, never a second winner", total)
 }
 
+// strided returns a strategy whose positions are the same for all keys.
+func strided(stride uint64) bloom.Strategy {
+	return bloom.NewStrategy("strided", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * stride })})
+}
+
+// TestRemoveTwiceInSteps: goroutines remove a key that was added once, against the rules. One of
+// them gets true, the others put back what they took, and a key that shares a counter stays.
+func TestRemoveTwiceInSteps(t *testing.T) {
+	for shared := range uint64(3) {
+		states, wrong := stepped.Explore(t, func() stepped.World {
+			f := with(3*16, 3, bloom.WithStrategy(strided(16)))
+			f.Add(nil)
+			f.counters.up(shared * 16)
+			removed := 0
+			w := stepped.World{Switches: 2, Check: func(bool) string {
+				for i := range uint64(3) {
+					if got := f.counters.get(i * 16); removed != 1 || (got == 1) != (i == shared) || got > 1 {
+						return fmt.Sprintf("removed %d times, counter %d is %d", removed, i, got)
+					}
+				}
+				return ""
+			}}
+			for range 2 {
+				w.Threads = append(w.Threads, stepped.Thread{Kind: "remove", Run: func() uint64 {
+					if !f.Remove(nil) {
+						return 0
+					}
+					removed++
+					return 1
+				}})
+			}
+			return w
+		})
+		if wrong != "" {
+			t.Fatal(wrong)
+		}
+		t.Logf("counter %d shared: %d states", shared, states)
+	}
+}
+
 // newRace returns a world of adders and removers of one key, and of one goroutine for the other
 // keys.
 func newRace(strategy bloom.Strategy, adders, removers, switches int, stride uint64, others int) stepped.World {
-	f, err := NewWithParams(bloom.Params{M: 3 * 16, K: 3}, bloom.WithStrategy(strategy))
-	if err != nil {
-		panic(err)
-	}
+	f := with(3*16, 3, bloom.WithStrategy(strategy))
 	var first, last [3]uint64
 	var moves []func()
 	for i := range first {

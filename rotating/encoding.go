@@ -37,9 +37,8 @@ import (
 // checksums and what a decoder must check.
 const magic = "\x89bloomr\x01"
 
-// WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes per layer.
-// The bytes are the same on every architecture. persist.Save(path, f) writes a snapshot that
-// survives a crash.
+// WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
+// the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
 //
 // WriteTo may run while keys are added. It writes every key whose Add returned true before the
 // call and that is not forgotten before it ends.
@@ -57,9 +56,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
 		uint64(wrote.Unix()), uint64(wrote.Nanosecond()), uint64(at.generation), uint64(at.within), uint64(len(*now)))
 	for _, l := range *now {
-		// Bits first: a key in the bits has its ticket, so the copy never takes too many keys.
-		out.Filter(l.BloomFilter)
-		out.Numbers(uint64(l.Generation), l.Left())
+		l.Write(out, uint64(l.Generation))
 	}
 	return out.Result()
 }

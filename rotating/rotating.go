@@ -133,16 +133,13 @@ func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return count
 }
 
-// SizeBytes returns the memory that the bits of all layers take.
-func (f *Filter) SizeBytes() uint64 { return f.live.Load().SizeBytes() }
-
 // Stats returns the filter's numbers, in O(m). N and P are those of [New], K is that of each
 // layer, SizeBytes is the memory of all layers. The other numbers are of the layers that are
 // remembered. EstimatedCount counts the keys whose Add returned true; a renewed key counts once
 // per generation.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.remembered().Stats()
-	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, f.scheme.Params().K, f.SizeBytes()
+	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, f.scheme.Params().K, f.live.Load().SizeBytes()
 	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
 	return s
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
 )
 
 const (
@@ -13,75 +13,44 @@ const (
 	inTheAdd = 5   // the lookup before the add asks for four positions
 )
 
-// hooked returns a strategy that calls a hook for each position, so that a test can interfere at
-// every step of an add and a lookup.
-func hooked(hook *func()) bloom.Strategy {
-	return bloom.NewStrategy("hooked", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
-		if *hook != nil {
-			(*hook)()
-		}
-		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
-	})})
-}
-
-// TestBirthInTheMiddle: layers are added at every step of an add. That add is still the winner, and
-// the only one.
-func TestBirthInTheMiddle(t *testing.T) {
-	for at := 1; at < steps; at++ {
-		var hook func()
-		f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
-		calls, births := 0, 0
-		hook = func() {
-			if calls++; calls != at {
-				return
-			}
-			inner := hook
-			hook = nil
-			for _, other := range []string{"one", "two", "three"}[:at%3+1] { // each fills a layer
-				if added, err := f.AddString(other); !added || err != nil {
-					t.Fatalf("step %d: %q: %v, %v", at, other, added, err)
-				}
-			}
-			births = len(f.Layers()) - 1
-			hook = inner
-		}
-		if added, err := f.AddString("key"); !added || err != nil {
-			t.Errorf("step %d, %d births: %v, %v", at, births, added, err)
-		}
-		hook = nil
-		if added, err := f.AddString("key"); added || err != nil || !f.ContainsString("key") {
-			t.Errorf("step %d, %d births: the key is not there", at, births)
+// once calls interfere in the hook's call number at.
+func once(hook *func(), at int, interfere func()) {
+	calls := 0
+	*hook = func() {
+		if calls++; calls == at {
+			*hook = nil
+			interfere()
 		}
 	}
 }
 
-// TestRivalInTheMiddle: the same key is added at every step of an add, by a call that sees newer
-// layers. One of the two wins.
+// TestRivalInTheMiddle: at every step of an add, other keys add up to three layers, and the same key
+// is added by a call that sees the newer layers. One of the two wins.
 func TestRivalInTheMiddle(t *testing.T) {
 	for at := 1; at < steps; at++ {
-		for others := range 3 {
+		for others := range 8 {
 			var hook func()
-			f := must(1, 1e-6, WithGrowth(1), WithBloom(bloom.WithStrategy(hooked(&hook))))
-			calls, winners := 0, 0
-			hook = func() {
-				if calls++; calls != at {
-					return
-				}
-				inner := hook
-				hook = nil
-				for _, other := range []string{"one", "two"}[:others] {
-					f.AddString(other)
-				}
-				if added, _ := f.AddString("key"); added {
+			f := must(1, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
+			winners := 0
+			add := func() {
+				if won, err := f.AddString("key"); won && err == nil {
 					winners++
 				}
-				hook = inner
 			}
-			if added, _ := f.AddString("key"); added {
-				winners++
-			}
+			once(&hook, at, func() {
+				for i := range others {
+					f.AddString(string(rune('a' + i)))
+				}
+				if at%3 > 0 {
+					add()
+				}
+			})
+			add()
 			if hook = nil; winners != 1 || !f.ContainsString("key") {
-				t.Errorf("step %d, %d births before: %d winners", at, others, winners)
+				t.Errorf("step %d, %d other keys: %d winners", at, others, winners)
+			}
+			if add(); winners != 1 {
+				t.Errorf("step %d, %d other keys: new again", at, others)
 			}
 		}
 	}
@@ -90,24 +59,14 @@ func TestRivalInTheMiddle(t *testing.T) {
 // TestTicketsComeBack: of two adds that take a ticket for the same key, the loser gives it back.
 func TestTicketsComeBack(t *testing.T) {
 	var hook func()
-	f := must(100, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
-	hook = func() {
-		inner := hook
-		hook = nil
-		f.AddString("key")
-		hook = inner
-	}
-	if added, _ := f.AddString("key"); added {
-		t.Error("two winners")
-	}
-	calls := 0
-	hook = func() { // in the add itself, not in the question before it
-		if calls++; calls == inTheAdd {
-			f.AddString("another")
+	f := must(100, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
+	for _, at := range []int{1, inTheAdd} {
+		key := string(rune('0' + at))
+		once(&hook, at, func() { f.AddString(key) })
+		if added, _ := f.AddString(key); added {
+			t.Error("two winners")
 		}
 	}
-	f.AddString("another")
-	hook = nil
 	if got := f.Stats().EstimatedCount; got != 2 {
 		t.Errorf("EstimatedCount = %d, want 2", got)
 	}
@@ -117,13 +76,8 @@ func TestTicketsComeBack(t *testing.T) {
 // add waits for that room.
 func TestPanicInTheMiddle(t *testing.T) {
 	var hook func()
-	f := oneLayer(2, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
-	calls := 0
-	hook = func() {
-		if calls++; calls == inTheAdd { // in the add, after the question before it
-			panic("own")
-		}
-	}
+	f := oneLayer(2, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
+	once(&hook, inTheAdd, func() { panic("custom") })
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -132,7 +86,6 @@ func TestPanicInTheMiddle(t *testing.T) {
 		}()
 		f.AddString("key")
 	}()
-	hook = nil
 	if added, err := f.AddString("another"); !added || err != nil {
 		t.Errorf("the last room: %v, %v", added, err)
 	}
@@ -144,20 +97,18 @@ func TestPanicInTheMiddle(t *testing.T) {
 // TestAddThatDoesNotEnd: an add that waits for one that does not end gives up after a second.
 func TestAddThatDoesNotEnd(t *testing.T) {
 	var hook func()
-	f := oneLayer(1, 1e-6, WithBloom(bloom.WithStrategy(hooked(&hook))))
-	calls := 0
-	hook = func() {
-		if calls++; calls == inTheAdd {
-			hook = nil
-			if added, err := f.AddString("key"); added || !errors.Is(err, ErrFull) {
-				t.Errorf("while the same key is added: %v, %v", added, err)
-			}
+	f := oneLayer(1, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
+	waited := false
+	once(&hook, inTheAdd, func() {
+		waited = true
+		if added, err := f.AddString("key"); added || !errors.Is(err, ErrFull) {
+			t.Errorf("while the same key is added: %v, %v", added, err)
 		}
-	}
-	if added, err := f.AddString("key"); !added || err != nil || calls < inTheAdd {
+	})
+	if added, err := f.AddString("key"); !added || err != nil || !waited {
 		t.Errorf("the add below it: %v, %v", added, err)
 	}
 	if added, err := f.AddString("key"); added || err != nil {
-		t.Errorf("the key is there: %v, %v", added, err)
+		t.Errorf("the key is present: %v, %v", added, err)
 	}
 }

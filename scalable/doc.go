@@ -6,9 +6,9 @@
 //	}
 //	added, err := f.AddString(url)
 //
-// The filter begins with one layer for n keys. When that is full, it adds a larger layer, and
-// so on. Each layer has a lower rate than the one before. The rates of all layers sum to p at
-// most, however many keys are added.
+// The filter begins with one layer for n keys. When that is full, it adds one for twice as
+// many keys, and so on. Each layer has a lower rate than the one before. The rates of all layers
+// sum to p at most, however many keys are added.
 //
 // # Guarantees
 //

@@ -17,7 +17,6 @@ import (
 //	8      magic: 89 62 6c 6f 6f 6d 73 01, the last of them the version
 //	8      n
 //	8      p: IEEE 754
-//	8      growth: IEEE 754
 //	8      number of layers, at least 1
 //	8      checksum
 //
@@ -30,9 +29,8 @@ import (
 // docs/format.md defines the checksums and what a decoder must check.
 const magic = "\x89blooms\x01"
 
-// WriteTo writes the filter to w, in O(m): [Filter.SizeBytes] and some hundred bytes per layer.
-// The bytes are the same on every architecture. persist.Save(path, f) writes a snapshot that
-// survives a crash.
+// WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
+// the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
 //
 // WriteTo may run while keys are added. It writes every key whose Add returned before the call.
 //
@@ -41,11 +39,9 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	now := *f.layers.Load()
 	out := frame.NewWriter(w)
 	out.Magic(magic)
-	out.Numbers(f.n, math.Float64bits(f.p), math.Float64bits(f.config.growth), uint64(len(now)))
+	out.Numbers(f.n, math.Float64bits(f.p), uint64(len(now)))
 	for i := range now {
-		// Bits first: a key in the bits has its ticket, so the copy never takes too many keys.
-		out.Filter(now[i].BloomFilter)
-		out.Numbers(now[i].Left())
+		now[i].Write(out)
 	}
 	return out.Result()
 }
@@ -59,30 +55,21 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 //
 // The errors are those of [bloom.Read]. [bloom.WithMaxBytes] limits the memory of all layers
 // together, now and as the filter grows.
-func Read(r io.Reader, opts ...Option) (*Filter, error) {
-	wanted, err := newConfig(opts)
-	if err != nil {
-		return nil, err
-	}
+func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
 		return nil, err
 	}
-	var n, p, growth, count uint64
-	if err := in.Numbers("the header", &n, &p, &growth, &count); err != nil {
+	var n, p, count uint64
+	if err := in.Numbers("the header", &n, &p, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{n: n, p: math.Float64frombits(p), config: wanted}
-	f.config.growth = math.Float64frombits(growth)
-	switch err := f.config.validate(); {
-	case err != nil:
-		return nil, frame.Corrupt(err)
+	f := &Filter{n: n, p: math.Float64frombits(p), opts: opts}
+	switch {
 	case !(f.p > 0 && f.p < 1):
 		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrCorrupt, f.p)
 	case count < 1:
 		return nil, fmt.Errorf("%w: 0 layers, want at least 1", bloom.ErrCorrupt)
-	case wanted.setGrowth && wanted.growth != f.config.growth:
-		return nil, fmt.Errorf("%w: the data's growth is %v, want %v", bloom.ErrIncompatible, f.config.growth, wanted.growth)
 	}
 	var all layered.Layers
 	for i := range count {
@@ -96,14 +83,14 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	if err := layered.CheckStrategy(f.scheme); err != nil {
 		return nil, frame.Corrupt(err)
 	}
-	f.config.bloom = append(optionsOf(f.scheme), wanted.bloom...)
+	f.opts = append(optionsOf(f.scheme), opts...)
 	f.start(all)
 	return f, nil
 }
 
 // readLayer reads the layer that follows the given ones.
 func (f *Filter) readLayer(in *frame.Reader, older layered.Layers) (layered.Layer, error) {
-	b, err := in.Filter("the filter", frame.Limited(f.config.bloom, f.config.maxBytes-older.SizeBytes()))
+	b, err := in.Filter("the filter", frame.Limited(f.opts, bloom.MaxBytes(f.opts...)-older.SizeBytes()))
 	if err != nil {
 		return layered.Layer{}, err
 	}
@@ -111,17 +98,15 @@ func (f *Filter) readLayer(in *frame.Reader, older layered.Layers) (layered.Laye
 	if err := in.Numbers("the number of keys", &left); err != nil {
 		return layered.Layer{}, err
 	}
-	keys, rate, err := f.config.plan(f.n, f.p, len(older))
+	keys, rate, err := plan(f.n, f.p, len(older))
 	if err != nil {
 		return layered.Layer{}, frame.Corrupt(err)
 	}
-	// The last bits of a power may differ between machines.
-	got := b.Params()
-	switch {
-	case got.N != keys && !close(float64(got.N), float64(keys)) || !close(got.P, rate):
+	switch got := b.Params(); {
+	case got.N != keys || got.P != rate:
 		return layered.Layer{}, fmt.Errorf("%w: it is for n = %d and p = %v, want %d and %v", bloom.ErrCorrupt, got.N, got.P, keys, rate)
-	case left > got.N:
-		return layered.Layer{}, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, got.N)
+	case left > keys:
+		return layered.Layer{}, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, keys)
 	case len(older) > 0 && !alike(b.Scheme(), older[0].Scheme()):
 		return layered.Layer{}, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
 	}
@@ -141,8 +126,6 @@ func optionsOf(s bloom.Scheme) []bloom.Option {
 	}
 	return opts
 }
-
-func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }
 
 // alike reports whether two layers hash keys alike. The strategies that Blocked chooses from
 // count as one.

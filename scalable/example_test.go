@@ -39,7 +39,7 @@ func Example() {
 }
 
 func ExampleErrFull() {
-	f, err := scalable.New(1000, 0.01, scalable.WithBloom(bloom.WithMaxBytes(10_000)))
+	f, err := scalable.New(1000, 0.01, bloom.WithMaxBytes(10_000))
 	if err != nil {
 		fmt.Println(err)
 		return

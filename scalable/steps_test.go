@@ -31,14 +31,14 @@ func (r *race) there(k int) bool {
 }
 
 // begin makes a filter for a key, with layers of two bits a key, and sets some of key 0.
-func (r *race) begin(start int, made func(n uint64, p float64, opts ...Option) *Filter) {
+func (r *race) begin(start int, made func(n uint64, p float64, opts ...bloom.Option) *Filter) {
 	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i == 0 {
 			return h1 % m
 		}
 		return h2 % m
 	})})
-	r.f = made(1, 0.02, WithBloom(bloom.WithStrategy(strategy)))
+	r.f = made(1, 0.02, bloom.WithStrategy(strategy))
 	if k := r.f.scheme.Params().K; k != 2 {
 		panic(k)
 	}

@@ -100,9 +100,7 @@ var formats = []format{
 		name:  "scalable",
 		about: "grows; Go: scalable; only read",
 		magic: "\x89blooms",
-		read: reading(func(r io.Reader, opts ...bloom.Option) (*scalable.Filter, error) {
-			return scalable.Read(r, scalable.WithBloom(opts...))
-		}),
+		read:  reading(scalable.Read),
 	},
 	{
 		name:  "rotating",

@@ -130,7 +130,7 @@ func TestVariants(t *testing.T) {
 		}
 		dir := mappedDir(t)
 		mapped, err1 := persist.Open(filepath.Join(dir, "mapped"), 1000, 0.001, append(opts, bloom.WithStrategy(bloom.Blocked))...)
-		grows, err2 := scalable.New(10, 0.001, scalable.WithBloom(opts...))
+		grows, err2 := scalable.New(10, 0.001, opts...)
 		forgets, err3 := rotating.New(1000, 0.001, 1<<62, rotating.WithBloom(opts...))
 		removes, err4 := counting.New(1000, 0.001, opts...)
 		levels, err5 := cascade.New(t.Context(), 0.3, list(0, 100), list(100, 200), opts...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/tickets"
 )
 
@@ -82,6 +83,13 @@ func (l Layers) And(next Layer) *Layers {
 	return &all
 }
 
+// Write writes a layer: its filter, then the numbers and how many more keys it takes. The bits come
+// first: a key in the bits has its ticket, so the copy never takes too many keys.
+func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
+	out.Filter(l.BloomFilter)
+	out.Numbers(append(numbers, l.Left())...)
+}
+
 // SizeBytes returns the memory of the bits.
 func (l Layers) SizeBytes() (sum uint64) {
 	for i := range l {
@@ -135,10 +143,7 @@ func CheckStrategy(s bloom.Scheme) error {
 // otherwise lose its keys without an error. Package gob refuses such a type by itself.
 type NoText struct{}
 
-var errNoText = fmt.Errorf("bloom: a filter of several layers has no text or JSON form, want WriteTo and Read: %w", errors.ErrUnsupported)
-
 // MarshalText returns an error.
-func (NoText) MarshalText() ([]byte, error) { return nil, errNoText }
-
-// UnmarshalText returns an error.
-func (*NoText) UnmarshalText([]byte) error { return errNoText }
+func (NoText) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("bloom: a filter of several layers has no text or JSON form, want WriteTo and Read: %w", errors.ErrUnsupported)
+}

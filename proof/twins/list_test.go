@@ -62,7 +62,7 @@ var twins = []twin{
 	{name: "rate: a fold that does not count its bits", in: "", tests: "TestFoldTo", edits: edits("", "BloomFilter.smallestFold", `rate > p`, "rate > 2*p")},
 	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestRateOfEverySeedAndLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "definition.equalDigests", "", "\treturn 0")},
-	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "config.plan", `p / \(float64\(i\+1\) \* float64\(i\+2\)\)`, "p / 2")},
+	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "plan", `p / \(float64\(i\+1\) \* float64\(i\+2\)\)`, "p / 2")},
 	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := p / 2`, "rate := p")},
 
 	// No lock, no allocation.
