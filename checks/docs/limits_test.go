@@ -2,12 +2,10 @@ package docs
 
 import (
 	"bytes"
-	"encoding/json"
 	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -91,44 +89,6 @@ func TestExportedNames(t *testing.T) {
 	}
 	t.Logf("%4d in all", all)
 	require.LessOrEqual(t, all, maxNames, "exported names")
-}
-
-// TestModules lists the modules, and what the root requires.
-func TestModules(t *testing.T) {
-	require.Equal(t, []string{"checks/go.mod", "cmd/bloom/go.mod", "compare/go.mod", "examples/go.mod", "go.mod", "prombloom/go.mod", "proof/go.mod", "redisfilter/go.mod"},
-		slices.Sorted(slices.Values(slices.DeleteFunc(files(t, "*go.mod"), func(name string) bool { return strings.Contains(name, "testdata") }))))
-	var mod struct {
-		Require []struct {
-			Path     string
-			Indirect bool
-		}
-	}
-	cmd := exec.Command("go", "mod", "edit", "-json")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(out, &mod))
-	var direct []string
-	for _, r := range mod.Require {
-		if !r.Indirect {
-			direct = append(direct, r.Path)
-		}
-	}
-	require.ElementsMatch(t, []string{"github.com/dchest/siphash", "github.com/stretchr/testify", "github.com/twmb/murmur3", "golang.org/x/sys"}, direct)
-}
-
-// TestRootImports fails if the root package imports a package of the repository that is not internal,
-// or one that imports the root, or packages that make programs large.
-func TestRootImports(t *testing.T) {
-	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Dir: root, Env: append(os.Environ(), "GOWORK=off")}, ".")
-	require.NoError(t, err)
-	for path, p := range list[0].Imports {
-		require.NotContains(t, []string{"log/slog", "encoding/json"}, path)
-		if strings.HasPrefix(path, modulePath+"/") {
-			require.Contains(t, path, "/internal/")
-			require.NotContains(t, p.Imports, modulePath, path)
-		}
-	}
 }
 
 // TestWeight builds a program with a filter and one without. Package time, or one function that makes

@@ -39,7 +39,6 @@ func main() {
 	log.SetFlags(0)
 	r := release{}
 	flag.StringVar(&r.version, "version", "", "the version, such as v0.1.0")
-	flag.StringVar(&r.date, "date", time.Now().UTC().Format(time.DateOnly), "the date in the CHANGELOG")
 	keep := flag.String("keep", "", "leave the proxy and the archives in this folder")
 	tag := flag.Bool("tag", false, "tag the release in this repository")
 	flag.BoolVar(&r.tagged, "tagged", false, "HEAD is the tagged release: try it, and build its archives")
@@ -84,22 +83,20 @@ func main() {
 
 // A release is under way. A failing step ends the program.
 type release struct {
-	version, date string
-	tagged        bool
-	repository    string
-	work          string    // a temporary folder
-	copy          string    // the clone
-	out           string    // for proxy and archives
-	env           []string  // of commands that use the proxy
-	time          time.Time // of everything in the archives
+	version    string
+	tagged     bool
+	repository string
+	work       string    // a temporary folder
+	copy       string    // the clone
+	out        string    // for proxy and archives
+	env        []string  // of commands that use the proxy
+	time       time.Time // of everything in the archives
 }
 
 func (r *release) clone() {
 	r.copy = filepath.Join(r.work, "bloom")
-	run("", nil, "git", "clone", "-q", r.repository, r.copy)
-	for _, field := range []string{"user.name", "user.email"} {
-		run(r.copy, nil, "git", "config", field, run(r.repository, nil, "git", "config", field))
-	}
+	user := func(field string) string { return field + "=" + run(r.repository, nil, "git", "config", field) }
+	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), r.repository, r.copy)
 	from := "HEAD"
 	if r.tagged {
 		from = "HEAD~1" // what the release was made of
@@ -114,7 +111,7 @@ func (r *release) clone() {
 	if next := strings.Index(after, "\n## "); !found || strings.TrimSpace(after) == "" || next == 0 {
 		log.Fatalf("CHANGELOG.md has nothing under %q", strings.TrimSpace(heading))
 	}
-	dated := before + heading + "\n## " + strings.TrimPrefix(r.version, "v") + " - " + r.date + "\n" + after
+	dated := before + heading + "\n## " + strings.TrimPrefix(r.version, "v") + " - " + time.Now().UTC().Format(time.DateOnly) + "\n" + after
 	check(os.WriteFile(changelog, []byte(dated), 0o644))
 }
 
