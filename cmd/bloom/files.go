@@ -28,7 +28,18 @@ type filter interface {
 // has room.
 func adderTo(f any) func(keys [][]byte) (added int, err error) {
 	if dump, ok := f.(*rebloom.Filter); ok {
-		return func(keys [][]byte) (int, error) { return dump.AddMany(keys, nil) }
+		return func(keys [][]byte) (added int, err error) {
+			for _, key := range keys {
+				won, err := dump.Add(key)
+				if err != nil {
+					return added, err
+				}
+				if won {
+					added++
+				}
+			}
+			return added, nil
+		}
 	}
 	return func(keys [][]byte) (int, error) { return f.(*bloom.BloomFilter).AddMany(keys, nil), nil }
 }

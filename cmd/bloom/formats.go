@@ -63,6 +63,9 @@ const (
 	bitsOnly   = "n, p, the names of strategy and hash, and a checksum"
 )
 
+// expansion is RedisBloom's default.
+const expansion = 2
+
 // native is the default.
 var native = &formats[0]
 
@@ -136,11 +139,9 @@ var formats = []format{
 		name:  redisbloom,
 		about: "chunks of BF.SCANDUMP: iterator, length, data",
 		is:    isRedisBloom,
-		read: reading(func(r io.Reader, opts ...bloom.Option) (*rebloom.Filter, error) {
-			return rebloom.Read(r, rebloom.WithBloom(opts...))
-		}),
+		read:  reading(rebloom.Read),
 		write: func(w io.Writer, f *bloom.BloomFilter) error {
-			dump, err := rebloom.FromBloomFilter(f)
+			dump, err := rebloom.FromBloomFilter(f, expansion)
 			if err != nil {
 				return err
 			}
@@ -148,7 +149,7 @@ var formats = []format{
 			return err
 		},
 		make: making(func(n uint64, p float64, opts ...bloom.Option) (*rebloom.Filter, error) {
-			return rebloom.New(n, p, rebloom.WithBloom(opts...))
+			return rebloom.New(rebloom.Plan{N: n, P: p, Expansion: expansion}, opts...)
 		}),
 		has:   "the exact number of keys, and the growth",
 		lacks: "the names of strategy and hash, and a checksum",

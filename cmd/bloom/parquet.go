@@ -64,10 +64,10 @@ func nameOf(c parquet.Column) string { return c.Path + ":" + strconv.Itoa(c.RowG
 
 // typeOf returns the type of a column's values.
 func typeOf(c parquet.Column) string {
-	if c.Type == parquet.FixedLenByteArray {
-		return fmt.Sprintf("%v(%d)", c.Type, c.TypeLength)
+	if c.Type == "FIXED_LEN_BYTE_ARRAY" {
+		return fmt.Sprintf("%s(%d)", c.Type, c.TypeLength)
 	}
-	return c.Type.String()
+	return c.Type
 }
 
 // encode returns Parquet's plain encoding of a value that is written as text. Unsigned numbers have
@@ -75,9 +75,9 @@ func typeOf(c parquet.Column) string {
 func (f columnFilter) encode(value []byte) ([]byte, error) {
 	text, bits, want := string(value), 64, ""
 	switch f.Type {
-	case parquet.ByteArray:
+	case "BYTE_ARRAY":
 		return value, nil
-	case parquet.FixedLenByteArray:
+	case "FIXED_LEN_BYTE_ARRAY":
 		if len(value) == f.TypeLength {
 			return value, nil
 		}
@@ -86,10 +86,10 @@ func (f columnFilter) encode(value []byte) ([]byte, error) {
 			return uuid, nil
 		}
 		want = "text of that length, or for 16 bytes a UUID"
-	case parquet.Int32:
+	case "INT32":
 		bits = 32
 		fallthrough
-	case parquet.Int64:
+	case "INT64":
 		v, err := strconv.ParseInt(text, 10, bits)
 		if err != nil {
 			var unsigned uint64
@@ -97,20 +97,20 @@ func (f columnFilter) encode(value []byte) ([]byte, error) {
 			v = int64(unsigned)
 		}
 		if err == nil && bits == 32 {
-			return parquet.AppendInt32(nil, int32(v)), nil
+			return parquet.Append(nil, int32(v)), nil
 		} else if err == nil {
-			return parquet.AppendInt64(nil, v), nil
+			return parquet.Append(nil, v), nil
 		}
 		want = "a whole number in its range, in digits"
-	case parquet.Float:
+	case "FLOAT":
 		bits = 32
 		fallthrough
-	case parquet.Double:
+	case "DOUBLE":
 		v, err := strconv.ParseFloat(text, bits)
 		if err == nil && bits == 32 && !math.IsNaN(v) { // NaN has many encodings
-			return parquet.AppendFloat(nil, float32(v)), nil
+			return parquet.Append(nil, float32(v)), nil
 		} else if err == nil && !math.IsNaN(v) {
-			return parquet.AppendDouble(nil, v), nil
+			return parquet.Append(nil, v), nil
 		}
 		want = "a number"
 	default:

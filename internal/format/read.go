@@ -5,20 +5,22 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/remaining"
+	"github.com/seed3447c163/bloom/internal/words"
 )
 
 // A Reader reads a file: its header, its words, its end. It counts and checksums the bytes.
 type Reader struct {
-	N   int64 // bytes that were read, also in case of an error
+	N   int64 // bytes that were read, also if an error followed
 	r   io.Reader
 	sum Checksum
 }
 
-// NewReader returns a Reader that has read nothing yet.
+// NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
 func (in *Reader) full(p []byte, what string) error {
@@ -28,42 +30,60 @@ func (in *Reader) full(p []byte, what string) error {
 	return err
 }
 
-// Words reads the words of m bits, in arrays that makeWords makes. They grow as the words
-// arrive, to at most double their size; where it is known that they are there, the whole is
-// made at once.
-func (in *Reader) Words(m uint64, makeWords func(words uint64) ([]atomic.Uint64, error)) ([]atomic.Uint64, error) {
+// Words reads the words of m bits, see [ReadWords].
+func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) {
+	return ReadWords(binary.LittleEndian, m, remaining.Of(in.r), makeWords, func(p []byte) error {
+		for len(p) > 0 { // in parts, which are still in the cache for the checksums
+			part := p[:min(len(p), ChunkBytes)]
+			if err := in.full(part, "the words"); err != nil {
+				return err
+			}
+			p = p[len(part):]
+		}
+		return nil
+	})
+}
+
+// MakeWords returns n words, all zero.
+type MakeWords = func(n uint64) ([]atomic.Uint64, error)
+
+// ReadWords reads the words of m bits. full fills the given bytes. ReadWords calls makeWords once if at
+// least as many bytes are left as the words take. Otherwise it makes arrays of double the size as the words
+// arrive.
+func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full func(p []byte) error) ([]atomic.Uint64, error) {
 	total := m/64 + min(m%64, 1)
-	room := min(total, unit) // about as much as has arrived
-	if remaining.Of(in.r) >= total*8 {
+	room := min(total, unit)
+	if left >= total*8 {
 		room = total
 	}
-	words, err := makeWords(room)
-	if err != nil {
-		return nil, err
-	}
-	for read := uint64(0); read < total; {
-		if read == room {
-			room = min(total, 2*room)
-			larger, err := makeWords(room)
-			if err != nil {
-				return nil, err
-			}
-			copy(memoryOf(larger), memoryOf(words))
-			words = larger
-		}
-		end := min(room, read+ChunkBytes/8)
-		if err := in.full(memoryOf(words[read:end]), "the words"); err != nil {
+	all, err := makeWords(room)
+	for read := uint64(0); err == nil; {
+		if err := full(words.Bytes(all[read:])); err != nil {
 			return nil, err
 		}
-		read = end
-	}
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		raw := memoryOf(words)
-		for i := range words {
-			words[i].Store(binary.LittleEndian.Uint64(raw[i*8:]))
+		if read = room; read == total {
+			toNative(all, order)
+			return all, nil
+		}
+		room = min(total, 2*room)
+		part := all
+		if all, err = makeWords(room); err == nil {
+			copy(words.Bytes(all), words.Bytes(part))
 		}
 	}
-	return words, nil
+	return nil, err
+}
+
+// toNative turns words in the given byte order into the machine's. No other goroutine has them: atomic
+// stores would take three times as long.
+func toNative(w []atomic.Uint64, order binary.ByteOrder) {
+	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
+		return
+	}
+	plain := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
+	for i, x := range plain {
+		plain[i] = bits.ReverseBytes64(x)
+	}
 }
 
 // End reads the checksums and compares them.
@@ -77,9 +97,4 @@ func (in *Reader) End() error {
 		return fmt.Errorf("%w: checksum %x, want %x", ErrCorrupt, got, want)
 	}
 	return nil
-}
-
-// memoryOf views words as memory, while nobody else knows of them.
-func memoryOf(words []atomic.Uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/hugepage"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
@@ -18,7 +17,7 @@ func New(n uint64) ([]atomic.Uint64, error) {
 	return Try(n)
 }
 
-// Check returns an error if this machine cannot hold n words. It begins with their bytes.
+// Check returns an error if this machine cannot hold n words. The error begins with their bytes.
 func Check(n uint64) error {
 	if n < 1<<20/8 {
 		return nil // without the system call
@@ -29,8 +28,8 @@ func Check(n uint64) error {
 	return nil
 }
 
-// Try is Make, with the panic of a make that the runtime finds too long as an error: some
-// platforms allow less than their int or their memory would.
+// Try is Make without a panic for a length that the runtime refuses: some platforms allow less than their
+// int or their memory would.
 func Try(n uint64) (w []atomic.Uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -40,11 +39,16 @@ func Try(n uint64) (w []atomic.Uint64, err error) {
 	return Make(n), nil
 }
 
-// Make returns n words. Where they are whole lines of 64 bytes, they begin at one, so that
-// each block of Blocked is one line and not parts of two: all size classes of the runtime
-// that such arrays get are multiples of a line. TestBlocksAreCacheLines.
+// Make returns n words. An array of whole cache lines begins at one, because all size classes of the
+// runtime that it can have are multiples of 64 bytes. So each block of Blocked is one line.
+// TestBlocksAreCacheLines.
 func Make(n uint64) []atomic.Uint64 {
 	w := make([]atomic.Uint64, n)
-	hugepage.Advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), n*8))
+	advise(Bytes(w))
 	return w
+}
+
+// Bytes views words as memory while no other goroutine has them.
+func Bytes(w []atomic.Uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // New returns the empty filter that NewWithEstimates(n, p) makes. The same keys make the same bytes.
@@ -26,12 +27,16 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := scheme(params, opts)
-	if err != nil {
-		return nil, err
-	}
-	return s.Filter()
+	return wire.New(params, required, opts)
 }
+
+// required are the options of all filters.
+var required = []bloom.Option{bloom.WithStrategy(Strategy)}
+
+const maxK = 255
+
+// ln2 is a variable because Go computes with constants exactly, and bits-and-blooms does not.
+var ln2 = math.Ln2
 
 // Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and
 // k = ln 2·m/n, both rounded up. n = 0 counts as 1. The errors are those of [New].
@@ -51,30 +56,4 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	}
 	result.M, result.K = uint64(m), int(k)
 	return result, nil
-}
-
-// maxK is the largest k that package bloom takes.
-const maxK = 255
-
-// ln2 is a variable because Go computes with constants exactly, and bits-and-blooms does not.
-var ln2 = math.Ln2
-
-// scheme returns the scheme with the given parameters, and refuses options that change it.
-func scheme(params bloom.Params, opts []bloom.Option) (bloom.Scheme, error) {
-	made, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy)}, opts...)...)
-	if err != nil {
-		return made, err
-	}
-	if why := notTheirs(made); why != "" {
-		return made, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
-	}
-	return made, nil
-}
-
-// notTheirs returns what bits-and-blooms does not have of a scheme, or "".
-func notTheirs(s bloom.Scheme) string {
-	if s.Strategy() != Strategy {
-		return fmt.Sprintf("strategy %q, want %q", s.Strategy(), Strategy)
-	}
-	return ""
 }

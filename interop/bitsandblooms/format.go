@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/bits"
@@ -15,19 +14,18 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// What WriteTo, MarshalBinary and GobEncode write:
+// The format of WriteTo, MarshalBinary and GobEncode:
 //
 //	offset  bytes  field
-//	0       8      m, bits of the filter, big-endian
-//	8       8      k, bits that belong to a key, big-endian
+//	0       8      m, big-endian
+//	8       8      k, big-endian
 //	16      8      length of the bit set: m, or the bits of its words
 //	24      8 each words: bit i of the filter is bit i%64 of word i/64
 //
-// The bit set, that is the last two fields, is big-endian, or little-endian in a
-// program that has called bitset.LittleEndian. In JSON it is {"m":m,"k":k,"b":"…"},
-// where b is the bit set in base64, with the URL alphabet, or the standard one in a
-// program that has called bitset.Base64StdEncoding. Nothing says what it is, and there
-// is no checksum.
+// The bit set, the last two fields, is big-endian, or little-endian in a program that has called
+// bitset.LittleEndian. In JSON it is {"m":m,"k":k,"b":"…"}, where b is the bit set in base64, with the URL
+// alphabet, or the standard one in a program that has called bitset.Base64StdEncoding. There is no magic and
+// no checksum.
 
 // Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing
 // beyond its end: several filters may follow each other in a stream. At the end of the stream it
@@ -35,7 +33,7 @@ import (
 // It reads both byte orders of the bit set.
 //
 // It refuses what their decoder accepts and should not: m or k of 0, fewer bits than m, bits beyond
-// m. Memory is asked for as the bytes arrive; [bloom.WithMaxBytes], the only option, refuses larger
+// m. Memory is requested as the bytes arrive; [bloom.WithMaxBytes], the only option, refuses larger
 // filters at once. The format has no checksum, so damage in the words goes unnoticed.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and
@@ -57,7 +55,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 	case k == 0 || k > maxK:
 		return nil, fmt.Errorf("%w: k = %d bits per key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
 	}
-	s, err := scheme(bloom.Params{M: m, K: int(k)}, opts)
+	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +63,15 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 	if _, err := format.Full(r, head[:], "the head", false); err != nil {
 		return nil, err
 	}
-	// The length is m, or a little more: that tells the byte orders apart, as no m that
-	// fits a memory is the same in both.
+	// The length tells the byte orders apart: no m that fits a memory is the same in both.
 	order, length := binary.ByteOrder(binary.BigEndian), binary.BigEndian.Uint64(head[:])
 	if swapped := bits.ReverseBytes64(length); !holds(length, m) && holds(swapped, m) {
 		order, length = binary.LittleEndian, swapped
 	}
 	if !holds(length, m) {
-		return nil, fmt.Errorf("%w: a set of %d bits for m = %d, want as many, or those of %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
+		return nil, fmt.Errorf("%w: a set of %d bits for m = %d, want %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
 	}
-	f, err := wire.Read(r, order, s)
-	if err != nil {
-		return nil, err
-	}
-	if tail := m % 64; tail != 0 {
-		if last := f.Words()[m/64].Load(); last>>tail != 0 {
-			return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
-		}
-	}
-	return f, nil
+	return wire.Read(r, order, s)
 }
 
 // holds reports whether a set of that length has m bits, and as many words.
@@ -95,22 +83,13 @@ func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)
 // before.
 //
 // The error is that of w, or wraps [bloom.ErrNotPortable] if the filter has another
-// strategy than [Strategy], or a seed. Then nothing is written.
+// strategy than [Strategy]. Then nothing is written.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
-	p, err := portable(f)
-	if err != nil {
+	if err := wire.Portable(f, required...); err != nil {
 		return err
 	}
-	head := binary.BigEndian.AppendUint64(nil, p.M)
-	head = binary.BigEndian.AppendUint64(head, uint64(p.K))
-	return writeBitSet(w, head, f)
-}
-
-func portable(f *bloom.BloomFilter) (bloom.Params, error) {
-	if why := notTheirs(f.Scheme()); why != "" {
-		return f.Params(), fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
-	}
-	return f.Params(), nil
+	head := binary.BigEndian.AppendUint64(nil, f.Params().M)
+	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
 func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
@@ -122,17 +101,13 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 // times the memory of the text: bound untrusted text by an io.LimitReader. Otherwise it is like
 // [Read].
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("bloom: reading JSON: %w", err)
-	}
 	var parts struct {
 		M uint64 `json:"m"`
 		K uint64 `json:"k"`
 		B string `json:"b"`
 	}
-	if err := json.Unmarshal(text, &parts); err != nil {
-		return nil, fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+	if err := wire.ReadJSON(r, &parts); err != nil {
+		return nil, err
 	}
 	alphabet := base64.URLEncoding
 	if strings.ContainsAny(parts.B, "+/") {
@@ -144,11 +119,11 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	}
 	rest := bytes.NewReader(bitSet)
 	f, err := readBitSet(rest, parts.M, parts.K, opts)
+	if err == nil && rest.Len() > 0 {
+		err = fmt.Errorf("%w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
+	}
 	if err != nil {
 		return nil, err
-	}
-	if rest.Len() > 0 {
-		return nil, fmt.Errorf("%w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
 	}
 	return f, nil
 }
@@ -156,11 +131,10 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // WriteJSON writes what MarshalJSON of bits-and-blooms returns by default, in O(m):
 // about 4/3 of [bloom.BloomFilter.SizeBytes]. The errors are those of [Write].
 func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
-	p, err := portable(f)
-	if err != nil {
+	if err := wire.Portable(f, required...); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, `{"m":%d,"k":%d,"b":"`, p.M, p.K); err != nil {
+	if _, err := fmt.Fprintf(w, `{"m":%d,"k":%d,"b":"`, f.Params().M, f.Params().K); err != nil {
 		return err
 	}
 	text := base64.NewEncoder(base64.URLEncoding, w)
@@ -170,6 +144,6 @@ func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
 	if err := text.Close(); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, `"}`)
+	_, err := io.WriteString(w, `"}`)
 	return err
 }

@@ -48,15 +48,14 @@ const (
 	maxM = 1 << 32 // no h1 is larger
 )
 
-// DefaultSeed is the seed of a filter of bloom-filters whose seed was not set.
-const DefaultSeed = 0x1234567890
+const (
+	defaultSeed = 0x1234567890
+	maxSeed     = 1<<53 - 3 // JavaScript counts in float64
+)
 
-// maxSeed bounds the seeds: JavaScript counts in float64.
-const maxSeed = 1<<53 - 3
-
-// Hash is the hash of filters with [DefaultSeed] s: h1 and h2 are the lower halves of the key's
-// XXH64 with the lower halves of s+1 and s+2 as seeds.
-var Hash = hashOf(DefaultSeed)
+// Hash is the hash of filters with the default seed, s = 0x1234567890: h1 and h2 are the lower halves of the
+// key's XXH64 with the lower halves of s+1 and s+2 as seeds.
+var Hash = hashOf(defaultSeed)
 
 // HashOf is [Hash] for filters with another seed, from 0 to 2^53-3.
 //
@@ -65,7 +64,7 @@ func HashOf(seed uint64) (bloom.Hash, error) {
 	if seed > maxSeed {
 		return bloom.Hash{}, fmt.Errorf("%w: seed %d, want at most %d", bloom.ErrInvalid, seed, uint64(maxSeed))
 	}
-	if seed == DefaultSeed {
+	if seed == defaultSeed {
 		return Hash, nil
 	}
 	return hashOf(seed), nil
@@ -93,11 +92,12 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := scheme(params, Hash, opts)
-	if err != nil {
-		return nil, err
-	}
-	return s.Filter()
+	return wire.New(params, required(Hash), opts)
+}
+
+// required returns the options of all filters with a hash.
+func required(h bloom.Hash) []bloom.Option {
+	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }
 
 // Params returns the parameters that BloomFilter.create chooses for n keys at rate p. The
@@ -121,16 +121,4 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	}
 	params.M, params.K = uint64(m), int(k)
 	return params, nil
-}
-
-// scheme returns the scheme with the given parameters, and refuses options that change it.
-func scheme(params bloom.Params, hash bloom.Hash, opts []bloom.Option) (bloom.Scheme, error) {
-	s, err := bloom.NewSchemeWithParams(params, append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(hash)}, opts...)...)
-	if err != nil {
-		return s, err
-	}
-	if why := wire.Differs(s, Strategy, hash); why != "" {
-		return s, fmt.Errorf("%w: the options ask for %s", bloom.ErrInvalid, why)
-	}
-	return s, nil
 }

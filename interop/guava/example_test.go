@@ -3,20 +3,19 @@ package guava_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/typed"
 )
 
-// fromJava is what a Java program has written: BloomFilter.create(stringFunnel(UTF_8),
-// 10, 0.01) after put("old@example.com").
+// fromJava was written by a Java program: BloomFilter.create(stringFunnel(UTF_8), 10, 0.01) after
+// put("old@example.com").
 var fromJava = []byte("\x01\x07\x00\x00\x00\x02" +
 	"\x04\x00\x04\x04\x00\x00\x04\x00" +
 	"\x00\x04\x00\x00\x04\x00\x00\x04")
 
-// A filter that a Java program has filled is asked and filled further.
+// A filter from a Java program is queried and gets another key.
 func ExampleRead() {
 	f, err := guava.Read(bytes.NewReader(fromJava), bloom.WithMaxBytes(1<<20))
 	if err != nil {
@@ -32,8 +31,7 @@ func ExampleRead() {
 	// true
 }
 
-// The filter that BloomFilter.create(Funnels.longFunnel(), 1000, 0.01) makes, written
-// for BloomFilter.readFrom.
+// The filter of BloomFilter.create(Funnels.longFunnel(), 1000, 0.01), written for BloomFilter.readFrom.
 func ExampleWrite() {
 	f, err := guava.New(1000, 0.01, guava.Since33_4)
 	if err != nil {
@@ -56,25 +54,6 @@ func ExampleWrite() {
 	// about 985 keys
 }
 
-// Several filters follow each other in a stream.
-func ExampleRead_stream() {
-	stream := io.MultiReader(bytes.NewReader(fromJava), bytes.NewReader(fromJava))
-	for {
-		f, err := guava.Read(stream)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(f)
-	}
-	// Output:
-	// bloom.BloomFilter(n=0 p=0 m=128 k=7 strategy=guava-mitz-64 hash=murmur3 bytes=16)
-	// bloom.BloomFilter(n=0 p=0 m=128 k=7 strategy=guava-mitz-64 hash=murmur3 bytes=16)
-}
-
 // A class with a funnel of its own:
 //
 //	(user, into) -> into.putString(user.name, UTF_8).putLong(user.id)
@@ -94,13 +73,4 @@ func ExampleLongFunnel() {
 	})
 	fmt.Println(users.Add(user{"Anna", 42}), users.Contains(user{"Anna", 42}), users.Contains(user{"Anna", 43}))
 	// Output: true true false
-}
-
-func ExampleSequentialFunnel() {
-	path := guava.SequentialFunnel(func(dst []byte, s string) []byte { return append(dst, s...) })
-	fmt.Printf("%q\n", path(nil, []string{"a", "bc"}))
-	fmt.Printf("%q\n", path(nil, []string{"ab", "c"}))
-	// Output:
-	// "abc"
-	// "abc"
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// What BloomFilter.writeTo writes, all numbers big-endian:
+// The format of BloomFilter.writeTo, all numbers big-endian:
 //
 //	offset  bytes  field
 //	0       1      strategy: 0 is MURMUR128_MITZ_32, 1 is MURMUR128_MITZ_64
-//	1       1      k, bits that belong to a key: 1 to 255
+//	1       1      k, bits per key: 1 to 255
 //	2       4      number of words: 1 to 2^31-1
 //	6       8 each words: bit i of the filter is bit i%64 of word i/64
 //
@@ -28,7 +28,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // end: several filters may follow each other in a stream. At the end of the stream it returns
 // io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
 //
-// Six bytes can claim 16 GiB. Memory is asked for as the bytes arrive; [bloom.WithMaxBytes], the only
+// Six bytes can claim 16 GiB. Memory is requested as the bytes arrive; [bloom.WithMaxBytes], the only
 // option, refuses larger filters at once. The format has no checksum, so damage in the words goes
 // unnoticed.
 //
@@ -49,13 +49,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case words == 0 || words > math.MaxInt32:
 		return nil, fmt.Errorf("%w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
 	}
-	strategy := strategies[ordinal]
-	s, err := scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, strategy, opts)
+	s, err := wire.Scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, required(strategies[ordinal]), opts)
 	if err != nil {
 		return nil, err
-	}
-	if s.Strategy().Name() != strategy.Name() {
-		return nil, fmt.Errorf("%w: the data's strategy is %q, want %q", bloom.ErrIncompatible, strategy, s.Strategy())
 	}
 	return wire.Read(r, binary.BigEndian, s)
 }
@@ -64,18 +60,20 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // and 6 bytes, for Guava's readFrom. It needs 64 KiB of memory and may run while keys
 // are added: what it writes contains every key whose Add had returned before.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] if Guava has no such filter:
-// it has one of the two strategies, m is a multiple of 64 and below 2^37, the hash is
-// Murmur3 without a seed. Then nothing is written.
+// The error is that of w, or wraps [bloom.ErrNotPortable] if Guava has no such filter: its strategy is
+// [Mitz32] or [Mitz64], its hash Murmur3 without a seed, and m a multiple of 64 below 2^37. Then nothing is
+// written.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
-	s := f.Scheme()
-	if why := notGuava(s); why != "" {
-		return fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
+	p, ordinal := f.Params(), byte(1)
+	if f.Strategy() == Mitz32 {
+		ordinal = 0
 	}
-	head := []byte{1, byte(s.Params().K)}
-	if s.Strategy() == Mitz32 {
-		head[0] = 0
+	if err := wire.Portable(f, required(strategies[ordinal])...); err != nil {
+		return err
 	}
-	head = binary.BigEndian.AppendUint32(head, uint32(s.Params().M/64))
+	if p.M%64 != 0 || p.M/64 > maxWords {
+		return fmt.Errorf("%w: m = %d bits, want a multiple of 64 up to %d", bloom.ErrNotPortable, p.M, uint64(maxWords*64))
+	}
+	head := binary.BigEndian.AppendUint32([]byte{ordinal, byte(p.K)}, uint32(p.M/64))
 	return wire.Write(w, binary.BigEndian, head, f.Words())
 }

@@ -40,10 +40,10 @@ func TestGolden(t *testing.T) {
 		for _, key := range c.keys.fed {
 			require.True(t, f.Contains(key), "%s: %q", c.name, key)
 		}
-		require.Equal(t, data, bytesOf(t, f), c.name)
+		require.Equal(t, data, guavaFormat.Bytes(t, f), c.name)
 		made := c.filter(t, since(Since33_4))
 		c.keys.add(made)
-		require.Equal(t, data, bytesOf(t, made), c.name)
+		require.Equal(t, data, guavaFormat.Bytes(t, made), c.name)
 	}
 }
 

@@ -13,14 +13,13 @@ import (
 //	key = guava.LongFunnel(key, user.ID) //     .putLong(user.id)
 //	f.Add(key)
 //
-// putShort and putChar are AppendUint16 of [binary.LittleEndian], putFloat is AppendUint32 of
-// math.Float32bits, putDouble is AppendUint64 of math.Float64bits, putByte is a byte, and putBoolean
-// is 0 or 1. putBytes and putString(s, UTF_8) are the bytes themselves. Java feeds half a surrogate
-// pair to putString as '?'.
+// Funnels.sequentialFunnel(element) is a call for each element. putShort and putChar are AppendUint16 of
+// [binary.LittleEndian], putFloat is AppendUint32 of math.Float32bits, putDouble is AppendUint64 of
+// math.Float64bits, putByte is a byte, and putBoolean is 0 or 1. putBytes and putString(s, UTF_8) are the
+// bytes themselves. Java feeds half a surrogate pair to putString as '?'.
 
 // UnencodedCharsFunnel is Funnels.unencodedCharsFunnel() and putUnencodedChars(s): the string's
-// UTF-16 code units, low byte first. Each byte that is not valid UTF-8 counts as U+FFFD. For a Java
-// string with half a surrogate pair, see [UTF16Funnel].
+// UTF-16 code units, low byte first. Each byte that is not valid UTF-8 counts as U+FFFD.
 func UnencodedCharsFunnel(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -39,16 +38,7 @@ func UnencodedCharsFunnel(dst []byte, s string) []byte {
 	return dst
 }
 
-// UTF16Funnel is [UnencodedCharsFunnel] for UTF-16 code units, well-formed or not.
-func UTF16Funnel(dst []byte, units []uint16) []byte {
-	for _, u := range units {
-		dst = binary.LittleEndian.AppendUint16(dst, u)
-	}
-	return dst
-}
-
-// IntegerFunnel is Funnels.integerFunnel() and putInt(v): four bytes, the low one
-// first.
+// IntegerFunnel is Funnels.integerFunnel() and putInt(v): four bytes, the low one first.
 func IntegerFunnel(dst []byte, v int32) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(v))
 }
@@ -56,15 +46,4 @@ func IntegerFunnel(dst []byte, v int32) []byte {
 // LongFunnel is Funnels.longFunnel() and putLong(v): eight bytes, the low one first.
 func LongFunnel(dst []byte, v int64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(v))
-}
-
-// SequentialFunnel is Funnels.sequentialFunnel(element): the values without separators, so that
-// the strings "ab", "c" and "a", "bc" are the same key.
-func SequentialFunnel[T any](element func(dst []byte, v T) []byte) func(dst []byte, values []T) []byte {
-	return func(dst []byte, values []T) []byte {
-		for _, v := range values {
-			dst = element(dst, v)
-		}
-		return dst
-	}
 }

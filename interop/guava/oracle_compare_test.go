@@ -64,7 +64,7 @@ func (o *oracle) bothWays(t *testing.T) {
 		f, err := Read(bytes.NewReader(fromJava))
 		require.NoError(t, err, c.name)
 		require.Equal(t, string(o.read(c.name+".answers")), string(c.probes.ask(f)), c.name)
-		require.True(t, bytes.Equal(fromJava, bytesOf(t, f)), "%s: written back", c.name)
+		require.True(t, bytes.Equal(fromJava, guavaFormat.Bytes(t, f)), "%s: written back", c.name)
 		next, err := Read(all)
 		require.NoError(t, err)
 		require.True(t, next.Equal(f), "%s in the stream of all", c.name)
@@ -73,7 +73,7 @@ func (o *oracle) bothWays(t *testing.T) {
 		made := c.filter(t, parameters)
 		require.True(t, made.Compatible(f), "%s: %v and %v", c.name, made, f)
 		require.Equal(t, string(o.read(c.name+".added")), string(c.keys.add(made)), c.name)
-		require.True(t, bytes.Equal(fromJava, bytesOf(t, made)), "%s: made from the same keys", c.name)
+		require.True(t, bytes.Equal(fromJava, guavaFormat.Bytes(t, made)), "%s: made from the same keys", c.name)
 		estimates := strings.Fields(string(o.read(c.name + ".estimates")))
 		if f.Strategy() == Mitz64 && estimates[0] != "unknown" && estimates[0] != "full" { // unknown: that Guava has no such method
 			require.Equal(t, estimates[0], strconv.FormatUint(f.Stats().EstimatedCount, 10), c.name)
@@ -82,8 +82,8 @@ func (o *oracle) bothWays(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, fpp, math.Pow(f.Stats().FillRatio, float64(f.Params().K)), 1e-13*fpp, c.name)
 
-		o.write(c.name+".go", bytesOf(t, made))
-		stream = append(stream, bytesOf(t, made)...)
+		o.write(c.name+".go", guavaFormat.Bytes(t, made))
+		stream = append(stream, guavaFormat.Bytes(t, made)...)
 	}
 	require.Zero(t, all.Len())
 
@@ -98,7 +98,7 @@ func (o *oracle) bothWays(t *testing.T) {
 		require.Equal(t, string(c.probes.ask(f)), string(o.read(c.name+".answers")), c.name)
 		require.True(t, bytes.Equal(fromGo, o.read(c.name+".back")), c.name)
 		require.Equal(t, string(c.more.add(f)), string(o.read(c.name+".added")), c.name)
-		require.True(t, bytes.Equal(bytesOf(t, f), o.read(c.name+".more")), c.name)
+		require.True(t, bytes.Equal(guavaFormat.Bytes(t, f), o.read(c.name+".more")), c.name)
 		questions += 2 * len(c.probes.raw)
 	}
 	t.Logf("%d filters, byte-identical both ways; %d adds and %d questions with equal answers",
@@ -115,11 +115,11 @@ func (o *oracle) union(t *testing.T) {
 			f.AddString(fmt.Sprint(i, j))
 		}
 		filters[i] = f
-		o.write(name, bytesOf(t, f))
+		o.write(name, guavaFormat.Bytes(t, f))
 	}
 	o.run("union")
 	require.NoError(t, filters[0].Union(filters[1]))
-	require.True(t, bytes.Equal(o.read("union.java"), bytesOf(t, filters[0])))
+	require.True(t, bytes.Equal(o.read("union.java"), guavaFormat.Bytes(t, filters[0])))
 }
 
 // sizes compares the formulas on n and p of all magnitudes: m in bits before
@@ -212,7 +212,7 @@ func (o *oracle) large(t *testing.T) {
 		f, err := bloom.NewWithParams(bloom.Params{M: 1<<31 + 1<<26, K: 9}, bloom.WithStrategy(strategies[c.strategy]))
 		require.NoError(t, err)
 		c.keys.add(f)
-		o.write(c.name+".go", bytesOf(t, f))
+		o.write(c.name+".go", guavaFormat.Bytes(t, f))
 		require.NoError(t, Write(all, f))
 	}
 	require.NoError(t, all.Close())
@@ -224,6 +224,6 @@ func (o *oracle) large(t *testing.T) {
 		require.Equal(t, string(c.probes.ask(f)), string(o.read(c.name+".answers")), c.name)
 		require.True(t, bytes.Equal(fromGo, o.read(c.name+".back")), c.name)
 		require.Equal(t, string(c.more.add(f)), string(o.read(c.name+".added")), c.name)
-		require.True(t, bytes.Equal(bytesOf(t, f), o.read(c.name+".more")), c.name)
+		require.True(t, bytes.Equal(guavaFormat.Bytes(t, f), o.read(c.name+".more")), c.name)
 	}
 }

@@ -74,7 +74,7 @@ func keyFor(funnel string, set, i int) []byte {
 		return []byte(s + "\n\n" + text(set, i/2))
 	case "fields":
 		return append(binary.BigEndian.AppendUint64(nil, uint64(number(set, i))), s...)
-	case "units", "lone":
+	case "lone":
 		units := utf16.Encode([]rune(s))
 		if i%3 == 0 { // halves of surrogate pairs, alone or in the wrong order
 			units = append(units, 0xd800+uint16(i%1024), 'x', 0xdc00, 0xd83d)
@@ -102,7 +102,6 @@ func keyFor(funnel string, set, i int) []byte {
 var funnels = map[string]func(dst, key []byte) []byte{
 	"utf8":  appendBytes,
 	"utf16": func(dst, key []byte) []byte { return UnencodedCharsFunnel(dst, string(key)) },
-	"units": func(dst, key []byte) []byte { return UTF16Funnel(dst, unitsOf(key)) },
 	"lone": func(dst, key []byte) []byte { // what Java does
 		var s strings.Builder
 		units := unitsOf(key)
@@ -119,18 +118,15 @@ var funnels = map[string]func(dst, key []byte) []byte{
 		}
 		return append(dst, s.String()...)
 	},
-	"int":   func(dst, key []byte) []byte { return IntegerFunnel(dst, int32(binary.BigEndian.Uint32(key))) },
-	"long":  func(dst, key []byte) []byte { return LongFunnel(dst, int64(binary.BigEndian.Uint64(key))) },
-	"bytes": appendBytes,
-	"strings": func(dst, key []byte) []byte {
-		return SequentialFunnel(appendString)(dst, strings.Split(string(key), "\n"))
-	},
+	"int":     func(dst, key []byte) []byte { return IntegerFunnel(dst, int32(binary.BigEndian.Uint32(key))) },
+	"long":    func(dst, key []byte) []byte { return LongFunnel(dst, int64(binary.BigEndian.Uint64(key))) },
+	"bytes":   appendBytes,
+	"strings": func(dst, key []byte) []byte { return append(dst, strings.ReplaceAll(string(key), "\n", "")...) },
 	"longs": func(dst, key []byte) []byte {
-		var list []int64
 		for ; len(key) > 0; key = key[8:] {
-			list = append(list, int64(binary.BigEndian.Uint64(key)))
+			dst = LongFunnel(dst, int64(binary.BigEndian.Uint64(key)))
 		}
-		return SequentialFunnel(LongFunnel)(dst, list)
+		return dst
 	},
 	"fields": func(dst, key []byte) []byte {
 		n, s := int64(binary.BigEndian.Uint64(key)), string(key[8:])

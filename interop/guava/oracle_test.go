@@ -188,12 +188,6 @@ func (k *oracleKeys) each(op func([]byte) bool) []byte {
 	return answers
 }
 
-func bytesOf(t *testing.T, f *bloom.BloomFilter) []byte {
-	var out bytes.Buffer
-	require.NoError(t, Write(&out, f))
-	return out.Bytes()
-}
-
 // prepare writes down the cases and their keys.
 func (o *oracle) prepare(cases []oracleCase) {
 	var lines strings.Builder

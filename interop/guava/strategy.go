@@ -8,13 +8,13 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// The strategies of Guava's BloomFilter. They are Guava's only with Murmur3 and no seed.
+// The strategies of Guava's BloomFilter, with Murmur3 and no seed.
 //
 // Both take equal steps, as the textbook's double hashing does: two keys with equal start and
 // step modulo m have all positions in common. Small filters with a small p pay for it. [bloom.New]
 // sizes by k independent positions, and at p = 1e-6 the measured rate of Mitz64 is 58 times the
-// promised one for n = 100, 9 times for n = 1000 and 1.8 times for n = 10,000; that of Mitz32 is
-// about half of this. At p = 1 % it is within 4 % from n = 100 on. The empty key, whose digest
+// promised one for n = 100, 9 times for n = 1000 and 1.8 times for n = 10,000. The factors of Mitz32 are
+// about half as large. At p = 1 % the rate is within 4 % from n = 100 on. The empty key, whose digest
 // is (0, 0), has the one position 0. [bloom.DoubleHashing] has neither fault.
 //
 // k is 1 to 255, as in Guava's files.
@@ -31,20 +31,20 @@ var (
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
-	// No x_i reaches 2^31, so more bits are not used: bloom.New refuses to make such a filter,
-	// bloom.NewWithParams does not, because such files exist. From m = 2^30 on, New takes up to
-	// 9 % more bits because the positions are uneven. What the equal steps add there is up to
-	// 3 % of the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
+	// Each x_i is below 2^31, so further bits are not used. bloom.New refuses such a filter;
+	// bloom.NewWithParams makes it, because such files exist. From m = 2^30 on, New takes up to
+	// 9 % more bits because the positions are uneven. There the equal steps add up to
+	// 3 % to the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
 	Mitz32 = bloom.NewStrategy("guava-mitz-32", bloom.Definition{
 		Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN,
 	})
 )
 
-// mitz32Values is how many values the x_i of Mitz32 can have.
+// mitz32Values is the number of values of the x_i of Mitz32.
 const mitz32Values = 1 << 31
 
 // mitz32Rate is the false-positive rate of Mitz32, whose positions are values below 2^31 modulo
-// m. Where 2^31 is no multiple of m, the first positions have one value more than the others: at
+// m. If m does not divide 2^31, the first positions have one value more than the others: at
 // m = 0.71·2^31 half of them have two, the rest one, and the rate is 1.4 times that of even
 // positions at p = 1 %. Below m = 2^24 the difference is not measurable.
 func mitz32Rate(m uint64, k int, n uint64) float64 {
@@ -83,6 +83,6 @@ func mitz32Positions(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p
 	}, nil
 }
 
-// fold32 maps a signed number to [0, 2^31): itself, or its complement if it is
-// negative, without a branch, which would be mispredicted half of the time.
+// fold32 returns a number of at least 0 unchanged and a negative number's complement. A branch would be
+// mispredicted half of the time.
 func fold32(x int32) uint64 { return uint64(x ^ x>>31) }

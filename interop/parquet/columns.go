@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// A Column is one of a row group in a file that has a filter.
+// A Column is a column with a filter in one row group of a file.
 type Column struct {
 	RowGroup int
 
@@ -21,8 +23,8 @@ type Column struct {
 	// backticks are doubled: `a.b`.c is column c of group "a.b".
 	Path string
 
-	Type       Type
-	TypeLength int // bytes of each value of a FixedLenByteArray; 0 for other types
+	Type       string // physical type, such as "INT64" or "BYTE_ARRAY"
+	TypeLength int    // bytes of each FIXED_LEN_BYTE_ARRAY; 0 for other types
 
 	Offset int64 // of the filter in the file
 	Length int64 // of the filter with its header; 0 if the writer did not say
@@ -30,41 +32,19 @@ type Column struct {
 	refused string // why the filter cannot be read, or ""
 }
 
-// A Type is a physical type. The numbers are Parquet's.
-type Type int32
-
-// The physical types.
-const (
-	Boolean Type = iota
-	Int32
-	Int64
-	Int96
-	Float
-	Double
-	ByteArray
-	FixedLenByteArray
-)
-
-// String returns the type's name in Parquet.
-func (t Type) String() string {
-	names := []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
-	if t < 0 || int(t) >= len(names) {
-		return fmt.Sprintf("Type(%d)", int32(t))
-	}
-	return names[t]
-}
+// types are the names of the physical types by their numbers.
+var types = []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
 const (
 	fileMagic      = "PAR1"
 	encryptedMagic = "PARE"
-	maxName        = 1 << 16
 )
 
 // Columns returns the columns of a Parquet file of the given size that have a filter, row group
 // by row group. It reads the footer only. It also returns columns whose filter cannot be read:
 // [Column.Filter] says why.
 //
-// The error wraps bloom.ErrCorrupt if the file is not Parquet's or the footer is damaged,
+// The error wraps bloom.ErrCorrupt if the file is no Parquet file or its footer is damaged,
 // bloom.ErrIncompatible if the footer is encrypted, or is that of r.
 func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 	const tail = 8 // length of the footer, magic
@@ -72,7 +52,7 @@ func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 		return nil, fmt.Errorf("%w: a file of %d bytes, want at least %d", bloom.ErrCorrupt, size, len(fileMagic)+tail)
 	}
 	var end [tail]byte
-	if err := wire.FullAt(r, end[:], size-tail, "the end of the file"); err != nil {
+	if err := fullAt(r, end[:], size-tail, "the end of the file"); err != nil {
 		return nil, err
 	}
 	switch magic := string(end[4:]); magic {
@@ -86,16 +66,18 @@ func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 	if length > size-tail-int64(len(fileMagic)) {
 		return nil, fmt.Errorf("%w: a footer of %d bytes in a file of %d", bloom.ErrCorrupt, length, size)
 	}
-	footer := io.NewSectionReader(r, size-tail-length, length)
-	f := &footerReader{thrift: thrift{in: bufio.NewReaderSize(footer, int(min(length, 1<<20)))}}
-	switch err := f.fileMetaData(); {
+	in := bufio.NewReaderSize(io.NewSectionReader(r, size-tail-length, length), int(min(length, 1<<20)))
+	f := footer{rowGroup: -1}
+	w := walker{in: in, visit: f.visit}
+	switch err := w.fields(0); {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return nil, fmt.Errorf("%w: it ends within the footer: %w", bloom.ErrCorrupt, io.ErrUnexpectedEOF)
+		return nil, format.Truncated("the footer")
 	case errors.Is(err, bloom.ErrCorrupt):
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("bloom: reading the footer: %w", err)
 	}
+	f.endColumn()
 	for _, c := range f.columns {
 		if c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Offset >= size || c.Length < 0 || c.Length > size-c.Offset) {
 			return nil, fmt.Errorf("%w: column %q has a filter of %d bytes at %d in a file of %d", bloom.ErrCorrupt, c.Path, c.Length, c.Offset, size)
@@ -104,149 +86,99 @@ func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 	return f.columns, nil
 }
 
-// A footerReader collects the columns that have a filter.
-type footerReader struct {
-	thrift
-	typeLengths []int32 // of the leaves of the schema
+// A footer collects the columns that have a filter.
+type footer struct {
+	typeLengths []int // of the leaves of the schema
+	rowGroup    int
+	leaf        int // number of the column in its row group
+	column      Column
+	names       []string // of its path
 	columns     []Column
 }
 
-// The fields of the footer that matter, by their numbers in parquet.thrift: the schema and the
-// row groups of the file, their column chunks, and a chunk's meta data.
-
-func (f *footerReader) fileMetaData() error {
-	group := 0
-	return f.fields(func(id int16, typ byte) error {
-		switch {
-		case id == 2 && typ == typeList:
-			return f.structs(f.schemaElement)
-		case id == 4 && typ == typeList:
-			return f.structs(func() error {
-				leaf := 0
-				err := f.fields(func(id int16, typ byte) error {
-					if id != 1 || typ != typeList {
-						return f.skip(typ)
-					}
-					return f.structs(func() error {
-						err := f.columnChunk(group, leaf)
-						leaf++
-						return err
-					})
-				})
-				group++
-				return err
-			})
+// visit takes the fields of the footer that matter, by their numbers in parquet.thrift.
+func (f *footer) visit(path string, number int64, text []byte) error {
+	const chunk, meta = "\x04\x01", "\x04\x01\x03" // of a column in a row group
+	c := &f.column
+	switch path {
+	case "\x02\x01": // type, only of leaves
+		f.typeLengths = append(f.typeLengths, 0)
+	case "\x02\x02": // type length
+		if n := len(f.typeLengths); n > 0 {
+			f.typeLengths[n-1] = int(int32(number))
 		}
-		return f.skip(typ)
-	})
-}
-
-func (f *footerReader) schemaElement() error {
-	leaf, length := false, int64(0)
-	err := f.fields(func(id int16, typ byte) (err error) {
-		switch {
-		case id == 1 && typ == typeI32:
-			leaf = true // only leaves have a type
-		case id == 2 && typ == typeI32:
-			length, err = f.integer()
-			return err
+	case "\x04": // a row group begins
+		f.rowGroup++
+		f.leaf = -1
+	case chunk: // a column begins
+		f.endColumn()
+		f.leaf++
+		c.RowGroup = f.rowGroup
+	case chunk + "\x01": // file path
+		if len(text) > 0 {
+			c.refused = fmt.Sprintf("is in the file %q", text)
 		}
-		return f.skip(typ)
-	})
-	if leaf {
-		f.typeLengths = append(f.typeLengths, int32(length))
-	}
-	return err
-}
-
-func (f *footerReader) columnChunk(group, leaf int) error {
-	c := Column{RowGroup: group}
-	encrypted, file := false, ""
-	err := f.fields(func(id int16, typ byte) error {
-		switch {
-		case id == 1 && typ == typeBinary:
-			name, err := f.binary(maxName)
-			file = string(name)
-			return err
-		case id == 3 && typ == typeStruct:
-			return f.columnMetaData(&c)
-		case id == 8:
-			encrypted = true
-		}
-		return f.skip(typ)
-	})
-	if err != nil || c.Offset == 0 {
-		return err
-	}
-	if c.Type == FixedLenByteArray && leaf < len(f.typeLengths) {
-		c.TypeLength = int(f.typeLengths[leaf])
-	}
-	switch {
-	case file != "":
-		c.refused = fmt.Sprintf("is in the file %q", file)
-	case encrypted:
+	case chunk + "\x08": // encryption
 		c.refused = "is encrypted"
+	case meta + "\x01":
+		if c.Type = fmt.Sprint(number); number >= 0 && number < int64(len(types)) {
+			c.Type = types[number]
+		}
+		if c.Type == "FIXED_LEN_BYTE_ARRAY" && f.leaf < len(f.typeLengths) {
+			c.TypeLength = f.typeLengths[f.leaf]
+		}
+	case meta + "\x03": // a name of the path
+		if number > maxText {
+			return fmt.Errorf("%w: a name of %d bytes, want at most %d", bloom.ErrCorrupt, number, maxText)
+		}
+		f.names = append(f.names, quoted(string(text)))
+	case meta + "\x0e":
+		c.Offset = number
+	case meta + "\x0f":
+		c.Length = number
 	}
-	f.columns = append(f.columns, c)
 	return nil
 }
 
-func (f *footerReader) columnMetaData(c *Column) error {
-	return f.fields(func(id int16, typ byte) (err error) {
-		switch {
-		case id == 1 && typ == typeI32:
-			v, err := f.integer()
-			c.Type = Type(v)
-			return err
-		case id == 3 && typ == typeList:
-			var names []string
-			err := f.list(func(typ byte) error {
-				if typ != typeBinary {
-					return f.skipElement(typ)
-				}
-				name, err := f.binary(maxName)
-				names = append(names, string(name))
-				return err
-			})
-			c.Path = pathOf(names)
-			return err
-		case id == 14 && typ == typeI64:
-			c.Offset, err = f.integer()
-			return err
-		case id == 15 && typ == typeI32:
-			c.Length, err = f.integer()
-			return err
-		}
-		return f.skip(typ)
-	})
+// endColumn keeps the column if it has a filter.
+func (f *footer) endColumn() {
+	if f.column.Offset != 0 {
+		f.column.Path = strings.Join(f.names, ".")
+		f.columns = append(f.columns, f.column)
+	}
+	f.column, f.names = Column{}, f.names[:0]
 }
 
-// pathOf returns different paths for different names.
-func pathOf(names []string) string {
-	for i, name := range names {
-		if name == "" || strings.ContainsAny(name, ".`") {
-			names[i] = "`" + strings.ReplaceAll(name, "`", "``") + "`"
-		}
+// quoted makes the paths of different names differ.
+func quoted(name string) string {
+	if name == "" || strings.ContainsAny(name, ".`") {
+		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 	}
-	return strings.Join(names, ".")
+	return name
 }
 
 // Filter reads the column's filter, in two calls of r.ReadAt, or three if Length is 0.
 //
 // Options and errors are those of [Read]. The error also wraps bloom.ErrIncompatible if the
-// filter is encrypted, or in another file, as those of _metadata files are.
+// filter is encrypted, or in another file, as the filters of _metadata files are.
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	s, offset, err := c.scheme(r, opts)
 	if err != nil {
 		return nil, err
 	}
+	size := int64(s.SizeBytes())
 	if c.Length == 0 { // the last byte proves that the others are there, before they get memory
-		if err := wire.FullAt(r, make([]byte, 1), offset+int64(s.SizeBytes())-1, "the bits"); err != nil {
+		if err := fullAt(r, make([]byte, 1), offset+size-1, "the bits"); err != nil {
 			return nil, err
 		}
 	}
-	return wire.ReadAt(r, offset, s)
+	return wire.Read(section{io.NewSectionReader(r, offset, size)}, binary.LittleEndian, s)
 }
+
+// A section is a part of a file that is known to be there.
+type section struct{ *io.SectionReader }
+
+func (s section) Remaining(remaining.Own) uint64 { return uint64(s.Size()) }
 
 // Contains reports whether the column's filter contains a key, like [Column.Filter] followed by
 // a lookup, but reads only the header and 32 bytes.
@@ -255,15 +187,14 @@ func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	const blockBits = 256
 	var positions [k]uint64
 	s.AppendPositions(positions[:0], key)
-	var block [blockBits / 8]byte
-	if err := wire.FullAt(r, block[:], offset+int64(positions[0]/blockBits*uint64(len(block))), "the bits"); err != nil {
+	var block [blockBytes]byte
+	if err := fullAt(r, block[:], offset+int64(positions[0]/(8*blockBytes)*blockBytes), "the bits"); err != nil {
 		return false, err
 	}
 	for _, at := range positions {
-		if at %= blockBits; block[at/8]>>(at%8)&1 == 0 {
+		if at %= 8 * blockBytes; block[at/8]>>(at%8)&1 == 0 {
 			return false, nil
 		}
 	}
@@ -280,13 +211,19 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 		length = maxHeader + maxBytes
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, min(length, maxHeader)), maxHeader)
-	header, bits, err := readHeader(in)
-	if err == io.EOF || err == nil && int64(header)+int64(bits) > length {
+	header, size, err := readHeader(in)
+	if err == io.EOF || err == nil && int64(header)+int64(size) > length {
 		err = fmt.Errorf("%w: column %q has no whole filter at %d: %w", bloom.ErrCorrupt, c.Path, c.Offset, io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return s, 0, err
 	}
-	s, err = schemeOf(bits, opts)
+	s, err = schemeOf(size, opts)
 	return s, c.Offset + int64(header), err
+}
+
+// fullAt fills p, a part of what, from offset on. An early end wraps bloom.ErrCorrupt.
+func fullAt(r io.ReaderAt, p []byte, offset int64, what string) error {
+	_, err := format.Full(io.NewSectionReader(r, offset, int64(len(p))), p, what, false)
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -23,11 +22,28 @@ func fromHex(t testing.TB, text string) []byte {
 	return data
 }
 
-func written(t testing.TB, f *bloom.BloomFilter) []byte {
-	var b bytes.Buffer
-	require.NoError(t, Write(&b, f))
-	return b.Bytes()
+var parquetFormat = formattest.Format{Read: Read, Write: Write, Stream: true}
+
+func sized(t testing.TB, bytes uint64) *bloom.BloomFilter {
+	s, err := schemeOf(bytes, nil)
+	require.NoError(t, err)
+	f, err := s.Filter()
+	require.NoError(t, err)
+	return f
 }
+
+func TestFormat(t *testing.T) {
+	small, medium, large := sized(t, 32), sized(t, 96), sized(t, 4<<20)
+	for i := range 50 {
+		small.Add(Append(nil, int64(i)))
+		medium.Add(Append(nil, int32(i)))
+		large.Add(Append(nil, float64(i)))
+	}
+	parquetFormat.Test(t, small, medium, large)
+	formattest.LyingHead(t, string(appendHeader(nil, 1<<30)), func(r io.Reader) error { _, err := Read(r); return err })
+}
+
+func FuzzRead(f *testing.F) { parquetFormat.Fuzz(f, parquetFormat.Bytes(f, sized(f, 64))) }
 
 // TestHeader has the bytes of parquet-testing's files.
 func TestHeader(t *testing.T) {
@@ -39,34 +55,19 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestRateIsKept: New sizes by the true rate.
-func TestRateIsKept(t *testing.T) {
-	const n, asked = 20_000, 400_000
-	for _, p := range []float64{0.1, 0.01, 0.001} {
-		f, err := New(n, p)
-		require.NoError(t, err)
-		for i := range n {
-			f.Add(AppendInt64(nil, int64(i)))
-		}
-		wrong := 0.0
-		for i := range asked {
-			if f.Contains(AppendInt64(nil, int64(n+i))) {
-				wrong++
-			}
-		}
-		require.LessOrEqual(t, wrong, asked*p+5*math.Sqrt(asked*p)+0.03*asked*p, "p = %v", p)
-	}
-}
-
 func TestAppend(t *testing.T) {
 	for want, got := range map[string][]byte{
-		"feffffff":         AppendInt32(nil, -2),
-		"feffffffffffffff": AppendInt64(nil, -2),
-		"0000803f":         AppendFloat(nil, 1),
-		"000000000000f03f": AppendDouble(nil, 1),
+		"feffffff":         Append(nil, int32(-2)),
+		"feffffffffffffff": Append(nil, int64(-2)),
+		"0000803f":         Append(nil, float32(1)),
+		"000000000000f03f": Append(nil, float64(1)),
 	} {
 		require.Equal(t, want, hex.EncodeToString(got))
 	}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		var key [8]byte
+		Append(key[:0], int64(1)<<40)
+	}))
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -99,30 +100,6 @@ func TestReadRefuses(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
 	_, err = Read(bytes.NewReader(bytes.Repeat([]byte{0x13, 0}, maxHeader)))
 	require.ErrorIs(t, err, bloom.ErrCorrupt, "a header without end")
-
-	f, err := NewBytes(64)
-	require.NoError(t, err)
-	data := written(t, f)
-	for i := 1; i < len(data); i++ {
-		_, err := Read(bytes.NewReader(data[:i]))
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut to %d bytes", i)
-	}
-	rest := bytes.NewReader(append(data, 7))
-	_, err = Read(rest)
-	require.NoError(t, err)
-	require.Equal(t, 1, rest.Len(), "nothing beyond the end is read")
-	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(63))
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	_, err = Read(bytes.NewReader(data), bloom.WithSeed(1))
-	require.Error(t, err)
-}
-
-func TestMemory(t *testing.T) {
-	formattest.LyingHead(t, string(appendHeader(nil, 1<<30)), func(r io.Reader) error { _, err := Read(r); return err })
-	f, err := NewBytes(1 << 20)
-	require.NoError(t, err)
-	f.Add([]byte("key"))
-	formattest.Memory(t, f, Write, Read)
 }
 
 // TestNewSizes: New makes the sizes that every reader takes, large enough for p.
@@ -130,7 +107,7 @@ func TestNewSizes(t *testing.T) {
 	for n := uint64(1); n <= 20_000_000; n = n*3 + 1 {
 		for _, p := range []float64{0.5, 0.1, 0.01, 1e-4} {
 			f, err := New(n, p)
-			least, serr := bloom.NewScheme(n, p, ours(nil)...)
+			least, serr := bloom.NewScheme(n, p, required...)
 			require.NoError(t, serr)
 			if least.SizeBytes() > 128<<20 {
 				require.ErrorIs(t, err, bloom.ErrTooLarge)
@@ -148,17 +125,12 @@ func TestNewSizes(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, bytes := range []uint64{0, 1, 33, 1 << 31} {
-		_, err := NewBytes(bytes)
-		require.Error(t, err, bytes)
+	for _, opt := range []bloom.Option{bloom.WithStrategy(bloom.DoubleHashing), bloom.WithHash(bloom.Murmur3), bloom.WithSeed(1)} {
+		_, err := New(1000, 0.01, opt)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err := New(1000, 0.01, bloom.WithStrategy(bloom.DoubleHashing))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	_, err = New(1000, 0.01, bloom.WithHash(bloom.Murmur3))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	var b bytes.Buffer
-	require.ErrorIs(t, Write(&b, bloom.MustNew(10, 0.1)), bloom.ErrNotPortable)
-	require.Zero(t, b.Len())
+	_, err := New(1000, 0.01, bloom.WithMaxBytes(2047))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 
 // TestLongNumber: a number of more than 64 bits is damage, in a header and in a footer; one of 64 is none.
@@ -184,22 +156,6 @@ func TestLongNumber(t *testing.T) {
 		}
 		require.ErrorIs(t, err, bloom.ErrCorrupt, "%x", c.number)
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	filter, err := NewBytes(64)
-	require.NoError(f, err)
-	f.Add(written(f, filter))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		filter, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
-		if err != nil {
-			return
-		}
-		again, err := Read(bytes.NewReader(written(t, filter)))
-		if err != nil || !again.Equal(filter) {
-			t.Fatalf("%v, written and read again: %v, %v", filter, again, err)
-		}
-	})
 }
 
 func TestConformance(t *testing.T) { require.NoError(t, bloomtest.TestHash(Hash)) }

@@ -7,10 +7,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Thrift's compact protocol, as much of it as is needed to find some fields and skip the
-// others. Source: "Thrift compact protocol encoding", Apache Thrift.
-
-// The types of fields.
+// The types of Thrift's compact protocol.
+// Source: "Thrift compact protocol encoding", Apache Thrift.
 const (
 	typeStop   = 0
 	typeTrue   = 1
@@ -26,31 +24,29 @@ const (
 	typeStruct = 12
 )
 
-// maxDepth is how deep structs, lists and maps may nest. Parquet's own do less than ten
-// times.
-const maxDepth = 64
+const (
+	maxDepth = 64 // of structs and lists; Parquet's own need less than ten
+	maxText  = 1 << 16
+)
 
-// A thrift reads values.
-type thrift struct {
+// A walker reads a struct and calls visit for each integer and binary in it, and at the start of each
+// struct, with the value's path: the numbers of the fields that lead to it. All elements of a list have the
+// list's path. number is the integer, or the length of a binary, and text a binary of at most maxText bytes.
+// Values of other types are skipped.
+type walker struct {
 	in    io.ByteReader
-	depth int
+	visit func(path string, number int64, text []byte) error
+
+	path []byte
+	buf  []byte
 }
 
-func (t *thrift) enter() error {
-	if t.depth++; t.depth > maxDepth {
-		return fmt.Errorf("%w: it nests more than %d deep", bloom.ErrCorrupt, maxDepth)
-	}
-	return nil
-}
-
-// fields calls a function for each field of a struct, which must read or skip it.
-func (t *thrift) fields(field func(id int16, typ byte) error) error {
-	if err := t.enter(); err != nil {
-		return err
-	}
-	defer func() { t.depth-- }()
-	for id := int16(0); ; {
-		b, err := t.in.ReadByte()
+// fields reads the fields of a struct.
+func (w *walker) fields(depth int) error {
+	outer := len(w.path)
+	defer func() { w.path = w.path[:outer] }()
+	for id := int64(0); ; {
+		b, err := w.in.ReadByte()
 		if err != nil {
 			return err
 		}
@@ -58,31 +54,78 @@ func (t *thrift) fields(field func(id int16, typ byte) error) error {
 		if typ == typeStop {
 			return nil
 		}
-		if delta := int16(b >> 4); delta > 0 {
-			id += delta
-		} else {
-			v, err := t.integer()
-			if err != nil {
-				return unexpected(err)
+		id += int64(b >> 4)
+		if b>>4 == 0 {
+			if id, err = w.integer(); err != nil {
+				return err
 			}
-			id = int16(v)
 		}
-		if err := field(id, typ); err != nil {
+		if id < 0 || id > 255 {
+			id = 255 // Parquet has no such field
+		}
+		w.path = append(w.path[:outer], byte(id))
+		if typ == typeTrue || typ == typeFalse {
+			continue // the type is the value
+		}
+		if err := w.value(typ, depth); err != nil {
 			return unexpected(err)
 		}
 	}
 }
 
-// integer reads one of 16 to 64 bits.
-func (t *thrift) integer() (int64, error) {
-	v, err := t.unsigned()
+// value reads a value, a field or an element of a list.
+func (w *walker) value(typ byte, depth int) error {
+	if depth++; depth > maxDepth {
+		return fmt.Errorf("%w: nested more than %d deep", bloom.ErrCorrupt, maxDepth)
+	}
+	switch typ {
+	case typeTrue, typeFalse, typeI8:
+		return w.discard(1)
+	case typeDouble:
+		return w.discard(8)
+	case typeI16, typeI32, typeI64:
+		v, err := w.integer()
+		if err != nil {
+			return err
+		}
+		return w.visit(string(w.path), v, nil)
+	case typeBinary:
+		return w.binary()
+	case typeStruct:
+		if err := w.visit(string(w.path), 0, nil); err != nil {
+			return err
+		}
+		return w.fields(depth)
+	case typeList, typeSet:
+		b, err := w.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		n, typ := uint64(b>>4), b&15
+		if n == 15 {
+			if n, err = w.unsigned(); err != nil {
+				return err
+			}
+		}
+		for range n { // each takes at least a byte, so the bytes bound n
+			if err := w.value(typ, depth); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: a field of type %d, want 1 to 10 or 12", bloom.ErrCorrupt, typ)
+}
+
+func (w *walker) integer() (int64, error) {
+	v, err := w.unsigned()
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-// unsigned is what binary.ReadUvarint does, whose error for too many bits nobody could tell from r's.
-func (t *thrift) unsigned() (v uint64, err error) {
+// unsigned is binary.ReadUvarint with an error that wraps bloom.ErrCorrupt for more than 64 bits.
+func (w *walker) unsigned() (v uint64, err error) {
 	for shift := 0; ; shift += 7 {
-		b, err := t.in.ReadByte()
+		b, err := w.in.ReadByte()
 		if err != nil {
 			return 0, unexpected(err)
 		}
@@ -96,102 +139,34 @@ func (t *thrift) unsigned() (v uint64, err error) {
 	}
 }
 
-// binary reads a string of at most limit bytes.
-func (t *thrift) binary(limit uint64) ([]byte, error) {
-	n, err := t.unsigned()
+func (w *walker) binary() error {
+	n, err := w.unsigned()
 	if err != nil {
-		return nil, err
-	}
-	if n > limit {
-		return nil, fmt.Errorf("%w: a string of %d bytes, want at most %d", bloom.ErrCorrupt, n, limit)
-	}
-	s := make([]byte, n)
-	for i := range s {
-		if s[i], err = t.in.ReadByte(); err != nil {
-			return nil, unexpected(err)
-		}
-	}
-	return s, nil
-}
-
-// list calls a function for each element of a list, which must read or skip it.
-func (t *thrift) list(element func(typ byte) error) error {
-	if err := t.enter(); err != nil {
 		return err
 	}
-	defer func() { t.depth-- }()
-	b, err := t.in.ReadByte()
-	if err != nil {
-		return unexpected(err)
-	}
-	n, typ := uint64(b>>4), b&15
-	if n == 15 {
-		if n, err = t.unsigned(); err != nil {
-			return err
-		}
-	}
-	for range n { // each takes a byte at least, so a number that is too large ends with the bytes
-		if err := element(typ); err != nil {
-			return unexpected(err)
-		}
-	}
-	return nil
-}
-
-// structs calls a function for each element of a list of structs, which must read it.
-func (t *thrift) structs(read func() error) error {
-	return t.list(func(typ byte) error {
-		if typ != typeStruct {
-			return t.skipElement(typ)
-		}
-		return read()
-	})
-}
-
-// skip reads a field of any type.
-func (t *thrift) skip(typ byte) error {
-	switch typ {
-	case typeTrue, typeFalse: // the value is in the type
-		return nil
-	case typeI8:
-		return t.discard(1)
-	case typeI16, typeI32, typeI64:
-		_, err := t.unsigned()
-		return err
-	case typeDouble:
-		return t.discard(8)
-	case typeBinary:
-		n, err := t.unsigned()
+	w.buf = w.buf[:0]
+	for range n {
+		b, err := w.in.ReadByte()
 		if err != nil {
 			return err
 		}
-		return t.discard(n)
-	case typeList, typeSet:
-		return t.list(t.skipElement)
-	case typeStruct:
-		return t.fields(func(_ int16, typ byte) error { return t.skip(typ) })
+		if n <= maxText {
+			w.buf = append(w.buf, b)
+		}
 	}
-	return fmt.Errorf("%w: a field of type %d, which there is not", bloom.ErrCorrupt, typ)
+	return w.visit(string(w.path), int64(min(n, 1<<62)), w.buf)
 }
 
-// skipElement is skip within a list or map, where a boolean takes a byte.
-func (t *thrift) skipElement(typ byte) error {
-	if typ == typeTrue || typ == typeFalse {
-		return t.discard(1)
-	}
-	return t.skip(typ)
-}
-
-func (t *thrift) discard(n uint64) error {
+func (w *walker) discard(n int) error {
 	for range n {
-		if _, err := t.in.ReadByte(); err != nil {
-			return unexpected(err)
+		if _, err := w.in.ReadByte(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// unexpected is for an end within a value.
+// unexpected is the error of an end within a value.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -22,26 +22,22 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 //
 //	bloom.New(n, rate, bloom.WithStrategy(rebloom.Strategy), bloom.WithHash(rebloom.Hash))
 //
-// where rate is p/2 if the filter is going to grow, see [New]. f does not count its keys, so the
-// number of items is an estimate from the bits: the next layer may begin some keys earlier or
-// later than the server's would. The options are those of New.
+// where rate is p/2 if the filter is going to grow, see [New]. Expansion is that of [Plan]. f does not count
+// its keys, so the number of items is an estimate from the bits: the next layer may begin some keys earlier
+// or later than the server's would.
 //
 // The error wraps bloom.ErrNotPortable if f has another strategy or hash, or other m and k
 // than RedisBloom has for its n and p, bloom.ErrInvalid or bloom.ErrTooLarge.
-func FromBloomFilter(f *bloom.BloomFilter, opts ...Option) (*Filter, error) {
-	c, err := newConfig(config{expansion: DefaultExpansion}, opts)
-	if err != nil {
+func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
+	if err := wire.Portable(f, required...); err != nil {
 		return nil, err
 	}
-	if why := wire.Differs(f.Scheme(), Strategy, Hash); why != "" {
-		return nil, fmt.Errorf("%w: it has %s", bloom.ErrNotPortable, why)
-	}
 	is := f.Params()
-	p := is.P
-	if !c.noScaling {
-		p *= 2
+	plan := Plan{is.N, is.P, expansion}
+	if expansion != 0 {
+		plan.P *= 2
 	}
-	made, err := New(is.N, p, opts...)
+	made, err := New(plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w, for the filter's n = %d and p = %v", err, is.N, is.P)
 	}

@@ -26,7 +26,7 @@ func TestPlainAndBack(t *testing.T) {
 			key := fmt.Sprintf("absent-%d", i)
 			require.Equal(t, f.ContainsString(key), plain.ContainsString(key))
 		}
-		back, err := FromBloomFilter(plain, WithExpansion(f.Plan().Expansion))
+		back, err := FromBloomFilter(plain, f.Plan().Expansion)
 		require.NoError(t, err)
 		require.Equal(t, f.Plan(), back.Plan())
 		require.InDelta(t, f.Stats().EstimatedCount, back.Stats().EstimatedCount, 0.05*float64(f.Stats().N))
@@ -46,13 +46,12 @@ func TestStrategySizes(t *testing.T) {
 		n uint64
 		p float64
 	}{{1, 0.5}, {10, 0.01}, {200, 0.005}, {12345, 1e-6}, {1_000_000, 0.001}} {
-		layer, err := New(c.n, c.p, WithoutScaling())
-		require.NoError(t, err)
+		layer := newFilter(t, Plan{N: c.n, P: c.p})
 		f, err := bloom.New(c.n, c.p, bloom.WithStrategy(Strategy), bloom.WithHash(Hash))
 		require.NoError(t, err)
 		require.Equal(t, layer.Layers()[0], f.Params())
 		f.AddString("key")
-		same, err := FromBloomFilter(f, WithoutScaling())
+		same, err := FromBloomFilter(f, 0)
 		require.NoError(t, err)
 		_, err = layer.AddString("key")
 		require.NoError(t, err)
@@ -66,17 +65,15 @@ func TestPlainOnesOfOthers(t *testing.T) {
 		"another strategy": bloom.MustNew(100, 0.01),
 		"another hash":     bloom.MustNew(100, 0.01, own[0]),
 	} {
-		_, err := FromBloomFilter(f)
+		_, err := FromBloomFilter(f, 2)
 		require.ErrorIs(t, err, bloom.ErrNotPortable, name)
 	}
 	f, err := bloom.NewWithParams(bloom.Params{N: 100, P: 0.01, M: 64, K: 3}, own...)
 	require.NoError(t, err)
-	_, err = FromBloomFilter(f)
+	_, err = FromBloomFilter(f, 2)
 	require.ErrorIs(t, err, bloom.ErrNotPortable, "other m and k")
-	_, err = FromBloomFilter(bloom.MustNew(100, 0.01, own...), WithExpansion(0))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
 	f, err = bloom.NewWithParams(bloom.Params{M: 64, K: 3}, own...)
 	require.NoError(t, err)
-	_, err = FromBloomFilter(f)
+	_, err = FromBloomFilter(f, 2)
 	require.ErrorIs(t, err, bloom.ErrInvalid, "n is not known")
 }

@@ -2,12 +2,12 @@
 // BF.SCANDUMP and BF.LOADCHUNK. A program builds a filter and loads it into the server, or
 // fetches one and queries it, without a round trip per key. Both are equal bit for bit.
 //
-//	f, err := rebloom.New(1_000_000, 0.01)   // BF.RESERVE name 0.01 1000000
-//	added, err := f.Add(key)                 // BF.ADD
-//	for chunk := range f.Chunks() {          // BF.LOADCHUNK name chunk.Iterator chunk.Data
+//	f, err := rebloom.New(rebloom.Plan{N: 1_000_000, P: 0.01, Expansion: 2}) // BF.RESERVE name 0.01 1000000
+//	added, err := f.Add(key)                                                 // BF.ADD
+//	for iterator, data := range f.Chunks() {                                 // BF.LOADCHUNK name iterator data
 //
-// A filter of RedisBloom is a chain of layers. When the last one has as many keys as it was
-// made for, a larger one with half its rate follows. docs/formats.md has the formulas.
+// A filter of RedisBloom is a chain of layers. When the last layer has as many keys as it was
+// made for, a larger layer with half its rate follows. docs/formats.md has the formulas.
 package rebloom
 
 import (
@@ -19,7 +19,10 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/exactlog"
+	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // ErrFull is the error of adding a key to a full filter that does not grow.
@@ -31,11 +34,10 @@ var ErrFull = errors.New("rebloom: the filter is full and does not grow")
 // Add takes one because RedisBloom counts each new key. The same keys in the same order make
 // the server's bytes.
 type Filter struct {
-	adding    sync.Mutex
-	layers    atomic.Pointer[[]*layer] // oldest first
-	options   uint32
-	expansion uint32
-	maxBytes  uint64
+	header   header // without its layers
+	adding   sync.Mutex
+	layers   atomic.Pointer[[]*layer] // oldest first
+	maxBytes uint64
 }
 
 // A layer is one filter of the chain. Its n and p are the capacity and the rate in the header.
@@ -45,44 +47,55 @@ type layer struct {
 	items      atomic.Uint64
 }
 
-// The options of a filter in its header. RedisBloom sets the first two for all its filters.
-const (
-	optionNoRound   = 1 // m is not rounded to a power of two
-	optionForce64   = 4 // 64-bit hashes
-	optionNoScaling = 8
-	madeBy          = optionNoRound | optionForce64
-)
+// A Plan is the arguments of BF.RESERVE.
+type Plan struct {
+	N         uint64  // keys of the first layer
+	P         float64 // false-positive rate of the whole filter
+	Expansion uint32  // each layer is for this many times the keys of the one before; 0 is NONSCALING
+}
 
-// New returns the empty filter that BF.RESERVE makes for a first layer of n keys and a
-// false-positive rate p. Its layers have rates p/2, p/4 and so on, p together. A filter that
-// does not grow has rate p. RedisBloom sizes by the textbook formula, so small layers with a
-// small p have a higher rate.
+// New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on, p together.
+// A filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes by the
+// textbook formula, so small layers with a small p have a higher rate.
 //
-// The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or the expansion
-// is 0, and bloom.ErrTooLarge if there is too little memory.
-func New(n uint64, p float64, opts ...Option) (*Filter, error) {
-	c, err := newConfig(config{expansion: DefaultExpansion}, opts)
-	if err != nil {
+// The option is [bloom.WithMaxBytes], which limits the memory of all layers together, also when the filter
+// grows. The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and
+// bloom.ErrTooLarge if there is too little memory.
+func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
+	switch {
+	case plan.N == 0:
+		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1, as BF.RESERVE does", bloom.ErrInvalid)
+	case !(plan.P > 0 && plan.P < 1):
+		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, plan.P)
+	}
+	if err := checkOptions(opts); err != nil {
 		return nil, err
 	}
-	switch {
-	case n == 0:
-		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1, as BF.RESERVE does", bloom.ErrInvalid)
-	case !(p > 0 && p < 1):
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
-	case c.expansion == 0:
-		return nil, fmt.Errorf("%w: expansion 0, want at least 1", bloom.ErrInvalid)
+	f := &Filter{header: header{options: madeBy, expansion: plan.Expansion}, maxBytes: bloom.MaxBytes(opts...)}
+	rate := plan.P / 2
+	if plan.Expansion == 0 {
+		f.header = header{options: madeBy | optionNoScaling, expansion: 2} // the server's default
+		rate = plan.P
 	}
-	f := &Filter{options: madeBy, expansion: c.expansion, maxBytes: c.maxBytes}
-	rate := p / 2
-	if c.noScaling {
-		f.options |= optionNoScaling
-		rate = p
-	}
-	if _, err := f.grow(n, rate); err != nil {
+	if _, err := f.grow(plan.N, rate); err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// required are the options of all layers.
+var required = []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(Hash)}
+
+// checkOptions refuses options other than bloom.WithMaxBytes.
+func checkOptions(opts []bloom.Option) error {
+	_, err := wire.Scheme(bloom.Params{M: 64, K: 1}, required, opts)
+	return err
+}
+
+// Plan returns the plan that the filter was made for. It stays the same when the filter grows.
+func (f *Filter) Plan() Plan {
+	first := f.all()[0].Params()
+	return f.header.plan(first.N, first.P)
 }
 
 // grow appends an empty layer.
@@ -92,8 +105,11 @@ func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
 		return nil, err
 	}
 	known := f.all()
-	room := bloom.WithMaxBytes(f.maxBytes - sizeOf(known))
-	filter, err := bloom.NewWithParams(params, layerOptions(room)...)
+	room := f.maxBytes
+	for _, l := range known {
+		room -= l.SizeBytes()
+	}
+	filter, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(room))...)
 	if err != nil {
 		return nil, err
 	}
@@ -108,20 +124,19 @@ func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey floa
 	if rate == 0 { // half of the smallest float64, which a header may have
 		return p, 0, fmt.Errorf("%w: a further layer would have rate 0", bloom.ErrTooLarge)
 	}
-	bitsPerKey = -exactlog.Log(rate) / 0.480453013918201
+	bitsPerKey = -floats.ExactLog(rate) / 0.480453013918201
 	bits := math.Floor(float64(capacity) * bitsPerKey)
 	if bits >= 1<<53 {
 		return p, 0, fmt.Errorf("%w: %d keys at rate %v need %.4g bits", bloom.ErrTooLarge, capacity, rate, bits)
 	}
-	k := int(math.Ceil(0.693147180559945 * bitsPerKey))
+	k := int(math.Ceil(ln2 * bitsPerKey))
 	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
 }
 
-func layerOptions(opts ...bloom.Option) []bloom.Option {
-	return append([]bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(Hash)}, opts...)
-}
+// ln2 is the server's ln 2.
+const ln2 = 0.693147180559945
 
-// all returns the layers of now, oldest first.
+// all returns the present layers, oldest first.
 func (f *Filter) all() []*layer {
 	if layers := f.layers.Load(); layers != nil {
 		return *layers
@@ -134,15 +149,7 @@ func (f *Filter) all() []*layer {
 //
 // The error wraps [ErrFull] or bloom.ErrTooLarge if the key is new and there is no room.
 func (f *Filter) Add(key []byte) (bool, error) {
-	return f.add(sum(key))
-}
-
-// AddString is [Filter.Add] for a string.
-func (f *Filter) AddString(key string) (bool, error) {
-	return f.add(sumString(key))
-}
-
-func (f *Filter) add(h1, h2 uint64) (bool, error) {
+	h1, h2 := sum(key)
 	if f.contains(h1, h2) {
 		return false, nil
 	}
@@ -154,12 +161,12 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	layers := f.all()
 	last := layers[len(layers)-1]
 	if p := last.Params(); last.items.Load() >= p.N {
-		if f.options&optionNoScaling != 0 {
+		if !f.header.scaling() {
 			return false, fmt.Errorf("%w: it has %d keys", ErrFull, p.N)
 		}
-		hi, capacity := bits.Mul64(p.N, uint64(f.expansion))
+		hi, capacity := bits.Mul64(p.N, uint64(f.header.expansion))
 		if hi != 0 {
-			return false, fmt.Errorf("%w: %d times %d keys", bloom.ErrTooLarge, f.expansion, p.N)
+			return false, fmt.Errorf("%w: %d times %d keys", bloom.ErrTooLarge, f.header.expansion, p.N)
 		}
 		var err error
 		if last, err = f.grow(capacity, p.P/2); err != nil {
@@ -171,16 +178,15 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	return true, nil
 }
 
+// AddString is [Filter.Add] for a string.
+func (f *Filter) AddString(key string) (bool, error) { return f.Add(digest.Bytes(key)) }
+
 // Contains returns false if the key was definitely never added, true if it probably was,
 // as BF.EXISTS does.
-func (f *Filter) Contains(key []byte) bool {
-	return f.contains(sum(key))
-}
+func (f *Filter) Contains(key []byte) bool { return f.contains(sum(key)) }
 
 // ContainsString is [Filter.Contains] for a string.
-func (f *Filter) ContainsString(key string) bool {
-	return f.contains(sumString(key))
-}
+func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
 
 // contains looks in the newest layer first, which is the largest.
 func (f *Filter) contains(h1, h2 uint64) bool {
@@ -191,4 +197,48 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 		}
 	}
 	return false
+}
+
+// ContainsMany looks up keys, faster than [Filter.Contains] if the filter is larger than the
+// cache. It returns how many of them were probably added; if found is not nil, found[i] becomes
+// what Contains of keys[i] would return.
+//
+// It panics if found is neither nil nor as long as keys.
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+	digest.CheckAnswers("rebloom", len(keys), found)
+	layers := f.all()
+	var b layered.Batch
+	for first := 0; first < len(keys); first += layered.Group {
+		b.Hash(layers[0].Scheme(), keys[first:])
+		count += b.Ask(len(layers), func(i int) *bloom.BloomFilter { return layers[i].BloomFilter })
+		if found != nil {
+			copy(found[first:], b.Found[:b.Keys])
+		}
+	}
+	return count
+}
+
+// Layers returns the parameters of each layer, oldest first.
+func (f *Filter) Layers() (params []bloom.Params) {
+	for _, l := range f.all() {
+		params = append(params, l.Params())
+	}
+	return params
+}
+
+// Stats returns statistics of all layers together, in O(m). N is the capacity of BF.INFO, and
+// EstimatedCount its exact count of the keys that were new. P is that of the [Plan]. K is that of the
+// newest layer.
+func (f *Filter) Stats() (s bloom.Stats) {
+	right := 1.0
+	for _, l := range f.all() {
+		of := l.Stats()
+		layered.Total(&s, of)
+		s.N += of.N
+		s.EstimatedCount += l.items.Load()
+		right *= 1 - of.EstimatedFalsePositiveRate
+	}
+	s.P = f.Plan().P
+	s.EstimatedFalsePositiveRate = 1 - right
+	return s
 }

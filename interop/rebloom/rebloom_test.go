@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
+	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/interop/internal/formattest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -49,59 +50,72 @@ func recordings(t testing.TB) (list []recording) {
 	return list
 }
 
-func (r recording) chunks(t testing.TB) (list []Chunk) {
+// A reply is one of BF.SCANDUMP.
+type reply struct {
+	iterator int64
+	data     []byte
+}
+
+func (r recording) chunks(t testing.TB) (list []reply) {
 	for _, c := range r.Chunks {
 		data, err := hex.DecodeString(c.Hex)
 		require.NoError(t, err)
-		list = append(list, Chunk{c.Iter, data})
+		list = append(list, reply{c.Iter, data})
 	}
 	return list
+}
+
+func (r recording) filter(t testing.TB) *Filter {
+	f, err := FromDump(feed(r.chunks(t)))
+	require.NoError(t, err)
+	return f
 }
 
 // file is the recording in the form of Filter.WriteTo.
 func (r recording) file(t testing.TB) (data []byte) {
 	for _, c := range r.chunks(t) {
-		data = binary.LittleEndian.AppendUint64(data, uint64(c.Iterator))
-		data = binary.LittleEndian.AppendUint64(data, uint64(len(c.Data)))
-		data = append(data, c.Data...)
+		data = binary.LittleEndian.AppendUint64(data, uint64(c.iterator))
+		data = binary.LittleEndian.AppendUint64(data, uint64(len(c.data)))
+		data = append(data, c.data...)
 	}
 	return data
 }
 
-// reserve makes the filter with the arguments of BF.RESERVE.
-func (r recording) reserve(t testing.TB) *Filter {
+// plan is the arguments of its BF.RESERVE.
+func (r recording) plan(t testing.TB) Plan {
 	var rate string
-	var n uint64
+	plan := Plan{Expansion: 2}
 	require.NoError(t, json.Unmarshal(r.Reserve[0], &rate))
-	require.NoError(t, json.Unmarshal(r.Reserve[1], &n))
-	var p float64
-	_, err := fmt.Sscan(rate, &p)
+	require.NoError(t, json.Unmarshal(r.Reserve[1], &plan.N))
+	_, err := fmt.Sscan(rate, &plan.P)
 	require.NoError(t, err)
-	var opts []Option
 	if len(r.Reserve) > 2 {
-		var times uint32
-		require.NoError(t, json.Unmarshal(r.Reserve[3], &times))
-		opts = append(opts, WithExpansion(times))
+		require.NoError(t, json.Unmarshal(r.Reserve[3], &plan.Expansion))
 	}
-	f, err := New(n, p, opts...)
+	return plan
+}
+
+func newFilter(t testing.TB, plan Plan, opts ...bloom.Option) *Filter {
+	f, err := New(plan, opts...)
 	require.NoError(t, err)
 	return f
 }
 
-// feed yields chunks as the replies of a server come.
-func feed(chunks []Chunk) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		for _, c := range chunks {
-			if !yield(c, nil) {
-				return
-			}
+// feed returns chunks as a server does.
+func feed(chunks []reply) func(iterator int64) (int64, []byte, error) {
+	return func(iterator int64) (int64, []byte, error) {
+		if len(chunks) == 0 {
+			return 0, nil, nil
 		}
+		next := chunks[0]
+		chunks = chunks[1:]
+		return next.iterator, next.data, nil
 	}
 }
 
-func collect(f *Filter) (list []Chunk) {
-	for c := range f.Chunks() {
-		list = append(list, Chunk{c.Iterator, slices.Clone(c.Data)})
+func collect(f *Filter) (list []reply) {
+	for iterator, data := range f.Chunks() {
+		list = append(list, reply{iterator, slices.Clone(data)})
 	}
 	return list
 }
@@ -111,9 +125,10 @@ func collect(f *Filter) (list []Chunk) {
 func TestAgainstRecordings(t *testing.T) {
 	for _, r := range recordings(t) {
 		chunks := r.chunks(t)
-		pulled, err := FromChunks(feed(chunks))
-		require.NoError(t, err, r.Name)
-		made := r.reserve(t)
+		pulled, made := r.filter(t), newFilter(t, r.plan(t))
+		plan, err := ReadPlan(chunks[0].data)
+		require.NoError(t, err)
+		require.Equal(t, r.plan(t), plan)
 		for i := range r.N {
 			_, err := made.AddString(fmt.Sprintf("key-%d", i))
 			require.NoError(t, err)
@@ -130,6 +145,7 @@ func TestAgainstRecordings(t *testing.T) {
 			for i := range r.N {
 				require.True(t, f.Contains(fmt.Appendf(nil, "key-%d", i)))
 			}
+			require.Equal(t, plan, f.Plan())
 			s := f.Stats()
 			var capacity, items uint64
 			var size, layers, expansion int
@@ -150,52 +166,42 @@ func TestAgainstRecordings(t *testing.T) {
 }
 
 func TestLargeLayersAreCut(t *testing.T) {
-	f, err := New(13_000_000, 0.01) // 18 MB
-	require.NoError(t, err)
-	_, err = f.AddString("key")
+	f := newFilter(t, Plan{13_000_000, 0.01, 2}) // 18 MB
+	_, err := f.AddString("key")
 	require.NoError(t, err)
 	var sizes []int
-	var again *Filter
-	again, err = FromChunks(func(yield func(Chunk, error) bool) {
-		for c := range f.Chunks() {
-			sizes = append(sizes, len(c.Data))
-			if !yield(c, nil) {
-				return
-			}
-		}
-	})
+	chunks := collect(f)
+	for _, c := range chunks {
+		sizes = append(sizes, len(c.data))
+	}
+	size := int(f.Layers()[0].M / 8)
+	require.Equal(t, []int{headerBytes + layerBytes, maxChunk, size - maxChunk}, sizes)
+	again, err := FromDump(feed(chunks))
 	require.NoError(t, err)
-	require.Equal(t, []int{headerBytes + layerBytes, maxChunk, int(f.SizeBytes()) - maxChunk}, sizes)
 	require.True(t, again.ContainsString("key"))
 }
 
 func TestFull(t *testing.T) {
-	f, err := New(10, 0.001, WithoutScaling())
-	require.NoError(t, err)
-	added := 0
+	f := newFilter(t, Plan{N: 10, P: 0.001})
 	for i := range 10 {
 		yes, err := f.AddString(fmt.Sprint(i))
 		require.NoError(t, err)
-		if yes {
-			added++
-		}
+		require.True(t, yes)
 	}
-	require.Equal(t, 10, added)
-	_, err = f.AddString("one more")
+	_, err := f.AddString("one more")
 	require.ErrorIs(t, err, ErrFull)
 	yes, err := f.AddString("3")
-	require.NoError(t, err, "a key that is in is no new one")
+	require.NoError(t, err, "the key is not new")
 	require.False(t, yes)
-	require.Zero(t, f.Plan().Expansion)
-	g, err := FromChunks(feed(collect(f)), WithoutScaling())
+	g, err := FromDump(feed(collect(f)))
 	require.NoError(t, err)
+	require.Equal(t, Plan{N: 10, P: 0.001}, g.Plan())
 	_, err = g.AddString("one more")
 	require.ErrorIs(t, err, ErrFull)
 }
 
 func TestOneWinner(t *testing.T) {
-	f, err := New(100, 0.01)
-	require.NoError(t, err)
+	f := newFilter(t, Plan{100, 0.01, 2})
 	const keys = 3000
 	wins := make([][]bool, 4)
 	var all sync.WaitGroup
@@ -227,35 +233,30 @@ func TestOneWinner(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	f, err := New(100, 0.01, WithBloom(bloom.WithMaxBytes(900)))
+	f, err := New(Plan{100, 0.01, 2}, bloom.WithMaxBytes(900))
 	require.NoError(t, err)
 	for i := 0; err == nil; i++ {
 		_, err = f.AddString(fmt.Sprint(i))
 	}
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	require.LessOrEqual(t, f.SizeBytes(), uint64(900))
-	_, err = FromChunks(feed(collect(f)), WithBloom(bloom.WithMaxBytes(f.SizeBytes()-1)))
+	size := f.Stats().SizeBytes
+	require.LessOrEqual(t, size, uint64(900))
+	_, err = FromDump(feed(collect(f)), bloom.WithMaxBytes(size-1))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	_, err = FromChunks(feed(collect(f)), WithBloom(bloom.WithMaxBytes(f.SizeBytes())))
+	_, err = FromDump(feed(collect(f)), bloom.WithMaxBytes(size))
 	require.NoError(t, err)
-	for _, c := range []struct {
-		n    uint64
-		p    float64
-		opts []Option
-	}{{0, 0.1, nil}, {1, 0, nil}, {1, 1, nil}, {1, math.NaN(), nil}, {1, 0.1, []Option{WithExpansion(0)}}} {
-		_, err := New(c.n, c.p, c.opts...)
+	for _, plan := range []Plan{{0, 0.1, 2}, {1, 0, 2}, {1, 1, 2}, {1, math.NaN(), 2}} {
+		_, err := New(plan)
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err = New(math.MaxUint64, 0.01)
+	_, err = New(Plan{math.MaxUint64, 0.01, 2})
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	for _, opt := range []Option{nil, WithBloom(bloom.WithStrategy(bloom.Blocked)), WithBloom(bloom.WithHash(bloom.MapHash)), WithBloom(bloom.WithSeed(1)), WithBloom(bloom.WithKey([16]byte{1}))} {
-		_, err = New(100, 0.01, opt)
+	for _, opt := range []bloom.Option{nil, bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash), bloom.WithSeed(1), bloom.WithKey([16]byte{1})} {
+		_, err = New(Plan{100, 0.01, 2}, opt)
 		require.ErrorIs(t, err, bloom.ErrInvalid)
-		_, err = FromChunks(feed(collect(f)), opt)
+		_, err = FromDump(feed(collect(f)), opt)
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err = FromChunks(feed(collect(f)), WithExpansion(3))
-	require.ErrorIs(t, err, bloom.ErrIncompatible)
 }
 
 // TestForgedHeaders: each field of a header is checked, and none is believed.
@@ -290,8 +291,8 @@ func TestForgedHeaders(t *testing.T) {
 		"bits and no bytes to match": func(h []byte) []byte { le.PutUint64(h[at(1, 0):], le.Uint64(h[at(1, 0):])+8); return h },
 	} {
 		chunks := five.chunks(t)
-		chunks[0].Data = forge(chunks[0].Data)
-		_, err := FromChunks(feed(chunks))
+		chunks[0].data = forge(chunks[0].data)
+		_, err := FromDump(feed(chunks))
 		require.Error(t, err, name)
 		known := errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
 		require.True(t, known, "%s: %v", name, err)
@@ -304,10 +305,10 @@ func TestForgedHeaders(t *testing.T) {
 func TestSmallestRateIsTheLast(t *testing.T) {
 	five := recordings(t)[2]
 	chunks := five.chunks(t)
-	last := chunks[0].Data[headerBytes+4*layerBytes:]
+	last := chunks[0].data[headerBytes+4*layerBytes:]
 	binary.LittleEndian.PutUint64(last[24:], 1)                                     // the bits of the smallest rate
 	binary.LittleEndian.PutUint64(last[44:], binary.LittleEndian.Uint64(last[16:])) // full
-	f, err := FromChunks(feed(chunks))
+	f, err := FromDump(feed(chunks))
 	require.NoError(t, err)
 	for i := 0; err == nil && i < 1000; i++ {
 		_, err = f.AddString(fmt.Sprint("another key ", i))
@@ -317,21 +318,14 @@ func TestSmallestRateIsTheLast(t *testing.T) {
 
 // TestLyingHeaderAllocatesLittle: a header with a false size costs no memory for it.
 func TestLyingHeaderAllocatesLittle(t *testing.T) {
-	f, err := New(1, 0.01)
-	require.NoError(t, err)
-	header := collect(f)[0].Data
+	header := collect(newFilter(t, Plan{1, 0.01, 2}))[0].data
 	le := binary.LittleEndian
 	le.PutUint64(header[headerBytes:], 1<<30)
 	le.PutUint64(header[headerBytes+8:], 1<<33)
-	allocated := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := FromChunks(feed([]Chunk{{1, header}, {101, make([]byte, 100)}})); !errors.Is(err, bloom.ErrCorrupt) {
-				b.Fatal(err)
-			}
-		}
-	}).AllocedBytesPerOp()
-	require.Less(t, allocated, int64(100_000))
+	var err error
+	allocated := formattest.Allocated(func() { _, err = FromDump(feed([]reply{{1, header}, {101, make([]byte, 100)}})) })
+	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	require.Less(t, allocated, uint64(100_000))
 }
 
 // TestDamagedChunks: lost, doubled, swapped and cut chunks.
@@ -339,35 +333,92 @@ func TestDamagedChunks(t *testing.T) {
 	for _, r := range recordings(t) {
 		for i := range r.chunks(t) {
 			lost := slices.Delete(r.chunks(t), i, i+1)
-			_, err := FromChunks(feed(lost))
+			_, err := FromDump(feed(lost))
 			require.ErrorIs(t, err, bloom.ErrCorrupt, "%s without chunk %d", r.Name, i)
 			doubled := slices.Insert(r.chunks(t), i, r.chunks(t)[i])
-			_, err = FromChunks(feed(doubled))
+			_, err = FromDump(feed(doubled))
 			require.ErrorIs(t, err, bloom.ErrCorrupt, "%s with chunk %d twice", r.Name, i)
 			cut := r.chunks(t)
-			cut[i].Data = cut[i].Data[:len(cut[i].Data)-1]
-			_, err = FromChunks(feed(cut))
+			cut[i].data = cut[i].data[:len(cut[i].data)-1]
+			_, err = FromDump(feed(cut))
 			require.ErrorIs(t, err, bloom.ErrCorrupt, "%s with chunk %d cut", r.Name, i)
 			if i > 0 {
 				swapped := r.chunks(t)
 				swapped[i], swapped[i-1] = swapped[i-1], swapped[i]
-				_, err = FromChunks(feed(swapped))
+				_, err = FromDump(feed(swapped))
 				require.ErrorIs(t, err, bloom.ErrCorrupt, "%s with chunks %d and %d swapped", r.Name, i-1, i)
 			}
 		}
-		_, err := FromChunks(feed(append(r.chunks(t), Chunk{0, nil})))
-		require.ErrorIs(t, err, bloom.ErrCorrupt, "the empty reply that ends a dump is not one of its chunks")
+		more := r.chunks(t)
+		end := more[len(more)-1].iterator + 1
+		_, err := FromDump(feed(append(more, reply{end, []byte{0}})))
+		require.ErrorIs(t, err, bloom.ErrCorrupt, "%s with a chunk more", r.Name)
 	}
-	_, err := FromChunks(feed(nil))
+	_, err := FromDump(feed(nil))
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
 	gone := errors.New("connection lost")
-	_, err = FromChunks(func(yield func(Chunk, error) bool) { yield(Chunk{}, gone) })
-	require.ErrorIs(t, err, gone)
+	for after := range 3 {
+		chunks := recordings(t)[2].chunks(t)[:after]
+		_, err = FromDump(func(int64) (int64, []byte, error) {
+			if len(chunks) == 0 {
+				return 0, nil, gone
+			}
+			next := chunks[0]
+			chunks = chunks[1:]
+			return next.iterator, next.data, nil
+		})
+		require.ErrorIs(t, err, gone)
+		require.NotErrorIs(t, err, bloom.ErrCorrupt)
+	}
+}
+
+// TestContainsMany: as one key after the other, for groups of every kind.
+func TestContainsMany(t *testing.T) {
+	f := recordings(t)[2].filter(t)
+	var keys [][]byte
+	var want []bool
+	yes := 0
+	for i := range 200 {
+		keys = append(keys, fmt.Appendf(nil, "key-%d", i*3))
+		want = append(want, f.Contains(keys[i]))
+		if want[i] {
+			yes++
+		}
+	}
+	require.Positive(t, yes)
+	require.Less(t, yes, len(keys))
+	found := make([]bool, len(keys))
+	require.Equal(t, yes, f.ContainsMany(keys, found))
+	require.Equal(t, want, found)
+	require.Equal(t, yes, f.ContainsMany(keys, nil))
+	require.Panics(t, func() { f.ContainsMany(keys, found[1:]) })
+}
+
+func TestStats(t *testing.T) {
+	f := newFilter(t, Plan{1000, 0.01, 2})
+	for i := range 5000 {
+		_, err := f.AddString(fmt.Sprint(i))
+		require.NoError(t, err)
+	}
+	s, layers := f.Stats(), f.Layers()
+	require.Len(t, layers, 3)
+	require.EqualValues(t, 1000+2000+4000, s.N)
+	require.Equal(t, 0.01, s.P)
+	require.Equal(t, layers[0].M+layers[1].M+layers[2].M, s.M)
+	require.Equal(t, s.M/8, s.SizeBytes)
+	require.Equal(t, layers[2].K, s.K)
+	wrong, asked := 0, effort.Times(20_000, 200_000, 200_000)
+	for i := range asked {
+		if f.ContainsString(fmt.Sprint("other", i)) {
+			wrong++
+		}
+	}
+	mean := s.EstimatedFalsePositiveRate * float64(asked)
+	require.InDelta(t, mean, wrong, 4*math.Sqrt(mean))
 }
 
 func TestNoAllocations(t *testing.T) {
-	f, err := New(100, 0.01)
-	require.NoError(t, err)
+	f := newFilter(t, Plan{100, 0.01, 2})
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		var key [20]byte
 		f.Contains(key[:])
@@ -381,7 +432,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(r.file(f))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		filter, err := Read(bytes.NewReader(data), WithBloom(bloom.WithMaxBytes(1<<20)))
+		filter, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 		if err != nil {
 			return
 		}

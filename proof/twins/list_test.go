@@ -63,7 +63,7 @@ var twins = []twin{
 	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestRateOfEverySeedAndLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "definition.equalDigests", "", "\treturn 0")},
 	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "plan", `p / \(float64\(i\+1\) \* float64\(i\+2\)\)`, "p / 2")},
-	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := p / 2`, "rate := p")},
+	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := plan\.P / 2`, "rate := plan.P")},
 
 	// No lock, no allocation.
 	{name: "no allocation: a string is copied", in: "", tests: "TestNoAllocations", edits: append(
@@ -84,7 +84,7 @@ var twins = []twin{
 	{name: "bad input: the header's checksum", in: "", tests: "TestDamagedHeaderIsNotFollowed", edits: edits("internal/format", "Reader.Header", `got != want`, "got != want && false")},
 	{name: "bad input: half of the words' checksum", in: "", tests: "TestEveryBitFlipAndTruncation", edits: edits("internal/format", "Reader.End", `bytes\.Equal\(got, want\)`, "bytes.Equal(got[:4], want[:4])")},
 	{name: "bad input: bits beyond m", in: "", tests: "TestForgedFields TestFilterOverRefusesWordsThatDoNotFit", edits: edits("", "bitArray.checkTail", `last>>tail != 0`, "last>>tail == 1<<63")},
-	{name: "bad input: the header's length is believed", in: "", tests: "TestLyingHeaderAllocatesLittle", edits: edits("internal/format", "Reader.Words", `room := min\(total, unit\)`, "room := total")},
+	{name: "bad input: the header's length is believed", in: "", tests: "TestLyingHeaderAllocatesLittle", edits: edits("internal/format", "ReadWords", `room := min\(total, unit\)`, "room := total")},
 	{name: "bad input: another key", in: "", tests: "TestReadOptionsMustAgree", edits: edits("", "options.keyChecked", `h\.checkValue\(\) != check`, "false")},
 	{name: "bad input: a filter of another seed", in: "", tests: "TestCompatible", edits: edits("", "BloomFilter.compatible", `case x\.hash\.k0 != y\.hash\.k0`, "case false")},
 	{name: "bad input: p = 1", in: "", tests: "TestParamsForRejects", edits: edits("", "paramsFor", `!\(p > 0 && p < 1\)`, "!(p > 0 && p < 2)")},

@@ -34,9 +34,15 @@ type fakeFilter struct {
 	capacity   int
 	nonScaling bool
 	items      map[string]bool
-	chunks     []rebloom.Chunk // of BF.SCANDUMP
+	chunks     []chunk // of BF.SCANDUMP
 	expires    bool
 	recorded   *recording
+}
+
+// A chunk is a reply of BF.SCANDUMP.
+type chunk struct {
+	Iterator int64
+	Data     []byte
 }
 
 // reserved makes what BF.RESERVE does.
@@ -44,21 +50,20 @@ func reserved(args []string) *fakeFilter {
 	f := &fakeFilter{items: make(map[string]bool)}
 	p, _ := strconv.ParseFloat(args[2], 64)
 	f.capacity, _ = strconv.Atoi(args[3])
-	var opts []rebloom.Option
+	expansion := 2
 	switch args[4] {
 	case "NONSCALING":
 		f.nonScaling = true
-		opts = append(opts, rebloom.WithoutScaling())
+		expansion = 0
 	case "EXPANSION":
-		times, _ := strconv.Atoi(args[5])
-		opts = append(opts, rebloom.WithExpansion(uint32(times)))
+		expansion, _ = strconv.Atoi(args[5])
 	}
-	same, err := rebloom.New(uint64(f.capacity), p, opts...)
+	same, err := rebloom.New(rebloom.Plan{N: uint64(f.capacity), P: p, Expansion: uint32(expansion)})
 	if err != nil {
 		panic(err)
 	}
-	for c := range same.Chunks() {
-		f.chunks = append(f.chunks, rebloom.Chunk{Iterator: c.Iterator, Data: bytes.Clone(c.Data)})
+	for iterator, data := range same.Chunks() {
+		f.chunks = append(f.chunks, chunk{iterator, bytes.Clone(data)})
 	}
 	return f
 }
@@ -230,7 +235,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 			return wrongType
 		}
 		iterator, _ := strconv.ParseInt(args[2], 10, 64)
-		filter.chunks = append(filter.chunks, rebloom.Chunk{Iterator: iterator, Data: []byte(args[3])})
+		filter.chunks = append(filter.chunks, chunk{Iterator: iterator, Data: []byte(args[3])})
 		return "+OK\r\n"
 	case "BF.SCANDUMP", "BF.INFO", "BF.INSERT":
 		switch filter := f.filters[args[1]]; {

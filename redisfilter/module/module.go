@@ -21,6 +21,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
@@ -184,21 +185,14 @@ func explain(name string, err error) error {
 }
 
 // Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
-// 16 MiB, and two more. The options are those of rebloom.FromChunks. Keys that are added during the call may
+// 16 MiB, and two more. The options are those of rebloom.FromDump. Keys that are added during the call may
 // be missing. The error wraps redisfilter.ErrLost if there is no filter, redisfilter.ErrMismatch if the
-// key holds something else, or is that of rebloom.FromChunks; bloom.ErrCorrupt may mean that a layer was added
+// key holds something else, or is that of rebloom.FromDump; bloom.ErrCorrupt may mean that a layer was added
 // during the call.
-func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...rebloom.Option) (*rebloom.Filter, error) {
-	return rebloom.FromChunks(func(yield func(rebloom.Chunk, error) bool) {
-		for iterator := int64(0); ; {
-			dump, err := client.BFScanDump(ctx, name, iterator).Result()
-			if iterator = dump.Iter; err == nil && iterator == 0 {
-				return
-			}
-			if !yield(rebloom.Chunk{Iterator: iterator, Data: []byte(dump.Data)}, explain(name, err)) || err != nil {
-				return
-			}
-		}
+func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*rebloom.Filter, error) {
+	return rebloom.FromDump(func(iterator int64) (int64, []byte, error) {
+		dump, err := client.BFScanDump(ctx, name, iterator).Result()
+		return dump.Iter, []byte(dump.Data), explain(name, err)
 	}, opts...)
 }
 
@@ -218,10 +212,10 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 			client.Unlink(ctx, temporary)
 		}
 	}()
-	for chunk := range local.Chunks() {
-		data := bytes.Clone(chunk.Data)
+	for iterator, chunk := range local.Chunks() {
+		data := bytes.Clone(chunk)
 		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.BFLoadChunk(ctx, temporary, chunk.Iterator, data)
+			pipe.BFLoadChunk(ctx, temporary, iterator, data)
 			pipe.PExpire(ctx, temporary, 10*time.Minute)
 			return nil
 		})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 )
 
@@ -67,7 +66,7 @@ func play(t testing.TB, fake *fakeModule) (all []*recording) {
 		for _, c := range r.Chunks {
 			data, err := hex.DecodeString(c.Hex)
 			require.NoError(t, err)
-			played.chunks = append(played.chunks, rebloom.Chunk{Iterator: c.Iter, Data: data})
+			played.chunks = append(played.chunks, chunk{Iterator: c.Iter, Data: data})
 		}
 		fake.filters[r.Name] = played
 		all = append(all, r)

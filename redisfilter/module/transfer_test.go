@@ -59,7 +59,7 @@ func TestPullRefuses(t *testing.T) {
 	fake.filters["other"] = &fakeFilter{other: true}
 	_, err = Pull(bg, client, "other")
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
-	_, err = Pull(bg, client, "five-layers", rebloom.WithBloom(bloom.WithMaxBytes(100)))
+	_, err = Pull(bg, client, "five-layers", bloom.WithMaxBytes(100))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	f := fake.filters["one-layer"]
 	f.chunks = f.chunks[:1]
@@ -70,7 +70,7 @@ func TestPullRefuses(t *testing.T) {
 // TestPushWithoutReply: however many replies come through, the name is free or has the whole
 // filter, and what is beside it expires.
 func TestPushWithoutReply(t *testing.T) {
-	local, err := rebloom.New(100, 0.01)
+	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
 	for _, key := range keysOf(0, 500) {
 		_, err := local.Add(key)
@@ -120,7 +120,7 @@ func TestPushIsOvertaken(t *testing.T) {
 		}
 		return send()
 	}))
-	local, err := rebloom.New(100, 0.01)
+	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
 	require.ErrorIs(t, Push(bg, client, "f", local), redisfilter.ErrMismatch)
 	require.Equal(t, map[string]*fakeFilter{"f": theirs}, fake.filters)

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Guava itself, for the Go tests beside it to compare with. They write a folder of cases, this
+ * Guava itself, for the Go tests. They write a folder of cases, this
  * program does with Guava what each line of cases.txt asks for, and writes down what it got. One
  * process serves all tests: each line of its input is a command, and it answers each with a line.
  *
@@ -263,7 +263,7 @@ public final class Oracle {
     Funnel<?> funnel =
         switch (name) {
           case "utf8", "lone" -> Funnels.stringFunnel(StandardCharsets.UTF_8);
-          case "utf16", "units" -> Funnels.unencodedCharsFunnel();
+          case "utf16" -> Funnels.unencodedCharsFunnel();
           case "int" -> Funnels.integerFunnel();
           case "long" -> Funnels.longFunnel();
           case "bytes" -> Funnels.byteArrayFunnel();
@@ -290,7 +290,7 @@ public final class Oracle {
   static Object decode(String funnel, byte[] key) {
     return switch (funnel) {
       case "utf8", "utf16" -> new String(key, StandardCharsets.UTF_8);
-      case "units", "lone" -> units(key);
+      case "lone" -> units(key);
       case "int" -> Ints.fromByteArray(key);
       case "long" -> Longs.fromByteArray(key);
       case "bytes" -> key;

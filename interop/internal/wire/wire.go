@@ -1,160 +1,118 @@
-// Package wire reads and writes the words of filters in the formats of other systems.
+// Package wire makes, reads and writes filters for the formats of other systems.
 package wire
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
-	"math/bits"
+	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
+	"github.com/seed3447c163/bloom/internal/words"
 )
 
-// chunkBytes are read and written at a time.
+// chunkBytes is how much Write writes at a time.
 const chunkBytes = 64 << 10
 
-// A Growing is a filter whose bytes arrive piece by piece. It takes at most three times the
-// memory of the bytes that have arrived, and exactly the filter's if they are known to come.
-type Growing struct {
-	scheme bloom.Scheme
-	filter *bloom.BloomFilter // nil until the second half of the bytes arrives
-	room   []byte
-	used   int
-}
-
-// NewGrowing returns a filter with the given scheme of which no byte has arrived. It refuses
-// a filter that the machine cannot hold.
-func NewGrowing(s bloom.Scheme) (*Growing, error) {
-	if limit := memory.Limit(); s.SizeBytes() > limit {
-		return nil, fmt.Errorf("%w: m = %d bits are %d bytes, this machine has at most %d", bloom.ErrTooLarge, s.Params().M, s.SizeBytes(), limit)
+// Scheme returns the scheme with the given parameters and the options that a format requires. It refuses
+// further options that change the strategy, the hash or the seed.
+func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error) {
+	s, err := bloom.NewSchemeWithParams(p, slices.Concat(required, opts)...)
+	if err != nil {
+		return s, err
 	}
-	return &Growing{scheme: s}, nil
-}
-
-// Missing returns how many bytes have not arrived.
-func (g *Growing) Missing() uint64 { return g.scheme.SizeBytes() - uint64(g.used) }
-
-// Next returns memory for the next bytes, all of which count as arrived. It returns at least
-// one byte if some are missing, and at most limit. sure means that all missing bytes are known
-// to come.
-func (g *Growing) Next(limit int, sure bool) ([]byte, error) {
-	if g.used == len(g.room) {
-		size := max(2*uint64(g.used), chunkBytes)
-		if total := g.scheme.SizeBytes(); size < total && !sure {
-			g.room = append(make([]byte, 0, size), g.room...)[:size]
-		} else {
-			f, err := g.scheme.Filter()
-			if err != nil {
-				return nil, err
-			}
-			all := bytesOf(f.Words())
-			copy(all, g.room)
-			g.filter, g.room = f, all
-		}
+	if got, want := kind(s), kindOf(required); got != want {
+		return s, fmt.Errorf("%w: the options ask for %s, want %s", bloom.ErrInvalid, got, want)
 	}
-	next := g.room[g.used:]
-	next = next[:min(len(next), limit)]
-	g.used += len(next)
-	return next, nil
+	return s, nil
 }
 
-// Filter returns the filter whose bytes have all arrived, in words of the given byte order.
-func (g *Growing) Filter(order binary.ByteOrder) *bloom.BloomFilter {
-	toNative(g.room, order)
-	return g.filter
+func kind(s bloom.Scheme) string {
+	return fmt.Sprintf("strategy %q, hash %q and seed %d", s.Strategy(), s.Hash(), s.Seed())
 }
 
-// Read reads the words of a filter with the given scheme, and no byte more. It asks for
-// memory as the words arrive.
+func kindOf(required []bloom.Option) string {
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // m and k that each strategy takes
+	if err != nil {
+		panic(err)
+	}
+	return kind(s)
+}
+
+// New returns an empty filter with the [Scheme] of the same arguments.
+func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, error) {
+	s, err := Scheme(p, required, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.Filter()
+}
+
+// Portable returns an error that wraps bloom.ErrNotPortable if a filter differs from the options that a
+// format requires.
+func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
+	if got, want := kind(f.Scheme()), kindOf(required); got != want {
+		return fmt.Errorf("%w: it has %s, want %s", bloom.ErrNotPortable, got, want)
+	}
+	return nil
+}
+
+// Read reads the words of a filter with the given scheme, and nothing beyond them. It requests memory as
+// the words arrive.
 func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
-	g, err := NewGrowing(s)
-	if err != nil {
-		return nil, err
-	}
-	sure := remaining.Of(r) >= s.SizeBytes()
-	for g.Missing() > 0 {
-		next, err := g.Next(chunkBytes, sure)
+	m := s.Params().M
+	tooLarge := func(err error) error {
 		if err != nil {
-			return nil, err
+			err = fmt.Errorf("%w: m = %d bits are %w", bloom.ErrTooLarge, m, err)
 		}
-		if _, err := format.Full(r, next, "the bits", false); err != nil {
-			return nil, err
-		}
+		return err
 	}
-	return g.Filter(order), nil
-}
-
-// ReadAt reads the little-endian words of a filter with the given scheme from offset on, in
-// one call.
-func ReadAt(r io.ReaderAt, offset int64, s bloom.Scheme) (*bloom.BloomFilter, error) {
-	g, err := NewGrowing(s)
+	if err := words.Check(s.SizeBytes() / 8); err != nil {
+		return nil, tooLarge(err)
+	}
+	makeWords := func(n uint64) ([]atomic.Uint64, error) {
+		w, err := words.Try(n)
+		return w, tooLarge(err)
+	}
+	all, err := format.ReadWords(order, m, remaining.Of(r), makeWords, func(p []byte) error {
+		_, err := format.Full(r, p, "the bits", false)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	all, err := g.Next(int(s.SizeBytes()), true)
+	if last := all[len(all)-1].Load(); m%64 != 0 && last>>(m%64) != 0 {
+		return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
+	}
+	return s.FilterOver(all)
+}
+
+// ReadJSON decodes all of r, one JSON value.
+func ReadJSON(r io.Reader, value any) error {
+	text, err := io.ReadAll(r)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("bloom: reading JSON: %w", err)
 	}
-	if err := FullAt(r, all, offset, "the bits"); err != nil {
-		return nil, err
+	if err := json.Unmarshal(text, value); err != nil {
+		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
 	}
-	return g.Filter(binary.LittleEndian), nil
-}
-
-// FullAt fills p, a part of what, from offset on. An early end wraps bloom.ErrCorrupt.
-func FullAt(r io.ReaderAt, p []byte, offset int64, what string) error {
-	n, err := r.ReadAt(p, offset)
-	switch {
-	case n == len(p):
-		return nil
-	case err == io.EOF:
-		return format.Truncated(what)
-	}
-	return fmt.Errorf("bloom: reading %s: %w", what, err)
-}
-
-// bytesOf views words as memory while no other goroutine has them. Atomic stores would take
-// three times as long.
-func bytesOf(words []atomic.Uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
-}
-
-// toNative turns words of an order into the machine's.
-func toNative(words []byte, order binary.ByteOrder) {
-	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
-		return
-	}
-	view := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/8)
-	for i, w := range view {
-		view[i] = bits.ReverseBytes64(w)
-	}
-}
-
-// Differs returns the strategy and hash of a scheme if they are not those of a system, or "".
-func Differs(s bloom.Scheme, strategy bloom.Strategy, hash bloom.Hash) string {
-	if s.Strategy() == strategy && s.Hash() == hash {
-		return ""
-	}
-	return fmt.Sprintf("strategy %q and hash %q, want %q and %q", s.Strategy(), s.Hash(), strategy, hash)
+	return nil
 }
 
 // Write writes a head and then words. It may run while keys are added.
 func Write(w io.Writer, order binary.ByteOrder, head []byte, words []atomic.Uint64) error {
-	buf := append(make([]byte, 0, len(head)+min(len(words)*8, chunkBytes)), head...)
+	buf := slices.Grow(slices.Clip(head), min(len(words)*8, chunkBytes))
 	for {
 		next := words[:min(len(words), chunkBytes/8)]
-		if order == binary.BigEndian { // one instruction per word; a method of order would be a call
-			for i := range next {
-				buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
-			}
+		if order == binary.LittleEndian {
+			buf = format.AppendWords(buf, next)
 		} else {
 			for i := range next {
-				buf = binary.LittleEndian.AppendUint64(buf, next[i].Load())
+				buf = binary.BigEndian.AppendUint64(buf, next[i].Load())
 			}
 		}
 		if n, err := w.Write(buf); err != nil {

@@ -1,18 +1,16 @@
-// Package exactlog has a correctly rounded logarithm.
-package exactlog
+package floats
 
 import "math"
 
-// Log returns the natural logarithm of x > 0, correctly rounded.
+// ExactLog returns the natural logarithm of x > 0, correctly rounded.
 //
-// Other systems compute the numbers of their filters from logarithms in float64. Where the
-// number of bits or of probes is very close to a whole or a half one, one unit in the last
-// place decides. math.Log is off by that for one x of a hundred; the logarithms of the JVM and
-// of the C library that were tried are not.
+// Other systems compute m and k from logarithms in float64. If a result is close to a whole number or a
+// half, one unit in the last place decides. math.Log is off by that for one x of a hundred; the logarithms
+// of the JVM and of the C library are not.
 //
-// It takes x to 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
-// in pairs of float64, whose sum has twice the digits.
-func Log(x float64) float64 {
+// ExactLog splits x into 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
+// in pairs of float64, which have twice the digits.
+func ExactLog(x float64) float64 {
 	f, e := math.Frexp(x) // also right for subnormal numbers
 	if f < math.Sqrt2/2 {
 		f, e = 2*f, e-1
@@ -23,21 +21,14 @@ func Log(x float64) float64 {
 	for i := 41; i >= 1; i -= 2 { // |s| < 0.172: the next term is below 2^-110
 		sum = sum.times(square).plus(pair{1, 0}.over(pair{float64(i), 0}))
 	}
-	whole := pair{ln2, ln2Rest}.times(pair{float64(e), 0})
+	whole := pair{math.Ln2, ln2Rest}.times(pair{float64(e), 0})
 	return whole.plus(sum.times(s).times(pair{2, 0})).high
 }
 
-// ln2 and what it lacks of the logarithm of 2.
-const (
-	ln2     = 0x1.62e42fefa39efp-1
-	ln2Rest = 2.319046813846299558e-17
-)
+// ln2Rest is the difference of ln 2 and its nearest float64.
+const ln2Rest = 2.319046813846299558e-17
 
-// The conversions to float64 keep the compiler from joining a product and a sum into one
-// operation, which rounds once where the other architectures round twice.
-//
-// A pair is the sum of two numbers, of which low is less than half a unit in the last
-// place of high.
+// A pair is the sum of two numbers. low is less than half a unit in the last place of high.
 type pair struct{ high, low float64 }
 
 // exactSum returns a+b, which a pair holds exactly.

@@ -1,4 +1,4 @@
-package exactlog
+package floats
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogIsCorrectlyRounded compares with the logarithm in 200 bits, by the series itself.
-func TestLogIsCorrectlyRounded(t *testing.T) {
+// TestExactLog compares with the logarithm in 200 bits, by the series itself.
+func TestExactLog(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	cases := append(halves(), 1, 0.5, 0.01, 0.03, 0x1p-1022, 0x1p-1074, 0x1.8p-1050, math.Nextafter(1, 0), math.Nextafter(1, 0.5), 0.7071067811865475, 0.7071067811865476)
 	for range 2000 {
@@ -19,15 +19,15 @@ func TestLogIsCorrectlyRounded(t *testing.T) {
 	differ := 0
 	for _, x := range cases {
 		want, _ := bigLog(x).Float64()
-		if got := Log(x); got != want {
-			t.Fatalf("Log(%v) = %v, want %v", x, got, want)
+		if got := ExactLog(x); got != want {
+			t.Fatalf("ExactLog(%v) = %v, want %v", x, got, want)
 		}
 		if math.Log(x) != want {
 			differ++
 		}
 	}
 	require.Positive(t, differ, "math.Log would do")
-	require.Equal(t, -744.4400719213812, Log(math.SmallestNonzeroFloat64))
+	require.Equal(t, -744.4400719213812, ExactLog(math.SmallestNonzeroFloat64))
 }
 
 // bigLog is ln x by 2·artanh, with 240 bits.
@@ -48,7 +48,7 @@ func bigLog(x float64) *big.Float {
 	return whole.Add(whole, artanh2(number(f)))
 }
 
-// halves are x next to 2^-(j+1/2), where log2 is a hair beside a half.
+// halves are x next to 2^-(j+1/2), where log2 is close to a half.
 func halves() (list []float64) {
 	for j := range 255 {
 		x := math.Exp2(-float64(j) - 0.5)

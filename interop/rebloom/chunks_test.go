@@ -7,18 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/interop/internal/formattest"
 	"github.com/stretchr/testify/require"
 )
-
-func (r recording) filter(t testing.TB) *Filter {
-	f, err := FromChunks(feed(r.chunks(t)))
-	require.NoError(t, err)
-	return f
-}
 
 // TestFilesOfRecordings: the server's chunks in a file are read and written again byte for
 // byte; a file that is cut anywhere, goes on, or lies about a length is refused.
@@ -43,7 +37,7 @@ func TestFilesOfRecordings(t *testing.T) {
 		_, err = Read(bytes.NewReader(append(file, 0)))
 		require.ErrorIs(t, err, bloom.ErrCorrupt)
 		lying := bytes.Clone(file)
-		binary.LittleEndian.PutUint64(lying[chunkHead+len(r.chunks(t)[0].Data)+8:], 1<<62)
+		binary.LittleEndian.PutUint64(lying[chunkHead+len(r.chunks(t)[0].data)+8:], 1<<62)
 		_, err = Read(bytes.NewReader(lying))
 		require.ErrorIs(t, err, bloom.ErrCorrupt)
 		require.ErrorContains(t, err, "a chunk of 4611686018427387904 bytes")
@@ -78,37 +72,28 @@ func TestWriteToThatFails(t *testing.T) {
 	}
 }
 
-func allocatedBy(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // TestMemory: writing takes little memory, reading takes the filter's once.
 func TestMemory(t *testing.T) {
-	f, err := New(10_000_000, 0.01) // 14 MB
-	require.NoError(t, err)
-	size := f.SizeBytes()
+	f := newFilter(t, Plan{10_000_000, 0.01, 2}) // 14 MB
+	size := f.Stats().SizeBytes
 	var file bytes.Buffer
-	_, err = f.WriteTo(&file)
+	_, err := f.WriteTo(&file)
 	require.NoError(t, err)
-	require.Less(t, allocatedBy(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
+	require.Less(t, formattest.Allocated(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
 	require.NoError(t, err)
-	require.LessOrEqual(t, allocatedBy(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
+	require.LessOrEqual(t, formattest.Allocated(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 	opened, err := os.Open(path)
 	require.NoError(t, err)
 	defer opened.Close()
-	require.LessOrEqual(t, allocatedBy(func() { _, err = Read(opened) }), size+size/10)
+	require.LessOrEqual(t, formattest.Allocated(func() { _, err = Read(opened) }), size+size/10)
 	require.NoError(t, err)
 	chunks := collect(f)
-	require.LessOrEqual(t, allocatedBy(func() { _, err = FromChunks(feed(chunks)) }), size+size/10)
+	require.LessOrEqual(t, formattest.Allocated(func() { _, err = FromDump(feed(chunks)) }), size+size/10)
 	require.NoError(t, err)
-	require.LessOrEqual(t, allocatedBy(func() {
+	require.LessOrEqual(t, formattest.Allocated(func() {
 		for range f.Chunks() {
 		}
 	}), size+size/10)

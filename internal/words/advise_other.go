@@ -1,0 +1,5 @@
+//go:build !linux
+
+package words
+
+func advise([]byte) {}
