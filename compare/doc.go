@@ -1,3 +1,3 @@
-// Package compare measures this library next to the other Bloom filters for Go, and next to
-// Guava's if Java is installed. README.md has the commands.
+// Package compare measures this library and other Bloom filters for Go and Java. README.md has the
+// commands.
 package compare

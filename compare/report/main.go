@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -83,11 +84,11 @@ func read(name string) (measured, error) {
 
 // median returns the median of a cell, and whether there is one.
 func (m measured) median(table string, c cell) (float64, bool) {
-	values := slices.Sorted(slices.Values(m[table][c]))
-	if len(values) == 0 {
+	if len(m[table][c]) == 0 {
 		return 0, false
 	}
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2, true
+	sample := benchmath.NewSample(slices.Clone(m[table][c]), &benchmath.DefaultThresholds)
+	return benchmath.AssumeNothing.Summary(sample, 0.95).Center, true
 }
 
 // rows returns the rows of a table, the fastest first, by a column.
@@ -126,7 +127,11 @@ func (m measured) fillIn(name string) error {
 func (m measured) table(name string, columns []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| filter | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
-	for _, row := range m.rows(name+" sec/op", sortedBy(columns)) {
+	sortedBy := "40 B"
+	if slices.Contains(columns, "mixed") {
+		sortedBy = "mixed"
+	}
+	for _, row := range m.rows(name+" sec/op", sortedBy) {
 		fmt.Fprintf(&b, "| %s |", shown(row))
 		for _, column := range columns {
 			value, ok := m.median(name+" sec/op", cell{row, column})
@@ -144,14 +149,6 @@ func (m measured) table(name string, columns []string) string {
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-// sortedBy is the column by which the rows are sorted.
-func sortedBy(columns []string) string {
-	if slices.Contains(columns, "mixed") {
-		return "mixed"
-	}
-	return "40 B"
 }
 
 // shown returns a row's name as people read it.

@@ -1,31 +1,30 @@
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnels;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
- * Measures Guava's BloomFilter with the keys of bench_test.go. A line of standard input is an
- * operation, n, p and a number of keys; a line of standard output is the nanoseconds that they took.
+ * Measures Guava's BloomFilter with the keys of bench_test.go, and prints lines as go test -bench does:
+ *
+ *   java -cp /usr/share/java/guava.jar:/usr/share/java/failureaccess.jar testdata/Guava.java
  */
 public final class Guava {
   static final byte[] PREFIX = "https://www.example.com/articles/2026/".substring(0, 32).getBytes(StandardCharsets.US_ASCII);
-  static final int CHUNK = 8192;
+  static final String[] OPS = {"add", "again", "hit", "miss", "mixed"};
+  static final int CHUNK = 8192, COUNT = 100_000;
   static final byte[][] keys = new byte[CHUNK][];
   static BloomFilter<byte[]> filter;
   static long filterN, salt;
 
-  public static void main(String[] args) throws Exception {
+  public static void main(String[] args) {
     for (int i = 0; i < CHUNK; i++) keys[i] = Arrays.copyOf(PREFIX, 40);
     for (int i = 0; i < 30; i++) { // until the JVM has compiled everything
-      for (String op : new String[] {"add", "again", "hit", "miss", "mixed"}) measure(op, 10_000, 0.01, 100_000);
+      for (String op : OPS) measure(op, 10_000, 0.01, COUNT);
     }
-    System.out.println("ready");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-    for (String line; (line = in.readLine()) != null; ) {
-      String[] f = line.split(" ");
-      System.out.println(measure(f[0], Long.parseLong(f[1]), Double.parseDouble(f[2]), Long.parseLong(f[3])));
+    for (String op : OPS) {
+      double nanos = measure(op, 10_000, 0.01, COUNT);
+      System.out.printf(Locale.ROOT, "BenchmarkFilter/filter=Guava-(JVM)/op=%s/goroutines=1 %d %.2f ns/op%n", op, COUNT, nanos / COUNT);
     }
   }
 

@@ -1,14 +1,6 @@
-// Package filters gives this library's filters and those of others one small interface, for the
-// programs that measure them.
+// Package filters gives this library's filters and those of others one small interface, to measure
+// them.
 package filters
-
-// Keys are a chunk of keys, as bytes or as digests. A 64-bit digest is the first half.
-type Keys struct {
-	Bytes   [][]byte
-	Digests [][2]uint64
-	Hashes  []uint64 // the first halves
-	Answers []bool   // room for one answer per key
-}
 
 // A Filter takes a chunk of keys per call, so that the calls per key are direct, as in a
 // program that uses the filter, and can be inlined.
@@ -17,7 +9,7 @@ type Filter interface {
 	Add(Keys) int
 	// Contains returns for how many keys the answer was true.
 	Contains(Keys) int
-	// Bits returns the size of the filter's bit array.
+	// Bits returns the size of the filter's bit array, or 0.
 	Bits() uint64
 }
 

@@ -19,7 +19,7 @@ func Ours() (list []*Peer) {
 		"DoubleHashing": bloom.DoubleHashing, "SeededHashing": bloom.SeededHashing,
 	}
 	hashes := map[string]bloom.Hash{"RapidHash": bloom.RapidHash, "MapHash": bloom.MapHash} // Murmur3 is the default
-	uses := map[string]func(*bloom.BloomFilter) Filter{"": Single, "batch": batch, "discarded": discarded, "digests": digests, "digests batch": digestsBatch}
+	uses := map[string]func(*bloom.BloomFilter) Filter{"": single, "batch": batch, "discarded": discarded, "digests": digests, "digests batch": digestsBatch}
 	for _, name := range []string{
 		"SplitBlock, RapidHash",
 		"SplitBlock, RapidHash, batch",
@@ -58,22 +58,12 @@ func Ours() (list []*Peer) {
 	return list
 }
 
-// ours is a filter of this library, used one key at a time.
-type ours struct {
-	adapter
-	f *bloom.BloomFilter
-}
-
-// Filter returns the filter itself.
-func (o ours) Filter() *bloom.BloomFilter { return o.f }
-
-// Single returns a filter that is used one key at a time.
-func Single(f *bloom.BloomFilter) Filter {
-	return ours{adapter{
+func single(f *bloom.BloomFilter) Filter {
+	return adapter{
 		add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Add(key) }) },
 		contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Contains(key) }) },
 		bits:     f.SizeBytes() * 8,
-	}, f}
+	}
 }
 
 func discarded(f *bloom.BloomFilter) Filter {
@@ -96,8 +86,8 @@ func discarded(f *bloom.BloomFilter) Filter {
 
 func batch(f *bloom.BloomFilter) Filter {
 	return adapter{
-		add:      func(k Keys) int { return f.AddMany(k.Bytes, k.Answers[:len(k.Bytes)]) },
-		contains: func(k Keys) int { return f.ContainsMany(k.Bytes, k.Answers[:len(k.Bytes)]) },
+		add:      func(k Keys) int { return f.AddMany(k.Bytes, k.Answers) },
+		contains: func(k Keys) int { return f.ContainsMany(k.Bytes, k.Answers) },
 		bits:     f.SizeBytes() * 8,
 	}
 }
@@ -122,8 +112,8 @@ func digests(f *bloom.BloomFilter) Filter {
 
 func digestsBatch(f *bloom.BloomFilter) Filter {
 	return adapter{
-		add:      func(k Keys) int { return f.AddDigests(k.Digests, k.Answers[:len(k.Digests)]) },
-		contains: func(k Keys) int { return f.ContainsDigests(k.Digests, k.Answers[:len(k.Digests)]) },
+		add:      func(k Keys) int { return f.AddDigests(k.Digests, k.Answers) },
+		contains: func(k Keys) int { return f.ContainsDigests(k.Digests, k.Answers) },
 		bits:     f.SizeBytes() * 8,
 	}
 }
