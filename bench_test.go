@@ -3,6 +3,7 @@ package bloom
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,8 +20,6 @@ const benchP = 0.01
 // large ones take seconds to fill.
 func full(s Strategy, n uint64) *BloomFilter {
 	key := fmt.Sprint(s, n)
-	fullMu.Lock()
-	defer fullMu.Unlock()
 	if f, ok := fullFilters[key]; ok {
 		return f
 	}
@@ -40,15 +39,11 @@ func full(s Strategy, n uint64) *BloomFilter {
 	return f
 }
 
-var (
-	fullMu      sync.Mutex
-	fullFilters = map[string]*BloomFilter{}
-)
+var fullFilters = map[string]*BloomFilter{}
 
-// A keyRing makes keys of 40 bytes on the spot, from numbers that never come
-// twice: a list of keys would be learned by the branch predictor and compete for
-// the cache. Each is written 32 calls before it is used, as a load of bytes that
-// have only just been stored would stall. That takes about 2 ns of each figure.
+// A keyRing makes keys of 40 bytes from numbers that never repeat. The branch predictor would
+// learn a list of keys, and the list would compete for the cache. Each key is written 32 calls
+// before it is used, because a load right after the store would stall. That takes about 2 ns.
 type keyRing [64][40]byte
 
 func (r *keyRing) next(i, number uint64) []byte {
@@ -56,7 +51,7 @@ func (r *keyRing) next(i, number uint64) []byte {
 	return r[i%64][:]
 }
 
-// benchStrategies are those that differ in speed; Blocked8 is for p below 1e-5.
+// benchStrategies are the strategies that differ in speed; Blocked8 is for p below 1e-5.
 var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, SplitBlock}
 
 // benchEach runs op over strategies and sizes, on one goroutine and on all
@@ -102,8 +97,7 @@ func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilt
 func absent(i, _ uint64) uint64  { return i }
 func present(i, n uint64) uint64 { return probe.Reduce(mix(^i), n) }
 
-// mixed is a key that is there or one that is not, at random: what a branch predictor
-// cannot learn, and what most filters are asked.
+// mixed is a present or an absent key at random, which a branch predictor cannot learn.
 func mixed(i, n uint64) uint64 {
 	if mix(i)>>63 == 0 {
 		return absent(i, n)
@@ -111,9 +105,9 @@ func mixed(i, n uint64) uint64 {
 	return present(i, n)
 }
 
-// BenchmarkAdd compares the strategies at adding keys that are new (fresh: to a
-// filter that is emptied when it holds n keys; half full on average) and keys that
-// are there (duplicate: to a full filter). true/op is the share of adds that won.
+// BenchmarkAdd adds new keys (fresh: to a filter that is emptied when it holds n keys, and half
+// full on average) and present keys (duplicate: to a full filter). true/op is the share of adds
+// that won.
 func BenchmarkAdd(b *testing.B) {
 	empty := func(s Strategy, n uint64) *BloomFilter { return MustNew(n, benchP, WithStrategy(s)) }
 	benchEach(b, "fresh", empty, absent, func(f *BloomFilter, key []byte, i uint64) bool {
@@ -125,9 +119,8 @@ func BenchmarkAdd(b *testing.B) {
 	benchEach(b, "duplicate", full, present, func(f *BloomFilter, key []byte, _ uint64) bool { return f.Add(key) })
 }
 
-// BenchmarkContains compares the strategies at keys that are there (hit), at keys that
-// are not (miss), and at half of each in random order (mixed), in a full filter. true/op
-// of the misses is the measured false-positive rate.
+// BenchmarkContains looks up present keys (hit), absent keys (miss), and half of each in random
+// order (mixed) in a full filter. true/op of the misses is the measured false-positive rate.
 func BenchmarkContains(b *testing.B) {
 	contains := func(f *BloomFilter, key []byte, _ uint64) bool { return f.Contains(key) }
 	benchEach(b, "hit", full, present, contains)
@@ -142,10 +135,8 @@ func BenchmarkHash(b *testing.B) {
 	} {
 		b.Run("hash="+name, func(b *testing.B) {
 			f := MustNew(10_000, benchP, WithStrategy(Blocked), opt)
+			addKeys(f, 10_000)
 			var keys keyRing
-			for i := range uint64(10_000) {
-				f.Add(keys.next(i, i))
-			}
 			for i := range uint64(b.N) {
 				f.Contains(keys.next(i, probe.Reduce(mix(i), 10_000)))
 			}
@@ -158,58 +149,40 @@ func BenchmarkHash(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	const size = 512
 	n := benchSizes[1]
+	buffers, keys, answers := new([size][40]byte), make([][]byte, size), make([]bool, size)
+	for i := range keys {
+		keys[i] = buffers[i][:]
+	}
 	for _, s := range []Strategy{DoubleHashing, Blocked, SplitBlock} {
-		for _, op := range []string{"contains", "add"} {
-			for _, batch := range []bool{false, true} {
-				b.Run(fmt.Sprintf("strategy=%s/n=%d/op=%s/batch=%v", s, n, op, batch), func(b *testing.B) {
-					f := full(s, n)
-					if op == "add" {
-						f = MustNew(n, benchP, WithStrategy(s))
-						f.bits.clear() // the first touch of a page costs more than many adds
+		for name, op := range map[string]func(f *BloomFilter){
+			"op=contains/batch=true":  func(f *BloomFilter) { f.ContainsMany(keys, answers) },
+			"op=add/batch=true":       func(f *BloomFilter) { f.AddMany(keys, answers) },
+			"op=contains/batch=false": func(f *BloomFilter) { each(keys, answers, f.Contains) },
+			"op=add/batch=false":      func(f *BloomFilter) { each(keys, answers, f.Add) },
+		} {
+			b.Run(fmt.Sprintf("strategy=%s/n=%d/%s", s, n, name), func(b *testing.B) {
+				f := full(s, n)
+				if strings.HasPrefix(name, "op=add") {
+					f = MustNew(n, benchP, WithStrategy(s))
+					f.bits.clear() // the first touch of a page costs more than many adds
+				}
+				next := uint64(0)
+				for done := 0; done < b.N; done += size {
+					b.StopTimer()
+					for i := range buffers {
+						key40(&buffers[i], next)
+						next++
 					}
-					buffers, keys := new([size][40]byte), make([][]byte, size)
-					for i := range keys {
-						keys[i] = buffers[i][:]
-					}
-					answers := make([]bool, size)
-					next := uint64(0)
-					for done := 0; done < b.N; done += size {
-						b.StopTimer()
-						for i := range buffers {
-							key40(&buffers[i], next)
-							next++
-						}
-						b.StartTimer()
-						switch {
-						case batch && op == "add":
-							f.AddMany(keys, answers)
-						case batch:
-							f.ContainsMany(keys, answers)
-						case op == "add":
-							for i, key := range keys {
-								answers[i] = f.Add(key)
-							}
-						default:
-							for i, key := range keys {
-								answers[i] = f.Contains(key)
-							}
-						}
-					}
-				})
-			}
+					b.StartTimer()
+					op(f)
+				}
+			})
 		}
 	}
 }
 
-// BenchmarkNew is the search for m and k, and the allocation.
-func BenchmarkNew(b *testing.B) {
-	for _, n := range []uint64{1, 100, 1000, 1_000_000} {
-		for _, p := range []float64{0.01, 1e-9} {
-			b.Run(fmt.Sprintf("n=%d/p=%g", n, p), func(b *testing.B) {
-				for b.Loop() {
-					MustNew(n, p)
-				}
-			})
-		}
+func each(keys [][]byte, answers []bool, op func(key []byte) bool) {
+	for i, key := range keys {
+		answers[i] = op(key)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -138,32 +137,6 @@ func TestReadOptionsMustAgree(t *testing.T) {
 			require.Same(t, &before.bits[0], &c.into.bits[0])
 			require.Equal(t, before.Params(), c.into.Params())
 		}
-	}
-}
-
-func TestWithMaxBytes(t *testing.T) {
-	f := MustNew(1000, 0.01)
-	data, size := marshal(t, f), f.SizeBytes()
-	for _, opts := range [][]Option{{WithMaxBytes(size)}, {WithMaxBytes(1 << 63)}} {
-		_, err := Read(bytes.NewReader(data), opts...)
-		require.NoError(t, err)
-		_, err = New(1000, 0.01, opts...)
-		require.NoError(t, err)
-		_, err = NewWithParams(f.Params(), opts...)
-		require.NoError(t, err)
-	}
-	for _, limit := range []uint64{0, size - 1} {
-		text := fmt.Sprintf("bloom: filter too large: m = %d bits are %d bytes, want at most %d", f.Params().M, size, limit)
-		_, err := Read(bytes.NewReader(data), WithMaxBytes(limit))
-		require.ErrorIs(t, err, ErrTooLarge)
-		require.EqualError(t, err, text)
-		_, err = New(1000, 0.01, WithMaxBytes(limit))
-		require.ErrorIs(t, err, ErrTooLarge)
-		require.EqualError(t, err, text)
-		_, err = NewWithParams(f.Params(), WithMaxBytes(limit))
-		require.EqualError(t, err, text)
-		_, err = NewScheme(1000, 0.01, WithMaxBytes(limit))
-		require.EqualError(t, err, text)
 	}
 }
 

@@ -279,7 +279,7 @@ func TestStackMovesInTheCall(t *testing.T) {
 			want = append(want, 5+i)
 		}
 		for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
-			for depth := 0; depth < 100; depth += 7 { // each of 16 to 48 bytes: a new stack has 2 kB
+			for depth := 0; depth < 100; depth += 13 { // each of 16 to 48 bytes: a new stack has 2 kB
 				f.Clear()
 				if op == "Contains" {
 					f.Add([]byte{5})
