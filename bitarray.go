@@ -221,7 +221,7 @@ func containsAll(b bitArray, positions []uint64) bool {
 func (b bitArray) checkTail(m uint64, is error) error {
 	if tail := m % 64; tail != 0 {
 		if last := b[len(b)-1].Load(); last>>tail != 0 {
-			return fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", is, last, m)
+			return fail(is, "last word %#x has bits beyond m = %d, want none", last, m)
 		}
 	}
 	return nil

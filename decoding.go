@@ -3,7 +3,7 @@ package bloom
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
+	"errors"
 	"io"
 	"math"
 	"slices"
@@ -82,7 +82,7 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	case err != nil:
 		return err
 	case r.Len() > 0:
-		return fmt.Errorf("%w: %d bytes after the end of the filter", ErrCorrupt, r.Len())
+		return fail(ErrCorrupt, "%d bytes after the end of the filter", r.Len())
 	}
 	*f = g
 	return nil
@@ -93,7 +93,7 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 func (f *BloomFilter) UnmarshalText(text []byte) error {
 	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return fail(ErrCorrupt, "%w", err)
 	}
 	return f.UnmarshalBinary(data)
 }
@@ -161,7 +161,10 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 		return nil, err // before a custom strategy sees m
 	}
 	s, err := newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
-	return s, corrupt(err)
+	if errors.Is(err, ErrInvalid) {
+		err = format.As(ErrCorrupt, err)
+	}
+	return s, err
 }
 
 // strategyNamed returns the strategy of that name: the wanted one, or one of this package.
@@ -173,13 +176,13 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	found := Strategy{builtinStrategy(name)}
 	switch {
 	case name == "" || len(found.get().members) > 0:
-		return found, fmt.Errorf("%w: strategy %q, which no filter has", ErrCorrupt, name)
+		return found, fail(ErrCorrupt, "strategy %q, which no filter has", name)
 	case slices.Contains(want.get().members, found.def):
 		return found, nil
 	case want.def != nil:
-		return found, fmt.Errorf("%w: the data's strategy is %q, want %q", ErrIncompatible, name, want)
+		return found, fail(ErrIncompatible, "the data's strategy is %q, want %q", name, want)
 	case found.def == nil:
-		return found, fmt.Errorf("%w: the data's strategy is %q, want one of that name by WithStrategy", ErrIncompatible, name)
+		return found, fail(ErrIncompatible, "the data's strategy is %q, want one of that name by WithStrategy", name)
 	}
 	return found, nil
 }
@@ -193,24 +196,24 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	}
 	switch {
 	case name == "":
-		return hasher{}, fmt.Errorf("%w: hash %q, which no filter has", ErrCorrupt, name)
+		return hasher{}, fail(ErrCorrupt, "hash %q, which no filter has", name)
 	case def == &mapHash:
-		return hasher{}, fmt.Errorf("%w: its hash is %v, which is never written", ErrCorrupt, MapHash)
+		return hasher{}, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
 	case o.hash != nil && o.hash != def:
-		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want %q", ErrIncompatible, name, o.hash.name)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want %q", name, o.hash.name)
 	case def == nil:
-		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want one of that name by WithHash", ErrIncompatible, name)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
 	case def == &sipHash:
 		return o.keyChecked(check)
 	case o.key != nil:
-		return hasher{}, fmt.Errorf("%w: the data's hash is %q without a key, want the given key", ErrIncompatible, name)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a key, want the given key", name)
 	}
 	h := seededHasher(def, check)
 	switch {
 	case o.seed != nil && *o.seed != check:
-		return h, fmt.Errorf("%w: the data's seed is %d, want %d", ErrIncompatible, check, *o.seed)
+		return h, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
 	case def.custom() && check != 0:
-		return h, fmt.Errorf("%w: seed %d with hash %q, which no filter has", ErrCorrupt, check, name)
+		return h, fail(ErrCorrupt, "seed %d with hash %q, which no filter has", check, name)
 	}
 	return h, nil
 }
@@ -219,13 +222,13 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 func (o *options) keyChecked(check uint64) (hasher, error) {
 	switch {
 	case o.seed != nil:
-		return hasher{}, fmt.Errorf("%w: the data's hash is %q with a secret key, want seed %d", ErrIncompatible, sipHash.name, *o.seed)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q with a secret key, want seed %d", sipHash.name, *o.seed)
 	case o.key == nil:
-		return hasher{}, fmt.Errorf("%w: the data's hash is %q, want its secret key by WithKey", ErrIncompatible, sipHash.name)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want its secret key by WithKey", sipHash.name)
 	}
 	h := keyedHasher(*o.key)
 	if h.checkValue() != check {
-		return h, fmt.Errorf("%w: the data was made with another secret key than the given one", ErrIncompatible)
+		return h, fail(ErrIncompatible, "the data was made with another secret key than the given one")
 	}
 	return h, nil
 }

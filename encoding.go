@@ -3,7 +3,6 @@ package bloom
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -74,7 +73,7 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	}
 	size := h.FileBytes(len(f.bits))
 	if size > math.MaxInt/times {
-		return 0, fmt.Errorf("%w: the filter is written as %d bytes, want at most %d: use WriteTo", ErrTooLarge, size, math.MaxInt/times)
+		return 0, fail(ErrTooLarge, "the filter is written as %d bytes, want at most %d: use WriteTo", size, math.MaxInt/times)
 	}
 	return int(size), nil
 }

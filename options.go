@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -109,7 +108,7 @@ func MaxBytes(opts ...Option) uint64 {
 // checkSize holds m to WithMaxBytes.
 func (o *options) checkSize(m uint64) error {
 	if bytes := wordsFor(m) * 8; bytes > o.maxBytes {
-		return fmt.Errorf("%w: m = %d bits are %d bytes, want at most %d", ErrTooLarge, m, bytes, o.maxBytes)
+		return fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", m, bytes, o.maxBytes)
 	}
 	return nil
 }

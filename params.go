@@ -117,7 +117,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 		return s, d.check(params.M, params.K)
 	}
 	if least := rate.LeastM(n, p); least >= maxM {
-		return s, fmt.Errorf("%w: n = %d keys at p = %v need %.4g bytes, want fewer than %d", ErrTooLarge, n, p, least/8, uint64(maxM/8))
+		return s, fail(ErrTooLarge, "n = %d keys at p = %v need %.4g bytes, want fewer than %d", n, p, least/8, uint64(maxM/8))
 	}
 	var units uint64
 	var bad error
@@ -137,7 +137,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	case bad != nil:
 		return s, bad
 	case units > search.Most:
-		return s, fmt.Errorf("%w: no m up to %d bits with strategy %q reaches p = %v for n = %d keys", ErrTooLarge, search.Most*unit, s, p, n)
+		return s, fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", search.Most*unit, s, p, n)
 	}
 	params.M = units * unit
 	return s, nil

@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -30,7 +29,7 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	unit := s.get().sizedUnit()
 	m := math.Ceil(float64(n) * bitsPerKey)
 	if !(m <= float64(maxM-unit)) || math.IsInf(bitsPerKey, 1) {
-		return params, fmt.Errorf("%w: n = %d keys at %v bits per key need %.4g bytes, want fewer than %d", ErrTooLarge, n, bitsPerKey, bitsPerKey*float64(max(n, 1))/8, uint64(maxM/8))
+		return params, fail(ErrTooLarge, "n = %d keys at %v bits per key need %.4g bytes, want fewer than %d", n, bitsPerKey, bitsPerKey*float64(max(n, 1))/8, uint64(maxM/8))
 	}
 	params.M, params.K = (max(uint64(m), 1)+unit-1)/unit*unit, s.kForBits(bitsPerKey)
 	if err := s.get().check(params.M, params.K); err != nil {

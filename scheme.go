@@ -204,11 +204,11 @@ func (s *scheme) portable() error {
 	case s == nil:
 		return errZero
 	case s.hash.id == idMapHash:
-		return fmt.Errorf("%w: its hash is %v, want Murmur3, RapidHash or a key", ErrNotPortable, MapHash)
+		return fail(ErrNotPortable, "its hash is %v, want Murmur3, RapidHash or a key", MapHash)
 	case s.hash.def.name == "":
-		return fmt.Errorf("%w: its hash has no name", ErrNotPortable)
+		return fail(ErrNotPortable, "its hash has no name")
 	case s.strategy.Name() == "":
-		return fmt.Errorf("%w: its strategy has no name", ErrNotPortable)
+		return fail(ErrNotPortable, "its strategy has no name")
 	}
 	return nil
 }

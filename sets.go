@@ -1,7 +1,5 @@
 package bloom
 
-import "fmt"
-
 // Compatible reports whether both filters put the same key's bits in the same places: equal m,
 // k, strategy, hash, and seed or key. n and p may differ. Nothing is compatible with nil or the
 // zero BloomFilter.
@@ -23,17 +21,17 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 	case x == y:
 		return nil
 	case a.M != b.M:
-		return fmt.Errorf("%w: m = %d and %d", ErrIncompatible, a.M, b.M)
+		return fail(ErrIncompatible, "m = %d and %d", a.M, b.M)
 	case a.K != b.K:
-		return fmt.Errorf("%w: k = %d and %d", ErrIncompatible, a.K, b.K)
+		return fail(ErrIncompatible, "k = %d and %d", a.K, b.K)
 	case !x.strategy.same(y.strategy):
-		return fmt.Errorf("%w: strategies %s and %s", ErrIncompatible, x.strategy.quoted(), y.strategy.quoted())
+		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.quoted(), y.strategy.quoted())
 	case !x.hash.def.same(y.hash.def):
-		return fmt.Errorf("%w: hashes %s and %s", ErrIncompatible, x.hash.def.quoted(), y.hash.def.quoted())
+		return fail(ErrIncompatible, "hashes %s and %s", x.hash.def.quoted(), y.hash.def.quoted())
 	case x.hash.def == &sipHash && x.hash != y.hash:
-		return fmt.Errorf("%w: different secret keys", ErrIncompatible)
+		return fail(ErrIncompatible, "different secret keys")
 	case x.hash.k0 != y.hash.k0:
-		return fmt.Errorf("%w: seeds %d and %d", ErrIncompatible, x.hash.k0, y.hash.k0)
+		return fail(ErrIncompatible, "seeds %d and %d", x.hash.k0, y.hash.k0)
 	}
 	return nil
 }

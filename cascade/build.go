@@ -53,7 +53,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if err != nil {
 		return nil, err
 	}
-	if err := layered.CheckStrategy(sample); err != nil {
+	if err := layered.CheckStrategy(sample, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	if p != 0 && !(p > 0 && p < 1) {

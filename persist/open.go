@@ -8,11 +8,11 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
@@ -127,7 +127,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 	}
 	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&data[headerSize])), (len(data)-headerSize)/8)
 	if m.filter, err = f.scheme.FilterOver(words); err != nil {
-		return nil, fmt.Errorf("%w: %s", bloom.ErrCorrupt, strings.TrimPrefix(err.Error(), bloom.ErrInvalid.Error()+": "))
+		return nil, format.As(bloom.ErrCorrupt, err)
 	}
 	return m, nil
 }

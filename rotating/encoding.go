@@ -84,8 +84,8 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		return nil, err
 	}
 	f := &Filter{plan: plan{n, math.Float64frombits(p), time.Duration(window), int(min(generations, maxGenerations+1))}}
-	if err := f.plan.validate(); err != nil {
-		return nil, frame.Corrupt(err)
+	if err := f.plan.validate(bloom.ErrCorrupt); err != nil {
+		return nil, err
 	}
 	length, most := f.plan.generation(), uint64(f.plan.allLayers())
 	switch {
@@ -115,8 +115,8 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		all = append(all, l)
 	}
 	f.scheme = all[0].Scheme()
-	if err := layered.CheckStrategy(f.scheme); err != nil {
-		return nil, frame.Corrupt(err)
+	if err := layered.CheckStrategy(f.scheme, bloom.ErrCorrupt); err != nil {
+		return nil, err
 	}
 	f.live.Store(&all)
 	return f, nil

@@ -60,16 +60,17 @@ type plan struct {
 	generations int
 }
 
-func (p plan) validate() error {
+// validate returns an error of the given kind if there is no such plan.
+func (p plan) validate(kind error) error {
 	switch {
 	case p.window <= 0:
-		return fmt.Errorf("%w: window = %v, want more than 0", bloom.ErrInvalid, p.window)
+		return fmt.Errorf("%w: window = %v, want more than 0", kind, p.window)
 	case p.generations < 1 || p.generations > maxGenerations:
-		return fmt.Errorf("%w: generations = %d, want 1 to %d", bloom.ErrInvalid, p.generations, maxGenerations)
+		return fmt.Errorf("%w: generations = %d, want 1 to %d", kind, p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations):
-		return fmt.Errorf("%w: window = %v, want at least 1 ns for each of %d generations", bloom.ErrInvalid, p.window, p.generations)
+		return fmt.Errorf("%w: window = %v, want at least 1 ns for each of %d generations", kind, p.window, p.generations)
 	case !(p.p > 0 && p.p < 1):
-		return fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p.p)
+		return fmt.Errorf("%w: p = %v, want 0 < p < 1", kind, p.p)
 	}
 	return nil
 }

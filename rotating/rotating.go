@@ -46,13 +46,13 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 		return nil, err
 	}
 	f := &Filter{plan: plan{n, p, window, c.generations}}
-	if err := f.plan.validate(); err != nil {
+	if err := f.plan.validate(bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	if f.scheme, err = f.plan.scheme(c.bloom); err != nil {
 		return nil, err
 	}
-	if err := layered.CheckStrategy(f.scheme); err != nil {
+	if err := layered.CheckStrategy(f.scheme, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {

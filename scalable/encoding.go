@@ -80,8 +80,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		all = append(all, l)
 	}
 	f.scheme = all[0].Scheme()
-	if err := layered.CheckStrategy(f.scheme); err != nil {
-		return nil, frame.Corrupt(err)
+	if err := layered.CheckStrategy(f.scheme, bloom.ErrCorrupt); err != nil {
+		return nil, err
 	}
 	f.opts = append(optionsOf(f.scheme), opts...)
 	f.start(all)
@@ -98,9 +98,9 @@ func (f *Filter) readLayer(in *frame.Reader, older layered.Layers) (layered.Laye
 	if err := in.Numbers("the number of keys", &left); err != nil {
 		return layered.Layer{}, err
 	}
-	keys, rate, err := plan(f.n, f.p, len(older))
+	keys, rate, err := plan(f.n, f.p, len(older), bloom.ErrCorrupt)
 	if err != nil {
-		return layered.Layer{}, frame.Corrupt(err)
+		return layered.Layer{}, err
 	}
 	switch got := b.Params(); {
 	case got.N != keys || got.P != rate:

@@ -70,7 +70,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 		return nil, err
 	}
 	f.scheme = first.Scheme()
-	if err := layered.CheckStrategy(f.scheme); err != nil {
+	if err := layered.CheckStrategy(f.scheme, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	f.start(layered.Layers{first})
@@ -85,17 +85,18 @@ func (f *Filter) start(all layered.Layers) {
 	f.layers.Store(&all)
 }
 
-// plan returns the number of keys and the rate of layer i: n·2^i keys at p/((i+1)(i+2)). The rates
+// plan returns the number of keys and the rate of layer i: n·2^i keys at p/((i+1)(i+2)), or an error
+// of the given kind if the number is too large. The rates
 // sum to p.
 //
 // Almeida, Baquero, Preguiça & Hutchison 2007, "Scalable Bloom Filters", IPL 101(6), advise a
 // geometric series of rates. This one tightens more and more slowly: the first four layers take
 // up to 0.8 bits per key more than with the ratio 0.5, from the fifth on they take less, the
 // eleventh 5.7 bits less.
-func plan(n uint64, p float64, i int) (keys uint64, rate float64, err error) {
+func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, err error) {
 	keys = max(n, 1)
 	if bits.Len64(keys)+i > 63 {
-		return 0, 0, fmt.Errorf("%w: layer %d would be for %d·2^%d keys, want less than 2^63", bloom.ErrTooLarge, i, keys, i)
+		return 0, 0, fmt.Errorf("%w: layer %d would be for %d·2^%d keys, want less than 2^63", kind, i, keys, i)
 	}
 	return keys << i, p / (float64(i+1) * float64(i+2)), nil
 }
@@ -103,7 +104,7 @@ func plan(n uint64, p float64, i int) (keys uint64, rate float64, err error) {
 // newLayer returns the layer that follows the given ones.
 func (f *Filter) newLayer(older layered.Layers) (layered.Layer, error) {
 	i := len(older)
-	keys, rate, err := plan(f.n, f.p, i)
+	keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
 	if err != nil {
 		return layered.Layer{}, err
 	}

@@ -54,7 +54,7 @@ func (u unfailing) AddMany(keys [][]byte, added []bool) int {
 func TestPlan(t *testing.T) {
 	sum := 0.0
 	for i := range 50 {
-		n, p, err := plan(100, 0.01, i)
+		n, p, err := plan(100, 0.01, i, bloom.ErrTooLarge)
 		if err != nil || n != 100<<i {
 			t.Fatalf("layer %d: n = %d, %v", i, n, err)
 		}
@@ -63,7 +63,7 @@ func TestPlan(t *testing.T) {
 	if sum > 0.01*(1+1e-12) || sum < 0.0098 {
 		t.Errorf("50 layers have a rate of %v together, want 0.01 or a little less", sum)
 	}
-	_, _, err := plan(1<<40, 0.01, 23)
+	_, _, err := plan(1<<40, 0.01, 23, bloom.ErrTooLarge)
 	frametest.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
 }
 

@@ -14,6 +14,20 @@ var (
 	ErrIncompatible = errors.New("bloom: incompatible filters")
 )
 
+// A Failure is an error of a kind, one of the errors that package bloom documents.
+type Failure struct{ Kind, Reason error }
+
+func (f *Failure) Error() string   { return f.Kind.Error() + ": " + f.Reason.Error() }
+func (f *Failure) Unwrap() []error { return []error{f.Kind, f.Reason} }
+
+// As returns an error of another kind, for the reason of err if that is a Failure.
+func As(kind, err error) error {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		err = f.Reason
+	}
+	return &Failure{kind, err}
+}
+
 // Full fills p, which is part of what. It returns io.EOF itself if there is nothing to read
 // and first is true; an end anywhere else wraps ErrCorrupt and io.ErrUnexpectedEOF.
 func Full(r io.Reader, p []byte, what string, first bool) (int, error) {

@@ -10,8 +10,6 @@ package frame
 
 import (
 	"encoding/binary"
-	"fmt"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
@@ -38,11 +36,6 @@ func (t *tail) add(p []byte) {
 		copy(t.bytes[:], t.bytes[len(p):])
 	}
 	copy(t.bytes[checksumBytes-min(len(p), checksumBytes):], p[max(0, len(p)-checksumBytes):])
-}
-
-// Corrupt returns the error for data whose numbers are not valid.
-func Corrupt(invalid error) error {
-	return fmt.Errorf("%w: %s", bloom.ErrCorrupt, strings.TrimPrefix(invalid.Error(), "bloom: "))
 }
 
 // Limited returns the options with a limit of bytes for one filter.

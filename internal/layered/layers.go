@@ -130,13 +130,12 @@ func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.FillRatio = float64(sum.Ones) / float64(sum.M)
 }
 
-// CheckStrategy returns an error that wraps bloom.ErrInvalid if the strategy needs more than the
-// digest.
-func CheckStrategy(s bloom.Scheme) error {
+// CheckStrategy returns an error of the given kind if the strategy needs more than the digest.
+func CheckStrategy(s bloom.Scheme, kind error) error {
 	if !s.Strategy().NeedsKey() {
 		return nil
 	}
-	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", bloom.ErrInvalid, s.Strategy())
+	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", kind, s.Strategy())
 }
 
 // NoText makes a type that embeds it refuse to be marshaled to text and JSON, which would

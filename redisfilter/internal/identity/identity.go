@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 )
@@ -32,8 +32,8 @@ func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
 // bloom.ErrInvalid.
 func Check(s bloom.Scheme) error {
 	err := s.Portable()
-	if why, ok := strings.CutPrefix(fmt.Sprint(err), bloom.ErrNotPortable.Error()); ok && errors.Is(err, bloom.ErrNotPortable) {
-		return fmt.Errorf("%w%s", bloom.ErrInvalid, why)
+	if errors.Is(err, bloom.ErrNotPortable) {
+		return format.As(bloom.ErrInvalid, err)
 	}
 	return err
 }
@@ -56,9 +56,9 @@ func Whole(count float64) uint64 {
 	return uint64(math.Round(count))
 }
 
-// Text returns the strategy and the hash for a header, cut off after room bytes.
+// Text returns the names of the strategy and the hash for a header, cut off after room bytes.
 func Text(s bloom.Scheme, room int) string {
-	_, text, _ := strings.Cut(s.Identity(), " strategy=")
+	text := fmt.Sprintf("%q hash=%q", s.Strategy().Name(), s.Hash().Name())
 	return text[:min(len(text), room)]
 }
 
@@ -72,14 +72,15 @@ var builtIn = []bloom.Strategy{
 // the caller's. The text names a built-in strategy, and a built-in hash unless the caller has a
 // secret key, which has its own hash.
 func Named(text string, opts []bloom.Option) []bloom.Option {
-	strategy, rest, _ := strings.Cut(strings.TrimPrefix(text, `"`), `" hash=`)
+	var strategy, hash string
+	_, _ = fmt.Sscanf(text, "%q hash=%q", &strategy, &hash) // a name that is cut off is none of these
 	var named []bloom.Option
 	for _, s := range builtIn {
 		if s.Name() == strategy {
 			named = append(named, bloom.WithStrategy(s))
 		}
 	}
-	if hash, _, _ := strings.Cut(rest, ":"); hash == bloom.RapidHash.Name() && !keyed(opts) {
+	if hash == bloom.RapidHash.Name() && !keyed(opts) {
 		named = append(named, bloom.WithHash(bloom.RapidHash))
 	}
 	return append(named, opts...)
