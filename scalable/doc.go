@@ -6,29 +6,29 @@
 //	}
 //	added, err := f.AddString(url)
 //
-// The filter begins with one layer for n keys. When that is full, it adds one for twice as
-// many keys, and so on. Each layer has a lower rate than the one before. The rates of all layers
-// sum to p at most, however many keys are added.
+// The filter begins with one layer for n keys. When a layer has all its keys, the filter adds a
+// layer for twice as many. Each layer has a lower rate than the layer before. The rates of all
+// layers sum to at most p, however many keys are added.
 //
 // # Guarantees
 //
-// The guarantees are those of package bloom: no misses, a rate of at most p, at most one winner
-// per new key, also while a layer is added. Contains takes no lock. Contains and Add allocate
-// nothing, except the Add that adds a layer; other adds of new keys wait for that.
+// The guarantees are those of package bloom: no false negatives, a rate of at most p, at most one
+// winner per new key, also while a layer is added. Contains takes no lock. Contains and Add
+// allocate nothing, except the Add that adds a layer. Other adds of new keys wait for that Add.
 //
 // # Cost
 //
-// A lookup asks the layers from the newest to the oldest: an absent key costs as many lookups as
-// there are layers. With n guessed right there is one layer at rate p/2: 1.4 bits per key more
-// than a plain filter. With n ten times too small there are four layers, the last with 6.2 bits
-// per key more, and on average half of it unused. If n is known within a factor of two, a plain
-// filter for the larger n is smaller and faster.
+// A lookup reads the layers from the newest to the oldest, so an absent key costs as many lookups
+// as there are layers. If n was guessed right, there is one layer at rate p/2. It takes 1.4 bits
+// per key more than a plain filter. If n was ten times too small, there are four layers. The last
+// takes 6.2 bits per key more, and on average half of it is unused. If you know n within a factor
+// of two, a plain filter for the larger n is smaller and faster.
 //
 // # When it is full
 //
 // The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
 // the machine or its container, or until a layer's rate is below its strategy's limit (1e-12
 // for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, and Contains works
-// as before. The memory of the machine does not count what else runs there: a program that
-// must not be killed sets WithMaxBytes.
+// as before. The filter does not know how much memory other programs use: if running out of
+// memory must not end the process, set WithMaxBytes.
 package scalable
