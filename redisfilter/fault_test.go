@@ -417,6 +417,19 @@ func TestOtherHeaders(t *testing.T) {
 	})
 }
 
+// TestUnreachable: without a server, the error says so, also after the client's retries of a pipeline.
+func TestUnreachable(t *testing.T) {
+	s := redistest.Start(t)
+	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetryBackoff: -1})
+	f, err := redisfilter.Open(bg, s.Client, "f", 10_000, 1e-3, redisfilter.WithShards(4))
+	require.NoError(t, err)
+	s.Kill()
+	_, err = f.ContainsMany(bg, redistest.KeysOf(0, 100), make([]bool, 100))
+	require.ErrorContains(t, err, "connect")
+	_, err = redisfilter.Open(bg, s.Client, "g", 10_000, 1e-3)
+	require.ErrorContains(t, err, "connect")
+}
+
 // TestLost: whatever happens to the value, the next call of each kind says so, and Reopen goes on.
 func TestLost(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {

@@ -181,6 +181,7 @@ func TestCancel(t *testing.T) {
 		}))
 		var out bytes.Buffer
 		require.Equal(t, 0, run(ctx, []string{site.URL}, &out, &out))
+		require.Contains(t, out.String(), "interrupted")
 		require.Equal(t, 0, count(t, out.String(), "failed"), out.String())
 		site.Close()
 	}

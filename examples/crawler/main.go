@@ -72,7 +72,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stdout, "crawling", starts)
 	began := time.Now()
 	c.crawl(ctx, starts)
-	fmt.Fprintf(stdout, "done in %v\n\n", time.Since(began).Round(time.Millisecond))
+	ending := "done"
+	if ctx.Err() != nil {
+		ending = "interrupted"
+	}
+	fmt.Fprintf(stdout, "%s in %v\n\n", ending, time.Since(began).Round(time.Millisecond))
 	c.report(stdout)
 	if c.counts["fetched"] == 0 && ctx.Err() == nil {
 		fmt.Fprintln(stderr, "crawler: nothing was fetched")

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -215,7 +216,12 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 		for _, c := range calls {
 			pipe.Process(ctx, c.Cmd)
 		}
-		pipe.Exec(ctx)
+		_, err := pipe.Exec(ctx)
+		if !slices.ContainsFunc(calls, func(c *Call) bool { return c.Cmd.Err() != nil }) {
+			for _, c := range calls {
+				c.Cmd.SetErr(err) // go-redis 9.19 sets none if it cannot connect
+			}
+		}
 	}
 	for _, c := range calls {
 		if s.seek(ctx, c.Cmd.Err()) {
