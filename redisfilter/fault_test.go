@@ -2,9 +2,11 @@ package redisfilter_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -265,6 +267,23 @@ func TestManyHandles(t *testing.T) {
 	})
 }
 
+// TestSlotIsRenewed: an add renews the time of an old slot, so that another handle does not get it.
+func TestSlotIsRenewed(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		f := k.open(t, s.Client, noFront)
+		_, err := f.Add(bg, keyOf(0))
+		require.NoError(t, err)
+		value := save(t, s)
+		at := 192 + strings.Index(value[192:], value[16:24]) - 24*int(binary.LittleEndian.Uint16([]byte(value[14:]))) + 16
+		require.NoError(t, s.Client.SetRange(bg, "f", int64(at), strings.Repeat("\x00", 8)).Err())
+		f.Age()
+		_, err = f.Add(bg, keyOf(1))
+		require.NoError(t, err)
+		used := math.Float64frombits(binary.LittleEndian.Uint64([]byte(save(t, s)[at:])))
+		require.InDelta(t, time.Now().Unix(), used, 60)
+	})
+}
+
 // TestErrorReplies: the replies that a server gives before it executes a command say that the key was not
 // added; any other may be a proxy's.
 func TestErrorReplies(t *testing.T) {
@@ -306,32 +325,31 @@ type proto string
 func (p proto) Error() string { return string(p) }
 func (proto) RedisError()     {}
 
-// TestLookupsWriteNothing: a handle that has added looks up on a server that takes no writes, however
-// much later.
+// TestLookupsWriteNothing: a handle looks up on a server that takes no writes, also when its slot's time is to be
+// renewed, and a handle that has not added does so, too.
 func TestLookupsWriteNothing(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
-		f := k.open(t, s.Client, noFront)
+		f, g := k.open(t, s.Client, noFront), k.open(t, s.Client, noFront)
 		_, err := f.Add(bg, keyOf(0))
 		require.NoError(t, err)
-		require.NoError(t, s.Client.ConfigSet(bg, "min-replicas-to-write", "1").Err())
-		defer s.Client.ConfigSet(bg, "min-replicas-to-write", "0")
-		var commands []string
-		c := client(t, s.Addr, func(cmds []redis.Cmder, send func() error) error {
-			commands = append(commands, fmt.Sprint(cmds[0].Args()...))
-			return send()
-		})
-		for _, g := range []*filter{f, k.open2(t, c)} {
-			found, err := g.Contains(bg, keyOf(0))
-			require.NoError(t, err)
-			require.True(t, found)
-			_, err = g.Stats(bg)
-			require.NoError(t, err)
+		for setting, hint := range map[string][2]string{"min-replicas-to-write": {"1", "bring the replicas up"}, "maxmemory": {"1", "the server is at maxmemory"}} {
+			require.NoError(t, s.Client.ConfigSet(bg, setting, hint[0]).Err())
+			f.Age()
+			for _, h := range []*filter{f, g} {
+				found, err := h.Contains(bg, keyOf(0))
+				require.NoError(t, err, setting)
+				require.True(t, found)
+				_, err = h.ContainsMany(bg, keysOf(0, 20), nil)
+				require.NoError(t, err, setting)
+				_, err = h.Stats(bg)
+				require.NoError(t, err, setting)
+			}
+			_, err := f.Add(bg, keyOf(1))
+			require.NotErrorIs(t, err, redisfilter.ErrUnknown)
+			require.NotErrorIs(t, err, redisfilter.ErrLost)
+			require.ErrorContains(t, err, hint[1])
+			require.NoError(t, s.Client.ConfigSet(bg, setting, "0").Err())
 		}
-		_, err = f.Add(bg, keyOf(1))
-		require.Error(t, err)
-		require.NotErrorIs(t, err, redisfilter.ErrUnknown)
-		require.NotErrorIs(t, err, redisfilter.ErrLost)
-		require.ErrorContains(t, err, "bring the replicas up")
 	})
 }
 

@@ -1,0 +1,379 @@
+package redisfilter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/rediscluster"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+)
+
+// An outage is a server, what happens to it between some adds and later ones, and what happens then.
+type outage struct {
+	client        redis.UniversalClient
+	between, then func()
+}
+
+// outages are the ways in which servers forget, and some in which they do not.
+var outages = []struct {
+	name  string
+	lost  bool
+	opts  []option
+	start func(t *testing.T) outage
+}{
+	{"restart without a file", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t)
+		return outage{s.Client, nil, func() { restart(t, s) }}
+	}},
+	{"restart from an older snapshot", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t)
+		return outage{s.Client, func() { require.NoError(t, s.Client.Save(bg).Err()) }, func() { restart(t, s) }}
+	}},
+	{"restart with a log", false, nil, func(t *testing.T) outage {
+		s := redistest.Start(t, "--appendonly", "yes")
+		return outage{s.Client, nil, func() { restart(t, s) }}
+	}},
+	{"restart with a lost log", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t, "--appendonly", "yes")
+		return outage{s.Client, nil, func() {
+			s.Kill()
+			for _, name := range logs(t, s) {
+				require.NoError(t, os.Remove(name))
+			}
+			restart(t, s)
+		}}
+	}},
+	{"restart with the beginning of a log", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t, "--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+		var size int64
+		last := func() string { names := logs(t, s); return names[len(names)-1] }
+		return outage{s.Client, func() {
+			info, err := os.Stat(last())
+			require.NoError(t, err)
+			size = info.Size()
+		}, func() { s.Kill(); require.NoError(t, os.Truncate(last(), size)); restart(t, s) }}
+	}},
+	{"eviction", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+		return outage{s.Client, nil, func() {
+			require.NoError(t, s.Client.ConfigSet(bg, "maxmemory", "6mb").Err())
+			for i := 0; s.Client.Exists(bg, names...).Val() > 0; i++ {
+				require.Less(t, i, 10_000)
+				require.NoError(t, s.Client.Set(bg, fmt.Sprint("other ", i), strings.Repeat("x", 50_000), 0).Err())
+			}
+		}}
+	}},
+	{"expiry", true, []option{redisfilter.WithTTL(time.Hour)}, func(t *testing.T) outage {
+		s := redistest.Start(t)
+		return outage{s.Client, nil, func() {
+			for _, name := range names {
+				require.NoError(t, s.Client.PExpire(bg, name, time.Millisecond).Err())
+			}
+			redistest.Eventually(t, "they expire", func() error {
+				if s.Client.Exists(bg, names...).Val() > 0 {
+					return errors.New("one is there")
+				}
+				return nil
+			})
+		}}
+	}},
+	{"FLUSHALL", true, nil, func(t *testing.T) outage {
+		s := redistest.Start(t)
+		return outage{s.Client, nil, func() { require.NoError(t, s.Client.FlushAll(bg).Err()) }}
+	}},
+	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage { return sentinel(t, true) }},
+	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage { return sentinel(t, false) }},
+	{"a cluster slot that is moved", false, nil, moving},
+}
+
+// names are those of the filters in an outage, one of each kind. A cluster has them in one slot.
+var names = []string{"{f}plain", "{f}growth", "{f}window"}
+
+// TestOutages has handles add keys before and after a point in time, disturbs the server, and lets each handle make
+// a call of another kind. If the server has forgotten the later adds, the call returns ErrLost, and
+// Reopen goes on. If it has not, nothing is missing.
+func TestOutages(t *testing.T) {
+	calls := []func(f *filter) error{
+		func(f *filter) error { _, err := f.Add(bg, keyOf(5000)); return err },
+		func(f *filter) error { _, err := f.AddMany(bg, keysOf(6000, 6020), nil); return err },
+		func(f *filter) error { _, err := f.Contains(bg, keyOf(0)); return err },
+		func(f *filter) error { _, err := f.ContainsMany(bg, keysOf(0, 20), nil); return err },
+		func(f *filter) error { _, err := f.Stats(bg); return err },
+	}
+	for _, o := range outages {
+		t.Run(o.name, func(t *testing.T) {
+			out := o.start(t)
+			var handles []*filter // one for each call, of each kind
+			for i, k := range kinds[:3] {
+				for range calls {
+					f, err := redisfilter.Open(bg, out.client, names[i], k.n, k.p, slices.Concat(k.opts, []option{noFront}, o.opts)...)
+					require.NoError(t, err)
+					handles = append(handles, f)
+				}
+			}
+			next := 0
+			addSome := func() {
+				for _, f := range handles {
+					_, err := f.AddMany(bg, keysOf(next, next+10), nil)
+					require.NoError(t, err)
+				}
+				next += 10
+			}
+			addSome()
+			if out.between != nil {
+				out.between()
+			}
+			addSome()
+			for _, f := range handles { // a duplicate counts, too
+				_, err := f.Add(bg, keyOf(0))
+				require.NoError(t, err)
+			}
+			out.then()
+			for i, f := range handles {
+				err := calls[i%len(calls)](f)
+				where := fmt.Sprint(f, " call ", i%len(calls))
+				if o.lost {
+					require.ErrorIs(t, err, redisfilter.ErrLost, where)
+					require.NotErrorIs(t, err, redisfilter.ErrUnknown, where)
+					require.NoError(t, f.Reopen(bg), where)
+					added, err := f.Add(bg, fmt.Append(nil, "again ", i))
+					require.NoError(t, err, where)
+					require.True(t, added, where)
+					continue
+				}
+				if !errors.Is(err, redisfilter.ErrReplicas) { // the answers are valid
+					require.NoError(t, err, where)
+				}
+				n, err := f.ContainsMany(bg, keysOf(0, next), nil)
+				require.NoError(t, err, where)
+				require.Equal(t, next, n, where)
+			}
+		})
+	}
+}
+
+// restart kills a server, unless it is dead, and starts it again.
+func restart(t *testing.T, s *redistest.Server) {
+	s.Kill()
+	s.Start(t)
+	redistest.Eventually(t, "the client has noticed", func() error { return s.Client.Ping(bg).Err() })
+}
+
+// logs returns the files of the append-only log; the last one is written to.
+func logs(t *testing.T, s *redistest.Server) []string {
+	names, err := filepath.Glob(filepath.Join(s.Dir, "appendonly*", "*"))
+	require.NoError(t, err)
+	if len(names) == 0 { // Redis 6.2
+		names = []string{filepath.Join(s.Dir, "appendonly.aof")}
+	}
+	for i, name := range names {
+		if strings.Contains(name, ".incr.") {
+			names[i], names[len(names)-1] = names[len(names)-1], name
+		}
+	}
+	return names
+}
+
+// sentinel starts a primary, a replica and a Sentinel. If lagging is set, the replica receives nothing after
+// the first adds. Then the primary is killed, and the replica takes over.
+func sentinel(t *testing.T, lagging bool) outage {
+	path := redistest.Program(t, "redis-sentinel")
+	primary := redistest.Start(t)
+	require.NoError(t, primary.Client.Do(bg, "ACL", "SETUSER", "copier", "on", ">secret", "+@all", "~*", "&*").Err())
+	replica := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(primary.Port), "--repl-diskless-sync-delay", "0",
+		"--masteruser", "copier", "--masterauth", "secret")
+	redistest.Eventually(t, "the replica follows", func() error {
+		if info := replica.Client.Info(bg, "replication").Val(); !strings.Contains(info, "master_link_status:up") {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	watcher := &redistest.Server{Port: redistest.FreePort(t), Dir: t.TempDir()}
+	watcher.Addr = fmt.Sprintf("127.0.0.1:%d", watcher.Port)
+	config := filepath.Join(watcher.Dir, "sentinel.conf")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `port %d
+bind 127.0.0.1
+dir %s
+sentinel monitor crawl 127.0.0.1 %d 1
+sentinel down-after-milliseconds crawl 2000
+sentinel failover-timeout crawl 5000
+`, watcher.Port, watcher.Dir, primary.Port), 0o600))
+	watcher.Run(t, path, config)
+	t.Cleanup(watcher.Kill)
+	asked := redis.NewSentinelClient(&redis.Options{Addr: watcher.Addr})
+	t.Cleanup(func() { asked.Close() })
+	redistest.Eventually(t, "Sentinel knows the replica", func() error {
+		replicas, err := asked.Replicas(bg, "crawl").Result()
+		if err == nil && (len(replicas) != 1 || replicas[0]["master-link-status"] != "ok") {
+			err = errors.New("it does not")
+		}
+		return err
+	})
+	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{watcher.Addr}})
+	t.Cleanup(func() { client.Close() })
+	between := func() {
+		if lagging {
+			require.NoError(t, primary.Client.Do(bg, "WAIT", 1, 0).Err())
+			require.NoError(t, primary.Client.Do(bg, "ACL", "SETUSER", "copier", "off").Err())
+			require.NoError(t, primary.Client.ClientKillByFilter(bg, "TYPE", "replica").Err())
+		}
+	}
+	return outage{client, between, func() {
+		primary.Kill()
+		redistest.Eventually(t, "the replica takes over", func() error {
+			if err := client.Set(bg, "other", 1, 0).Err(); err != nil {
+				return err
+			}
+			return replica.Client.Get(bg, "other").Err()
+		})
+	}}
+}
+
+// moving starts a cluster of two nodes. The slot of the filter's key is held in migration after the first adds,
+// with the key at its new node, and has moved after the later ones.
+func moving(t *testing.T) outage {
+	redistest.Program(t, "redis-server")
+	cluster, err := rediscluster.Start(bg, 2, false)
+	require.NoError(t, err)
+	t.Cleanup(cluster.Stop)
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
+	t.Cleanup(func() { client.Close() })
+	from, err := cluster.Master(bg, names[0])
+	require.NoError(t, err)
+	to := cluster.Nodes[0]
+	if to == from {
+		to = cluster.Nodes[1]
+	}
+	fromID, toID := from.Client.ClusterMyID(bg).Val(), to.Client.ClusterMyID(bg).Val()
+	slot := from.Client.ClusterKeySlot(bg, names[0]).Val()
+	set := func(n *rediscluster.Node, args ...any) {
+		require.NoError(t, n.Client.Do(bg, append([]any{"CLUSTER", "SETSLOT", slot}, args...)...).Err())
+	}
+	return outage{client, func() {
+		set(to, "IMPORTING", fromID)
+		set(from, "MIGRATING", toID)
+		_, port, _ := strings.Cut(to.Addr, ":")
+		for _, name := range names {
+			require.NoError(t, from.Client.Migrate(bg, "127.0.0.1", port, name, 0, time.Minute).Err())
+			require.ErrorContains(t, from.Client.Get(bg, name).Err(), "ASK")
+		}
+	}, func() {
+		set(to, "NODE", toID)
+		set(from, "NODE", toID)
+	}}
+}
+
+// killedEnv names the address of the server and the command at which a process kills itself.
+const killedEnv = "REDISFILTER_TEST_KILLED"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(killedEnv); text != "" {
+		killed(text)
+	}
+	os.Exit(m.Run())
+}
+
+// killed does something of everything and prints each key that is confirmed to be in the filter. It dies like
+// by kill -9 when the server has executed its n-th command, before it reads the reply.
+func killed(text string) {
+	var addr, name string
+	var n int
+	if _, err := fmt.Sscan(text, &addr, &name, &n); err != nil {
+		panic(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: addr, DisableIdentity: true})
+	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		err := send()
+		if n--; n == 0 {
+			if me, err := os.FindProcess(os.Getpid()); err == nil {
+				me.Kill()
+			}
+			select {}
+		}
+		return err
+	}))
+	for _, k := range kinds[:3] {
+		if k.name != name {
+			continue
+		}
+		must := func(err error) {
+			if err != nil {
+				panic(err)
+			}
+		}
+		f, err := redisfilter.Open(bg, client, "f", k.n, k.p, append(k.opts, noFront, redisfilter.WithTTL(time.Hour))...)
+		must(err)
+		for i := range 3 {
+			_, err := f.Add(bg, keyOf(i))
+			must(err)
+			fmt.Println(i, i+1)
+		}
+		_, err = f.AddMany(bg, keysOf(10, 1500), nil) // opens a layer if it grows
+		must(err)
+		fmt.Println(10, 1500)
+		if name == "plain" {
+			local, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
+			must(err)
+			local.Add(keyOf(2000))
+			must(f.Merge(bg, local.Filters()...))
+			fmt.Println(2000, 2001)
+			must(f.Pull(bg, local.Filters()...))
+			must(f.Push(bg, local.Filters()...))
+		}
+		must(f.Close(bg))
+		fmt.Println("end")
+	}
+	os.Exit(0)
+}
+
+// TestKilled kills a process after each of its commands. Others find a whole filter with all that was confirmed,
+// and whatever else is left expires.
+func TestKilled(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		for n := 1; ; n++ {
+			require.NoError(t, s.Client.FlushAll(bg).Err())
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
+			cmd := exec.CommandContext(ctx, os.Args[0])
+			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", killedEnv, s.Addr, k.name, n))
+			out, err := cmd.Output()
+			cancel()
+			for _, name := range s.Client.Keys(bg, "*").Val() {
+				require.Positive(t, s.Client.PTTL(bg, name).Val(), "%s never expires", name)
+			}
+			f, opened := redisfilter.Open(bg, s.Client, "f", k.n, k.p, append(k.opts[:len(k.opts):len(k.opts)], noFront)...)
+			require.NoError(t, opened)
+			for line := range strings.Lines(string(out)) {
+				var from, to int
+				if _, err := fmt.Sscan(line, &from, &to); err != nil {
+					continue
+				}
+				found, err := f.ContainsMany(bg, keysOf(from, to), nil)
+				require.NoError(t, err)
+				require.Equal(t, to-from, found, "command %d, keys from %d", n, from)
+			}
+			added, failed := f.Add(bg, keyOf(9000))
+			require.NoError(t, failed)
+			require.True(t, added)
+			if strings.HasSuffix(string(out), "end\n") {
+				require.NoError(t, err)
+				require.Greater(t, n, 8)
+				return
+			}
+			failure, ok := errors.AsType[*exec.ExitError](err)
+			require.True(t, ok)
+			require.Empty(t, failure.Stderr, "command %d", n)
+		}
+	})
+}
