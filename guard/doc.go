@@ -1,5 +1,5 @@
-// Package guard keeps a Bloom filter in front of a store of keys: a lookup of an absent key does not
-// reach the store. It covers the store's whole life: building, saving, restarts, growth and deletes.
+// Package guard keeps a Bloom filter in front of a store of keys: most lookups of absent keys do not
+// reach the store. The filter follows the store through restarts, growth and deletes.
 //
 //	g, err := guard.New("users.guard", 10_000_000, 0.01, store)
 //	go g.Keep(ctx, time.Minute, report) // opens it, saves it every minute, and lets it grow
@@ -9,7 +9,7 @@
 //
 // # Conditions
 //
-// A "no" is never false: if [Guard.Contains] returns false, or [Get] does not ask the store, then
+// A "no" is never wrong: if [Guard.Contains] returns false, or [Get] does not ask the store, then
 // at some moment of the call the key was not in the store. So lookups through a Guard are
 // linearizable if lookups in the store are. This holds
 //
@@ -22,16 +22,15 @@
 //   - Every write that makes a key visible in the store runs inside [Guard.Put] of one Guard:
 //     commits, imports, restores. No other process or service instance writes keys. docs/guard.md
 //     shows what several instances can do.
-//   - The store does what [Store] says of Keys and Position.
-//   - A write whose process has ended becomes visible before the next Open, or never.
+//   - The store's methods Keys and Position do what [Store] says.
+//   - An unfinished write of a process that has ended becomes visible before the next Open, or never.
 //
-// A "maybe" promises nothing. A ready Guard says it for a share of at most p of the absent keys
-// while at most n keys are in the filter, and for keys deleted since the last Rebuild.
+// A "maybe" promises nothing. While the filter has at most n keys, a ready Guard says "maybe" for
+// absent keys at a rate of at most p, and for every key deleted since the last build.
 //
 // # Cost
 //
-// Contains costs one pointer load more than that of [bloom.BloomFilter]. It takes no lock and
-// writes nothing that is shared. Get also counts, which takes a few nanoseconds. Put adds the keys
-// and changes one counter twice. Filters are in memory: there is nothing to close. During a build
-// there are two filters.
+// Contains costs one pointer load more than the Contains of [bloom.BloomFilter]. It takes no lock
+// and writes no shared memory. Get also counts its result. Put adds the keys and changes one counter
+// twice. Filters are in memory, so there is nothing to close. During a build there are two filters.
 package guard
