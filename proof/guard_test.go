@@ -97,10 +97,10 @@ func pause(times uint64) {
 	}
 }
 
-// recordStore lets goroutines put, delete and get keys through a guard that is built
-// again and again, and returns what was called, when, and what it answered. put is how
-// a key is put.
-func recordStore(t *testing.T, round uint64, goroutines, keys, calls int, put func(g *guard.Guard, m *mapStore, key []byte) error) (history []porcupine.Operation, builds int) {
+// recordStore returns a history of goroutines that put, delete and get keys through a guard, which is
+// built again and again. put puts a key.
+func recordStore(t *testing.T, round uint64, put func(g *guard.Guard, m *mapStore, key []byte) error) []porcupine.Operation {
+	const goroutines, keys, calls = 4, 3, 100
 	m := &mapStore{keys: map[string]bool{}, gone: map[string]bool{}}
 	g, err := guard.New("", 10_000, 1e-3, m)
 	require.NoError(t, err)
@@ -112,7 +112,6 @@ func recordStore(t *testing.T, round uint64, goroutines, keys, calls int, put fu
 			if err := g.Rebuild(t.Context(), 10_000, 1e-3); err != nil {
 				t.Error(err)
 			}
-			builds++
 		}
 	})
 	start := time.Now()
@@ -120,7 +119,7 @@ func recordStore(t *testing.T, round uint64, goroutines, keys, calls int, put fu
 		wg.Go(func() {
 			for i := range calls {
 				r := mix(round<<24 + uint64(id)<<16 + uint64(i))
-				op := storeOp{key: int(r % uint64(keys)), kind: "ppdggg"[r>>32%6]}
+				op := storeOp{key: int(r % keys), kind: "ppdggg"[r>>32%6]}
 				key := fmt.Appendf(nil, "key %d", op.key)
 				var found bool
 				var err error
@@ -144,52 +143,32 @@ func recordStore(t *testing.T, round uint64, goroutines, keys, calls int, put fu
 	wg.Wait()
 	done.Store(true)
 	builder.Wait()
-	return slices.Concat(histories...), builds
+	return slices.Concat(histories...)
 }
 
-// checkStore records until there are enough operations, and returns the first history
-// that is not linearizable.
-func checkStore(t *testing.T, enough int, put func(g *guard.Guard, m *mapStore, key []byte) error) (broken []porcupine.Operation, text string) {
-	operations, histories, builds := 0, 0, 0
-	for round := uint64(0); operations < enough; round++ {
-		history, n := recordStore(t, round, 4, 3, 100, put)
-		operations, histories, builds = operations+len(history), histories+1, builds+n
-		switch result, _ := porcupine.CheckOperationsVerbose(storeModel, history, time.Minute); result {
-		case porcupine.Illegal:
-			broken = history
-		case porcupine.Unknown:
-			t.Fatalf("a history of %d operations could not be checked in a minute", len(history))
-		}
-		if broken != nil {
-			break
-		}
-	}
-	return broken, fmt.Sprintf("%d histories, %d operations, %d builds", histories, operations, builds)
-}
-
-// TestGuardIsLinearizable: a store behind a guard that is built again and again answers
-// as a store without one.
+// TestGuardIsLinearizable: a store behind a guard that is built again and again answers as a store
+// without one.
 func TestGuardIsLinearizable(t *testing.T) {
-	enough := *operations
-	if testing.Short() {
-		enough /= 10
-	}
-	broken, text := checkStore(t, enough, func(g *guard.Guard, m *mapStore, key []byte) error {
-		return g.Put(func() error { return m.put(key) }, key)
+	histories, broken := search(t, *operations, storeModel, func(round uint64) []porcupine.Operation {
+		return recordStore(t, round, func(g *guard.Guard, m *mapStore, key []byte) error {
+			return g.Put(func() error { return m.put(key) }, key)
+		})
 	})
 	require.Empty(t, broken, "not linearizable")
-	t.Log(text)
+	t.Logf("%d histories", histories)
 }
 
-// TestAddFirstIsNotLinearizable shows that the test above can fail: to add the key first
-// and put it into the store then, as is often done, loses keys that come between.
+// TestAddFirstIsNotLinearizable shows that the test above can fail: adding a key to the filter before
+// the store has it loses keys that are put during a build.
 func TestAddFirstIsNotLinearizable(t *testing.T) {
-	broken, text := checkStore(t, 2_000_000, func(g *guard.Guard, m *mapStore, key []byte) error {
-		if err := g.Put(func() error { return nil }, key); err != nil {
-			return err
-		}
-		return m.put(key)
+	histories, broken := search(t, 20_000_000, storeModel, func(round uint64) []porcupine.Operation {
+		return recordStore(t, round, func(g *guard.Guard, m *mapStore, key []byte) error {
+			if err := g.Put(func() error { return nil }, key); err != nil {
+				return err
+			}
+			return m.put(key)
+		})
 	})
-	require.NotEmpty(t, broken, "unnoticed in %s", text)
-	t.Log("caught after", text)
+	require.NotEmpty(t, broken, "unnoticed in %d histories", histories)
+	t.Logf("caught after %d histories", histories)
 }

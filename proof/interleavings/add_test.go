@@ -11,11 +11,12 @@ import (
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/explore"
 	"github.com/seed3447c163/bloom/internal/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
 )
 
-// A state is a moment while goroutines add the same key. The key has at most eight bits: a set of them is
-// an integer whose bit i stands for the i-th place of the world.
+// A state is a moment while goroutines add the same key. The key has at most eight bits. Bit i of a
+// uint8 stands for the i-th place of the world.
 type state struct {
 	bits   uint8 // set in the filter
 	others uint8 // that the adds of other keys may still set
@@ -154,16 +155,10 @@ func worlds(t *testing.T, s bloom.Strategy, m uint64, k int, batch bool) (list [
 	return list
 }
 
-// ownPositions is a strategy as users define it.
-var (
-	ownPositions = bloom.NewStrategy("positions", bloom.Definition{Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-			h2 |= 1
-			x := h1 + uint64(i)*h2
-			return x >> 7 % m, (x + h2) >> 7 % m, (x + 2*h2) >> 7 % m, (x + 3*h2) >> 7 % m
-		}, nil
-	}})
-)
+// custom is a strategy as users define it.
+var custom = bloom.NewStrategy("positions", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	return (h1 + uint64(i)*(h2|1)) >> 7 % m
+})})
 
 // A setting is a filter, and how many of its worlds are explored with two and three goroutines.
 type setting struct {
@@ -189,7 +184,7 @@ var settings = []setting{
 	{bloom.Blocked4, 512, 8, 1, 0},
 	{bloom.Blocked8, 512, 8, 1, 0},
 	{bloom.SplitBlock, 256, 8, 1, 0},
-	{ownPositions, 5, 3, 9, 0},
+	{custom, 5, 3, 9, 0},
 }
 
 // longer is what -long adds.
@@ -200,7 +195,7 @@ var longer = []setting{
 	{bloom.Blocked2, 512, 4, 0, 2},
 	{bloom.Blocked4, 512, 4, 9, 0},
 	{bloom.Blocked4, 512, 8, 4, 0},
-	{ownPositions, 5, 4, 15, 0},
+	{custom, 5, 4, 15, 0},
 }
 
 // TestEveryInterleaving runs the real Add and AddMany of each strategy in every order of their loads
@@ -247,7 +242,7 @@ func TestEveryInterleaving(t *testing.T) {
 // -long, keys of many bits start with all or nearly all of them set, or none.
 func (w *world) starts(try func(start, others uint8)) {
 	for start := 0; start <= int(w.all()); start++ {
-		if lacking := len(w.place) - bits.OnesCount(uint(start)); len(w.place) > 4 && lacking > 2 && start > 0 && !*effort.Long {
+		if unset := len(w.place) - bits.OnesCount(uint(start)); len(w.place) > 4 && unset > 2 && start > 0 && !*effort.Long {
 			continue
 		}
 		for others := 0; others <= int(w.all()); others++ {

@@ -5,6 +5,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,64 +63,37 @@ func (e edit) find(t *testing.T, files map[string]string) (path, text string, fr
 			continue
 		}
 		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, source, read(source), parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, source, read(source), 0)
 		require.NoError(t, err)
-		for _, d := range tree.Decls {
-			node := declared(d, e.declaration)
-			if node == nil {
-				continue
-			}
-			found++
-			if f, ok := node.(*ast.FuncDecl); ok && e.old == "" {
-				node = f.Body
-			}
-			path, text = source, read(source)
-			from, to = fset.Position(node.Pos()).Offset, fset.Position(node.End()).Offset
+		node := declared(tree, e.declaration)
+		if node == nil {
+			continue
 		}
+		found++
+		if f, ok := node.(*ast.FuncDecl); ok && e.old == "" {
+			node = f.Body
+		}
+		path, text = source, read(source)
+		from, to = fset.Position(node.Pos()).Offset, fset.Position(node.End()).Offset
 	}
 	require.Equal(t, 1, found, "declarations named %s in %s: was it renamed?", e.declaration, folder)
 	return path, text, from, to
 }
 
-// declared returns the node of a declaration of that name, or nil.
-func declared(d ast.Decl, name string) ast.Node {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if receiver(d)+d.Name.Name == name {
-			return d
-		}
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				if spec.Name.Name == name {
-					return spec
-				}
-			case *ast.ValueSpec:
-				for _, n := range spec.Names {
-					if n.Name == name {
-						return spec
-					}
-				}
+// declared returns the declaration of a name, or nil.
+func declared(tree *ast.File, name string) ast.Node {
+	if object := tree.Scope.Lookup(name); object != nil {
+		return object.Decl.(ast.Node)
+	}
+	for _, d := range tree.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+			receiver, _, _ := strings.Cut(types.ExprString(f.Recv.List[0].Type), "[")
+			if strings.TrimPrefix(receiver, "*")+"."+f.Name.Name == name {
+				return f
 			}
 		}
 	}
 	return nil
-}
-
-// receiver returns the name of a method's type and a dot.
-func receiver(d *ast.FuncDecl) string {
-	if d.Recv == nil {
-		return ""
-	}
-	of := d.Recv.List[0].Type
-	if star, ok := of.(*ast.StarExpr); ok {
-		of = star.X
-	}
-	if generic, ok := of.(*ast.IndexExpr); ok {
-		of = generic.X
-	}
-	return of.(*ast.Ident).Name + "."
 }
 
 // slowDown lets every method of the bit array yield to other goroutines now and then.
