@@ -32,19 +32,6 @@ func TestTally(t *testing.T) {
 	}
 }
 
-func TestFalsePositiveRate(t *testing.T) {
-	for c, want := range map[Counts]float64{
-		{}:                              0,
-		{Spared: 99}:                    0,
-		{Spared: 99, FalsePositives: 1}: 0.01,
-		{FalsePositives: 1, Found: 7}:   1,
-	} {
-		if got := c.FalsePositiveRate(); got != want {
-			t.Errorf("%+v: %v, want %v", c, got, want)
-		}
-	}
-}
-
 // Every count but N has a name.
 func TestEachCount(t *testing.T) {
 	g := must(New("", 1000, 0.01, newMemStore()))

@@ -201,13 +201,14 @@ func TestKeepGrows(t *testing.T) {
 		g := must(New(filepath.Join(t.TempDir(), "guard"), 100, 1e-6, m, bloom.WithMaxBytes(2000)))
 		var errs []error
 		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go g.Keep(ctx, time.Minute, func(position []byte, err error) {
-			require.True(t, err != nil || position != nil)
-			if err != nil {
-				errs = append(errs, err)
-			}
-		})
+		ended := make(chan error)
+		go func() {
+			ended <- g.Keep(ctx, time.Minute, func(position []byte, err error) {
+				if err != nil {
+					errs = append(errs, err)
+				}
+			})
+		}()
 		minute := func() Counts {
 			time.Sleep(time.Minute)
 			synctest.Wait()
@@ -238,6 +239,9 @@ func TestKeepGrows(t *testing.T) {
 		}
 		minute()
 		require.Equal(t, Counts{Scanned: 321, N: 320, Keys: 321}, minute(), "642 keys take more than 2000 bytes")
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], bloom.ErrTooLarge)
 	})
 }

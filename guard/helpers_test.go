@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -18,15 +20,16 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// memStore is a store in memory, with a log.
+// memStore is a store in memory, with a log of the keys that were put.
 type memStore struct {
 	mu     sync.RWMutex
 	values map[string]string
-	log    []string // the keys that were put
+	log    []string
+	file   *os.File // gets each change at once, if not nil
 
 	listing func()       // called when a list begins, if not nil
 	fail    func() error // called at each key, if not nil
-	since   []byte       // what the last list was asked for
+	since   []byte       // the argument of the last list
 }
 
 func newMemStore(keys ...string) *memStore {
@@ -37,17 +40,24 @@ func newMemStore(keys ...string) *memStore {
 	return m
 }
 
-func (m *memStore) put(key string) {
+func (m *memStore) put(key string)    { m.change("+" + key) }
+func (m *memStore) delete(key string) { m.change("-" + key) }
+
+func (m *memStore) change(change string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.file != nil {
+		if _, err := m.file.WriteString(change + "\n"); err != nil {
+			panic(err)
+		}
+	}
+	key, put := strings.CutPrefix(change, "+")
+	if !put {
+		delete(m.values, change[1:])
+		return
+	}
 	m.values[key] = "value of " + key
 	m.log = append(m.log, key)
-}
-
-func (m *memStore) delete(key string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.values, key)
 }
 
 func (m *memStore) get(_ context.Context, key []byte) (string, bool, error) {

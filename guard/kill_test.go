@@ -4,19 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,76 +40,19 @@ func child() {
 	}
 }
 
-// A logStore is a store in a file: a log of puts and deletes, each written at once, so that a killed
-// process loses none. Its position is the number of changes.
-type logStore struct {
-	mu      sync.RWMutex
-	file    *os.File
-	present map[uint64]bool
-	changes []uint64 // a key, and whether it was put as the highest bit
-}
-
-const putBit = 1 << 63
-
-func openLog(path string) (*logStore, error) {
+// openLog returns a store whose changes are in a file.
+func openLog(path string) (*memStore, error) {
 	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s := &logStore{present: map[uint64]bool{}}
-	for ; len(raw) >= 8; raw = raw[8:] {
-		s.apply(binary.BigEndian.Uint64(raw))
+	m := newMemStore()
+	for line := range strings.Lines(string(raw)) {
+		m.change(strings.TrimSuffix(line, "\n"))
 	}
-	s.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	return s, err
+	m.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return m, err
 }
-
-func (s *logStore) apply(change uint64) {
-	s.changes = append(s.changes, change)
-	if key := change &^ putBit; change != key {
-		s.present[key] = true
-	} else {
-		delete(s.present, key)
-	}
-}
-
-func (s *logStore) change(change uint64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.file.Write(binary.BigEndian.AppendUint64(nil, change))
-	s.apply(change)
-	return err
-}
-
-func (s *logStore) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		first := uint64(0)
-		if len(since) > 0 {
-			first = binary.BigEndian.Uint64(since)
-		}
-		s.mu.RLock()
-		changes := s.changes[first:]
-		s.mu.RUnlock()
-		for _, change := range changes {
-			if key := change &^ putBit; change != key {
-				s.mu.RLock()
-				present := s.present[key]
-				s.mu.RUnlock()
-				if present && !yield(keyOf(key), nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (s *logStore) Position(context.Context) ([]byte, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return binary.BigEndian.AppendUint64(nil, uint64(len(s.changes))), nil
-}
-
-func keyOf(i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }
 
 // serve opens, saves and rebuilds the guard while keys are put and deleted. It looks up all keys of
 // the store again and again, and prints a line each time.
@@ -125,6 +65,7 @@ func serve(path string) error {
 	if err != nil {
 		return err
 	}
+	keys := names(4096)
 	errs := make(chan error)
 	again := func(pause time.Duration, do func() error) {
 		go func() {
@@ -154,31 +95,25 @@ func serve(path string) error {
 	})
 	for range 2 {
 		again(50*time.Microsecond, func() error {
-			key := rand.Uint64N(4096)
-			if err := g.Put(func() error { return store.change(key | putBit) }, keyOf(key)); err != nil {
-				return err
-			}
-			return store.change(rand.Uint64N(4096))
+			key := keys[rand.N(len(keys))]
+			err := g.Put(func() error { store.put(key); return nil }, []byte(key))
+			store.delete(keys[rand.N(len(keys))])
+			return err
 		})
 	}
-	go func() {
-		fmt.Println("serving")
-		for {
-			ready := g.Ready()
-			for key := range uint64(4096) {
-				store.mu.RLock() // nobody deletes it
-				if store.present[key] && !g.Contains(keyOf(key)) {
-					errs <- fmt.Errorf("false no: %d", key)
-				}
-				store.mu.RUnlock()
+	fmt.Println("serving")
+	again(0, func() error {
+		ready := g.Ready()
+		for _, key := range keys {
+			store.mu.RLock() // keeps the key in the store
+			if _, present := store.values[key]; present && !g.ContainsString(key) {
+				return fmt.Errorf("false no: %s", key)
 			}
-			if ready {
-				fmt.Println("checked")
-			} else {
-				fmt.Println("maybe")
-			}
+			store.mu.RUnlock()
 		}
-	}()
+		_, err := fmt.Println(map[bool]string{true: "checked", false: "maybe"}[ready])
+		return err
+	})
 	return <-errs
 }
 

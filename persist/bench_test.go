@@ -32,39 +32,12 @@ func BenchmarkContains(b *testing.B) {
 	}
 }
 
-// gibKeys take 1 GiB at 1 %.
-const gibKeys = 896_000_000
-
+// Opening a file of 1 GiB.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
 	for b.Loop() {
-		if err := openFile(b, path, gibKeys, 0.01).Close(); err != nil {
+		if err := openFile(b, path, 896_000_000, 0.01).Close(); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// Save and Load of 128 MiB.
-func BenchmarkSnapshot(b *testing.B) {
-	f := bloom.MustNew(gibKeys/8, 0.01)
-	for i, words := 0, f.Words(); i < len(words); i++ {
-		words[i].Store(uint64(i) * 0x9e3779b97f4a7c15)
-	}
-	path := filepath.Join(b.TempDir(), "f")
-	for _, c := range []struct {
-		name string
-		call func() error
-	}{
-		{"Save", func() error { return Save(path, f) }},
-		{"Load", func() error { _, err := Load(path); return err }},
-	} {
-		b.Run("call="+c.name, func(b *testing.B) {
-			b.SetBytes(int64(f.SizeBytes()))
-			for b.Loop() {
-				if err := c.call(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

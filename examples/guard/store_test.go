@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -170,45 +168,4 @@ func TestPositionIsDurable(t *testing.T) {
 	}
 	require.NoError(t, tx.Rollback())
 	require.NoError(t, <-answered)
-}
-
-// Lookups find each key between its put and its delete, while filters are built and saved.
-func TestConcurrent(t *testing.T) {
-	s := newStore(t, t.TempDir())
-	g, err := guard.New(filepath.Join(t.TempDir(), "guard"), 1000, 0.01, s)
-	require.NoError(t, err)
-	var done atomic.Bool
-	var writers, builder sync.WaitGroup
-	builder.Go(func() {
-		for !done.Load() {
-			err := g.Rebuild(t.Context(), 1000, 0.01)
-			position := []byte(nil)
-			if err == nil {
-				position, err = g.Save(t.Context())
-			}
-			if err == nil {
-				err = s.forget(position)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	for w := range 4 {
-		writers.Go(func() {
-			for i := range 30 {
-				key := fmt.Appendf(nil, "%d/%d", w, i%10)
-				err := g.Put(func() error { return s.put([][]byte{key}, [][]byte{key}) }, key)
-				if _, found, e := guard.Get(t.Context(), g, key, s.get); !found || e != nil || err != nil {
-					t.Errorf("%s: %v, %v, %v", key, found, e, err)
-				}
-				if err := s.delete(key); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	writers.Wait()
-	done.Store(true)
-	builder.Wait()
 }
