@@ -19,9 +19,8 @@
 //
 // It holds under three conditions:
 //
-//   - Every write that makes a key visible in the store runs inside [Guard.Put] of one Guard:
-//     commits, imports, restores. No other process or service instance writes keys. docs/guard.md
-//     shows what several instances can do.
+//   - Every write that makes a key visible in the store, also an import or restore, runs inside
+//     [Guard.Put] of one Guard. No other process writes keys; see docs/guard.md.
 //   - The store's methods Keys and Position do what [Store] says.
 //   - An unfinished write of a process that has ended becomes visible before the next Open, or never.
 //

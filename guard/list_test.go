@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -109,6 +110,10 @@ func TestList(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, mapped.Close())
 	reload(false, bloom.ErrCorrupt) // the other kind of file
+	require.Eventually(t, func() bool {
+		runtime.GC() // Windows removes no file that is mapped
+		return os.Remove(path) == nil
+	}, time.Minute, time.Millisecond)
 }
 
 // A list under a secret key.

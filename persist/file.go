@@ -24,14 +24,11 @@ import (
 // After Close, methods that return an error return one that wraps os.ErrClosed, and the others
 // panic with such an error. Methods that add to a file opened read-only do the same with
 // fs.ErrPermission. An operation that runs during Close completes; only Sync may return the error.
-//
-// To replace a File that goroutines are using, do not close it. Keep the current File in an
-// atomic.Pointer and store the new one: the garbage collector closes the old one when no goroutine
-// uses it. See the example.
+// The garbage collector closes a File that is forgotten without Close. The example shows how to
+// replace a File that goroutines are using.
 //
 // The operating system stops a program that touches a mapped file after another program has
-// truncated it, or if the disk cannot be read. Never truncate, overwrite or replace a file that is
-// open. Removing it is harmless.
+// truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
 type File struct {
 	path    string
 	scheme  bloom.Scheme
@@ -140,7 +137,7 @@ func (f *File) Union(other *bloom.BloomFilter) error {
 }
 
 // Snapshot returns an independent copy in memory, in O(m) time and memory. It contains every key
-// whose Add had returned, in any process, before the call. It stays valid after Close.
+// whose Add had returned, in any process, before the call.
 func (f *File) Snapshot() *bloom.BloomFilter {
 	m := f.reading("Snapshot")
 	snapshot := m.filter.Clone()
@@ -180,10 +177,8 @@ func (f *File) String() string {
 	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
 }
 
-// Sync returns when every key whose Add had returned before the call, in any process, is safe
-// against a power cut. It writes all changed parts of the file to the disk; adds and other Syncs
-// can go on. After an error nothing is known to be on the disk. The error wraps fs.ErrPermission if
-// the file was opened read-only: some systems need write access.
+// Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose
+// Add had returned before the call, in any process, is safe against a power cut. Adds go on.
 //
 // Without Sync the operating system writes changes within about half a minute, in any order. A
 // power cut then loses some of the keys added since the last Sync and damages nothing else.
@@ -201,9 +196,8 @@ func (f *File) Sync() error {
 // Sync first if the keys must survive a power cut. A second Close returns an error that wraps
 // os.ErrClosed.
 //
-// The garbage collector gives back the address space, and the disk space of a removed file, when
-// no operation uses the file, usually within two minutes. On Windows the file cannot be removed
-// before. The garbage collector also closes a File that is forgotten without Close.
+// The garbage collector gives back the address space, and the disk space of a removed file, usually
+// within two minutes. On Windows the file cannot be removed before.
 func (f *File) Close() error {
 	if f.mapping.Swap(nil) == nil {
 		return f.failure("Close")

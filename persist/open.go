@@ -22,9 +22,8 @@ import (
 // file, whatever its size.
 //
 // Any number of goroutines and processes can open the same path at the same time. Exactly one of
-// them makes the file. The file gets its name when it is complete and its space on the disk is
-// reserved; until then it is called path.unfinished. Open follows a symbolic link to an existing
-// file but makes no file through a link.
+// them makes the file, which gets its name when it is complete and its space on the disk is
+// reserved. Open follows a symbolic link to an existing file but makes no file through a link.
 //
 // The error wraps
 //   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
@@ -69,11 +68,7 @@ func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
 }
 
 // OpenReadOnly is [OpenExisting] for lookups only. It needs no permission to write and never writes
-// to the file. Lookups see keys that other processes add at once. Methods that would add panic or
-// return an error that wraps fs.ErrPermission.
-//
-// A sparse file in a tmpfs takes its memory when it is opened; if there is too little, OpenReadOnly
-// returns an error.
+// to the file. Lookups see keys that other processes add at once.
 func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDONLY, opts, nil)
 }

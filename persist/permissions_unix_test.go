@@ -143,14 +143,14 @@ func TestOwnerIsKept(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o644), info.Mode())
 }
 
-// A leftover of another user under the temporary name stays and does not disturb.
+// A leftover or a lock of another user stays and does not disturb.
 func TestLeftoverOfAnotherUser(t *testing.T) {
 	path := ownedByAnother(t, 0o644)
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Chmod(filepath.Dir(path), 0o777|fs.ModeSticky))
-	for _, mode := range []fs.FileMode{0o600, 0o644} {
-		require.NoError(t, os.WriteFile(path+unfinished, []byte("left over"), mode))
-		require.NoError(t, os.Chown(path+unfinished, otherID, otherID))
+	for _, end := range []string{unfinished, unfinished + ".lock"} {
+		require.NoError(t, os.WriteFile(path+end, []byte("theirs"), 0o600))
+		require.NoError(t, os.Chown(path+end, otherID, otherID))
 		for range 2 {
 			out, err := saveAsAnother(t, path)
 			require.NoError(t, err, out)
@@ -159,9 +159,9 @@ func TestLeftoverOfAnotherUser(t *testing.T) {
 		files, err := filepath.Glob(path + "*")
 		require.NoError(t, err)
 		require.Len(t, files, 2)
-		left, err := os.ReadFile(path + unfinished)
+		left, err := os.ReadFile(path + end)
 		require.NoError(t, err)
-		require.Equal(t, "left over", string(left))
-		require.NoError(t, os.Remove(path+unfinished))
+		require.Equal(t, "theirs", string(left))
+		require.NoError(t, os.Remove(path+end))
 	}
 }

@@ -17,23 +17,20 @@ import (
 // call; keys added during the call may be in the file or not.
 //
 // Save writes path.unfinished in the same folder, which takes the space of a second filter, and
-// renames it. Never give that name to a file of yours: the next Save or [Open] removes it. If it
-// belongs to another user, Save adds random digits to its own. Saves of the same path, and an Open
-// that makes the file, wait for each other, also in other processes of the same user.
+// renames it. Never give that name to a file of yours: the next Save or [Open] removes it. The empty
+// file path.unfinished.lock makes Saves of the same path wait for each other, also in other
+// processes of the same user. If path is a symbolic link, Save replaces its target.
 //
-// Save replaces the file that it found and no other. If another program gives the name to a new
-// file in between, Save returns an error that wraps fs.ErrExist. On Linux and macOS the check and
-// the rename are one step; on Windows and the BSDs only for a new name.
-//
-// A new file gets the permissions that os.Create gives, from its first byte. A replaced file keeps
-// its permissions, owner and group, or Save fails; until the new file is complete only its owner can
+// A new file has the permissions of os.Create from its first byte. A replaced file keeps its
+// permissions, owner and group, or Save fails; until the new file is complete only its owner can
 // read it. Access lists and other attributes are lost. (On Windows the access list is kept, and the
-// caller becomes the owner.) If path is a symbolic link, Save replaces its target.
+// caller becomes the owner.)
 //
 // The error is that of WriteTo or of the operating system. It wraps fs.ErrExist if path names a
-// mapped filter or no regular file. An old file that cannot be read is an error, because it might be
-// a mapped filter. After an error the old file is there and no other. One error is different: if
-// the last step fails, which makes the new name safe against a power cut, the file is the new one.
+// mapped filter, a file that another program has put there since the call, or no regular file. An
+// old file that cannot be read is an error, because it might be a mapped filter. After an error the
+// old file is there and no other, except an error of the last step, the sync of the folder.
+// docs/files.md has the limits of each system.
 func Save(path string, f io.WriterTo) error {
 	return failed("save", path, save(osFiles{}, path, f))
 }

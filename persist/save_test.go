@@ -122,7 +122,8 @@ func TestLoadMemory(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, f.SizeBytes()+f.SizeBytes()/20)
 }
 
-// While goroutines save to the same path, the file is always a whole one of theirs.
+// While goroutines save to the same path, the file is always a whole one of theirs. They lock it as
+// processes do.
 func TestConcurrentSaves(t *testing.T) {
 	path := filepath.Join(tempDir(t), "f")
 	filters := []*bloom.BloomFilter{filterWith("a"), filterWith("b"), filterWith("c"), filterWith("d")}
@@ -130,7 +131,7 @@ func TestConcurrentSaves(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, f := range filters {
 		wg.Go(func() {
-			for range effort.Times(10, 50, 500) {
+			for range effort.Times(100, 500, 5000) {
 				if err := Save(path, f); err != nil {
 					t.Error(err)
 				}

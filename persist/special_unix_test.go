@@ -72,25 +72,27 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	}
 }
 
-// A special file under the temporary name stays and does not disturb.
+// A special file under the name of the temporary file or of the lock stays and does not disturb.
 func TestSpecialUnfinishedFiles(t *testing.T) {
 	for kind := range special {
-		t.Run(kind, func(t *testing.T) {
-			path, before := makeSpecial(t, kind, unfinished)
-			require.NoError(t, Save(path, filterWith("a")))
-			require.NoError(t, os.Remove(path))
-			openFile(t, path, 1000, 0.01)
-			requireSame(t, path+unfinished, before)
-			files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+unfinished))
-			require.NoError(t, err)
-			require.Len(t, files, 1)
-			target, err := os.ReadFile(path + unfinished + ".target")
-			if kind == "link to a file" {
-				require.Equal(t, "theirs", string(target))
-			} else {
-				require.ErrorIs(t, err, fs.ErrNotExist)
-			}
-		})
+		for _, end := range []string{unfinished, unfinished + ".lock"} {
+			t.Run(kind+end, func(t *testing.T) {
+				path, before := makeSpecial(t, kind, end)
+				require.NoError(t, Save(path, filterWith("a")))
+				require.NoError(t, os.Remove(path))
+				openFile(t, path, 1000, 0.01)
+				requireSame(t, path+end, before)
+				target, err := os.ReadFile(path + end + ".target")
+				if kind == "link to a file" {
+					require.Equal(t, "theirs", string(target))
+				} else {
+					require.ErrorIs(t, err, fs.ErrNotExist)
+				}
+				os.Remove(path + end)
+				os.Remove(path + end + ".target")
+				requireNoLeftover(t, path)
+			})
+		}
 	}
 }
 

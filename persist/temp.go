@@ -17,8 +17,8 @@ import (
 // fileSystem is what Save and Open do to the disk to make a file. Tests cut the power or fail
 // between any two steps.
 type fileSystem interface {
-	// create makes an empty file in the folder of path. It locks path if it can, until the
-	// file is published or discarded: another create of the same path then waits.
+	// create makes an empty file in the folder of path. It locks path if it can, until publish
+	// or discard: another create of the same path then waits.
 	create(path string) (tempFile, error)
 	// publish gives the file the name path instead of the file that replaces returned, in one
 	// step. If path then names any other file, the error wraps fs.ErrExist.
@@ -80,21 +80,48 @@ type osFiles struct{}
 type osFile struct {
 	*os.File
 	old    *os.File // the file that it replaces, or nil
-	unlock func()   // or nil if closing the file unlocks the path
+	unlock func()   // nil without a lock
 }
 
-// writers limits the files that a process writes at a time. Each needs two open files, and a thread
-// while it waits for the disk or for another writer.
+// writers limits the files that a process writes at a time. Each needs three open files, and a
+// thread while it waits for the disk or for another writer.
 var writers = make(chan struct{}, 256)
 
 func (osFiles) create(path string) (tempFile, error) {
 	writers <- struct{}{}
 	f, err := makeTemp(path)
 	if err != nil {
-		<-writers
+		f.close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// errTaken means that a name belongs to another user or to another kind of file.
+var errTaken = errors.New("the name is taken")
+
+// makeTemp makes the file path.unfinished under the lock of path. The names are always the same, so
+// killed processes leave one file and its lock at most. If a name is taken, makeTemp uses a random
+// one, and no lock if the lock's name is taken.
+func makeTemp(path string) (t osFile, err error) {
+	name := path + unfinished
+	if t.unlock, err = lock(name + ".lock"); err == errTaken {
+		name = randomName(path)
+	} else if err != nil {
+		return t, err
+	}
+	if t.old, err = openOld(path); err != nil {
+		return t, err
+	}
+	t.File, err = createNew(name, t.old)
+	if errors.Is(err, fs.ErrExist) {
+		// A leftover is removed, not used: it can have other permissions, a second name or a reader.
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || !isOurs(info) || os.Remove(name) != nil {
+			name = randomName(path)
+		}
+		t.File, err = createNew(name, t.old)
+	}
+	return t, err
 }
 
 func (osFiles) publish(t tempFile, path string) error {
@@ -103,7 +130,6 @@ func (osFiles) publish(t tempFile, path string) error {
 		return err
 	}
 	f.close()
-	<-writers
 	return nil
 }
 
@@ -115,11 +141,10 @@ func (osFiles) discard(t tempFile) error {
 		err = os.Remove(f.Name())
 	}
 	f.close()
-	<-writers
 	return err
 }
 
-// close closes both files. A failure loses nothing: the data is synced or no longer needed.
+// close ends the use of the files. A failure loses nothing: the data is synced or no longer needed.
 func (f osFile) close() {
 	if f.old != nil {
 		_ = f.old.Close()
@@ -130,6 +155,7 @@ func (f osFile) close() {
 	if f.unlock != nil {
 		f.unlock()
 	}
+	<-writers
 }
 
 func (f osFile) replaces() *os.File { return f.old }

@@ -8,18 +8,14 @@ import (
 	"os"
 )
 
-// makeTemp locks nothing: these systems have no mapped files, and the last of two Saves stays.
-func makeTemp(path string) (osFile, error) {
-	old, err := openOld(path)
-	if err != nil {
-		return osFile{}, err
-	}
-	f, err := os.OpenFile(randomName(path), os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
-	if err != nil && old != nil {
-		old.Close()
-	}
-	return osFile{File: f, old: old}, err
+// lock locks nothing: these systems have no mapped files, and the last of two Saves stays.
+func lock(string) (unlock func(), err error) { return nil, errTaken }
+
+func createNew(name string, old *os.File) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
 }
+
+func isOurs(fs.FileInfo) bool { return false }
 
 func (f osFile) rename(path string) error {
 	if err := f.checkReplaces(path); err != nil {

@@ -5,7 +5,6 @@ package persist
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -14,95 +13,49 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var (
-	errAgain = errors.New("another process was faster, try again")
-	errTaken = errors.New("the temporary name is taken")
-)
-
-// makeTemp makes the file path.unfinished and locks it until it is closed. The name is always the
-// same, so killed processes leave at most one such file, and the lock shows whether its owner is
-// alive. If another user's file or no regular file has that name, makeTemp uses a random name.
-func makeTemp(path string) (osFile, error) {
+// lock waits for the lock: an empty file that only its owner keeps under this name. unlock removes it.
+// The temporary file itself cannot be the lock, because rename gives its name to the old file.
+func lock(name string) (unlock func(), err error) {
 	const enough = 10_000 // other processes can be faster many times
 	for range enough {
-		f, err := tryCreate(path, path+unfinished)
-		if err == errTaken {
-			f, err = tryCreate(path, randomName(path))
-		}
-		if err != errAgain {
-			return f, err
-		}
-	}
-	return osFile{}, fmt.Errorf("%q has changed hands %d times", path+unfinished, enough)
-}
-
-// tryCreate decides everything under the lock: which file is replaced, and that the temporary file
-// still has its name.
-func tryCreate(path, name string) (t osFile, err error) {
-	if t.old, err = openOld(path); err != nil {
-		return t, err
-	}
-	made := false
-	defer func() {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|regular.NoFollow|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
-			if made {
-				_ = os.Remove(name)
+			if _, there := os.Lstat(name); there == nil {
+				err = errTaken
 			}
-			t.close()
+			return nil, err
 		}
-	}()
-	t.File, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(t.old))
-	if made = err == nil; errors.Is(err, fs.ErrExist) {
-		t.File, err = openLeftover(name)
-	}
-	if err == nil {
-		err = lock(t.File)
-	}
-	if err != nil {
-		return t, err
-	}
-	named, err := names(name, t.File)
-	switch {
-	case err != nil:
-		return t, err
-	case !named: // its last owner has renamed or removed it
-		made = false
-		return t, errAgain
-	case !made: // a leftover can have other permissions, a second name or a reader
-		return t, cmp.Or(os.Remove(name), errAgain)
-	}
-	// The old file may have changed before this process had the lock.
-	if err = t.checkReplaces(path); errors.Is(err, errOther) {
-		err = errAgain
-	}
-	return t, err
-}
-
-// openLeftover opens the file of a process that is writing or was killed. It returns errTaken for a
-// file that this user's processes have not made.
-func openLeftover(name string) (*os.File, error) {
-	f, info, err := regular.Open(name, os.O_RDONLY|regular.NoFollow, errTaken)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errAgain
-	case errors.Is(err, errTaken), errors.Is(err, fs.ErrPermission):
-		return nil, errTaken
-	case err == nil && int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid():
+		info, err := f.Stat()
+		if err == nil && !(info.Mode().IsRegular() && info.Size() == 0 && isOurs(info)) {
+			err = errTaken
+		}
+		for again := err == nil; again; again = err == unix.EINTR {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		}
+		named := false
+		if err == nil {
+			named, err = names(name, f) // its last owner has removed it otherwise
+		}
+		if named {
+			return func() {
+				_ = os.Remove(name)
+				_ = f.Close()
+			}, nil
+		}
 		f.Close()
-		return nil, errTaken
-	}
-	return f, err
-}
-
-// lock waits until no other process holds the file's lock.
-func lock(f *os.File) error {
-	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		if err != unix.EINTR {
-			return os.NewSyscallError("flock", err)
+		if err != nil {
+			return nil, err
 		}
 	}
+	return nil, errTaken
 }
+
+func createNew(name string, old *os.File) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
+}
+
+// isOurs reports whether this user's processes have made a file.
+func isOurs(info fs.FileInfo) bool { return int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid() }
 
 // names reports whether path names this very file.
 func names(path string, f *os.File) (bool, error) {

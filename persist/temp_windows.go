@@ -49,36 +49,10 @@ func createNew(name string, old *os.File) (*os.File, error) {
 // takeOwner does nothing: createNew has set the access list.
 func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
 
-// makeTemp makes the file path.unfinished while it holds the lock of path. It removes a file of
-// that name that a killed process has left.
-func makeTemp(path string) (t osFile, err error) {
-	defer func() {
-		if err != nil {
-			t.close()
-		}
-	}()
-	name := path + unfinished
-	if t.unlock, err = lock(name + ".lock"); err != nil {
-		return t, err
-	}
-	if t.old, err = openOld(path); err != nil {
-		return t, err
-	}
-	t.File, err = createNew(name, t.old)
-	if errors.Is(err, fs.ErrExist) {
-		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || os.Remove(name) != nil {
-			name = randomName(path) // that file stays
-		}
-		t.File, err = createNew(name, t.old)
-	}
-	return t, err
-}
+func isOurs(fs.FileInfo) bool { return true }
 
-// lock waits for the lock: a file that no other process can open until it is closed. It ends with
-// its process; unlock removes it.
-//
-// The temporary file cannot be the lock, as on Unix: waiting processes would have it open, and not
-// every Windows can remove or replace an open file.
+// lock waits for the lock: an empty file that no other process can open until it is closed. It ends
+// with its process; unlock removes it.
 func lock(name string) (unlock func(), err error) {
 	const pause = 5 * time.Millisecond
 	denied := 0
@@ -88,7 +62,7 @@ func lock(name string) (unlock func(), err error) {
 		case err == nil:
 			if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
 				f.Close()
-				return nil, cmp.Or(err, fmt.Errorf("%w: %q is no empty file, want a lock", fs.ErrExist, name))
+				return nil, cmp.Or(err, errTaken)
 			}
 			return func() {
 				remove := [1]byte{1} // FILE_DISPOSITION_INFO
