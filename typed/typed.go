@@ -1,4 +1,4 @@
-// Package typed makes Bloom filters of values: numbers, structs and everything else that a
+// Package typed adds and looks up values in filters: numbers, structs and everything else that a
 // function can append to a slice.
 package typed
 
@@ -11,10 +11,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/noescape"
 )
 
-// A Set holds keys: a [bloom.BloomFilter], a Filter of package rotating or counting, a File
-// of package persist. (A Filter of package scalable is none, because its Add returns an
-// error.) The methods are those of BloomFilter. They must not keep the keys or the answers
-// beyond the call.
+// A Set holds keys: a [bloom.BloomFilter], a Filter of package rotating or counting, a File of
+// package persist. A Filter of package scalable is not a Set, because its Add returns an error. The
+// methods are those of BloomFilter. They must not keep the keys or the answers beyond the call.
 type Set interface {
 	Add(key []byte) bool
 	Contains(key []byte) bool
@@ -22,54 +21,44 @@ type Set interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// A Filter is a [Set] whose keys are values of type T. A function says which bytes stand for
-// a value; two values are the same key if their bytes are equal.
+// A Filter is a view of a [Set] whose keys are values of type T. A function says which bytes stand
+// for a value; two values are the same key if their bytes are equal.
 //
-// All methods are safe for concurrent use by multiple goroutines if the set and the function
-// are. They allocate nothing for keys of up to 128 bytes, if the function only appends.
+// All methods are safe for concurrent use by multiple goroutines if the set and the function are.
+// They allocate nothing for keys of up to 128 bytes if the function only appends.
 type Filter[T any] struct {
 	set       Set
 	filter    *bloom.BloomFilter // the set, if it is one: direct calls are faster
 	appendKey func(dst []byte, v T) []byte
 }
 
-// New returns an empty filter for n different values with a false-positive rate of at most
-// p, as [bloom.New] does, with its errors. appendKey appends the bytes that stand for v to
-// dst and returns the extended slice. It must not keep dst, which may be on a stack. The
-// standard library has such functions, for example binary.LittleEndian.AppendUint64;
-// [AppendBinary] is one for every type with an AppendBinary method.
+// New returns a view of a set: keys that are added to either are in both. A set can have several
+// views of different types.
 //
-// Different values need different bytes: two strings in a row need the length of the first
-// before them, or ("ab", "c") is the same key as ("a", "bc"). The bytes of a value must stay
-// the same for as long as the filter, or a file of it, lives.
+// appendKey appends the bytes that stand for v to dst and returns the extended slice. It must not
+// keep dst, which may be on a stack. The standard library has such functions, for example
+// binary.LittleEndian.AppendUint64; [AppendBinary] is one for every type with an AppendBinary
+// method.
 //
-// New panics if appendKey is nil.
-func New[T any](n uint64, p float64, appendKey func(dst []byte, v T) []byte, opts ...bloom.Option) (*Filter[T], error) {
-	f, err := bloom.New(n, p, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return Over(f, appendKey), nil
-}
-
-// Over returns a view of an existing set, for example of a filter that was read from a file:
-// keys that are added to either are in both. A set can have several views of different types.
+// Different values need different bytes: of two strings in a row, the first needs its length before
+// it, or ("ab", "c") is the same key as ("a", "bc"). The bytes of a value must stay the same as long
+// as the set, or a file of it, lives.
 //
-// Over panics if set or appendKey is nil.
-func Over[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
+// New panics if set or appendKey is nil.
+func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	f, isFilter := set.(*bloom.BloomFilter)
 	if set == nil || isFilter && f == nil || appendKey == nil {
-		panic("typed: Over with a nil set or append function")
+		panic("typed: New with a nil set or append function")
 	}
 	return &Filter[T]{set, f, appendKey}
 }
 
 // AppendBinary is an append function for every type with an AppendBinary method, such as
-// netip.Addr: typed.New(n, p, typed.AppendBinary[netip.Addr]).
+// netip.Addr: typed.New(set, typed.AppendBinary[netip.Addr]).
 //
-// It panics for a value whose AppendBinary returns an error, because neither true nor false
-// would be right for a value without bytes. Check such values before, for example a
-// time.Time with an odd zone, or write a function that gives them bytes.
+// It panics for a value whose AppendBinary returns an error, because neither true nor false would be
+// right for a value without bytes. Check such values before, for example a time.Time with an odd
+// zone, or write a function that gives them bytes.
 func AppendBinary[T encoding.BinaryAppender](dst []byte, v T) []byte {
 	key, err := v.AppendBinary(dst)
 	if err != nil {
@@ -78,11 +67,7 @@ func AppendBinary[T encoding.BinaryAppender](dst []byte, v T) []byte {
 	return key
 }
 
-// Bloom returns the filter itself, not a copy: for its statistics, to write it to a file, to
-// unite it with others, or to add keys as bytes. It is nil if the set is not a BloomFilter.
-func (f *Filter[T]) Bloom() *bloom.BloomFilter { return f.filter }
-
-// keyBytes is how many bytes a key may have without an allocation.
+// keyBytes is the largest key without an allocation.
 const keyBytes = 128
 
 // Add adds a value, with the answer of [bloom.BloomFilter.Add].
@@ -107,13 +92,13 @@ func (f *Filter[T]) Contains(v T) bool {
 
 func (f *Filter[T]) appendTo(dst []byte, v T) []byte {
 	if f == nil || f.appendKey == nil {
-		panic("typed: use of a Filter that was not made by New or Over")
+		panic("typed: use of a Filter that was not made by New")
 	}
 	return f.appendKey(dst, v)
 }
 
-// AddMany is [bloom.BloomFilter.AddMany] for values. It returns how many of them were
-// definitely new; if added is not nil, added[i] becomes what Add of values[i] would return.
+// AddMany is [bloom.BloomFilter.AddMany] for values. It returns how many were definitely new. If
+// added is not nil, added[i] becomes the answer of Add to values[i].
 //
 // It panics if added is neither nil nor as long as values.
 func (f *Filter[T]) AddMany(values []T, added []bool) (count int) {
@@ -131,9 +116,8 @@ func (f *Filter[T]) AddMany(values []T, added []bool) (count int) {
 	return count
 }
 
-// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many of them
-// were probably added; if found is not nil, found[i] becomes what Contains of values[i] would
-// return.
+// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many were probably
+// added. If found is not nil, found[i] becomes the answer of Contains to values[i].
 //
 // It panics if found is neither nil nor as long as values.
 func (f *Filter[T]) ContainsMany(values []T, found []bool) (count int) {
@@ -151,7 +135,7 @@ func (f *Filter[T]) ContainsMany(values []T, found []bool) (count int) {
 	return count
 }
 
-// part returns the answers that belong to a group.
+// part returns the answers of a group.
 func part(answers []bool, first, end int) []bool {
 	if answers == nil {
 		return nil
@@ -162,8 +146,8 @@ func part(answers []bool, first, end int) []bool {
 // groupKeys is how many values become keys at a time: several groups of a batch.
 const groupKeys = 64
 
-// A group is the memory for the keys of some values, one key behind the other. Keys that find
-// no room are on the heap.
+// A group is the memory for the keys of some values, one key behind the other. Keys without room are
+// on the heap.
 type group[T any] struct {
 	keys [groupKeys][]byte
 	buf  [groupKeys * keyBytes]byte
@@ -176,7 +160,7 @@ func (g *group[T]) of(f *Filter[T], values []T) [][]byte {
 		key := f.appendTo(free, v)
 		g.keys[i] = key
 		// A function that trims returns a part of what it has appended. Wherever that begins, its
-		// capacity ends where the buffer does; a larger one is that of another buffer.
+		// capacity ends where the buffer does. A larger capacity is that of another buffer.
 		if cap(key) <= cap(free) {
 			used := cap(free) - cap(key) + len(key)
 			free = free[used:used]

@@ -38,7 +38,7 @@ func ExampleWrite() {
 		fmt.Println(err)
 		return
 	}
-	numbers := typed.Over(f, guava.LongFunnel)
+	numbers := typed.New(f, guava.LongFunnel)
 	for id := range int64(1000) {
 		numbers.Add(id)
 	}
@@ -67,7 +67,7 @@ func ExampleLongFunnel() {
 		fmt.Println(err)
 		return
 	}
-	users := typed.Over(f, func(dst []byte, u user) []byte {
+	users := typed.New(f, func(dst []byte, u user) []byte {
 		dst = append(dst, u.name...)
 		return guava.LongFunnel(dst, u.id)
 	})

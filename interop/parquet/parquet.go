@@ -97,7 +97,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 
 // Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0 and -0
 // are different values, and so are NaNs with different bits. The bytes of the other types are the key
-// themselves. It is an append function for typed.Over.
+// themselves. It is an append function for typed.New.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {
 	case int32:
