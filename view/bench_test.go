@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkView compares lookups in a view and in the filter that has the same bits, in
-// cache, and the ways to have a view.
+// BenchmarkView compares lookups in a view and in the filter with the same bits, in cache.
 func BenchmarkView(b *testing.B) {
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
 		for _, c := range []struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Builder collects keys and appends the filter of them, in bytes for [New], to a buffer: for
-// programs that make a small filter for each block of a table. It keeps 16 bytes a key, in memory that
-// it uses again. It is not for concurrent use.
+// A Builder collects keys and appends their filter, in bytes for [New], to a buffer. It is for
+// programs that make a small filter for each block of a table. It keeps 16 bytes per key, in memory
+// that it uses again. It is not safe for concurrent use.
 type Builder struct {
 	bitsPerKey  float64
 	k, strategy uint8
@@ -20,19 +20,18 @@ type Builder struct {
 	digests     [][2]uint64
 }
 
-// NewBuilder returns a builder of filters with so many bits a key, and the k that
-// [bloom.ParamsForBits] has for that. Strategies are [bloom.DoubleHashing],
-// [bloom.SplitBlock] and [bloom.Blocked], which becomes Blocked2 up to 10 bits a key, Blocked4
-// up to 25 and Blocked8 for more. Options say the hash: its seed, its key. A view tells its
-// readers [bloom.Murmur3] or [bloom.RapidHash] and the seed; those of one with another hash or with
-// a key have to ask by [View.ContainsDigest].
+// NewBuilder returns a builder of filters with bitsPerKey bits per key and the k of
+// [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
+// [bloom.Blocked], which becomes Blocked2 up to 10 bits per key, Blocked4 up to 25 and Blocked8 for
+// more. Options choose the hash, its seed or its key. A view names [bloom.Murmur3] or
+// [bloom.RapidHash] and the seed. With another hash or a key, use [View.ContainsDigest].
 //
-// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other
-// strategies, and for options that a builder cannot take: another strategy, or a limit in
-// bytes, as the size follows from the keys and [Builder.SizeBytes] tells it before; and [bloom.ErrNotPortable] for [bloom.MapHash].
+// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies,
+// and for options that choose another strategy or a limit of bytes, because the size follows from
+// the keys: see [Builder.SizeBytes]. It wraps [bloom.ErrNotPortable] for [bloom.MapHash].
 func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
-		return nil, fmt.Errorf("%w: %v bits a key, want 1 to 1000", bloom.ErrInvalid, bitsPerKey)
+		return nil, fmt.Errorf("%w: %v bits per key, want 1 to 1000", bloom.ErrInvalid, bitsPerKey)
 	}
 	if s == bloom.Blocked {
 		switch s = bloom.Blocked8; {
@@ -43,7 +42,7 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 		}
 	}
 	if limit := bloom.MaxBytes(opts...); limit != math.MaxUint64 {
-		return nil, fmt.Errorf("%w: a limit of %d bytes for a builder, whose filters are as large as their keys ask for: see SizeBytes", bloom.ErrInvalid, limit)
+		return nil, fmt.Errorf("%w: a limit of %d bytes for a builder, want none: the size follows from the keys", bloom.ErrInvalid, limit)
 	}
 	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
 	if err != nil {
@@ -66,8 +65,7 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 // Add adds a key, unless it equals the last one.
 func (b *Builder) Add(key []byte) { b.AddDigest(b.scheme.Digest(key)) }
 
-// AddDigest adds a key by its digest, see [bloom.BloomFilter.AddDigest], unless that equals the last
-// one.
+// AddDigest adds a key by its digest unless the digest equals the last one.
 func (b *Builder) AddDigest(h1, h2 uint64) {
 	if n := len(b.digests); n == 0 || b.digests[n-1] != [2]uint64{h1, h2} {
 		b.digests = append(b.digests, [2]uint64{h1, h2})
@@ -91,8 +89,8 @@ func (b *Builder) bitBytes() int {
 	return (bytes + unit - 1) / unit * unit
 }
 
-// AppendTo appends the filter of the keys so far to dst, and forgets them. It allocates only
-// if dst has too little room. A filter of no keys has none.
+// AppendTo appends the filter of the keys so far to dst, and forgets them. It allocates only if dst
+// has too little room. A filter of no keys contains none.
 func (b *Builder) AppendTo(dst []byte) []byte {
 	start, size := len(dst), b.bitBytes()
 	dst = slices.Grow(dst, size+trailerBytes)[:start+size]

@@ -14,14 +14,14 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// TestViewDamage: whatever happens to a trailer or a length is noticed.
+// TestViewDamage: every damage of a trailer or a length is noticed.
 func TestViewDamage(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	refused := func(data []byte) {
-		_, err := New(data)
-		require.True(t, err != nil, "%x", data)
-		require.True(t, isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible), "%v", err)
+		if _, err := New(data); !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
+			t.Fatalf("%x: %v", data, err)
+		}
 		tried++
 	}
 	for _, s := range all {
@@ -64,6 +64,7 @@ func forgeView(bits int, seed uint64, k, strategy, hash, version byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, check(uint64(bits), seed, meta))
 }
 
+// TestViewForged: a trailer with the right check can have other values that are wrong.
 func TestViewForged(t *testing.T) {
 	for _, c := range []struct {
 		bits                       int
@@ -71,29 +72,23 @@ func TestViewForged(t *testing.T) {
 		want                       error
 	}{
 		{512, 7, 1, 1, 1, nil},
-		{512, 8, 5, 1, 1, nil},
 		{8, 64, 1, 0, 1, nil},
 		{512, 8, 5, 2, 1, nil},
-		{8, 64, 1, 2, 1, nil},
 		{0, 7, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 0, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 65, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 0, 1, 1, bloom.ErrCorrupt},
 		{256, 8, 6, 1, 1, nil},
 		{512, 8, 7, 1, 1, bloom.ErrCorrupt},
-		{512, 16, 6, 1, 1, bloom.ErrCorrupt},
 		{264, 8, 6, 1, 1, bloom.ErrCorrupt},
-		{512, 8, 34, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 255, 1, 1, bloom.ErrCorrupt},
 		{512, 7, 3, 1, 1, bloom.ErrCorrupt},
 		{512, 6, 4, 1, 1, bloom.ErrCorrupt},
 		{512, 12, 5, 1, 1, bloom.ErrCorrupt},
-		{512, 0, 5, 1, 1, bloom.ErrCorrupt},
 		{512, 72, 5, 1, 1, bloom.ErrCorrupt},
 		{504, 8, 2, 1, 1, bloom.ErrCorrupt},
 		{520, 8, 5, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 5, 3, 1, bloom.ErrCorrupt},
-		{512, 8, 5, 255, 1, bloom.ErrCorrupt},
 		{512, 8, 5, 1, 0, bloom.ErrCorrupt},
 		{512, 8, 5, 1, 2, bloom.ErrIncompatible},
 	} {
@@ -108,7 +103,7 @@ func TestViewForged(t *testing.T) {
 	}
 }
 
-// FuzzView: no bytes make it panic or read outside, and those that it takes are a filter.
+// FuzzView: no bytes make a view panic or read outside of them. Accepted bytes are a filter.
 func FuzzView(f *testing.F) {
 	for _, s := range all {
 		f.Add(built(f, 10, 3, s), []byte("key 1"), false)

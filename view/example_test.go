@@ -8,10 +8,9 @@ import (
 	"github.com/seed3447c163/bloom/view"
 )
 
-// A store makes a filter for each block of a table, behind the block's data, and asks it
-// where it lies.
+// A store appends a filter to each block of a table, and looks keys up in place.
 func ExampleView() {
-	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // bits a key
+	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // bits per key
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,7 +23,7 @@ func ExampleView() {
 	block = builder.AppendTo(block)
 	fmt.Println(len(block)-start, "bytes")
 
-	// Somebody else, later, has the bytes in memory, as many as AppendTo appended.
+	// A reader has the bytes in memory, as many as AppendTo appended.
 	v, err := view.New(block[start:])
 	if err != nil {
 		fmt.Println(err)
@@ -36,7 +35,7 @@ func ExampleView() {
 	// true false
 }
 
-// A filter of a file, asked without reading it into a filter of one's own.
+// The bits of a file, without a copy.
 func ExampleOver() {
 	f := bloom.MustNew(1000, 0.01)
 	f.AddString("in")

@@ -9,18 +9,17 @@ import (
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
-// The kernels of views work on bytes, at any address and on every kind of processor: what
-// the filter does by atomic words would fault on some where the bytes are not aligned.
+// The kernels of views work on bytes at any address. The filter's atomic words would fault on some
+// processors if the bytes are not aligned.
 
-// ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed in the same
-// way.
+// ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed alike.
 func (v View) ContainsDigest(h1, h2 uint64) bool {
 	m, k, strategy := uint64(v.bytes)*8, int(v.meta&0xff), byte(v.meta>>8)
 	b, y := v.bits, h2^probe.Xor
 	switch strategy {
 	case double:
 		if v.scheme != (bloom.Scheme{}) {
-			m = v.scheme.Params().M // in whole words, there are more bits
+			m = v.scheme.Params().M // the words have more bits
 		}
 		return doubleInBytes(b, m, k, h1, y)
 	case split:
@@ -86,9 +85,9 @@ func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	return lack == 0
 }
 
-// There are no bounds checks here and in what returns a block: probe.Reduce and probe.SplitBlock
-// return less than the number they are given, the bytes hold m bits, and m is a multiple of the block.
-// Where m is no multiple of 64, the last word ends within the trailer.
+// There are no bounds checks here and in the functions that return a block: probe.Reduce and
+// probe.SplitBlock return less than the number they get, the bytes hold m bits, and m is a multiple
+// of the block. If m is no multiple of 64, the last word ends within the trailer.
 
 // lackInBytes returns 0 if the bit is set.
 func lackInBytes(p unsafe.Pointer, pos uint64) uint64 {

@@ -1,6 +1,6 @@
 // Package view queries filters that lie in memory as bytes, such as a block of a store's table or a
-// part of a mapped file, at any address, without a copy and without an allocation, and writes
-// them there. docs/embedding.md says which programs it is for.
+// part of a mapped file. It needs no alignment, no copy and no allocation, and builds such bytes.
+// docs/embedding.md says which programs it is for.
 package view
 
 import (
@@ -16,13 +16,12 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A View asks a filter that lies in memory as bytes, at any address: a block of a store's
-// table, a part of a mapped file, a page of a column. It is a value of a few words: making
-// one copies nothing and allocates nothing. Views are made by [New], of bytes that [Builder]
-// wrote and that describe themselves, or by [Over], of any others.
+// A View looks up keys in a filter that lies in memory as bytes, at any address. It is a value of a
+// few words: making one copies nothing and allocates nothing. [New] makes views of bytes that a
+// [Builder] wrote and that describe themselves, [Over] of any others.
 //
-// The bytes must not change for as long as the View is used. All methods are safe for
-// concurrent use. The methods of the zero View panic, except String and GoString.
+// The bytes must not change while the View is used. All methods are safe for concurrent use. The
+// methods of the zero View panic, except String.
 type View struct { // of four words: a larger one is not kept in registers
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
@@ -58,14 +57,13 @@ func check(m, seed uint64, meta uint32) uint32 {
 	return uint32(x>>32 ^ x)
 }
 
-// New returns the filter that data ends with the trailer of: all of what [Builder]
-// appended, and nothing more. It takes some nanoseconds, so that it need not be kept: make
-// one for each question.
+// New returns the view of data, which is exactly what [Builder.AppendTo] appended. New takes some
+// nanoseconds, so that a View need not be kept.
 //
-// What is checked is the trailer and the length, against damage, not against forgers; the
-// bits are not. Keep a checksum of the whole, as stores do of their blocks. Whatever the
-// bytes are, no method of the View reads outside of them or panics. A caller that cannot return
-// an error, such as a store's filter policy, should answer true for bytes that are refused.
+// New checks the trailer and the length, against damage, not against forgers. It does not check the
+// bits: keep a checksum of the whole, as stores do of their blocks. Whatever the bytes are, no
+// method of the View reads outside of them or panics. A caller that cannot return an error, such as
+// a store's filter policy, should answer true for bytes that are refused.
 //
 // The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
 // [bloom.ErrIncompatible] if it is of a later version.
@@ -78,7 +76,7 @@ func New(data []byte) (View, error) {
 	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: binary.LittleEndian.Uint32(t[8:]) | seedless(binary.LittleEndian.Uint64(t))}, nil
 }
 
-// valid decides by the length and the trailer alone.
+// valid checks the length and the trailer.
 func valid(data []byte) bool {
 	n := len(data) - trailerBytes
 	if n <= 0 {
@@ -101,7 +99,7 @@ func valid(data []byte) bool {
 	}
 }
 
-// refusal says what is wrong with data that is refused.
+// refusal returns the error for data that is not valid.
 func refusal(data []byte) error {
 	if len(data) <= trailerBytes {
 		return fmt.Errorf("%w: a view of %d bytes, want at least %d", bloom.ErrCorrupt, len(data), trailerBytes+1)
@@ -115,16 +113,15 @@ func refusal(data []byte) error {
 	return fmt.Errorf("%w: a view of %d bits with trailer %x, whose check is to be %08x", bloom.ErrCorrupt, (len(data)-trailerBytes)*8, t, want)
 }
 
-// Over returns the filter with this scheme whose bits are the given bytes: bit i is bit i%8
+// Over returns the view of a filter with this scheme whose bits are the given bytes: bit i is bit i%8
 // of bits[i/8], as in the words of a file of [bloom.BloomFilter.WriteTo], whose scheme
-// [bloom.ReadScheme] has. Nothing is copied or allocated, and nothing is checked but the length.
-// For bytes it is also right where [bloom.Scheme.FilterOver] is not: words that are cast from
-// bytes work on amd64, and fault on ARM where they are not aligned.
+// [bloom.ReadScheme] reads. Over copies and allocates nothing, and checks only the length. Use it
+// instead of [bloom.Scheme.FilterOver] for bytes: words cast from bytes fault on ARM unless they are
+// aligned.
 //
 // The error wraps [bloom.ErrInvalid] if there are not exactly SizeBytes bytes, or for a strategy
 // other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock]; and
-// [bloom.ErrNotPortable] for [bloom.MapHash], whose bits mean nothing where others have written
-// them.
+// [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
 func Over(s bloom.Scheme, bits []byte) (View, error) {
 	strategy, err := viewable(s)
 	if err != nil {
@@ -143,7 +140,7 @@ func viewable(s bloom.Scheme) (uint8, error) {
 		return 0, fmt.Errorf("%w: a view with the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
 	}
 	if s.Hash() == bloom.MapHash {
-		return 0, fmt.Errorf("%w: a view with hash %v, which means nothing to other processes", bloom.ErrNotPortable, s.Hash())
+		return 0, fmt.Errorf("%w: a view with hash %v, which differs in every process", bloom.ErrNotPortable, s.Hash())
 	}
 	strategy := numberOf(s)
 	if strategy == 0 {
@@ -174,9 +171,9 @@ func numberOfHash(h bloom.Hash) uint8 {
 	return otherHash
 }
 
-// Contains is [bloom.BloomFilter.Contains]. If the view has a trailer and was built with another
-// hash than [bloom.Murmur3] and [bloom.RapidHash], which the trailer does not name, it is true for
-// every key: there, ask by [View.ContainsDigest].
+// Contains is [bloom.BloomFilter.Contains]. It returns true for every key if the view has a trailer
+// and was built with a hash other than [bloom.Murmur3] and [bloom.RapidHash], which a trailer does
+// not name: use [View.ContainsDigest] for such views.
 func (v View) Contains(key []byte) bool {
 	var h1 uint64
 	switch v.meta >> 16 & 0xff {
@@ -241,18 +238,7 @@ func (v View) ContainsString(key string) bool {
 	return v.Contains(unsafe.Slice(unsafe.StringData(key), len(key)))
 }
 
-// SizeBytes returns how many bytes the view lies in, with its trailer.
-func (v View) SizeBytes() uint64 {
-	switch {
-	case v.meta == 0:
-		panic(zeroView)
-	case v.scheme == (bloom.Scheme{}):
-		return uint64(v.bytes) + trailerBytes
-	}
-	return uint64(v.bytes)
-}
-
-// String describes the view in a line for a log, in constant time.
+// String describes the view in one line, in constant time.
 func (v View) String() string {
 	switch {
 	case v.meta == 0:
@@ -267,8 +253,5 @@ func (v View) String() string {
 	case rapidHash:
 		hash = fmt.Sprintf("%s:%016x", bloom.RapidHash, v.seed())
 	}
-	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hash, v.SizeBytes())
+	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hash, v.bytes+trailerBytes)
 }
-
-// GoString is String: %#v would print all bytes.
-func (v View) GoString() string { return v.String() }
