@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -17,14 +16,13 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources; [Local] makes a
-// Source of a filter in memory. A Source may also be a [Counter].
+// Source of a filter in memory. The counts of its method EachCount(func(name string, value float64)),
+// if it has one, become metrics too. Counts that this package does not know are left out.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
 
-// A Counter has counts with names. A [guard.Guard] and the filters in Redis are Counters. Counts
-// that this package does not know are left out.
-type Counter interface {
+type counter interface {
 	EachCount(yield func(name string, value float64))
 }
 
@@ -34,19 +32,15 @@ type Counter interface {
 //
 // It panics if f is nil or a nil pointer.
 func Local(f interface{ Stats() bloom.Stats }) Source {
-	if isNil(f) {
-		panic("prombloom: a nil filter")
-	}
-	if c, ok := f.(Counter); ok {
-		return localCounter{local{f}, c}
-	}
+	mustNotBeNil(f, "filter")
 	return local{f}
 }
 
-// isNil reports whether x is nil or a nil pointer.
-func isNil(x any) bool {
+func mustNotBeNil(x any, what string) {
 	v := reflect.ValueOf(x)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic("prombloom: a nil " + what)
+	}
 }
 
 type local struct {
@@ -66,9 +60,10 @@ func (l local) Stats(context.Context) (stats bloom.Stats, err error) {
 	return l.f.Stats(), nil
 }
 
-type localCounter struct {
-	local
-	Counter
+func (l local) EachCount(yield func(name string, value float64)) {
+	if c, ok := l.f.(counter); ok {
+		c.EachCount(yield)
+	}
 }
 
 // A Collector is a [prometheus.Collector] of any number of filters. Make one with [New].
@@ -98,27 +93,25 @@ type answer struct {
 // timeout is the time that a scrape waits for a filter: less than the 10 s of Prometheus.
 const timeout = 5 * time.Second
 
-// New returns a Collector that asks each filter for its Stats, a pass over all bits, at most once in
-// an interval, however often it is scraped. A scrape waits 5 s at most; a filter that has not
-// answered by then is down, and is not asked again until it has answered.
+// New returns a Collector that asks each filter for its Stats, a pass over all bits, at most once per
+// interval, however often it is scraped. A scrape waits 5 s at most. A filter that has not answered
+// by then is down, and is not asked again until it has answered.
 func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval, watched: map[string]*watched{}}
 }
 
-// Add watches a filter under a name, instead of the filter that had the name. Bytes of the name
-// that are not UTF-8, which a label must be, become U+FFFD.
+// Add watches a filter under a name, and stops watching another filter of that name. Bytes of the
+// name that are not UTF-8, as a label must be, become U+FFFD.
 //
 // It panics if source is nil or a nil pointer.
 func (c *Collector) Add(name string, source Source) {
-	if isNil(source) {
-		panic("prombloom: a nil Source")
-	}
+	mustNotBeNil(source, "Source")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched[label(name)] = &watched{source: source}
 }
 
-// Remove ends the watching of the filter with that name.
+// Remove stops watching the filter of that name.
 func (c *Collector) Remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,14 +122,13 @@ func label(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // Describe describes all metrics.
 func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
+	descs <- upDesc
 	for _, m := range statsMetrics {
 		descs <- m.desc
 	}
-	for _, m := range countMetrics {
+	for _, m := range counts {
 		descs <- m.desc
 	}
-	descs <- upDesc
-	descs <- lookupsDesc
 }
 
 // Collect asks all filters at the same time.
@@ -155,33 +147,33 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 
 func (w *watched) collect(ctx context.Context, name string, interval time.Duration, metrics chan<- prometheus.Metric) {
 	stats, err := w.ask(ctx, interval)
-	metrics <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, number(err == nil), name)
+	up := 1.0
+	if err != nil {
+		up = 0
+	}
+	metrics <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up, name)
 	if err == nil && stats.M > 0 { // a guard that is not ready has none
 		for _, m := range statsMetrics {
 			metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(stats), name)
 		}
 	}
-	source, ok := w.source.(Counter)
-	if !ok {
-		return
+	if source, ok := w.source.(counter); ok {
+		source.EachCount(func(count string, value float64) {
+			if m, ok := counts[count]; ok {
+				metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, append([]string{name}, m.labels...)...)
+			}
+		})
 	}
-	source.EachCount(func(count string, value float64) {
-		if m, ok := countMetrics[count]; ok {
-			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, name)
-		} else if result, ok := lookupResults[count]; ok {
-			metrics <- prometheus.MustNewConstMetric(lookupsDesc, prometheus.CounterValue, value, name, result)
-		}
-	})
 }
 
-// ask returns the source's Stats. It asks if the last question is as old as the interval and has been
-// answered, and waits for the answer until ctx is done. A source in memory does not know ctx.
+// ask returns the source's Stats. It asks the source if the last question has been answered and is as
+// old as the interval, and waits for the answer until ctx is done. A source in memory ignores ctx.
 func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats, error) {
 	w.mu.Lock()
-	now, a := time.Now(), w.last
-	if a == nil || now.Sub(w.asked) >= interval && a.isDone() {
+	a := w.last
+	if a == nil || time.Since(w.asked) >= interval && a.isDone() {
 		a = &answer{done: make(chan struct{})}
-		w.asked, w.last = now, a
+		w.asked, w.last = time.Now(), a
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			defer cancel()
@@ -205,18 +197,4 @@ func (a *answer) isDone() bool {
 	default:
 		return false
 	}
-}
-
-func number(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
-func keys(n uint64) float64 {
-	if n == math.MaxUint64 {
-		return math.Inf(1) // every bit is set
-	}
-	return float64(n)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/scrape.golden")
 
-// store has the keys "0" to "9", and "gone" in its list only.
+// store has the keys "0" to "9", and lists "gone" too.
 type store struct{}
 
 func (store) Keys(context.Context, []byte) iter.Seq2[[]byte, error] {
@@ -52,7 +53,6 @@ func (store) get(_ context.Context, key []byte) (value struct{}, found bool, err
 	return value, len(key) == 1 && key[0] >= '0' && key[0] <= '9', nil
 }
 
-// ask looks keys up.
 func ask(g *guard.Guard, keys ...string) {
 	for _, key := range keys {
 		_, _, _ = guard.Get(context.Background(), g, []byte(key), store{}.get)
@@ -82,32 +82,17 @@ func (r *remote) Stats(ctx context.Context) (bloom.Stats, error) {
 	return r.stats, r.err
 }
 
-// counting is what a filter in Redis is.
-type counting struct{ remote }
+// redis is a remote filter with counts.
+type redis struct{ remote }
 
-func (*counting) EachCount(yield func(string, float64)) {
+func (*redis) EachCount(yield func(string, float64)) {
 	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_front_hits", "redis_bytes", "redis_lost", "redis_unknown", "something new"} {
 		yield(name, float64(i+1))
 	}
 }
 
-func scrape(t *testing.T, c *Collector) string {
-	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	require.NoError(t, registry.Register(c))
-	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	defer server.Close()
-	answer, err := http.Get(server.URL)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	body, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-	return string(body)
-}
-
-// TestScrape: what a server is told of a filter, a guard, one that is not ready, a filter
-// somewhere else, one that is full, and one that does not answer.
+// TestScrape: a server gets these metrics of a filter, a guard, a guard that is not ready, a filter in
+// Redis, a full filter, and a filter that does not answer.
 func TestScrape(t *testing.T) {
 	c := New(time.Minute)
 	f := bloom.MustNew(1000, 0.01)
@@ -118,61 +103,86 @@ func TestScrape(t *testing.T) {
 	g := newGuard(t)
 	ask(g, "0", "x")
 	require.NoError(t, g.Open(t.Context()))
-	ask(g, "0", "1", "2", "gone", "x", "y", "z", "error") // the last is spared, too
+	ask(g, "0", "1", "2", "gone", "x", "y", "z", "error") // the store is spared the last, too
 	_ = g.Put(func() error { return nil }, []byte("error"))
 	ask(g, "error")
 	c.Add("guard", Local(g))
 	c.Add("new", Local(newGuard(t)))
-	c.Add("redis", &counting{remote{stats: f.Stats()}})
+	c.Add("redis", &redis{remote{stats: f.Stats()}})
 	c.Add("full", &remote{stats: bloom.Stats{N: 1, P: 0.5, M: 64, K: 1, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
 	c.Add("silent", &remote{err: errors.New("no connection")})
 	c.Add("removed", Local(f))
 	c.Remove("removed")
 
-	got := scrape(t, c)
+	registry := prometheus.NewPedanticRegistry()
+	require.NoError(t, registry.Register(c))
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	defer server.Close()
+	answer, err := http.Get(server.URL)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	got, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
 	if *update {
-		require.NoError(t, os.WriteFile("testdata/scrape.golden", []byte(got), 0o644))
+		require.NoError(t, os.WriteFile("testdata/scrape.golden", got, 0o644))
 	}
 	want, err := os.ReadFile("testdata/scrape.golden")
 	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	require.Equal(t, string(want), string(got))
 	problems, err := testutil.CollectAndLint(c)
 	require.NoError(t, err)
 	require.Empty(t, problems)
 }
 
-// TestDocumented: every metric is in the package's doc comment.
+// TestDocumented: every metric is in the package's doc comment, and the rules name no others.
 func TestDocumented(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	descs := make(chan *prometheus.Desc, 100)
 	New(0).Describe(descs)
 	close(descs)
+	names := map[string]bool{}
 	for d := range descs {
 		name := strings.Split(d.String(), `"`)[1]
-		require.Contains(t, string(doc), name)
+		require.Contains(t, string(doc), "\t"+name+" ")
+		names[name] = true
+	}
+	rules, err := os.ReadFile("alerts.yml")
+	require.NoError(t, err)
+	for _, word := range strings.FieldsFunc(string(rules), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+		require.True(t, names[word] || !strings.HasPrefix(word, "bloom_"), word)
 	}
 }
 
-// TestOddFilters: a file that was closed and a name that is not UTF-8 end no program.
+// TestAlerts runs the unit tests of alerts.yml.
+func TestAlerts(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil && os.Getenv("BLOOM_REQUIRE") == "" {
+		t.Skip("NOT TESTED: alerts.yml needs promtool, of Debian's package prometheus; BLOOM_REQUIRE=1 makes this a failure")
+	}
+	require.NoError(t, err)
+	out, err := exec.Command(tool, "test", "rules", "testdata/alerts_test.yml").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// TestOddFilters: a file that was closed and a name that is not UTF-8 do not end the program.
 func TestOddFilters(t *testing.T) {
 	file, err := persist.Open(filepath.Join(t.TempDir(), "seen"), 100, 0.01)
 	require.NoError(t, err)
 	c := New(time.Hour)
 	c.Add("closed", Local(file))
 	c.Add("\xff", Local(file))
-	c.Add("\xfe", Local(bloom.MustNew(100, 0.01))) // in place of it: two metrics of one name would fail all
+	c.Add("\xfe", Local(bloom.MustNew(100, 0.01))) // replaces it: two metrics of one name would fail all
 	c.Add("\xffx", Local(file))
 	c.Remove("\xfex")
 	require.NoError(t, file.Close())
 	require.NoError(t, testutil.CollectAndCompare(c, strings.NewReader(`
-		# HELP bloom_up Whether the filter could be asked.
+		# HELP bloom_up Whether the filter answered.
 		# TYPE bloom_up gauge
 		bloom_up{filter="closed"} 0
 		bloom_up{filter="�"} 1
 	`), "bloom_up"))
-	_, err = Local(file).Stats(t.Context())
-	require.ErrorIs(t, err, os.ErrClosed)
 	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", nil) })
 	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", (*remote)(nil)) })
 	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local(nil) })
@@ -184,20 +194,22 @@ type panics string
 
 func (p panics) Stats() bloom.Stats { panic(string(p)) }
 
-// TestInterval: a filter is asked once in an interval, a failure counts, too.
+// collect returns how many metrics there are. A filter has 8, and 1 if it is down.
+func collect(c *Collector) int {
+	metrics := make(chan prometheus.Metric, 100)
+	c.Collect(metrics)
+	return len(metrics)
+}
+
+// TestInterval: a filter is asked once per interval, also if it fails.
 func TestInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &remote{stats: bloom.Stats{M: 64, K: 1}, err: errors.New("broken")}
 		c := New(time.Minute)
 		c.Add("x", r)
-		up := func() float64 {
-			metrics := make(chan prometheus.Metric, 100)
-			c.Collect(metrics)
-			return float64(len(metrics))
-		}
-		for i, want := range []int64{1, 1, 1, 2, 2} {
-			require.EqualValues(t, map[bool]int{true: 8, false: 1}[i == 4 || i == 3], up())
-			require.Equal(t, want, r.asked.Load())
+		for i, want := range []int{1, 1, 1, 8, 8} {
+			require.Equal(t, want, collect(c))
+			require.EqualValues(t, 1+i/3, r.asked.Load())
 			if i == 2 {
 				r.err = nil
 			}
@@ -206,8 +218,8 @@ func TestInterval(t *testing.T) {
 	})
 }
 
-// TestSlow: one that does not answer holds up the others for as long as is documented,
-// and then is down; who scrapes at the same time gets the same answer.
+// TestSlow: a filter that does not answer holds up others for the documented time, and then is down.
+// Scrapes at the same time ask it once.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &remote{}
@@ -219,10 +231,8 @@ func TestSlow(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 2 {
 			wg.Go(func() {
-				metrics := make(chan prometheus.Metric, 100)
-				c.Collect(metrics)
-				if len(metrics) != 9 {
-					t.Errorf("%d metrics", len(metrics))
+				if n := collect(c); n != 9 {
+					t.Errorf("%d metrics", n)
 				}
 			})
 		}
@@ -232,8 +242,8 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestDeafToItsContext: a scrape waits no longer for a source that does not end with its context. The
-// source is not asked again before it has answered, and its answer counts.
+// TestDeafToItsContext: a scrape does not wait longer for a source that ignores its context. The source
+// is not asked again before it has answered, and its answer counts.
 func TestDeafToItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deaf := &remote{stats: bloom.Stats{M: 64, K: 1}, wait: func(context.Context) { time.Sleep(12 * time.Second) }}
@@ -241,10 +251,8 @@ func TestDeafToItsContext(t *testing.T) {
 		c.Add("deaf", deaf)
 		for _, want := range []int{1, 1, 8} { // down, down, up
 			start := time.Now()
-			metrics := make(chan prometheus.Metric, 100)
-			c.Collect(metrics)
+			require.Equal(t, want, collect(c))
 			require.LessOrEqual(t, time.Since(start), timeout)
-			require.Len(t, metrics, want)
 			require.EqualValues(t, 1, deaf.asked.Load())
 		}
 	})

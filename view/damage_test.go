@@ -79,6 +79,7 @@ func TestViewForged(t *testing.T) {
 		{512, 65, 1, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 0, 1, 1, bloom.ErrCorrupt},
 		{256, 8, 6, 1, 1, nil},
+		{512, 16, 6, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 7, 1, 1, bloom.ErrCorrupt},
 		{264, 8, 6, 1, 1, bloom.ErrCorrupt},
 		{512, 8, 255, 1, 1, bloom.ErrCorrupt},

@@ -137,12 +137,12 @@ func TestViewOfAnyK(t *testing.T) {
 				}
 				f, err := bloom.NewWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s))
 				require.NoError(t, err)
-				for i := range 5 {
+				for i := range max(1, int(m)*7/10/k) { // half of the bits are set, so that each counts
 					f.Add(viewKey(i))
 				}
 				v, err := Over(f.Scheme(), wordsOf(f))
 				require.NoError(t, err)
-				for i := range 300 {
+				for i := range 1000 {
 					if f.Contains(viewKey(i)) != v.Contains(viewKey(i)) {
 						t.Fatalf("%s k=%d m=%d key %d: Contains differs", s, k, m, i)
 					}
