@@ -12,11 +12,14 @@
 package bloomtest
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
+
+	"github.com/seed3447c163/bloom"
 )
 
 // sigmas is the allowed distance of a measured value from the expected one. Chance exceeds it
@@ -34,50 +37,25 @@ func key(i uint64) []byte {
 	return fmt.Appendf(make([]byte, 0, 48), "key %0*d", int(1+i%20), i)
 }
 
-// A check tests one property.
-type check struct {
-	name string
-	run  func() error
-}
-
-// all runs the checks and joins their errors. If the first fails, the others are left out.
-func all(name string, checks ...check) error {
-	var failed []error
-	for i, c := range checks {
-		if err := caught(c.run); err != nil {
-			failed = append(failed, fmt.Errorf("bloomtest: %q: %s: %w", name, c.name, err))
-			if i == 0 {
-				break
-			}
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// caught turns a panic of test into an error.
-func caught(test func() error) (err error) {
+// caught returns the error of call, and its panic as an error.
+func caught(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	return test()
+	return call()
 }
 
-// concurrently calls call on four goroutines and returns the first error.
+// concurrently calls call on four goroutines and returns one of their errors.
 func concurrently(call func(worker int) error) error {
-	const workers = 4
-	errs := make(chan error, workers)
-	for w := range workers {
-		go func() { errs <- caught(func() error { return call(w) }) }()
+	var errs [4]error
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() { errs[w] = caught(func() error { return call(w) }) })
 	}
-	var first error
-	for range workers {
-		if err := <-errs; err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	wg.Wait()
+	return cmp.Or(errs[:]...)
 }
 
 func noAllocations(name string, call func()) error {
@@ -87,36 +65,51 @@ func noAllocations(name string, call func()) error {
 	return nil
 }
 
-// tooHigh compares a measured rate with a promised one. hits has the false positives of each of
-// several filters, out of lookups each.
-func tooHigh(hits []float64, lookups int, promised float64) error {
+// rate fills the filter with n keys, several times, and compares the rate of lookups of other keys
+// with the promised one.
+func rate(f *bloom.BloomFilter, n uint64, times, lookups int, add func(), contains func() bool) error {
+	p := f.Params()
 	sum, squares := 0.0, 0.0
-	for _, h := range hits {
-		sum += h
-		squares += h * h
+	for range times {
+		f.Clear()
+		for range n {
+			add()
+		}
+		hits := 0.0
+		for range lookups {
+			if contains() {
+				hits++
+			}
+		}
+		sum += hits
+		squares += hits * hits
 	}
-	n := float64(len(hits))
-	expected := promised * float64(lookups) * n
-	variance := max(expected, squares-sum*sum/n) // of the sum: lookups and filters both vary
-	if sum > expected*1.02+sigmas*math.Sqrt(variance)+1 {
+	all := float64(lookups * times)
+	promised := f.Strategy().FalsePositiveRate(p.M, p.K, n)
+	variance := max(promised*all, squares-sum*sum/float64(times)) // lookups and filters both vary
+	if sum > promised*all*1.02+sigmas*math.Sqrt(variance)+1 {
 		return fmt.Errorf("the rate is %.4g, want at most the promised %.4g (%.0f false positives of %.0f, %.1f sigma)",
-			sum/(n*float64(lookups)), promised, sum, n*float64(lookups), (sum-expected)/math.Sqrt(variance))
+			sum/all, promised, sum, all, (sum-promised*all)/math.Sqrt(variance))
 	}
 	return nil
 }
 
-// dependence returns how many sigmas the counts of pairs are from those of independent values.
-func dependence(pairs [][]float64) float64 {
-	rows, columns, total := make([]float64, len(pairs)), make([]float64, len(pairs[0])), 0.0
-	for i, row := range pairs {
+// A table counts pairs of values.
+type table [32][64]float64
+
+// dependence returns by how many sigmas the counts differ from those of independent values.
+func (t *table) dependence() float64 {
+	var rows [32]float64
+	var columns [64]float64
+	total, chi, cells := 0.0, 0.0, 0.0
+	for i, row := range t {
 		for j, n := range row {
 			rows[i] += n
 			columns[j] += n
 			total += n
 		}
 	}
-	chi, cells := 0.0, 0.0
-	for i, row := range pairs {
+	for i, row := range t {
 		for j, n := range row {
 			if want := rows[i] * columns[j] / total; want > 0 {
 				chi += (n - want) * (n - want) / want
@@ -128,12 +121,4 @@ func dependence(pairs [][]float64) float64 {
 		return 0
 	}
 	return (chi - cells) / math.Sqrt(2*cells) // there are slightly fewer degrees of freedom than cells
-}
-
-func table(rows, columns int) [][]float64 {
-	t := make([][]float64, rows)
-	for i := range t {
-		t[i] = make([]float64, columns)
-	}
-	return t
 }
