@@ -1,5 +1,5 @@
-// Package counting is a Bloom filter from which keys can be removed: it has a counter of 4 bits where
-// a plain filter has a bit.
+// Package counting is a Bloom filter from which keys can be removed: it has a counter of 4 bits for
+// each bit of a plain filter.
 //
 //	f, err := counting.New(1_000_000, 0.01)
 //	if err != nil {
@@ -15,18 +15,18 @@
 // keys that were added, and only after their Add has returned. Removing an absent key is harmless
 // if the filter knows that it is absent: Remove returns false and changes nothing. If the key is a
 // false positive, Remove takes counts from other keys, and these may then be missing. No counting
-// filter can tell the two cases apart.
+// filter can tell a false positive from a key that was added.
 //
 // # Guarantees
 //
-//   - No misses. A key that was added more often than it was removed is found.
+//   - No false negatives. A key that was added more often than it was removed is found.
 //   - The rate holds. While at most n different keys are present, an absent key is found at a rate
 //     of at most p, whatever was present before, except for full counters.
-//   - Counters do not wrap. A counter that has reached 15 stays there, because it no longer knows
-//     how often it was counted. No key goes missing by that. If n keys are added once each, one
-//     counter in 10^15 is full. A key that is added 15 times cannot be removed.
-//   - One winner. Of any number of goroutines that add the same new key, at most one gets true;
-//     exactly one unless a key that shares a counter with it is added or removed at that moment. A
+//   - Counters do not wrap. A counter that has reached 15 is full and stays at 15, so no key goes
+//     missing. If n keys are added once each, one counter in 10^15 is full. A key that is added 15
+//     times cannot be removed.
+//   - At most one winner. If several goroutines add the same new key, at most one gets true. Exactly
+//     one does, unless a key that shares a counter with it is added or removed at that moment. A
 //     second call gets true only after a Remove of the key has begun.
 //   - Add, Remove and Contains take no lock, and allocate nothing up to k = 64.
 //

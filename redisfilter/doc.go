@@ -1,6 +1,6 @@
 // Package redisfilter keeps a Bloom filter in Redis, where any number of processes and machines share
-// it. It has the keys, strategies and parameters of package bloom, and runs on Redis 6.2 or later and on
-// Valkey, alone, with Sentinel or as a Cluster. It needs Lua scripts and no module.
+// it. It has the keys, strategies and parameters of package bloom. It runs on Redis 6.2 or later and on
+// Valkey: a single server, with Sentinel, or a Cluster. It needs Lua scripts and no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 //	f, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6)
@@ -12,27 +12,28 @@
 //	case err != nil:
 //		return err // see AddError
 //	case added:
-//		fetch(url) // definitely new, and no other process was told so
+//		fetch(url) // definitely new, and no other process got true
 //	}
 //
 // [WithGrowth] makes a filter that grows, [WithWindow] one that forgets.
 //
 // # Guarantees
 //
-//   - No silent misses. Once Add(x) has returned without error, every later Contains(x) of any process
-//     is true or an error that wraps [ErrLost].
-//   - One winner. Of any number of processes that add the same new key, exactly one gets true.
-//   - The rate is at most p after n keys.
+//   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of any
+//     process returns true or an error that wraps [ErrLost].
+//   - At most one winner. If several processes add the same new key, exactly one gets true, or none if
+//     the key is a false positive or the reply is lost.
+//   - The rate is at most p with up to n keys.
 //   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
 //   - An add is sent at most once. A lost reply is [ErrUnknown].
 //
-// A handle that has not added, or has lost none of its adds, does not notice that the server has forgotten
-// the adds of others. The README says how to configure the server.
+// A [Filter] notices lost adds only if its own adds are among them. README.md says how to configure the
+// server so that it loses none.
 //
 // # Concurrency
 //
-// All methods of all types are safe for concurrent use. The context of a call ends its wait, whatever the
-// client's time limits are. With a client that has ContextTimeoutEnabled, a deadline costs nothing, but a
-// call whose context is cancelled before its deadline goes on until then. Otherwise, and for a context that
-// can only be cancelled, a call costs a goroutine.
+// All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the
+// client's time limits are. If the context can end, this takes a goroutine per call. With a client that has
+// ContextTimeoutEnabled, a context with a deadline takes none, but then the call waits for the deadline
+// even if the context is cancelled earlier.
 package redisfilter

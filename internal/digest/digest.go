@@ -1,4 +1,4 @@
-// Package digest has helpers for types with the methods of a filter.
+// Package digest has what everything with the methods of a filter shares.
 package digest
 
 import (
@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// Bytes views a string as bytes without a copy. The result must not be written to.
+// Bytes views a string as bytes without a copy. The result must not be written to, nor kept beyond
+// the call it is made for.
 func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // CheckAnswers panics unless answers is nil or as long as the batch.

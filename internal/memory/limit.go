@@ -1,9 +1,10 @@
-// Package memory returns the size of the machine's memory.
+// Package memory returns how much memory there is.
 package memory
 
 import "math"
 
-// Limit returns the largest size of an array in bytes: the machine's memory, and what an int can count.
+// Limit returns the most bytes that an array may take: what an int can count and the machine's
+// memory can hold.
 func Limit() uint64 {
 	limit := uint64(math.MaxInt)
 	if total, ok := Physical(); ok {

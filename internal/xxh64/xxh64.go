@@ -1,4 +1,5 @@
-// Package xxh64 is the hash XXH64 of other systems' filters. It saves the root module a requirement.
+// Package xxh64 is the hash XXH64, which filters of other systems use. It is written out here
+// so that the root module requires no further library.
 //
 // Source: "xxHash fast digest algorithm", specification 0.1.1, Yann Collet.
 package xxh64
@@ -16,13 +17,13 @@ const (
 	prime5 = 0x27d4eb2f165667c5
 )
 
-// Sum returns the hash of a key under a seed.
+// Sum returns the hash of a key, under a seed. It allocates nothing.
 func Sum(seed uint64, key []byte) uint64 {
 	le := binary.LittleEndian
 	length := uint64(len(key))
 	var h uint64
 	if len(key) >= 32 {
-		// Variables, because constant arithmetic does not wrap.
+		// Variables, as constant arithmetic would not wrap.
 		v1, v2, v3, v4 := seed+prime2, seed+prime2, seed, seed
 		p1 := uint64(prime1)
 		v1, v4 = v1+p1, v4-p1
