@@ -48,12 +48,12 @@ type Guard struct {
 	store Store
 	opts  []bloom.Option
 
-	turn    chan struct{} // has a token while nobody builds
+	turn    chan struct{} // has a token while no build runs
 	retired []*puts       // of earlier states, which the next build waits for; guarded by turn
 	n       uint64
 	p       float64
 
-	saving chan struct{} // has a token while nobody saves, so that the latest position is saved last
+	saving chan struct{} // has a token while no Save runs, so that the latest position is saved last
 
 	scanned                                         atomic.Uint64
 	spared, found, falsePositives, notReady, failed tally
@@ -62,7 +62,7 @@ type Guard struct {
 // New returns a Guard for a store of n keys that asks the store for a share of at most p of the
 // absent keys. path is the file for [Guard.Save], which nothing else may use; if it is empty, there
 // is no file, and Open lists all keys. opts are those of [bloom.New]; [bloom.WithMaxBytes] limits
-// each filter, of which a build needs two.
+// each filter, and a build needs two.
 //
 // The error is that of bloom.New, or wraps [bloom.ErrInvalid] if store is nil, and
 // [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with

@@ -200,7 +200,7 @@ func TestBuildWaitsForPuts(t *testing.T) {
 	})
 }
 
-// The garbage collector frees a replaced filter as soon as nobody uses it.
+// The garbage collector frees a replaced filter when no call uses it.
 func TestOldFilterIsFreed(t *testing.T) {
 	m := newMemStore("a")
 	g := must(New("", 1_000_000, 0.01, m))

@@ -62,7 +62,7 @@ func (l *List) ContainsString(key string) bool { return l.filter.Load().Contains
 // Reload reads the file again if it holds another list, and reports whether it does. Otherwise it
 // reads only the file's last bytes.
 //
-// The error says what is wrong with the file; the old list stays, and each Reload reads a bad file
+// The error describes the file; the old list stays, and each Reload reads a bad file
 // again. A file that is just being written is bad until it is whole. A publisher that renames a
 // complete file, as persist.Save does, avoids that.
 func (l *List) Reload() (changed bool, err error) {

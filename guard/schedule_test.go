@@ -48,8 +48,8 @@ func (s *scheduler) start(name string, f func()) {
 	}()
 }
 
-// run resumes the goroutines as choices says, and afterwards the first of those that wait. It returns
-// the choices and how many goroutines waited each time.
+// run resumes the goroutines as choices says, and afterwards the first one. It returns the choices and
+// the number of goroutines that waited each time.
 func (s *scheduler) run(choices []int) (taken, options []int) {
 	for {
 		synctest.Wait()

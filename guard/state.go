@@ -81,7 +81,7 @@ func (p *puts) leave() {
 	}
 }
 
-// wait waits until nobody is in a state that has been replaced.
+// wait waits until no Put is in the replaced state.
 func (p *puts) wait(ctx context.Context) error {
 	if p.inside.Or(replaced)&^replaced == 0 {
 		return nil

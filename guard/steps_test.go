@@ -83,7 +83,7 @@ func TestPutsInSteps(t *testing.T) {
 			}})
 			w.Check = func(waiting bool) string {
 				if waiting {
-					return "the build waits for ever"
+					return "the build never ends"
 				}
 				for i := range c.putters * c.rounds {
 					if missed == "" && !g.Contains([]byte{byte(i)}) {

@@ -154,7 +154,7 @@ func TestReadOnly(t *testing.T) {
 	made := openFile(t, path, 1000, 0.01)
 	made.AddString("key")
 	require.NoError(t, made.Close())
-	if runtime.GOOS != "windows" { // nobody could remove the file there
+	if runtime.GOOS != "windows" { // Windows could not remove it
 		require.NoError(t, os.Chmod(path, 0o444))
 	}
 	before, err := os.ReadFile(path)

@@ -87,7 +87,7 @@ func TestNewFileIsAsOfCreate(t *testing.T) {
 	}
 }
 
-const otherID = 12345 // of nobody
+const otherID = 12345 // no user has it
 
 // ownedByAnother makes a file of another user in a folder that everyone may write to.
 func ownedByAnother(t *testing.T, mode fs.FileMode) (path string) {

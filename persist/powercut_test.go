@@ -39,7 +39,7 @@ const (
 // powerCut returns what "f" may hold if the power is cut after the steps; nil means no file. old is
 // what it held before.
 func powerCut(old []byte, steps []step) (contents [][]byte) {
-	owners := []int{0} // the files that "f" may be, without those that a sync of the folder excludes
+	owners := []int{0} // the files that "f" may be; a sync of the folder leaves the last one
 	for _, s := range steps {
 		switch s.kind {
 		case stepName:

@@ -230,8 +230,8 @@ func (f osFile) checkReplaces(path string) error {
 	return err
 }
 
-// openOld opens the file that is to be replaced; it returns nil if there is none. It follows no
-// link: realPath has, so a link is new.
+// openOld opens the file at path, or returns nil if there is none. It follows no link: realPath has
+// followed the old ones.
 func openOld(path string) (*os.File, error) {
 	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -272,7 +272,7 @@ func (osFiles) syncDir(dir string) error {
 // unfinished is the end of a temporary file's name.
 const unfinished = ".unfinished"
 
-// randomName returns a temporary name for path that nobody else has.
+// randomName returns a temporary name for path that no other process uses.
 func randomName(path string) string {
 	return fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished)
 }

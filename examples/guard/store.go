@@ -128,7 +128,7 @@ func (s *store) Position(context.Context) ([]byte, error) {
 }
 
 // Keys lists the puts since a position, or all records if the log does not reach back so far. The
-// transaction reads one state of the database, whatever is put, deleted or forgotten meanwhile.
+// transaction reads one state of the database.
 func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := s.db.View(func(tx *bbolt.Tx) error {
