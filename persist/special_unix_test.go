@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// special makes files that are no regular ones, or that a link leads to.
+// special makes a file that no filter can have.
 var special = map[string]func(t *testing.T, path string){
 	"FIFO":      func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o666)) },
 	"directory": func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o777)) },
@@ -25,6 +25,7 @@ var special = map[string]func(t *testing.T, path string){
 		require.NoError(t, l.Close())
 	},
 	"link to a device": func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/zero", path)) },
+	"file":             func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o666)) },
 	"link to a file": func(t *testing.T, path string) {
 		require.NoError(t, os.WriteFile(path+".target", []byte("theirs"), 0o666))
 		require.NoError(t, os.Symlink(path+".target", path))
@@ -76,6 +77,9 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 func TestSpecialUnfinishedFiles(t *testing.T) {
 	for kind := range special {
 		for _, end := range []string{unfinished, unfinished + ".lock"} {
+			if kind+end == "file"+unfinished {
+				continue // a leftover
+			}
 			t.Run(kind+end, func(t *testing.T) {
 				path, before := makeSpecial(t, kind, end)
 				require.NoError(t, Save(path, filterWith("a")))

@@ -18,34 +18,41 @@ import (
 func lock(name string) (unlock func(), err error) {
 	const enough = 10_000 // other processes can be faster many times
 	for range enough {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|regular.NoFollow|syscall.O_NONBLOCK, 0o600)
-		if err != nil {
-			if _, there := os.Lstat(name); there == nil {
-				err = errTaken
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			var info fs.FileInfo
+			f, info, err = regular.Open(name, os.O_RDWR|regular.NoFollow, errTaken)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				continue // its owner has removed it
+			case err != nil:
+				return nil, errTaken
+			case info.Size() > 0 || !isOurs(info):
+				f.Close()
+				return nil, errTaken
 			}
+		} else if err != nil {
 			return nil, err
 		}
-		info, err := f.Stat()
-		if err == nil && !(info.Mode().IsRegular() && info.Size() == 0 && isOurs(info)) {
-			err = errTaken
-		}
-		for again := err == nil; again; again = err == unix.EINTR {
+		for err = unix.EINTR; err == unix.EINTR; {
 			err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
 		}
 		named := false
 		if err == nil {
 			named, err = names(name, f) // its last owner has removed it otherwise
 		}
-		if named {
-			return func() {
-				_ = os.Remove(name)
-				_ = f.Close()
-			}, nil
+		unlock := func() {
+			_ = os.Remove(name)
+			_ = f.Close()
+		}
+		switch {
+		case err != nil:
+			unlock()
+			return nil, os.NewSyscallError("flock", err)
+		case named:
+			return unlock, nil
 		}
 		f.Close()
-		if err != nil {
-			return nil, err
-		}
 	}
 	return nil, errTaken
 }
