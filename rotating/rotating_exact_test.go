@@ -1,6 +1,7 @@
 package rotating
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -131,12 +132,35 @@ func TestBursts(t *testing.T) {
 			burst(length+time.Duration(g)*length, 1)
 		}
 		burst(length+window-1, n-generations) // the first burst is just not forgotten
+		if times := timesPlain(f); generations == 4 && math.Abs(times-4.2) > 0.05 {
+			t.Errorf("%v: %.2f times the memory of a plain filter, want the documented 4.2", f, times)
+		}
 		probes := effort.Times(40_000, 200_000, 400_000)
 		layeredtest.AtMost(t, f.String()+": absent keys found", layeredtest.Absent(f, 1<<40, probes), probes, p, 4)
 		if found := layeredtest.Absent(f, 0, int(next)); found != int(next) {
 			t.Errorf("%v: %d of %d keys are missing", f, int(next)-found, next)
 		}
 	}
+}
+
+// TestMemory: the filter has the documented size if as many keys come in each generation.
+func TestMemory(t *testing.T) {
+	var c clock
+	f := must(100_000, 0.01, time.Hour, 4, c.option())
+	for g := range uint64(8) {
+		fill(f, g<<32, 25_000)
+		c.sleep(f.time.length)
+	}
+	times := timesPlain(f)
+	t.Logf("%v: %.2f times the memory of a plain filter", f, times)
+	if math.Abs(times-1.92) > 0.01 {
+		t.Error("want the documented 1.92 times")
+	}
+}
+
+// timesPlain returns the memory divided by that of a plain filter.
+func timesPlain(f *Filter) float64 {
+	return float64(f.Stats().SizeBytes) / float64(bloom.MustNew(f.plan.n, f.plan.p).SizeBytes())
 }
 
 // TestConcurrent: goroutines add keys of their own and common ones while the clock runs through
