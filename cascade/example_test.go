@@ -8,7 +8,7 @@ import (
 	"github.com/seed3447c163/bloom/cascade"
 )
 
-// list yields some keys. A real one reads a file or a table.
+// list yields keys. A real list reads a file or a table.
 func list(keys ...string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, key := range keys {
@@ -19,7 +19,7 @@ func list(keys ...string) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A spam list with its white list: of the addresses of both, none is mistaken.
+// A spam list with its exceptions. The answers for the addresses of both lists are exact.
 func Example() {
 	spam := list("winner@example.com", "offers@example.net")
 	good := list("mum@example.org", "news@example.org", "work@example.org")

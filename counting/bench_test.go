@@ -6,8 +6,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// BenchmarkContains and BenchmarkAddRemove: what a key's positions cost shows at k = 20.
-// compare/variants has the comparison with others.
+// BenchmarkContains and BenchmarkAddRemove measure few positions per key and, at p = 1e-6, many.
 func BenchmarkContains(b *testing.B) {
 	eachFilter(b, func(b *testing.B, f *Filter) {
 		var buf [16]byte

@@ -34,7 +34,7 @@ func (f *Filter) set(plain []atomic.Uint64, first int) {
 	}
 }
 
-// Full returns how many counters are full, in O(m). They stay full: each counts as set for ever.
+// Full returns how many counters are full, in O(m). They stay full, and count as set bits.
 func (f *Filter) Full() (count uint64) {
 	for i := range f.counters {
 		count += uint64(bits.OnesCount64(fulls(f.counters[i].Load())))

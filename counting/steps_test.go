@@ -12,10 +12,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
-// TestAddAndRemoveInSteps: in every order of the operations of the real code, in which
-// goroutines add a key and take adds back that have returned, while the counters of other keys
-// rise and fall: there is one winner, and one more at most for each remove that has begun, no
-// remove meets a 0, and the counters add up.
+// TestAddAndRemoveInSteps runs the real code in every order of its operations. Goroutines add a key
+// and remove it after adds that have returned, while the counters of other keys rise and fall. There
+// is one winner, and at most one more for each remove that has begun. No remove meets a 0, and the
+// counters add up.
 func TestAddAndRemoveInSteps(t *testing.T) {
 	total := 0
 	for _, c := range []struct {
@@ -30,9 +30,9 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 			continue
 		}
 		strategy := strided(c.stride)
-		for others := range 64 { // for each of three counters: nothing, there, rises, falls
+		for others := range 64 { // for each of three counters: nothing, present, rises, falls
 			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*effort.Long {
-				continue // others of the first counter only, or all there
+				continue // others of the first counter only, or of all
 			}
 			states, wrong := stepped.Explore(t, func() stepped.World { return newRace(strategy, c.adders, c.removers, c.switches, c.stride, others) })
 			if total += states; wrong != "" {
@@ -83,8 +83,7 @@ func TestRemoveTwiceInSteps(t *testing.T) {
 	}
 }
 
-// newRace returns a world of adders and removers of one key, and of one goroutine for the other
-// keys.
+// newRace returns a world of adders and removers of one key, and of one goroutine for other keys.
 func newRace(strategy bloom.Strategy, adders, removers, switches int, stride uint64, others int) stepped.World {
 	f := with(3*16, 3, bloom.WithStrategy(strategy))
 	var first, last [3]uint64
@@ -96,7 +95,7 @@ func newRace(strategy bloom.Strategy, adders, removers, switches int, stride uin
 			f.counters.up(pos)
 			first[i] = 1
 		} else {
-			f.counters.get(pos) // so that the word has a name
+			f.counters.get(pos) // gives the word a name
 		}
 		switch last[i] = first[i]; kind {
 		case 2:
@@ -145,7 +144,7 @@ func newRace(strategy bloom.Strategy, adders, removers, switches int, stride uin
 		case wrong != "":
 			return wrong
 		case waiting:
-			return "somebody waits for ever"
+			return "a goroutine does not end"
 		case calm && removers == 0 && (wins == 0) != there:
 			return fmt.Sprintf("%d winners, and the key was there before: %v", wins, there)
 		}

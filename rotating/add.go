@@ -60,7 +60,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 //
 // Two goroutines that add the same key may see different newest layers: one in the generation
 // that ends, the other in the next. The winner of a layer therefore checks that no layer was
-// added. Otherwise it looks the key up in the layers added meanwhile, and adds it to the newest.
+// added. Otherwise it looks the key up in the layers added since, and adds it to the newest.
 //
 // At most one winner:
 //  1. Suppose A wins in layer a and B in a later layer b. One layer has one winner.
@@ -109,7 +109,8 @@ func (f *Filter) look(a *adding, now *layered.Layers) (found, done bool) {
 	return true, !a.renew || l.Generation == current(now, a.generation)
 }
 
-// try adds the key unless a layer is needed or comes meanwhile. It reports whether it is done.
+// try adds the key unless a layer is needed or another goroutine adds one. It reports whether it is
+// done.
 func (f *Filter) try(a *adding) (done bool) {
 	now := f.live.Load()
 	found, done := f.look(a, now)

@@ -141,7 +141,7 @@ func TestNoMemoryForALayer(t *testing.T) {
 	} {
 		f.scheme = bloom.Scheme{} // which makes no filter
 		require.Panics(t, begin, name)
-		require.True(t, f.turning.TryLock(), "%s: the lock is held for ever", name)
+		require.True(t, f.turning.TryLock(), "%s: the lock is held", name)
 		f.turning.Unlock()
 		f.scheme = scheme
 		require.True(t, f.ContainsString("before"), name)

@@ -41,8 +41,8 @@
 //
 // With g generations there are g+1 layers, each for n/g keys at rate p/(3g). At p = 1 % and g = 4
 // they take 1.92 times the memory of a plain filter for n keys. In a burst, a generation gets more
-// layers. While at most n keys come in any window, there are at most 3g-1, which take 4.2 times the
-// memory; there are never more than 4g. A lookup of an absent key reads all layers. A lookup of a present key reads the clock.
+// layers. There are at most 3g while at most n keys come in any window, and never more than 4g. A
+// lookup of an absent key reads all layers. A lookup of a present key reads the clock.
 //
 // The Add that begins a layer allocates it. The garbage collector frees forgotten layers. If there
 // is no memory for a layer, Add panics with an error that wraps [bloom.ErrTooLarge]. The filter is

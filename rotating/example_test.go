@@ -8,8 +8,7 @@ import (
 	"github.com/seed3447c163/bloom/rotating"
 )
 
-// A crawler that visits a page again after a day. The clock is one of our own, to have the
-// days go by.
+// A crawler that visits a page again after a day. The clock of the example makes the days pass.
 func Example() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen, err := rotating.New(1_000_000, 0.01, 24*time.Hour, rotating.WithClock(func() time.Time { return now }))
@@ -29,7 +28,7 @@ func Example() {
 	// Jan 3 12:00 fetch
 }
 
-// Who has been active within the last hour: every sign of life makes a key young again.
+// Users who were active within the last hour: the window begins again at every sign of life.
 func ExampleFilter_Renew() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	active, err := rotating.New(100_000, 0.001, time.Hour, rotating.WithGenerations(6), rotating.WithClock(func() time.Time { return now }))
@@ -49,7 +48,7 @@ func ExampleFilter_Renew() {
 	// false
 }
 
-// Messages have a number: its bytes are the key, in a buffer on the stack.
+// The bytes of a message's number are the key, in a buffer on the stack.
 func Example_integers() {
 	seen, err := rotating.New(100_000, 0.001, time.Hour)
 	if err != nil {

@@ -95,10 +95,10 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 	return l != nil && l.Generation >= f.oldest(now, g)
 }
 
-// current returns the generation where the clock says g: not one before those that have begun.
+// current returns the generation if the clock says g: the newest that has begun, or a later one.
 func current(now *layered.Layers, g int64) int64 { return max(g, now.Newest().Generation) }
 
-// oldest returns the oldest generation that is remembered where the clock says g.
+// oldest returns the oldest generation that is remembered if the clock says g.
 func (f *Filter) oldest(now *layered.Layers, g int64) int64 {
 	return current(now, g) - int64(f.plan.generations)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
-// The real code, in every order of its operations. proof/interleavings compiles it so that
-// these tests decide which goroutine goes on; a box of tickets does what it does at once.
+// These tests run the real code in every order of its operations. proof/interleavings compiles it so
+// that the tests decide which goroutine goes on. A box of tickets is one operation.
 
-// A hand is a clock that counts generations of an hour, of which a window has one.
+// A hand is a clock that counts generations of an hour. A window has one generation.
 type hand struct{ hours stepped.Int64 }
 
 func (h *hand) filter() *Filter {
@@ -36,15 +36,14 @@ func (h *hand) filter() *Filter {
 	return f
 }
 
-// generation is the one of the clock's last reading, by nobody.
+// generation returns the clock's generation without an operation.
 func (h *hand) generation() (g int64) {
 	stepped.Peek(func() { g = h.hours.Load() })
 	return g
 }
 
-// TestOneWinnerInSteps: goroutines add the same key while another one lets generations end and
-// adds keys of its own. Of those that win within a window there is one, somebody wins, and the
-// key stays for the window.
+// TestOneWinnerInSteps: goroutines add the same key while another one lets generations end and adds
+// keys of its own. One goroutine wins, at most one within a window, and the key stays for the window.
 func TestOneWinnerInSteps(t *testing.T) {
 	total := 0
 	for _, c := range []struct {
@@ -95,7 +94,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 				w.Check = func(waiting bool) string {
 					switch {
 					case waiting:
-						return "somebody waits for ever"
+						return "a goroutine does not end"
 					case verdict == "" && len(wins) == 0 && start != 3:
 						return "no winner"
 					}
@@ -111,8 +110,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 	}
 }
 
-// TestContainsInSteps: a key that is there all the time, because somebody renews it, is found,
-// while layers are added and forgotten.
+// TestContainsInSteps: a key that a goroutine renews is found while layers are added and forgotten.
 func TestContainsInSteps(t *testing.T) {
 	births, switches := 3, 3
 	if *effort.Long {
@@ -139,7 +137,7 @@ func TestContainsInSteps(t *testing.T) {
 			}},
 		}, Check: func(waiting bool) string {
 			if missed || waiting {
-				return fmt.Sprintf("missed: %v; somebody waits for ever: %v", missed, waiting)
+				return fmt.Sprintf("missed: %v; a goroutine does not end: %v", missed, waiting)
 			}
 			return ""
 		}}

@@ -107,7 +107,7 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 				}
 				continue
 			}
-			// An older layer has the key from this call. This layer only decides who has won.
+			// An older layer has the key from this call. This layer only decides the winner.
 		}
 		if !newest.Add(h1, h2, took) {
 			return false, nil

@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	f, err := scalable.New(1000, 0.01) // a thousand keys, or however many come
+	f, err := scalable.New(1000, 0.01) // a thousand keys, or more
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,7 +54,7 @@ func ExampleErrFull() {
 	// 3000 keys: scalable: filter full: filter too large: layer 2 would make it 12104 bytes, want at most 10000
 }
 
-// Keys of other types: a buffer on the stack stays there, so that nothing is allocated.
+// The bytes of a number are the key. The buffer stays on the stack, so nothing is allocated.
 func ExampleFilter_Add() {
 	f, err := scalable.New(1000, 0.001)
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleFilter_Add() {
 	// 4711 false <nil>
 }
 
-// A snapshot that is the old one or the new one, whenever the machine stops.
+// If the machine stops, the file has the old snapshot or the new one.
 func ExampleRead() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

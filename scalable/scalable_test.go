@@ -26,7 +26,7 @@ func must(n uint64, p float64, opts ...bloom.Option) *Filter {
 
 func (f *Filter) sizeBytes() uint64 { return f.layers.Load().SizeBytes() }
 
-// oneLayer returns a filter that may not grow.
+// oneLayer returns a filter that cannot grow.
 func oneLayer(n uint64, p float64, opts ...bloom.Option) *Filter {
 	return must(n, p, append(opts, bloom.WithMaxBytes(must(n, p, opts...).sizeBytes()))...)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
 )
 
-// The real code of adds, in every order of its operations. proof/interleavings compiles it so
-// that these tests decide which goroutine goes on; a box of tickets does what it does at once.
+// These tests run the real code of adds in every order of its operations. proof/interleavings compiles
+// it so that the tests decide which goroutine goes on. A box of tickets is one operation.
 
-// A race is what some goroutines have added to one filter.
+// A race is what goroutines have added to one filter.
 type race struct {
 	f       *Filter
 	winners int
@@ -22,7 +22,7 @@ type race struct {
 	wrong   string
 }
 
-// key returns the digest of a key: its two bits, of each layer.
+// key returns the digest of a key: its two bits in each layer.
 func (r *race) key(k int) (h1, h2 uint64) { return uint64(2*k + 1), uint64(2*k + 2) }
 
 func (r *race) there(k int) bool {
@@ -30,7 +30,7 @@ func (r *race) there(k int) bool {
 	return r.f.layers.Load().Youngest(h1, h2, 0) != nil
 }
 
-// begin makes a filter for a key, with layers of two bits a key, and sets some of key 0.
+// begin makes a filter for one key, with two bits per key, and sets bits of key 0.
 func (r *race) begin(start int, made func(n uint64, p float64, opts ...bloom.Option) *Filter) {
 	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i == 0 {
@@ -55,7 +55,7 @@ func (r *race) add(k int) stepped.Thread {
 		won, err := r.f.add(r.key(k))
 		stepped.Peek(func() {
 			if there := r.there(k); there != (err == nil) {
-				r.wrong = "an add has returned, and the key is there, or not, unlike what it says"
+				r.wrong = "the key is present, and its add returned an error, or the other way round"
 			}
 		})
 		switch {
@@ -77,7 +77,7 @@ func (r *race) verdict(waiting bool, wins int) string {
 	case r.wrong != "":
 		return r.wrong
 	case waiting:
-		return "somebody waits for ever"
+		return "a goroutine does not end"
 	case r.winners > wins:
 		return "a second winner"
 	case r.winners < wins:
@@ -86,8 +86,8 @@ func (r *race) verdict(waiting bool, wins int) string {
 	return ""
 }
 
-// TestOneWinnerInSteps: goroutines add the same key, from every state of its bits, while layers
-// are born: the first has room for one of them.
+// TestOneWinnerInSteps: goroutines add the same key, from every state of its bits, while layers are
+// added: the first has room for one key.
 func TestOneWinnerInSteps(t *testing.T) {
 	total := 0
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 	t.Logf("%d states, never a second winner", total)
 }
 
-// TestFullInSteps: there is room for one key, and goroutines add the same one, or another.
+// TestFullInSteps: there is room for one key, and goroutines add the same key or another.
 func TestFullInSteps(t *testing.T) {
 	total := 0
 	for _, c := range []struct {
@@ -142,12 +142,12 @@ func TestFullInSteps(t *testing.T) {
 				for k := range 2 {
 					if r.there(k) {
 						if there++; r.refused[k] {
-							return "an add is refused whose key another one adds"
+							return "an add is refused, and another one adds its key"
 						}
 					}
 				}
 				if there != 1 {
-					return "there is room for one key"
+					return "there is room for one key, want one key"
 				}
 				return r.verdict(waiting, r.winners)
 			}}

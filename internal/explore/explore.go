@@ -1,14 +1,14 @@
 // Package explore exhausts models of concurrent code: it visits every state that any
 // interleaving can reach.
 //
-// A model is a state that can be compared with ==, and a function that does the next step of
-// one of those who take part: one load, or one locked instruction. Where all of them may step
-// on from each state, all interleavings are tried.
+// A model is a state that can be compared with ==, and a function that does the next step of one
+// participant: one load, or one locked instruction. If every participant may step from every state,
+// all interleavings are tried.
 package explore
 
-// States visits each state that can be reached from the first one, once, and returns how
-// many there are. Steps calls to with every state that is one step away. Visit is told
-// whether a state is final, which is one from which no step leads to another one.
+// States visits each state that can be reached from the first one, once, and returns their number.
+// steps calls to with every state that is one step away. final is true if no step leads to another
+// state.
 func States[S comparable](first S, steps func(s S, to func(next S)), visit func(s S, final bool)) int {
 	seen := map[S]struct{}{first: {}}
 	for stack := []S{first}; len(stack) > 0; {

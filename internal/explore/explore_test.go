@@ -22,8 +22,8 @@ func (c counters) step(i int) counters {
 	return c
 }
 
-// TestStates: all three by three places that two goroutines can be at, the last of them with
-// both numbers that a lost update leaves.
+// TestStates: two goroutines reach all three by three places, the last one with both results of a lost
+// update.
 func TestStates(t *testing.T) {
 	last := map[int]bool{}
 	visited := 0

@@ -1,11 +1,10 @@
-// Package frame writes and reads the files of filters that are made of several filters:
-// numbers and filters, bound together by checksums.
+// Package frame writes and reads files of several filters: numbers and filters, bound together by
+// checksums.
 //
-// A filter has its own checksum, which says that it is whole, but not that it is the right
-// one in the right place. So the checksum of the frame goes over the magic, the numbers and
-// the checksum of each filter, in the order in which they stand. It does not go over the
-// filters' other bytes: the CRC of bytes that end with their own CRC is the same whatever
-// they are, and would bind nothing.
+// A filter's own checksum shows that it is whole, but not that it is the right filter in the right
+// place. So the frame's checksum covers the magic, the numbers and the checksum of each filter, in
+// their order. It skips the filters' other bytes: the CRC of bytes that end with their own CRC is the
+// same for all bytes.
 package frame
 
 import (
@@ -15,10 +14,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// checksumBytes is the size of the frame's checksums, and of a filter's.
+// checksumBytes is the size of a frame's checksum, and of a filter's.
 const checksumBytes = 8
 
-// A checksum is that of a filter's format, but that neither goes over the other.
+// A checksum is that of a filter's format, but neither half covers the other.
 type checksum struct{ format.Checksum }
 
 func (c checksum) append(dst []byte) []byte {
@@ -26,7 +25,7 @@ func (c checksum) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, c.Castagnoli)
 }
 
-// A tail has the last bytes of a filter, which are its checksum.
+// A tail holds the last bytes of a filter: its checksum.
 type tail struct {
 	bytes [checksumBytes]byte
 }

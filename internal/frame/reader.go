@@ -22,8 +22,7 @@ type Reader struct {
 // NewReader returns a Reader that has read nothing yet.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Magic reads the bytes by which a format is known; the last of them is its version.
-// It returns io.EOF at the end of the stream.
+// Magic reads the magic, whose last byte is the version. It returns io.EOF at the end of the stream.
 func (r *Reader) Magic(magic string) error {
 	got := make([]byte, len(magic))
 	if err := r.full(got, "the header"); err != nil {
@@ -40,8 +39,7 @@ func (r *Reader) Magic(magic string) error {
 	return format.Unexpected(got, magic)
 }
 
-// Numbers reads numbers into those that it is given, and the checksum of all that has been
-// read.
+// Numbers reads numbers, and the checksum of everything read so far.
 func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 	buf := make([]byte, len(numbers)*8+checksumBytes)
 	if err := r.full(buf, what); err != nil {
@@ -71,7 +69,7 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	return f, nil
 }
 
-// source is the Reader as the filters see it.
+// source is what filters read from.
 type source Reader
 
 func (s *source) Read(p []byte) (int, error) {
@@ -80,7 +78,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Remaining lets a filter ask for its memory at once where it can.
+// Remaining lets a filter allocate its memory at once if the reader knows its length.
 func (s *source) Remaining(remaining.Own) uint64 { return remaining.Of(s.r) }
 
 func (r *Reader) full(p []byte, what string) error {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Writer writes to another one, and counts. After an error it does nothing more.
-// What comes before a filter waits for that: a filter that refuses to be written, because
-// it is not portable, leaves nothing behind.
+// A Writer writes to another one and counts bytes. After an error it does nothing more. Bytes before a
+// filter wait for the filter: if it refuses to be written, because it is not portable, nothing has been
+// written.
 type Writer struct {
 	w       io.Writer
 	n       int64
@@ -22,14 +22,14 @@ type Writer struct {
 // NewWriter returns a Writer that has written nothing yet.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Magic writes the bytes by which a format is known.
+// Magic writes the magic of a format.
 func (w *Writer) Magic(magic string) {
 	w.pending = append(w.pending, magic...)
 	w.sum.Add([]byte(magic))
 }
 
-// Numbers writes numbers, little-endian, and the checksum of all that has been written. A
-// file ends with it.
+// Numbers writes numbers, little-endian, and the checksum of everything written so far. A file ends
+// with one.
 func (w *Writer) Numbers(numbers ...uint64) {
 	start := len(w.pending)
 	for _, x := range numbers {
@@ -49,7 +49,7 @@ func (w *Writer) Filter(f *bloom.BloomFilter) {
 	}
 }
 
-// Result writes what is left and returns what WriteTo returns.
+// Result writes the bytes that wait, and returns the results of WriteTo.
 func (w *Writer) Result() (int64, error) {
 	if w.err == nil {
 		w.err = (*through)(w).flush()
@@ -57,7 +57,7 @@ func (w *Writer) Result() (int64, error) {
 	return w.n, w.err
 }
 
-// through is the Writer as the filters see it.
+// through is what filters write to.
 type through Writer
 
 func (w *through) Write(p []byte) (int, error) {

@@ -2,13 +2,13 @@ package layered
 
 import "github.com/seed3447c163/bloom"
 
-// Group is how many keys of a batch are hashed together: enough for the batches of package bloom
-// to overlap their cache misses.
+// Group is how many keys of a batch are hashed together: enough for package bloom to overlap cache
+// misses.
 const Group = 64
 
 // A Batch is a group of keys, each with its digest and its answer.
 type Batch struct {
-	Keys    int // how many the group has
+	Keys    int // in the group
 	Digests [Group][2]uint64
 	Found   [Group]bool
 

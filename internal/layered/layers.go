@@ -1,5 +1,5 @@
-// Package layered is what filters made of several plain filters share: layers with tickets,
-// batches over them, their numbers, and their part in a file.
+// Package layered is shared by filters made of several plain filters: layers with tickets, batches of
+// lookups, statistics, and a layer's part of a file.
 package layered
 
 import (
@@ -15,7 +15,7 @@ import (
 type Layer struct {
 	*bloom.BloomFilter
 	Tickets    *tickets.Box
-	Generation int64  // whose keys it has; 0 in a filter that does not forget
+	Generation int64  // of its keys; 0 in a filter that does not forget
 	Serial     uint64 // layers are numbered from 0 in the order in which they are added
 }
 
@@ -33,8 +33,8 @@ func With(f *bloom.BloomFilter, left uint64) Layer {
 	return Layer{BloomFilter: f, Tickets: tickets.New(left, f.Params().M)}
 }
 
-// Add adds a key and reports whether the call has won in this layer. With a ticket, the ticket
-// is used if it has, or if a custom strategy panics, and given back otherwise.
+// Add adds a key and reports whether the call has won in this layer. A ticket is used if the call
+// has won or a custom strategy panics, and given back otherwise.
 func (l *Layer) Add(h1, h2 uint64, ticket bool) (won bool) {
 	if !ticket {
 		return l.AddDigest(h1, h2)

@@ -1,4 +1,4 @@
-// Package lockstep is for tests and measurements that let goroutines race, again and again.
+// Package lockstep lets the goroutines of tests race, again and again.
 package lockstep
 
 import (
@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// A Line is a starting line: it lets all its goroutines go at the same moment, round after
-// round. It spins: a goroutine that is woken comes a hundred adds too late. Where a machine
-// is busy with other things, those that spin would keep from running the one that they wait
-// for: so they first wait for all to arrive, where they sleep after some microseconds, and
-// then for all to be awake.
+// A Line lets all its goroutines go at the same moment, round after round. It spins, because a
+// goroutine that is woken comes a hundred adds too late. On a busy machine, spinning goroutines would
+// keep the last one from running. So they first wait until all have arrived, and sleep after some
+// microseconds, then until all are awake.
 type Line struct {
 	Runners        uint64
 	arrived, awake atomic.Uint64
@@ -23,7 +22,7 @@ func (l *Line) Wait(round uint64) {
 	meet(&l.awake, round*l.Runners, 1<<16)
 }
 
-// meet counts up and returns when all have, and sleeps after so many looks.
+// meet counts up and returns when the count has reached all. After patience looks it sleeps.
 func meet(count *atomic.Uint64, all uint64, patience int) {
 	count.Add(1)
 	for spins := 0; count.Load() < all; spins++ {
@@ -36,8 +35,8 @@ func meet(count *atomic.Uint64, all uint64, patience int) {
 	}
 }
 
-// Dawdle takes some nanoseconds, more or less depending on the round and the goroutine, so
-// that they do not always come in the same order.
+// Dawdle takes some nanoseconds, which depend on the round and the goroutine, so that goroutines come
+// in different orders.
 func Dawdle(round, goroutine int) {
 	for range round * (2*goroutine + 1) % 31 {
 		runtime.KeepAlive(round)

@@ -2,6 +2,5 @@
 
 package lockstep
 
-// RaceDetector is on: it makes everything ten times slower, and tests that only count do
-// less.
+// RaceDetector is true if the race detector is on, which makes everything ten times slower.
 const RaceDetector = true

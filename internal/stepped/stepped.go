@@ -1,5 +1,5 @@
-// Package stepped stands in for sync/atomic and sync where a test decides in which order
-// operations are done: proof/interleavings compiles the library with it.
+// Package stepped replaces sync/atomic and sync in tests that decide the order of operations.
+// proof/interleavings compiles the library with it.
 package stepped
 
 import (
@@ -7,17 +7,16 @@ import (
 	"unsafe"
 )
 
-// An Op is what is about to be done to a word.
+// An Op is an operation on a word.
 type Op int
 
 const (
 	Load Op = iota
 	Or      // the caller looks at the old value
-	Set     // an OR whose result nobody uses
+	Set     // an OR without a result
 )
 
-// Do does it in place of the processor, and returns the old value. Without one, or where it
-// is nil, the processor does.
+// Do does an operation and returns the old value. If it is nil, the processor does the operation.
 var Do func(word *uint64, op Op, mask uint64) (old uint64)
 
 // Pointer is not stepped.
@@ -69,8 +68,8 @@ func SetUint64(word *uint64, mask uint64) {
 	change(word, func(old uint64) (uint64, uint64) { return old | mask, 0 })
 }
 
-// change is an operation on a word, which f does: it returns what is there then, and what the
-// thread has found. Change returns what was there before.
+// change does an operation on a word and returns the old value. f returns the next value, and what the
+// thread finds.
 func change(word *uint64, f func(old uint64) (next, found uint64)) (old uint64) {
 	access(unsafe.Pointer(word), nil, func() (found, before, after uint64) {
 		old = atomic.LoadUint64(word)

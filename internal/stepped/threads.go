@@ -9,19 +9,17 @@ import (
 	"unsafe"
 )
 
-// A Thread is one of those that run at the same time. Threads of one kind do the same: it
-// makes no difference which of them is where. What Run returns is what the thread has seen
-// at its end, as far as that makes a difference to Check.
+// A Thread runs at the same time as others. Threads of one kind are interchangeable. Run returns what
+// the thread has seen at its end, if that makes a difference to Check.
 type Thread struct {
 	Kind string
 	Run  func() uint64
 }
 
-// A World is where threads begin. Check is called when all of them have returned, or wait
-// for each other, and says what is wrong, if anything.
+// A World is where threads begin. When all have returned or wait for each other, Check returns what is
+// wrong, or "".
 //
-// With Switches, only those orders are tried in which a thread that could go on is left for
-// another one at most so often; 0 is no limit.
+// Switches limits how often a thread that could go on is left for another one; 0 is no limit.
 type World struct {
 	Threads  []Thread
 	Check    func(waiting bool) string
@@ -29,12 +27,11 @@ type World struct {
 }
 
 // Explore runs the threads of a world in every order in which processors could run them, one
-// operation of this package after the other. It makes the world anew for each order, and must
-// find it the same each time. It returns how many different states there were, and what was
-// wrong with the first order with which something was, and "" without one.
+// operation of this package after the other. It makes the world for each order, the same each time. It
+// returns the number of different states, and what is wrong with the first wrong order, or "".
 //
-// An order is not followed to its end from a state that was there before. A state is what the
-// threads have found so far, from which follows where they are, and what they have written.
+// An order ends early at a state that was visited before. A state is what the threads have found so
+// far, which determines where they are, and what they have written.
 func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	seen := map[uint64]struct{}{}
 	var path []choice
@@ -56,7 +53,7 @@ func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	}
 }
 
-// A choice is which thread went on, and the set of those that are still to be tried.
+// A choice is the thread that went on, and the set of threads that are still to be tried.
 type choice struct {
 	taken int
 	left  uint32
@@ -72,7 +69,7 @@ type run struct {
 	taken   []int
 }
 
-// A thread is one that runs. Where it is follows from what it has found.
+// A thread runs. What it has found determines where it is.
 type thread struct {
 	Thread
 	id     uint64
@@ -86,10 +83,10 @@ type thread struct {
 	writes int  // its own
 }
 
-// A word is what was changed, and adds to the sum unless it is as it was at first.
+// A word was changed. It adds to the sum unless it has its first value.
 type word struct{ name, first, adds uint64 }
 
-// now is the run that is under way, and current its thread that is.
+// now is the present run, and current its present thread.
 var (
 	now     *run
 	current *thread
@@ -97,8 +94,8 @@ var (
 
 const maxSteps = 100_000
 
-// follow runs one order: it begins as the path does, and goes on with the first thread that can.
-// It returns the path, longer by the choices in states that were not there before.
+// follow runs one order: it begins with the path, and goes on with the first thread that can. It
+// returns the path with the choices in new states.
 func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, world func() World) ([]choice, string) {
 	now, current = r, &thread{} // the world's own operations, in the beginning, give names
 	defer func() { now, current = nil, nil }()
@@ -114,8 +111,8 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 		r.threads = append(r.threads, th)
 		r.resume(th) // to its beginning
 	}
-	old := false            // the state was there before
-	last, switches := -1, 0 // the thread that went on, and how often one was left that could have
+	old := false            // the state was visited before
+	last, switches := -1, 0 // the thread that went on, and how often a thread was left that could go on
 	for step := 0; ; step++ {
 		if step == maxSteps {
 			return path, "it does not end"
@@ -159,7 +156,7 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 	return path, w.Check(waiting)
 }
 
-// resume lets a thread do the operation before which it has paused, and go on to the next one.
+// resume lets a thread do the operation before which it has paused, up to the next one.
 func (r *run) resume(th *thread) {
 	current = th
 	th.next()
@@ -184,7 +181,7 @@ func (r *run) state() uint64 {
 	return state
 }
 
-// story tells how many operations the threads did, one after the other.
+// story describes the order: how many operations each thread did before the next one.
 func (r *run) story() string {
 	var b strings.Builder
 	b.WriteString("in this order:")
@@ -198,9 +195,8 @@ func (r *run) story() string {
 	return b.String()
 }
 
-// access is one operation on a word: do does it, and returns what it has found, and what was
-// there before and is there then. A thread waits for its turn, and until ready says so, if that
-// is not nil.
+// access is one operation on a word. The thread waits for its turn and, if ready is not nil, until ready
+// returns true. do returns what the thread finds, and the values before and after.
 func access(at unsafe.Pointer, ready func() bool, do func() (found, before, after uint64)) {
 	th := current
 	if th != nil && th.pause != nil && !th.whole {
@@ -222,7 +218,7 @@ func access(at unsafe.Pointer, ready func() bool, do func() (found, before, afte
 	}
 }
 
-// put notes what is in a word.
+// put notes the value of a word.
 func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	w := r.words[at]
 	if w == nil {
@@ -236,7 +232,7 @@ func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	r.sum += w.adds
 }
 
-// name returns a name that follows from what the thread has found, and no other one has.
+// name returns a new name, which depends only on what the thread has found.
 func (th *thread) name() uint64 {
 	th.named++
 	return mix(mix(th.found, th.id<<32), th.named<<8|1)
@@ -255,7 +251,7 @@ func nameOf(p unsafe.Pointer) uint64 {
 	return at
 }
 
-// Peek calls f, whose operations are nobody's: they do not wait, and do not count.
+// Peek calls f. Its operations do not wait, and do not count.
 func Peek(f func()) {
 	th := current
 	current = nil
@@ -263,7 +259,7 @@ func Peek(f func()) {
 	current = th
 }
 
-// Whole makes all operations one, until what it returns is called.
+// Whole makes all operations one until end is called.
 func Whole() (end func()) {
 	th := current
 	if th == nil || th.pause == nil || th.whole {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestExplore: two threads count up a number by a load and a store each. There are eight states:
-// both before the load, one after it, both after it, one at its end, the other one then after a
-// load that came before the store or after it, and both at their ends with 1 or with 2.
+// TestExplore: two threads count up a number by a load and a store each. There are eight states: both
+// before the load, one after it, both after it, one at its end, the other one then after a load before
+// or after the store, and both at their ends with 1 or 2.
 func TestExplore(t *testing.T) {
 	last := map[int64]bool{}
 	world := func(switches int) func() World {
@@ -59,7 +59,7 @@ func TestExploreFinds(t *testing.T) {
 		t.Errorf("two locks in either order: %q", wrong)
 	}
 
-	// Who looks at the pointer again after the swap finds that the number was another's.
+	// A second look at the pointer after the swap finds another thread's number.
 	_, wrong = Explore(t, func() World {
 		var shared Shared[int]
 		shared.Store(new(int))
@@ -84,7 +84,7 @@ func TestExploreFinds(t *testing.T) {
 	}
 }
 
-// TestWait: who waits for another one to change something goes on when it has.
+// TestWait: a thread that waits for a change goes on after the change.
 func TestWait(t *testing.T) {
 	states, wrong := Explore(t, func() World {
 		var done Bool
@@ -103,7 +103,7 @@ func TestWait(t *testing.T) {
 			}},
 		}, Check: func(waiting bool) string {
 			if waiting {
-				return "it waits for ever"
+				return "it does not end"
 			}
 			return ""
 		}}

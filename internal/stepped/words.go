@@ -52,7 +52,7 @@ func (x *Int64) CompareAndSwap(before, value int64) (swapped bool) {
 	return swapped
 }
 
-// Bump adds without telling what was there.
+// Bump adds without a result.
 func (x *Int64) Bump(delta int64) {
 	x.do(func(old int64) (int64, uint64) { return old + delta, 0 })
 }
@@ -109,8 +109,8 @@ func (x *Shared[T]) CompareAndSwap(before, value *T) (swapped bool) {
 	return swapped
 }
 
-// A Mutex is a sync.Mutex. Who locks it finds all that those before have found: what it
-// protects follows from that.
+// A Mutex is a sync.Mutex. A thread that locks it finds all that earlier ones have found, which
+// determines what the lock protects.
 type Mutex struct {
 	locked bool
 	past   uint64
@@ -119,14 +119,14 @@ type Mutex struct {
 func (m *Mutex) Lock() {
 	access(unsafe.Pointer(m), func() bool { return !m.locked }, func() (found, before, after uint64) {
 		if m.locked {
-			panic("stepped: locked by nobody who could unlock it")
+			panic("stepped: locked, and no thread can unlock it")
 		}
 		m.locked = true
 		return m.past, m.past, m.past + 1
 	})
 }
 
-// Name gives locks their names, in the beginning of a world.
+// Name gives locks their names at the beginning of a world.
 func Name(locks ...sync.Locker) {
 	for _, l := range locks {
 		l.Lock()
@@ -175,7 +175,7 @@ func Closed(c <-chan struct{}) {
 	Until(closed)
 }
 
-// Until waits until ready returns true, which may look at what no operation changes.
+// Until waits until ready returns true. ready must not do operations.
 func Until(ready func() bool) {
 	if current != nil && current.pause != nil {
 		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })

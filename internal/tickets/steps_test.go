@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/stepped"
 )
 
-// TestLeftInSteps: in every order of the operations of the real code, in which two goroutines
-// take tickets and use them or give them back, Left counts none that is taken all the time.
+// TestLeftInSteps: two goroutines take tickets and use them or give them back, in every order of their
+// operations. Left counts no ticket that is taken during the whole call.
 func TestLeftInSteps(t *testing.T) {
 	const tickets = 3
 	total, switches := 0, 2
@@ -22,7 +22,7 @@ func TestLeftInSteps(t *testing.T) {
 	for uses := range 4 { // whether each of the two uses its first ticket; the second it gives back
 		states, wrong := stepped.Explore(t, func() stepped.World {
 			b := New(tickets, tickets)
-			b.Left() // so that all has a name
+			b.Left() // gives the words names
 			var held stepped.Uint64
 			held.Load()
 			verdict := ""
@@ -56,7 +56,7 @@ func TestLeftInSteps(t *testing.T) {
 				used := uint64(bits.OnesCount(uint(uses)))
 				switch {
 				case waiting:
-					return "somebody waits for ever"
+					return "a goroutine does not end"
 				case verdict == "" && b.Left()+used != tickets:
 					return fmt.Sprintf("%d are left at last and %d used, of %d", b.Left(), used, tickets)
 				case verdict == "" && b.UsedUp():

@@ -130,8 +130,8 @@ func (b *Box) UsedUp() bool {
 // Left returns how many tickets are left: no more than there are at some moment of the call, so
 // that a stored number never counts a ticket that is taken by then.
 //
-// No ticket is counted twice: returned tickets are counted before the cells, so a ticket that
-// was counted in its cell and then given back is not; and none moves meanwhile.
+// No ticket is counted twice: returned tickets are counted before the cells, so a ticket that was
+// counted in its cell and then given back is not counted again. The lock keeps tickets from moving.
 func (b *Box) Left() uint64 {
 	b.moving.Lock()
 	defer b.moving.Unlock()

@@ -21,8 +21,7 @@ import (
 
 var write = flag.Bool("write-goldens", false, "write golden files that are not there yet")
 
-// Golden returns a golden file, which must have the given bytes. It is never overwritten: a new
-// version of the format keeps the old one readable.
+// Golden returns a golden file, which must have the given bytes. It is never overwritten.
 func Golden(t *testing.T, path string, want []byte) []byte {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -41,9 +40,9 @@ func Golden(t *testing.T, path string, want []byte) []byte {
 	return got
 }
 
-// A Format is what a package writes and reads.
+// A Format is the format of a package.
 type Format struct {
-	Write   func(io.Writer) (int64, error) // of what the golden file holds
+	Write   func(io.Writer) (int64, error) // writes the golden file
 	Read    func(io.Reader) error
 	Earlier []byte // two snapshots of one filter of equal length
 	Later   []byte
@@ -66,7 +65,7 @@ func (f Format) Test(t *testing.T, golden string) []byte {
 	return data
 }
 
-// Fuzz feeds bytes to read, which writes what it has read to again, if anything.
+// Fuzz feeds bytes to again, which reads a filter and writes it. ok is false if it does not.
 func (f Format) Fuzz(fuzz *testing.F, again func(data []byte) (written []byte, ok bool)) {
 	var b bytes.Buffer
 	if _, err := f.Write(&b); err != nil {
@@ -87,8 +86,7 @@ func (f Format) Fuzz(fuzz *testing.F, again func(data []byte) (written []byte, o
 	})
 }
 
-// Mixed puts every range of one snapshot into the other. Only the snapshots themselves may be
-// read.
+// Mixed puts every range of one snapshot into the other. The result must be refused.
 func Mixed(t *testing.T, read func(io.Reader) error, a, b []byte) {
 	t.Helper()
 	if len(a) != len(b) || bytes.Equal(a, b) {
@@ -113,8 +111,8 @@ func Mixed(t *testing.T, read func(io.Reader) error, a, b []byte) {
 	t.Logf("%d mixtures of two snapshots, none accepted", tried)
 }
 
-// Damage cuts data off at every length, flips every bit and puts bytes after its end. Damaged data
-// must be an error of this module; read must not look beyond the end.
+// Damage cuts data off at every length, flips every bit and appends bytes. read must refuse damaged data
+// with an error of this module, and must not read beyond the end.
 func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Helper()
 	if err := read(bytes.NewReader(nil)); err != io.EOF {
@@ -154,8 +152,8 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Logf("%d cuts and %d flips, none accepted", cuts, flips)
 }
 
-// Copies copies every block of 17 and of 64 bytes, with -long also of 8, 32 and 48, from everywhere
-// in data (with -short from every fifth byte) to everywhere else. The result must be refused.
+// Copies copies blocks of 17 and 64 bytes, with -long also of 8, 32 and 48, from every place in data
+// (with -short every fifth) to every other one. The result must be refused.
 func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 	t.Helper()
 	lengths := []int{17, 64}
@@ -197,9 +195,9 @@ func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
 	}
 }
 
-// Damages damages a file that many times, by a fixed sequence of random numbers: bits flipped,
-// bytes changed, blocks copied, moved, swapped, left out or taken from another of the files, which
-// are snapshots of one filter. The result must be refused unless it is one of the files.
+// Damages damages files many times, by a fixed sequence of random numbers: it flips bits, changes bytes,
+// and copies, moves, swaps, removes or mixes blocks. The result must be refused unless it is one of the
+// files.
 func Damages(t *testing.T, times int, read func(io.Reader) error, files ...[]byte) {
 	t.Helper()
 	var tried, accepted atomic.Int64
@@ -269,8 +267,7 @@ func damage(random *rand.Rand, data, other []byte) []byte {
 	return data
 }
 
-// Failing writes half at every single write, one after the other, with an error or without. Each
-// must be reported.
+// Failing lets each write in turn write only half, with an error or without. write must report it.
 func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 	t.Helper()
 	var whole bytes.Buffer
