@@ -18,30 +18,6 @@ func TestPositionsAreFrozen(t *testing.T) {
 	formattest.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
 }
 
-// TestMitzOnSignedNumbers compares with Java's own expressions, on a digest whose
-// halves are negative there.
-func TestMitzOnSignedNumbers(t *testing.T) {
-	// h1 = 0xe34bbc7bbc071b6c: both halves are negative as int32, the whole as int64.
-	h1, h2 := murmur3.Sum128([]byte("The quick brown fox jumps over the lazy dog"))
-	require.Equal(t, [2]uint64{0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347}, [2]uint64{h1, h2})
-	params := bloom.Params{M: 7_298_432, K: 20}
-	positions := func(s bloom.Strategy) []uint64 {
-		scheme, err := bloom.NewSchemeWithParams(params, bloom.WithStrategy(s))
-		require.NoError(t, err)
-		return scheme.AppendDigestPositions(nil, h1, h2)
-	}
-	got64, got32 := positions(Mitz64), positions(Mitz32)
-	for i := range params.K {
-		c := int64(h1) + int64(i)*int64(h2)
-		require.Equal(t, uint64((c&math.MaxInt64)%int64(params.M)), got64[i])
-		x := int32(h1&math.MaxUint32) + int32(i+1)*int32(h1>>32)
-		if x < 0 {
-			x = ^x
-		}
-		require.Equal(t, uint64(int64(x)%int64(params.M)), got32[i])
-	}
-}
-
 // TestMitz32BeyondItsReach: the rate and the estimates of a filter whose upper half
 // no key can reach are those of the lower half.
 func TestMitz32BeyondItsReach(t *testing.T) {

@@ -85,10 +85,11 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	if err != nil {
 		return nil, err
 	}
-	if last := all[len(all)-1].Load(); m%64 != 0 && last>>(m%64) != 0 {
-		return nil, fmt.Errorf("%w: last word %#x has bits beyond m = %d, want none", bloom.ErrCorrupt, last, m)
+	f, err := s.FilterOver(all)
+	if err != nil {
+		return nil, format.As(bloom.ErrCorrupt, err)
 	}
-	return s.FilterOver(all)
+	return f, nil
 }
 
 // ReadJSON decodes all of r, one JSON value.
