@@ -79,7 +79,7 @@ func Columns(r io.ReaderAt, size int64) ([]Column, error) {
 	}
 	f.endColumn()
 	for _, c := range f.columns {
-		if c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Offset >= size || c.Length < 0 || c.Length > size-c.Offset) {
+		if c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > size-c.Offset) {
 			return nil, fmt.Errorf("%w: column %q has a filter of %d bytes at %d in a file of %d", bloom.ErrCorrupt, c.Path, c.Length, c.Offset, size)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -179,6 +180,10 @@ func TestLargeLayersAreCut(t *testing.T) {
 	again, err := FromDump(feed(chunks))
 	require.NoError(t, err)
 	require.True(t, again.ContainsString("key"))
+	chunks[2].iterator++
+	_, err = FromDump(feed(chunks))
+	require.Error(t, err)
+	require.True(t, strings.HasPrefix(err.Error(), "bloom: corrupt data: a chunk of"), "%v", err)
 }
 
 func TestFull(t *testing.T) {
