@@ -8,19 +8,37 @@ import (
 )
 
 // TestBatchesEqualOneByOne: for all lengths around the group size, in filters on both sides of
-// the size from which a batch prefetches, with keys that repeat within a batch.
+// the size from which a batch prefetches, with keys that repeat within a batch. Hashes, strategies
+// and k have code of their own.
 func TestBatchesEqualOneByOne(t *testing.T) {
 	t.Parallel()
+	const small = 1 << 14
 	for _, s := range allStrategies {
-		for _, m := range []uint64{1 << 14, prefetchWords * 64, (scatteredWords + 8) * 64} {
-			scheme := must(NewSchemeWithParams(Params{M: m, K: 8}, WithStrategy(s)))
+		for _, c := range []struct {
+			m    uint64
+			k    int
+			hash Hash
+		}{
+			{small, 1, Murmur3}, {small, 2, MapHash}, {small, 4, RapidHash}, {small, 6, RapidHash}, {small, 8, Murmur3}, {small, 8, RapidHash},
+			{small, 8, MapHash}, {small, 8, customHash}, {small, 10, MapHash}, {small, 12, Murmur3}, {small, 16, RapidHash},
+			{prefetchWords * 64, 8, RapidHash}, {(scatteredWords + 8) * 64, 8, Murmur3}, {(scatteredWords + 8) * 64, 6, RapidHash},
+		} {
+			opts := []Option{WithStrategy(s), WithHash(c.hash)}
+			if s.NeedsKey() {
+				opts = opts[:1]
+			}
+			if !canHave(s, c.m, c.k) {
+				continue
+			}
+			scheme := must(NewSchemeWithParams(Params{M: c.m, K: c.k}, opts...))
 			one, many, strs, digests := must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter())
 			next := uint64(0)
 			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 2 * batchSize, 3*batchSize + 5} {
 				keys, names, hashed := make([][]byte, length), make([]string, length), make([][2]uint64, length)
 				for i := range keys {
 					next++
-					keys[i] = fmt.Appendf(nil, "key %d", mix(next)%(next/2+1)) // some new, some old, some twice
+					number := mix(next) % (next/2 + 1)                        // some new, some old, some twice
+					keys[i] = fmt.Appendf(nil, "key %0*d", number%60, number) // up to 63 bytes
 					names[i] = string(keys[i])
 					if !s.NeedsKey() {
 						hashed[i][0], hashed[i][1] = one.Digest(keys[i])
@@ -68,38 +86,6 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 			require.True(t, one.Equal(many))
 			require.True(t, one.Equal(strs))
 			require.True(t, s.NeedsKey() || one.Equal(digests))
-		}
-	}
-}
-
-// TestKeysAndTheirDigests: Add, Contains and batches of keys have code of their own for some
-// hashes, strategies and k. They do what AddDigest and ContainsDigest do with the digests.
-func TestKeysAndTheirDigests(t *testing.T) {
-	t.Parallel()
-	for _, hash := range []Hash{RapidHash, MapHash, Murmur3} {
-		for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock} {
-			for _, k := range []int{1, 2, 4, 6, 8, 10, 12, 16} {
-				params := Params{M: 1 << 11, K: k} // soon half full, so that one probe less shows
-				digests, err := NewWithParams(params, WithStrategy(s), WithHash(hash))
-				if err != nil { // the strategy has other k
-					require.ErrorIs(t, err, ErrInvalid)
-					continue
-				}
-				keys, batch := must(digests.Scheme().Filter()), must(digests.Scheme().Filter())
-				what := fmt.Sprintf("%s, %s, k = %d", hash, s, k)
-				for i := range uint64(2000 / k) {
-					key := fmt.Appendf(nil, "key %0*d", mix(i)%60, mix(i)%(i/2+1)) // up to 63 bytes
-					yes := make([]bool, 1)
-					want := digests.ContainsDigest(digests.Digest(key))
-					batch.ContainsMany([][]byte{key}, yes)
-					require.Equal(t, []bool{want, want}, []bool{keys.Contains(key), yes[0]}, "Contains: %s", what)
-					want = digests.AddDigest(digests.Digest(key))
-					batch.AddMany([][]byte{key}, yes)
-					require.Equal(t, []bool{want, want}, []bool{keys.Add(key), yes[0]}, "Add: %s", what)
-				}
-				require.True(t, digests.Equal(keys), what)
-				require.True(t, digests.Equal(batch), what)
-			}
 		}
 	}
 }

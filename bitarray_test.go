@@ -16,8 +16,7 @@ import (
 
 func TestBitArrayAgainstMap(t *testing.T) {
 	for _, m := range []uint64{1, 63, 64, 65, 1000} {
-		b, err := newBitArray(m)
-		require.NoError(t, err)
+		b := must(newBitArray(m))
 		require.Len(t, b, int((m+63)/64))
 		model := map[uint64]bool{}
 		for i := range 3 * m {

@@ -58,8 +58,7 @@ func TestEveryBitFlipAndTruncation(t *testing.T) {
 // TestEveryBitFlipOfText is refused too, also in bits that base64 has no use for.
 func TestEveryBitFlipOfText(t *testing.T) {
 	for _, name := range []string{"one-bit", "empty", "double-hashing"} {
-		text, err := portables(t)[name].f.MarshalText()
-		require.NoError(t, err)
+		text := must(portables(t)[name].f.MarshalText())
 		for i := range len(text) * 8 {
 			var f BloomFilter
 			text[i/8] ^= 1 << (i % 8)
@@ -137,8 +136,7 @@ type hidden struct{ io.Reader }
 // words that follow.
 func TestLyingHeaderAllocatesLittle(t *testing.T) {
 	for _, come := range []int{0, 8, 1000, 100_000, 3_000_000} {
-		made, err := NewSchemeWithParams(Params{M: 1 << 33, K: 7})
-		require.NoError(t, err)
+		made := must(NewSchemeWithParams(Params{M: 1 << 33, K: 7}))
 		data := append(headerOf(made), make([]byte, come)...)
 		for name, r := range map[string]io.Reader{"bytes": bytes.NewReader(data), "stream": hidden{bytes.NewReader(data)}, "claim": claims{bytes.NewReader(data)}} {
 			got := allocated(func() {

@@ -14,6 +14,7 @@ import (
 // also with checksums that are right. A receiver is unchanged by an error. The same holds for
 // the bytes as text.
 func FuzzRead(f *testing.F) {
+	f.Add([]byte{}, byte(0))
 	i := 0
 	for name, p := range portables(f) {
 		data := golden(f, name, p.f)

@@ -32,8 +32,7 @@ func TestGoldenFiles(t *testing.T) {
 	for name, p := range filters {
 		require.True(t, bytes.Equal(golden(t, name, p.f), marshal(t, p.f)), name)
 	}
-	files, err := filepath.Glob("testdata/*.bloom")
-	require.NoError(t, err)
+	files := must(filepath.Glob("testdata/*.bloom"))
 	require.Len(t, files, len(filters), "a golden file of no filter")
 }
 
@@ -44,30 +43,27 @@ func TestRoundTrip(t *testing.T) {
 		require.Len(t, data, headerBytes(len(p.f.Strategy().Name())+len(p.f.scheme.hash.def.name))+len(p.f.bits)*8+8, name)
 
 		var written bytes.Buffer
-		n, err := p.f.WriteTo(&written)
-		require.NoError(t, err)
+		n := must(p.f.WriteTo(&written))
 		require.Equal(t, int64(len(data)), n)
 		require.Equal(t, data, written.Bytes())
 
-		appended, err := p.f.AppendBinary([]byte("before"))
-		require.NoError(t, err)
+		appended := must(p.f.AppendBinary([]byte("before")))
 		require.Equal(t, append([]byte("before"), data...), appended)
 
 		for _, r := range []io.Reader{
 			bytes.NewReader(data), bytes.NewBuffer(data), strings.NewReader(string(data)),
 			iotest.OneByteReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data)),
 		} {
-			g, err := Read(r, p.opts...)
-			require.NoError(t, err, name)
+			g := must(Read(r, p.opts...))
 			same(t, p.f, g)
 			require.Equal(t, data, marshal(t, g))
-			_, err = r.Read(make([]byte, 1))
+			_, err := r.Read(make([]byte, 1))
 			require.Equal(t, io.EOF, err)
 		}
 
 		// Into a filter that has the key and the strategy.
 		g := MustNew(5, 0.5, p.opts...)
-		n, err = g.ReadFrom(bytes.NewReader(data))
+		n, err := g.ReadFrom(bytes.NewReader(data))
 		require.NoError(t, err)
 		require.Equal(t, int64(len(data)), n)
 		same(t, p.f, g)
@@ -75,8 +71,7 @@ func TestRoundTrip(t *testing.T) {
 		require.NoError(t, g.UnmarshalBinary(data))
 		same(t, p.f, g)
 
-		text, err := p.f.MarshalText()
-		require.NoError(t, err)
+		text := must(p.f.MarshalText())
 		g = MustNew(5, 0.5, p.opts...)
 		require.NoError(t, g.UnmarshalText(text))
 		same(t, p.f, g)
@@ -97,16 +92,14 @@ func TestRoundTrip(t *testing.T) {
 func TestRoundTripOfManyChunks(t *testing.T) {
 	const chunk = format.ChunkBytes / 8
 	for _, words := range []uint64{1, 2, 63, 64, 65, 127, 128, 129, chunk - 9, chunk - 8, chunk - 7, chunk, chunk + 1, 2*chunk - 8, 2*chunk - 7, 5*chunk + 3} {
-		f, err := NewWithParams(Params{M: words*64 - 17, K: 3})
-		require.NoError(t, err)
+		f := must(NewWithParams(Params{M: words*64 - 17, K: 3}))
 		for i := range f.bits {
 			f.bits[i].Store(mix(uint64(i)))
 		}
 		f.bits[words-1].And(1<<47 - 1)
 		data := marshal(t, f)
 		for _, r := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
-			g, err := Read(r)
-			require.NoError(t, err)
+			g := must(Read(r))
 			require.True(t, f.Equal(g), "%d words", words)
 		}
 	}
@@ -125,8 +118,7 @@ func TestGobAndJSON(t *testing.T) {
 	in := state{Name: "state", Pointer: f, Value: *g}
 
 	// Not behind a pointer: nothing is addressable.
-	text, err := json.Marshal(in)
-	require.NoError(t, err)
+	text := must(json.Marshal(in))
 	var out state
 	require.NoError(t, json.Unmarshal(text, &out))
 	same(t, f, out.Pointer)
@@ -142,14 +134,13 @@ func TestGobAndJSON(t *testing.T) {
 	require.Nil(t, out.Nil)
 
 	require.Error(t, json.Unmarshal([]byte(`"AAAA"`), new(BloomFilter)))
-	_, err = json.Marshal(BloomFilter{})
+	_, err := json.Marshal(BloomFilter{})
 	require.ErrorIs(t, err, ErrInvalid)
 }
 
 func TestTextIsStrict(t *testing.T) {
 	f := MustNew(10, 0.1)
-	text, err := f.MarshalText()
-	require.NoError(t, err)
+	text := must(f.MarshalText())
 	g := MustNew(20, 0.2)
 	for _, bad := range []string{"", "A", "====", string(text[:len(text)-1]), string(text) + "AAAA", string(text) + "\x00", " " + string(text)} {
 		require.ErrorIs(t, g.UnmarshalText([]byte(bad)), ErrCorrupt, "%q", bad)
@@ -230,8 +221,7 @@ func encodedBytes(f *BloomFilter) uint64 {
 
 func TestWriterThatFails(t *testing.T) {
 	fails := errors.New("disk full")
-	large, err := NewWithParams(Params{M: 3*format.ChunkBytes*8 - 5, K: 3})
-	require.NoError(t, err)
+	large := must(NewWithParams(Params{M: 3*format.ChunkBytes*8 - 5, K: 3}))
 	for _, c := range []struct {
 		f    *BloomFilter
 		step int64
@@ -248,8 +238,7 @@ func TestWriterThatFails(t *testing.T) {
 				}
 			}
 		}
-		n, err := c.f.WriteTo(&failingWriter{size, fails})
-		require.NoError(t, err)
+		n := must(c.f.WriteTo(&failingWriter{size, fails}))
 		require.Equal(t, size, n)
 	}
 }
@@ -376,8 +365,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	for _, s := range []Strategy{DoubleHashing, Blocked2} {
 		snapshots, during, checked := 0, 0, 0
 		for range rounds {
-			f, err := NewWithParams(Params{M: 5 * format.ChunkBytes * 8, K: 6}, WithStrategy(s))
-			require.NoError(t, err)
+			f := must(NewWithParams(Params{M: 5 * format.ChunkBytes * 8, K: 6}, WithStrategy(s)))
 			b := &busy{f: f, keys: keys}
 			b.start()
 			for last := false; !last; snapshots++ {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"expvar"
 	"fmt"
 	"io"
 	"log/slog"
@@ -326,22 +325,6 @@ func setsOnlyNewBits(f *bloom.BloomFilter, key string) bool {
 		taken[pos] = true
 	}
 	return true
-}
-
-// expvar computes the numbers on /debug/vars when somebody looks.
-func ExampleStats_expvar() {
-	f := bloom.MustNew(1000, 0.01)
-	expvar.Publish("seen", expvar.Func(func() any { return f.Stats() }))
-
-	f.AddString("key")
-	var s bloom.Stats
-	if err := json.Unmarshal([]byte(expvar.Get("seen").String()), &s); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(s.EstimatedCount, "key,", s.SizeBytes, "bytes")
-	// Output:
-	// 1 key, 1200 bytes
 }
 
 // Several filters in one stream: each Read takes one, and io.EOF is the end.

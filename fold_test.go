@@ -18,10 +18,8 @@ var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock)
 // same keys, added one by one.
 func folded(t *testing.T, s Strategy, m, factor uint64, keys int, opts ...Option) (large, want *BloomFilter) {
 	opts = append(opts, WithStrategy(s))
-	large, err := NewWithParams(Params{M: m, K: 8}, opts...)
-	require.NoError(t, err)
-	want, err = NewWithParams(Params{M: m / factor, K: 8}, opts...)
-	require.NoError(t, err)
+	large = must(NewWithParams(Params{M: m, K: 8}, opts...))
+	want = must(NewWithParams(Params{M: m / factor, K: 8}, opts...))
 	for i := range keys {
 		key := fmt.Append(nil, "key ", i)
 		large.Add(key)
@@ -60,8 +58,7 @@ func TestFoldIsExact(t *testing.T) {
 }
 
 func TestFoldRefuses(t *testing.T) {
-	f, err := NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked4))
-	require.NoError(t, err)
+	f := must(NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked4)))
 	for _, s := range allStrategies {
 		if s.def.foldUnit != 0 {
 			continue
@@ -78,7 +75,7 @@ func TestFoldRefuses(t *testing.T) {
 	for i := range 1000 {
 		f.Add(fmt.Append(nil, i))
 	}
-	_, err = f.FoldTo(0.01)
+	_, err := f.FoldTo(0.01)
 	require.ErrorIs(t, err, ErrInvalid)
 	require.ErrorContains(t, err, "which is the filter's rate as it is")
 }
@@ -97,8 +94,7 @@ func TestFoldTo(t *testing.T) {
 				if f.Stats().EstimatedFalsePositiveRate > p*0.99 {
 					continue
 				}
-				got, err := f.FoldTo(p)
-				require.NoError(t, err)
+				got := must(f.FoldTo(p))
 				require.LessOrEqual(t, got.Stats().EstimatedFalsePositiveRate, p)
 				for i := range keys {
 					require.True(t, got.Contains(fmt.Append(nil, i)))
@@ -127,8 +123,7 @@ func TestFoldTo(t *testing.T) {
 func TestFoldToOfTinyFilters(t *testing.T) {
 	for _, m := range []uint64{1, 2, 64, 255, 257} {
 		f := must(NewWithParams(Params{M: m, K: 64, N: 1 << 40, P: 0.5}))
-		got, err := f.FoldTo(0.01)
-		require.NoError(t, err)
+		got := must(f.FoldTo(0.01))
 		require.EqualValues(t, 1, got.Params().M)
 	}
 }
@@ -136,8 +131,7 @@ func TestFoldToOfTinyFilters(t *testing.T) {
 // TestFoldWhileAdding: every key that was in before is in the fold.
 func TestFoldWhileAdding(t *testing.T) {
 	for _, s := range foldable {
-		f, err := NewWithParams(Params{M: 512 * 120, K: 8}, WithStrategy(s))
-		require.NoError(t, err)
+		f := must(NewWithParams(Params{M: 512 * 120, K: 8}, WithStrategy(s)))
 		var wg sync.WaitGroup
 		const keys = 2000
 		added := make(chan int, keys)

@@ -184,8 +184,7 @@ func setBits(f *BloomFilter) []uint64 {
 
 // marshal returns the filter's bytes.
 func marshal(t testing.TB, f *BloomFilter) []byte {
-	data, err := f.MarshalBinary()
-	require.NoError(t, err)
+	data := must(f.MarshalBinary())
 	return data
 }
 
@@ -247,8 +246,7 @@ type portable struct {
 func portables(t testing.TB) map[string]portable {
 	all := map[string]portable{}
 	add := func(name string, params Params, keys uint64, opts, needed []Option) {
-		f, err := NewWithParams(params, append(opts, needed...)...)
-		require.NoError(t, err)
+		f := must(NewWithParams(params, append(opts, needed...)...))
 		addKeys(f, keys)
 		all[name] = portable{f, needed}
 	}

@@ -15,8 +15,7 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
 		step := max(1, groupsOf(s))
 		for c := 0.6; c <= 60; c *= 1.15 {
-			got, err := ParamsForBits(n, c, s)
-			require.NoError(t, err)
+			got := must(ParamsForBits(n, c, s))
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
 			require.Less(t, float64(got.M)-n*c, 512.0)
 			require.GreaterOrEqual(t, float64(got.M), n*c)
@@ -33,13 +32,11 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 func TestParamsForBitsOfFewKeys(t *testing.T) {
 	for _, s := range append(blockeds, allStrategies...) {
 		for _, n := range []uint64{0, 1, 16, 1000} {
-			got, err := ParamsForBits(n, 10, s)
-			require.NoError(t, err)
+			got := must(ParamsForBits(n, 10, s))
 			require.Equal(t, n, got.N)
 			require.Equal(t, (max(10*n, 1)+s.get().sizedUnit()-1)/s.get().sizedUnit()*s.get().sizedUnit(), got.M)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
-			f, err := NewWithParams(got, WithStrategy(s))
-			require.NoError(t, err)
+			f := must(NewWithParams(got, WithStrategy(s)))
 			f.AddString("x")
 			require.True(t, f.ContainsString("x"))
 		}
@@ -55,8 +52,7 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 		{DoubleHashing, 0.008194, 7, 10}, {Blocked2, 0.01109, 6, 10}, {Blocked4, 0.01056, 8, 10},
 		{Blocked4, 6.435e-05, 12, 24}, {Blocked8, 6.726e-05, 16, 24}, {Blocked4, 1.287e-05, 12, 30}, {Blocked8, 1.001e-05, 16, 30},
 	} {
-		got, err := ParamsForBits(n, c.bits, c.s)
-		require.NoError(t, err)
+		got := must(ParamsForBits(n, c.bits, c.s))
 		require.InEpsilon(t, c.p, got.P, 0.001, "%s at %v", c.s, c.bits)
 		require.Equal(t, c.k, got.K)
 	}
@@ -88,8 +84,7 @@ func TestParamsForBitsRejects(t *testing.T) {
 	for _, s := range []Strategy{DoubleHashing, Blocked2} {
 		_, err := ParamsForBits(1<<53-1, 1, s)
 		require.ErrorIs(t, err, ErrTooLarge)
-		got, err := ParamsForBits(1<<40, 8191, s)
-		require.NoError(t, err)
+		got := must(ParamsForBits(1<<40, 8191, s))
 		require.Less(t, got.M, uint64(maxM))
 	}
 	_, err := ParamsForBits(0, math.Inf(1), DoubleHashing)

@@ -74,8 +74,7 @@ func TestSizesAreTheSameEverywhere(t *testing.T) {
 func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 	for _, n := range []uint64{1, 2, 3, 5, 10, 33, 100, 1000, 10_000, 100_000, 100_001, 1_000_000, 1 << 32, 1 << 40} {
 		for _, p := range []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
-			got, err := ParamsFor(n, p, DoubleHashing)
-			require.NoError(t, err)
+			got := must(ParamsFor(n, p, DoubleHashing))
 			require.Equal(t, n, got.N)
 			require.Equal(t, p, got.P)
 			require.Zero(t, got.M%64)
@@ -100,8 +99,7 @@ func TestParamsForMemoryAboveTheBound(t *testing.T) {
 	worst, worstP := 0.0, 0.0
 	for _, n := range []uint64{1000, 1_000_000} {
 		for p := 0.5; p > 1e-18; p *= 0.98 {
-			got, err := ParamsFor(n, p, DoubleHashing)
-			require.NoError(t, err)
+			got := must(ParamsFor(n, p, DoubleHashing))
 			over := (float64(got.M) - 63) / rate.OptimalM(n, p)
 			limit := 1.038
 			if p < 0.11 {
@@ -224,12 +222,10 @@ func TestParamsForRejects(t *testing.T) {
 		require.Panics(t, func() { MustNew(c.n, c.p, WithStrategy(c.s)) })
 	}
 	// The smallest p that k <= 64 reaches with half of the bits set.
-	got, err := ParamsFor(1_000_000, 0x1p-64, SeededHashing)
-	require.NoError(t, err)
+	got := must(ParamsFor(1_000_000, 0x1p-64, SeededHashing))
 	require.Equal(t, maxK, got.K)
 	// There, DoubleHashing makes room for digests with few different positions.
-	double, err := ParamsFor(1_000_000, 0x1p-64, DoubleHashing)
-	require.NoError(t, err)
+	double := must(ParamsFor(1_000_000, 0x1p-64, DoubleHashing))
 	require.Greater(t, double.M, got.M)
 }
 

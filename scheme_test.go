@@ -31,10 +31,8 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		{WithStrategy(customSeeded), WithSeed(7)},
 		{WithStrategy(customDouble)},
 	} {
-		s, err := NewScheme(500, 0.001, opts...)
-		require.NoError(t, err)
-		f, err := s.Filter()
-		require.NoError(t, err)
+		s := must(NewScheme(500, 0.001, opts...))
+		f := must(s.Filter())
 		made := MustNew(500, 0.001, opts...)
 		require.True(t, f.Compatible(made))
 		require.Equal(t, made.Params(), s.Params())
@@ -52,15 +50,13 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 				marked[pos/64].Or(1 << (pos % 64))
 			}
 		}
-		over, err := s.FilterOver(marked)
-		require.NoError(t, err)
+		over := must(s.FilterOver(marked))
 		require.True(t, over.Equal(made), s.Identity())
 
 		// The words are shared, not copied.
 		fresh := []byte("a key that comes later")
 		over.Add(fresh)
-		again, err := s.FilterOver(marked)
-		require.NoError(t, err)
+		again := must(s.FilterOver(marked))
 		require.True(t, again.Contains(fresh))
 		require.Same(t, &marked[0], &over.Words()[0])
 	}
@@ -73,8 +69,7 @@ func TestIdentityIsPinned(t *testing.T) {
 		`m=1024 k=4 strategy="blocked-2" hash=murmur3:000000000000002a`:      {WithStrategy(Blocked2), WithSeed(42)},
 		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`: {WithKey([16]byte{1})},
 	} {
-		s, err := NewSchemeWithParams(params, opts...)
-		require.NoError(t, err)
+		s := must(NewSchemeWithParams(params, opts...))
 		require.Equal(t, want, s.Identity())
 	}
 }
@@ -98,8 +93,7 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 }
 
 func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {
-	s, err := NewSchemeWithParams(Params{M: 100, K: 3})
-	require.NoError(t, err)
+	s := must(NewSchemeWithParams(Params{M: 100, K: 3}))
 	for _, n := range []int{0, 1, 3} {
 		_, err := s.FilterOver(make([]atomic.Uint64, n))
 		require.ErrorIs(t, err, ErrInvalid)
@@ -107,7 +101,7 @@ func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {
 	}
 	words := make([]atomic.Uint64, 2)
 	words[1].Store(1 << 35) // bit 99
-	_, err = s.FilterOver(words)
+	_, err := s.FilterOver(words)
 	require.NoError(t, err)
 	words[1].Store(1 << 36) // bit 100
 	_, err = s.FilterOver(words)
@@ -125,19 +119,16 @@ func TestSchemeBytes(t *testing.T) {
 				continue // has a hash of its own
 			}
 			require.NoError(t, err)
-			data, err := f.Scheme().AppendBinary([]byte("before"))
-			require.NoError(t, err)
+			data := must(f.Scheme().AppendBinary([]byte("before")))
 			require.Equal(t, "before", string(data[:6]))
 			data = data[6:]
-			whole, err := f.MarshalBinary()
-			require.NoError(t, err)
+			whole := must(f.MarshalBinary())
 			require.True(t, bytes.HasPrefix(whole, data), "the header of a filter")
 			require.Zero(t, len(data)%headerUnit)
 
 			for _, from := range [][]byte{data, whole} {
 				r := bytes.NewReader(from)
-				got, err := ReadScheme(r, opts...)
-				require.NoError(t, err)
+				got := must(ReadScheme(r, opts...))
 				require.Equal(t, f.Scheme().Identity(), got.Identity())
 				require.Equal(t, f.Scheme().Params(), got.Params())
 				require.Equal(t, len(from)-len(data), r.Len(), "nothing beyond the header is read")
@@ -160,8 +151,7 @@ func TestSchemeBytesRefuse(t *testing.T) {
 	_, err = MustNew(1000, 0.01, WithHash(MapHash)).Scheme().AppendBinary(nil)
 	require.ErrorIs(t, err, ErrNotPortable)
 
-	s, err := NewScheme(1000, 0.01, WithKey([16]byte{1}))
-	require.NoError(t, err)
+	s := must(NewScheme(1000, 0.01, WithKey([16]byte{1})))
 	data, err := s.AppendBinary(nil)
 	require.NoError(t, err)
 	for _, opts := range [][]Option{nil, {WithKey([16]byte{2})}, {WithSeed(1)}, {WithKey([16]byte{1}), WithStrategy(Blocked)}} {

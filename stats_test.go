@@ -41,8 +41,7 @@ func TestLoadOfEmptyFullAndUnknown(t *testing.T) {
 		f.bits.set(i)
 	}
 	require.Equal(t, math.Inf(1), f.Stats().Load())
-	unknown, err := NewWithParams(Params{M: 640, K: 3})
-	require.NoError(t, err)
+	unknown := must(NewWithParams(Params{M: 640, K: 3}))
 	unknown.AddString("x")
 	require.Zero(t, unknown.Stats().Load())
 }
@@ -50,8 +49,7 @@ func TestLoadOfEmptyFullAndUnknown(t *testing.T) {
 func TestStatsMarshal(t *testing.T) {
 	f := MustNew(1000, 0.01, WithKey(testKey), WithStrategy(Blocked2))
 	f.AddString("x")
-	got, err := json.Marshal(f.Stats())
-	require.NoError(t, err)
+	got := must(json.Marshal(f.Stats()))
 	require.JSONEq(t, fmt.Sprintf(`{"n":1000,"p":0.01,"m":%d,"k":%d,"strategy":"blocked-2","hash":"siphash","size_bytes":%d,
 		"ones":%d,"fill_ratio":%v,"estimated_count":1,"estimated_false_positive_rate":%v}`,
 		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate), string(got))
@@ -62,8 +60,7 @@ func TestStatsMarshal(t *testing.T) {
 	for i := range f.Params().M { // full: nothing in it may be unfit for JSON
 		f.bits.set(i)
 	}
-	got, err = json.Marshal(f.Stats())
-	require.NoError(t, err)
+	got = must(json.Marshal(f.Stats()))
 	require.Contains(t, string(got), `"estimated_count":18446744073709551615`)
 }
 

@@ -41,7 +41,6 @@ func TestLargestM(t *testing.T) {
 		}{
 			{939_000_000_000_000, 0.01, fmt.Sprintf("bits with strategy %q reaches p = 0.01 for n = 939000000000000 keys", s)},
 			{1e15, 0.01, "n = 1000000000000000 keys at p = 0.01 need 1.198e+15 bytes, want fewer than 1125899906842624"},
-			{math.MaxUint64, 0.5, "n = 18446744073709551615 keys at p = 0.5 need 3.327e+18 bytes"},
 		} {
 			_, err := ParamsFor(c.n, c.p, s)
 			require.ErrorIs(t, err, ErrTooLarge, s)
@@ -131,8 +130,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 		s       Strategy
 		k, keys int
 	}{{Blocked1, 4, 40}, {Blocked2, 6, 55}, {Blocked4, 8, 45}, {Blocked8, 16, 40}, {Blocked8, 24, 30}} {
-		f, err := NewWithParams(Params{M: blockBits, K: c.k}, WithStrategy(c.s))
-		require.NoError(t, err)
+		f := must(NewWithParams(Params{M: blockBits, K: c.k}, WithStrategy(c.s)))
 		draws := uint64(0)
 		draw := func(block uint64) uint64 {
 			draws++
@@ -175,8 +173,7 @@ func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
 			best := uint64(math.MaxUint64)
 			for _, s := range blockeds {
-				got, err := ParamsFor(n, p, s)
-				require.NoError(t, err)
+				got := must(ParamsFor(n, p, s))
 				require.Zero(t, got.M%512)
 				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v %+v", s, n, p, got)
 				best = min(best, got.M)
@@ -193,8 +190,7 @@ func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
 			got, resolved, err := paramsFor(n, p, Blocked, &murmur3Hash)
 			require.NoError(t, err)
 			require.LessOrEqual(t, float64(got.M), 1.03*float64(best), "n=%d p=%v: %s", n, p, resolved)
-			same, err := ParamsFor(n, p, resolved)
-			require.NoError(t, err)
+			same := must(ParamsFor(n, p, resolved))
 			require.Equal(t, same, got)
 		}
 	}
@@ -254,16 +250,13 @@ func TestBlockedBeyondAllSizes(t *testing.T) {
 
 func TestBlockedResolves(t *testing.T) {
 	f := MustNew(1000, 0.01, WithStrategy(Blocked))
-	again, err := NewWithParams(f.Params(), WithStrategy(Blocked))
-	require.NoError(t, err)
+	again := must(NewWithParams(f.Params(), WithStrategy(Blocked)))
 	require.Equal(t, f.Strategy().Name(), again.Strategy().Name())
 	require.True(t, f.Compatible(again))
 
 	// Also where equal digests take a share of p.
-	s, err := NewScheme(1<<30, 1e-9, WithStrategy(Blocked), WithHash(MapHash))
-	require.NoError(t, err)
-	same, err := NewSchemeWithParams(s.Params(), WithStrategy(Blocked), WithHash(MapHash))
-	require.NoError(t, err)
+	s := must(NewScheme(1<<30, 1e-9, WithStrategy(Blocked), WithHash(MapHash)))
+	same := must(NewSchemeWithParams(s.Params(), WithStrategy(Blocked), WithHash(MapHash)))
 	require.Equal(t, s.Identity(), same.Identity())
 
 	for _, c := range []struct {

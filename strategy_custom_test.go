@@ -133,8 +133,7 @@ func TestLargeK(t *testing.T) {
 		require.ErrorIs(t, err, ErrInvalid)
 		require.ErrorContains(t, err, fmt.Sprintf("k = %d bits per key, want 1 to %d", largest+1, largest))
 		p.K = largest
-		f, err := NewWithParams(p, WithStrategy(s))
-		require.NoError(t, err)
+		f := must(NewWithParams(p, WithStrategy(s)))
 		for i := range uint64(80) {
 			f.AddString(formatUint(i))
 		}
@@ -163,8 +162,7 @@ func TestCustomSizing(t *testing.T) {
 		}), Params{1000, 0.01, 2 * usual.M, usual.K}},
 		"Size": {with(func(d *Definition) { d.Size = func(n uint64, p float64) (uint64, int, error) { return n * 10, 6, nil } }), Params{1000, 0.01, 10000, 6}},
 	} {
-		got, err := ParamsFor(1000, 0.01, c.s)
-		require.NoError(t, err, name)
+		got := must(ParamsFor(1000, 0.01, c.s))
 		require.Equal(t, c.want, got, name)
 		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
 		if c.s.def.Size == nil {
@@ -176,8 +174,7 @@ func TestCustomSizing(t *testing.T) {
 		2: with(func(d *Definition) { d.MaxK = 2 }),
 		7: with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }),
 	} {
-		got, err := ParamsForBits(1000, 10, s)
-		require.NoError(t, err)
+		got := must(ParamsForBits(1000, 10, s))
 		require.Equal(t, Params{1000, s.FalsePositiveRate(10_048, want, 1000), 10_048, want}, got)
 	}
 	for text, s := range map[string]Strategy{

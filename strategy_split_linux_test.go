@@ -14,8 +14,7 @@ import (
 // last one is touched, as a page that nobody may touch is there.
 func TestSplitKernelsAtTheEdgeOfAPage(t *testing.T) {
 	page := os.Getpagesize()
-	memory, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	require.NoError(t, err)
+	memory := must(syscall.Mmap(-1, 0, 3*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE))
 	defer func() { _ = syscall.Munmap(memory) }()
 	middle := memory[page : 2*page]
 	require.NoError(t, syscall.Mprotect(middle, syscall.PROT_READ|syscall.PROT_WRITE))

@@ -22,10 +22,8 @@ const splitWordsOf = splitBits / 64
 // splitOver returns a filter with SplitBlock over the given words. goKernel keeps it from
 // the kernels in assembly.
 func splitOver(t testing.TB, words []atomic.Uint64, goKernel bool) *BloomFilter {
-	s, err := NewSchemeWithParams(Params{M: uint64(len(words)) * 64, K: splitK}, WithStrategy(SplitBlock))
-	require.NoError(t, err)
-	f, err := s.FilterOver(words)
-	require.NoError(t, err)
+	s := must(NewSchemeWithParams(Params{M: uint64(len(words)) * 64, K: splitK}, WithStrategy(SplitBlock)))
+	f := must(s.FilterOver(words))
 	if goKernel {
 		f.kernel = &splitInWords
 	}
@@ -62,10 +60,8 @@ func TestSplitBlockIsParquets(t *testing.T) {
 // added, by the key and by its digest.
 func rapidAgrees(t *testing.T, seed uint64, key []byte) {
 	t.Helper()
-	s, err := NewSchemeWithParams(Params{M: 64 * splitBits, K: splitK}, WithStrategy(SplitBlock), WithHash(RapidHash), WithSeed(seed))
-	require.NoError(t, err)
-	f, err := s.Filter()
-	require.NoError(t, err)
+	s := must(NewSchemeWithParams(Params{M: 64 * splitBits, K: splitK}, WithStrategy(SplitBlock), WithHash(RapidHash), WithSeed(seed)))
+	f := must(s.Filter())
 	for i := range f.bits {
 		f.bits[i].Store(mix(uint64(i)))
 	}
@@ -258,8 +254,7 @@ func TestSplitBlockParams(t *testing.T) {
 		p    float64
 		bits float64 // per key
 	}{{1_000_000, 1e-2, 10.53}, {1_000_000, 1e-3, 16.89}, {1_000_000, 1e-4, 26.34}, {1_000_000, 1e-6, 64.675}} {
-		params, err := ParamsFor(c.n, c.p, SplitBlock)
-		require.NoError(t, err)
+		params := must(ParamsFor(c.n, c.p, SplitBlock))
 		require.Equal(t, splitK, params.K)
 		require.InDelta(t, c.bits, float64(params.M)/float64(c.n), 0.005)
 		require.LessOrEqual(t, SplitBlock.FalsePositiveRate(params.M, 8, c.n), c.p)
@@ -291,7 +286,6 @@ func TestSplitBlockParams(t *testing.T) {
 	_, err = ParamsFor(200_000_000_000, 0.01, SplitBlock)
 	require.ErrorIs(t, err, ErrTooLarge)
 
-	bits, err := ParamsForBits(1000, 12, SplitBlock)
-	require.NoError(t, err)
+	bits := must(ParamsForBits(1000, 12, SplitBlock))
 	require.Equal(t, Params{N: 1000, P: SplitBlock.FalsePositiveRate(12_032, 8, 1000), M: 12_032, K: 8}, bits)
 }

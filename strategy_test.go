@@ -113,8 +113,7 @@ func TestPositionsAreFrozen(t *testing.T) {
 			}
 			for _, p := range shapes {
 				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
-					f, err := NewWithParams(p, WithStrategy(s), WithSeed(seed))
-					require.NoError(t, err)
+					f := must(NewWithParams(p, WithStrategy(s), WithSeed(seed)))
 					f.AddString(key)
 					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, setBits(f))
 				}
@@ -125,8 +124,7 @@ func TestPositionsAreFrozen(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	want := must(os.ReadFile(file))
 	require.Equal(t, string(want), out.String())
 
 	// And at a size that no test allocates.
@@ -155,8 +153,7 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 	require.NotEqual(t, DoubleHashing, f.Strategy())
 	require.Equal(t, "double-hashing", f.Strategy().Name())
 	require.Equal(t, before, MustNew(100, 0.01).Strategy(), "the default is no variable")
-	g, err := Read(bytes.NewReader(data))
-	require.NoError(t, err)
+	g := must(Read(bytes.NewReader(data)))
 	require.Equal(t, before, g.Strategy())
 	require.True(t, g.Compatible(f))
 }
