@@ -21,7 +21,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 		}{
 			{small, 1, Murmur3}, {small, 2, MapHash}, {small, 4, RapidHash}, {small, 6, RapidHash}, {small, 8, Murmur3}, {small, 8, RapidHash},
 			{small, 8, MapHash}, {small, 8, customHash}, {small, 10, MapHash}, {small, 12, Murmur3}, {small, 16, RapidHash},
-			{prefetchWords * 64, 8, RapidHash}, {(scatteredWords + 8) * 64, 8, Murmur3}, {(scatteredWords + 8) * 64, 6, RapidHash},
+			{prefetchWords * 64, 8, RapidHash}, {(scatteredWords + 8) * 64, 8, Murmur3}, {(scatteredWords + 8) * 64, 6, RapidHash}, {(scatteredWords + 8) * 64, maxK, Murmur3},
 		} {
 			opts := []Option{WithStrategy(s), WithHash(c.hash)}
 			if s.NeedsKey() {

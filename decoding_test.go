@@ -276,6 +276,13 @@ func TestForgedFields(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, `"seeded-hashing" has a hash of its own`)
 
+	// A custom hash has no seed.
+	data = golden(t, "custom-hash", filters["custom-hash"].f)
+	le.PutUint64(data[40:], 3)
+	_, err = Read(bytes.NewReader(forge(data)), WithHash(customHash))
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, `seed 3 with hash "murmur3-77", which no filter has`)
+
 	// What is allowed to change, and the forger's work is sound: n, p and seed.
 	data = golden(t, "double-hashing", filters["double-hashing"].f)
 	le.PutUint64(data[24:], math.MaxUint64)

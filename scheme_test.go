@@ -90,6 +90,8 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 		}
 	}
 	require.Contains(t, out.String(), s.Identity())
+	require.Zero(t, s.Seed())
+	require.True(t, s.Keyed())
 }
 
 func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {

@@ -193,7 +193,20 @@ func TestCustomSizing(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 }
 
-// TestCustomEstimateThatIsNone: what is not a number of keys means that nobody can tell.
+// TestCustomRateOfStats: the rate of a filter is its strategy's for the estimated number of keys.
+func TestCustomRateOfStats(t *testing.T) {
+	d := customDouble.def.Definition
+	d.Rate = func(m uint64, k int, n uint64) float64 { return min(1, float64(n)/10_000) }
+	f := must(NewWithParams(Params{M: 10_000, K: 7}, WithStrategy(NewStrategy("linear", d))))
+	addKeys(f, 500)
+	require.InEpsilon(t, 0.05, f.Stats().EstimatedFalsePositiveRate, 0.1)
+	for i := range f.Params().M {
+		f.bits.set(i)
+	}
+	require.Equal(t, 1.0, f.Stats().EstimatedFalsePositiveRate)
+}
+
+// TestCustomEstimateThatIsNone: a result that is no number of keys counts as unknown.
 func TestCustomEstimateThatIsNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
 		d := customDouble.def.Definition
