@@ -12,25 +12,25 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// Read reads a filter that [BloomFilter.WriteTo] has written, in O(m), and nothing beyond its
-// end: several filters may follow each other in a stream. At the end of the stream it returns
+// Read reads a filter that [BloomFilter.WriteTo] has written, in O(m). It reads nothing beyond the
+// filter's end, so that a stream may hold several filters. At the end of the stream it returns
 // io.EOF itself.
 //
-// A filter that was made [WithKey] needs the same key. One with a custom strategy or hash needs
-// that by [WithStrategy] or [WithHash]; it is found by its name. Every other filter is read
-// without options. A given strategy, hash or seed must be that of the filter. [WithMaxBytes]
-// bounds the filter's memory.
+// Pass the secret key of a filter in [WithKey], and its custom strategy or hash, which must have
+// the filter's name, in [WithStrategy] or [WithHash]. Other filters need no options. A given
+// strategy, hash or seed must be that of the filter. [WithMaxBytes] limits the filter's memory.
 //
-// The bytes may come from an untrusted source: every field is checked, and memory is allocated
-// as the bytes arrive, at most three times as much. Read finds damage always if the end is
-// missing or up to three bits differ, otherwise with probability 1 - 2^-64. It does not find a
-// forgery with the right checksum. The result is then a valid filter that may contain every
-// key, which [BloomFilter.Stats] shows.
+// The bytes may come from an untrusted source. Read checks every field, and allocates memory as
+// the bytes arrive, at most three times as much. It always finds damage if the end is missing or
+// up to three bits differ, otherwise with probability 1 - 2^-64. It does not find a forgery with
+// the right checksum. The result is then a valid filter that may contain every key, which
+// [BloomFilter.Stats] shows.
 //
-// The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and io.ErrUnexpectedEOF
-// too if they end too early; [ErrIncompatible] if the filter contradicts the options, needs one
-// that is missing, or was written by a later version of this package; [ErrTooLarge] if it is
-// larger than the machine's memory or WithMaxBytes; or the error of r.
+// The error wraps [ErrCorrupt] if the bytes are damaged or no filter, and also
+// io.ErrUnexpectedEOF if they end too early. It wraps [ErrIncompatible] if the filter contradicts
+// the options, needs an option that is missing, or was written by a later version of this package.
+// It wraps [ErrTooLarge] if the filter exceeds the machine's memory or WithMaxBytes. Otherwise it
+// wraps the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -40,13 +40,12 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// ReadFrom replaces the filter by one that it reads as [Read] does: exactly one, not until the
-// end of r. The receiver may be the zero BloomFilter. If it has a secret key or a custom
-// strategy or hash, these are used as if given to Read by [WithKey], [WithStrategy] and
-// [WithHash]. For other options, use Read.
+// ReadFrom replaces the filter by one that it reads as [Read] does. It does not read until the end
+// of r. The receiver may be the zero BloomFilter. If it has a secret key or a custom strategy or
+// hash, ReadFrom uses them like the options of Read. For other options, use Read.
 //
-// If there is an error, the receiver is unchanged. Unlike the other methods, ReadFrom must not
-// be called while others use the filter.
+// After an error, the receiver is unchanged. Unlike other methods, ReadFrom must not be called
+// while other goroutines use the filter.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	o := options{maxBytes: math.MaxUint64}
 	if made := f.scheme; made != nil {
@@ -70,8 +69,7 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // UnmarshalBinary is [BloomFilter.ReadFrom] for bytes that are exactly one filter. It does not
-// keep data, and must not be called while others use the filter. It implements
-// encoding.BinaryUnmarshaler, so that encoding/gob works.
+// keep data. It implements encoding.BinaryUnmarshaler, so that encoding/gob works.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter
@@ -98,9 +96,9 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 	return f.UnmarshalBinary(data)
 }
 
-// ReadScheme reads what [Scheme.AppendBinary] has written, or only the header of a filter, and
-// nothing beyond. Options and errors are those of [Read], except that it allocates no memory
-// for bits, and only [WithMaxBytes] bounds their size.
+// ReadScheme reads what [Scheme.AppendBinary] has written, or the header of a filter, and nothing
+// beyond. Options and errors are those of [Read]. It allocates no memory for bits: only
+// [WithMaxBytes] limits their size.
 func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -167,7 +165,7 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	return s, err
 }
 
-// strategyNamed returns the strategy of that name: the wanted one, or one of this package.
+// strategyNamed returns the wanted or the built-in strategy of that name.
 func (o *options) strategyNamed(name string) (Strategy, error) {
 	want := o.strategy
 	if want.def != nil && want.Name() == name && len(want.def.members) == 0 {
@@ -187,8 +185,8 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	return found, nil
 }
 
-// hashNamed returns the hash of that name, the wanted one or one of this package, with the seed
-// or key of the check value.
+// hashNamed returns the wanted or the built-in hash of that name, with the seed or the key of the
+// check value.
 func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	def := builtinHash(name)
 	if o.hash != nil && o.hash.name == name {
@@ -218,7 +216,7 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	return h, nil
 }
 
-// keyChecked returns SipHash with the reader's key, if check stands for it.
+// keyChecked returns SipHash with the reader's key, if check is its check value.
 func (o *options) keyChecked(check uint64) (hasher, error) {
 	switch {
 	case o.seed != nil:

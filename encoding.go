@@ -10,17 +10,16 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// WriteTo writes the filter to w, in O(m): [BloomFilter.SizeBytes] and from 72 to
-// 584 bytes more, see docs/format.md. The bytes are the same on every architecture, and every
-// later release reads them, by [Read] and by [BloomFilter.ReadFrom]. They contain no secret
-// key, only a number to recognise it by.
+// WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584
+// bytes; docs/format.md describes the format. The bytes are the same on every architecture. Every
+// later release reads them with [Read] and [BloomFilter.ReadFrom]. They contain a check value of
+// the secret key, but not the key.
 //
-// It needs 64 KiB of memory for any size, and may run while keys are added: it writes every key
-// whose Add had returned before WriteTo was called, and maybe some bits of later ones.
+// WriteTo needs 64 KiB of memory for any size. It may run while keys are added: it writes every
+// key whose Add returned before WriteTo was called, and perhaps some bits of later keys.
 //
-// The error is that of w, or wraps [ErrNotPortable] if the bytes would mean nothing to another
-// process: with [MapHash], or with a custom strategy or hash without a name. Then nothing is
-// written.
+// The error is that of w, or wraps [ErrNotPortable] if no other process could read the bytes, see
+// [Scheme.Portable]. Then nothing is written.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -29,12 +28,12 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	return h.Write(w, f.bits)
 }
 
-// The marshalling methods have value receivers. Otherwise encoding/json would take a filter that
-// is a field, not a pointer, for a struct without fields, and lose all keys without an error.
+// The marshalling methods have value receivers. Otherwise encoding/json would lose all keys of a
+// filter that is a field and not a pointer, without an error.
 
 // AppendBinary appends what [BloomFilter.WriteTo] writes to dst. It implements
-// encoding.BinaryAppender. The error is WriteTo's, or wraps [ErrTooLarge] on a 32-bit
-// system if there is no slice that long.
+// encoding.BinaryAppender. The error is WriteTo's, or on a 32-bit system wraps [ErrTooLarge] if
+// the bytes do not fit a slice.
 func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 	size, err := f.roomFor(1)
 	if err != nil {
@@ -50,8 +49,8 @@ func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
-// encoding.TextMarshaler, so that encoding/json works. Handlers of log/slog call it too: log
-// f.String() or f.Stats() instead of f.
+// encoding.TextMarshaler, so that encoding/json works, which needs memory for three copies of the
+// text. Handlers of log/slog call MarshalText too: log f.String() or f.Stats() instead of f.
 func (f BloomFilter) MarshalText() ([]byte, error) {
 	size, err := f.roomFor(2)
 	if err != nil {
@@ -65,7 +64,8 @@ func (f BloomFilter) MarshalText() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// roomFor returns the size of the encoded filter. That size times times must fit a slice.
+// roomFor returns the size of the encoded filter, or an error if times that size does not fit a
+// slice.
 func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -78,9 +78,9 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	return int(size), nil
 }
 
-// AppendBinary appends the scheme in 64 to 576 bytes: the header that [BloomFilter.WriteTo]
-// writes before the bits. It is for custom formats, and [ReadScheme] reads it. It implements
-// encoding.BinaryAppender. The error wraps [ErrNotPortable] where WriteTo's does.
+// AppendBinary appends the scheme to dst in 64 to 576 bytes: the header that
+// [BloomFilter.WriteTo] writes before the bits. It is for custom formats. [ReadScheme] reads it.
+// It implements encoding.BinaryAppender. The error is that of [Scheme.Portable].
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 	h, err := s.scheme.header()
 	if err != nil {

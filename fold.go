@@ -5,22 +5,21 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// FoldTo returns the smallest fold of the filter whose rate, as its bits say, is at most p. Use
-// it where n is not known: make the filter large, and shrink it when the keys are in. A fold by
-// a factor has m/factor bits and is, bit for bit, the filter that the same keys would have made
-// of that size. The filter itself stays as it is. P of the result is p, and N the number of keys
-// for which it keeps p.
+// FoldTo returns the smallest fold of the filter with a rate of at most p. It is for an unknown n:
+// make the filter large, and shrink it when the keys are in. A fold by a factor has m/factor bits
+// and is, bit for bit, the filter that the same keys would have made at that size. The filter
+// itself does not change. P of the result is p, and N the number of keys for which it keeps p.
 //
-// Only factors that divide m are possible; for [Blocked] and [SplitBlock], the number of blocks.
-// If the keys need a little more than half of m, nothing is saved. With a multiple of 2520 words
-// or blocks, which has the divisors 1 to 10, and keys that need a tenth of m, at most a tenth of
-// m is wasted.
+// The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need
+// a little more than half of m, nothing is saved. A multiple of 2520 words or blocks has the
+// divisors 1 to 10. If keys then need a tenth of m, at most a tenth of m is wasted.
 //
-// It takes O(m) time, some ten passes over m at most, and up to m bits of memory. It may run while
-// keys are added: the result contains every key whose Add returned before FoldTo was called.
+// FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
+// while keys are added: the result contains every key whose Add returned before FoldTo was called.
 //
-// The error wraps [ErrInvalid] if p is not between 0 and 1 or below the filter's rate as it is,
-// and if the strategy has no exact fold: [DoubleHashing], Blocked1 to Blocked8 and [SplitBlock] have.
+// The error wraps [ErrInvalid] if p is not between 0 and 1, if p is below the filter's present
+// rate, and if the strategy has no exact fold. [DoubleHashing], Blocked1 to Blocked8 and
+// [SplitBlock] have one.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	s := f.scheme
 	if s == nil {
@@ -52,9 +51,9 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return named.filter(small.bits), nil
 }
 
-// smallestFold returns the smallest fold by some of the prime factors, which fall, whose rate is at
-// most p, or f itself. A fold has at least the rate of what it is a fold of, so that the search
-// ends where p is exceeded. count keys are in.
+// smallestFold returns the smallest fold by some of the falling prime factors with a rate of at
+// most p, or f itself. A fold of a fold has at least the same rate, so the search ends where p is
+// exceeded. count is the number of keys.
 func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *BloomFilter {
 	best, m, all := f, f.scheme.params.M, uint64(1)
 	for _, prime := range primes {
@@ -79,9 +78,10 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	return best
 }
 
-// foldsBeyond reports whether a fold of m bits surely exceeds p, by its expected rate. The rate is a power of
-// the share of set bits, and differs by less than a factor of 1.4 in five standard deviations if there are
-// enough bits. That of blocks can differ by more: it comes from a few crowded ones.
+// foldsBeyond reports whether a fold of m bits surely exceeds p, by its expected rate. The rate is
+// a power of the share of set bits. With enough bits, it differs from the expected rate by less
+// than a factor of 1.4 in five standard deviations. The rate of blocks can differ by more, because
+// a few crowded blocks dominate it.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
 	return s.def.foldUnit == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Strategies and hashes are identified by their names. Custom ones without a name are for this
-// process, which numbers them.
+// Names identify strategies and hashes. Custom ones without a name are for this process, which
+// numbers them.
 
 // nameless counts the strategies and hashes without a name.
 var nameless atomic.Uint64
@@ -20,7 +20,7 @@ func serialFor(name string) uint64 {
 	return nameless.Add(1)
 }
 
-// shown is for logs and errors: the name, or else the number.
+// shown returns the name or the number, for logs and errors.
 func shown(name string, serial uint64) string {
 	switch {
 	case name != "":
@@ -31,7 +31,8 @@ func shown(name string, serial uint64) string {
 	return "none"
 }
 
-// quoted differs from that of all others of this process, whatever characters are in a name.
+// quoted returns a text that no other strategy or hash of this process has, whatever characters
+// are in a name.
 func quoted(name string, serial uint64) string {
 	if serial > 0 {
 		return fmt.Sprintf("%q#%d", name, serial)

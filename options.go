@@ -69,43 +69,41 @@ func WithHash(h Hash) Option {
 }
 
 // WithSeed starts Murmur3 or RapidHash at a seed other than 0, so that the filters of two services
-// have different false positives; a strategy that takes the key itself gets the seed
-// too. Filters with different seeds are not compatible. A seed is no secret key: keys
-// that collide under every seed can be made in a millisecond. For those there is
-// [WithKey].
+// have different false positives. A strategy that needs the key itself gets the seed too. Filters
+// with different seeds are not compatible. A seed is no secret key: keys that collide under every
+// seed are made in a millisecond. Use [WithKey] if strangers choose the keys.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64
-// with the highest bit set: Murmur3 started at the length of its keys has half a digest.
+// with the highest bit set. No start is the length of a key, where Murmur3 loses half its digest.
 func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }
 
-// WithKey hashes by SipHash-2-4 under a secret key, for filters whose keys come
-// from untrusted sources and that other processes must understand. Without the key
-// nobody can make keys that collide, or tell which keys are false positives.
-// It takes about twice the time of Murmur3. The key should be 16 random bytes from
-// crypto/rand; filters with different keys are not compatible. [MapHash] is as safe and
-// faster for filters that do not leave the process.
+// WithKey hashes by SipHash-2-4 under a secret key. It is for filters with keys from untrusted
+// sources that several processes share. Without the secret key nobody can make keys that collide,
+// or tell which keys are false positives. SipHash takes about twice the time of Murmur3. The
+// secret key should be 16 random bytes from crypto/rand. Filters with different secret keys are
+// not compatible. [MapHash] is as safe, and faster for filters that do not leave the process.
 func WithKey(key [16]byte) Option {
 	return func(o *options) { o.key = &key }
 }
 
-// WithMaxBytes refuses a filter whose bits take more than the given bytes of memory, by an
-// error that wraps [ErrTooLarge]: for parameters or bytes from untrusted sources. The default
-// limit is the machine's memory.
+// WithMaxBytes limits the memory of a filter's bits, for parameters or bytes from untrusted
+// sources. A larger filter is refused with an error that wraps [ErrTooLarge]. The default limit is
+// the machine's memory.
 func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
 // MaxBytes returns the limit that [WithMaxBytes] sets in these options, math.MaxUint64 if none.
-// It is for packages that combine several filters and hold all of them to one limit.
+// It is for packages that apply one limit to several filters together.
 func MaxBytes(opts ...Option) uint64 {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
 	o, _ := readOptions(opts)
 	return o.maxBytes
 }
 
-// checkSize holds m to WithMaxBytes.
+// checkSize returns an error if m bits exceed WithMaxBytes.
 func (o *options) checkSize(m uint64) error {
 	if bytes := wordsFor(m) * 8; bytes > o.maxBytes {
 		return fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", m, bytes, o.maxBytes)

@@ -11,16 +11,15 @@ import (
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, which say where a
-// key's bits are. It is for programs that keep the bits themselves, in a file, in another
-// system or in a format of their own, and for programs that make many filters alike: making
-// one of a Scheme takes a twentieth of the time of [New]. All others want New.
+// key's bits are. It is for programs that store the bits themselves, and for programs that make
+// many equal filters: [Scheme.Filter] takes a twentieth of the time of [New].
 //
-// A Scheme is a small value that never changes. The methods of the zero Scheme return an error
-// that wraps [ErrInvalid] where they return one, and otherwise panic.
+// A Scheme is a small value that never changes. Methods of the zero Scheme that return an error
+// return one that wraps [ErrInvalid]. Its other methods panic, except String.
 type Scheme struct{ scheme *scheme }
 
-// NewScheme returns the scheme of the filter that [New] makes of the same
-// arguments. The errors are New's, except that no memory is asked for.
+// NewScheme returns the scheme of the filter that [New] makes from the same arguments. It
+// allocates no bits. The errors are New's, except those for too little memory.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	o, h, err := newOptions(opts)
 	if err != nil {
@@ -43,9 +42,9 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	return Scheme{s}, nil
 }
 
-// NewSchemeWithParams returns the scheme of the filter that [NewWithParams] makes
-// of the same arguments. The errors are NewWithParams', except that no memory is
-// asked for.
+// NewSchemeWithParams returns the scheme of the filter that [NewWithParams] makes from the same
+// arguments. It allocates no bits. The errors are those of NewWithParams, except those for too
+// little memory.
 func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	o, h, err := newOptions(opts)
 	if err != nil {
@@ -61,7 +60,7 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	return Scheme{s}, nil
 }
 
-// A scheme is what filters of one kind share. It never changes.
+// A scheme is shared by all filters of one kind. It never changes.
 type scheme struct {
 	params   Params
 	strategy Strategy
@@ -70,8 +69,8 @@ type scheme struct {
 	shape    bitset // of its filters, without bits
 }
 
-// newScheme returns the scheme of these parts, which were computed, given, or read from a
-// file, or an error if they contradict each other.
+// newScheme returns the scheme of these parts, or an error if they contradict each other. The
+// parts were computed, given, or read from a file.
 func newScheme(params Params, strategy Strategy, h hasher) (_ *scheme, err error) {
 	if math.Signbit(params.P) || params.P != 0 && !(params.P > 0 && params.P < 1) {
 		return nil, invalid("p = %v, want 0 < p < 1, or 0 for unknown", params.P)
@@ -95,7 +94,7 @@ func newScheme(params Params, strategy Strategy, h hasher) (_ *scheme, err error
 	return &scheme{params, strategy, h, kernel, shape}, nil
 }
 
-// checkHash returns an error if the strategy cannot go with the hash.
+// checkHash returns an error if the strategy cannot have the hash.
 func checkHash(s Strategy, h hasher) error {
 	switch {
 	case s.NeedsKey() && h.def != &noHash:
@@ -106,7 +105,7 @@ func checkHash(s Strategy, h hasher) error {
 	return nil
 }
 
-// memberFor returns which of its members New chooses for parameters that [ParamsFor] computed.
+// memberFor returns the member of a strategy that New chooses, for parameters of [ParamsFor].
 func memberFor(p Params, s Strategy, h hasher) (Strategy, error) {
 	made, member, err := paramsFor(p.N, p.P, s, h.def)
 	if err != nil || made.M != p.M || made.K != p.K {
@@ -129,7 +128,7 @@ func (s *scheme) must() *scheme {
 	return s
 }
 
-// misuse is what a call panics with that needs a digest.
+// misuse is the panic of a call that needs a digest.
 func (s *scheme) misuse(call string) string {
 	if s == nil {
 		return zeroFilter
@@ -148,18 +147,17 @@ func (s *scheme) digest(key []byte) (h1, h2 uint64) {
 // Params returns m and k, and n and p as far as they are known.
 func (s Scheme) Params() Params { return s.scheme.must().params }
 
-// Strategy returns the strategy that finds the keys' positions; instead of [Blocked], the one
-// of Blocked1 to Blocked8 that New chose.
+// Strategy returns the strategy that finds the keys' positions. For [Blocked] it is the one of
+// Blocked1 to Blocked8 that New chose.
 func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// Identity returns a text that two schemes have in common if and only if they put every key's
-// bits in the same places: m, k, the strategy's name, the hash's and its seed. A secret key is
-// represented by a check value, from which it cannot be found. The text is for comparing and
-// for logs, not for parsing. It never changes for a scheme that is [Scheme.Portable]; any
-// other has one in each process.
+// Identity returns a text that is equal for two schemes if and only if they put every key's bits
+// in the same places. It consists of m, k, the names of strategy and hash, and the seed or a check
+// value of the secret key, from which the key cannot be found. The text is for comparing and for
+// logs, not for parsing. It is the same in every process if the scheme is [Scheme.Portable].
 func (s Scheme) Identity() string { return s.scheme.must().identity() }
 
 func (s *scheme) identity() string {
@@ -174,8 +172,7 @@ func (s Scheme) String() string {
 	return s.Identity()
 }
 
-// Digest returns the 128-bit digest of a key, as [BloomFilter.Digest] of a filter with this
-// scheme does. It panics if the strategy needs the key itself.
+// Digest is [BloomFilter.Digest] of the scheme's filters.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.must().digest(key) }
 
 // Hash returns the hash of the keys. It is named "siphash" for [WithKey], and "none" for a
@@ -193,10 +190,9 @@ func (s Scheme) Seed() uint64 {
 // Keyed reports whether keys are hashed under a secret key, by [WithKey].
 func (s Scheme) Keyed() bool { return s.scheme.must().hash.def == &sipHash }
 
-// Portable returns nil if another process can understand the bits: if it can have the same
-// scheme, given the secret key or the custom strategy and hash that it needs. Otherwise the
-// error wraps [ErrNotPortable] and says why: with [MapHash], or a strategy or hash without a
-// name. Filters that are not portable cannot be written.
+// Portable returns nil if another process can have the same scheme, given its secret key or its
+// custom strategy and hash. Otherwise the error wraps [ErrNotPortable]: the hash is [MapHash], or
+// the strategy or the hash has no name. Filters that are not portable cannot be written.
 func (s Scheme) Portable() error { return s.scheme.portable() }
 
 func (s *scheme) portable() error {
@@ -213,8 +209,8 @@ func (s *scheme) portable() error {
 	return nil
 }
 
-// AppendPositions appends the positions of a key's k bits, each in [0, m) and not necessarily
-// different, in the order in which the strategy finds them.
+// AppendPositions appends the positions of a key's k bits to dst, in the order in which the
+// strategy finds them. Each is less than m. Two of them may be equal.
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	if s.scheme.must().hash.id == idOfKey {
 		dst, positions := s.scheme.room(dst)
@@ -256,13 +252,13 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 	return s.scheme.filter(b), nil
 }
 
-// FilterOver returns a filter with this scheme whose bits are the given words: bit i is bit
-// i%64 of words[i/64]. Nothing is copied. The words must stay valid for as long as the filter
-// is used; each of its operations reads and writes them atomically. For speed with Blocked and
-// SplitBlock, the first word should begin a cache line.
+// FilterOver returns a filter with this scheme and the given bits: bit i is bit i%64 of
+// words[i/64]. Nothing is copied. The words must stay valid while the filter is used. All its
+// operations read and write them atomically. For speed with Blocked and SplitBlock, the first word
+// should begin a cache line.
 //
-// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words or a bit at or beyond
-// m is set.
+// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words, or if a bit at m or
+// beyond is set.
 func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
 	if s.scheme == nil {
 		return nil, errZero

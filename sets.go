@@ -37,9 +37,9 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 }
 
 // Union adds every key of other to f, in O(m). Afterwards f is the filter that all keys together
-// would have made, with the rate of their number. A key that is added to either filter while
-// Union runs is not lost from that filter; whether f also gets a key added to other depends on
-// timing. For a key that is in other, an Add to f during Union may have no winner.
+// would have made, with the rate of their number. Keys may be added to both filters while Union
+// runs. Whether f then gets a new key of other depends on timing. During Union, an Add to f of a
+// key that is in other may have no winner.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {
@@ -50,12 +50,12 @@ func (f *BloomFilter) Union(other *BloomFilter) error {
 	return nil
 }
 
-// Intersect keeps in f only the bits that other has too, in O(m). Afterwards f contains every
-// key that was in both, and some that were in only one: its rate is at most that of either
-// filter before, but above that of a filter of the common keys alone.
+// Intersect keeps in f only the bits that are also set in other, in O(m). Afterwards f contains
+// every key that was in both filters, and some that were in only one. Its rate is at most that of
+// either filter before, but above that of a filter of the common keys alone.
 //
-// It clears bits: a key that is added to f while Intersect runs may be lost, or have no winner
-// or two, and one that is added to other may not be seen.
+// Intersect clears bits. A key that is added to f at the same time may be lost, and its Add may
+// have no winner or two. A key that is added to other at the same time may not be seen.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Intersect(other *BloomFilter) error {
@@ -66,8 +66,8 @@ func (f *BloomFilter) Intersect(other *BloomFilter) error {
 	return nil
 }
 
-// Equal reports whether the filters are compatible and have the same bits, in O(m). While keys
-// are added to either, the answer depends on timing.
+// Equal reports whether the filters are compatible and have the same bits, in O(m). The answer
+// depends on timing while keys are added to either.
 func (f *BloomFilter) Equal(other *BloomFilter) bool {
 	return f.Compatible(other) && f.bits.equal(other.bits)
 }
@@ -82,8 +82,8 @@ func (f *BloomFilter) Clone() *BloomFilter {
 
 // Clear forgets all keys, in O(m).
 //
-// It clears bits: a key that is added while Clear runs may be kept, be lost, or keep some of its
-// bits, which raises the rate a little. Such an Add may have no winner or two.
+// A key that is added while Clear runs may be kept, be lost, or keep some of its bits, which
+// raises the rate a little. Its Add may have no winner or two.
 func (f *BloomFilter) Clear() {
 	f.scheme.must()
 	f.bits.clear()

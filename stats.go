@@ -2,12 +2,12 @@ package bloom
 
 import "math"
 
-// Stats describes a filter at one moment, for monitoring. It marshals to JSON; for expvar,
-// publish a function that returns it.
+// Stats describes a filter at one moment, for monitoring. It marshals to JSON. For expvar, publish
+// a function that returns it.
 //
-// There is no count of the calls of Add: a counter that all goroutines share costs more than
-// the Add. EstimatedCount is the number of different keys, from the bits. For exact numbers let
-// each worker count its calls, and how often Add returned true, in a variable of its own.
+// The calls of Add are not counted, because a counter that all goroutines share would cost more
+// than the Add. EstimatedCount estimates the number of different keys from the bits. For exact
+// numbers, let each goroutine count its own calls and the calls that returned true.
 type Stats struct {
 	N         uint64  `json:"n"`          // keys it is planned for; 0 if unknown
 	P         float64 `json:"p"`          // rate promised at N keys; 0 if unknown
@@ -24,7 +24,7 @@ type Stats struct {
 }
 
 // Stats takes one pass over the bits, in O(m): about 0.3 ms per megabyte, twice that for Blocked.
-// While keys are being added the numbers are those of some moment of the call. BenchmarkStats.
+// While keys are added, it describes some moment during the call.
 func (f *BloomFilter) Stats() Stats {
 	s := f.scheme.must()
 	ones, rate := f.onesAndRate()
@@ -41,8 +41,8 @@ func (f *BloomFilter) Stats() Stats {
 	}
 }
 
-// Load returns EstimatedCount/N, how much of the planned number of keys is in: 1 when
-// the rate reaches P. It is 0 if N is unknown, and +Inf if every bit is set.
+// Load returns EstimatedCount/N, the share of the planned keys that are in. The rate reaches P at
+// a load of 1. Load is 0 if N is unknown, and +Inf if every bit is set.
 func (s Stats) Load() float64 {
 	switch {
 	case s.N == 0:
@@ -56,7 +56,7 @@ func (s Stats) Load() float64 {
 // fill returns the share of bits that are set.
 func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / float64(f.scheme.params.M) }
 
-// countOf returns how many keys have most likely set x bits.
+// countOf returns the most likely number of keys that have set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
 	if x == 0 {
 		return 0
@@ -68,8 +68,8 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 	return uint64(math.Round(n))
 }
 
-// onesAndRate looks at each word once, for the number of bits that are set and the rate
-// that follows from them.
+// onesAndRate returns the number of set bits and the rate that follows from them. It loads each
+// word once.
 func (f *BloomFilter) onesAndRate() (ones uint64, rate float64) {
 	d := f.scheme.strategy.get()
 	if look := d.lawsOr().onesAndRate; look != nil {
