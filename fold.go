@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"github.com/seed3447c163/bloom/internal/fold"
-	"github.com/seed3447c163/bloom/internal/rate"
 )
 
 // FoldTo returns the smallest fold of the filter with a rate of at most p. It is for an unknown n:
@@ -40,7 +39,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	}
 	small := f.smallestFold(fold.Primes(s.params.M/unit), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}
-	params.N = s.keysFor(params, s.params.N/(s.params.M/params.M))
+	params.N = s.keysFor(params)
 	if small == f {
 		small = f.Clone()
 	}
@@ -96,17 +95,23 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	}
 	bits := makeWords(wordsFor(m))
 	if unit := s.strategy.def.foldUnit; unit == 1 {
-		fold.Bits(bits, f.bits, factor, f.scheme.params.M)
+		fold.Bits(bits, f.bits, factor)
 	} else {
 		fold.Blocks(bits, f.bits, int(factor), int(unit/64))
 	}
 	return s.filter(bits)
 }
 
-// keysFor returns how many keys a filter with these parameters keeps its P for, which is
-// near the guess, at most maxM.
-func (s *scheme) keysFor(params Params, guess uint64) uint64 {
-	return rate.Least(min(max(1, guess), maxM), func(n uint64) bool {
-		return n > maxM || !(s.strategy.FalsePositiveRate(params.M, params.K, n)+s.strategy.def.equalDigests(n, s.hash.def) <= params.P)
-	}) - 1
+// keysFor returns the number of keys, at most maxM, for which a filter with these parameters keeps its P.
+func (s *scheme) keysFor(params Params) uint64 {
+	low, high := uint64(0), uint64(maxM)+1 // low keeps P, high does not
+	for high-low > 1 {
+		n := low + (high-low)/2
+		if s.strategy.FalsePositiveRate(params.M, params.K, n)+s.strategy.def.equalDigests(n, s.hash.def) <= params.P {
+			low = n
+		} else {
+			high = n
+		}
+	}
+	return low
 }

@@ -56,6 +56,7 @@ func bruteBlocked(blocks uint64, words, wordBits, k, z int, n uint64) float64 {
 }
 
 func TestBlockedAgainstBruteForce(t *testing.T) {
+	require.Zero(t, Blocked(2, 8, 4, 0))
 	for _, n := range []uint64{1, 2, 10, 100, 300} {
 		for _, blocks := range []uint64{1, 2, 7, 40} {
 			for z := 1; z <= 8; z *= 2 {
@@ -83,6 +84,7 @@ func TestSplitBlockByItsClosedForm(t *testing.T) {
 		}
 		return rate
 	}
+	require.Zero(t, SplitBlock(20, 0))
 	for _, n := range []uint64{10, 1000, 1 << 20, 1 << 30, 1e11} {
 		for _, bitsPerKey := range []float64{0.5, 2, 8, 10.7, 12, 16, 24, 32} {
 			blocks := uint64(float64(n)*bitsPerKey/256) + 1
@@ -192,15 +194,5 @@ func BenchmarkBlocked(b *testing.B) {
 	}
 	if sum == 0 {
 		b.Fatal("nothing was done")
-	}
-}
-
-// Without keys nothing is found.
-func TestBlocksWithoutKeys(t *testing.T) {
-	for _, blocks := range []uint64{1, 2, 20, 1 << 30} {
-		for _, z := range []int{1, 2, 4, 8} {
-			require.Zero(t, Blocked(blocks, 8, z, 0))
-		}
-		require.Zero(t, SplitBlock(blocks, 0))
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"github.com/seed3447c163/bloom/internal/floats"
 )
 
-// slack is how much memory a smaller z may cost over the best one: it pays back in fewer
+// slack is how much more memory a smaller z may take than the best one, because it has fewer
 // loads and fewer atomic operations.
 const slack = 1.03
 
-// MaxBlocks is where a search ends, with 2^53 bits: a small p can want more blocks than a
-// uint64 counts.
-const MaxBlocks = (MaxM - 1) / (blockWords * wordBits)
+// maxBlocks is where a search ends, with 2^53 bits: a small p can need more blocks than a uint64 counts.
+const maxBlocks = (MaxM - 1) / (blockWords * wordBits)
 
-// SizeBlocked returns the blocks and the k with which n keys keep the rate p, for the one of
-// some z, which rise, that needs little more memory than the best of them and is the smallest
-// such. The numbers of blocks and k are the smallest for that z. No z suffices if blocks exceed MaxBlocks.
+// SizeBlocked returns the smallest number of blocks with which n keys keep the rate p, and the smallest such
+// k, for one of the given z, which rise: the smallest one that needs at most slack times the memory of the
+// best. If no z suffices, the blocks have more than 2^53 bits.
 func SizeBlocked(n uint64, p float64, zs ...int) (blocks uint64, k, z int) {
 	if n == 0 {
 		return 1, zs[0], zs[0]
@@ -26,15 +25,15 @@ func SizeBlocked(n uint64, p float64, zs ...int) (blocks uint64, k, z int) {
 	var ks [4]int
 	best := uint64(math.MaxUint64)
 	for j := range zs {
-		i := j // first those that are likely the best: large z for small p
+		i := j // in the likely order: large z first for small p
 		if p < 0.05 {
 			i = len(zs) - 1 - j
 		}
 		search := blockedSearch(n, p, zs[i])
-		if needs[i] = math.MaxUint64; best < MaxBlocks {
-			// Most z need far too much, which is sooner seen than how much.
+		if needs[i] = math.MaxUint64; best < maxBlocks {
+			// Most z need far too much. That is sooner seen than how much.
 			start, _ := search.Start(p)
-			if search.someK(min(withSlack(best), MaxBlocks), search.nearest(start)) == 0 {
+			if search.someK(min(withSlack(best), maxBlocks), search.nearest(start)) == 0 {
 				continue
 			}
 		}
@@ -48,13 +47,12 @@ func SizeBlocked(n uint64, p float64, zs ...int) (blocks uint64, k, z int) {
 	return needs[i], ks[i], zs[i]
 }
 
-// withSlack returns how many blocks are as good as the best number of them.
 func withSlack(best uint64) uint64 { return uint64(slack * float64(best)) }
 
 func blockedSearch(n uint64, p float64, z int) Search {
 	u := usual[bits.Len(uint(z))-1]
 	return Search{
-		N: n, P: p, Unit: blockWords * wordBits, Most: MaxBlocks, MinK: z, MaxK: maxBlockK, StepK: z,
+		N: n, P: p, Unit: blockWords * wordBits, Most: maxBlocks, MinK: z, MaxK: maxBlockK, StepK: z,
 		Rate: func(blocks uint64, k int) float64 { return Blocked(blocks, k, z, n) },
 		Start: func(p float64) (k, perKey float64) {
 			l := -floats.Log(p) / math.Ln2
@@ -63,12 +61,11 @@ func blockedSearch(n uint64, p float64, z int) Search {
 	}
 }
 
-// usual has, by log2 z, what the best choice for many keys is near to, where a search
-// does well to begin: k = slope·L + start and m = e^(over·L²) times the classical bound,
-// for L = -log2 p.
+// usual approximates, by log2 z, the best choice for many keys, where a search begins: k = slope·L + start and
+// m = e^(over·L²) times the classical bound, for L = -log2 p.
 var usual = [...]struct{ slope, start, over float64 }{{0.45, 2.4, 0.0042}, {0.5, 3.3, 0.0016}, {0.58, 3.9, 0.00088}, {0.6, 4.6, 0.00072}}
 
-// BlockedK returns the k with the smallest rate for many keys at so many bits each.
+// BlockedK returns the k with the smallest rate for many keys at the given bits per key.
 func BlockedK(bitsPerKey float64, z int) int {
 	g := 1
 	for _, from := range moreInAGroup[bits.Len(uint(z))-1] {
@@ -79,9 +76,8 @@ func BlockedK(bitsPerKey float64, z int) int {
 	return g * z
 }
 
-// moreInAGroup has, by log2 z, from how many bits a key on 2, 3, 4 bits in each group and
-// so on have the smallest rate, by Blocked for many keys. More than the last is not
-// worth it.
+// moreInAGroup has, by log2 z, the bits per key from which 2, 3, 4 and so on bits in each group have the
+// smallest rate, by Blocked for many keys.
 var moreInAGroup = [...][]float64{
 	{2.2, 3.9, 5.9, 8.6, 12.4, 17.9, 26.3, 39.4, 60.7},
 	{4.3, 7.8, 12.4, 18.8, 28.6, 44.6},

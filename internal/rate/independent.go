@@ -1,11 +1,9 @@
-// Package rate computes the false-positive rates of filters: functions of numbers
-// alone, which know nothing of the filters.
+// Package rate computes the false-positive rates of filters, as functions of numbers alone.
 //
-// m is the number of bits, k that of a key's bits, n that of the keys. All take m, k of
-// at least 1.
+// m is the number of bits, k of bits per key, n of keys. All functions take m and k of at least 1.
 //
-// Results are the same on every architecture, because filters are sized by them: the functions are
-// those of package floats, and a product is converted to float64 before it is added to something.
+// Filters are sized by these results, so they are the same on every architecture: the functions are from
+// package floats, and a product is converted to float64 before it is added to something.
 package rate
 
 import (
@@ -15,30 +13,29 @@ import (
 )
 
 // Independent returns the expected false-positive rate of n keys with k independent
-// uniform positions each, E[(X/m)^k], where X is the number of bits that are set. The
+// uniform positions each: E[(X/m)^k], where X is the number of set bits. The
 // textbook has (E[X]/m)^k, which is always less.
 //
-// It is off by less than 1e-9 of the rate, 3e-9 for k > 30, and takes a microsecond or
-// two; for m < 4k it takes k·k·n steps. Beyond 10 000 keys it is [Expanded], off by less
-// than 6e-8 of the rate, 3e-7 for k > 30.
+// The relative error is below 1e-9, or 3e-9 for k > 30, and beyond 10,000 keys below 6e-8, or 3e-7 for
+// k > 30. It takes a microsecond or two; for m < 4k it takes k·k·n steps.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:
 		return 0
 	case float64(k)*float64(n) > float64(m)*(floats.Log(float64(m))+50):
-		return 1 // but for less than 1e-20: all bits are set
+		return 1 // all bits are set, up to 1e-20
 	case n > expandedFrom:
-		return Expanded(m, k, n)
+		return expanded(m, k, n)
 	case n < 5 || uint64(k)*n < 20 || uint64(k)*uint64(k)*n < 400 || m < 4*uint64(k):
 		return stepwise(m, k, n)
 	}
 	return contour(m, k, n)
 }
 
-// Double returns the rate of [DoubleHashing] of package bloom. Its positions are those of a congruential
-// sequence modulo 2^64, whose period is full for nearly all digests. It divides 2^j, and the key has 2^j
-// different positions, if (C-1)·h1 + h2 is a multiple of 2^(64-j), which one digest of 2^(64-j) is. That matters
-// below 1e-16.
+// Double returns the rate of [DoubleHashing] of package bloom. Its positions are a congruential sequence modulo
+// 2^64, whose period is full for nearly all digests. The period divides 2^j, and the key has 2^j different
+// positions, if (C-1)·h1 + h2 is a multiple of 2^(64-j). One digest of 2^(64-j) has that. It matters below
+// 1e-16.
 //
 // Source for the period: Knuth, "The art of computer programming", volume 2, section 3.2.1.2.
 func Double(m uint64, k int, n uint64) float64 {
@@ -52,19 +49,19 @@ func Double(m uint64, k int, n uint64) float64 {
 	return min(1, rate)
 }
 
-// expandedFrom is where Independent changes over to Expanded.
+// expandedFrom is the number of keys beyond which Independent is expanded.
 const expandedFrom = 10_000
 
-// Zero returns the probability that none of t balls falls into j given bins out of m:
+// zero returns the probability that none of t balls falls into j given bins out of m:
 // (1 - j/m)^t.
-func Zero(j, m, t float64) float64 {
+func zero(j, m, t float64) float64 {
 	if t == 0 {
 		return 1 // also for m = j, where the logarithm below is infinite
 	}
 	return floats.Exp(t * floats.Log1p(-j/m))
 }
 
-// Ones returns how many bits are expected to be set after n keys: m·(1 - (1 - 1/m)^(kn)).
+// Ones returns the expected number of set bits after n keys: m·(1 - (1 - 1/m)^(kn)).
 func Ones(m uint64, k int, n uint64) float64 {
 	if n == 0 || k == 0 {
 		return 0
@@ -72,39 +69,37 @@ func Ones(m uint64, k int, n uint64) float64 {
 	return -float64(m) * floats.Expm1(float64(k)*float64(n)*floats.Log1p(-1/float64(m)))
 }
 
-// Expanded is [Independent] by the delta method, to second order around μ = E[X]:
+// expanded is [Independent] by the delta method, to second order around μ = E[X]:
 // (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²), with the exact mean and variance of the number of
-// occupied bins after kn balls. For n = 1000 it is off by less than 1e-5 of the rate for
-// k <= 30, and by less than 5e-5 for k <= 64.
+// occupied bins after kn balls.
 //
 // Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
 // application", section 3.2.
-func Expanded(bits uint64, k int, n uint64) float64 {
+func expanded(bits uint64, k int, n uint64) float64 {
 	if bits == 1 {
 		return 1 // where the variance below is 0/0
 	}
 	m, balls := float64(bits), float64(k)*float64(n)
-	q1, q2 := Zero(1, m, balls), Zero(2, m, balls)
+	q1, q2 := zero(1, m, balls), zero(2, m, balls)
 	mean := Ones(bits, k, n)
-	// m(m-1)q2 - m²q1² with the difference of two near-equal numbers taken inside
-	// the exponent: q2/q1² = (1 - 1/(m-1)²)^balls.
+	// m(m-1)q2 - m²q1², without a difference of nearly equal numbers: q2/q1² = (1 - 1/(m-1)²)^balls.
 	q12 := float64(m * m * q1 * q1 * floats.Expm1(balls*floats.Log1p(-1/((m-1)*(m-1)))))
 	variance := float64(m*q1) - float64(m*q2) + q12
 	return floats.Pow(mean/m, k) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
 }
 
-// stepwise is [Independent] with no approximation, in O(k·kn), all terms positive. It is
-// the probability that the k probes of a new key, which fall on some number j of
-// different bits, find all of them set by the kn balls of the others:
+// stepwise is [Independent] without approximation, in O(k·kn) steps, all terms positive. It is
+// the probability that the k probes of a new key, which hit j different
+// bits, find all of them set by the kn balls of the others:
 //
 //	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
 func stepwise(bits uint64, k int, n uint64) float64 {
 	m := float64(bits)
 	var buf, coverBuf [256]float64
 	probes, cover := distinct(&buf, m, k), room(&coverBuf, k)
-	// cover[j]: the balls so far cover j given bits. The next one hits one of
+	// cover[j]: the balls so far cover j given bits. The next ball hits one of
 	// them with probability j/m, and then j-1 remain to be covered.
-	top := int(min(uint64(k), bits)) // there are no more than m different bits
+	top := int(min(uint64(k), bits))
 	cover[0] = 1
 	for range uint64(k) * n {
 		for j := top; j >= 1; j-- {
@@ -118,8 +113,7 @@ func stepwise(bits uint64, k int, n uint64) float64 {
 	return rate
 }
 
-// distinct returns the probabilities that k balls hit exactly j different ones of m bins,
-// for j from 0 to k, in O(k²).
+// distinct returns the probabilities that k balls hit exactly j of m bins, for j from 0 to k, in O(k²).
 func distinct(buf *[256]float64, m float64, k int) []float64 {
 	d := room(buf, k)
 	d[0] = 1
@@ -141,19 +135,18 @@ func room(buf *[256]float64, k int) []float64 {
 	return make([]float64, k+1)
 }
 
-// contour is [Independent] by an integral. If the number of balls were not t = kn but
-// random, Poisson with mean z, then the bits would be set independently of each other,
-// each with probability w = 1 - e^(-z/m), and the rate would be
+// contour is [Independent] by an integral. If the number of balls were Poisson with mean z instead of
+// t = kn, the bits would be set independently, each with probability w = 1 - e^(-z/m), and the rate would be
 //
 //	G(w) = Σ_j P(k probes hit exactly j bits) · w^j
 //
-// which is Σ_t e^(-z)·z^t/t! times the rate of t balls. So that is t! times the
+// This equals Σ_t e^(-z)·z^t/t! times the rate of t balls. So the rate of t balls is t! times the
 // coefficient of z^t in e^z·G(1 - e^(-z/m)), by Cauchy's formula
 //
 //	t!/2π · ∫ e^z · G(1 - e^(-z/m)) · z^(-t) dθ  for z = r·e^(iθ)
 //
-// where the rule of equal steps converges exponentially, and where r is close to the
-// saddle point no terms cancel: ten steps leave an error below 1e-9, for t >= 20.
+// The rule of equal steps converges exponentially, and near the saddle point r no terms cancel: for t >= 20,
+// ten steps leave an error below 1e-9.
 //
 // Sources: Flajolet & Sedgewick 2009, "Analytic Combinatorics", chapter VIII; Trefethen &
 // Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56(3).
@@ -195,7 +188,7 @@ func contour(bits uint64, k int, n uint64) float64 {
 func generate(probes []float64, a, b float64) (re, im float64) {
 	sin, cos := floats.Sincos(b / 2)
 	less := floats.Expm1(-a)
-	// 1 - e^(-a)·(cos b - i·sin b), without the difference of two numbers near 1.
+	// 1 - e^(-a)·(cos b - i·sin b), without a difference of nearly equal numbers
 	x, y := float64(2*(1+less)*sin*sin)-less, float64(2*(1+less)*sin*cos)
 	for j := len(probes) - 1; j >= 0; j-- {
 		re, im = float64(re*x)-float64(im*y)+probes[j], float64(re*y)+float64(im*x)
@@ -203,16 +196,8 @@ func generate(probes []float64, a, b float64) (re, im float64) {
 	return re, im
 }
 
-// OptimalM returns the number of bits that n keys at rate p need when half of all bits end up
-// set: m = -n·ln p / (ln 2)², not rounded.
-//
-// Source: Broder & Mitzenmacher 2004, section 2.
-func OptimalM(n uint64, p float64) float64 {
-	return -float64(n) * floats.Log(p) / (math.Ln2 * math.Ln2)
-}
-
-// Textbook returns the textbook's rate after n keys, (1 - e^(-kn/m))^k. It is below the rate
-// of Independent: by less than 1 % for n >= 1000 and p >= 1e-6, by a factor for a few keys.
+// Textbook returns the textbook's rate after n keys, (1 - e^(-kn/m))^k. It is below
+// Independent: by less than 1 % for n >= 1000 and p >= 1e-6, by a factor for a few keys.
 //
 // Source: Broder & Mitzenmacher 2004, section 2; for its error, Bose et al. 2008.
 func Textbook(m uint64, k int, n uint64) float64 {

@@ -7,14 +7,11 @@ import (
 	"github.com/seed3447c163/bloom/internal/floats"
 )
 
-// splitWords is the words of a block of [SplitBlock].
-const splitWords = 4
+const splitWords = 4 // of a block of SplitBlock
 
-// OfBlocks counts the bits that are set in words that are blocks of [Blocked], and returns the
-// rate that follows from them. A key takes a block at random,
-// in each of z groups a word, and in the word g bits; the rate of a word
-// with x bits is (x/64)^g, that of a group the mean of its words', that of a block
-// the product of its groups'.
+// OfBlocks counts the set bits of blocks of [Blocked], and returns the rate that follows from them. The rate
+// of a word with x set bits is (x/64)^g with g = k/z, the rate of a group the mean of its words, and
+// the rate of a block the product of its groups.
 func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	g := k / z
 	var word [65]float64
@@ -39,8 +36,8 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	return ones, sum / float64(len(b)/blockWords)
 }
 
-// OfSplitBlocks is OfBlocks for blocks of [SplitBlock]:
-// that of a block is the product of its lanes' shares of set bits.
+// OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in
+// its words of 32 bits.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
 	sum := 0.0
 	for i := 0; i < len(b); i += splitWords {

@@ -6,10 +6,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/floats"
 )
 
-// MaxM is where searches end: up to 2^53 bits, float64 counts every bit.
+// MaxM is where searches end: float64 counts every bit up to 2^53.
 const MaxM = 1 << 53
 
-// A Search is for the smallest filter that keeps N keys at or below rate P.
+// A Search finds the smallest filter that keeps N keys at or below rate P.
 type Search struct {
 	N    uint64
 	P    float64
@@ -18,7 +18,7 @@ type Search struct {
 	Rate func(units uint64, k int) float64 // falls as units rise
 
 	MinK, MaxK, StepK int                                 // the values of k
-	Start             func(p float64) (k, perKey float64) // k and bits per key that are about right; nil for the usual ones
+	Start             func(p float64) (k, perKey float64) // approximate k and bits per key; nil for the classical ones
 	AnyK              bool                                // the rate may have several minima among the k: try all
 }
 
@@ -64,8 +64,8 @@ func load(p float64, k int) float64 { return -floats.Log1p(-floats.Root(p, k)) }
 
 func (s Search) keeps(units uint64, k int) bool { return s.Rate(units, k) <= s.P }
 
-// someK returns a k that keeps P with so many units, or 0. From the given k on the rate falls in one
-// direction, if in any, and then rises; with Any it tries all.
+// someK returns a k that keeps P with the given units, or 0. It tries all if AnyK is set. Otherwise the rate
+// falls from the given k in at most one direction, and then rises.
 func (s Search) someK(units uint64, k int) int {
 	if s.AnyK {
 		for c := k; c <= s.MaxK; c += s.StepK {
@@ -96,16 +96,16 @@ func (s Search) someK(units uint64, k int) int {
 		if rate <= s.P {
 			return c
 		}
-		if c != k+step { // it fell in this direction, so it rises in the other
+		if c != k+step { // the rate fell in this direction, so it rises in the other
 			break
 		}
 	}
 	return 0
 }
 
-// leastFor returns the smallest number of units that keeps P with this k, or Most+1. It goes by the secant, for
-// the load that a filter with independent positions and this rate has: there its logarithm falls as that of the
-// number of units rises, elsewhere nearly so.
+// leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method
+// on the load of a filter with independent positions and this rate: the logarithm of the load is linear in the
+// logarithm of the units, or nearly so for other positions.
 func (s Search) leastFor(k int, guess uint64) uint64 {
 	low, high := uint64(0), s.Most+1 // too few; enough, or too many
 	units := min(max(1, guess), s.Most)
@@ -136,31 +136,18 @@ func (s Search) leastFor(k int, guess uint64) uint64 {
 	return high
 }
 
-// LeastM returns how many bits n keys need at least at rate p: OptimalM, or with p > 0.5 for k = 1, which is more
-// than that bound's fraction of one.
+// OptimalM returns the number of bits that n keys at rate p need if half of the bits end up set:
+// m = -n·ln p / (ln 2)², not rounded.
+//
+// Source: Broder & Mitzenmacher 2004, section 2.
+func OptimalM(n uint64, p float64) float64 {
+	return -float64(n) * floats.Log(p) / (math.Ln2 * math.Ln2)
+}
+
+// LeastM returns the least number of bits that n keys need at rate p: OptimalM, or more for p > 0.5, where k is 1.
 func LeastM(n uint64, p float64) float64 {
 	if p > 0.5 {
 		return -float64(n) / floats.Log1p(-p)
 	}
 	return OptimalM(n, p)
-}
-
-// Least returns the smallest number, from 1, that is enough, given a guess. Its
-// steps double, because for p near 1 and many keys the guess is far off in words.
-func Least(guess uint64, enough func(uint64) bool) uint64 {
-	low, high := guess-1, guess // low is 0 or not enough
-	for step := uint64(1); !enough(high); step *= 2 {
-		low, high = high, high+step
-	}
-	for step := uint64(1); low > 0 && enough(low); step *= 2 {
-		low, high = low-min(step, low), low
-	}
-	for high-low > 1 {
-		if mid := low + (high-low)/2; enough(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
 }

@@ -37,7 +37,7 @@ var twins = []twin{
 	{name: "never misses: an OR that is not atomic", in: "", tests: "TestNoMissesUnderConcurrency", slow: true, edits: edits("", "bitArray.set", "",
 		"\told := b[i/64].Load()\n\tyield()\n\tb[i/64].Store(old | 1<<(i%64))\n\treturn")},
 	{name: "never misses: a union without its first word", in: "", tests: "TestUnionIsTheFilterOfAllKeys", edits: edits("", "bitArray.or", `range b \{`, "range b[1:] {")},
-	{name: "never misses: a fold loses bits between words", in: "", tests: "TestFoldIsExact", edits: edits("internal/fold", "sample", `word>>shift \| next<<\(64-shift\)`, "word>>shift")},
+	{name: "never misses: a fold loses bits between words", in: "", tests: "TestFoldIsExact", edits: edits("internal/fold", "Bits", `end/64 - 1`, "end/64")},
 	{name: "never misses: rotating forgets a generation early", in: "rotating", tests: "TestWindow TestAgainstExactModel", edits: edits("rotating", "Filter.oldest", `(int64\(f\.plan\.generations\))`, "$1 + 1")},
 	{name: "never misses: rotating does not follow a key that is renewed", in: steps, tests: "TestRotatingInSteps", edits: edits("rotating", "Filter.contains", `return l != nil && .*`, "return false")},
 	{name: "never misses: counting wraps a full counter", in: "counting", tests: "TestCountersStopAtBothEnds TestFullStaysFull", edits: edits("counting", "counters.up", `was == full \|\| `, "")},
