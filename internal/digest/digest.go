@@ -1,4 +1,4 @@
-// Package digest has what everything with the methods of a filter shares.
+// Package digest has helpers for types with the methods of a filter.
 package digest
 
 import (
@@ -6,8 +6,7 @@ import (
 	"unsafe"
 )
 
-// Bytes views a string as bytes without a copy. The result must not be written to, nor kept beyond
-// the call it is made for.
+// Bytes views a string as bytes without a copy. The result must not be written to.
 func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // CheckAnswers panics unless answers is nil or as long as the batch.

@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// A Divisor takes remainders modulo one m, again and again, by multiplication: half
-// the time of divisions. BenchmarkRemainder.
+// A Divisor computes remainders modulo one m by multiplication, in half the time of divisions.
+// BenchmarkRemainder.
 //
-// With 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), which has 64 bits, it is
+// With 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), which has 64 bits,
 // magic·m = 2^(63+l) + e for some e < m. So x·magic/2^(63+l) exceeds x/m by
-// x·e/(m·2^(63+l)), which for x < 2^63 is less than 1/2^l and thus at most 1/m: too
-// little to reach the next whole number. For x < 2^64 it may just do so.
+// x·e/(m·2^(63+l)). For x < 2^63 that is less than 1/2^l and thus at most 1/m: too
+// little to reach the next whole number. For x < 2^64 the quotient may be one too large.
 //
 // Source: Granlund & Montgomery 1994, "Division by invariant integers using
 // multiplication", theorem 4.2.
@@ -22,7 +22,6 @@ type Divisor struct {
 	shift    uint   // l-1
 }
 
-// below63 masks the low 63 bits.
 const below63 = math.MaxInt64
 
 // New returns the divisor m, for m >= 1.
@@ -38,16 +37,14 @@ func New(m uint64) Divisor {
 	return Divisor{m, magic, below63, l - 1}
 }
 
-// Remainder63 returns the remainder of the low 63 bits of x. It inlines; a test holds
-// it to that.
+// Remainder63 returns the remainder of the low 63 bits of x. It inlines, which a test checks.
 func (d *Divisor) Remainder63(x uint64) uint64 {
 	x &= d.mask
 	q, _ := bits.Mul64(x, d.magic)
 	return x - q>>(d.shift&63)*d.m
 }
 
-// Remainder returns x % m for all 64 bits of x. It inlines too, and has no branch: borrow
-// is 1 if the quotient was one too large.
+// Remainder returns x % m. It inlines and has no branch: borrow is 1 if the quotient is one too large.
 func (d *Divisor) Remainder(x uint64) uint64 {
 	x &= d.mask<<1 | d.mask
 	q, _ := bits.Mul64(x, d.magic)

@@ -1,4 +1,4 @@
-// Package effort says how hard tests try.
+// Package effort scales the number of repetitions in tests.
 package effort
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/seed3447c163/bloom/internal/lockstep"
 )
 
-// Long is set where everything is tried as often as docs/guarantees.md says.
+// Long is set by -long.
 var Long = flag.Bool("long", false, "try everything as often as docs/guarantees.md says")
 
-// Times returns how often something is tried: short with -short or under the race detector,
-// which makes everything ten times slower, long with -long, and otherwise usual.
+// Times returns short with -short or under the race detector, which is ten times slower, long with -long, and
+// otherwise usual.
 func Times(short, usual, long int) int {
 	switch {
 	case *Long:

@@ -1,13 +1,13 @@
 // Package floats has elementary functions with the same result on every architecture.
 //
 // Functions of package math differ in the last digit: some architectures have them in assembly, and the
-// compiler may join a product and a sum into one operation, which rounds once instead of twice. A conversion to
-// float64 forbids that. Results here are off by less than four units in the last place.
+// compiler may fuse a product and a sum into one operation, which rounds once instead of twice. A conversion to
+// float64 forbids that. The error is below four units in the last place.
 package floats
 
 import "math"
 
-// ln 2 as the sum of two numbers: the first has 32 bits, so that its product with an exponent is exact.
+// ln 2 as the sum of two numbers. The first has 32 bits, so its product with an exponent is exact.
 const (
 	ln2High = 0x1.62e42feep-1
 	ln2Low  = 0x1.a39ef35793c76p-33
@@ -45,7 +45,7 @@ func Exp(x float64) float64 {
 	return math.Ldexp(1+expm1(r), int(k))
 }
 
-// Expm1 returns e^x - 1, exactly rounded or nearly so also where x is near 0.
+// Expm1 returns e^x - 1, precisely also for x near 0.
 func Expm1(x float64) float64 {
 	switch {
 	case x == 0:
@@ -67,7 +67,7 @@ func Expm1(x float64) float64 {
 func artanh2(s float64) float64 {
 	z := float64(s * s)
 	sum := 1.0/3 + float64(z*(1.0/5+float64(z*(1.0/7))))
-	if z > 0x1p-16 { // below, further terms do not count
+	if z > 0x1p-16 { // below, further terms are negligible
 		sum = 1.0 / 21
 		for i := 19.0; i >= 3; i -= 2 {
 			sum = float64(sum*z) + 1/i
@@ -88,7 +88,7 @@ func Log(x float64) float64 {
 	return log(f, e, 0)
 }
 
-// Log1p returns the natural logarithm of 1 + x, precisely also where x is near 0.
+// Log1p returns the natural logarithm of 1 + x, precisely also for x near 0.
 func Log1p(x float64) float64 {
 	switch {
 	case -0.29 < x && x < 0.41:

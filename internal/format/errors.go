@@ -1,5 +1,5 @@
-// Package format has the bytes of a filter's file: a header, the words, two checksums.
-// docs/format.md describes them. What the header's fields mean is package bloom's to say.
+// Package format reads and writes the bytes of a filter's file: a header, the words, two checksums.
+// docs/format.md describes them. Package bloom interprets the header's fields.
 package format
 
 import (
@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The errors of bytes, which package bloom documents.
+// The errors of damaged and foreign bytes, which package bloom documents.
 var (
 	ErrCorrupt      = errors.New("bloom: corrupt data")
 	ErrIncompatible = errors.New("bloom: incompatible filters")
@@ -28,8 +28,8 @@ func As(kind, err error) error {
 	return &Failure{kind, err}
 }
 
-// Full fills p, which is part of what. It returns io.EOF itself if there is nothing to read
-// and first is true; an end anywhere else wraps ErrCorrupt and io.ErrUnexpectedEOF.
+// Full fills p, a part of what. It returns io.EOF itself if first is true and nothing was read. Any other end
+// wraps ErrCorrupt and io.ErrUnexpectedEOF.
 func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	n, err := io.ReadFull(r, p)
 	switch {

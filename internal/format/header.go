@@ -11,22 +11,20 @@ import (
 const (
 	magic   = "\x89bloom\n"
 	version = 1
-	checkAt = 8  // where the header's checksum is
-	fixed   = 48 // what the header has before the names
-	unit    = 64 // so that words that are mapped into memory begin a cache line
+	checkAt = 8  // offset of the header's checksum
+	fixed   = 48 // size of the header before the names
+	unit    = 64 // so that mapped words begin a cache line
 
-	// MaxName is how many bytes a name may have.
-	MaxName = math.MaxUint8
-	// MaxHeader is the size of the largest header.
+	MaxName   = math.MaxUint8 // bytes
 	MaxHeader = (fixed + 2*MaxName + unit - 1) / unit * unit
 )
 
-// A Header is what stands before the words.
+// A Header stands before the words.
 type Header struct {
 	M, N           uint64
 	K              int // up to 255
 	P              float64
-	Check          uint64 // the seed, or what stands for the secret key
+	Check          uint64 // the seed, or a value that depends on the secret key
 	Strategy, Hash string // names
 }
 
@@ -53,9 +51,8 @@ func (h *Header) Append(dst []byte) []byte {
 	return dst
 }
 
-// sum returns the checksum of a whole header. The field itself is not part of it, and not at
-// the header's end: a CRC over bytes and their own CRC is always the same number, and would
-// not tie the words to this header.
+// sum returns the checksum of a whole header without the field of the checksum. That field is not at the end:
+// a CRC over bytes and their own CRC is a constant and would not tie the words to this header.
 func sum(header []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(header[:checkAt]), crc32.IEEETable, header[checkAt+4:])
 }
@@ -63,7 +60,7 @@ func sum(header []byte) uint32 {
 // SetSum sets the checksum of a whole header.
 func SetSum(header []byte) { binary.LittleEndian.PutUint32(header[checkAt:], sum(header)) }
 
-// Header reads the header and checks that it is undamaged and of this version.
+// Header reads the header and checks its checksum and version.
 func (in *Reader) Header() (Header, error) {
 	const what = "the header"
 	buf := make([]byte, unit, MaxHeader)

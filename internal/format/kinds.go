@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kinds are the files that this module writes: how they begin, what they hold, what reads them.
+// kinds are the files that this module writes.
 var kinds = []struct{ magic, holds, reader string }{
 	{magic, "a Bloom filter", "bloom.Read or persist.Load"},
 	{"\x89blmap\n", "a mapped filter", "persist.Open or persist.OpenReadOnly"},
@@ -16,8 +16,8 @@ var kinds = []struct{ magic, holds, reader string }{
 	{"\x89bloomg", "the filter of a guard", "guard.New and Open"},
 }
 
-// Unexpected returns the error for data that begins with head instead of magic. For another
-// kind of this module's files it names the kind and the function that reads it.
+// Unexpected returns the error for data that begins with head instead of magic. It names the kind and the
+// reader of other files of this module.
 func Unexpected(head []byte, magic string) error {
 	for _, k := range kinds {
 		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {

@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// ChunkBytes are written at a time: few enough to stay in the cache between the filling, the
-// checksums and the copy that Write makes. BenchmarkWriteTo of package bloom.
+// ChunkBytes is the size of a write: small enough to stay in the cache from filling over checksums to copying.
+// BenchmarkWriteTo of package bloom.
 const ChunkBytes = 64 << 10
 
-// FileBytes returns the size of a file with so many words.
+// FileBytes returns the size of a file with the given number of words.
 func (h *Header) FileBytes(words int) uint64 {
 	return uint64(h.Bytes()) + uint64(words)*8 + TrailerBytes
 }
 
-// Write writes a file. The words are loaded while others may be writing to them.
+// Write writes a file. It may run while keys are added.
 func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err error) {
 	var sum Checksum
 	buf := h.Append(make([]byte, 0, min(h.FileBytes(len(words)), ChunkBytes+TrailerBytes)))
@@ -39,9 +39,8 @@ func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err e
 	return written, nil
 }
 
-// AppendWords appends the words' bytes to dst, which has room for them. The words are
-// loaded one by one and atomically, as others may be adding keys. Eight at a time,
-// without a check between them, takes a third of the time.
+// AppendWords appends the words' bytes to dst, whose capacity suffices. It loads each word atomically, because
+// keys may be added. Eight words without a bounds check between them take a third of the time.
 func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(words)*8]
 	dst = dst[:len(dst)+len(out)]

@@ -1,10 +1,9 @@
-// Package memory returns how much memory there is.
+// Package memory returns the size of the machine's memory.
 package memory
 
 import "math"
 
-// Limit returns the most bytes that an array may take: what an int can count and the machine's
-// memory can hold.
+// Limit returns the largest size of an array in bytes: the machine's memory, and what an int can count.
 func Limit() uint64 {
 	limit := uint64(math.MaxInt)
 	if total, ok := Physical(); ok {

@@ -2,5 +2,5 @@
 
 package memory
 
-// Physical is unknown: these systems have no call for it that Go can make.
+// Physical is unknown: Go has no call for it on these systems.
 func Physical() (total uint64, ok bool) { return 0, false }

@@ -2,19 +2,18 @@ package probe
 
 import "math/bits"
 
-// Words of a block of Blocked, y = h2 xor Xor, and z of its words that a key uses.
-
-// BlockWords is how many words a block has.
+// BlockWords is the number of words of a block. In this file y is h2 xor Xor, and z the number of words that
+// a key uses.
 const BlockWords = 8
 
-// Next is r_t, for t > 0: eight more probes' worth of bits.
+// Next returns r_t, for t > 0: the bits of eight more probes.
 func Next(y uint64, t int) uint64 {
 	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo
 }
 
-// Blocked returns the word of the block that probe i is for, and what has the bit in its
-// low 6 bits. It is the scheme as it is defined; what follows is faster.
+// Blocked returns the word of probe i in the block, and a number whose low 6 bits select the bit. It is the
+// definition; kernels are faster.
 func Blocked(y uint64, i, z int) (word int, r uint64) {
 	group, r := i%z, y
 	if t := i / 8; t > 0 {
@@ -23,7 +22,7 @@ func Blocked(y uint64, i, z int) (word int, r uint64) {
 	return group*BlockWords/z + inGroup(y, group, z), r >> (i % 8 * 6)
 }
 
-// inGroup returns which of the 8/z words of a group a key uses.
+// inGroup returns the word that a key uses among the 8/z words of a group.
 func inGroup(y uint64, group, z int) int {
 	switch z {
 	case 1:

@@ -14,11 +14,11 @@ const (
 
 var salts = [...]uint32{salt0, salt1, salt2, salt3, salt4, salt5, salt6, salt7}
 
-// SplitBlock returns which of the blocks a key uses. It is less than their number, as long as
-// that is below 2^32: kernels rely on it in place of bounds checks.
+// SplitBlock returns a key's block. It is less than the number of blocks if that is below 2^32: kernels rely on
+// that instead of bounds checks.
 func SplitBlock(h1, blocks uint64) uint64 { return h1 >> 32 * blocks >> 32 }
 
-// SplitBit returns which of the 256 bits of its block a key has in lane i.
+// SplitBit returns a key's bit in lane i, of the 256 bits of its block.
 func SplitBit(h1 uint64, i int) uint64 { return uint64(i)*32 + uint64(uint32(h1)*salts[i]>>27) }
 
 // SplitMasks returns a key's bits in the four words of its block.

@@ -1,4 +1,4 @@
-// Package regular opens files that are files, and does not wait for others.
+// Package regular opens regular files and refuses others without waiting.
 package regular
 
 import (
@@ -8,15 +8,15 @@ import (
 	"os"
 )
 
-// Open opens a file that is there and returns what is known of it. What is not a regular
-// file is refused at once, by an error that wraps refused: to open a FIFO could wait
-// forever for somebody who opens its other end. flag is as for os.OpenFile, and may have NoFollow.
+// Open opens an existing file and returns its information. The error for any other than a regular file wraps
+// refused and comes at once; os.Open of a FIFO could wait forever for the other end. flag is that of
+// os.OpenFile, and may have NoFollow.
 //
-// On Windows others may replace and remove the file while it is open, as everywhere else.
+// On Windows, as on other systems, other programs may replace and remove the file while it is open.
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
 	f, err := open(path, flag)
 	if err != nil {
-		// A folder is not opened for writing, a socket not at all.
+		// A folder cannot be opened for writing, a socket not at all.
 		stat := os.Stat
 		if flag&NoFollow != 0 {
 			stat = os.Lstat
@@ -37,7 +37,7 @@ func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Check returns an error that wraps refused if that is not what a regular file says.
+// Check returns an error that wraps refused unless info is that of a regular file.
 func Check(path string, info fs.FileInfo, refused error) error {
 	if info.Mode().IsRegular() {
 		return nil

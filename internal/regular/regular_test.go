@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file is opened, through a link too if that is wanted; all else is refused at once.
+// TestOpen: a file is opened, also through a link without NoFollow. All else is refused at once.
 func TestOpen(t *testing.T) {
 	refused := errors.New("refused")
 	dir := t.TempDir()

@@ -1,5 +1,5 @@
-// Package remaining knows how many bytes a reader still has, if that can be known without
-// reading them: then memory for them can be allocated at once.
+// Package remaining returns how many bytes a reader still has, so that memory for them can be allocated at
+// once.
 package remaining
 
 import (
@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// A Reader reads from one of the readers that [Of] knows. Only types of this module can be one,
-// because only they can name Own: the number that a method of a stranger's reader returns may
-// mean anything.
+// A Reader reads from one of the readers that [Of] knows. Own restricts it to types of this module: a method of
+// the same name elsewhere may mean anything.
 type Reader interface {
 	io.Reader
 	Remaining(Own) uint64
@@ -20,7 +19,7 @@ type Reader interface {
 // Own marks the method of a Reader.
 type Own struct{}
 
-// Of returns how many bytes r still has, or 0 if that is not known.
+// Of returns how many bytes r still has, or 0 if it is unknown.
 func Of(r io.Reader) uint64 {
 	switch r := r.(type) {
 	case Reader:

@@ -1,5 +1,4 @@
-// Package xxh64 is the hash XXH64, which filters of other systems use. It is written out here
-// so that the root module requires no further library.
+// Package xxh64 is the hash XXH64 of other systems' filters. It saves the root module a requirement.
 //
 // Source: "xxHash fast digest algorithm", specification 0.1.1, Yann Collet.
 package xxh64
@@ -17,13 +16,13 @@ const (
 	prime5 = 0x27d4eb2f165667c5
 )
 
-// Sum returns the hash of a key, under a seed. It allocates nothing.
+// Sum returns the hash of a key under a seed.
 func Sum(seed uint64, key []byte) uint64 {
 	le := binary.LittleEndian
 	length := uint64(len(key))
 	var h uint64
 	if len(key) >= 32 {
-		// Variables, as constant arithmetic would not wrap.
+		// Variables, because constant arithmetic does not wrap.
 		v1, v2, v3, v4 := seed+prime2, seed+prime2, seed, seed
 		p1 := uint64(prime1)
 		v1, v4 = v1+p1, v4-p1

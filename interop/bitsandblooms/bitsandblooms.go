@@ -10,7 +10,6 @@
 package bitsandblooms
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
@@ -41,19 +40,7 @@ var ln2 = math.Ln2
 // Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and
 // k = ln 2·m/n, both rounded up. n = 0 counts as 1. The errors are those of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
-	result := bloom.Params{N: n, P: p}
-	if !(p > 0 && p < 1) {
-		return result, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
-	}
-	n = max(n, 1)
-	m := math.Ceil(-float64(n) * math.Log(p) / (ln2 * ln2))
-	if m >= 1<<63 {
-		return result, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want fewer than 2^63", bloom.ErrTooLarge, n, p, m)
-	}
-	k := math.Ceil(ln2 * m / float64(n))
-	if k > maxK {
-		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
-	}
-	result.M, result.K = uint64(m), int(k)
-	return result, nil
+	keys := float64(max(n, 1))
+	m := math.Ceil(-keys * math.Log(p) / (ln2 * ln2))
+	return wire.Params(n, p, m, math.Ceil(ln2*m/keys), 1<<63)
 }

@@ -189,7 +189,7 @@ func TestNewRefuses(t *testing.T) {
 		{10, 1, nil, bloom.ErrInvalid, "p = 1,"},
 		{10, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},
 		{10, 1e-80, nil, bloom.ErrInvalid, "needs k = 266 bits per key, want at most 255"},
-		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want fewer than 2^63"},
+		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want at most 9223372036854775808"},
 		{1 << 30, 0.01, []bloom.Option{bloom.WithMaxBytes(1 << 20)}, bloom.ErrTooLarge, "want at most 1048576"},
 		{10, 0.01, []bloom.Option{bloom.WithStrategy(bloom.Blocked8)}, bloom.ErrInvalid, "blocked-8"},
 		{10, 0.01, []bloom.Option{bloom.WithSeed(3)}, bloom.ErrInvalid, "bits-and-blooms has no seed"},

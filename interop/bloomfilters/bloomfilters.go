@@ -103,22 +103,10 @@ func required(h bloom.Hash) []bloom.Option {
 // Params returns the parameters that BloomFilter.create chooses for n keys at rate p. The
 // errors are those of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
-	params := bloom.Params{N: n, P: p}
 	if n == 0 {
-		return params, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
-	}
-	if !(p > 0 && p < 1) {
-		return params, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return bloom.Params{}, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
 	}
 	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
-	if m > maxM {
-		return params, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, uint64(maxM))
-	}
-	k := math.Ceil(m / float64(n) * ln2)
-	if k > maxK {
-		return params, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
-	}
-	params.M, params.K = uint64(m), int(k)
-	return params, nil
+	return wire.Params(n, p, m, math.Ceil(m/float64(n)*ln2), maxM)
 }

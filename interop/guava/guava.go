@@ -67,29 +67,17 @@ var ln2 = math.Ln2
 // m = -n·ln p/(ln 2)², rounded down and then up to whole words, and k, rounded half up. It counts
 // n = 0 as 1, as Guava does. The errors are those of [New].
 func Params(n uint64, p float64, release Release) (bloom.Params, error) {
-	result := bloom.Params{N: n, P: p}
-	switch {
-	case release != Since33_4 && release != Since18:
-		return result, fmt.Errorf("%w: release %d of Guava, want Since33_4 or Since18", bloom.ErrInvalid, release)
-	case !(p > 0 && p < 1):
-		return result, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	if release != Since33_4 && release != Since18 {
+		return bloom.Params{}, fmt.Errorf("%w: release %d of Guava, want Since33_4 or Since18", bloom.ErrInvalid, release)
 	}
-	n = max(n, 1)
-	bits := -float64(n) * floats.ExactLog(p) / (ln2 * ln2)
-	if bits < 1 {
-		return result, fmt.Errorf("%w: n = %d keys at p = %v need %.3g bits, and Guava rounds that to none", bloom.ErrInvalid, n, p, bits)
-	}
-	if bits >= maxWords*64+1 {
-		return result, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, math.Floor(bits), uint64(maxWords*64))
+	keys := float64(max(n, 1))
+	bits := math.Floor(-keys * floats.ExactLog(p) / (ln2 * ln2))
+	if bits < 1 && p > 0 && p < 1 {
+		return bloom.Params{}, fmt.Errorf("%w: n = %d keys at p = %v need less than one bit, and Guava rounds that to none", bloom.ErrInvalid, n, p)
 	}
 	k := -floats.ExactLog(p) / ln2
 	if release == Since18 {
-		k = math.Floor(bits) / float64(n) * ln2
+		k = bits / keys * ln2
 	}
-	if k = math.Floor(k + 0.5); k > maxK {
-		return result, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
-	}
-	result.M = (uint64(bits) + 63) / 64 * 64
-	result.K = max(1, int(k))
-	return result, nil
+	return wire.Params(n, p, math.Ceil(bits/64)*64, max(1, math.Floor(k+0.5)), maxWords*64)
 }

@@ -76,7 +76,7 @@ func TestKnownSizes(t *testing.T) {
 		got, err := Params(c.n, c.p, Since33_4)
 		if c.k == 0 {
 			require.ErrorIs(t, err, bloom.ErrTooLarge)
-			require.ErrorContains(t, err, "need m = 3327428144502 bits", "what Guava's test expects of optimalNumOfBits")
+			require.ErrorContains(t, err, "need m = 3327428144512 bits", "what Guava's test expects of optimalNumOfBits")
 			continue
 		}
 		require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestNewRefuses(t *testing.T) {
 		{1000, -0.1, nil, bloom.ErrInvalid, "p = -0.1,"},
 		{1000, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},
 		{1000, 1e-80, nil, bloom.ErrInvalid, "needs k = 266 bits per key, want at most 255"},
-		{1, 0.9, nil, bloom.ErrInvalid, "need 0.219 bits, and Guava rounds that to none"},
+		{1, 0.9, nil, bloom.ErrInvalid, "less than one bit, and Guava rounds that to none"},
 		{1 << 40, 0.01, nil, bloom.ErrTooLarge, "want at most 137438953408"},
 		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want at most 137438953408"},
 		{1 << 30, 0.01, []bloom.Option{bloom.WithMaxBytes(1 << 20)}, bloom.ErrTooLarge, "want at most 1048576"},

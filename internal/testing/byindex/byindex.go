@@ -1,4 +1,4 @@
-// Package byindex defines strategies for tests by the function of a single position.
+// Package byindex defines strategies for tests by a function for each position.
 package byindex
 
 // Positions returns the Positions of a definition whose i-th position, i < k, is

@@ -18,6 +18,23 @@ import (
 // chunkBytes is how much Write writes at a time.
 const chunkBytes = 64 << 10
 
+// maxK is the largest k of package bloom.
+const maxK = 255
+
+// Params returns the parameters with a computed m and k, or an error if p is not between 0 and 1, m above
+// maxM or k above 255.
+func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
+	switch {
+	case !(p > 0 && p < 1):
+		return bloom.Params{}, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+	case m > float64(maxM):
+		return bloom.Params{}, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, maxM)
+	case k > maxK:
+		return bloom.Params{}, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+	}
+	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
+}
+
 // Scheme returns the scheme with the given parameters and the options that a format requires. It refuses
 // further options that change the strategy, the hash or the seed.
 func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error) {
