@@ -118,7 +118,7 @@ func (o *options) fill(f any, files []string) error {
 		added, err := add(c.keys)
 		shown.add(len(c.keys), added)
 		return err
-	}, noPrint)
+	}, nil)
 	shown.stop()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (o *options) lookUp(args []string) error {
 	}
 	print := o.printer(!o.invert)
 	if o.quiet || o.count {
-		print = noPrint
+		print = nil
 	}
 	shown := o.progress("selected", !o.count)
 	column, ofColumn := f.(columnFilter)

@@ -46,7 +46,7 @@ func (o *options) dedup(files []string) error {
 		if err != nil {
 			return err
 		}
-		return o.printNew(f, files)
+		return o.printNew(f, 0, files)
 	}
 	release, err := o.lock(o.filter)
 	if err != nil {
@@ -54,11 +54,11 @@ func (o *options) dedup(files []string) error {
 	}
 	defer release()
 	var f *bloom.BloomFilter
-	kept := native
+	kept, before := native, uint64(0)
 	if _, missing := os.Stat(o.filter); errors.Is(missing, fs.ErrNotExist) {
 		f, err = o.newFilter(opts)
 	} else if f, kept, err = o.load(o.filter); err == nil {
-		err = errorIn(o.filter, o.agrees(f))
+		before, err = f.Stats().EstimatedCount, errorIn(o.filter, o.agrees(f))
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (o *options) dedup(files []string) error {
 	if kept.write == nil || kept.name == redisbloom { // a plain filter has no growth
 		return errOnlyRead(o.filter, kept)
 	}
-	if err := o.printNew(f, files); err != nil {
+	if err := o.printNew(f, before, files); err != nil {
 		return err
 	}
 	return o.save(o.filter, f, kept)
@@ -86,11 +86,11 @@ func (o *options) agrees(f *bloom.BloomFilter) error {
 	return nil
 }
 
-// printNew prints the lines whose keys are new to a filter, and adds the keys.
-func (o *options) printNew(f *bloom.BloomFilter, files []string) error {
+// printNew prints the lines whose keys are new to a filter of before keys, and adds the keys.
+func (o *options) printNew(f *bloom.BloomFilter, before uint64, files []string) error {
 	room, n := uint64(math.MaxUint64), f.Params().N // a file of another program may not say n
 	if n > 0 && !o.overfull {
-		room = n - min(n, f.Stats().EstimatedCount)
+		room = n - min(n, before)
 	}
 	shown := o.progress("distinct", true)
 	err := o.each(files, shown, false, func(c *chunk) error {
@@ -121,32 +121,31 @@ func (o *options) printNew(f *bloom.BloomFilter, files []string) error {
 	if err != nil {
 		return err
 	}
-	s := f.Stats()
+	read, printed := shown.lines.Load(), shown.yes.Load()
+	rate := f.Strategy().FalsePositiveRate(f.Params().M, f.Params().K, before+uint64(printed)) // in a tenth of the time of Stats
 	if o.overfull {
+		s := f.Stats() // also of the lost keys
 		o.warn(s)
+		rate = s.EstimatedFalsePositiveRate
 	}
 	if !o.quiet {
-		read, printed := shown.lines.Load(), shown.yes.Load()
 		fmt.Fprintf(o.stderr, "%s lines read, %s printed, %s dropped (expected new ones among these: at most %s)\n",
-			grouped(read), grouped(printed), grouped(read-printed), few(min(expectedLost(printed, s), float64(read-printed))))
+			grouped(read), grouped(printed), grouped(read-printed), few(min(mostLost(printed, rate), float64(read-printed))))
 	}
 	return nil
 }
 
-// expectedLost returns an upper bound of the expected number of new keys that were taken for old
-// ones. While the rate is r, r/(1-r) new keys are lost per added key. The rate was never above the
-// one at the end.
-func expectedLost(added int64, s bloom.Stats) float64 {
-	return float64(added) * s.EstimatedFalsePositiveRate / (1 - s.EstimatedFalsePositiveRate)
-}
+// mostLost bounds the expected number of new keys that were taken for old ones, while so many were
+// added. At a rate of r, r/(1-r) new keys are lost per added key; the rate was never above the last.
+func mostLost(added int64, rate float64) float64 { return float64(added) * rate / (1 - rate) }
 
 // few formats an expected number.
 func few(x float64) string {
 	switch {
-	case x < 0.001:
+	case !(x >= 0.001): // also NaN: no key was added to a full filter
 		return "0.001"
 	case x < 100:
-		return fmt.Sprintf("%.1g", x)
+		return fmt.Sprintf("%.2g", x)
 	}
 	return grouped(uint64(math.Ceil(x)))
 }

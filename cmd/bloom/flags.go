@@ -17,8 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// options are the flags of all commands. A command has some of them; the values before it is
-// made are their defaults.
+// options are the values of all flags. A command has some of the flags.
 type options struct {
 	*env
 	cmd *cobra.Command
@@ -38,14 +37,15 @@ type options struct {
 	force, quiet, invert, count, overfull, asJSON bool
 }
 
-// command returns a command with the named flags. A name with ! is that of a flag that must be given.
+// command returns a command with the named flags. A flag with ! must be given.
 func command(e *env, c *cobra.Command, flags string, run func(*options, []string) error, defaults ...func(*options)) *cobra.Command {
 	o := &options{env: e, cmd: c, p: 0.01, format: native.name, strategy: choice[bloom.Strategy]{bloom.DoubleHashing, strategies}, hash: choice[bloom.Hash]{bloom.Murmur3, hashes}}
 	for _, set := range defaults {
 		set(o)
 	}
+	all := o.flags()
 	for name := range strings.FieldsSeq(strings.ReplaceAll(flags, "!", "")) {
-		o.flag(c.Flags(), name)
+		c.Flags().AddFlag(all.Lookup(name))
 	}
 	for name, names := range map[string][]string{"strategy": o.strategy.names(), "hash": o.hash.names(), "format": formatNames()} {
 		if c.Flags().Lookup(name) != nil {
@@ -62,49 +62,29 @@ func command(e *env, c *cobra.Command, flags string, run func(*options, []string
 	return c
 }
 
-func (o *options) flag(f *pflag.FlagSet, name string) {
-	switch name {
-	case "number":
-		f.VarP(&o.n, name, "n", "distinct `KEYS` planned for, such as 1M")
-	case "rate":
-		f.VarP(&o.p, name, "p", "false-positive `RATE` at that number, such as 0.1%")
-	case "strategy":
-		f.VarP(&o.strategy, name, "s", "`STRATEGY` that places a key's bits: "+strings.Join(o.strategy.names()[:4], ", "))
-	case "hash":
-		f.Var(&o.hash, name, "`HASH` of the keys: "+strings.Join(o.hash.names(), ", "))
-	case "key-file":
-		f.StringVar(&o.keyFile, name, "", "`FILE` with the secret key; default $"+keyVariable)
-	case "null":
-		f.BoolVarP(&o.null, name, "0", false, "lines end in NUL instead of newline")
-	case "field":
-		f.VarP(&o.field, name, "f", "take field `N` of each line as its key")
-	case "delimiter":
-		f.StringVarP(&o.delimiter, name, "d", "", "`CHAR` between fields, default blanks")
-	case "key":
-		f.StringArrayVarP(&o.keys, name, "k", nil, "take `KEY`, not files; may be repeated")
-	case "output":
-		f.StringVarP(&o.output, name, "o", "", "`FILE` to write, - for standard output")
-	case "force":
-		f.BoolVar(&o.force, name, false, "replace the file if it exists")
-	case "format":
-		f.StringVar(&o.format, name, o.format, "`FORMAT` to write (see bloom help formats)")
-	case "column":
-		f.StringVar(&o.column, name, "", "`NAME[:ROWGROUP]` of a filter in a Parquet file")
-	case "quiet":
-		f.BoolVarP(&o.quiet, name, "q", false, "report only errors and warnings")
-	case "invert":
-		f.BoolVarP(&o.invert, name, "v", false, "select the keys that are definitely not in")
-	case "count":
-		f.BoolVarP(&o.count, name, "c", false, "print the number of selected lines")
-	case "filter":
-		f.StringVar(&o.filter, name, "", "`FILE` that keeps the keys from one run to the next")
-	case "overfull":
-		f.BoolVar(&o.overfull, name, false, "go on beyond -n distinct keys")
-	case "json":
-		f.BoolVar(&o.asJSON, name, false, "print JSON")
-	default:
-		panic(name)
-	}
+// flags returns the flags of all commands.
+func (o *options) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.VarP(&o.n, "number", "n", "distinct `KEYS` planned for, such as 1M")
+	f.VarP(&o.p, "rate", "p", "false-positive `RATE` at that number, such as 0.1%")
+	f.VarP(&o.strategy, "strategy", "s", "`STRATEGY` that places a key's bits: "+strings.Join(o.strategy.names()[:4], ", "))
+	f.Var(&o.hash, "hash", "`HASH` of the keys: "+strings.Join(o.hash.names(), ", "))
+	f.StringVar(&o.keyFile, "key-file", "", "`FILE` with the secret key; default $"+keyVariable)
+	f.BoolVarP(&o.null, "null", "0", false, "lines end in NUL instead of newline")
+	f.VarP(&o.field, "field", "f", "take field `N` of each line as its key")
+	f.StringVarP(&o.delimiter, "delimiter", "d", "", "`CHAR` between fields, default blanks")
+	f.StringArrayVarP(&o.keys, "key", "k", nil, "take `KEY`, not files; may be repeated")
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write, - for standard output")
+	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
+	f.StringVar(&o.format, "format", o.format, "`FORMAT` to write (see bloom help formats)")
+	f.StringVar(&o.column, "column", "", "`NAME[:ROWGROUP]` of a filter in a Parquet file")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "report only errors and warnings")
+	f.BoolVarP(&o.invert, "invert", "v", false, "select the keys that are definitely not in")
+	f.BoolVarP(&o.count, "count", "c", false, "print the number of selected lines")
+	f.StringVar(&o.filter, "filter", "", "`FILE` that keeps the keys from one run to the next")
+	f.BoolVar(&o.overfull, "overfull", false, "go on beyond -n distinct keys")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return f
 }
 
 // check refuses missing flags, empty values, which unset shell variables leave, and contradictions.

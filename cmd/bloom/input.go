@@ -122,7 +122,7 @@ func (o *options) countKeys(files []string) error {
 	err := o.each(files, shown, false, func(c *chunk) error {
 		shown.add(len(c.lines), len(c.lines))
 		return nil
-	}, noPrint)
+	}, nil)
 	if o.n = number(shown.lines.Load()); err == nil && o.n == 0 {
 		return errors.New(want + "the files are empty")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,27 +26,31 @@ type chunk struct {
 }
 
 // each reads the lines of all files, as many at a time as have arrived: a program further up the
-// pipe need not fill a buffer. It calls work with each chunk of lines, and print with each chunk
-// that work has had, in order. Reading, work and print run at the same time.
+// pipe need not fill a buffer. It calls work with each chunk of lines, and then print, in order.
+// Reading, work and print run at the same time. print may be nil.
 //
-// The first error ends all three. Of the chunk for which work returns the error, and of the lines
-// before a read error, each still calls print. With goOn, each reports an unreadable file, reads
-// the next one, and returns errReported at the end.
+// The first error ends all three, but each prints the chunk for which work returned it, and the
+// lines before a read error. With goOn, each reports an unreadable file, reads the next one, and
+// returns errReported at the end.
 func (o *options) each(files []string, shown *progress, goOn bool, work, print func(c *chunk) error) error {
+	if len(o.keys) > 0 && len(files) > 0 {
+		return fmt.Errorf("keys by -k and files (%s), want one or the other", files[0])
+	}
 	ctx, cancel := context.WithCancelCause(o.ctx)
 	defer cancel(nil)
-	free, full, worked := make(chan *chunk, inFlight), make(chan *chunk, inFlight), make(chan *chunk, inFlight)
+	s := &stream{options: o, ctx: ctx, shown: shown, goOn: goOn, free: make(chan *chunk, inFlight), full: make(chan *chunk, inFlight)}
 	for range inFlight {
-		free <- &chunk{buf: make([]byte, chunkSize)}
+		s.free <- &chunk{buf: make([]byte, chunkSize)}
 	}
+	worked := make(chan *chunk, inFlight)
 	var reading, working, printing error
 	go func() {
-		defer close(full)
-		reading = o.readAll(ctx, files, shown, goOn, free, full)
+		defer close(s.full)
+		reading = s.readAll(files)
 	}()
 	go func() {
 		defer close(worked)
-		for c := range full {
+		for c := range s.full {
 			if working == nil {
 				c.yes = slices.Grow(c.yes[:0], len(c.lines))[:len(c.lines)]
 				if working = work(c); working != nil {
@@ -56,33 +61,23 @@ func (o *options) each(files []string, shown *progress, goOn bool, work, print f
 		}
 	}()
 	for c := range worked {
-		if printing == nil {
+		if print != nil && printing == nil {
 			if printing = print(c); printing != nil {
 				cancel(printing)
 			}
-			free <- c
 		}
+		s.free <- c
 	}
-	switch {
-	case printing != nil:
-		return printing
-	case working != nil:
-		return working
-	}
-	return reading
+	return cmp.Or(printing, working, reading)
 }
-
-// noPrint is for commands that print no lines.
-func noPrint(*chunk) error { return nil }
 
 // printer returns a function that prints the lines with one of the answers.
 func (o *options) printer(answer bool) func(c *chunk) error {
-	end := o.end()
 	return func(c *chunk) error {
 		c.out = c.out[:0]
 		for i, line := range c.lines {
 			if c.yes[i] == answer {
-				c.out = append(append(c.out, line...), end)
+				c.out = append(append(c.out, line...), o.end())
 			}
 		}
 		if len(c.out) == 0 {
@@ -101,34 +96,44 @@ func (o *options) end() byte {
 	return '\n'
 }
 
-// readAll sends the lines of all files to full, in chunks from free.
-func (o *options) readAll(ctx context.Context, files []string, shown *progress, goOn bool, free <-chan *chunk, full chan<- *chunk) error {
-	s := &splitter{ctx: ctx, end: o.end(), free: free, full: full, keys: o.keysOf}
-	if len(o.keys) > 0 && len(files) > 0 {
-		return fmt.Errorf("keys by -k and files (%s), want one or the other", files[0])
-	}
-	if len(o.keys) > 0 { // an argument has no NUL
-		s.end = 0
-		return s.split(strings.NewReader(strings.Join(o.keys, "\x00") + "\x00"))
+// A stream divides inputs into chunks of lines.
+type stream struct {
+	*options
+	ctx        context.Context
+	shown      *progress
+	goOn       bool
+	free, full chan *chunk
+
+	c    *chunk // with the line that is incomplete
+	have int    // bytes of that line
+}
+
+func (s *stream) readAll(files []string) error {
+	if len(s.keys) > 0 {
+		return s.split(strings.NewReader(strings.Join(s.keys, "\x00")+"\x00"), 0) // an argument has no NUL
 	}
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
 	var reported error
 	for _, name := range files {
-		err := o.readOne(ctx, name, shown, s)
-		if err != nil && goOn && ctx.Err() == nil {
-			shown.report(err)
-			reported = errReported
-		} else if err != nil {
+		err := s.readOne(name)
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		if err != nil && !s.goOn {
 			return err
+		}
+		if err != nil {
+			s.shown.report(err)
+			reported = errReported
 		}
 	}
 	return reported
 }
 
-func (o *options) readOne(ctx context.Context, name string, shown *progress, s *splitter) error {
-	raw := o.stdin
+func (s *stream) readOne(name string) error {
+	raw := s.stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -137,31 +142,16 @@ func (o *options) readOne(ctx context.Context, name string, shown *progress, s *
 		defer file.Close() // it was only read
 		raw = file
 	}
-	r, err := unpack(source{ctx, raw, shown})
+	r, err := unpack(source{s.ctx, raw, s.shown})
 	if err == nil {
 		defer r.Close()
-		err = s.split(r)
-	}
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+		err = s.split(r, s.end())
 	}
 	return errorIn(name, err)
 }
 
-// A splitter divides inputs into chunks of lines.
-type splitter struct {
-	ctx  context.Context
-	end  byte
-	free <-chan *chunk
-	full chan<- *chunk
-	keys func(keys, lines [][]byte) [][]byte
-
-	c    *chunk // with the line that is incomplete
-	have int    // bytes of that line
-}
-
-// take makes a free chunk the current one, with the last bytes of the one before.
-func (s *splitter) take(rest []byte) error {
+// take makes a free chunk the current one. It begins with rest.
+func (s *stream) take(rest []byte) error {
 	select {
 	case s.c = <-s.free:
 	case <-s.ctx.Done():
@@ -175,7 +165,7 @@ func (s *splitter) take(rest []byte) error {
 }
 
 // split sends the lines of r. It drops a line that an error cuts off.
-func (s *splitter) split(r io.Reader) (err error) {
+func (s *stream) split(r io.Reader, end byte) (err error) {
 	if s.c == nil {
 		err = s.take(nil)
 	}
@@ -186,7 +176,7 @@ func (s *splitter) split(r io.Reader) (err error) {
 		}
 		var n int
 		n, err = r.Read(c.buf[s.have:])
-		whole := bytes.LastIndexByte(c.buf[s.have:s.have+n], s.end) + 1
+		whole := bytes.LastIndexByte(c.buf[s.have:s.have+n], end) + 1
 		if whole > 0 {
 			whole += s.have
 		}
@@ -199,8 +189,8 @@ func (s *splitter) split(r io.Reader) (err error) {
 		if failed := s.take(c.buf[whole:s.have]); failed != nil {
 			return failed
 		}
-		c.cut(whole, s.end)
-		c.keys = s.keys(c.keys[:0], c.lines)
+		c.cut(whole, end)
+		c.keys = s.keysOf(c.keys[:0], c.lines)
 		s.full <- c
 	}
 	if err == io.EOF {

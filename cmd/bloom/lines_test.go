@@ -21,7 +21,7 @@ func linesOf(t *testing.T, o options, stdin io.Reader) (lines []string, err erro
 			lines = append(lines, string(key))
 		}
 		return nil
-	}, noPrint)
+	}, nil)
 	return lines, err
 }
 
