@@ -77,7 +77,10 @@ func (o *options) lookUp(args []string) error {
 		return nil
 	}, print)
 	shown.stop()
-	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, errReported) {
+	if err == errEnough {
+		err = nil
+	}
+	if err != nil && err != errReported {
 		return err
 	}
 	if o.count && !o.quiet {
@@ -87,9 +90,6 @@ func (o *options) lookUp(args []string) error {
 	}
 	if err == nil && shown.yes.Load() == 0 {
 		return errNotFound
-	}
-	if errors.Is(err, errEnough) {
-		return nil
 	}
 	return err
 }

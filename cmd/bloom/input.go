@@ -65,19 +65,14 @@ var packers = []struct {
 func unpack(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, chunkSize)
 	for _, p := range packers {
-		same := 0
-		for same < len(p.magic) {
-			head, _ := b.Peek(same + 1)
-			if len(head) <= same || head[same] != p.magic[same] && p.magic[same] != '?' {
-				break
-			}
-			same++
+		same := true
+		for n := 0; same && n < len(p.magic); n++ {
+			head, _ := b.Peek(n + 1)
+			same = len(head) > n && (head[n] == p.magic[n] || p.magic[n] == '?')
 		}
-		switch {
-		case same < len(p.magic):
-		case p.open == nil:
+		if same && p.open == nil {
 			return nil, fmt.Errorf("packed by %s, want text, gzip or zstd: unpack it with %s and a pipe", p.name, p.tool)
-		default:
+		} else if same {
 			return p.open(b)
 		}
 	}
