@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/explore"
 	"github.com/seed3447c163/bloom/internal/stepped"
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
 	"github.com/stretchr/testify/require"
@@ -90,10 +89,34 @@ func (w *world) step(s state, t int) state {
 	return s
 }
 
+// visitAll visits each state that can be reached from the first one, once, and returns their number.
+// steps calls to with every state that is one step away. final is true if no step leads to another
+// state.
+func visitAll[S comparable](first S, steps func(s S, to func(next S)), visit func(s S, final bool)) int {
+	seen := map[S]struct{}{first: {}}
+	for stack := []S{first}; len(stack) > 0; {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		final := true
+		steps(s, func(next S) {
+			if next == s {
+				return
+			}
+			final = false
+			if _, ok := seen[next]; !ok {
+				seen[next] = struct{}{}
+				stack = append(stack, next)
+			}
+		})
+		visit(s, final)
+	}
+	return len(seen)
+}
+
 // explore tries every interleaving and returns how many winners there can be at the end, and
 // how many states there were.
 func (w *world) explore(t *testing.T, adders int, start, others uint8) (winners [4]bool, states int) {
-	states = explore.States(state{bits: start, others: others}, func(s state, to func(state)) {
+	states = visitAll(state{bits: start, others: others}, func(s state, to func(state)) {
 		for left := s.others; left != 0; left &= left - 1 {
 			next := s
 			next.others &^= left & -left
