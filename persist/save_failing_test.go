@@ -19,9 +19,8 @@ func TestFailingDisk(t *testing.T) {
 		old   bool
 		call  func(disk fileSystem, path string) error
 	}{
-		"Save":      {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, true, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
-		"Save anew": {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
-		"Open":      {[]string{"create", "write", "allocate", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return create(d, path, filterWith().Scheme()) }},
+		"Save": {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, true, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
+		"Open": {[]string{"create", "write", "allocate", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return create(d, path, filterWith().Scheme()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for fail := range len(c.steps) + 1 {
