@@ -11,6 +11,7 @@ import (
 // the size from which a batch prefetches, with keys that repeat within a batch. Hashes, strategies
 // and k have code of their own.
 func TestBatchesEqualOneByOne(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	const small = 1 << 14
 	for _, s := range allStrategies {

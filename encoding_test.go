@@ -176,6 +176,7 @@ func TestNotPortable(t *testing.T) {
 
 // TestEncodingAllocatesOnce: bytes and text are made in one slice of their size.
 func TestEncodingAllocatesOnce(t *testing.T) {
+	sequential(t) // with the race detector, slices.Grow allocates twice
 	f := must(NewWithParams(Params{M: 1 << 24, K: 7}))
 	size, text := float64(f.SizeBytes()), must(f.MarshalText())
 	for name, c := range map[string]struct {

@@ -82,6 +82,7 @@ func TestFoldRefuses(t *testing.T) {
 
 // TestFoldTo: the result keeps p by its bits, and no smaller fold does. It has all keys.
 func TestFoldTo(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, s := range foldable {
 		for _, p := range []float64{0.01, 4.8e-7} {
