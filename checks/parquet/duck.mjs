@@ -1,4 +1,4 @@
-// DuckDB, for the Go tests beside it. Run as: node duck.mjs DIR. DIR/ours.parquet is a file
+// DuckDB, for the Go tests. Run as: node duck.mjs DIR. DIR/ours.parquet is a file
 // with filters, DIR/probes.json {column: [SQL literals]}. It writes DIR/duck.parquet, with
 // filters of its own, and DIR/answers.json {file: {column: [row groups that may have it]}}.
 import { createRequire } from 'node:module';

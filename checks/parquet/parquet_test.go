@@ -46,7 +46,7 @@ type row struct {
 	Fixed [16]byte         `parquet:"fixed"`
 }
 
-// rowAt returns row i; those from groups·rowsOfGroup on are not in the file.
+// rowAt returns row i. The file has the first groups·rowsOfGroup rows.
 func rowAt(i int) row {
 	r := row{I32: int32(i)*7 - 5, I64: int64(i) * 1_000_003, I96: deprecated.Int96{uint32(i), 3, 9}, F32: float32(i) / 4, F64: float64(i) / 7, Text: fmt.Sprint("name ", i)}
 	binary.BigEndian.PutUint64(r.Fixed[4:], uint64(i))
@@ -94,8 +94,8 @@ func written(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// TestAgainstParquetGo: its filters are found in the file, have the bytes that the same
-// values make here, and answer alike.
+// TestAgainstParquetGo: its filters are found in the file, have the bytes of the filters made here from the
+// same values, and give the same answers.
 func TestAgainstParquetGo(t *testing.T) {
 	data := written(t)
 	found, err := parquet.Columns(bytes.NewReader(data), int64(len(data)))
@@ -173,8 +173,7 @@ func arrowFile(t *testing.T, rows int, options ...arrowparquet.WriterProperty) [
 	return out.Bytes()
 }
 
-// TestAgainstArrow: Arrow reads the filters that are in a file as we do, and we read those
-// that it writes.
+// TestAgainstArrow: Arrow and this package agree on the filters of a file, also of one that Arrow wrote.
 func TestAgainstArrow(t *testing.T) {
 	asked := 0
 	for name, data := range map[string][]byte{"parquet-go's file": written(t), "Arrow's file": arrowFile(t, rowsOfGroup)} {
@@ -210,8 +209,7 @@ func TestAgainstArrow(t *testing.T) {
 	t.Logf("%d questions, none answered otherwise", asked)
 }
 
-// TestAgainstDuckDB: it skips the row groups that our filters say it may skip, and we say of
-// its filters what it says.
+// TestAgainstDuckDB: DuckDB skips exactly the row groups whose filters, read here, do not contain the value.
 func TestAgainstDuckDB(t *testing.T) {
 	modules := os.Getenv("BLOOM_NODE_MODULES")
 	if _, err := os.Stat(filepath.Join(modules, "@duckdb")); err != nil || modules == "" {

@@ -25,7 +25,7 @@ func TestRemainder(t *testing.T) {
 			t.Fatalf("the low 63 bits of %d modulo %d are %d, want %d", x, m, got, x&below63%m)
 		}
 	}
-	// Every small divisor, every divisor beside a power of two, on its edges.
+	// Every small divisor and every divisor next to a power of two, at its edges.
 	for m := uint64(1); m <= 5000; m++ {
 		for _, x := range edges(m) {
 			check(x, m)

@@ -128,8 +128,7 @@ func TestMixtureIsSmooth(t *testing.T) {
 	}
 }
 
-// TestTablesOfManyGoroutines: whoever needs more of a table than there is makes a longer
-// one, and the answers are those that one goroutine alone gets.
+// TestTablesOfManyGoroutines: concurrent goroutines extend the tables and get the results of one goroutine.
 func TestTablesOfManyGoroutines(t *testing.T) {
 	reset := func() {
 		for z := range blockTables {

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brute is E[(X/m)^k] by the distribution of the number X of set bits, ball by ball:
-// another road to the same number, for small m only.
+// brute is E[(X/m)^k] by the distribution of the number X of set bits, ball by ball, for small m.
 func brute(m, k, n int) float64 {
 	occupied := make([]float64, m+1)
 	occupied[0] = 1
@@ -38,8 +37,8 @@ func TestStepwiseAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestIndependentAgainstStepwise holds the fast way to the exact one, wherever it is
-// taken: for every k, from nearly empty filters to full ones.
+// TestIndependentAgainstStepwise compares the fast way with the exact one, for all k and from nearly empty to
+// full filters.
 func TestIndependentAgainstStepwise(t *testing.T) {
 	worst, most := 0.0, 200_000
 	if testing.Short() {
@@ -118,8 +117,8 @@ func BenchmarkIndependent(b *testing.B) {
 	}
 }
 
-// TestDouble: how many digests have few different positions, by all sequences modulo 2^12 instead of 2^64, and
-// what they add to the rate.
+// TestDouble: the number of digests with few positions, by all sequences modulo 2^12 instead of 2^64, and their
+// part of the rate.
 func TestDouble(t *testing.T) {
 	const bits, c = 12, 5 // the multiplier is 5 modulo 8, as that of DoubleHashing
 	periods := map[int]int{}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// golden are the files that bits-and-blooms itself has written, see testdata/README.md.
+// golden are files of bits-and-blooms, see testdata/README.md.
 var golden = []struct {
 	name string
 	n    uint64
@@ -101,7 +101,7 @@ func goldenFiles(t testing.TB, ending string) (files [][]byte) {
 	return files
 }
 
-// TestLittleEndian is what a program writes that has called bitset.LittleEndian.
+// TestLittleEndian reads a filter of a program that has called bitset.LittleEndian.
 func TestLittleEndian(t *testing.T) {
 	for _, n := range []uint64{1, 100, 60_000} {
 		f := filled(t, n)
@@ -115,7 +115,7 @@ func TestLittleEndian(t *testing.T) {
 	}
 }
 
-// head is that of a filter: m, k and the set's length, of which the last byte is given.
+// head returns m, k and the set's length, each with the given last byte.
 func head(m, k, length byte) string {
 	zeros := strings.Repeat("\x00", 7)
 	return zeros + string([]byte{m}) + zeros + string([]byte{k}) + zeros + string([]byte{length})

@@ -9,7 +9,7 @@ import (
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
-// A filter that json.Marshal of bits-and-blooms has made goes on here.
+// A filter from json.Marshal of bits-and-blooms.
 func ExampleReadJSON() {
 	const old = `{"m":96,"k":7,"b":"AAAAAAAAAGBzncC3E0UPAQAAAADQH9_j"}`
 	f, err := bitsandblooms.ReadJSON(strings.NewReader(old))

@@ -10,11 +10,9 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// TestPositionsAreFrozen compares with positions that were written down once.
-// A difference breaks every filter in every file: mend the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) { formattest.Positions(t, []uint64{0}, Strategy) }
 
-// TestSum256 compares with the library's hash of the key that has the 1 behind it.
+// TestSum256 compares with the library's hash of the key followed by 1.
 func TestSum256(t *testing.T) {
 	key := make([]byte, 300)
 	for i := range key {

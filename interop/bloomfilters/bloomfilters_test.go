@@ -293,7 +293,7 @@ func FuzzRead(f *testing.F) {
 	format.Fuzz(f, []byte(`{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`))
 }
 
-// TestConformance: with digests of 128 bits, not those of Hash, which have half of them.
+// TestConformance uses digests of 128 bits. Those of Hash have 64.
 func TestConformance(t *testing.T) {
 	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
 }

@@ -19,7 +19,7 @@ func block(t *testing.T, page, kind string) string {
 	return code
 }
 
-// page runs the programs of docs/java.md as it says, and compares what they print.
+// page runs the programs of docs/java.md and compares their output with the page.
 func (o *oracle) page(t *testing.T) {
 	page, err := os.ReadFile("../../docs/java.md")
 	require.NoError(t, err)

@@ -9,16 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKnownFalsePositives are the counts that Guava's own tests hold its filter to:
-// the even numbers below two million are added, as decimal strings, and the odd ones
-// asked. They are exact, for the positions are frozen.
+// TestKnownFalsePositives has the counts of Guava's own tests: the even numbers below two million are added as
+// decimal strings, and the odd ones are looked up. The counts are exact because the positions are frozen.
 func TestKnownFalsePositives(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		by     bloom.Strategy
 		funnel func([]byte, string) []byte
 		want   int
-		first  []int // those below 900
+		first  []int // below 900
 	}{
 		{"mitz_32/unencodedChars", Mitz32, UnencodedCharsFunnel, 29_824,
 			[]int{49, 51, 59, 163, 199, 321, 325, 363, 367, 469, 545, 561, 727, 769, 773, 781}},
@@ -54,7 +53,6 @@ func TestKnownFalsePositives(t *testing.T) {
 			}
 			require.Equal(t, c.want, count)
 			require.Equal(t, c.first, first)
-			// Guava's own test allows the same: the estimates follow the truth.
 			require.InEpsilon(t, 1_000_000, f.Stats().EstimatedCount, 0.01)
 		})
 	}
@@ -84,7 +82,7 @@ func TestKnownSizes(t *testing.T) {
 	}
 }
 
-// TestFormulasDiffer holds the comment on Release to what it says.
+// TestFormulasDiffer checks the comment on Release.
 func TestFormulasDiffer(t *testing.T) {
 	last := map[float64]uint64{}
 	for _, p := range []float64{0.5, 0.1, 0.05, 0.03, 0.02, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9} {
@@ -155,8 +153,7 @@ func TestFunnels(t *testing.T) {
 	require.Equal(t, []byte{1, 2, 3, 4, 5, 6, 7, 0x88}, LongFunnel(nil, -0x77f8f9fafbfcfdff))
 }
 
-// ties returns values of p next to which k changes: those around 2^-(j+1/2), at most so
-// many units in the last place away.
+// ties returns values of p at which k changes: 2^-(j+1/2), and the floats up to the given number of units away.
 func ties(units int) (list []float64) {
 	for j := range 255 {
 		p := math.Exp2(-float64(j) - 0.5)
@@ -171,7 +168,7 @@ func ties(units int) (list []float64) {
 	return list
 }
 
-// These are Guava 33.4.6's, on a JVM; with math.Log, k would be another one.
+// TestKAtATie: the k of Guava 33.4.6 on a JVM, which math.Log would miss.
 func TestKAtATie(t *testing.T) {
 	for _, n := range []uint64{1, 2, 1000, 1e9} {
 		params, err := Params(n, 0.005524271728019906, Since33_4)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parameters finds out which formula the Guava at hand has.
+// parameters returns the formula of the present Guava.
 func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
 	o.write("sizes.txt", nil)
 	o.run("sizes")
@@ -25,9 +25,8 @@ func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
 	return since(Since33_4)
 }
 
-// TestAgainstGuava compares with Guava itself, in a JVM. The page of the docs is run with the
-// first release, and with all of them where more is asked than by default: it starts JVMs of
-// its own.
+// TestAgainstGuava compares with Guava in a JVM. The page of the docs starts its own JVMs: it runs with the
+// first release, and with all releases if more questions are asked than by default.
 func TestAgainstGuava(t *testing.T) {
 	for i, path := range guavas() {
 		t.Run(filepath.Base(path[0]), func(t *testing.T) {
@@ -47,9 +46,8 @@ func TestAgainstGuava(t *testing.T) {
 	}
 }
 
-// bothWays makes every case in Go and in Java, from the same keys, and
-// compares: the bytes, what each add and each question answered, and the
-// estimates; and that each side goes on with what the other has written.
+// bothWays makes every case in Go and in Java from the same keys. It compares the bytes, the answers of adds
+// and lookups, and the estimates. Each side reads the other's filter and adds to it.
 func (o *oracle) bothWays(t *testing.T) {
 	parameters := o.parameters()
 	cases := oracleCases()
@@ -195,8 +193,8 @@ func (o *oracle) sizes(t *testing.T) {
 		len(sizes), lines[0], made, refused, differ)
 }
 
-// large compares filters of 2^31 bits and 2^20 words more, of which MITZ_32 cannot
-// reach the end. Guava is given an empty one to read, as it does not make them.
+// large compares filters of 2^31 bits and 2^20 words more. MITZ_32 cannot reach their end. Go makes them,
+// because Guava does not.
 func (o *oracle) large(t *testing.T) {
 	keys := feed("long", keysFor("long", 0, 100_000))
 	more, probes := feed("long", keysFor("long", 1, 100_000)), feed("long", keysFor("long", 2, 1_000_000))

@@ -20,8 +20,7 @@ func (l keyList) encode() (data []byte) {
 	return data
 }
 
-// texts are strings of every kind that may go wrong: empty, without ASCII, with
-// surrogate pairs, long, with characters that are special elsewhere.
+// texts are empty, without ASCII, with surrogate pairs, long, and with special characters.
 var texts = []string{
 	"", " ", "\x00", "\x7f", "é", "e\u0301", "Grüße aus Köln", "日本語", "\ufffd", "\ufeff", "\uffff", "\ue000",
 	"😀", "a😀b", "👩‍👩‍👧‍👦", "\U0010ffff", "𝄞𝄞𝄞", "مرحبا", "\"\\\r\t",
@@ -41,7 +40,7 @@ func text(set, i int) string {
 	return fmt.Sprintf(kind, set, i)
 }
 
-// number is the same for numbers, all of which differ as int32 too.
+// number is text for numbers. All differ as int32 too.
 func number(set, i int) int64 {
 	if set == 0 && i < len(numbers) {
 		return numbers[i]

@@ -18,8 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// debian is where Debian's libguava-java puts Guava, and in some versions a small library
-// that it needs.
+// debian has the jars of Debian's libguava-java: Guava, and a small library that some versions need.
 var debian = []string{"/usr/share/java/guava.jar", "/usr/share/java/failureaccess.jar"}
 
 // guavas are the class paths of the releases to compare with: Debian's, and the jars that
@@ -86,7 +85,7 @@ var quickJava = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare
 // utf8Environment is needed before Java 18, which reads sources as the locale says.
 func utf8Environment() []string { return append(os.Environ(), "LC_ALL=C.UTF-8") }
 
-// run lets Guava do what the folder asks for.
+// run sends a command to Guava.
 func (o *oracle) run(what string) {
 	_, err := fmt.Fprintln(o.commands, what, o.dir)
 	require.NoError(o.t, err)
@@ -116,8 +115,7 @@ type oracleCase struct {
 	keys, more, probes *oracleKeys
 }
 
-// oracleKeys are keys in two forms: as the oracle takes them, and as the funnel has
-// fed them.
+// oracleKeys are keys in two forms: for the oracle, and as the funnel's bytes.
 type oracleKeys struct{ raw, fed keyList }
 
 func feed(funnel string, raw keyList) *oracleKeys {

@@ -12,14 +12,12 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// TestPositionsAreFrozen compares with positions that were written down once.
-// A difference breaks every filter in every file: correct the code, never the file.
 func TestPositionsAreFrozen(t *testing.T) {
 	formattest.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
 }
 
-// TestMitz32BeyondItsReach: the rate and the estimates of a filter whose upper half
-// no key can reach are those of the lower half.
+// TestMitz32BeyondItsReach: the rate and the estimates of a filter with unreachable bits are those of the
+// reachable ones.
 func TestMitz32BeyondItsReach(t *testing.T) {
 	_, err := bloom.New(300_000_000, 0.01, bloom.WithStrategy(Mitz32))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
@@ -37,8 +35,8 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	require.Equal(t, Mitz64.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
 }
 
-// TestMitz32KeepsItsRateNearItsReach: sized as if its positions were even, 106.8 million
-// keys at 0.1 % would have 1.67 times their rate.
+// TestMitz32KeepsItsRateNearItsReach: if its positions were taken as even, 106.8 million keys at 0.1 % would
+// have 1.67 times their rate.
 func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 	const n, p = 106_800_000, 1e-3
 	even, err := bloom.ParamsFor(n, p, Mitz64)
@@ -90,8 +88,7 @@ func TestStrategiesAreTheFormula(t *testing.T) {
 	}
 }
 
-// TestConformance where the two keep their promise: for few keys and a small p they do
-// not, as said at the strategies.
+// TestConformance excludes few keys with a small p, which the strategies document.
 func TestConformance(t *testing.T) {
 	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
 		require.NoError(t, bloomtest.TestStrategy(s, bloomtest.Point{N: 1000, P: 0.05}, bloomtest.Point{N: 20_000, P: 0.01}))

@@ -15,7 +15,7 @@ import (
 )
 
 // TestFilesOfRecordings: the server's chunks in a file are read and written again byte for
-// byte; a file that is cut anywhere, goes on, or lies about a length is refused.
+// byte. A file that is cut, has more bytes, or a false length is refused.
 func TestFilesOfRecordings(t *testing.T) {
 	for _, r := range recordings(t) {
 		file := r.file(t)

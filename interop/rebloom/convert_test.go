@@ -40,7 +40,7 @@ func TestPlainAndBack(t *testing.T) {
 	require.Equal(t, 3, tried)
 }
 
-// TestStrategySizes: bloom.New makes what the server makes for a layer.
+// TestStrategySizes: bloom.New makes the server's layer.
 func TestStrategySizes(t *testing.T) {
 	for _, c := range []struct {
 		n uint64

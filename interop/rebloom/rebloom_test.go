@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A recording is what a real RedisBloom 2.8.20 did and answered; see testdata/README.md.
+// A recording has the commands and replies of RedisBloom 2.8.20, see testdata/README.md.
 type recording struct {
 	Name    string            `json:"name"`
 	Reserve []json.RawMessage `json:"reserve"`
@@ -154,7 +154,7 @@ func TestAgainstRecordings(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []any{capacity, layers, items, expansion}, []any{s.N, len(f.Layers()), s.EstimatedCount, int(f.Plan().Expansion)}, r.Name)
 		}
-		// A filter that was read goes on as the one that was made.
+		// Both grow alike.
 		for i := range 200 {
 			a, err := pulled.AddString(fmt.Sprintf("more-%d", i))
 			require.NoError(t, err)

@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Guava itself, for the Go tests. They write a folder of cases, this
- * program does with Guava what each line of cases.txt asks for, and writes down what it got. One
+ * Guava itself, for the Go tests. They write a folder of cases, and this
+ * program runs each line of cases.txt with Guava and writes the results. One
  * process serves all tests: each line of its input is a command, and it answers each with a line.
  *
  * <pre>
@@ -317,7 +317,7 @@ public final class Oracle {
     return new String(chars);
   }
 
-  /** The jar says what it was built from. */
+  /** The version in the jar. */
   static String version() throws Exception {
     try (InputStream pom =
         BloomFilter.class.getResourceAsStream("/META-INF/maven/com.google.guava/guava/pom.properties")) {
