@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,15 +26,13 @@ type file struct {
 // archive builds an archive of the command for every target, and SHA256SUMS. The same version and
 // the same Go give the same bytes.
 func (r *release) archive() {
-	check(os.MkdirAll(r.out, 0o755))
-	read := func(name string) []byte { return must(os.ReadFile(filepath.Join(r.copy, name))) }
-	files := []file{
-		{"LICENSE", 0o644, read("LICENSE")},
-		{"THIRD_PARTY_NOTICES", 0o644, read("THIRD_PARTY_NOTICES")},
-		{"man/bloom.1", 0o644, []byte(run("", nil, r.command(), "man") + "\n")},
+	var common []file
+	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES"} {
+		common = append(common, file{name, 0o644, must(os.ReadFile(filepath.Join(r.copy, name)))})
 	}
+	common = append(common, file{"man/bloom.1", 0o644, []byte(run("", nil, r.command(), "man") + "\n")})
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		files = append(files, file{"completions/bloom." + shell, 0o644, []byte(run("", nil, r.command(), "completion", shell) + "\n")})
+		common = append(common, file{"completions/bloom." + shell, 0o644, []byte(run("", nil, r.command(), "completion", shell) + "\n")})
 	}
 	sums := ""
 	for _, target := range targets {
@@ -43,22 +40,14 @@ func (r *release) archive() {
 		gopath := filepath.Join(r.work, system, processor)
 		run("", append(r.env, "GOPATH="+gopath, "GOBIN=", "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor),
 			"go", "install", "-trimpath", "-ldflags=-s -w -buildid=", path.Join(root, "cmd/bloom")+"@"+r.version)
-		var program string
-		check(filepath.WalkDir(filepath.Join(gopath, "bin"), func(name string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() { // bin/bloom, or bin/windows_amd64/bloom.exe
-				program = name
-			}
-			return err
-		}))
-		all := append([]file{{filepath.Base(program), 0o755, must(os.ReadFile(program))}}, files...)
-		name := fmt.Sprintf("bloom_%s_%s_%s", strings.TrimPrefix(r.version, "v"), system, processor)
-		var packed []byte
+		programs := must(filepath.Glob(filepath.Join(gopath, "bin", "bloom*"))) // bin/bloom, or bin/windows_amd64/bloom.exe
+		programs = append(programs, must(filepath.Glob(filepath.Join(gopath, "bin", "*", "bloom*")))...)
+		files := append([]file{{filepath.Base(programs[0]), 0o755, must(os.ReadFile(programs[0]))}}, common...)
+		name, packed := fmt.Sprintf("bloom_%s_%s_%s", strings.TrimPrefix(r.version, "v"), system, processor), []byte(nil)
 		if system == "windows" {
-			name += ".zip"
-			packed = zipped(all, r.time)
+			name, packed = name+".zip", zipped(files, r.time)
 		} else {
-			name += ".tar.gz"
-			packed = tarred(all, r.time)
+			name, packed = name+".tar.gz", tarred(files, r.time)
 		}
 		check(os.WriteFile(filepath.Join(r.out, name), packed, 0o644))
 		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(packed), name)
@@ -84,7 +73,7 @@ func zipped(files []file, at time.Time) []byte {
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
 	for _, f := range files {
-		must(io.Copy(must(z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at})), bytes.NewReader(f.content)))
+		must(must(z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at})).Write(f.content))
 	}
 	check(z.Close())
 	return packed.Bytes()

@@ -5,8 +5,8 @@
 //     serves all of them from a file proxy.
 //  3. It does what users will do: go get every module, run a program, go install the command.
 //  4. It builds the archives of the command.
-//  5. With -tag it tags the result in the repository. Nothing is pushed. Run with -tagged on that
-//     tag, it makes the same archives again.
+//  5. With -tag it tags the result in the repository. Nothing is pushed. On that tag it makes the
+//     same archives again.
 //
 // The release commit does not go onto main, where nested modules go on using folders. Pushing its
 // tags publishes it: git push origin v0.1.0 cmd/bloom/v0.1.0 prombloom/v0.1.0 redisfilter/v0.1.0.
@@ -35,32 +35,44 @@ const root = "github.com/seed3447c163/bloom"
 // released are the folders of the released modules. Each may require the ones before it.
 var released = []string{".", "redisfilter", "prombloom", "cmd/bloom"}
 
+// A release is under way. A failing step ends the program.
+type release struct {
+	version string
+	work    string    // a temporary folder
+	copy    string    // the clone
+	out     string    // for proxy and archives
+	env     []string  // of commands that use the proxy
+	time    time.Time // of everything in the archives
+}
+
 func main() {
 	log.SetFlags(0)
 	r := release{}
 	flag.StringVar(&r.version, "version", "", "the version, such as v0.1.0")
 	keep := flag.String("keep", "", "leave the proxy and the archives in this folder")
 	tag := flag.Bool("tag", false, "tag the release in this repository")
-	flag.BoolVar(&r.tagged, "tagged", false, "HEAD is the tagged release: try it, and build its archives")
 	flag.Parse()
 	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version || semver.Major(r.version) > "v1" {
 		log.Fatalf("version %q, want one such as v0.1.0; module paths change from v2 on", r.version)
 	}
-	r.work = must(os.MkdirTemp("", "release"))
-	defer os.RemoveAll(r.work)
-	defer exec.Command("chmod", "-R", "u+w", r.work).Run() // a module cache is read-only
-	r.repository = run("", nil, "git", "rev-parse", "--show-toplevel")
-	if changed := run(r.repository, nil, "git", "status", "--porcelain"); *tag && changed != "" {
+	if changed := run("", nil, "git", "status", "--porcelain"); *tag && changed != "" {
 		log.Fatalf("uncommitted changes, want none:\n%s", changed)
 	}
-	if exists := run(r.repository, nil, "git", "tag", "--list", r.version) != ""; exists != r.tagged {
-		log.Fatalf("tag %s exists: %t, want %t", r.version, exists, r.tagged)
+	tagged := strings.Contains("\n"+run("", nil, "git", "tag", "--points-at", "HEAD")+"\n", "\n"+r.version+"\n")
+	if !tagged && run("", nil, "git", "tag", "--list", r.version) != "" {
+		log.Fatalf("tag %s exists for another commit", r.version)
 	}
-	r.out = filepath.Join(r.work, "out")
+	r.work = must(os.MkdirTemp("", "release"))
+	defer os.RemoveAll(r.work)
+	r.copy, r.out = filepath.Join(r.work, "bloom"), filepath.Join(r.work, "out")
 	if *keep != "" {
 		r.out = must(filepath.Abs(*keep))
 	}
-	r.clone()
+	cache := filepath.Join(run("", nil, "go", "env", "GOMODCACHE"), "cache", "download")
+	proxies := "GOPROXY=file://" + filepath.Join(r.out, "proxy") + ",file://" + cache + "," + run("", nil, "go", "env", "GOPROXY")
+	r.env = []string{proxies, "GOMODCACHE=" + filepath.Join(r.work, "modules"), "GONOSUMDB=" + root, "GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOTOOLCHAIN=local"}
+
+	r.clone(tagged)
 	r.publish()
 	r.try()
 	if *keep == "" && !*tag { // one is enough to see that it works
@@ -68,91 +80,72 @@ func main() {
 	}
 	r.archive()
 	if *keep != "" {
-		fmt.Printf("to try it: export GOPROXY=%s GONOSUMDB=%s\n", r.proxies(), root)
+		fmt.Printf("to try it: export %s GONOSUMDB=%s\n", proxies, root)
 	}
 	if !*tag {
 		fmt.Println(r.version, "can be released; nothing is tagged")
 		return
 	}
-	run(r.repository, nil, "git", "fetch", "-q", r.copy, "HEAD")
+	run("", nil, "git", "fetch", "-q", r.copy, "HEAD")
 	for _, folder := range released {
-		run(r.repository, nil, "git", "tag", "-a", "-m", "Release "+r.version, path.Join(folder, r.version), "FETCH_HEAD")
+		run("", nil, "git", "tag", "-a", "-m", "Release "+r.version, path.Join(folder, r.version), "FETCH_HEAD")
 		fmt.Println("tagged", path.Join(folder, r.version))
 	}
 }
 
-// A release is under way. A failing step ends the program.
-type release struct {
-	version    string
-	tagged     bool
-	repository string
-	work       string    // a temporary folder
-	copy       string    // the clone
-	out        string    // for proxy and archives
-	env        []string  // of commands that use the proxy
-	time       time.Time // of everything in the archives
-}
-
-func (r *release) clone() {
-	r.copy = filepath.Join(r.work, "bloom")
-	user := func(field string) string { return field + "=" + run(r.repository, nil, "git", "config", field) }
-	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), r.repository, r.copy)
+// clone clones the repository and dates its CHANGELOG, which a tagged release has done.
+func (r *release) clone(tagged bool) {
+	user := func(field string) string { return field + "=" + run("", nil, "git", "config", field) }
+	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), run("", nil, "git", "rev-parse", "--show-toplevel"), r.copy)
 	from := "HEAD"
-	if r.tagged {
+	if tagged {
 		from = "HEAD~1" // what the release was made of
 	}
 	r.time = must(time.Parse(time.RFC3339, run(r.copy, nil, "git", "log", "-1", "--format=%cI", from))).UTC()
-	if r.tagged {
+	if tagged {
 		return
 	}
 	changelog := filepath.Join(r.copy, "CHANGELOG.md")
 	const heading = "## Unreleased\n"
 	before, after, found := strings.Cut(string(must(os.ReadFile(changelog))), heading)
-	if next := strings.Index(after, "\n## "); !found || strings.TrimSpace(after) == "" || next == 0 {
+	if !found || strings.TrimSpace(after) == "" || strings.HasPrefix(after, "\n## ") {
 		log.Fatalf("CHANGELOG.md has nothing under %q", strings.TrimSpace(heading))
 	}
 	dated := before + heading + "\n## " + strings.TrimPrefix(r.version, "v") + " - " + time.Now().UTC().Format(time.DateOnly) + "\n" + after
 	check(os.WriteFile(changelog, []byte(dated), 0o644))
 }
 
-// proxies returns the value of GOPROXY: the release, the modules that are here, and the usual one.
-func (r *release) proxies() string {
-	cache := filepath.Join(run("", nil, "go", "env", "GOMODCACHE"), "cache", "download")
-	return "file://" + filepath.Join(r.out, "proxy") + ",file://" + cache + "," + run("", nil, "go", "env", "GOPROXY")
-}
-
 // publish puts all modules into the proxy. A module's go.sum has the hashes of its neighbours, so
 // they go one by one. Then all changes become one commit.
 func (r *release) publish() {
-	r.env = []string{"GOPROXY=" + r.proxies(), "GOMODCACHE=" + filepath.Join(r.work, "modules"),
-		"GONOSUMDB=" + root + "," + root + "/*", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local"}
 	for _, folder := range released {
 		dir := filepath.Join(r.copy, folder)
-		mod := string(must(os.ReadFile(filepath.Join(dir, "go.mod"))))
+		mod := filepath.Join(dir, "go.mod")
 		for _, other := range released {
-			if neighbour := path.Join(root, other); strings.Contains(mod, "\t"+neighbour+" v") || strings.Contains(mod, "require "+neighbour+" v") {
+			if neighbour := path.Join(root, other); strings.Contains(string(must(os.ReadFile(mod))), neighbour+" v") {
 				run(dir, r.env, "go", "mod", "edit", "-require="+neighbour+"@"+r.version, "-dropreplace="+neighbour)
 			}
 		}
 		run(dir, r.env, "go", "mod", "tidy")
-		if mod = string(must(os.ReadFile(filepath.Join(dir, "go.mod")))); strings.Contains(mod, "=>") {
-			log.Fatalf("%s/go.mod replaces a module, which keeps others from installing it:\n%s", folder, mod)
+		content := must(os.ReadFile(mod))
+		if strings.Contains(string(content), "=>") {
+			log.Fatalf("%s/go.mod replaces a module, which keeps others from installing it:\n%s", folder, content)
 		}
 		run(r.copy, nil, "git", "commit", "-q", "--allow-empty", "-a", "-m", "Release "+r.version)
-		r.put(folder, mod)
+		r.put(folder, content)
 	}
 	run(r.copy, nil, "git", "reset", "-q", "--soft", fmt.Sprintf("HEAD~%d", len(released)))
 	run(r.copy, nil, "git", "commit", "-q", "--allow-empty", "-m", "Release "+r.version)
 }
 
 // put writes one module to the proxy.
-func (r *release) put(folder, mod string) {
+func (r *release) put(folder string, mod []byte) {
 	m := module.Version{Path: path.Join(root, folder), Version: r.version}
 	dir := filepath.Join(r.out, "proxy", filepath.FromSlash(must(module.EscapePath(m.Path))), "@v")
 	check(os.MkdirAll(dir, 0o755))
 	info := must(json.Marshal(map[string]any{"Version": r.version, "Time": r.time}))
-	for name, content := range map[string]string{r.version + ".mod": mod, r.version + ".info": string(info), "list": r.version + "\n"} {
-		check(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	for name, content := range map[string][]byte{r.version + ".mod": mod, r.version + ".info": info, "list": []byte(r.version + "\n")} {
+		check(os.WriteFile(filepath.Join(dir, name), content, 0o644))
 	}
 	file := must(os.Create(filepath.Join(dir, r.version+".zip")))
 	check(zip.CreateFromVCS(file, m, r.copy, "HEAD", strings.TrimPrefix(folder, ".")))
@@ -203,11 +196,11 @@ func (r *release) command() string { return filepath.Join(r.work, "bin", "bloom"
 func run(dir string, env []string, name string, args ...string) string {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var errors strings.Builder
-	cmd.Stderr = &errors
+	var failure strings.Builder
+	cmd.Stderr = &failure
 	out, err := cmd.Output()
 	if err != nil {
-		log.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, errors.String())
+		log.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, failure.String())
 	}
 	return strings.TrimSpace(string(out))
 }
