@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -420,7 +421,7 @@ func TestContexts(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			failed, ok := errors.AsType[*redisfilter.AddError](err)
 			require.True(t, ok)
-			require.Equal(t, redistest.Indices(0, min(n, 500*min(len(f.Keys()), 8))), failed.Unknown)
+			require.Equal(t, batch.Indices(0, min(n, 500*min(len(f.Keys()), 8))), failed.Unknown)
 			require.Len(t, failed.NotAdded, n-len(failed.Unknown))
 			require.Contains(t, err.Error(), "may or may not")
 			require.NotContains(t, err.Error(), ": 0 keys")

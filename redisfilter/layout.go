@@ -13,36 +13,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
 )
 
-// The value of a shard: a header, the body, a slot for each handle that adds, and the epoch; a
-// growing filter has further layers behind that, each with the epoch behind it. All numbers are
-// little-endian. The numbers from 72 on are doubles, as Lua has them, exact up to 2^53.
-// docs/redis-layout.md describes the layout.
-//
-//	  0   8  magic "bloomrds"
-//	  8   2  version
-//	 10   2  shards
-//	 12   2  generations of a window, 0 without one
-//	 14   2  slots
-//	 16   8  epoch: random, another one each time the value is made
-//	 24   8  fingerprint of all that says where the bits of a key are
-//	 32   8  n
-//	 40   8  p, as IEEE 754
-//	 48   8  length of a generation in milliseconds
-//	 56   8  TTL in milliseconds, 0 for none
-//	 64   1  1 if the filter grows
-//	 72   8  where the epoch at the end of the value begins
-//	 80   8  number of layers; with a window the latest generation
-//	 88   8  number of keys that the newest layer has room for; with a window the clock's shift
-//	 96   8  when the value expires, in Unix milliseconds, 0 for never
-//	104  88  strategy and hash, as text that may be cut off
-//	192      the body
-//
-// A body is the bits of the first layer, bit i in bit i%64 of word i/64, or the records of a window, one
-// for each block of 512 bits: the generation in which it was last written, and generations+1 places
-// of 64 bytes. Generation g has place g modulo generations+1.
-//
-// A slot is 8 bytes of an owner, 0 if it is free, and two doubles: the number of the owner's adds, and
-// when the owner added last, in Unix seconds.
+// The value of a shard, see docs/redis-layout.md: a header, the body, a slot for each handle that adds, and the
+// epoch. A growing filter has further layers after that, each followed by the epoch. All numbers are
+// little-endian; those from endField on and those of slots and records are doubles, as Lua has them.
 const (
 	headerBytes = 192
 	endField    = 72
@@ -81,8 +54,7 @@ func bodyBytes(s bloom.Scheme, record uint64) uint64 {
 	return s.SizeBytes()
 }
 
-// layoutOf returns the layout of a value. A slot for each KiB is 2.3 % more memory; 512 are enough for
-// the processes of a large crawl, and 64 for those of a small one.
+// layoutOf returns the layout of a value. A slot per KiB takes 2.3 % more memory.
 func layoutOf(s bloom.Scheme, generations int, growth bool) layout {
 	l := layout{body: headerBytes}
 	if generations > 0 {
@@ -130,7 +102,7 @@ func (f *plan) header(ttl time.Duration) header {
 	return h
 }
 
-// fingerprint condenses all that says where the bits of a key are.
+// fingerprint is a digest of everything that decides where the bits of a key are.
 func (f *plan) fingerprint() uint64 {
 	text := fmt.Sprintf("redisfilter %d shards=%d slots=%d generations=%d ms=%d %s", version, f.shards, f.layout.slots, f.generations, f.millis, f.scheme.Identity())
 	if f.growth {

@@ -209,9 +209,9 @@ func (f *plan) canHave(layers uint64) bool {
 }
 
 // manyKeys is a number of keys per shard for which one deviation of room is certainly enough.
-// Near n keys, ln(rate) grows by about ln(1/p) times the relative excess, whose deviation is
-// d = 1/sqrt(n). The mean rate of all shards is then p·exp((d·ln(1/p))²/2) without room, and room for
-// one deviation divides it by exp(d·ln(1/p)). That is enough from n = ln²(1/p)/4 on: 492 for p = 2^-64.
+// Near n keys, ln(rate) grows by about ln(1/p) times the relative excess, whose deviation is d = 1/sqrt(n).
+// Without room, the mean rate of all shards is p·exp((d·ln(1/p))²/2). Room for one deviation divides it by
+// exp(d·ln(1/p)), which is enough from n = ln²(1/p)/4 on: 492 for p = 2^-64.
 const manyKeys = 20_000
 
 // shardScheme returns the scheme of each of some shards whose rate together is at most p after n keys.

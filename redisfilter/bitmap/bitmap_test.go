@@ -14,6 +14,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
@@ -213,7 +214,7 @@ func TestFailedAdds(t *testing.T) {
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 	failed, ok := errors.AsType[*redisfilter.AddError](err)
 	require.True(t, ok)
-	require.Equal(t, redistest.Indices(0, 1200), failed.NotAdded)
+	require.Equal(t, batch.Indices(0, 1200), failed.NotAdded)
 	_, err = b.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 
@@ -229,8 +230,8 @@ func TestFailedAdds(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
 	failed, ok = errors.AsType[*redisfilter.AddError](err)
 	require.True(t, ok)
-	require.Equal(t, redistest.Indices(0, 500), failed.Unknown)
-	require.Equal(t, redistest.Indices(500, 1200), failed.NotAdded)
+	require.Equal(t, batch.Indices(0, 500), failed.Unknown)
+	require.Equal(t, batch.Indices(500, 1200), failed.NotAdded)
 }
 
 // TestTTL: a bitmap that an add finds without a TTL gets one, and one with a TTL keeps it.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
@@ -22,7 +23,7 @@ var (
 	keyOf       = redistest.KeyOf
 	keysOf      = redistest.KeysOf
 	count       = redistest.Count
-	indices     = redistest.Indices
+	indices     = batch.Indices
 	addEach     = redistest.AddEach
 	askEach     = redistest.AskEach
 )

@@ -27,12 +27,3 @@ func AskEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
 	}
 	return found, err
 }
-
-// Indices returns first ... last-1.
-func Indices(first, last int) []int {
-	all := make([]int, 0, last-first)
-	for i := first; i < last; i++ {
-		all = append(all, i)
-	}
-	return all
-}
