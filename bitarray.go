@@ -21,7 +21,7 @@ type bitArray []atomic.Uint64
 type bitset struct {
 	bits  bitArray
 	units uint64 // what a digest selects among: blocks, or bits for strategies without blocks
-	k     int    // bits per key
+	k     int    // positions per key
 }
 
 // wordsFor returns how many words hold m bits.

@@ -219,8 +219,8 @@ func TestForgedFields(t *testing.T) {
 	}{
 		{"double-hashing", func(b []byte) { b[7] = 2 }, ErrIncompatible, "the data has format version 2, want 1"},
 		{"double-hashing", func(b []byte) { b[7] = 0 }, ErrIncompatible, "the data has format version 0, want 1"},
-		{"double-hashing", func(b []byte) { b[12] = 0 }, ErrCorrupt, "k = 0 bits per key, want 1 to 64"},
-		{"double-hashing", func(b []byte) { b[12] = 65 }, ErrCorrupt, "k = 65 bits per key, want 1 to 64"},
+		{"double-hashing", func(b []byte) { b[12] = 0 }, ErrCorrupt, "k = 0, want 1 to 64"},
+		{"double-hashing", func(b []byte) { b[12] = 65 }, ErrCorrupt, "k = 65, want 1 to 64"},
 		{"double-hashing", named("", "murmur3"), ErrCorrupt, `strategy "", which no filter has`},
 		{"double-hashing", named("blocked", "murmur3"), ErrCorrupt, `strategy "blocked", which no filter has`},
 		{"double-hashing", named("double-hashing", ""), ErrCorrupt, `hash "", which no filter has`},

@@ -68,7 +68,7 @@ func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Stra
 	d := s.get()
 	switch {
 	case p < 0x1p-64: // 2^-maxK, when half the bits are set
-		return params, s, invalid("p = %v needs k = %.0f bits a key, want p >= 2^-%d", p, math.Ceil(-math.Log2(p)), maxK)
+		return params, s, invalid("p = %v needs k = %.0f, want p >= 2^-%d", p, math.Ceil(-math.Log2(p)), maxK)
 	case d.maxP > 0 && (p < d.minP || p > d.maxP):
 		return params, s, invalid("p = %v with strategy %q, want %v to %v", p, s, d.minP, d.maxP)
 	case p < d.minP:

@@ -163,7 +163,7 @@ type definition struct {
 	invalid error  // why New refuses it
 	Definition
 
-	// The code is the same for all filters, or prepare returns it for m bits with k bits per key.
+	// The code is the same for all filters, or prepare returns it for m bits and k positions per key.
 	code     *kernel
 	prepare  func(d *definition, m uint64, k int, seed uint64) (*kernel, error)
 	needsKey bool   // the code takes the key
@@ -270,7 +270,7 @@ func (d *definition) rate(m uint64, k int, n uint64) float64 {
 // lawsOr returns the laws; those of a strategy without are empty.
 func (d *definition) lawsOr() *laws { return cmp.Or(d.laws, &noLaws) }
 
-// kernelFor returns the code for filters of m bits with k bits per key.
+// kernelFor returns the code for filters of m bits and k positions per key.
 func (d *definition) kernelFor(m uint64, k int, seed uint64) (*kernel, error) {
 	if d.prepare != nil {
 		return d.prepare(d, m, k, seed)
@@ -284,9 +284,9 @@ func (d *definition) check(m uint64, k int) error {
 	case m == 0:
 		return invalid("m = 0 bits, want at least 1")
 	case k < 1 || k > d.largestK():
-		return invalid("k = %d bits per key, want 1 to %d", k, d.largestK())
+		return invalid("k = %d, want 1 to %d", k, d.largestK())
 	case d.onlyK != 0 && k != d.onlyK:
-		return invalid("k = %d bits per key with strategy %q, want %d", k, d, d.onlyK)
+		return invalid("k = %d with strategy %q, want %d", k, d, d.onlyK)
 	case m%d.unit() != 0 || k%max(1, d.kUnit) != 0:
 		return invalid("m = %d and k = %d with strategy %q, want multiples of %d and %d", m, k, d, d.unit(), max(1, d.kUnit))
 	case d.MaxM != 0 && m > d.MaxM:

@@ -120,7 +120,7 @@ var chosenLaws = laws{
 	estimatedN: func(*definition, uint64, int, uint64) float64 { return math.NaN() },
 }
 
-// blockedCode returns the kernel of Blocked1 and Blocked2 for up to 8 bits per key, and of Blocked4 for
+// blockedCode returns the kernel of Blocked1 and Blocked2 for k up to 8, and of Blocked4 for k
 // up to 12. For more, the positions serve.
 func blockedCode(d *definition, _ uint64, k int, _ uint64) (*kernel, error) {
 	z := d.kUnit

@@ -271,8 +271,8 @@ func TestSplitBlockParams(t *testing.T) {
 		err    error
 		text   string
 	}{
-		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 bits per key with strategy "split-block", want 8`},
-		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 bits per key with strategy "split-block", want 8`},
+		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 with strategy "split-block", want 8`},
+		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 with strategy "split-block", want 8`},
 		{Params{M: 511, K: 8}, ErrInvalid, `m = 511 and k = 8 with strategy "split-block", want multiples of 256 and 1`},
 		{Params{M: 64, K: 8}, ErrInvalid, `m = 64 and k = 8`},
 		{Params{M: 1 << 40, K: 8}, ErrTooLarge, `m = 1099511627776 bits with strategy "split-block", want at most 1099511627520`},

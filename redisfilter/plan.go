@@ -183,7 +183,7 @@ func (f *plan) grown(count int, limit uint64) ([]layer, error) {
 				return nil, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
 			}
 			if k := l.scheme.Params().K; k > math.MaxUint8 {
-				return nil, fmt.Errorf("%w: %d bits per key in layer %d, want at most %d", bloom.ErrInvalid, k, i, math.MaxUint8)
+				return nil, fmt.Errorf("%w: k = %d in layer %d, want at most %d", bloom.ErrInvalid, k, i, math.MaxUint8)
 			}
 			l.end = l.at + bodyBytes(l.scheme, 0)
 			if l.end+epochBytes > maxValue {

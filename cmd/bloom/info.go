@@ -105,7 +105,7 @@ func (d *description) print(w io.Writer, from *format) error {
 	if d.Layers > 0 {
 		row("layers", "%d", d.Layers)
 	}
-	row("strategy", "%s, k = %d bits per key", s.Strategy, s.K)
+	row("strategy", "%s, k = %d", s.Strategy, s.K)
 	row("hash", "%s", s.Hash)
 	row("size", "%s bits, %s", grouped(s.M), size(s.SizeBytes))
 	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)

@@ -1,6 +1,6 @@
 // Package rate computes the false-positive rates of filters, as functions of numbers alone.
 //
-// m is the number of bits, k of bits per key, n of keys. All functions take m and k of at least 1.
+// m is the number of bits, k of positions per key, n of keys. All functions take m and k of at least 1.
 //
 // Filters are sized by these results, so they are the same on every architecture: the functions are from
 // package floats, and a product is converted to float64 before it is added to something.

@@ -53,7 +53,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 	case m == 0:
 		return nil, fmt.Errorf("%w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
 	case k == 0 || k > maxK:
-		return nil, fmt.Errorf("%w: k = %d bits per key, want 1 to %d", bloom.ErrCorrupt, k, maxK)
+		return nil, fmt.Errorf("%w: k = %d, want 1 to %d", bloom.ErrCorrupt, k, maxK)
 	}
 	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 //
 //	offset  bytes  field
 //	0       1      strategy: 0 is MURMUR128_MITZ_32, 1 is MURMUR128_MITZ_64
-//	1       1      k, bits per key: 1 to 255
+//	1       1      k, positions per key: 1 to 255
 //	2       4      number of words: 1 to 2^31-1
 //	6       8 each words: bit i of the filter is bit i%64 of word i/64
 //
@@ -45,7 +45,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case int(ordinal) >= len(strategies):
 		return nil, fmt.Errorf("%w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
 	case k == 0:
-		return nil, fmt.Errorf("%w: k = 0 bits per key, want 1 to 255", bloom.ErrCorrupt)
+		return nil, fmt.Errorf("%w: k = 0, want 1 to 255", bloom.ErrCorrupt)
 	case words == 0 || words > math.MaxInt32:
 		return nil, fmt.Errorf("%w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
 	}

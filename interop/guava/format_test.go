@@ -40,7 +40,7 @@ func TestReadRefuses(t *testing.T) {
 	for data, text := range map[string]string{
 		"\x02\x07\x00\x00\x00\x01":     "strategy 2, want 0 or 1",
 		"\xff\x07\x00\x00\x00\x01":     "strategy -1, want 0 or 1",
-		"\x01\x00\x00\x00\x00\x01":     "k = 0 bits per key, want 1 to 255",
+		"\x01\x00\x00\x00\x00\x01":     "k = 0, want 1 to 255",
 		"\x01\x07\x00\x00\x00\x00":     "0 words, want 1 to 2^31-1",
 		"\x01\x07\x80\x00\x00\x00":     "-2147483648 words, want 1 to 2^31-1",
 		"\x01\x07\xff\xff\xff\xff":     "-1 words, want 1 to 2^31-1",

@@ -115,7 +115,7 @@ func TestNewRefuses(t *testing.T) {
 		{1000, 1, nil, bloom.ErrInvalid, "p = 1,"},
 		{1000, -0.1, nil, bloom.ErrInvalid, "p = -0.1,"},
 		{1000, math.NaN(), nil, bloom.ErrInvalid, "p = NaN,"},
-		{1000, 1e-80, nil, bloom.ErrInvalid, "needs k = 266 bits per key, want at most 255"},
+		{1000, 1e-80, nil, bloom.ErrInvalid, "needs k = 266, want at most 255"},
 		{1, 0.9, nil, bloom.ErrInvalid, "less than one bit, and Guava rounds that to none"},
 		{1 << 40, 0.01, nil, bloom.ErrTooLarge, "want at most 137438953408"},
 		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want at most 137438953408"},

@@ -18,7 +18,7 @@ var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{
 	},
 })
 
-// RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k bits per key. Its filter
+// RueidisProb returns the layout of rueidisprob's Bloom filter with m bits and k positions per key. Its filter
 // "name" has the key "{name}", m = ceil(-n·ln p / (ln 2)²) and k = round(m/n·ln 2). Its counter "{name}:c"
 // does not count the adds of this package.
 func RueidisProb(m uint64, k int) (Positions, error) {
@@ -28,7 +28,7 @@ func RueidisProb(m uint64, k int) (Positions, error) {
 // goZero: position i is the first half of the Murmur3 x64-128 digest of the key and the byte i, modulo the bits.
 type goZero uint64
 
-// GoZero returns the layout of go-zero's bloom.New(store, key, bits): 14 bits per key.
+// GoZero returns the layout of go-zero's bloom.New(store, key, bits): k = 14.
 func GoZero(bits uint64) (Positions, error) {
 	if bits == 0 || bits > maxBits {
 		return nil, fmt.Errorf("%w: %d bits, want 1 to %d", bloom.ErrInvalid, bits, uint64(maxBits))

@@ -30,7 +30,7 @@ func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 	case m > float64(maxM):
 		return bloom.Params{}, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, maxM)
 	case k > maxK:
-		return bloom.Params{}, fmt.Errorf("%w: p = %v needs k = %.0f bits per key, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return bloom.Params{}, fmt.Errorf("%w: p = %v needs k = %.0f, want at most %d", bloom.ErrInvalid, p, k, maxK)
 	}
 	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
 }
