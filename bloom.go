@@ -15,9 +15,9 @@ import (
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
 // "probably in the set". Make one with [New] or [Read].
 //
-// The zero BloomFilter can only be read into, by [BloomFilter.ReadFrom] and the two methods
-// that unmarshal. Its other methods return an error that wraps [ErrInvalid] where they return
-// one, and otherwise panic.
+// The zero BloomFilter can only be read into, by [BloomFilter.ReadFrom] and the two methods that
+// unmarshal. Its other methods return an error that wraps [ErrInvalid], or panic if they return no
+// error.
 //
 // All methods are safe for concurrent use by multiple goroutines, except those that read
 // another filter into it. Add and Contains take no lock and allocate nothing.
@@ -28,12 +28,12 @@ type BloomFilter struct {
 	scheme *scheme // shared with all filters that were made from it
 }
 
-// New returns an empty filter for n different keys with a false-positive rate of at most p
-// once they are in. It takes about -1.44·n·log2(p) bits, see [ParamsFor].
+// New returns an empty filter whose expected false-positive rate is at most p with up to n
+// different keys. It takes about -1.44·n·log2(p) bits, see [ParamsFor].
 //
-// n = 0 makes the smallest filter, which never misses a key either. The error wraps
-// [ErrInvalid] if p is not between 0 and 1 or too small to be kept, or the strategy is not
-// valid, and [ErrTooLarge] if the machine has too little memory.
+// n = 0 makes the smallest filter. The error wraps [ErrInvalid] if p is not between 0 and 1 or too
+// small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has too little
+// memory.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	s, err := NewScheme(n, p, opts...)
 	if err != nil {
@@ -52,9 +52,9 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 	return f
 }
 
-// NewWithParams returns an empty filter of exactly params.M bits with params.K bits per key,
-// for example because another system chose them. params.N and params.P say what they were
-// chosen for; they may be zero, and are not checked against M and K.
+// NewWithParams returns an empty filter of exactly params.M bits and params.K positions per key,
+// for example to match another system. params.N and params.P may be zero, and are not checked
+// against M and K.
 //
 // The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P
 // is neither 0 nor between 0 and 1, or the strategy is not valid or cannot have this M and K,
@@ -70,9 +70,9 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 // Add adds a key. It returns true if the key is definitely new and this call is the one that
 // added it, false if it was probably there already.
 //
-// Of any number of goroutines that add the same new key at the same time, at most one gets
-// true: exactly one, unless an add of another key sets this key's last unset bit at that
-// moment, which is an ordinary false positive.
+// If several goroutines add the same new key at the same time, at most one gets true. Exactly one
+// does, unless an add of another key sets this key's last unset bit at that moment. The key is then
+// a false positive.
 //
 // Once Add has returned, every later Contains of the key is true.
 func (f *BloomFilter) Add(key []byte) bool {
@@ -109,14 +109,13 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
-// A digest is 128 bits, all of which look random: those of different keys are independent of
-// each other, and so are the halves of one. It comes from [BloomFilter.Digest] of this or a
-// compatible filter, or [Scheme.Digest]; from [Digest64], for keys known by any 64 bits; or
-// from a hash of 128 bits. Anything else breaks the promised rate without a warning: with
-// (x, x) or (x, 0) most or all answers are true.
+// A digest is 128 bits that look random. Its halves are independent of each other, and digests of
+// different keys are too. It comes from [BloomFilter.Digest] of this or a compatible filter, or
+// [Scheme.Digest]; from [Digest64], for keys known by any 64 bits; or from a hash of 128 bits. With
+// anything else, such as (x, x) or (x, 0), most or all answers can be true, and there is no error.
 //
-// All keys of a filter must be hashed in the same way: Contains hashes by the filter's own
-// hash, and does not find what was added by the digests of another.
+// All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and
+// does not find keys whose digests came from another hash.
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
@@ -177,10 +176,10 @@ func (f *BloomFilter) doKey(add bool, key []byte) bool {
 	return f.kernel.containsKey(&f.bitset, noescape.Slice(key))
 }
 
-// Digest returns the 128-bit digest of a key, to hash once and ask many filters with
-// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves every filter
-// with the same hash and seed or key, whatever its size, and with any strategy that does not
-// need the key itself. On a filter with one that does, it panics.
+// Digest returns the 128-bit digest of a key, to hash once and look up in many filters with
+// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves every filter with the
+// same hash and seed or key, whatever its size, and with any strategy that does not need the key
+// itself. Digest panics if this filter's strategy needs the key.
 func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
 // DigestString is [BloomFilter.Digest] for a string, without copying it.
@@ -202,9 +201,9 @@ func (f *BloomFilter) SizeBytes() uint64 {
 	return uint64(len(f.bits)) * 8
 }
 
-// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word i/64. It
-// is for writing them to other formats. Words may be read at any time; a program that changes
-// them must keep the filter's promises itself.
+// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word i/64. It is for
+// writing them to other formats. Reading them is safe at any time. Changing them can break the
+// filter's promises.
 func (f *BloomFilter) Words() []atomic.Uint64 {
 	f.scheme.must()
 	return f.bits

@@ -20,10 +20,10 @@ import (
 // the filter's name, in [WithStrategy] or [WithHash]. Other filters need no options. A given
 // strategy, hash or seed must be that of the filter. [WithMaxBytes] limits the filter's memory.
 //
-// The bytes may come from an untrusted source. Read checks every field, and allocates memory as
-// the bytes arrive, at most three times as much. It always finds damage if the end is missing or
-// up to three bits differ, otherwise with probability 1 - 2^-64. It does not find a forgery with
-// the right checksum. The result is then a valid filter that may contain every key, which
+// The bytes may come from an untrusted source. Read checks every field, and allocates memory as the
+// bytes arrive, at most three times as much. Read always detects a missing end and up to three
+// changed bits, and other damage with probability 1 - 2^-64. It does not detect a forgery with the
+// right checksum. The result is then a valid filter that may contain every key, which
 // [BloomFilter.Stats] shows.
 //
 // The error wraps [ErrCorrupt] if the bytes are damaged or no filter, and also
@@ -40,9 +40,10 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// ReadFrom replaces the filter by one that it reads as [Read] does. It does not read until the end
-// of r. The receiver may be the zero BloomFilter. If it has a secret key or a custom strategy or
-// hash, ReadFrom uses them like the options of Read. For other options, use Read.
+// ReadFrom replaces the filter by the next filter in r, which it reads as [Read] does. It does not
+// read until the end of r. The receiver may be the zero BloomFilter. If it has a secret key or a
+// custom strategy or hash, ReadFrom uses them like the options of Read. For other options, use
+// Read.
 //
 // After an error, the receiver is unchanged. Unlike other methods, ReadFrom must not be called
 // while other goroutines use the filter.

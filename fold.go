@@ -4,10 +4,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/fold"
 )
 
-// FoldTo returns the smallest fold of the filter with a rate of at most p. It is for an unknown n:
-// make the filter large, and shrink it when the keys are in. A fold by a factor has m/factor bits
-// and is, bit for bit, the filter that the same keys would have made at that size. The filter
-// itself does not change. P of the result is p, and N the number of keys for which it keeps p.
+// FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p.
+// Use it if n is unknown: make a large filter, add the keys, and shrink it. The result has m/factor
+// bits, and these are the bits that the same keys would have set in a filter of that size. f does
+// not change. P of the result is p, and N the number of keys for which it keeps p.
 //
 // The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need
 // a little more than half of m, nothing is saved. A multiple of 2520 words or blocks has the

@@ -13,12 +13,11 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: one of this package, or a
-// custom one that [NewHash] or [NewHash64] makes. For SipHash, which takes a secret, see
-// [WithKey]. The zero Hash is none: its name is empty, and [New] refuses it.
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash,
+// or a custom hash from [NewHash] or [NewHash64]. For SipHash, see [WithKey]. [New] refuses the
+// zero Hash, whose name is empty.
 //
-// A Hash is a small value that never changes, and can be compared. A filter keeps its own,
-// whatever is assigned to a variable afterwards.
+// A Hash is a small value that never changes, and can be compared.
 type Hash struct{ def *hashDefinition }
 
 var (
@@ -27,19 +26,19 @@ var (
 	// make them collide, under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 
-	// RapidHash is rapidhash V3: like Murmur3 the same everywhere and in every release, and
-	// not keyed. On amd64 it is the fastest for keys of up to 48 bytes, and about
-	// as fast as MapHash for longer ones. It has 64 bits, which become a digest as those of
-	// [NewHash64] do, so that p must stay well above n/2^64.
+	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and
+	// not keyed. On amd64 it is the fastest hash for keys of up to 48 bytes, and about as fast as
+	// MapHash for longer keys. It has 64 bits, from which a digest is made as in [NewHash64], so p
+	// must be well above n/2^64.
 	RapidHash = Hash{&rapidHash}
 
 	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all
-	// filters of the process share: fast, and safe against keys that an attacker chose. Its
-	// digests mean nothing outside this process. It has 64 bits, as RapidHash.
+	// filters of the process share: fast, and safe for keys that an attacker chooses. Filters with
+	// MapHash cannot leave the process. It has 64 bits, like RapidHash.
 	MapHash = Hash{&mapHash}
 )
 
-// Name returns the name that identifies the hash, in files too. It is empty for a custom hash
+// Name returns the name that identifies the hash, also in files. It is empty for a custom hash
 // without a name.
 func (h Hash) Name() string {
 	if h.def == nil {
@@ -48,8 +47,7 @@ func (h Hash) Name() string {
 	return h.def.name
 }
 
-// String is for logs and errors: the name, or for a hash without one a text that tells it from
-// others of this process.
+// String returns the name, or for a hash without a name a text that is unique in this process.
 func (h Hash) String() string {
 	if h.def == nil {
 		return shown("", 0)
@@ -57,24 +55,23 @@ func (h Hash) String() string {
 	return h.def.String()
 }
 
-// NewHash returns a custom hash, for [WithHash]: sum returns the 128-bit digest (h1, h2) of a
-// key. Both halves must look random, and independent of each other: a strategy may take any
-// bits of either. Package bloomtest tests that. [NewHash64] is for hashes of 64 bits.
+// NewHash returns a custom hash for [WithHash]. sum returns the 128-bit digest (h1, h2) of a key.
+// Both halves must look random and be independent of each other, because a strategy may use any bit
+// of them. Package bloomtest tests that. [NewHash64] is for hashes of 64 bits.
 //
-// The name identifies the hash: it is written to files, and to read such a file the hash of
-// that name is given by WithHash. So the function must never change what it returns. Filters
-// are compatible if their hashes have the same name and both have 128 or both 64 bits. A hash
-// with the empty name is for this process, for example with a random seed: its filters are
-// compatible with each other, and cannot be written.
+// The name identifies the hash. Files contain the name, and a reader passes the hash of that name
+// to WithHash. So the function must never change. Filters are compatible if their hashes have the
+// same name and both have 128 or both 64 bits. A hash with the empty name is for this process, for
+// example with a random seed: its filters are compatible with each other, and cannot be written.
 //
-// The function is called from many goroutines at once. It must neither change the key nor
-// keep it, or a part of it, beyond the call: the key's memory belongs to the caller of Add,
-// which may use it again, and may be on a stack. A function that breaks this makes filters
-// miss keys, and may crash the program. Add and Contains allocate nothing if the function
-// does not. The call costs 1 to 2 ns more than that of a hash of this package.
+// The function is called from many goroutines at once. It must neither change the key nor keep it,
+// or a part of it, beyond the call: the key's memory belongs to the caller of Add, which may use it
+// again, and may be on a stack. A function that breaks this makes filters miss keys, and may crash
+// the program. Add and Contains allocate nothing if the function does not. A call costs 1 to 2 ns
+// more than a call of a built-in hash.
 //
-// [New] returns an error for a hash without a function, or whose name has more than 255
-// bytes or is that of one of this package's.
+// [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
+// is the name of a built-in hash.
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 	return newHash(hashDefinition{id: idCustom, name: name, sum: sum, bits: 128})
 }
@@ -85,8 +82,8 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
 //
-// Another key has the whole digest of one of n keys with probability n/2^64. [New] takes that
-// off p, so p must stay well above it.
+// A key has the same digest as one of n others with probability n/2^64. [New] subtracts this from
+// p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
 	return newHash(hashDefinition{id: idCustom64, name: name, sum64: sum, bits: 64})
 }
@@ -254,13 +251,13 @@ func (h *hasher) sum(key []byte) (h1, h2 uint64) {
 }
 
 // Digest64 makes a digest of any 64 bits that tell keys apart, for [BloomFilter.AddDigest] and
-// everything else that takes a digest: of a block hash, a row number, a pointer. With it every
-// strategy keeps its rate, also for values that are sequential or differ in a few bits only.
-// Different values have different digests.
+// everything else that takes a digest: of a block hash, a row number, a pointer. Every strategy
+// then keeps its rate, also for values that are sequential or differ in a few bits. Different
+// values have different digests.
 //
-// Such a value is no digest itself, because a strategy takes both halves for random. Blocked,
-// for example, selects a key's block by the high bits of h1: small numbers would all be in one
-// block, and every answer would be true.
+// The value itself is not a digest, because strategies need two random halves. Blocked, for
+// example, selects a key's block by the high bits of h1: small numbers would all be in one block,
+// and every answer would be true.
 //
 // The digests never change:
 //

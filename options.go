@@ -68,22 +68,23 @@ func WithHash(h Hash) Option {
 	}
 }
 
-// WithSeed starts Murmur3 or RapidHash at a seed other than 0, so that the filters of two services
-// have different false positives. A strategy that needs the key itself gets the seed too. Filters
-// with different seeds are not compatible. A seed is no secret key: keys that collide under every
-// seed are made in a millisecond. Use [WithKey] if strangers choose the keys.
+// WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The
+// default is 0. Filters with different seeds have different false positives and are not compatible.
+// A seed does not protect against chosen keys, because keys can be made that collide under every
+// seed: use [WithKey].
 //
-// Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64
-// with the highest bit set. No start is the length of a key, where Murmur3 loses half its digest.
+// Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
+// the highest bit set. Without the highest bit, a start could equal the length of a key, and one
+// half of the digest would follow from the other.
 func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }
 
-// WithKey hashes by SipHash-2-4 under a secret key. It is for filters with keys from untrusted
-// sources that several processes share. Without the secret key nobody can make keys that collide,
-// or tell which keys are false positives. SipHash takes about twice the time of Murmur3. The
-// secret key should be 16 random bytes from crypto/rand. Filters with different secret keys are
-// not compatible. [MapHash] is as safe, and faster for filters that do not leave the process.
+// WithKey hashes with SipHash-2-4 and a secret key. Use it if keys come from untrusted sources and
+// other processes read the filter. Without the secret key, nobody can make keys that collide or
+// predict false positives. SipHash takes about twice the time of Murmur3. The secret key should be
+// 16 random bytes from crypto/rand. Filters with different secret keys are not compatible.
+// [MapHash] is as safe, and faster for filters that do not leave the process.
 func WithKey(key [16]byte) Option {
 	return func(o *options) { o.key = &key }
 }
@@ -95,8 +96,8 @@ func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
-// MaxBytes returns the limit that [WithMaxBytes] sets in these options, math.MaxUint64 if none.
-// It is for packages that apply one limit to several filters together.
+// MaxBytes returns the limit that the options set by [WithMaxBytes], or math.MaxUint64 if they set
+// none. It is for packages that apply one limit to several filters together.
 func MaxBytes(opts ...Option) uint64 {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
 	o, _ := readOptions(opts)

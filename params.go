@@ -11,7 +11,7 @@ import (
 //
 //	n  different keys that are added
 //	m  bits of the filter
-//	k  bits that belong to a key
+//	k  positions per key
 //	p  false-positive rate: how often a key that was never added is answered with true
 //	x  bits that are set
 //
@@ -25,32 +25,26 @@ import (
 
 // Params are the four numbers of a filter.
 type Params struct {
-	N uint64  // different keys it is planned for; 0 if unknown, or none
-	P float64 // false-positive rate promised at N keys; 0 if unknown
-	M uint64  // bits
-	K int     // bits that belong to a key
+	N uint64  // planned number of different keys; 0 if unknown
+	P float64 // highest false-positive rate up to N keys; 0 if unknown
+	M uint64  // number of bits
+	K int     // positions per key
 }
 
-// ParamsFor returns the parameters that [New] chooses for n keys at rate p: the
-// smallest m at which some k keeps the strategy's true rate at or below p, and the
-// smallest such k. (No other k does with fewer bits, up to the rounding of m; with
-// as many bits, fewer probes are faster.)
+// ParamsFor returns the parameters that [New] chooses for n keys at rate p: the smallest m for
+// which some k has a true rate of at most p, and the smallest such k.
 //
-// m is rounded up to whole 64-bit words, for Blocked to whole blocks of 512 bits, for
-// SplitBlock, whose k is 8, of 256.
-// Apart from that it exceeds the bound -n·ln p / (ln 2)² because k is a whole number, by less than
-// 0.7 % for p < 0.11 and by up to 3.7 % for p <= 0.5; for still larger p even k = 1
-// is more than the bound asks for. For Blocked it is more, see there.
+// m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
+// is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %
+// for p <= 0.5, and by more for larger p. Blocked needs more, see [Blocked].
 //
-// For n = 0 it is the smallest there is: one word or block.
+// For n = 0, m is one word or block.
 //
-// New has the same unless its hash has 64 bits, as [MapHash]: then it takes off p how often
-// whole digests are equal, n/2^64, which makes a difference where p is about that small.
-// [NewScheme] says what it chooses with any options.
+// New chooses the same unless its hash has 64 bits, like [MapHash]. Then it subtracts n/2^64, the
+// rate of equal digests, from p. For the parameters with any options, see [NewScheme].
 //
-// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p so small
-// that it needs k > 64, or an invalid strategy, and [ErrTooLarge] for
-// m >= 2^53, where the formulas lose their exactness.
+// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or an invalid
+// strategy, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
 	params, _, err := paramsFor(n, p, s, &murmur3Hash)
 	return params, err

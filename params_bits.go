@@ -4,14 +4,13 @@ import (
 	"math"
 )
 
-// ParamsForBits returns parameters for n keys at so many bits a key, where the memory is
-// given and not p, such as the "10 bits a key" of a storage engine. There is no search: m is n times bitsPerKey, rounded up to whole words or blocks, k is the best
-// one for that many bits a key, which is the same for every n, and P becomes the
-// strategy's true rate. The filter itself is made by [NewWithParams].
+// ParamsForBits returns the parameters for n keys with bitsPerKey bits of memory per key. m is
+// n·bitsPerKey, rounded up to whole words or blocks. k is the best k for bitsPerKey, the same for
+// every n. P is the strategy's true rate. Pass the result to [NewWithParams].
 //
-// At 10 bits a key the rate is 0.8 % with [DoubleHashing], 1.1 % with [Blocked2]. [Blocked]
-// itself is refused: of its four, Blocked2 is the one for up to 10 bits a key, Blocked4 for
-// up to 25, Blocked8 for more. For n = 0, m is one word or block and P is 0.
+// At 10 bits per key the rate is 0.8 % with [DoubleHashing], 1.1 % with [Blocked2]. [Blocked] is an
+// error: use Blocked2 for up to 10 bits per key, Blocked4 for up to 25, Blocked8 for more. With
+// n = 0, m is one word or block and P is 0.
 //
 // The error wraps [ErrInvalid] if bitsPerKey is not above 0, so small that the rate is 1,
 // or NaN, and for an invalid strategy, and [ErrTooLarge] for m >= 2^53.
@@ -41,8 +40,8 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	return params, nil
 }
 
-// kForBits returns the k with the smallest rate for many keys at so many bits each: ln 2
-// times the bits, a little other than that for Blocked.
+// kForBits returns the k with the smallest rate for many keys at bitsPerKey bits per key: ln 2
+// times bitsPerKey, and slightly different for Blocked.
 func (s Strategy) kForBits(bitsPerKey float64) int {
 	d := s.get()
 	switch {
@@ -56,7 +55,7 @@ func (s Strategy) kForBits(bitsPerKey float64) int {
 	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 }
 
-// kForBits returns the k with the smallest rate at so many bits a key, tried with enough
+// kForBits returns the k with the smallest rate at bitsPerKey bits per key, computed for 10,000
 // keys.
 func (d *definition) kForBits(bitsPerKey float64) (k int) {
 	const keys = 10_000

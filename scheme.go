@@ -10,8 +10,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
-// A Scheme is a filter without its bits: parameters, strategy and hash, which say where a
-// key's bits are. It is for programs that store the bits themselves, and for programs that make
+// A Scheme is a filter without its bits: parameters, strategy and hash, which determine the
+// positions of a key. It is for programs that store the bits themselves, and for programs that make
 // many equal filters: [Scheme.Filter] takes a twentieth of the time of [New].
 //
 // A Scheme is a small value that never changes. Methods of the zero Scheme that return an error
@@ -154,17 +154,17 @@ func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// Identity returns a text that is equal for two schemes if and only if they put every key's bits
-// in the same places. It consists of m, k, the names of strategy and hash, and the seed or a check
-// value of the secret key, from which the key cannot be found. The text is for comparing and for
-// logs, not for parsing. It is the same in every process if the scheme is [Scheme.Portable].
+// Identity returns a text that is equal for two schemes if and only if every key has the same
+// positions in both. It consists of m, k, the names of strategy and hash, and the seed or a check
+// value that does not reveal the secret key. The text is for comparing and for logs, not for
+// parsing. It is the same in every process if the scheme is [Scheme.Portable].
 func (s Scheme) Identity() string { return s.scheme.must().identity() }
 
 func (s *scheme) identity() string {
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K, s.strategy.quoted(), s.hash.def.quoted(), s.hash.checkValue())
 }
 
-// String is Identity, for logs.
+// String returns Identity.
 func (s Scheme) String() string {
 	if s.scheme == nil {
 		return "bloom.Scheme(zero)"
@@ -190,8 +190,8 @@ func (s Scheme) Seed() uint64 {
 // Keyed reports whether keys are hashed under a secret key, by [WithKey].
 func (s Scheme) Keyed() bool { return s.scheme.must().hash.def == &sipHash }
 
-// Portable returns nil if another process can have the same scheme, given its secret key or its
-// custom strategy and hash. Otherwise the error wraps [ErrNotPortable]: the hash is [MapHash], or
+// Portable returns nil if another process can read the bits, given the secret key and the custom
+// strategy and hash, if any. Otherwise the error wraps [ErrNotPortable]: the hash is [MapHash], or
 // the strategy or the hash has no name. Filters that are not portable cannot be written.
 func (s Scheme) Portable() error { return s.scheme.portable() }
 
@@ -254,11 +254,11 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 
 // FilterOver returns a filter with this scheme and the given bits: bit i is bit i%64 of
 // words[i/64]. Nothing is copied. The words must stay valid while the filter is used. All its
-// operations read and write them atomically. For speed with Blocked and SplitBlock, the first word
-// should begin a cache line.
+// operations read and write them atomically. [Blocked] and [SplitBlock] are faster if the first
+// word begins a cache line.
 //
-// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words, or if a bit at m or
-// beyond is set.
+// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words, or if a bit from m on is
+// set.
 func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
 	if s.scheme == nil {
 		return nil, errZero

@@ -1,8 +1,8 @@
 package bloom
 
-// Compatible reports whether both filters put the same key's bits in the same places: equal m,
-// k, strategy, hash, and seed or key. n and p may differ. Nothing is compatible with nil or the
-// zero BloomFilter.
+// Compatible reports whether every key has the same positions in both filters: equal m, k,
+// strategy, hash, and seed or key. n and p may differ. Nothing is compatible with nil or the zero
+// BloomFilter.
 func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 	f.scheme.must()
 	return f.compatible(other) == nil
@@ -36,10 +36,10 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 	return nil
 }
 
-// Union adds every key of other to f, in O(m). Afterwards f is the filter that all keys together
-// would have made, with the rate of their number. Keys may be added to both filters while Union
-// runs. Whether f then gets a new key of other depends on timing. During Union, an Add to f of a
-// key that is in other may have no winner.
+// Union adds every key of other to f, in O(m). Afterwards f is equal to a filter to which all keys
+// were added. Keys may be added to both filters while Union runs. f may or may not get a key that
+// is added to other during Union. An Add to f of a key that is in other may have no winner during
+// Union.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {
@@ -50,12 +50,12 @@ func (f *BloomFilter) Union(other *BloomFilter) error {
 	return nil
 }
 
-// Intersect keeps in f only the bits that are also set in other, in O(m). Afterwards f contains
-// every key that was in both filters, and some that were in only one. Its rate is at most that of
-// either filter before, but above that of a filter of the common keys alone.
+// Intersect clears the bits of f that are unset in other, in O(m). Afterwards f contains every key
+// that was in both filters, and some keys that were in only one. Its rate is at most the rate of
+// either filter, and at least the rate of a filter of the common keys.
 //
-// Intersect clears bits. A key that is added to f at the same time may be lost, and its Add may
-// have no winner or two. A key that is added to other at the same time may not be seen.
+// A key that is added to f at the same time may be lost, and its Add may have no winner or two. A
+// key that is added to other at the same time may not be seen.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Intersect(other *BloomFilter) error {

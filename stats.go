@@ -9,12 +9,12 @@ import "math"
 // than the Add. EstimatedCount estimates the number of different keys from the bits. For exact
 // numbers, let each goroutine count its own calls and the calls that returned true.
 type Stats struct {
-	N         uint64  `json:"n"`          // keys it is planned for; 0 if unknown
-	P         float64 `json:"p"`          // rate promised at N keys; 0 if unknown
-	M         uint64  `json:"m"`          // bits
-	K         int     `json:"k"`          // bits that belong to a key
-	Strategy  string  `json:"strategy"`   // its name
-	Hash      string  `json:"hash"`       // its name
+	N         uint64  `json:"n"`          // planned number of keys; 0 if unknown
+	P         float64 `json:"p"`          // highest rate up to N keys; 0 if unknown
+	M         uint64  `json:"m"`          // number of bits
+	K         int     `json:"k"`          // positions per key
+	Strategy  string  `json:"strategy"`   // name of the strategy
+	Hash      string  `json:"hash"`       // name of the hash
 	SizeBytes uint64  `json:"size_bytes"` // memory of the bits
 
 	Ones                       uint64  `json:"ones"`                          // bits that are set

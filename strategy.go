@@ -8,42 +8,37 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// A Strategy says which k of a filter's m bits belong to a key. The strategies of this
-// package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing]; [NewStrategy]
-// makes others, and the packages in interop have those of other systems. The zero Strategy is
-// none: its name is empty, and [New] refuses it.
+// A Strategy determines which k of a filter's m bits belong to a key. The strategies of this
+// package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing]; [NewStrategy] makes
+// others. The packages in interop have the strategies of other systems. [New] refuses the zero
+// Strategy, whose name is empty.
 //
-// The positions of a named strategy never change, because filters outlive the program that
-// made them. Two custom strategies are equal if they have the same name and the same kind of
-// positions; one without a name equals only itself.
+// The positions of a named strategy never change, because filters outlive the program that made
+// them. Two custom strategies are equal if they have the same name and both have Positions or both
+// have KeyPositions. A strategy without a name equals only itself.
 //
-// A Strategy is a small value that never changes, and can be compared. A filter keeps its
-// own, whatever is assigned to a variable afterwards.
+// A Strategy is a small value that never changes, and can be compared.
 type Strategy struct{ def *definition }
 
-// Name returns the name that identifies the strategy, in files too. It is empty for a custom
+// Name returns the name that identifies the strategy, also in files. It is empty for a custom
 // strategy without a name.
 func (s Strategy) Name() string { return s.get().name }
 
-// String is for logs and errors: the name, or for a strategy without one a text that tells it
-// from others of this process.
+// String returns the name, or for a strategy without a name a text that is unique in this process.
 func (s Strategy) String() string { return s.get().String() }
 
 // NeedsKey reports whether the strategy needs the key itself, not only its digest, as
-// [SeededHashing] does. Then [BloomFilter.AddDigest], [BloomFilter.ContainsDigest] and
-// everything else that takes or returns a digest panics.
+// [SeededHashing] does. Then all methods that take or return a digest panic.
 func (s Strategy) NeedsKey() bool { return s.get().needsKey }
 
-// FalsePositiveRate returns the expected rate of a filter of m bits, k per key, after n keys,
-// exact for the strategy: it is what [New] sizes by. It takes some microseconds. For a custom
-// strategy it is its Rate, or that of independent positions if it has none. For [Blocked]
-// itself it is that of the best of its four with this k; [BloomFilter.Strategy] says which of
-// them a filter has.
+// FalsePositiveRate returns the exact expected rate of a filter of m bits and k positions per key,
+// after n keys. [New] computes sizes from it. It takes some microseconds. For a custom strategy
+// without Rate, it is the rate of independent positions. For [Blocked], it is the lowest rate of
+// Blocked1 to Blocked8 with this k.
 //
-// It is NaN for a strategy that New refuses, such as the zero Strategy, and for an m or k that
-// the strategy cannot have: m = 0, k = 0, a k above 64 or what the strategy allows; for
-// Blocked an m that is not a multiple of 512 or a k that is not one of z; for [SplitBlock] an
-// m that is not a multiple of 256 or a k other than 8.
+// It is NaN if New refuses the strategy, and for an m or k that the strategy does not support: 0, a
+// k above 64 or the strategy's largest k; for Blocked an m that is not a multiple of 512 or a k
+// that is not one of z; for [SplitBlock] an m that is not a multiple of 256 or a k other than 8.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if s.check(m, k) != nil {
 		return math.NaN()
@@ -51,11 +46,11 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return s.def.rate(m, k, n)
 }
 
-// EstimatedN returns how many keys have most likely been added to a filter of m bits, k per
-// key, of which x are set: what EstimatedCount of [Stats] rounds, for bits that are elsewhere.
-// It is -m/k · ln(1 - x/m), except for Blocked1 to Blocked8, whose keys set fewer different
-// bits, for SplitBlock, and for a custom strategy with an EstimatedN. It is +Inf for x = m: a
-// full filter does not show how many keys filled it.
+// EstimatedN returns the most likely number of keys in a filter of m bits and k positions per key
+// with x set bits. EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m),
+// except for Blocked1 to Blocked8, whose keys set fewer different bits, for SplitBlock, and for a
+// custom strategy with an EstimatedN. It is +Inf for x = m: a full filter does not show how many
+// keys filled it.
 //
 // It is NaN where FalsePositiveRate is, for x > m, and for [Blocked] itself:
 // [BloomFilter.Strategy] says which of its four a filter has.
@@ -108,20 +103,16 @@ func (s Strategy) get() *definition {
 
 var noDefinition definition
 
-// A Definition says what [NewStrategy] makes: where a key's bits are, by either Positions or
-// KeyPositions, and, if it differs from the default, which m and k a filter may have and what
-// rate it keeps. The zero value of every other field is right for k independent positions
-// anywhere in m bits.
+// A Definition describes a custom strategy for [NewStrategy]. Set either Positions or KeyPositions.
+// The zero values of the other fields are right for k independent positions anywhere in m bits.
 //
-// Positions and KeyPositions are called once per scheme. They return the function that is
-// called for each key, which may use what was prepared, such as reciprocals or block counts.
-// For an m or k that the strategy cannot have they return an error, which becomes that of
-// [New] and [NewWithParams].
+// Positions and KeyPositions are called once per scheme. They return the function that is called
+// for each key, which can use prepared values, such as reciprocals. They return an error for an m
+// or k that the strategy does not support; [New] and [NewWithParams] return it.
 //
-// The function that they return must be pure, because filters outlive the program that made
-// them: the same arguments always give the same positions, each in [0, m) and not necessarily
-// different. It is called from many goroutines at once. A call that meets a position at m or
-// beyond panics.
+// The function that they return must be pure, because filters outlive the program that made them:
+// the same arguments always give the same positions, each in [0, m) and not necessarily different.
+// It is called from many goroutines at once. A position of m or more causes a panic.
 type Definition struct {
 	// Positions finds a key's positions from its digest, four at a time: the function that it
 	// returns returns positions i, i+1, i+2 and i+3, for i = 0, 4, 8 and so on below k.
@@ -130,10 +121,9 @@ type Definition struct {
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error)
 
 	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it
-	// several times, and stores them in dst, which has length k. The function must not keep
-	// dst or key beyond the call, nor change the key: both may be on a stack, see [NewHash].
-	// Such a strategy has no other hash, and seed is that of [WithSeed]. AddDigest,
-	// ContainsDigest and everything else that takes a digest panics.
+	// several times, and stores them in dst, which has length k. The function must not keep dst or
+	// key beyond the call, nor change the key: both may be on a stack, see [NewHash]. Such a
+	// strategy has no other hash, and seed is that of [WithSeed]. Methods that take a digest panic.
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 for 64

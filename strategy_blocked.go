@@ -11,17 +11,15 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// Blocked puts all of a key's bits into one block of 512 bits, which is one cache
-// line: a lookup costs one cache miss where DoubleHashing costs k. It needs more
-// memory for that, because some blocks get more keys than others: 7 % at
-// p = 1 %, 10 % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
+// Blocked sets all bits of a key in one block of 512 bits, which is one cache line. A lookup costs
+// one cache miss instead of the k of DoubleHashing. It needs more memory, because some blocks get
+// more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
 //
-// Within the block only z of its 8 words are used, and z atomic operations add a
-// key. [New] chooses the smallest z of 1, 2, 4 and 8 that needs at most 3 % more
-// memory than the best one, and the filter's strategy is then Blocked1, Blocked2,
-// Blocked4 or Blocked8. Filters are compatible if that is the same, and their
-// m and k; [NewWithParams] wants one of the four, with m a multiple of 512 and k
-// a multiple of z.
+// Within the block only z of its 8 words are used, and z atomic operations add a key. [New] chooses
+// the smallest z of 1, 2, 4 and 8 that needs at most 3 % more memory than the best one, and the
+// filter's strategy is then Blocked1, Blocked2, Blocked4 or Blocked8. Filters are compatible if
+// they have the same one of the four, the same m and the same k. [NewWithParams] needs one of the
+// four, with m a multiple of 512 and k a multiple of z.
 //
 // A digest (h1, h2) selects block floor(h1·(m/512) / 2^64). Within it, all follows
 // from y = h2 xor 0x9e3779b97f4a7c15. The block's 8 words form z groups of 8/z;

@@ -29,7 +29,7 @@ func TestCustomStrategyRules(t *testing.T) {
 		`"x" has MaxK = -1`:                                               {Positions: positions, MaxK: -1},
 		`"x" has Unit = 9007199254740992`:                                 {Positions: positions, Unit: 1 << 53},
 		`m = 96 and k = 8 with strategy "x", want multiples of 40 and 1`:  {Positions: positions, Unit: 40},
-		`k = 8, want 1 to 7`:                                 {Positions: positions, MaxK: 7},
+		`k = 8, want 1 to 7`:                                              {Positions: positions, MaxK: 7},
 		`m = 96 and k = 8 with strategy "x": odd`:                         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, odd }},
 		`m = 96 and k = 8 with strategy "x": it has no function for them`: {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, nil }},
 	} {

@@ -6,13 +6,11 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// SeededHashing hashes the key itself k times, by Murmur3 with the seeds s, s+1, …, s+k-1
-// (s is 0 unless [WithSeed] says otherwise), and takes the first half of each digest
-// modulo m. It is the textbook's filter, k times the work of [DoubleHashing] at the same
-// rate, and here to be compared with. What a seed means is said at [WithSeed].
+// SeededHashing hashes the key itself k times, by Murmur3 with the seeds s, s+1, …, s+k-1 (s is the
+// seed, see [WithSeed]), and takes the first half of each digest modulo m. It is the textbook's
+// filter: it takes k times the work of [DoubleHashing] for the same rate. Use it for comparisons.
 //
-// It needs the key: [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]
-// panic on a filter with this strategy.
+// It needs the key: methods that take a digest panic.
 var SeededHashing = Strategy{&seededHashing}
 
 var seededHashing = definition{

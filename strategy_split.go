@@ -11,15 +11,15 @@ import (
 	"github.com/seed3447c163/bloom/internal/splitvec"
 )
 
-// SplitBlock is the split-block filter of Apache Parquet: a key sets eight bits, one in each
-// of the eight 32-bit lanes of a block of 256 bits. On processors with AVX2 all eight are made
-// and tested at once: lookups are the fastest of all strategies of this package. k is always
-// 8, and m a multiple of 256.
+// SplitBlock is the split-block filter of Apache Parquet: a key sets eight bits, one in each of the
+// eight 32-bit lanes of a block of 256 bits. On processors with AVX2 all eight are tested at once.
+// Lookups are then the fastest of all strategies, and for [RapidHash] and keys of 17 to 48 bytes,
+// hash and lookup are one assembly function. k is always 8, and m a multiple of 256.
 //
-// It needs more memory than Blocked, the more the smaller p: 3 % at p = 1 %, 7 % at 0.1 %,
-// 17 % at 0.01 %, 66 % at 1e-6. So it pays around 1 %, and down to 0.01 % where the filter
-// still fits the cache. New refuses a p below 1e-7, where it needs more than three times the
-// bits of DoubleHashing, and above 0.5, where it needs more than twice as many.
+// It needs more memory than Blocked, the more the smaller p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at
+// 0.01 %, 66 % at 1e-6. Use it for p near 1 %, and down to 0.01 % if the filter fits in the cache.
+// New refuses a p below 1e-7, where it needs more than three times the memory of DoubleHashing, and
+// above 0.5, where it needs more than twice as much.
 //
 // A key has block floor((h1 >> 32)·(m/256) / 2^32). With x the lower half of h1, its bit in
 // lane i is bit floor(x·s_i mod 2^32 / 2^27), where s_0 to s_7 are 0x47b6137b, 0x44974d91,
