@@ -130,9 +130,9 @@ type Definition struct {
 	Unit uint64 // what m is a multiple of; 0 for any, and then New takes multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
-	// Rate returns the false-positive rate of m bits with n keys of k bits each, where it
-	// differs from that of independent positions. It falls with m and rises with n. New
-	// sizes by it.
+	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it
+	// differs from the rate of independent positions. It falls with m and rises with n. New
+	// computes sizes from it.
 	Rate func(m uint64, k int, n uint64) float64
 
 	// EstimatedN returns how many keys have most likely set x of m bits, where it differs from
@@ -177,13 +177,11 @@ type definition struct {
 }
 
 const (
-	// maxK is the largest number of bits a key may have unless a strategy says otherwise.
-	// Half the bits of a filter are set at its best, so k = 64 reaches rates below 1e-19;
-	// more would be slower and no better.
+	// maxK is the largest k, unless a custom strategy has its own MaxK. With half of the bits
+	// set, k = 64 reaches rates below 1e-19; a larger k would be slower and no better.
 	maxK = 64
 
-	// maxCustomK is the largest that a strategy may say, and files too: other systems choose
-	// larger k, and their filters are to be read.
+	// maxCustomK is the largest MaxK, because filters of other systems have k above 64.
 	maxCustomK = 255
 )
 

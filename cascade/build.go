@@ -37,14 +37,15 @@ func (d digest) compare(e digest) int {
 //
 // p is the rate of the first level, for keys in neither list. p = 0 means the rate that makes the
 // cascade smallest, about sqrt(1/2)·r/s for r keys in and s keys out: use it if only keys of the
-// two lists are looked up. Any other p costs memory: a smaller one log2 of the ratio per key in.
+// two lists are looked up. Any other p takes more memory: a p below that rate p0 takes up to about
+// 1.44·log2(p0/p) bits more per key of the first list.
 //
 // The options are those of [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
 // together. The strategy must work on a key's digest.
 //
-// New hashes the second list twice, or three times with p = 0, on all processors. It takes about
-// twice 16 bytes per key of the first list, and per key of the second list that passes the first
-// level. Until the garbage collector runs, it may be twice as much.
+// New hashes the second list twice, or three times with p = 0, on all processors. It takes about 32
+// bytes per key of the first list and per key of the second list that passes the first level, and
+// up to twice as much until the garbage collector runs.
 //
 // The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] as that of bloom.New does, or
 // [ErrConflict], or is that of ctx or of a list.

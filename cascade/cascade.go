@@ -46,8 +46,8 @@ type Cascade struct {
 	filters []*bloom.BloomFilter // of keys that are in, of keys that are out, and so on
 }
 
-// Contains reports whether a key is in. It is exact for the keys of both lists. For any other key,
-// true is wrong, at a rate below the p of [New].
+// Contains returns true for keys of the first list and false for keys of the second. For other keys
+// it returns true at a rate below the p of [New].
 func (c *Cascade) Contains(key []byte) bool {
 	if len(c.filters) == 0 {
 		return false

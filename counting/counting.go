@@ -23,9 +23,9 @@ type Filter struct {
 	scheme   bloom.Scheme
 }
 
-// New returns an empty filter for n different keys at a time, with a false-positive rate of at
-// most p while there are no more. It has a counter of 4 bits for each bit of the
-// [bloom.BloomFilter] that bloom.New makes of the same arguments. Every strategy can be used.
+// New returns an empty filter whose false-positive rate is at most p while it has at most n
+// different keys. It has a counter of 4 bits for each bit of the [bloom.BloomFilter] that bloom.New
+// makes of the same arguments. Every strategy can be used.
 //
 // The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is invalid, and
 // [bloom.ErrTooLarge] if the counters take more than the machine's memory or
@@ -92,8 +92,8 @@ next:
 // Add adds a key, once more if it is already present. It returns true if the key is definitely new
 // and this call added it, false if it was probably present already.
 //
-// Of any number of goroutines that add the same new key, at most one gets true; exactly one
-// unless a key that shares a counter with it is added or removed at that moment.
+// If several goroutines add the same new key, at most one gets true. Exactly one does, unless a key
+// that shares a counter with it is added or removed at that moment.
 //
 // Once Add has returned, Contains of the key is true until it has been removed as often as it was
 // added.

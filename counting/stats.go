@@ -10,8 +10,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// BloomFilter returns a plain filter with the same keys, in O(m): a quarter of the memory, for
-// lookups only. It answers every key as f does.
+// BloomFilter returns a plain filter with the same keys, in O(m). It takes a quarter of the memory,
+// and Contains gives the same answers.
 //
 // While keys are added and removed, it contains every key that is present during the whole call.
 func (f *Filter) BloomFilter() *bloom.BloomFilter {

@@ -13,7 +13,7 @@ type Counts struct {
 	Keys uint64 // new keys added to the filter; it is full when they are more than N
 
 	// The results of Get.
-	Spared         uint64 // the filter said "no": sampled, from some ten thousand on
+	Spared         uint64 // the filter said "no"; sampled from about ten thousand on
 	Found          uint64 // the store had the key
 	FalsePositives uint64 // the filter said "maybe", and the store did not have the key
 	NotReady       uint64 // the store was asked because there was no filter

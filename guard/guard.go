@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Store is what a Guard needs of the store that it guards.
+// A Store lists the keys of a store for a Guard.
 type Store interface {
 	// Keys yields the keys that were put after the position since, which Position has
 	// returned, in any order; all keys if since is empty.
@@ -30,7 +30,7 @@ type Store interface {
 	Position(ctx context.Context) ([]byte, error)
 }
 
-// ErrNotReady means that there is no filter yet that could be saved.
+// ErrNotReady means that there is no filter to save yet.
 var ErrNotReady = errors.New("guard: not ready")
 
 // A Guard is a filter in front of a store. Make one with [New]. It answers "maybe" to everything
@@ -59,10 +59,10 @@ type Guard struct {
 	spared, found, falsePositives, notReady, failed tally
 }
 
-// New returns a Guard for a store of n keys that asks the store for a share of at most p of the
-// absent keys. path is the file for [Guard.Save], which nothing else may use; if it is empty, there
-// is no file, and Open lists all keys. opts are those of [bloom.New]; [bloom.WithMaxBytes] limits
-// each filter, and a build needs two.
+// New returns a Guard for a store of n keys. It asks the store for absent keys at a rate of at most
+// p. path is the file for [Guard.Save], which nothing else may use; if it is empty, there is no
+// file, and Open lists all keys. opts are those of [bloom.New]; [bloom.WithMaxBytes] limits each
+// filter, and a build needs two.
 //
 // The error is that of bloom.New, or wraps [bloom.ErrInvalid] if store is nil, and
 // [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with
@@ -123,8 +123,9 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 }
 
 // Put adds keys to the filter and then calls store, which makes them visible in the store: a whole
-// write, or the commit of a transaction. Puts wait for nothing. Open and Rebuild wait for puts under
-// way before they list the keys, so store must not call them. The keys need not be new.
+// write, or the commit of a transaction. Put does not wait for other calls. Open and Rebuild wait
+// for unfinished puts before they list the keys, so store must not call them. The keys need not be
+// new.
 //
 // The error is that of store. After an error or a panic the store may have the keys, or get them
 // later, as with a commit that times out. So the Guard remembers them and adds them to each filter

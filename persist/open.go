@@ -68,7 +68,7 @@ func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
 }
 
 // OpenReadOnly is [OpenExisting] for lookups only. It needs no permission to write and never writes
-// to the file. Lookups see keys that other processes add at once.
+// to the file. Lookups see a key as soon as another process has added it.
 func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDONLY, opts, nil)
 }

@@ -17,7 +17,7 @@ import (
 // call; keys added during the call may be in the file or not.
 //
 // Save writes path.unfinished in the same folder, which takes the space of a second filter, and
-// renames it. Never give that name to a file of yours: the next Save or [Open] removes it. The empty
+// renames it. Do not use that name for another file: the next Save or [Open] removes it. The empty
 // file path.unfinished.lock makes Saves of the same path wait for each other, also in other
 // processes of the same user. If path is a symbolic link, Save replaces its target.
 //
@@ -29,8 +29,8 @@ import (
 // The error is that of WriteTo or of the operating system. It wraps fs.ErrExist if path names a
 // mapped filter, a file that another program has put there since the call, or no regular file. An
 // old file that cannot be read is an error, because it might be a mapped filter. After an error the
-// old file is there and no other, except an error of the last step, the sync of the folder.
-// docs/files.md has the limits of each system.
+// old file is unchanged, except if the last step fails, the sync of the folder. docs/files.md has
+// the limits of each system.
 func Save(path string, f io.WriterTo) error {
 	return failed("save", path, save(osFiles{}, path, f))
 }

@@ -51,14 +51,14 @@ var counts = func() map[string]count {
 		"scanned":             {desc("guard_listed_keys", "Keys listed by the build under way, or by the last one."), gauge, nil},
 		"keys":                {desc("guard_added_keys", "New keys added to the filter."), gauge, nil},
 
-		"redis_round_trips": {desc("redis_round_trips_total", "Waits of this process for the server."), total, nil},
+		"redis_round_trips": {desc("redis_round_trips_total", "Round trips of this process to the server."), total, nil},
 		"redis_keys":        {desc("redis_keys_total", "Keys that the server looked up or added."), total, nil},
 		"redis_front_hits":  {desc("redis_front_hits_total", "Keys that the front found, without the server."), total, nil},
 		"redis_bytes":       {desc("redis_sent_bytes_total", "Bytes sent in adds and lookups."), total, nil},
 		"redis_lost":        {desc("redis_losses_total", "Losses noticed: the filter was gone, or older than what was confirmed."), total, nil},
 		"redis_unknown":     {desc("redis_unknown_adds_total", "Keys of adds without an answer."), total, nil},
 	}
-	lookups := desc("guard_lookups_total", "Lookups by result: the filter spared the store, the store found the key, it did not, there was no filter, or the store failed.", "result")
+	lookups := desc("guard_lookups_total", "Lookups by result: spared (the filter said no), found, false_positive, not_ready (no filter), failed (an error of the store).", "result")
 	for name, result := range map[string]string{
 		"spared": "spared", "found": "found", "false_positives": "false_positive", "not_ready": "not_ready", "failed": "failed",
 	} {

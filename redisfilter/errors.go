@@ -32,8 +32,8 @@ var (
 	// Keys that are in it are still answered. [AddError] lists the refused keys.
 	ErrFull = send.ErrFull
 
-	// ErrHandles means that all slots of the filter belong to handles that have added within the last
-	// minute, so that this handle cannot add. Lookups need no slot.
+	// ErrHandles means that this handle cannot add, because all slots of the filter belong to
+	// handles that have added within the last minute. Lookups need no slot.
 	ErrHandles = send.ErrHandles
 )
 

@@ -112,8 +112,8 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 // clock is luaClock, but in tests.
 var clock = luaClock
 
-// Params returns what the filter was opened for: n, p, the bits of all shards together (of the first
-// layer, or of one generation), and the bits per key.
+// Params returns n, p, k, and m, the number of bits of all shards together (of the first layer, or
+// of one generation).
 func (f *Filter) Params() bloom.Params {
 	params := f.plan.scheme.Params()
 	return bloom.Params{N: f.plan.n, P: f.plan.p, M: params.M * uint64(f.plan.shards), K: params.K}

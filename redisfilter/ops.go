@@ -29,10 +29,10 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	return f.single(ctx, true, key)
 }
 
-// Contains returns false if the key was definitely never added, true if it probably was; with a window,
-// added within the window or the rest of the generation before. The error wraps [ErrLost] if the
-// filter is gone, or older than a value that this handle has added to; false is no answer then.
-// Contains never writes to the server.
+// Contains returns false if the key was definitely never added, true if it probably was; with a
+// window, added within the window or the rest of the generation before. The error wraps [ErrLost]
+// if the filter is gone, or older than a value that this handle has added to. After an error,
+// ignore the answer false. Contains never writes to the server.
 func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err error) {
 	return f.single(ctx, false, key)
 }

@@ -90,9 +90,9 @@ func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
 
-// WithGrowth makes a filter that grows after n keys and keeps the rate p for any number of keys. Each
-// new layer is for twice as many keys as the one before, at a tighter rate. Lookups and adds read all
-// layers.
+// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of
+// keys. Each new layer is for twice as many keys as the one before, at a tighter rate. Lookups and
+// adds read all layers.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }

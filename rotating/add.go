@@ -8,8 +8,8 @@ import (
 // Add adds a key. It returns true if the key was definitely not added in the last window and this
 // call added it, false if it probably was, in that window or up to a generation earlier.
 //
-// Of any number of goroutines that add the same key, at most one gets true; exactly one unless
-// the key is a false positive at that moment.
+// If several goroutines add the same key, at most one gets true. Exactly one does, unless the key
+// is a false positive at that moment.
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 func (f *Filter) Add(key []byte) bool {
@@ -20,9 +20,9 @@ func (f *Filter) Add(key []byte) bool {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
 
-// Renew adds a key like [Filter.Add], with the same answer. If the key is there already, Renew
-// makes the window begin anew. A renewed key takes room as a new one does, once per generation:
-// if all keys are renewed all the time, n must be their number times the generations plus one.
+// Renew adds a key like [Filter.Add], with the same answer. If the key is present, its window
+// begins again. A renewed key counts as a new key, once per generation. If all keys are renewed all
+// the time, n must be (generations + 1) times their number.
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
 func (f *Filter) Renew(key []byte) bool {

@@ -24,8 +24,9 @@ func WithGenerations(count int) Option {
 }
 
 // WithClock sets the clock, for tests and for messages that carry their time. It is called from
-// many goroutines at once. It may return any time. When it goes back, the filter forgets nothing
-// until it has caught up; when it jumps forward, all older keys are forgotten at once.
+// many goroutines at once. It may return any time. If the time goes back, the filter forgets
+// nothing until the clock has caught up. If it jumps forward, the filter forgets all older keys at
+// once.
 //
 // The default is the system's monotonic clock: setting the time of day has no effect.
 func WithClock(now func() time.Time) Option {

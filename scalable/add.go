@@ -11,8 +11,8 @@ import (
 // Add adds a key. It returns true if the key is definitely new and this call added it, false if
 // it was probably there already.
 //
-// Of any number of goroutines that add the same new key, at most one gets true; exactly one
-// unless the key is a false positive at that moment.
+// If several goroutines add the same new key, at most one gets true. Exactly one does, unless the
+// key is a false positive at that moment.
 //
 // The error wraps [ErrFull] if the key is new and there is no room for it. The key is then not
 // in the filter. If adds under way hold the last room, Add waits for them, at most a second.

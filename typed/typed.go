@@ -1,5 +1,5 @@
 // Package typed adds and looks up values in filters: numbers, structs and everything else that a
-// function can append to a slice.
+// function can append to a byte slice.
 package typed
 
 import (
@@ -21,7 +21,7 @@ type Set interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// A Filter is a view of a [Set] whose keys are values of type T. A function says which bytes stand
+// A Filter adds values of type T to a [Set] and looks them up. A function says which bytes stand
 // for a value; two values are the same key if their bytes are equal.
 //
 // All methods are safe for concurrent use by multiple goroutines if the set and the function are.
@@ -32,17 +32,17 @@ type Filter[T any] struct {
 	appendKey func(dst []byte, v T) []byte
 }
 
-// New returns a view of a set: keys that are added to either are in both. A set can have several
-// views of different types.
+// New returns a Filter that adds values to set and looks them up in set. A set can have several
+// Filters of different types.
 //
 // appendKey appends the bytes that stand for v to dst and returns the extended slice. It must not
 // keep dst, which may be on a stack. The standard library has such functions, for example
 // binary.LittleEndian.AppendUint64; [AppendBinary] is one for every type with an AppendBinary
 // method.
 //
-// Different values need different bytes: of two strings in a row, the first needs its length before
-// it, or ("ab", "c") is the same key as ("a", "bc"). The bytes of a value must stay the same as long
-// as the set, or a file of it, lives.
+// Different values need different bytes. If a value has two strings, write the length before the
+// first; otherwise ("ab", "c") and ("a", "bc") are the same key. The bytes of a value must stay the
+// same as long as the set, or a file of it, lives.
 //
 // New panics if set or appendKey is nil.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Builder collects keys and appends their filter, in bytes for [New], to a buffer. It is for
+// A Builder collects keys and appends a filter of them to a byte slice, for [New]. It is for
 // programs that make a small filter for each block of a table. It keeps 16 bytes per key, in memory
 // that it uses again. It is not safe for concurrent use.
 type Builder struct {

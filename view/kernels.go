@@ -12,7 +12,8 @@ import (
 // The kernels of views work on bytes at any address. The filter's atomic words would fault on some
 // processors if the bytes are not aligned.
 
-// ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed alike.
+// ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed with the
+// same function.
 func (v View) ContainsDigest(h1, h2 uint64) bool {
 	m, k, strategy := uint64(v.bytes)*8, int(v.meta&0xff), byte(v.meta>>8)
 	b, y := v.bits, h2^probe.Xor

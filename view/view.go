@@ -1,6 +1,6 @@
-// Package view queries filters that lie in memory as bytes, such as a block of a store's table or a
-// part of a mapped file. It needs no alignment, no copy and no allocation, and builds such bytes.
-// docs/embedding.md says which programs it is for.
+// Package view looks up keys in filters inside byte slices, such as a block of a storage engine or
+// a part of a mapped file, at any alignment, without copying or allocating. It also builds such
+// filters. docs/embedding.md says which programs it is for.
 package view
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A View looks up keys in a filter that lies in memory as bytes, at any address. It is a value of a
-// few words: making one copies nothing and allocates nothing. [New] makes views of bytes that a
+// A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of a few
+// words: making one copies nothing and allocates nothing. [New] makes views of bytes that a
 // [Builder] wrote and that describe themselves, [Over] of any others.
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The

@@ -32,9 +32,10 @@ import (
 // returns io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
 // It reads both byte orders of the bit set.
 //
-// It refuses what their decoder accepts and should not: m or k of 0, fewer bits than m, bits beyond
-// m. Memory is requested as the bytes arrive; [bloom.WithMaxBytes], the only option, refuses larger
-// filters at once. The format has no checksum, so damage in the words goes unnoticed.
+// Unlike the decoder of bits-and-blooms, it refuses m = 0, k = 0, fewer bits than m, and set bits
+// from m on. It allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option,
+// refuses larger filters at once. The format has no checksum, so damage in the words goes
+// unnoticed.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and
 // io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if the filter is larger than

@@ -28,9 +28,8 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // end: several filters may follow each other in a stream. At the end of the stream it returns
 // io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
 //
-// Six bytes can claim 16 GiB. Memory is requested as the bytes arrive; [bloom.WithMaxBytes], the only
-// option, refuses larger filters at once. The format has no checksum, so damage in the words goes
-// unnoticed.
+// Read allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option, refuses larger
+// filters at once. The format has no checksum, so damage in the words goes unnoticed.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and io.ErrUnexpectedEOF too if
 // they end too early, [bloom.ErrTooLarge] if the filter is larger than WithMaxBytes or the

@@ -53,8 +53,9 @@ func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.Wit
 // and filters with another k are not compatible. Reading needs no release: k is in the file.
 type Release int
 
-// The two k differ by 1 if n is very small or -log2(p) is just above a half: for p = 0.01 up to
-// n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole numbers and have no Release.
+// The releases differ in k, by 1, if n is very small or the fraction of -log2(p) is just above a
+// half: for p = 0.01 up to n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole
+// numbers and have no Release.
 const (
 	Since33_4 Release = iota + 1 // Guava 33.4 and later
 	Since18                      // Guava 18 to 33.3

@@ -10,12 +10,12 @@ import (
 
 // The strategies of Guava's BloomFilter, with Murmur3 and no seed.
 //
-// Both take equal steps, as the textbook's double hashing does: two keys with equal start and
-// step modulo m have all positions in common. Small filters with a small p pay for it. [bloom.New]
-// sizes by k independent positions, and at p = 1e-6 the measured rate of Mitz64 is 58 times the
-// promised one for n = 100, 9 times for n = 1000 and 1.8 times for n = 10,000. The factors of Mitz32 are
-// about half as large. At p = 1 % the rate is within 4 % from n = 100 on. The empty key, whose digest
-// is (0, 0), has the one position 0. [bloom.DoubleHashing] has neither fault.
+// Both take equal steps, as the textbook's double hashing does: two keys with equal start and step
+// modulo m have all positions in common. Small filters with a small p pay for it. [bloom.New] sizes
+// by k independent positions, and at p = 1e-6 the measured rate of Mitz64 is 58 times p for
+// n = 100, 9 times for n = 1000 and 1.8 times for n = 10,000. The factors of Mitz32 are about half as
+// large. At p = 1 % the rate is within 4 % from n = 100 on. The empty key, whose digest is (0, 0),
+// has the one position 0. [bloom.DoubleHashing] has neither fault.
 //
 // k is 1 to 255, as in Guava's files.
 var (
@@ -31,10 +31,10 @@ var (
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
-	// Each x_i is below 2^31, so further bits are not used. bloom.New refuses such a filter;
-	// bloom.NewWithParams makes it, because such files exist. From m = 2^30 on, New takes up to
-	// 9 % more bits because the positions are uneven. There the equal steps add up to
-	// 3 % to the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
+	// Each x_i is below 2^31, so further bits are not used. bloom.New refuses m above 2^31;
+	// bloom.NewWithParams accepts it, because such files exist. From m = 2^30 on, New takes up to
+	// 9 % more bits because the positions are uneven. There the equal steps add up to 3 % to the
+	// rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
 	Mitz32 = bloom.NewStrategy("guava-mitz-32", bloom.Definition{
 		Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN,
 	})

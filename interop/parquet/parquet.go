@@ -95,9 +95,9 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
-// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0 and -0
-// are different values, and so are NaNs with different bits. The bytes of the other types are the key
-// themselves. It is an append function for typed.New.
+// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0
+// and -0 are different values, and so are NaNs with different bits. For the other types, the bytes
+// of the value are the key. Append can be passed to typed.New.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {
 	case int32:

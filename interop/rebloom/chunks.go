@@ -102,8 +102,8 @@ func FromDump(scan func(iterator int64) (next int64, data []byte, err error), op
 // The empty reply that ends a dump is left out.
 const chunkHead = 16
 
-// WriteTo writes the chunks to w as a file, which [Read] and the command read. Keys must
-// not be added during the call. A snapshot that survives a crash is persist.Save(path, f).
+// WriteTo writes the chunks to w as a file, which [Read] and the command read. Do not add keys
+// during the call. A snapshot that survives a crash is persist.Save(path, f).
 //
 // The error is that of w.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {

@@ -25,10 +25,10 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// ErrFull is the error of adding a key to a full filter that does not grow.
+// ErrFull means that a filter that does not grow is full.
 var ErrFull = errors.New("rebloom: the filter is full and does not grow")
 
-// A Filter is a filter of RedisBloom in this process. Make one with [New] or [Read].
+// A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
 //
 // All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
 // Add takes one because RedisBloom counts each new key. The same keys in the same order make
