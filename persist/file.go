@@ -169,12 +169,9 @@ func (f *File) Stats() bloom.Stats {
 // be united with the file.
 func (f *File) Scheme() bloom.Scheme { return f.scheme }
 
-// SizeBytes returns the size of the bits; the file is 4096 bytes larger.
-func (f *File) SizeBytes() uint64 { return f.scheme.SizeBytes() }
-
 // String describes the file in a line for a log, in constant time.
 func (f *File) String() string {
-	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
+	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.scheme.SizeBytes())
 }
 
 // Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose

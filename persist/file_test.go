@@ -84,7 +84,6 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.True(t, f.ContainsString("later"), "they share the bits")
 				require.Equal(t, want.Params(), f.Scheme().Params())
 				require.Equal(t, want.Scheme().Identity(), f.Scheme().Identity())
-				require.Equal(t, want.SizeBytes(), f.SizeBytes())
 				require.Equal(t, want.Stats(), f.Stats())
 				require.True(t, want.Equal(f.Snapshot()))
 				var written, expected bytes.Buffer

@@ -96,7 +96,8 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 func TestGrowsOnce(t *testing.T) {
 	f := must(1, 0.1)
 	now := f.layers.Load()
-	if f.grow(now) != nil || f.grow(now) != nil || len(f.Layers()) != 2 {
+	first, second := f.grow(now), f.grow(now)
+	if first != nil || second != nil || len(f.Layers()) != 2 {
 		t.Errorf("%v, want 2 layers", f)
 	}
 }
