@@ -30,9 +30,6 @@ func (f *Filter) Renew(key []byte) bool {
 	return f.add(h1, h2, true)
 }
 
-// RenewString is [Filter.Renew] for a string, without copying it.
-func (f *Filter) RenewString(key string) bool { return f.Renew(digest.Bytes(key)) }
-
 // AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
 // definitely new. If added is not nil, added[i] becomes the answer to keys[i].
 //

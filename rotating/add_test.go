@@ -97,7 +97,7 @@ func TestFollow(t *testing.T) {
 				f := hooked(&hook, &c, 2)
 				renew := func() {
 					c.sleep(f.time.length)
-					f.RenewString("key")
+					f.Renew([]byte("key"))
 				}
 				for range 4 {
 					renew()

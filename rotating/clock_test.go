@@ -123,7 +123,7 @@ func TestClockIsReadOnce(t *testing.T) {
 		{"New", func() { f = must(100, 0.01, time.Hour, 4, clock) }, 1},
 		{"Add", func() { f.AddString("key") }, 1},
 		{"Add when a generation ends", func() { now = now.Add(time.Hour); f.AddString("key") }, 1},
-		{"Renew", func() { f.RenewString("key") }, 1},
+		{"Renew", func() { f.Renew([]byte("key")) }, 1},
 		{"Contains", func() { f.ContainsString("key") }, 1},
 		{"Contains of an absent key", func() { f.ContainsString("absent") }, 0},
 		{"ContainsMany", func() { f.ContainsMany(two, nil) }, 1},

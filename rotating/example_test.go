@@ -37,7 +37,7 @@ func ExampleFilter_Renew() {
 		return
 	}
 	for range 5 {
-		active.RenewString("gopher")
+		active.Renew([]byte("gopher"))
 		now = now.Add(45 * time.Minute)
 	}
 	fmt.Println(active.ContainsString("gopher"))

@@ -72,12 +72,12 @@ func TestWindow(t *testing.T) {
 func TestRenew(t *testing.T) {
 	var c clock
 	f := must(1000, 1e-9, time.Hour, 4, c.option())
-	if !f.RenewString("renewed") || f.RenewString("renewed") || !f.AddString("added") {
+	if !f.Renew([]byte("renewed")) || f.Renew([]byte("renewed")) || !f.AddString("added") {
 		t.Fatal("wrong from the beginning")
 	}
 	for range 20 {
 		c.sleep(30 * time.Minute)
-		if f.RenewString("renewed") {
+		if f.Renew([]byte("renewed")) {
 			t.Fatalf("new after %v", c.elapsed())
 		}
 		f.AddString("added")
@@ -90,7 +90,7 @@ func TestRenew(t *testing.T) {
 	}
 	used := f.Stats().EstimatedCount // a key takes room once per generation
 	for range 100 {
-		f.RenewString("often")
+		f.Renew([]byte("often"))
 	}
 	if got := f.Stats().EstimatedCount; got != used+1 {
 		t.Errorf("EstimatedCount = %d, want %d", got, used+1)
