@@ -14,7 +14,7 @@ import (
 // TestAgainstExactModel adds and removes random keys, some of them several times, and looks up all
 // that are present and as many absent keys.
 func TestAgainstExactModel(t *testing.T) {
-	ops := effort.Times(60_000, 200_000, 20_000_000)
+	ops := effort.Times(60_000, 100_000, 20_000_000)
 	const n, p, probes = 2000, 0.01, 20_000
 	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
 		f := must(n, p, bloom.WithStrategy(s))

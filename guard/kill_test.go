@@ -119,7 +119,7 @@ func serve(path string) error {
 
 // A process is killed at any moment, again and again. It never misses a key of the store.
 func TestKilled(t *testing.T) {
-	kills := effort.Times(3, 20, 1000)
+	kills := effort.Times(3, 8, 1000)
 	path := filepath.Join(t.TempDir(), "log")
 	random := rand.New(rand.NewPCG(1, 2))
 	checked, maybe := 0, 0

@@ -49,7 +49,7 @@ func childSave(args []string) error {
 // A process that saves in a loop is killed at any moment. The file is that of the last Save that
 // returned, or of the next one, and there is at most one leftover with its lock.
 func TestKilledWhileSaving(t *testing.T) {
-	kills := effort.Times(5, 25, 1000)
+	kills := effort.Times(5, 10, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(killKeys, saveRate)
@@ -120,7 +120,7 @@ func childAdd(args []string) error {
 // A process that adds to a mapped file is killed at any moment, also while it makes the file. No
 // acknowledged key is lost.
 func TestKilledWhileAdding(t *testing.T) {
-	kills := effort.Times(5, 25, 1000)
+	kills := effort.Times(5, 10, 1000)
 	path := filepath.Join(tempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0

@@ -152,7 +152,7 @@ func cut(t *testing.T, old []byte, steps []step, look func(path string, done boo
 }
 
 func TestPowerCutWhileSaving(t *testing.T) {
-	older := bloom.MustNew(uint64(effort.Times(20_000, 50_000, 100_000)), 1e-6) // more than one write
+	older := bloom.MustNew(uint64(effort.Times(20_000, 20_000, 100_000)), 1e-6) // more than one write
 	older.AddString("old")
 	newer := older.Clone()
 	newer.AddString("new")
@@ -234,7 +234,7 @@ func TestPowerCutWhileAdding(t *testing.T) {
 	}
 	before, after := add(0, synced), add(synced, keys)
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for range effort.Times(20, 100, 1000) {
+	for range effort.Times(20, 40, 1000) {
 		left := bytes.Clone(before)
 		for at := 0; at < len(left); at += sector {
 			if rnd.IntN(2) == 1 {

@@ -71,7 +71,7 @@ var yieldProcessor = func() { time.Sleep(time.Nanosecond) }
 
 // Eight processes add the same keys to one file. Each key has exactly one winner.
 func TestProcessesHaveOneWinner(t *testing.T) {
-	keys := effort.Times(20_000, 100_000, 2_000_000)
+	keys := effort.Times(20_000, 40_000, 2_000_000)
 	dir := tempDir(t)
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
@@ -132,7 +132,7 @@ func childMake(args []string) error {
 // Eight processes open a new path at the same time. They get the same file, so it has the keys of
 // all.
 func TestProcessesMakeOneFile(t *testing.T) {
-	rounds := effort.Times(5, 50, 1000)
+	rounds := effort.Times(5, 10, 1000)
 	dir := tempDir(t)
 	var processes []*process
 	for i := range racers {

@@ -63,7 +63,7 @@ func TestSaveRacesOpen(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range effort.Times(5, 20, 1000) {
+			for range effort.Times(5, 10, 1000) {
 				path := filepath.Join(tempDir(t), "f")
 				saveErr, openErr := race(path)
 				switch {
@@ -98,7 +98,7 @@ func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rounds, refused := 1, 0
 			if c.race {
-				rounds = effort.Times(300, 2000, 100_000)
+				rounds = effort.Times(300, 600, 100_000)
 			}
 			path := filepath.Join(tempDir(t), "f")
 			theirs, take := path+".theirs", os.Link // fails if the name is taken

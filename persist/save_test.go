@@ -131,7 +131,7 @@ func TestConcurrentSaves(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, f := range filters {
 		wg.Go(func() {
-			for range effort.Times(100, 500, 5000) {
+			for range effort.Times(100, 200, 5000) {
 				if err := Save(path, f); err != nil {
 					t.Error(err)
 				}

@@ -16,7 +16,7 @@ import (
 // and up to n in any window. It looks up keys of the last window, keys that must be forgotten, and
 // absent keys.
 func TestAgainstExactModel(t *testing.T) {
-	ops := effort.Times(60_000, 200_000, 10_000_000)
+	ops := effort.Times(60_000, 100_000, 10_000_000)
 	for _, c := range []struct {
 		generations int
 		n           uint64
@@ -166,7 +166,7 @@ func timesPlain(f *Filter) float64 {
 // TestConcurrent: goroutines add keys of their own and common ones while the clock runs through
 // generations. No key younger than the window is missing, and none has two winners within one.
 func TestConcurrent(t *testing.T) {
-	rounds := effort.Times(5000, 30_000, 2_000_000)
+	rounds := effort.Times(5000, 10_000, 2_000_000)
 	const window, goroutines = time.Minute, 4
 	var c clock
 	f := must(2000, 1e-6, window, 3, c.option())
