@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,7 +38,7 @@ func TestEveryBitFlipAndTruncation(t *testing.T) {
 		data := golden(t, name, p.f)
 		flips.opts, cuts.opts = p.opts, p.opts
 		for i := range data {
-			most = max(most, allocated(func() {
+			most = max(most, resources.Allocated(func() {
 				for bit := range 8 {
 					data[i] ^= 1 << bit
 					flips.offer(data, "%s: bit %d of byte %d flipped", name, bit, i)
@@ -142,7 +143,7 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 		made := must(NewSchemeWithParams(Params{M: 1 << 33, K: 7}))
 		data := append(headerOf(made), make([]byte, come)...)
 		for name, r := range map[string]io.Reader{"bytes": bytes.NewReader(data), "stream": hidden{bytes.NewReader(data)}, "claim": claims{bytes.NewReader(data)}} {
-			got := allocated(func() {
+			got := resources.Allocated(func() {
 				_, err := Read(r)
 				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			})
@@ -151,7 +152,7 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 			require.Less(t, got, uint64(4096+45*len(data)/10), name)
 		}
 		var g BloomFilter
-		require.Less(t, allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
+		require.Less(t, resources.Allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
 	}
 }
 

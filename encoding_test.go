@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -189,7 +190,7 @@ func TestEncodingAllocatesOnce(t *testing.T) {
 		"UnmarshalText": {func() error { return new(BloomFilter).UnmarshalText(text) }, 2.1}, // the bytes, and the filter
 		"gob":           {func() error { return gob.NewEncoder(io.Discard).Encode(f) }, 2.3},
 	} {
-		got := allocated(func() { require.NoError(t, c.call()) })
+		got := resources.Allocated(func() { require.NoError(t, c.call()) })
 		require.Less(t, float64(got), c.most*size, name)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"testing"
 
@@ -199,15 +198,6 @@ func same(t testing.TB, want, got *BloomFilter) {
 			t.Fatalf("key %d differs", i)
 		}
 	}
-}
-
-// allocated returns how many bytes a call allocates.
-func allocated(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // chiSquareSigmas returns by how many standard deviations the chi-square of counts,

@@ -19,6 +19,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/frame/frametest"
 	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -231,13 +232,12 @@ func TestLargeKeys(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // each processor has a batch
 	const size, keys = 64 << 10, 2000
 	in, out := numbered(strings.Repeat("x", size), 0, keys), numbered("k", 0, keys)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	c, err := New(t.Context(), 0, in, out)
-	runtime.ReadMemStats(&after)
+	var c *Cascade
+	var err error
+	got := resources.Allocated(func() { c, err = New(t.Context(), 0, in, out) })
 	require.NoError(t, err)
 	holds(t, c, in, out)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size*keys/2))
+	require.Less(t, got, uint64(size*keys/2))
 }
 
 func TestZeroCascade(t *testing.T) {

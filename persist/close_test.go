@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestCloseWhileInUse(t *testing.T) {
 	rounds := effort.Times(20, 50, 2000)
 	var before, after atomic.Int64
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	keys := make([][]byte, 1000)
 	for i := range keys {
 		keys[i] = key(uint64(i))
@@ -70,7 +71,7 @@ func TestCloseWhileInUse(t *testing.T) {
 // An operation keeps the mapping although the file is closed and forgotten: a strategy closes it in
 // the middle of an Add and waits for the garbage collector.
 func TestMappingOutlivesItsOperations(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	calls := 0
 	var f *File
 	hooked := bloom.WithStrategy(customStrategy("hooked", func() {
@@ -93,7 +94,7 @@ func TestMappingOutlivesItsOperations(t *testing.T) {
 
 // Closed files, and files that were forgotten without Close, give their memory back.
 func TestMappingsGoAway(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	mappings := func() int {
 		maps, err := os.ReadFile("/proc/self/maps")
 		if err != nil || runtime.GOOS == "windows" { // an emulated Windows may have one

@@ -13,6 +13,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/stretchr/testify/require"
 )
@@ -44,7 +45,7 @@ func TestFileIsTheFilter(t *testing.T) {
 		"custom":      {all(strategy(custom), bloom.WithSeed(3)), all(strategy(custom))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(tempDir(t), "f")
+			path := filepath.Join(resources.TempDir(t), "f")
 			_, err := OpenExisting(path, test.made...)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			want := bloom.MustNew(n, p, test.made...)
@@ -106,7 +107,7 @@ func TestFileIsTheFilter(t *testing.T) {
 }
 
 func TestUnionAndSnapshot(t *testing.T) {
-	f := openFile(t, filepath.Join(tempDir(t), "f"), 1000, 1e-6)
+	f := openFile(t, filepath.Join(resources.TempDir(t), "f"), 1000, 1e-6)
 	f.AddString("file")
 	before := f.Snapshot()
 	memory, err := f.Scheme().Filter()
@@ -127,7 +128,7 @@ func TestAllocations(t *testing.T) {
 	if lockstep.RaceDetector {
 		t.Skip("NOT TESTED: allocations, because the race detector has its own")
 	}
-	f := openFile(t, filepath.Join(tempDir(t), "f"), 100_000, 0.01)
+	f := openFile(t, filepath.Join(resources.TempDir(t), "f"), 100_000, 0.01)
 	i := uint64(0)
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		var k [8]byte // stays on the stack
@@ -149,7 +150,7 @@ func requireRefused(t *testing.T, path string, err error, calls map[string]func(
 }
 
 func TestReadOnly(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	made := openFile(t, path, 1000, 0.01)
 	made.AddString("key")
 	require.NoError(t, made.Close())
@@ -180,7 +181,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestUseAfterClose(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	f := openFile(t, path, 1000, 0.01)
 	require.NoError(t, f.Close())
 	requireRefused(t, path, os.ErrClosed, map[string]func(){

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +30,7 @@ func TestGoldenFile(t *testing.T) {
 	}
 	require.NoError(t, err)
 	defer old.Close()
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	f := openFile(t, path, 100, 0.01)
 	for i := range uint64(100) {
 		f.Add(key(i))
@@ -66,7 +67,7 @@ func rescheme(file []byte, change func(scheme []byte)) []byte {
 // Damage is ErrCorrupt, and a later version is ErrIncompatible, in each part of the header. A
 // refused file stays as it is.
 func TestRefusedFiles(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	openFile(t, path, 100, 0.01)
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -103,7 +104,7 @@ func TestRefusedFiles(t *testing.T) {
 		"later hash":        {rescheme(file, func(s []byte) { s[48+s[13]]++ }), bloom.ErrIncompatible, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(tempDir(t), "f")
+			path := filepath.Join(resources.TempDir(t), "f")
 			require.NoError(t, os.WriteFile(path, test.file, 0o666))
 			for _, open := range []func() (*File, error){
 				func() (*File, error) { return OpenExisting(path) },

@@ -9,11 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/stretchr/testify/require"
@@ -28,25 +26,6 @@ func filterWith(keys ...string) *bloom.BloomFilter {
 	f := bloom.MustNew(1000, 1e-6)
 	f.AddStrings(keys, nil)
 	return f
-}
-
-// tempDir is t.TempDir. Windows removes a mapped file only after the garbage collector has
-// unmapped it.
-func tempDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	if runtime.GOOS == "windows" {
-		t.Cleanup(func() {
-			for range 1000 {
-				runtime.GC()
-				if err := os.RemoveAll(dir); err == nil {
-					return
-				}
-				time.Sleep(10 * time.Millisecond) // for the cleanups
-			}
-		})
-	}
-	return dir
 }
 
 func openFile(t testing.TB, path string, n uint64, p float64, opts ...bloom.Option) *File {

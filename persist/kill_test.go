@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,7 +51,7 @@ func childSave(args []string) error {
 // returned, or of the next one, and there is at most one leftover with its lock.
 func TestKilledWhileSaving(t *testing.T) {
 	kills := effort.Times(5, 10, 1000)
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(killKeys, saveRate)
 	known := uint64(0) // the generation of want
@@ -121,7 +122,7 @@ func childAdd(args []string) error {
 // acknowledged key is lost.
 func TestKilledWhileAdding(t *testing.T) {
 	kills := effort.Times(5, 10, 1000)
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0
 	for kill := range kills {

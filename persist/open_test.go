@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
 func TestBadArguments(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	for _, test := range []struct {
 		n    uint64
 		p    float64
@@ -41,7 +42,7 @@ func TestBadArguments(t *testing.T) {
 func TestOtherParameters(t *testing.T) {
 	key, seed := bloom.WithKey([16]byte{1}), bloom.WithSeed(0x55)
 	files := map[string][]bloom.Option{"plain": nil, "keyed": {key}, "seeded": {seed}}
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	for name, opts := range files {
 		openFile(t, filepath.Join(dir, name), 1000, 0.01, opts...)
 	}
@@ -77,9 +78,9 @@ func TestOtherParameters(t *testing.T) {
 
 // An error has one prefix, and a name in it is quoted.
 func TestErrorTexts(t *testing.T) {
-	dir := filepath.Join(tempDir(t), "\x1b[2J")
+	dir := filepath.Join(resources.TempDir(t), "\x1b[2J")
 	if runtime.GOOS == "windows" {
-		dir = filepath.Join(tempDir(t), "f") // no name has such characters there
+		dir = filepath.Join(resources.TempDir(t), "f") // no name has such characters there
 	}
 	require.NoError(t, os.Mkdir(dir, 0o777))
 	path := filepath.Join(dir, "f")

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +28,7 @@ func modeOf(t *testing.T, path string) fs.FileMode {
 func TestUnfinishedFileIsNotExposed(t *testing.T) {
 	for _, leftover := range []bool{false, true} {
 		for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o666} {
-			path := filepath.Join(tempDir(t), "f")
+			path := filepath.Join(resources.TempDir(t), "f")
 			require.NoError(t, Save(path, filterWith("old")))
 			require.NoError(t, os.Chmod(path, mode))
 			var early *os.File
@@ -69,14 +70,14 @@ func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
 // A new file of Save and of Open has the mode that os.Create gives, also after a leftover.
 func TestNewFileIsAsOfCreate(t *testing.T) {
-	other := filepath.Join(tempDir(t), "other")
+	other := filepath.Join(resources.TempDir(t), "other")
 	require.NoError(t, os.WriteFile(other, nil, 0o666))
 	for _, leftover := range []fs.FileMode{0, 0o600, 0o777} {
 		for name, make_ := range map[string]func(path string){
 			"Save": func(path string) { require.NoError(t, Save(path, filterWith("a"))) },
 			"Open": func(path string) { openFile(t, path, 1000, 0.01) },
 		} {
-			path := filepath.Join(tempDir(t), "f")
+			path := filepath.Join(resources.TempDir(t), "f")
 			if leftover != 0 {
 				require.NoError(t, os.WriteFile(path+unfinished, nil, 0o600))
 				require.NoError(t, os.Chmod(path+unfinished, leftover))

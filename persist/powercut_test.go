@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -136,7 +137,7 @@ func (f recordedFile) allocate(_, size int64) error {
 // look; done is true after the last step.
 func cut(t *testing.T, old []byte, steps []step, look func(path string, done bool)) {
 	t.Helper()
-	dir, disks := tempDir(t), 0
+	dir, disks := resources.TempDir(t), 0
 	for n := range len(steps) + 1 {
 		for _, content := range powerCut(old, steps[:n]) {
 			path := filepath.Join(dir, strconv.Itoa(disks))
@@ -221,7 +222,7 @@ func TestPowerCutFindsFaults(t *testing.T) {
 // all synced keys.
 func TestPowerCutWhileAdding(t *testing.T) {
 	const sector, synced, keys = 512, 1000, 2000
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	f := openFile(t, path, keys, 1e-6)
 	add := func(from, to uint64) []byte {
 		for i := from; i < to; i++ {
@@ -241,7 +242,7 @@ func TestPowerCutWhileAdding(t *testing.T) {
 				copy(left[at:min(at+sector, len(left))], after[at:])
 			}
 		}
-		path := filepath.Join(tempDir(t), "f")
+		path := filepath.Join(resources.TempDir(t), "f")
 		require.NoError(t, os.WriteFile(path, left, 0o666))
 		f := openFile(t, path, keys, 1e-6)
 		for i := range uint64(synced) {

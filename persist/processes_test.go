@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -72,7 +73,7 @@ var yieldProcessor = func() { time.Sleep(time.Nanosecond) }
 // Eight processes add the same keys to one file. Each key has exactly one winner.
 func TestProcessesHaveOneWinner(t *testing.T) {
 	keys := effort.Times(20_000, 40_000, 2_000_000)
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	path, barrier := filepath.Join(dir, "f"), filepath.Join(dir, "barrier")
 	require.NoError(t, os.WriteFile(barrier, make([]byte, 4096), 0o666))
 	var processes []*process
@@ -133,7 +134,7 @@ func childMake(args []string) error {
 // all.
 func TestProcessesMakeOneFile(t *testing.T) {
 	rounds := effort.Times(5, 10, 1000)
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	var processes []*process
 	for i := range racers {
 		p := startChild(t, "make", "", strconv.Itoa(100*i))

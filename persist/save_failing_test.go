@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +25,7 @@ func TestFailingDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for fail := range len(c.steps) + 1 {
-				path := filepath.Join(tempDir(t), "f")
+				path := filepath.Join(resources.TempDir(t), "f")
 				if c.old {
 					require.NoError(t, Save(path, filterWith("old")))
 				}
@@ -59,7 +60,7 @@ func TestFailingDisk(t *testing.T) {
 // The data is on the disk before the file is closed, so an error of the second Close loses nothing.
 // Before that, an error of the file, such as a failed fstat, leaves no temporary file.
 func TestSaveWithAClosedFile(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
 	for _, step := range []string{"inherit", "sync"} {
 		var disk *hookedDisk
@@ -81,7 +82,7 @@ func (f writerTo) WriteTo(w io.Writer) (int64, error) { return f(w) }
 
 // A filter that cannot be written leaves the old one, and the lock is free, also after a panic.
 func TestSaveOfAFailingWriter(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
 	require.ErrorIs(t, Save(path, writerTo(func(w io.Writer) (int64, error) {
 		n, _ := w.Write([]byte("half of"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -64,7 +65,7 @@ func TestSaveRacesOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range effort.Times(5, 10, 1000) {
-				path := filepath.Join(tempDir(t), "f")
+				path := filepath.Join(resources.TempDir(t), "f")
 				saveErr, openErr := race(path)
 				switch {
 				case openErr == nil && saveErr != nil:
@@ -100,7 +101,7 @@ func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 			if c.race {
 				rounds = effort.Times(300, 600, 100_000)
 			}
-			path := filepath.Join(tempDir(t), "f")
+			path := filepath.Join(resources.TempDir(t), "f")
 			theirs, take := path+".theirs", os.Link // fails if the name is taken
 			if c.old {
 				take = os.Rename
@@ -138,7 +139,7 @@ func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 		})
 	}
 	// A file that is gone is no obstacle.
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
 	require.NoError(t, Save(path, slow(filterWith("new"), func() { require.NoError(t, os.Remove(path)) })))
 	require.True(t, loaded(t, path).ContainsString("new"))

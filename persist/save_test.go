@@ -14,11 +14,12 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSaveAndLoad(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	key := bloom.WithKey([16]byte{1})
 	for _, f := range []*bloom.BloomFilter{
 		filterWith("a"),
@@ -38,7 +39,7 @@ func TestSaveAndLoad(t *testing.T) {
 	require.True(t, got.Equal(keyed))
 
 	// A mapped filter is saved as a snapshot.
-	f := openFile(t, filepath.Join(tempDir(t), "f"), 1000, 1e-6)
+	f := openFile(t, filepath.Join(resources.TempDir(t), "f"), 1000, 1e-6)
 	f.AddString("mapped")
 	require.NoError(t, Save(path, f))
 	require.True(t, loaded(t, path).Equal(f.Snapshot()))
@@ -46,7 +47,7 @@ func TestSaveAndLoad(t *testing.T) {
 
 // The file is made where the links lead, and the links stay.
 func TestSaveThroughALink(t *testing.T) {
-	dir, far := tempDir(t), tempDir(t)
+	dir, far := resources.TempDir(t), resources.TempDir(t)
 	link, second := filepath.Join(dir, "link"), filepath.Join(far, "second")
 	require.NoError(t, os.Symlink(second, link))
 	require.NoError(t, os.Symlink("f", second)) // relative to its folder
@@ -65,7 +66,7 @@ func TestSaveThroughALink(t *testing.T) {
 }
 
 func TestSaveRefuses(t *testing.T) {
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	path, mapped := filepath.Join(dir, "f"), filepath.Join(dir, "mapped")
 	require.NoError(t, Save(path, filterWith("a")))
 	require.ErrorIs(t, Save(path, bloom.MustNew(1000, 0.01, bloom.WithHash(bloom.MapHash))), bloom.ErrNotPortable)
@@ -89,7 +90,7 @@ func TestSaveRefuses(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("a")))
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -111,21 +112,19 @@ func TestLoadRefuses(t *testing.T) {
 
 // Load takes little more memory than the filter.
 func TestLoadMemory(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	f := bloom.MustNew(4_000_000, 0.01)
 	require.NoError(t, Save(path, f))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := Load(path)
-	runtime.ReadMemStats(&after)
+	var err error
+	got := resources.Allocated(func() { _, err = Load(path) })
 	require.NoError(t, err)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, f.SizeBytes()+f.SizeBytes()/20)
+	require.Less(t, got, f.SizeBytes()+f.SizeBytes()/20)
 }
 
 // While goroutines save to the same path, the file is always a whole one of theirs. They lock it as
 // processes do.
 func TestConcurrentSaves(t *testing.T) {
-	path := filepath.Join(tempDir(t), "f")
+	path := filepath.Join(resources.TempDir(t), "f")
 	filters := []*bloom.BloomFilter{filterWith("a"), filterWith("b"), filterWith("c"), filterWith("d")}
 	require.NoError(t, Save(path, filters[0]))
 	var wg sync.WaitGroup
@@ -154,7 +153,7 @@ func TestConcurrentSaves(t *testing.T) {
 
 // Each Save takes files and threads of the system, so their number is limited.
 func TestManySaves(t *testing.T) {
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	var inside, most atomic.Int64
 	f := filterWith("a")
 	gathering := writerTo(func(w io.Writer) (int64, error) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -103,7 +104,7 @@ func TestSpecialUnfinishedFiles(t *testing.T) {
 // ".." after a link is the parent of the link's target. The new name is there, and its folder is
 // synced.
 func TestParentOfALink(t *testing.T) {
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	for _, name := range []string{"far", "far/away", "near"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o777))
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +25,7 @@ func holes(t *testing.T, path string) int64 {
 // All the space of a file is reserved before it is mapped, for a new file and for a copy with holes:
 // a disk that is full later cannot stop the program.
 func TestSpaceIsReserved(t *testing.T) {
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	path, sparse := filepath.Join(dir, "f"), filepath.Join(dir, "copy")
 	probe, err := os.Create(filepath.Join(dir, "probe"))
 	require.NoError(t, err)
@@ -57,7 +58,7 @@ func makeSparse(t *testing.T, path, of string) {
 // On a file system that cannot reserve, zeros are written.
 func TestWriteZeros(t *testing.T) {
 	for _, size := range []int64{0, 1, 1 << 20, 3<<20 + 5} {
-		path := filepath.Join(tempDir(t), "f")
+		path := filepath.Join(resources.TempDir(t), "f")
 		f, err := os.Create(path)
 		require.NoError(t, err)
 		_, err = f.WriteString("head")
@@ -97,7 +98,7 @@ func childNoRoom(args []string) error {
 
 // An Open that cannot map its file leaves none.
 func TestOpenWithoutRoom(t *testing.T) {
-	dir := tempDir(t)
+	dir := resources.TempDir(t)
 	startChild(t, "no room", filepath.Join(dir, "f")).wait(t)
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)

@@ -11,15 +11,14 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
@@ -99,25 +98,6 @@ func TestReadsWhatTheLibraryReads(t *testing.T) {
 	}
 }
 
-// mappedDir is t.TempDir for mapped files. Windows removes one only when the garbage
-// collector has unmapped it.
-func mappedDir(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if runtime.GOOS == "windows" {
-		t.Cleanup(func() {
-			for range 1000 {
-				runtime.GC()
-				if os.RemoveAll(dir) == nil {
-					return
-				}
-				time.Sleep(10 * time.Millisecond) // for the cleanups
-			}
-		})
-	}
-	return dir
-}
-
 // TestVariants: files that no command writes are queried and described, with and without a secret
 // key. A mapped and a counting one become plain filters.
 func TestVariants(t *testing.T) {
@@ -128,7 +108,7 @@ func TestVariants(t *testing.T) {
 		if keyed {
 			opts, flags = []bloom.Option{bloom.WithKey([16]byte{1, 2, 3})}, []string{"--key-file", writeFile(t, []byte{0: 1, 1: 2, 2: 3, 15: 0})}
 		}
-		dir := mappedDir(t)
+		dir := resources.TempDir(t)
 		mapped, err1 := persist.Open(filepath.Join(dir, "mapped"), 1000, 0.001, append(opts, bloom.WithStrategy(bloom.Blocked))...)
 		grows, err2 := scalable.New(10, 0.001, opts...)
 		forgets, err3 := rotating.New(1000, 0.001, 1<<62, rotating.WithBloom(opts...))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -127,7 +127,7 @@ func TestFewReads(t *testing.T) {
 		r := &counted{ReaderAt: bytes.NewReader(data)}
 		var got *bloom.BloomFilter
 		var err error
-		allocated := formattest.Allocated(func() { got, err = c.Filter(r) })
+		allocated := resources.Allocated(func() { got, err = c.Filter(r) })
 		require.NoError(t, err)
 		require.True(t, got.Equal(f))
 		require.LessOrEqual(t, r.calls, 3)
@@ -150,7 +150,7 @@ func TestFewReads(t *testing.T) {
 
 		for _, cut := range []int{first, first + 5, first + 100, len(data) - 1} {
 			short := bytes.NewReader(data[:cut])
-			allocated := formattest.Allocated(func() { _, err = c.Filter(short) })
+			allocated := resources.Allocated(func() { _, err = c.Filter(short) })
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			if length == 0 {
@@ -182,7 +182,7 @@ func (s sparse) ReadAt(p []byte, off int64) (int, error) {
 func TestFooterMemory(t *testing.T) {
 	end := append(binary.LittleEndian.AppendUint32(nil, 1<<30), fileMagic...)
 	file := sparse{5 << 30, end}
-	allocated := formattest.Allocated(func() {
+	allocated := resources.Allocated(func() {
 		_, err := Columns(file, file.size)
 		require.NoError(t, err) // an empty struct
 	})

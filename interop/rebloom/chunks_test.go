@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/lockstep"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -80,25 +80,25 @@ func TestMemory(t *testing.T) {
 	var file bytes.Buffer
 	_, err := f.WriteTo(&file)
 	require.NoError(t, err)
-	require.Less(t, formattest.Allocated(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
+	require.Less(t, resources.Allocated(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
 	require.NoError(t, err)
-	require.LessOrEqual(t, formattest.Allocated(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
+	require.LessOrEqual(t, resources.Allocated(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 	opened, err := os.Open(path)
 	require.NoError(t, err)
 	defer opened.Close()
-	require.LessOrEqual(t, formattest.Allocated(func() { _, err = Read(opened) }), size+size/10)
+	require.LessOrEqual(t, resources.Allocated(func() { _, err = Read(opened) }), size+size/10)
 	require.NoError(t, err)
 	chunks := collect(f)
-	require.LessOrEqual(t, formattest.Allocated(func() { _, err = FromDump(feed(chunks)) }), size+size/10)
+	require.LessOrEqual(t, resources.Allocated(func() { _, err = FromDump(feed(chunks)) }), size+size/10)
 	require.NoError(t, err)
 	most := size + size/10
 	if lockstep.RaceDetector { // the compiler then makes the slice that append only measures
 		most += size
 	}
-	require.LessOrEqual(t, formattest.Allocated(func() {
+	require.LessOrEqual(t, resources.Allocated(func() {
 		for range f.Chunks() {
 		}
 	}), most)

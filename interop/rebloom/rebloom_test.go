@@ -19,7 +19,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -328,7 +328,7 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 	le.PutUint64(header[headerBytes:], 1<<30)
 	le.PutUint64(header[headerBytes+8:], 1<<33)
 	var err error
-	allocated := formattest.Allocated(func() { _, err = FromDump(feed([]reply{{1, header}, {101, make([]byte, 100)}})) })
+	allocated := resources.Allocated(func() { _, err = FromDump(feed([]reply{{1, header}, {101, make([]byte, 100)}})) })
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
 	require.Less(t, allocated, uint64(100_000))
 }

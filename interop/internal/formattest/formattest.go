@@ -9,12 +9,12 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -115,7 +115,7 @@ func (f Format) memory(t *testing.T, filter *bloom.BloomFilter) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "filter"))
 	require.NoError(t, err)
 	defer file.Close()
-	written := Allocated(func() { err = f.Write(file, filter) })
+	written := resources.Allocated(func() { err = f.Write(file, filter) })
 	require.NoError(t, err)
 	require.Less(t, written, uint64(200_000))
 	if !f.Stream {
@@ -123,7 +123,7 @@ func (f Format) memory(t *testing.T, filter *bloom.BloomFilter) {
 	}
 	_, err = file.Seek(0, io.SeekStart)
 	require.NoError(t, err)
-	read := Allocated(func() { _, err = f.Read(file) })
+	read := resources.Allocated(func() { _, err = f.Read(file) })
 	require.NoError(t, err)
 	require.LessOrEqual(t, float64(read), 1.1*float64(filter.SizeBytes()))
 }
@@ -135,19 +135,10 @@ func LyingHead(t *testing.T, head string, read func(io.Reader) error) {
 	for _, came := range []int{0, 1000, 100_000, 3_000_000} {
 		data := strings.NewReader(head + strings.Repeat("\x00", came))
 		var err error
-		allocated := Allocated(func() { err = read(data) })
+		allocated := resources.Allocated(func() { err = read(data) })
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		require.LessOrEqual(t, allocated, uint64(4*came+300_000), "%d bytes came", came)
 	}
-}
-
-// Allocated returns how many bytes a call allocates.
-func Allocated(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 var errFull = errors.New("full")
