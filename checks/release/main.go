@@ -5,8 +5,8 @@
 //     serves all of them from a file proxy.
 //  3. It does what users will do: go get every module, run a program, go install the command.
 //  4. It builds the archives of the command.
-//  5. With -tag it tags the result in the repository. Nothing is pushed. On that tag it makes the
-//     same archives again.
+//  5. With -tag it tags the result in the repository, if checks/long.log says that the long checks
+//     passed on it. Nothing is pushed. On that tag it makes the same archives again.
 //
 // The release commit does not go onto main, where nested modules go on using folders. Pushing its
 // tags publishes it: git push origin v0.1.0 cmd/bloom/v0.1.0 prombloom/v0.1.0 redisfilter/v0.1.0.
@@ -58,6 +58,9 @@ func main() {
 	if changed := run("", nil, "git", "status", "--porcelain"); *tag && changed != "" {
 		log.Fatalf("uncommitted changes, want none:\n%s", changed)
 	}
+	if *tag {
+		check(longChecksPassed(run("", nil, "git", "rev-parse", "--show-toplevel")))
+	}
 	tagged := strings.Contains("\n"+run("", nil, "git", "tag", "--points-at", "HEAD")+"\n", "\n"+r.version+"\n")
 	if !tagged && run("", nil, "git", "tag", "--list", r.version) != "" {
 		log.Fatalf("tag %s exists for another commit", r.version)
@@ -91,6 +94,22 @@ func main() {
 		run("", nil, "git", "tag", "-a", "-m", "Release "+r.version, path.Join(folder, r.version), "FETCH_HEAD")
 		fmt.Println("tagged", path.Join(folder, r.version))
 	}
+}
+
+// longChecksPassed returns nil if the log of .ci/long in a repository says that all its parts passed on
+// HEAD, or on a commit that differs from HEAD only in this log.
+func longChecksPassed(repository string) error {
+	const name = "checks/long.log"
+	text, err := os.ReadFile(filepath.Join(repository, name))
+	first, _, _ := strings.Cut(string(text), "\n")
+	commit, found := strings.CutPrefix(first, "commit ")
+	if err != nil || !found || !strings.HasSuffix(string(text), "\nall parts passed\n") {
+		return fmt.Errorf("%s does not end with %q (%v): run bash .ci/long and commit its log", name, "all parts passed", err)
+	}
+	if changed := run(repository, nil, "git", "diff", "--name-only", commit, "HEAD", "--", ":!"+name); changed != "" {
+		return fmt.Errorf("%s is of commit %s, since which other files have changed: run bash .ci/long again\n%s", name, commit, changed)
+	}
+	return nil
 }
 
 // clone clones the repository and dates its CHANGELOG, which a tagged release has done.

@@ -133,7 +133,7 @@ var oracleSizes = []struct {
 	p float64
 }{{0, 0.03}, {1, 0.5}, {1, 0.3}, {10, 0.01}, {100, 1e-40}, {1000, 0.03}, {1000, 1e-6}, {30_000, 1e-4}, {200_000, 0.03}}
 
-// someQuestions are asked by default, so that the tests are quick; .ci/run asks more.
+// someQuestions are asked by default, so that the tests are quick; .ci/long asks more.
 const someQuestions = 5000
 
 var (
