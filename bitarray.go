@@ -119,9 +119,11 @@ func (b bitArray) equal(other bitArray) bool {
 // others, in half the time that atomic stores take, or as vectors, in a quarter.
 func (b bitArray) copyFrom(other bitArray) {
 	if splitvec.For(other) {
-		lines := len(other) / blockWords
-		splitvec.CopyLines(b.start(), other.start(), lines)
-		b, other = b[lines*blockWords:], other[lines*blockWords:]
+		for len(other) >= blockWords {
+			lines := min(len(other)/blockWords, mostLines)
+			splitvec.CopyLines(b.start(), other.start(), lines)
+			b, other = b[lines*blockWords:], other[lines*blockWords:]
+		}
 	}
 	to := b.plain()
 	for ; len(to) >= blockWords && len(other) >= blockWords; to, other = to[blockWords:], other[blockWords:] {
@@ -133,6 +135,9 @@ func (b bitArray) copyFrom(other bitArray) {
 		to[i] = other[i].Load()
 	}
 }
+
+// mostLines is how many lines one call of splitvec.CopyLines copies: the runtime waits for its end.
+const mostLines = 1 << 10
 
 // A block is a line of the cache, which holds all bits of a key for strategies with blocks.
 type block = [blockWords]atomic.Uint64

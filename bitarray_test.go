@@ -5,8 +5,12 @@ import (
 	"math/bits"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/lockstep"
@@ -74,6 +78,42 @@ func TestBitArrayCopies(t *testing.T) {
 				require.Equal(t, want, to[i].Load(), "word %d of %d from %d", i-3, length, skip)
 			}
 		}
+	}
+	several := makeWords(3*mostLines*blockWords + 13) // calls of assembly
+	for i := range several {
+		several[i].Store(mix(uint64(i)))
+	}
+	copied := makeWords(uint64(len(several)))
+	copied.copyFrom(several)
+	require.True(t, copied.equal(several))
+}
+
+// TestBitArrayLetsTheRuntimeStop: the garbage collector stops all goroutines, but none in assembly.
+func TestBitArrayLetsTheRuntimeStop(t *testing.T) {
+	sequential(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	from, to := makeWords(1<<24), makeWords(1<<24)
+	for name, do := range map[string]func(){"copy": func() { to.copyFrom(from) }, "clear": to.clear} {
+		do() // the memory is there from now on
+		var stop atomic.Bool
+		var working sync.WaitGroup
+		times, start := 0, time.Now()
+		working.Go(func() {
+			for ; !stop.Load(); times++ {
+				do()
+			}
+		})
+		var waits []time.Duration
+		for range 15 {
+			before := time.Now()
+			runtime.ReadMemStats(new(runtime.MemStats)) // stops all goroutines
+			waits = append(waits, time.Since(before))
+			time.Sleep(time.Millisecond)
+		}
+		stop.Store(true)
+		working.Wait()
+		slices.Sort(waits)
+		require.Less(t, waits[len(waits)/2], time.Since(start)/time.Duration(4*times), "%s: waits of %v", name, waits)
 	}
 }
 

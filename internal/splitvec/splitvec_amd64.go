@@ -74,5 +74,12 @@ func ContainsMany(words unsafe.Pointer, blocks uint64, digests unsafe.Pointer, n
 // CopyLines copies so many lines of 64 bytes. Others may set bits in either meanwhile: each word is
 // loaded and stored as a whole, and a bit that is set in a line that is written may be lost.
 //
+// The runtime can stop a goroutine where it calls this function, but not in the assembly: until the
+// end of a call, the garbage collector and with it all goroutines may wait. Inlined, it would only
+// be the assembly.
+//
+//go:noinline
+func CopyLines(to, from unsafe.Pointer, lines int) { copyLines(to, from, lines) }
+
 //go:noescape
-func CopyLines(to, from unsafe.Pointer, lines int)
+func copyLines(to, from unsafe.Pointer, lines int)

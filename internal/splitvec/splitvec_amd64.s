@@ -175,8 +175,8 @@ next:
 	MOVQ R9, ret+40(FP)
 	RET
 
-// func CopyLines(to, from unsafe.Pointer, lines int)
-TEXT ·CopyLines(SB), NOSPLIT, $0-24
+// func copyLines(to, from unsafe.Pointer, lines int)
+TEXT ·copyLines(SB), NOSPLIT, $0-24
 	MOVQ to+0(FP), DI
 	MOVQ from+8(FP), SI
 	MOVQ lines+16(FP), DX
