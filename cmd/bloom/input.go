@@ -47,17 +47,20 @@ var packers = []struct {
 	open              func(r io.Reader) (io.ReadCloser, error)
 }{
 	{"gzip", "\x1f\x8b", "", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", "", func(r io.Reader) (io.ReadCloser, error) {
-		z, err := zstd.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		return z.IOReadCloser(), nil
-	}},
+	{"zstd", "\x28\xb5\x2f\xfd", "", openZstd},
+	{"pzstd", "P*M\x18", "", openZstd}, // begins with a frame to be skipped
 	{"xz", "\xfd7zXZ\x00", "xz -dc", nil},
 	{"bzip2", "BZh?1AY&SY", "bzip2 -dc", nil},
 	{"lz4", "\x04\x22\x4d\x18", "lz4 -dc", nil},
 	{"zip", "PK\x03\x04", "unzip -p", nil},
+}
+
+func openZstd(r io.Reader) (io.ReadCloser, error) {
+	z, err := zstd.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
 }
 
 // unpack returns the contents of r. It peeks at no more bytes than it needs to tell: a short line

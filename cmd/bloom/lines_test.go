@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // linesOf returns the lines of standard input and the error of each.
@@ -96,7 +97,7 @@ func TestStreams(t *testing.T) {
 }
 
 // TestUnpack: packed input is recognised by all its first bytes. All members of a gzip file are
-// unpacked.
+// unpacked, and all frames of a file of pzstd, which writes one to be skipped before each.
 func TestUnpack(t *testing.T) {
 	var packed bytes.Buffer
 	for range 2 { // as cat a.gz b.gz makes it
@@ -105,6 +106,11 @@ func TestUnpack(t *testing.T) {
 		z.Close()
 	}
 	if got, err := linesOf(t, options{}, &packed); err != nil || !slices.Equal(got, []string{"line", "line"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	z, _ := zstd.NewWriter(nil)
+	frame := z.EncodeAll([]byte("line\n"), []byte("P*M\x18\x04\x00\x00\x00abcd"))
+	if got, err := linesOf(t, options{}, bytes.NewReader(append(frame, frame...))); err != nil || !slices.Equal(got, []string{"line", "line"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, plain := range []string{"", "(", "\x1f", "(\xb5/", "BZh9 is text", "PK", "plain"} {
