@@ -13,7 +13,35 @@ import (
 var (
 	testCommand = regexp.MustCompile("`((?:GOARCH=\\w+ )?go test [^`]*)`")
 	testName    = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
+
+	comment   = regexp.MustCompile(`(?m)^\s*//.*`)
+	function  = regexp.MustCompile(`(?m)^func (\w+)[\[(]`)
+	namedTest = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 )
+
+// TestCommentsNameTests fails if a comment in Go names a test or a benchmark that does not exist.
+func TestCommentsNameTests(t *testing.T) {
+	exists := map[string]bool{"TestAndAddString": true, "TestMine": true} // of bits-and-blooms, of a user
+	named := map[string]string{}
+	for _, path := range files(t, "*.go") {
+		source, err := os.ReadFile(filepath.Join(root, path))
+		require.NoError(t, err)
+		for _, m := range function.FindAllSubmatch(source, -1) {
+			exists[string(m[1])] = true
+		}
+		for _, line := range comment.FindAll(source, -1) {
+			for _, name := range namedTest.FindAllString(string(line), -1) {
+				named[name] = path
+			}
+		}
+	}
+	require.NotEmpty(t, named)
+	for name, path := range named {
+		if !exists[name] {
+			t.Errorf("%s names %s, which is not there", path, name)
+		}
+	}
+}
 
 // TestGuaranteesNameTests fails if a command in docs/guarantees.md would run no test: every
 // alternative of its pattern must match a test in one of its packages, and every package must

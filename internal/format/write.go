@@ -7,7 +7,7 @@ import (
 )
 
 // ChunkBytes is the size of a write: small enough to stay in the cache from filling over checksums to copying.
-// BenchmarkWriteTo of package bloom.
+// BenchmarkEncoding of package bloom.
 const ChunkBytes = 64 << 10
 
 // FileBytes returns the size of a file with the given number of words.

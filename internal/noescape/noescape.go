@@ -15,7 +15,7 @@
 //
 // hide must call nothing, hence its directives: inlined, it would be in a frame that calls, and checks of the
 // stack's size, of -race and of -d=checkptr are calls. unsafe.Slice stands outside because on 32-bit ARM its
-// multiplication is a call. TestStackGrowsAtEachDepth of package bloom.
+// multiplication is a call. TestStackMovesInTheCall of package bloom.
 //
 // A function that keeps the slice has a pointer into a reused stack: it reads other data, and the garbage
 // collector may end the program ("found bad pointer in Go heap").

@@ -50,7 +50,7 @@ func MurmurStart(seed uint64) uint64 {
 // The high half of the product depends on nearly all bits of h1, its low half on the low
 // ones alone. The shift combines both, so that h2 looks random among keys whose h1
 // agree in the bits that a strategy takes from it. A rotation is not enough: a strategy that takes the low bits
-// of h1 and the high bits of h2 has 1.2 times its rate. Not every multiplier is good: TestMapHashWithinABlock of
+// of h1 and the high bits of h2 has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of
 // package bloom. The multiplier differs from DoubleHashing's, whose second position would otherwise
 // follow from the first.
 func Widen(h1 uint64) uint64 {
