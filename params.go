@@ -121,7 +121,7 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 		search.Rate = func(units uint64, k int) float64 {
 			r := d.rate(units*unit, k, n)
 			if math.IsNaN(r) {
-				bad = invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", d, units*unit, k, n)
+				bad = d.noRate(units*unit, k, n)
 			}
 			return r
 		}
@@ -135,6 +135,11 @@ func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
 	}
 	params.M = units * unit
 	return s, nil
+}
+
+// noRate returns the error for a custom strategy whose Rate returns NaN.
+func (d *definition) noRate(m uint64, k int, n uint64) error {
+	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", d, m, k, n)
 }
 
 // anyRate reports whether nothing is known of the rate but that it falls with m.

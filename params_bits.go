@@ -34,7 +34,11 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if err := s.get().check(params.M, params.K); err != nil {
 		return params, err
 	}
-	if params.P = s.FalsePositiveRate(params.M, params.K, n); params.P >= 1 {
+	params.P = s.FalsePositiveRate(params.M, params.K, n)
+	switch {
+	case math.IsNaN(params.P):
+		return params, s.get().noRate(params.M, params.K, n)
+	case params.P >= 1:
 		return params, invalid("%v bits per key, with which every answer is true: want more", bitsPerKey)
 	}
 	return params, nil

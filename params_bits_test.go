@@ -59,6 +59,8 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 }
 
 func TestParamsForBitsRejects(t *testing.T) {
+	noRate := customDouble.def.Definition
+	noRate.Rate = func(uint64, int, uint64) float64 { return math.NaN() }
 	for _, c := range []struct {
 		n    uint64
 		bits float64
@@ -75,6 +77,7 @@ func TestParamsForBitsRejects(t *testing.T) {
 		{1 << 30, 1e-6, DoubleHashing, ErrInvalid, "every answer is true"},
 		{10, 10, Strategy{}, ErrInvalid, "zero Strategy"},
 		{10, 10, Blocked, ErrInvalid, "want Blocked1, Blocked2, Blocked4 or Blocked8"},
+		{10, 10, NewStrategy("no rate", noRate), ErrInvalid, `strategy "no rate" has rate NaN for m = 128, k = 1 and n = 10`},
 	} {
 		_, err := ParamsForBits(c.n, c.bits, c.s)
 		require.ErrorIs(t, err, c.want)
