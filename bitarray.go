@@ -59,9 +59,13 @@ func (b bitArray) get(i uint64) uint64 {
 	return b[i/64].Load() >> (i % 64) & 1
 }
 
-// at is get without a bounds check, for positions that were checked.
+// at is get without a bounds check, for positions that were checked. The compiled code has no
+// branch.
 func (b bitArray) at(i uint64) uint64 {
-	return atomic.LoadUint64(wordAt(b.start(), i/64)) >> (i & 63) & 1
+	if atomic.LoadUint64(wordAt(b.start(), i/64))&(1<<(i&63)) != 0 {
+		return 1
+	}
+	return 0
 }
 
 // set sets bit i and does not say what it was: without a result, Or is a single
@@ -187,19 +191,22 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 	return flipLast(a3, unset3)
 }
 
-// addAll sets the bits at these positions, as "How an add finds its one winner" says. Bits
-// behind the last unset one were seen set.
+// addAll sets the bits at these positions, as "How an add finds its one winner" says. It moves
+// the positions of the unset bits to the front, without a branch, which would be mispredicted
+// half the time.
 func addAll(b bitArray, positions []uint64) bool {
-	at := -1
-	for i, pos := range positions {
-		unset := int(b.at(pos)) - 1 // all ones, or 0: a branch would be mispredicted half the time
-		at ^= (at ^ i) & unset
+	n := uint64(0)
+	for _, pos := range positions {
+		positions[n] = pos
+		n += b.at(pos) ^ 1
 	}
-	if at < 0 {
-		return false
-	}
-	last := positions[at]
-	for _, pos := range positions[:at] {
+	return n > 0 && flipAll(b, positions[:n])
+}
+
+// flipAll is the second pass of an add over its unset bits, at least one, in probe order.
+func flipAll(b bitArray, unset []uint64) bool {
+	last := unset[len(unset)-1]
+	for _, pos := range unset[:len(unset)-1] {
 		if pos != last {
 			b.set(pos)
 		}

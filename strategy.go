@@ -304,6 +304,3 @@ func (d *definition) check(m uint64, k int) error {
 // A bit that occurs twice among the k is no exception, because the second pass leaves out all
 // occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
 // needs sequentially consistent atomics, and bits that are never cleared meanwhile.
-
-// noBit is no position: positions are below m.
-const noBit = ^uint64(0)

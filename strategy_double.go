@@ -49,7 +49,7 @@ func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 // for many probes, the stop gains. BenchmarkContains.
 func doubleContains(b *bitset, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.units, b.k
-	x, y, unset := h1, h2^probe.Xor, uint64(0)
+	x, y, unset := h1, h2^probe.Xor, uint8(0)
 	for stop := k > 8 || m > 4<<20*8; k >= 4; k -= 4 {
 		x1 := x*probe.Mul + y
 		x2 := x1*probe.Mul + y
@@ -74,63 +74,38 @@ func doubleContains(b *bitset, h1, h2 uint64) bool {
 
 // unsetAt returns 0 if the bit at pos is set. There is no bounds check: probe.Reduce returns
 // less than m, and the words hold m bits.
-func unsetAt(p unsafe.Pointer, pos uint64) uint64 {
-	w := atomic.LoadUint64(wordAt(p, pos/64))
-	return (w | probe.Bit(pos)) ^ w
+func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
+	if atomic.LoadUint64(wordAt(p, pos/64))&probe.Bit(pos) == 0 {
+		return 1
+	}
+	return 0
 }
 
-// listed is how many unset bits doubleAdd keeps in a list: enough for p = 1e-4.
+// listed is the largest k for which doubleAdd has a list at hand: enough for p = 1e-4. Zeroing a
+// longer one would take longer than doubleContains takes for a key that is present.
 const listed = 16
 
-// doubleAdd collects the unset bits without a branch, which would be mispredicted half the
-// time, and sets only those. BenchmarkAdd.
+// doubleAdd lists the unset bits without a branch, which would be mispredicted half the time,
+// and sets only those. BenchmarkAdd.
 func doubleAdd(b *bitset, h1, h2 uint64) bool {
 	if b.k > listed {
-		return doubleAddMany(b, h1, h2)
+		if doubleContains(b, h1, h2) {
+			return false
+		}
+		var all [maxK]uint64
+		doublePositions(b, all[:b.k], h1, h2)
+		return addAll(b.bits, all[:b.k])
 	}
 	var unset [listed]uint64
-	m, n := b.units, uint(0)
+	p, m, n := b.bits.start(), b.units, uint(0)
 	x, y := h1, h2^probe.Xor
 	for k := b.k; k > 0; k-- {
 		pos := probe.Reduce(x, m)
 		unset[n%listed] = pos
-		n += uint(b.bits.at(pos) ^ 1)
+		n += uint(unsetAt(p, pos))
 		x = x*probe.Mul + y
 	}
-	if n == 0 {
-		return false
-	}
-	last := unset[(n-1)%listed]
-	for _, pos := range unset[:(n-1)%listed] {
-		if pos != last {
-			b.bits.set(pos)
-		}
-	}
-	return b.bits.flip(last)
-}
-
-// doubleAddMany is doubleAdd without a list.
-func doubleAddMany(b *bitset, h1, h2 uint64) bool {
-	last := noBit
-	x, y := h1, h2^probe.Xor
-	for range b.k {
-		pos := probe.Reduce(x, b.units)
-		if b.bits.get(pos) == 0 {
-			last = pos
-		}
-		x = x*probe.Mul + y
-	}
-	if last == noBit {
-		return false
-	}
-	x = h1
-	for range b.k {
-		if pos := probe.Reduce(x, b.units); pos != last {
-			b.bits.set(pos)
-		}
-		x = x*probe.Mul + y
-	}
-	return b.bits.flip(last)
+	return n > 0 && flipAll(b.bits, unset[:n])
 }
 
 func doublePrefetch(b *bitset, group []digest, write bool) {
