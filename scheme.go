@@ -173,7 +173,7 @@ func (s Scheme) String() string {
 }
 
 // Digest is [BloomFilter.Digest] of the scheme's filters.
-func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.must().digest(key) }
+func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }
 
 // Hash returns the hash of the keys. It is named "siphash" for [WithKey], and "none" for a
 // strategy that needs the key itself.

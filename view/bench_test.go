@@ -10,7 +10,7 @@ import (
 
 // BenchmarkView compares lookups in a view and in the filter with the same bits, in cache.
 func BenchmarkView(b *testing.B) {
-	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
+	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
 		for _, hash := range []bloom.Hash{bloom.Murmur3, bloom.RapidHash} {
 			const n = 10_000
 			built, err := NewBuilder(10, s, bloom.WithHash(hash))

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // A Builder collects keys and appends a filter of them to a byte slice, for [New]. It is for
@@ -67,9 +66,13 @@ func (b *Builder) Add(key []byte) { b.AddDigest(b.scheme.Digest(key)) }
 
 // AddDigest adds a key by its digest unless the digest equals the last one.
 func (b *Builder) AddDigest(h1, h2 uint64) {
-	if n := len(b.digests); n == 0 || b.digests[n-1] != [2]uint64{h1, h2} {
-		b.digests = append(b.digests, [2]uint64{h1, h2})
+	n := len(b.digests)
+	if n > 0 && b.digests[n-1] == [2]uint64{h1, h2} {
+		return
 	}
+	// Stored by halves: a copy of 16 bytes would wait for the stores of 8 that made it.
+	b.digests = append(b.digests, [2]uint64{})
+	b.digests[n][0], b.digests[n][1] = h1, h2
 }
 
 // SizeBytes returns how many bytes AppendTo will append: bitsPerKey for each key, rounded up
@@ -97,9 +100,7 @@ func (b *Builder) AppendTo(dst []byte) []byte {
 	bits := dst[start:]
 	clear(bits)
 	m := uint64(size) * 8
-	for _, d := range b.digests {
-		addToBytes(bits, m, int(b.k), b.strategy, d[0], d[1]^probe.Xor)
-	}
+	addToBytes(bits, int(b.k), b.strategy, b.digests)
 	b.digests = b.digests[:0]
 	seed := b.scheme.Seed() // 0 of a secret key
 	meta := uint32(b.k) | uint32(b.strategy)<<8 | uint32(numberOfHash(b.scheme.Hash()))<<16 | version<<24

@@ -143,7 +143,7 @@ func FuzzView(f *testing.F) {
 		if was != v.ContainsDigest(h1, h2) {
 			t.Fatal("Contains and ContainsDigest differ")
 		}
-		addToBytes(data[:n], uint64(n)*8, int(data[n+8]), data[n+9], h1, h2^probe.Xor)
+		addToBytes(data[:n], int(data[n+8]), data[n+9], [][2]uint64{{h1, h2}})
 		if !v.Contains(key) {
 			t.Fatal("a key that was added is missed")
 		}

@@ -35,6 +35,14 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	}
 	p, z := blockInBytes(b, m, h1), 1<<(strategy-blocked1)
 	switch {
+	case z == 1 && k <= 8:
+		w := p.word(y >> 61)
+		m := w
+		for ; k > 0; k-- {
+			m |= probe.Bit(y)
+			y >>= 6
+		}
+		return m == w
 	case z == 2 && k <= 8:
 		w0, w1 := p.word(y>>62), p.word(4+y>>60&3)
 		m0, m1 := masks2(w0, w1, y, k)
@@ -164,40 +172,45 @@ func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 	return m0, m1, m2, m3
 }
 
-// addToBytes sets a key's bits, for y = h2 xor probe.Xor.
-func addToBytes(bits []byte, m uint64, k int, strategy byte, h1, y uint64) {
-	b := unsafe.Pointer(unsafe.SliceData(bits))
+// addToBytes sets the bits of keys with these digests.
+func addToBytes(bits []byte, k int, strategy byte, digests [][2]uint64) {
+	b, m := unsafe.Pointer(unsafe.SliceData(bits)), uint64(len(bits))*8
 	z := 1 << (strategy - blocked1)
-	switch {
-	case strategy == double:
-		for x := h1; k > 0; k-- {
-			pos := probe.Reduce(x, m)
-			bits[pos/8] |= 1 << (pos % 8)
-			x = x*probe.Mul + y
-		}
-	case strategy == blocked1+1 && k <= 8:
-		p := blockInBytes(b, m, h1)
-		m0, m1 := masks2(0, 0, y, k)
-		p.or(y>>62, m0)
-		p.or(4+y>>60&3, m1)
-	case strategy == blocked1+2 && k <= 12:
-		p := blockInBytes(b, m, h1)
-		m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
-		p.or(y>>63, m0)
-		p.or(2+y>>62&1, m1)
-		p.or(4+y>>61&1, m2)
-		p.or(6+y>>60&1, m3)
-	case strategy == split:
-		p := splitInBytes(b, m, h1)
-		m0, m1, m2, m3 := probe.SplitMasks(h1)
-		p.or(0, m0)
-		p.or(1, m1)
-		p.or(2, m2)
-		p.or(3, m3)
-	default:
-		p := blockInBytes(b, m, h1)
-		for i := range k {
-			p.or(probeInBlock(y, i, z))
+	for i := range digests {
+		h1, y := digests[i][0], digests[i][1]^probe.Xor
+		switch {
+		case strategy == double:
+			x := h1
+			for range k {
+				pos := probe.Reduce(x, m)
+				w := (*[8]byte)(unsafe.Add(b, pos/64*8))[:]
+				binary.LittleEndian.PutUint64(w, binary.LittleEndian.Uint64(w)|probe.Bit(pos))
+				x = x*probe.Mul + y
+			}
+		case strategy == blocked1+1 && k <= 8:
+			p := blockInBytes(b, m, h1)
+			m0, m1 := masks2(0, 0, y, k)
+			p.or(y>>62, m0)
+			p.or(4+y>>60&3, m1)
+		case strategy == blocked1+2 && k <= 12:
+			p := blockInBytes(b, m, h1)
+			m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
+			p.or(y>>63, m0)
+			p.or(2+y>>62&1, m1)
+			p.or(4+y>>61&1, m2)
+			p.or(6+y>>60&1, m3)
+		case strategy == split:
+			p := splitInBytes(b, m, h1)
+			m0, m1, m2, m3 := probe.SplitMasks(h1)
+			p.or(0, m0)
+			p.or(1, m1)
+			p.or(2, m2)
+			p.or(3, m3)
+		default:
+			p := blockInBytes(b, m, h1)
+			for i := range k {
+				p.or(probeInBlock(y, i, z))
+			}
 		}
 	}
 }

@@ -189,6 +189,9 @@ func (v View) Contains(key []byte) bool {
 			state = rapidhash.Start(v.seed())
 		}
 		if rapidhash.Inlines(len(key)) {
+			if splitvec.Has && v.meta>>8&0xff == split {
+				return splitvec.ContainsRapid(v.bits, uint64(v.bytes)/splitBytes, state, unsafe.Pointer(unsafe.SliceData(key)), len(key))
+			}
 			h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
 		} else {
 			h1 = rapidhash.Sum(state, key)
