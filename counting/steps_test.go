@@ -24,7 +24,7 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 		long                       bool
 	}{
 		{2, 0, 0, 16, false}, {2, 0, 2, 1, false}, {3, 0, 2, 16, false}, {2, 1, 2, 16, false}, {2, 2, 2, 16, true},
-		{2, 0, 0, 1, true}, {2, 1, 3, 16, true}, {2, 2, 3, 16, true}, {3, 1, 2, 16, true}, {3, 0, 3, 1, true},
+		{2, 0, 4, 1, true}, {2, 1, 3, 16, true}, {2, 2, 3, 16, true}, {3, 1, 2, 16, true}, {3, 0, 3, 1, true},
 	} {
 		if c.long && !*effort.Long {
 			continue

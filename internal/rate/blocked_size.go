@@ -47,7 +47,8 @@ func SizeBlocked(n uint64, p float64, zs ...int) (blocks uint64, k, z int) {
 	return needs[i], ks[i], zs[i]
 }
 
-func withSlack(best uint64) uint64 { return uint64(slack * float64(best)) }
+// The conversion to uint64 subtracts 2^63, which must not be fused with the product.
+func withSlack(best uint64) uint64 { return uint64(float64(slack * float64(best))) }
 
 func blockedSearch(n uint64, p float64, z int) Search {
 	u := usual[bits.Len(uint(z))-1]
