@@ -101,6 +101,7 @@ type onePass struct {
 
 func (o onePass) Add(key []byte) (won bool) {
 	for _, pos := range o.scheme.AppendPositions(nil, key) {
+		runtime.Gosched() // so that they race on one processor too
 		won = o.words[pos/64].Or(1<<(pos%64))>>(pos%64)&1 == 0 || won
 	}
 	return won
