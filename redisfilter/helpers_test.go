@@ -53,6 +53,9 @@ var kinds = []kind{
 	{"plain/Blocked4", 4000, 1e-9, []option{strategy(bloom.Blocked4)}},
 	{"plain/SplitBlock", 4000, 1e-6, []option{strategy(bloom.SplitBlock)}},
 	{"plain/DoubleHashing", 4000, 1e-9, []option{strategy(bloom.DoubleHashing)}},
+	{"plain/k=7", 400_000, 1e-2, []option{strategy(bloom.DoubleHashing)}},  // one command sets the bits of four keys,
+	{"plain/k=13", 100_000, 1e-4, []option{strategy(bloom.DoubleHashing)}}, // of two,
+	{"plain/k=43", 4000, 1e-13, []option{strategy(bloom.DoubleHashing)}},   // and two commands those of one
 	{"plain/SeededHashing", 4000, 1e-9, []option{strategy(bloom.SeededHashing)}},
 	{"plain/Guava", 4000, 1e-9, []option{strategy(guava.Mitz64)}},
 	{"plain/shards", 4000, 1e-9, []option{redisfilter.WithShards(5)}},

@@ -264,7 +264,7 @@ func (f *Filter) add(ctx context.Context, parts []*part, answers []bool) {
 		if p.slot.touch() {
 			touch = "1"
 		}
-		args := []any{p.life.epoch, p.slot.at, p.slot.at + 15, p.life.owner, p.slot, touch, p.slot.at + 8, data}
+		args := []any{p.life.epoch, p.slot.at, p.slot.at + 15, p.life.owner, p.slot, touch, p.slot.at + 8, data, last - p.done}
 		if f.plan.growth {
 			newest := layers[len(layers)-1]
 			args = append(args, len(layers), newest.end, newest.keys)

@@ -195,7 +195,7 @@ func (f *Filter) ask(ctx context.Context, parts []*part, answers []bool) {
 	for i, p := range parts {
 		last := min(len(p.indices), p.done+commandKeys)
 		data := p.pack(f.plan, *f.plan.layers.Load(), p.done, last)
-		requests[i] = f.askFor(p.shard, p.life, data)
+		requests[i] = f.askFor(p.shard, p.life, data, last-p.done)
 		f.count(last-p.done, 140+len(data))
 	}
 	f.exec(ctx, requests...)
@@ -213,12 +213,12 @@ func (f *Filter) ask(ctx context.Context, parts []*part, answers []bool) {
 	}
 }
 
-func (f *Filter) askFor(s *shard, l *life, data []byte) *request {
+func (f *Filter) askFor(s *shard, l *life, data []byte, keys int) *request {
 	r := &request{shard: s, script: f.scripts.ask}
 	if sl := l.slot.Load(); sl != nil {
-		r.args = []any{l.epoch, sl.at, sl.at + 15, l.owner, sl, "", "", data}
+		r.args = []any{l.epoch, sl.at, sl.at + 15, l.owner, sl, "", "", data, keys}
 	} else {
-		r.args = []any{l.epoch, f.plan.layout.end, f.plan.layout.length - 1, "", "", "", "", data}
+		r.args = []any{l.epoch, f.plan.layout.end, f.plan.layout.length - 1, "", "", "", "", data, keys}
 	}
 	return r
 }

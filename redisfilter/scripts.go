@@ -55,22 +55,22 @@ for age = 0, $generations do places[age] = 9 + 64 * ((gen - age) % ($generations
 `
 )
 
-// luaLayers opens the next layer of a growing filter if the handle asks for it. ARGV[9] is the number
-// of layers that the keys are packed for. If there is one less, with no room in it, ARGV[10] is where
-// the epoch behind the new layer begins and ARGV[11] how many keys the new layer takes.
+// luaLayers opens the next layer of a growing filter if the handle asks for it. ARGV[10] is the number
+// of layers that the keys are packed for. If there is one less, with no room in it, ARGV[11] is where
+// the epoch behind the new layer begins and ARGV[12] how many keys the new layer takes.
 const luaLayers = `
-local want = tonumber(ARGV[9])
+local want = tonumber(ARGV[10])
 local last, layers, left = up('<ddd', call('GETRANGE', K, 72, 95))
 if call('GETRANGE', K, last, last + 7) ~= ARGV[1] then return redis.error_reply('BLOOMGONE redisfilter') end
 if layers > want then return redis.error_reply(string.format('BLOOMMORE %.0f redisfilter', layers)) end
 if layers < want - 1 or layers < want and left ~= 0 then return redis.error_reply('BLOOMOLDER redisfilter') end
 if layers < want then
-  call('SETRANGE', K, ARGV[10], ARGV[1])
-  last, layers, left = tonumber(ARGV[10]), want, tonumber(ARGV[11])
+  call('SETRANGE', K, ARGV[11], ARGV[1])
+  last, layers, left = tonumber(ARGV[11]), want, tonumber(ARGV[12])
 end
 `
 
-// The keys are in ARGV[8]. A key whose bits are in one block is, for each layer, newest first: where
+// The keys are in ARGV[8], and their number in ARGV[9]. A key whose bits are in one block is, for each layer, newest first: where
 // its first word begins and its last one ends, as decimal numbers with their length before, which are
 // passed on as they are; and for each word how many bytes it is behind the first, and a mask in two
 // halves of 32 bits. With a window, the numbers are those of the record.
@@ -80,8 +80,8 @@ end
 // In a growing filter, the length of all that in 2 bytes comes first.
 const luaKeys = `
 local d, out, byte, w, pos, done = ARGV[8], '', 0, 1, 1, 0
-local len, band, bor, sub = #d, bit.band, bit.bor, string.sub
-while pos < len do
+local n, band, bor, sub = tonumber(ARGV[9]), bit.band, bit.bor, string.sub
+while done < n do
   $key
   done = done + 1
   w = w * 2
@@ -120,12 +120,18 @@ const (
     left = left - 1`
 )
 
-// The keys of a filter with the bits of a key anywhere.
+// The keys of a filter with the bits of a key anywhere. Without growth, one command sets the bits of several
+// keys, at most commandBits: Lua has registers for 250 values, which are six per bit and some others.
 const (
+	commandBits = 40
+
 	luaBits = `
   local set = 0
-  $setbits
-  if set ~= $k then byte = byte + w end`
+  if n - done >= $together then
+  $settogether
+  else
+  $setone
+  end`
 
 	// Layers have different numbers of bits per key; the number is before them.
 	luaGrowingBits = `
@@ -312,12 +318,17 @@ func newScripts(f *plan, clock string) scripts {
 		"clock": clock, "slot": luaSlot, "header": fmt.Sprint(headerBytes),
 		"table": fmt.Sprint(f.layout.table), "tableend": fmt.Sprint(f.layout.end - 1), "slots": fmt.Sprint(f.layout.slots),
 		"millis": fmt.Sprint(f.millis), "generations": fmt.Sprint(f.generations),
-		"layers": "1", "key": luaBlock, "k": fmt.Sprint(f.scheme.Params().K),
+		"layers": "1", "key": luaBlock,
 	}
 	f.wordVars(vars)
 	before, after := "", ""
 	if f.words == 0 {
-		vars["key"], vars["setbits"] = luaBits, setBits(f.scheme.Params().K)
+		k, together := f.scheme.Params().K, 4
+		for k*together > commandBits && together > 1 {
+			together /= 2
+		}
+		vars["key"], vars["together"] = luaBits, fmt.Sprint(together)
+		vars["setone"], vars["settogether"] = setBits(k, 1), setBits(k, together)
 	}
 	if f.growth {
 		before, after = luaLayers, luaKeepLayers
@@ -374,24 +385,34 @@ func (f *plan) wordVars(vars map[string]string) {
 	vars["fresh"] = fmt.Sprintf("pk('<%sc0'%s, sub(zeros, 1, 56 - i%d))", strings.Repeat("c0i4i4", words), fresh.String(), words)
 }
 
-// setBits returns the commands that set the k bits of a key and add the number of those that were set before
-// to set. A table of arguments would take longer, and an expression of Lua has room for 250.
-func setBits(k int) string {
+// setBits returns the commands that set the k bits of each of some keys, and note which keys are new. A table of
+// arguments would take longer.
+func setBits(k, keys int) string {
 	var all strings.Builder
-	for ; k > 0; k -= 24 {
-		n := min(k, 24)
-		var names, args, sum strings.Builder
+	for bit := 0; bit < k*keys; {
+		n := min(k*keys-bit, commandBits)
+		var names, args, sums strings.Builder
 		for i := range n {
 			fmt.Fprintf(&names, "b%d, ", i)
 			fmt.Fprintf(&args, ", 'SET', 'u1', b%d, '1'", i)
-			fmt.Fprintf(&sum, " + r[%d]", i+1)
+			switch {
+			case bit%k == 0 && bit > 0:
+				sums.WriteString("done, w, set = done + 1, w * 2, 0")
+			case i == 0:
+				sums.WriteString("set = set")
+			}
+			fmt.Fprintf(&sums, " + r[%d]", i+1)
+			if bit++; bit%k == 0 {
+				fmt.Fprintf(&sums, "\n    if set ~= %d then byte = byte + w end\n    ", k)
+			}
 		}
 		fmt.Fprintf(&all, `do
     local %sp = up('<%s', d, pos)
     local r = call('BITFIELD', K%s)
-    set, pos = set%s, p
+    pos = p
+    %s
   end
-  `, &names, strings.Repeat("Bc0", n), &args, &sum)
+  `, &names, strings.Repeat("Bc0", n), &args, &sums)
 	}
 	return all.String()
 }

@@ -97,7 +97,7 @@ func (f *Filter) alive(ctx context.Context, s *shard) (l *life, generation uint6
 		return nil, 0, p.err
 	}
 	if f.plan.generations > 0 {
-		r := f.askFor(s, p.life, []byte{})
+		r := f.askFor(s, p.life, []byte{}, 0)
 		f.exec(ctx, r)
 		generation, _, err = f.asked(r, p.life, 0)
 		return p.life, generation, err
