@@ -106,37 +106,16 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	if l := f.shards[0].life.Load(); l != nil {
 		ttl = l.ttl
 	}
-	var missing []*shard
-	for first := 0; first < len(f.shards); first += lookAtOnce {
-		shards := f.shards[first:min(first+lookAtOnce, len(f.shards))]
-		for i, r := range f.open(ctx, false, shards, ttl, like) {
-			state, h, err := f.opened(shards[i], r)
-			if err != nil {
-				return err
-			}
-			if state != 'w' {
-				missing = append(missing, shards[i])
-				continue
-			}
-			ttl = time.Duration(h.ttl) * time.Millisecond
-			if h.expires.After(like) {
-				like = h.expires
-			}
-			f.begin(shards[i], h)
-		}
-		if len(missing) > 0 && !mayMake {
-			return fmt.Errorf("%w: key %q: it is missing or cut short: Open makes it", ErrLost, missing[0].name)
-		}
-	}
 	const tries = 10
-	for range tries {
-		if len(missing) == 0 {
-			return nil
+	missing := f.shards
+	for try := 0; len(missing) > 0; try++ {
+		if try > tries {
+			return fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", ErrLost, missing[0].name, tries)
 		}
 		var again []*shard
 		for first := 0; first < len(missing); first += lookAtOnce {
 			shards := missing[first:min(first+lookAtOnce, len(missing))]
-			for i, r := range f.open(ctx, true, shards, ttl, like) {
+			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
 				state, h, err := f.opened(shards[i], r)
 				if err != nil {
 					return err
@@ -145,28 +124,31 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 					again = append(again, shards[i])
 					continue
 				}
-				like = h.expires
+				ttl = time.Duration(h.ttl) * time.Millisecond
+				if h.expires.After(like) {
+					like = h.expires
+				}
 				f.begin(shards[i], h)
+			}
+			if len(again) > 0 && !mayMake {
+				return fmt.Errorf("%w: key %q: it is missing or cut short: Open makes it", ErrLost, again[0].name)
 			}
 		}
 		missing = again
 	}
-	return fmt.Errorf("%w: key %q: made %d times, and each time evicted or deleted at once: give the server more memory", ErrLost, missing[0].name, tries)
+	return nil
 }
 
 // open runs scriptOpen on some shards.
 func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
-	mode, expires := "0", int64(0)
-	if mayMake {
-		mode = "1"
-	}
+	expires := int64(0)
 	if !like.IsZero() {
 		expires = like.UnixMilli()
 	}
 	requests := make([]*request, len(shards))
 	for i, s := range shards {
 		h := f.plan.header(ttl)
-		requests[i] = &request{shard: s, script: f.scripts.open, args: []any{mode, h.encode(), f.plan.layout.end, ttl.Milliseconds(), expires}}
+		requests[i] = &request{shard: s, script: f.scripts.open, args: []any{mayMake, h.encode(), f.plan.layout.end, ttl.Milliseconds(), expires}}
 	}
 	f.exec(ctx, requests...)
 	return requests

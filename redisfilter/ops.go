@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -260,11 +258,7 @@ func (f *Filter) add(ctx context.Context, parts []*part, answers []bool) {
 		}
 		last := min(len(p.indices), p.done+commandKeys)
 		data := p.pack(f.plan, layers, p.done, last)
-		touch := "0"
-		if p.slot.touch() {
-			touch = "1"
-		}
-		args := []any{p.life.epoch, p.slot.at, p.slot.at + 15, p.life.owner, p.slot, touch, p.slot.at + 8, data, last - p.done}
+		args := []any{p.life.epoch, p.slot.at, p.slot.at + 15, p.life.owner, p.slot, p.slot.touch(), p.slot.at + 8, data, last - p.done}
 		if f.plan.growth {
 			newest := layers[len(layers)-1]
 			args = append(args, len(layers), newest.end, newest.keys)
@@ -369,8 +363,7 @@ func layersOf(err error) (layers uint64, more bool) {
 	if send.Code(err) != send.More {
 		return 0, false
 	}
-	fields := strings.Fields(err.Error())
-	layers, err = strconv.ParseUint(fields[1], 10, 64)
+	_, err = fmt.Sscanf(err.Error(), send.More+" %d", &layers)
 	return layers, err == nil
 }
 

@@ -70,10 +70,10 @@ if layers < want then
 end
 `
 
-// The keys are in ARGV[8], and their number in ARGV[9]. A key whose bits are in one block is, for each layer, newest first: where
-// its first word begins and its last one ends, as decimal numbers with their length before, which are
-// passed on as they are; and for each word how many bytes it is behind the first, and a mask in two
-// halves of 32 bits. With a window, the numbers are those of the record.
+// ARGV[8] are the keys and ARGV[9] is their number. A key whose bits are in one block is, for each layer,
+// newest first: where its first word begins and its last one ends, as decimal numbers with their length
+// before, which are passed on as they are; and for each word how many bytes it is behind the first, and a
+// mask in two halves of 32 bits. With a window, the numbers are those of the record.
 //
 // A key whose bits are anywhere is, for each layer, the number of each bit as such a decimal number.
 //
@@ -386,7 +386,7 @@ func (f *plan) wordVars(vars map[string]string) {
 }
 
 // setBits returns the commands that set the k bits of each of some keys, and note which keys are new. A table of
-// arguments would take longer.
+// arguments would take longer. The number of keys divides 8: the caller ends the bytes of the reply.
 func setBits(k, keys int) string {
 	var all strings.Builder
 	for bit := 0; bit < k*keys; {

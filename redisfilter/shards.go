@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // A shard is one key in Redis with a value of its own. All bits of a filter's key are in one shard, so
@@ -31,7 +32,7 @@ func shardName(name string, i, shards int) string {
 	switch {
 	case i == 0:
 		return name
-	case hashTag(name) != "":
+	case send.HashTag(name) != "":
 		return fmt.Sprintf("%s:{%d}", name, i)
 	}
 	// Finding one of 16384 slots by trial takes long, so no place is more exact than 1/64.
@@ -58,33 +59,15 @@ func clusterSlot(text string) int {
 	return int(crc) % clusterSlots
 }
 
-// hashTag returns the part of a key that alone decides its slot, or "".
-func hashTag(key string) string {
-	_, rest, _ := strings.Cut(key, "{")
-	tag, _, ok := strings.Cut(rest, "}")
-	if !ok {
-		return ""
-	}
-	return tag
-}
-
 // checkName refuses a name from which no second key in the same slot can be made.
 func checkName(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
-	case hashTag(name) == "" && strings.ContainsAny(name, "{}"):
+	case send.HashTag(name) == "" && strings.ContainsAny(name, "{}"):
 		return fmt.Errorf("%w: name %q, want no braces, or a hash tag such as {crawl}", bloom.ErrInvalid, name)
 	}
 	return nil
-}
-
-// nextTo returns a name in the same cluster slot as key.
-func nextTo(key, suffix string) string {
-	if hashTag(key) != "" {
-		return key + suffix
-	}
-	return "{" + key + "}" + suffix
 }
 
 // shardOf chooses the shard of a key from its positions. They depend on the whole digest, under the

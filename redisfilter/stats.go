@@ -80,13 +80,16 @@ func (f *Filter) filters(ctx context.Context, s *shard) (all []counted, err erro
 			all = append(all, counted{layer.scheme, layer.keys, ones})
 		}
 	}
-	if again, _, err := f.alive(ctx, s); err != nil || again != l { // the counts may be those of two values
-		if err == nil {
-			err = f.onLost(s, nil, "it was reopened")
-		}
-		return nil, err
+	return all, f.same(ctx, s, l)
+}
+
+// same returns an error if a shard has not been in one life all the time: what was read may be of two values.
+func (f *Filter) same(ctx context.Context, s *shard, l *life) error {
+	again, _, err := f.alive(ctx, s)
+	if err == nil && again != l {
+		err = f.onLost(s, nil, "it was reopened")
 	}
-	return all, nil
+	return err
 }
 
 // alive looks up nothing, and returns the life of a shard that has answered; with a window, the

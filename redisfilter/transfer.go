@@ -32,7 +32,7 @@ const (
 // layout, or if the filter grows or has a window; [ErrLost] if the filter is gone or was made anew by
 // another process, whose filter is not changed.
 func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(ctx, local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, true) })
+	return f.transfer(local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, true) })
 }
 
 // Merge adds the contents of local filters, one per shard, to the filter in Redis, as Union does in the
@@ -40,18 +40,18 @@ func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
 // the server answers no client: about 1 ms per MiB. After an error, some shards may have been merged;
 // merging them again does no harm. The errors are those of [Filter.Push].
 func (f *Filter) Merge(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(ctx, local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, false) })
+	return f.transfer(local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, false) })
 }
 
 // Pull adds the contents of the filter in Redis to local filters, one per shard, as Union does in the
 // process. All keys that were added before Pull began are in them afterwards. After an error, the
 // local filters may have a part of the contents. The errors are those of [Filter.Push].
 func (f *Filter) Pull(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(ctx, local, func(s *shard, to *bloom.BloomFilter) error { return f.pull(ctx, s, to) })
+	return f.transfer(local, func(s *shard, to *bloom.BloomFilter) error { return f.pull(ctx, s, to) })
 }
 
 // transfer checks the local filters and calls do for each shard.
-func (f *Filter) transfer(_ context.Context, local []*bloom.BloomFilter, do func(*shard, *bloom.BloomFilter) error) error {
+func (f *Filter) transfer(local []*bloom.BloomFilter, do func(*shard, *bloom.BloomFilter) error) error {
 	switch {
 	case f.plan.growth || f.plan.generations > 0:
 		return fmt.Errorf("%w: a filter that grows or has a window, want a plain one", bloom.ErrIncompatible)
@@ -82,13 +82,11 @@ func (f *Filter) put(ctx context.Context, s *shard, local *bloom.BloomFilter, re
 		return p.err
 	}
 	ticket := newNonce()
-	upload := nextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(ticket)), 36))
+	upload := send.NextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(ticket)), 36))
 	to := &shard{name: upload}
 	defer func() {
-		if err != nil { // also when ctx has ended; if this fails, the upload expires
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			f.sender.Do(ctx, upload, "UNLINK", upload)
+		if err != nil {
+			f.sender.Remove(ctx, upload)
 		}
 	}()
 	write := func(at uint64, data []byte) error {
@@ -155,12 +153,7 @@ func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) e
 			}
 		}
 	}
-	// The same value all the time, or some pieces are another one's.
-	again, _, err := f.alive(ctx, s)
-	if err == nil && again != l {
-		err = f.onLost(s, nil, "it was reopened")
-	}
-	return err
+	return f.same(ctx, s, l)
 }
 
 // littleEndian decodes the first 8 bytes of s without copying them.

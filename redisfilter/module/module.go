@@ -32,7 +32,7 @@ import (
 type Filter struct {
 	sender *send.Sender
 	name   string
-	most   atomic.Uint64 // keys that a reply has shown
+	most   atomic.Int64 // keys that a reply has shown
 }
 
 // Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
@@ -96,7 +96,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	for _, key := range keys {
 		args = append(args, slices.Clone(key)) // the command may outlive the call
 	}
-	cmd, info := redis.NewCmd(ctx, args...), redis.NewCmd(ctx, "BF.INFO", f.name)
+	cmd, info := redis.NewCmd(ctx, args...), redis.NewMapStringInterfaceCmd(ctx, "BF.INFO", f.name)
 	call, looked := &send.Call{Key: f.name, Cmd: cmd}, &send.Call{Key: f.name, Cmd: info}
 	if add {
 		call.Cmd = send.Once{Cmder: cmd}
@@ -106,18 +106,22 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	if err := call.Err(); err != nil {
 		return batch.Unanswered(call, len(keys), explain(f.name, err))
 	}
+	var items int64
 	err := looked.Err()
 	if err == nil {
-		var items uint64
-		if items, err = itemsOf(info.Val()); err == nil && items < most {
-			err = fmt.Errorf("%w: key %q: it has %d keys and had %d: it was made anew", redisfilter.ErrLost, f.name, items, most)
-			return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
-		}
-		for before := f.most.Load(); items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
+		var ok bool
+		if items, ok = info.Val()["Number of items inserted"].(int64); !ok {
+			err = fmt.Errorf("BF.INFO answered %v, want a number of items", info.Val())
 		}
 	}
-	if err != nil && !add {
+	switch {
+	case err != nil && !add:
 		return explain(f.name, err)
+	case err == nil && items < most:
+		err = fmt.Errorf("%w: key %q: it has %d keys and had %d: it was made anew", redisfilter.ErrLost, f.name, items, most)
+		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
+	}
+	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
 	}
 	return f.read(cmd.Val(), answers)
 }
@@ -149,22 +153,6 @@ func (f *Filter) read(reply any, answers []bool) error {
 		return nil
 	}
 	return &failed
-}
-
-// itemsOf returns the number of keys in the reply to BF.INFO, an array of pairs or in RESP3 a map.
-func itemsOf(info any) (uint64, error) {
-	pairs, _ := info.([]any)
-	if numbers, ok := info.(map[any]any); ok {
-		for name, number := range numbers {
-			pairs = append(pairs, name, number)
-		}
-	}
-	for i := 1; i < len(pairs); i += 2 {
-		if n, ok := pairs[i].(int64); ok && pairs[i-1] == "Number of items inserted" {
-			return uint64(n), nil
-		}
-	}
-	return 0, fmt.Errorf("BF.INFO answered %v, want a number of items", info)
 }
 
 // explain adds what the user can do.
@@ -201,15 +189,10 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 //
 // The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then.
 func Push(ctx context.Context, client redis.UniversalClient, name string, local *rebloom.Filter) (err error) {
-	temporary := name + ":push:" + rand.Text()
-	if !strings.Contains(name, "{") { // in the same slot of a cluster
-		temporary = "{" + name + "}:push:" + rand.Text()
-	}
+	temporary := send.NextTo(name, ":push:"+rand.Text())
 	defer func() {
-		if err != nil { // also when ctx has ended
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			client.Unlink(ctx, temporary)
+		if err != nil {
+			(&send.Sender{Client: client}).Remove(ctx, temporary)
 		}
 	}()
 	for iterator, chunk := range local.Chunks() {

@@ -10,20 +10,19 @@ type Set interface {
 
 // AddEach adds keys and returns an answer for each.
 func AddEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
-	added := make([]bool, len(keys))
-	n, err := set.AddMany(ctx, keys, added)
-	if n != Count(added) {
-		panic("AddMany has miscounted")
-	}
-	return added, err
+	return each(ctx, set.AddMany, keys)
 }
 
 // AskEach asks for keys and returns an answer for each.
 func AskEach(ctx context.Context, set Set, keys [][]byte) ([]bool, error) {
-	found := make([]bool, len(keys))
-	n, err := set.ContainsMany(ctx, keys, found)
-	if n != Count(found) {
-		panic("ContainsMany has miscounted")
+	return each(ctx, set.ContainsMany, keys)
+}
+
+func each(ctx context.Context, many func(context.Context, [][]byte, []bool) (int, error), keys [][]byte) ([]bool, error) {
+	answers := make([]bool, len(keys))
+	n, err := many(ctx, keys, answers)
+	if n != Count(answers) {
+		panic("a batch was miscounted")
 	}
-	return found, err
+	return answers, err
 }
