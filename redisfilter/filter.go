@@ -99,8 +99,8 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	f := &Filter{name: name, opts: o, plan: plan, scripts: newScripts(plan, clock), sender: sender}
 	for i := range plan.shards {
 		s := &shard{name: shardName(o.prefix+name, i, plan.shards)}
-		s.adds.init(f, s, true)
-		s.asks.init(f, s, false)
+		s.adds = gather{filter: f, shard: s, add: true}
+		s.asks = gather{filter: f, shard: s}
 		f.shards = append(f.shards, s)
 	}
 	if err := f.join(ctx, mayMake); err != nil {

@@ -35,8 +35,6 @@ type group struct {
 	err     []error
 }
 
-func (g *gather) init(f *Filter, s *shard, add bool) { g.filter, g.shard, g.add = f, s, add }
-
 // rooms are for the positions of single keys.
 var rooms = sync.Pool{New: func() any { return new([]uint64) }}
 
