@@ -102,6 +102,7 @@ func childAdd(args []string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Println("ready")
 	f, err := Open(args[0], killKeys, addRate)
 	if err != nil {
 		return err
@@ -127,11 +128,13 @@ func TestKilledWhileAdding(t *testing.T) {
 	next, made, early := uint64(0), 0, 0
 	for kill := range kills {
 		if kill%20 == 19 { // another file, to disturb its making
-			require.NoError(t, os.Remove(path))
+			require.NoError(t, os.RemoveAll(path)) // no child may have made it
 			next = 0
 		}
 		p := startChild(t, "add", path, strconv.FormatUint(next, 10))
-		// The lines are read while the child runs, or it would wait for the pipe.
+		line, _ := p.line()
+		require.Equal(t, "ready", line, p.err.String())
+		// The other lines are read while the child runs, or it would wait for the pipe.
 		timer := time.AfterFunc(time.Duration(rnd.Int64N(int64(30*time.Millisecond))), func() { p.Process.Kill() })
 		first := next
 		for line, ok := p.line(); ok; line, ok = p.line() {

@@ -99,7 +99,7 @@ func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rounds, refused := 1, 0
 			if c.race {
-				rounds = effort.Times(300, 600, 100_000)
+				rounds = effort.Times(300, 600, 10_000)
 			}
 			path := filepath.Join(resources.TempDir(t), "f")
 			theirs, take := path+".theirs", os.Link // fails if the name is taken
