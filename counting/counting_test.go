@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -123,7 +124,8 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 	f := must(100_000, 0.01)
-	if allocs := testing.AllocsPerRun(5, func() { f.Stats() }); allocs != 0 {
+	most := float64(64/bits.UintSize - 1) // on 32 bits, no stack aligns the words that Stats works on
+	if allocs := testing.AllocsPerRun(5, func() { f.Stats() }); allocs > most {
 		t.Errorf("%v allocations of Stats, which serves a scrape every few seconds", allocs)
 	}
 }
