@@ -93,7 +93,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 
 func TestBatchOfWrongLengthPanics(t *testing.T) {
 	f := MustNew(10, 0.1)
-	const text = "bloom: room for 1 answers to 2 keys, want as many, or nil"
+	const text = "bloom: 1 answers for 2 keys, want as many, or nil"
 	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
 	require.PanicsWithValue(t, text, func() { f.ContainsStrings(make([]string, 2), make([]bool, 1)) })
 	require.Zero(t, f.Stats().FillRatio, "nothing was added")

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // The sizes: at 1 %, 12 kB, in the first-level cache, and 48 MB, beyond the last.
@@ -25,7 +25,7 @@ func full(s Strategy, n uint64) *BloomFilter {
 	}
 	f := MustNew(n, benchP, WithStrategy(s))
 	workers := uint64(runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
+	var wg testkit.Group
 	for w := range workers {
 		wg.Go(func() {
 			var b [40]byte
@@ -52,7 +52,7 @@ func (r *keyRing) next(i, number uint64) []byte {
 }
 
 // benchStrategies are the strategies that differ in speed; Blocked8 is for p below 1e-5.
-var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked, Blocked1, SplitBlock}
+var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked, SplitBlock}
 
 // benchEach runs op over strategies and sizes, on one goroutine and on all
 // processors. The high half of the keys' numbers tells goroutines apart.
@@ -130,9 +130,7 @@ func BenchmarkContains(b *testing.B) {
 
 // BenchmarkHash is what each hash adds to a lookup: hits in a small blocked filter.
 func BenchmarkHash(b *testing.B) {
-	for name, opt := range map[string]Option{
-		"murmur3": WithHash(Murmur3), "rapidhash-v3": WithHash(RapidHash), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
-	} {
+	for name, opt := range hashOptions() {
 		b.Run("hash="+name, func(b *testing.B) {
 			f := MustNew(10_000, benchP, WithStrategy(Blocked), opt)
 			addKeys(f, 10_000)

@@ -1,28 +1,30 @@
 package bloom
 
 import (
-	"fmt"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/splitvec"
-	"github.com/seed3447c163/bloom/internal/words"
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // bitArray is a fixed number of bits that any number of goroutines may read and
 // set at the same time without a lock. Bit i is bit i%64 of word i/64.
 //
 // Go's atomics are sequentially consistent, and the proof that an add has one
-// winner (see strategy.go) rests on that.
+// winner (see addAll) rests on that.
 type bitArray []atomic.Uint64
 
-// A bitset is what the code of a strategy works on. BloomFilter begins with one.
+// A bitset is what the code of a strategy works on. Its fields have the places of [vector.Bits].
 type bitset struct {
-	bits  bitArray
 	units uint64 // what a digest selects among: blocks, or bits for strategies without blocks
 	k     int    // positions per key
+	state uint64 // what the hash begins with
+	bits  bitArray
 }
+
+func (b *bitset) vector() *vector.Bits { return (*vector.Bits)(unsafe.Pointer(b)) }
 
 // wordsFor returns how many words hold m bits.
 func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
@@ -30,17 +32,17 @@ func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }
 // newBitArray returns m bits, all zero, or an error that wraps ErrTooLarge if
 // this machine cannot hold them.
 func newBitArray(m uint64) (bitArray, error) {
-	w, err := words.New(wordsFor(m))
+	w, err := memory.NewWords(wordsFor(m))
 	return w, tooLarge(m, err)
 }
 
 // checkMemory returns an error that wraps ErrTooLarge if this machine cannot hold
 // m bits.
-func checkMemory(m uint64) error { return tooLarge(m, words.Check(wordsFor(m))) }
+func checkMemory(m uint64) error { return tooLarge(m, memory.CheckWords(wordsFor(m))) }
 
 // tryWords returns n words for some of m bits, or an error that wraps ErrTooLarge.
 func tryWords(m, n uint64) (bitArray, error) {
-	w, err := words.Try(n)
+	w, err := memory.TryWords(n)
 	return w, tooLarge(m, err)
 }
 
@@ -48,10 +50,10 @@ func tooLarge(m uint64, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: m = %d bits are %w", ErrTooLarge, m, err)
+	return fail(ErrTooLarge, "m = %d bits are %w", m, err)
 }
 
-func makeWords(n uint64) bitArray { return words.Make(n) }
+func makeWords(n uint64) bitArray { return memory.MakeWords(n) }
 
 // get reports whether bit i is set, as 1 or 0 so that callers can combine bits
 // without branches. It inlines; a test holds it to that.
@@ -122,10 +124,10 @@ func (b bitArray) equal(other bitArray) bool {
 // written to meanwhile. Nobody else may know of b yet: its words are stored like any
 // others, in half the time that atomic stores take, or as vectors, in a quarter.
 func (b bitArray) copyFrom(other bitArray) {
-	if splitvec.For(other) {
+	if vector.Has {
 		for len(other) >= blockWords {
-			lines := min(len(other)/blockWords, mostLines)
-			splitvec.CopyLines(b.start(), other.start(), lines)
+			lines := min(len(other)/blockWords, vector.MostLines)
+			vector.CopyLines(b.start(), other.start(), lines)
 			b, other = b[lines*blockWords:], other[lines*blockWords:]
 		}
 	}
@@ -139,9 +141,6 @@ func (b bitArray) copyFrom(other bitArray) {
 		to[i] = other[i].Load()
 	}
 }
-
-// mostLines is how many lines one call of splitvec.CopyLines copies: the runtime waits for its end.
-const mostLines = 1 << 10
 
 // A block is a line of the cache, which holds all bits of a key for strategies with blocks.
 type block = [blockWords]atomic.Uint64
@@ -190,6 +189,28 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 	atomic.OrUint64(a2, unset2)
 	return flipLast(a3, unset3)
 }
+
+// How an add finds its one winner
+//
+// Each add makes two passes over the key's k bits.
+//
+//  1. The first only reads, and remembers the last unset bit in probe order. If there is
+//     none, the key was present: the answer is false, and nothing is written.
+//  2. The second sets the other unset bits, then the remembered one. The answer is whether
+//     this call changed the remembered bit.
+//
+// At most one winner. Suppose A and B both win, with remembered bits a before b in probe order
+// (a = b is impossible: one call changes a bit). A saw b set, so B had set b before. B sets b
+// last, so B had seen or set a before. Then A did not change a, a contradiction.
+//
+// At least one winner. Let z be the last bit in probe order that was unset when the adds
+// began. Only a call that saw z unset sets it. It remembers z, because all later bits are set.
+// The first of these calls to set z wins. (An add of another key may set z instead; then
+// nobody wins.)
+//
+// A bit that occurs twice among the k is no exception, because the second pass leaves out all
+// occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
+// needs sequentially consistent atomics, and bits that are never cleared meanwhile.
 
 // addAll sets the bits at these positions, as "How an add finds its one winner" says. It moves
 // the positions of the unset bits to the front, without a branch, which would be mispredicted
@@ -246,9 +267,9 @@ func (b bitArray) plain() []uint64 {
 
 // clear zeroes all words.
 func (b bitArray) clear() {
-	if splitvec.For(b) {
+	if vector.Has {
 		for ; len(b) >= len(zeros); b = b[len(zeros):] {
-			splitvec.CopyLines(b.start(), unsafe.Pointer(&zeros), len(zeros)/blockWords)
+			vector.CopyLines(b.start(), unsafe.Pointer(&zeros), len(zeros)/blockWords)
 		}
 	}
 	for i := range b {

@@ -5,17 +5,12 @@ import (
 	"math/bits"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/splitvec"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/stretchr/testify/require"
 )
 
@@ -80,7 +75,7 @@ func TestBitArrayCopies(t *testing.T) {
 			}
 		}
 	}
-	several := makeWords(3*mostLines*blockWords + 13) // calls of assembly
+	several := makeWords(3*vector.MostLines*blockWords + 13) // calls of assembly
 	for i := range several {
 		several[i].Store(mix(uint64(i)))
 	}
@@ -89,35 +84,16 @@ func TestBitArrayCopies(t *testing.T) {
 	require.True(t, copied.equal(several))
 }
 
-// TestBitArrayLetsTheRuntimeStop: the garbage collector stops all goroutines, but none in assembly.
+// TestBitArrayLetsTheRuntimeStop: the garbage collector stops all goroutines, but none in assembly,
+// which so refuses to do much at once.
 func TestBitArrayLetsTheRuntimeStop(t *testing.T) {
-	if !splitvec.Has {
+	if !vector.Has {
 		return // Go's own loops can be stopped
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	from, to := makeWords(1<<24), makeWords(1<<24)
-	for name, do := range map[string]func(){"copy": func() { to.copyFrom(from) }, "clear": to.clear} {
-		do() // the memory is there from now on
-		var stop atomic.Bool
-		var working sync.WaitGroup
-		times, start := 0, time.Now()
-		working.Go(func() {
-			for ; !stop.Load(); times++ {
-				do()
-			}
-		})
-		var waits []time.Duration
-		for range 15 {
-			before := time.Now()
-			runtime.ReadMemStats(new(runtime.MemStats)) // stops all goroutines
-			waits = append(waits, time.Since(before))
-			time.Sleep(time.Millisecond)
-		}
-		stop.Store(true)
-		working.Wait()
-		slices.Sort(waits)
-		require.Less(t, waits[len(waits)/2], time.Since(start)/time.Duration(4*times), "%s: waits of %v", name, waits)
-	}
+	from, to := makeWords(blockWords*(2*vector.MostLines+3)), makeWords(blockWords*(2*vector.MostLines+3))
+	require.Panics(t, func() { vector.CopyLines(to.start(), from.start(), vector.MostLines+1) })
+	to.copyFrom(from)
+	to.clear()
 }
 
 // TestBitArrayClears: as many words as asked for, and no others, wherever they begin.
@@ -185,11 +161,11 @@ func TestBlocksAreCacheLines(t *testing.T) {
 // TestBeyond32Bits adds keys to a filter with positions above 2^32; with -long by every
 // strategy, and above 2^33.
 func TestBeyond32Bits(t *testing.T) {
-	if testing.Short() || lockstep.RaceDetector {
+	if testing.Short() || testkit.RaceDetector {
 		t.Skip("NOT TESTED with -short or the race detector: a filter of more than 2^32 bits")
 	}
 	m, strategies := uint64(1<<32+1<<20), []Strategy{DoubleHashing}
-	if *effort.Long && bits.UintSize == 64 {
+	if *testkit.Long && bits.UintSize == 64 {
 		m, strategies = 1<<33+1<<20, allStrategies
 	}
 	if total, ok := memory.Physical(); ok && total < m/2 {
@@ -229,14 +205,14 @@ func TestBeyond32Bits(t *testing.T) {
 // functions.
 func TestInlining(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "build", "-gcflags=-m=1", ".", "./internal/divide", "./internal/probe", "./internal/rapidhash").CombinedOutput()
+	out, err := exec.Command("go", "build", "-gcflags=-m=1", ".", "./internal/memory", "./internal/probe", "./internal/rapidhash").CombinedOutput()
 	if err != nil {
 		if _, missing := exec.LookPath("go"); missing != nil {
 			t.Skip("NOT TESTED: inlining, for there is no go command here to ask")
 		}
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	inlined := []string{"bitArray.get", "bitArray.set", "Reduce", "(*Divisor).Remainder63", "(*Divisor).Remainder", "wordAt", "Set2", "Set4", "blockOf", "bytesOf", "(*BloomFilter).AddString", "(*BloomFilter).ContainsString"}
+	inlined := []string{"bitArray.get", "bitArray.set", "Reduce", "(*Divisor).Remainder63", "(*Divisor).Remainder", "wordAt", "Set2", "Set4", "blockOf", "BytesOf", "(*BloomFilter).AddString", "(*BloomFilter).ContainsString"}
 	if bits.UintSize == 64 { // on 32 bits, each word is two to the compiler
 		inlined = append(inlined, "flipTwo", "flipFour", "unsetAt", "Inlines", "Head", "Tail")
 	}

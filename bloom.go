@@ -3,12 +3,13 @@ package bloom
 import (
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/noescape"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
-	"github.com/seed3447c163/bloom/internal/splitvec"
+	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/twmb/murmur3"
 )
 
@@ -19,13 +20,19 @@ import (
 // unmarshal. Its other methods return an error that wraps [ErrInvalid], or panic if they return no
 // error.
 //
+// A copy by assignment, as in g := *f, shares the bits of the original: use [BloomFilter.Clone].
+//
 // All methods are safe for concurrent use by multiple goroutines, except those that read
 // another filter into it. Add and Contains take no lock and allocate nothing.
 type BloomFilter struct {
 	bitset
-	kernel *kernel
-	hash   hashID
+	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself
+	hash   *hash   // that of the scheme
 	scheme *scheme // shared with all filters that were made from it
+
+	byKey, byDigest *vector.Row // kernels in assembly, or nil
+	least           int         // bytes of a key for byKey
+	lengths         uint        // how many lengths from there on; 0 if byKey is nil
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
@@ -74,38 +81,15 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 // does, unless an add of another key sets this key's last unset bit at that moment. The key is then
 // a false positive.
 //
-// Once Add has returned, every later Contains of the key is true.
+// Once Add has returned, every later Contains of the key is true. A key cannot be removed: if the
+// work for a new key fails, note that elsewhere, or add the key after the work.
 func (f *BloomFilter) Add(key []byte) bool {
-	// The three hashes are called from here and not by hasher.sum, and the vectors not through
-	// the kernel: that saves a call each, up to a fifth of the time. BenchmarkContains.
-	var h1 uint64
-	switch f.hash {
-	case idRapidHash:
-		if rapidhash.Inlines(len(key)) {
-			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
-		} else {
-			h1 = rapidhash.Sum(f.scheme.hash.k1, key)
-		}
-	case idMapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-	case idMurmur3:
-		h1, h2 := murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
-		return f.kernel.add(&f.bitset, h1, h2)
-	case idOfKey, idNone:
-		return f.doKey(true, key)
-	default:
-		h1, h2 := f.scheme.hash.sum(key)
-		return f.kernel.add(&f.bitset, h1, h2)
-	}
-	if f.kernel == &splitVectors {
-		return splitvec.Add(f.bits.start(), f.units, h1)
-	}
-	return f.kernel.add(&f.bitset, h1, widen(h1))
+	return f.do(key, true)
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and its bytes are
 // the same key.
-func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
+func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
@@ -119,7 +103,10 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(bytesOf(key)) }
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
-	if f.hash <= idOfKey {
+	switch {
+	case f.byDigest != nil:
+		return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
+	case f.kernel == nil:
 		panic(f.scheme.misuse("AddDigest"))
 	}
 	return f.kernel.add(&f.bitset, h1, h2)
@@ -127,53 +114,70 @@ func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 
 // Contains returns false if the key was definitely never added, true if it probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	var h1 uint64
-	switch f.hash {
-	case idRapidHash:
-		if rapidhash.Inlines(len(key)) {
-			if f.kernel == &splitVectors {
-				return splitvec.ContainsRapid(f.bits.start(), f.units, f.scheme.hash.k1, unsafe.Pointer(unsafe.SliceData(key)), len(key))
-			}
-			h1 = rapidhash.Tail(rapidhash.Head(f.scheme.hash.k1, key), key)
-			return f.kernel.contains(&f.bitset, h1, widen(h1))
-		}
-		h1 = rapidhash.Sum(f.scheme.hash.k1, key)
-	case idMapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-	case idMurmur3:
-		h1, h2 := murmur3.SeedSum128(f.scheme.hash.k1, f.scheme.hash.k1, key)
-		return f.kernel.contains(&f.bitset, h1, h2)
-	case idOfKey, idNone:
-		return f.doKey(false, key)
-	default:
-		h1, h2 := f.scheme.hash.sum(key)
-		return f.kernel.contains(&f.bitset, h1, h2)
-	}
-	if f.kernel == &splitVectors {
-		return splitvec.Contains(f.bits.start(), f.units, h1)
-	}
-	return f.kernel.contains(&f.bitset, h1, widen(h1))
+	return f.do(key, false)
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
-func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(bytesOf(key)) }
+func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
 // ContainsDigest is [BloomFilter.Contains] for a key whose digest is already known.
 // It panics where [BloomFilter.AddDigest] does.
 func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
-	if f.hash <= idOfKey {
+	switch {
+	case f.byDigest != nil:
+		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+	case f.kernel == nil:
 		panic(f.scheme.misuse("ContainsDigest"))
 	}
 	return f.kernel.contains(&f.bitset, h1, h2)
 }
 
-// doKey adds a key, or asks for it, with a strategy that needs the key.
-func (f *BloomFilter) doKey(add bool, key []byte) bool {
-	f.scheme.must()
-	if add {
-		return f.kernel.addKey(&f.bitset, noescape.Slice(key))
+// do hashes a key, and adds it or looks it up. The hashes are called from here and not by sum: that
+// saves a call, up to a fifth of the time. BenchmarkContains.
+func (f *BloomFilter) do(key []byte, add bool) bool {
+	if start := unsafe.Pointer(unsafe.SliceData(key)); uint(len(key)-f.least) < f.lengths {
+		if add {
+			return vector.Add(f.vector(), start, len(key), f.byKey)
+		}
+		return vector.Contains(f.vector(), start, len(key), f.byKey)
 	}
-	return f.kernel.containsKey(&f.bitset, noescape.Slice(key))
+	var h1, h2 uint64
+	switch f.hash {
+	case &rapidHash:
+		if rapidhash.Inlines(len(key)) {
+			h1 = rapidhash.Tail(rapidhash.Head(f.state, key), key)
+		} else {
+			h1 = rapidhash.Sum(f.state, key)
+		}
+		h2 = widen(h1)
+	case &mapHash:
+		h1 = maphash.Bytes(mapSeed, key)
+		h2 = widen(h1)
+	case &murmur3Hash:
+		h1, h2 = murmur3.SeedSum128(f.state, f.state, key)
+	case &noHash, nil:
+		return f.doKey(memory.NoEscape(key), add)
+	default:
+		h1, h2 = f.hash.sum(f.scheme.hash.k0, f.scheme.hash.k1, memory.NoEscape(key))
+	}
+	switch {
+	case f.byDigest != nil && add:
+		return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
+	case f.byDigest != nil:
+		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+	case add:
+		return f.kernel.add(&f.bitset, h1, h2)
+	}
+	return f.kernel.contains(&f.bitset, h1, h2)
+}
+
+// doKey is do for a strategy that hashes the key itself.
+func (f *BloomFilter) doKey(key []byte, add bool) bool {
+	if code := f.scheme.must().kernel.byKey; add {
+		return code.add(&f.bitset, key)
+	} else {
+		return code.contains(&f.bitset, key)
+	}
 }
 
 // Digest returns the 128-bit digest of a key, to hash once and look up in many filters with
@@ -183,13 +187,12 @@ func (f *BloomFilter) doKey(add bool, key []byte) bool {
 func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
 // DigestString is [BloomFilter.Digest] for a string, without copying it.
-func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest(bytesOf(key)) }
+func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest(memory.BytesOf(key)) }
 
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 
-// Strategy returns the strategy that finds the keys' positions. For a filter made
-// with [Blocked] it is the one of Blocked1 to Blocked8 that New chose.
+// Strategy returns the strategy that finds the keys' positions.
 func (f *BloomFilter) Strategy() Strategy { return f.scheme.must().strategy }
 
 // Scheme returns the filter without its bits.
@@ -209,7 +212,10 @@ func (f *BloomFilter) Words() []atomic.Uint64 {
 	return f.bits
 }
 
-// GoString is String: %#v would print all bits, and the secret key.
+// LogValue is String, for package log/slog, which would write all bits.
+func (f BloomFilter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// GoString is String: %#v would print all bits, and the secret.
 func (f BloomFilter) GoString() string { return f.String() }
 
 // String describes the filter in a line for a log, in constant time.

@@ -10,15 +10,12 @@ import (
 // fuzzShapes are schemes of filters for 256 different keys, so large that no input of a year of
 // fuzzing meets a false positive. Sizing would take longer than the fuzzing.
 func fuzzShapes() (shapes []Scheme) {
-	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked4, triple, customDouble, customSeeded} {
-		for _, m := range []uint64{1 << 15, 1<<15 - 1} {
-			if isBlocked(s) {
-				m &^= 511
-			}
-			shapes = append(shapes, must(NewSchemeWithParams(Params{M: m, K: 16}, WithStrategy(s))))
+	for _, s := range allStrategies {
+		for _, m := range []uint64{1 << 17, 1<<17 - 1} {
+			shapes = append(shapes, must(NewSchemeWithParams(fit(s, m, 16), WithStrategy(s))))
 		}
 	}
-	return append(shapes, must(NewSchemeWithParams(Params{M: 1 << 17, K: splitK}, WithStrategy(SplitBlock))))
+	return shapes
 }
 
 // FuzzAgainstMap reads its input as a program of operations and runs it on two

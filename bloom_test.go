@@ -3,14 +3,13 @@ package bloom
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"math"
 	"reflect"
 	"runtime"
-	"sync"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,10 +53,9 @@ func TestNewWithParams(t *testing.T) {
 func TestNoMissAndFewFalsePositives(t *testing.T) {
 	t.Parallel()
 	const n = 1000
-	for name, opt := range map[string]Option{
-		"murmur3": WithHash(Murmur3), "rapidhash-v3": WithHash(RapidHash), "maphash": WithHash(MapHash), "siphash": WithKey(testKey),
-		"murmur3-77": WithHash(customHash), "fnv-mixed": WithHash(customHash64), "none": WithSeed(1),
-	} {
+	all := hashOptions()
+	all["murmur3-77"], all["fnv-mixed"], all["none"] = WithHash(customHash), WithHash(customHash64), WithSeed(1)
+	for name, opt := range all {
 		for _, s := range allStrategies {
 			if s.NeedsKey() != (name == "none") {
 				_, err := New(n, 0.001, opt, WithStrategy(s))
@@ -99,14 +97,14 @@ func TestNoMissAndFewFalsePositives(t *testing.T) {
 // TestNoMissesUnderConcurrency adds from many goroutines into two filters while
 // others unite, clone and read them.
 func TestNoMissesUnderConcurrency(t *testing.T) {
-	keys := effort.Times(3000, 6000, 40_000)
+	keys := testkit.Times(3000, 6000, 40_000)
 	for _, s := range allStrategies {
 		for _, workers := range []int{1, runtime.GOMAXPROCS(0), 100} {
 			t.Run(fmt.Sprintf("strategy=%s/workers=%d", s, workers), func(t *testing.T) {
 				perWorker := uint64(keys / workers)
 				n := uint64(workers) * perWorker
 				f, g := MustNew(2*n, 1e-4, WithStrategy(s)), MustNew(2*n, 1e-4, WithStrategy(s))
-				var adders, background sync.WaitGroup
+				var adders, background testkit.Group
 				stop := make(chan struct{})
 				background.Go(func() {
 					for {
@@ -162,7 +160,7 @@ func TestFilterForNoKeys(t *testing.T) {
 			f := must(New(0, p, WithStrategy(s)))
 			params := must(ParamsFor(0, p, s))
 			require.Equal(t, params, f.Params())
-			require.Equal(t, Params{P: p, M: s.get().sizedUnit(), K: params.K}, params)
+			require.Equal(t, Params{P: p, M: s.limits().sizeUnit, K: params.K}, params)
 			require.Zero(t, f.Strategy().FalsePositiveRate(params.M, params.K, 0))
 			require.False(t, f.ContainsString("x"))
 			for i := range 200 {
@@ -180,10 +178,28 @@ func TestFilterForNoKeys(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 }
 
+// TestLogs: package log/slog writes a line about a filter, not its bits.
+func TestLogs(t *testing.T) {
+	f := MustNew(1_000_000, 0.01)
+	var out bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+		for _, v := range []any{f, *f, f.Scheme(), f.Stats()} {
+			out.Reset()
+			slog.New(h).Info("a filter", "filter", v)
+			require.Less(t, out.Len(), 500, "%T", v)
+			require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
+		}
+		require.NoError(t, h.Handle(t.Context(), slog.Record{}))
+		out.Reset()
+		slog.New(h).Info("a filter", "filter", f)
+		require.Contains(t, out.String(), f.String())
+	}
+}
+
 // TestZeroValues: every method of a zero filter or scheme returns an error or panics with what to
 // call, except the methods that read another filter into it and those that print it.
 func TestZeroValues(t *testing.T) {
-	other := map[string]bool{"ReadFrom": true, "UnmarshalBinary": true, "UnmarshalText": true, "String": true, "GoString": true}
+	other := map[string]bool{"ReadFrom": true, "UnmarshalBinary": true, "UnmarshalText": true, "String": true, "GoString": true, "LogValue": true}
 	for _, zero := range []any{new(BloomFilter), Scheme{}} {
 		of := reflect.TypeOf(zero)
 		for i := range of.NumMethod() {
@@ -211,6 +227,9 @@ func TestZeroValues(t *testing.T) {
 		require.ErrorIs(t, f.Union(other), ErrInvalid)
 		require.ErrorIs(t, f.Intersect(other), ErrInvalid)
 	}
+	require.Zero(t, Strategy{}.BlockBits())
+	require.Zero(t, Strategy{}.WordsPerKey(8))
+	require.False(t, Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", "none", "", "none"}, []string{Strategy{}.Name(), Strategy{}.String(), Hash{}.Name(), Hash{}.String()})
 	for _, opt := range []Option{WithStrategy(Strategy{}), WithHash(Hash{})} {
 		_, err := New(10, 0.1, opt)
@@ -223,12 +242,12 @@ func TestZeroValues(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	const text = "a string of more than eight bytes"
 	filters := []*BloomFilter{
-		MustNew(10_000, 0.001, WithHash(MapHash)),
-		MustNew(10_000, 0.001, WithHash(RapidHash)),
-		MustNew(10_000, 0.001, WithKey(testKey)),
 		MustNew(10_000, 0.001, WithHash(customHash)),
 		MustNew(10_000, 0.001, WithHash(customHash64)),
 		MustNew(1_000_000, 0.001, WithHash(customHash64)),
+	}
+	for _, opt := range hashOptions() {
+		filters = append(filters, MustNew(10_000, 0.001, opt))
 	}
 	for _, s := range allStrategies {
 		filters = append(filters, MustNew(10_000, 0.001, WithStrategy(s)))
@@ -238,6 +257,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 	positions := make([]uint64, 0, 64)
 	for _, f := range filters {
+		if testkit.RaceDetector && (f.scheme.hash.def.custom || f.Strategy().isCustom()) {
+			continue // sync.Pool drops what it gets at random
+		}
 		sum := 0
 		calls := map[string]func(i uint64){
 			"Add": func(i uint64) {
@@ -305,7 +327,7 @@ func TestNoAllocations(t *testing.T) {
 // TestSmallFiltersAllocateLittle: the allocations of New and of Scheme.Filter, and the
 // memory of a filter for 100 keys.
 func TestSmallFiltersAllocateLittle(t *testing.T) {
-	if lockstep.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("NOT TESTED with the race detector, which allocates: allocations")
 	}
 	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked} {
@@ -329,6 +351,6 @@ func TestSmallFiltersAllocateLittle(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	require.LessOrEqual(t, float64(after.HeapAlloc-before.HeapAlloc)/filters, 240.0, "bytes per filter")
+	require.Less(t, float64(after.HeapAlloc-before.HeapAlloc)/filters, 241.0, "bytes per filter: 240, and a share of what the runtime allocates")
 	runtime.KeepAlive(kept)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/format"
@@ -16,9 +15,9 @@ import (
 // filter's end, so that a stream may hold several filters. At the end of the stream it returns
 // io.EOF itself.
 //
-// Pass the secret key of a filter in [WithKey], and its custom strategy or hash, which must have
+// Pass the secret of a filter in [WithSecret], and its custom strategy or hash, which must have
 // the filter's name, in [WithStrategy] or [WithHash]. Other filters need no options. A given
-// strategy, hash or seed must be that of the filter. [WithMaxBytes] limits the filter's memory.
+// strategy, hash or seed must equal the filter's. [WithMaxBytes] limits the filter's memory.
 //
 // The bytes may come from an untrusted source. Read checks every field, and allocates memory as the
 // bytes arrive, at most three times as much. Read always detects a missing end and up to three
@@ -41,7 +40,7 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 }
 
 // ReadFrom replaces the filter by the next filter in r, which it reads as [Read] does. It does not
-// read until the end of r. The receiver may be the zero BloomFilter. If it has a secret key or a
+// read until the end of r. The receiver may be the zero BloomFilter. If it has a secret or a
 // custom strategy or hash, ReadFrom uses them like the options of Read. For other options, use
 // Read.
 //
@@ -50,14 +49,14 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	o := options{maxBytes: math.MaxUint64}
 	if made := f.scheme; made != nil {
-		if made.strategy.def.custom {
+		if builtinStrategy(made.strategy.Name()).strategy == nil {
 			o.strategy = made.strategy
 		}
 		switch {
 		case made.hash.def == &sipHash:
-			key := made.hash.key()
-			o.key = &key
-		case made.hash.def.custom():
+			secret := made.hash.secret()
+			o.secret = &secret
+		case made.hash.def.custom:
 			o.hash = made.hash.def
 		}
 	}
@@ -98,8 +97,8 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 }
 
 // ReadScheme reads what [Scheme.AppendBinary] has written, or the header of a filter, and nothing
-// beyond. Options and errors are those of [Read]. It allocates no memory for bits: only
-// [WithMaxBytes] limits their size.
+// beyond. It takes the options of [Read] and returns the same errors. It allocates no memory for
+// bits: only [WithMaxBytes] limits their size.
 func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -110,10 +109,7 @@ func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 		return Scheme{}, err
 	}
 	s, err := o.schemeOf(h)
-	if err != nil {
-		return Scheme{}, err
-	}
-	return Scheme{s}, nil
+	return Scheme{s}, err
 }
 
 // read reads a filter and checks it against the options. n is the number of bytes that were
@@ -156,10 +152,14 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkSize(h.M); err != nil {
-		return nil, err // before a custom strategy sees m
+	switch ofKeys := hash.def == &noHash; {
+	case strategy.NeedsKey() == ofKeys:
+	case strategy.isCustom():
+		return nil, fail(ErrIncompatible, "the data's strategy is %q, and one of the two takes keys, the other digests", h.Strategy)
+	default:
+		return nil, fail(ErrCorrupt, "strategy %q with hash %q", h.Strategy, h.Hash)
 	}
-	s, err := newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
+	s, err := o.newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
 	if errors.Is(err, ErrInvalid) {
 		err = format.As(ErrCorrupt, err)
 	}
@@ -168,19 +168,15 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 
 // strategyNamed returns the wanted or the built-in strategy of that name.
 func (o *options) strategyNamed(name string) (Strategy, error) {
-	want := o.strategy
-	if want.def != nil && want.Name() == name && len(want.def.members) == 0 {
-		return want, nil
-	}
-	found := Strategy{builtinStrategy(name)}
+	want, found := o.strategy, builtinStrategy(name)
 	switch {
-	case name == "" || len(found.get().members) > 0:
+	case name == "":
 		return found, fail(ErrCorrupt, "strategy %q, which no filter has", name)
-	case slices.Contains(want.get().members, found.def):
-		return found, nil
-	case want.def != nil:
-		return found, fail(ErrIncompatible, "the data's strategy is %q, want %q", name, want)
-	case found.def == nil:
+	case want.Name() == name:
+		return want, nil
+	case want.strategy != nil:
+		return found, fail(ErrIncompatible, "the data's strategy is %q, want %q", name, o.strategy)
+	case found.strategy == nil:
 		return found, fail(ErrIncompatible, "the data's strategy is %q, want one of that name by WithStrategy", name)
 	}
 	return found, nil
@@ -203,31 +199,43 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	case def == nil:
 		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
 	case def == &sipHash:
-		return o.keyChecked(check)
-	case o.key != nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a key, want the given key", name)
+		return o.secretChecked(check)
+	case o.secret != nil:
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
 	}
-	h := seededHasher(def, check)
-	switch {
-	case o.seed != nil && *o.seed != check:
-		return h, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
-	case def.custom() && check != 0:
-		return h, fail(ErrCorrupt, "seed %d with hash %q, which no filter has", check, name)
+	if def.custom {
+		return o.customChecked(def, check)
 	}
-	return h, nil
+	if o.seed != nil && *o.seed != check {
+		return hasher{}, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
+	}
+	return seededHasher(def, check), nil
 }
 
-// keyChecked returns SipHash with the reader's key, if check is its check value.
-func (o *options) keyChecked(check uint64) (hasher, error) {
+// customChecked returns a custom hash, if it has as many bits as that of the data.
+func (o *options) customChecked(def *hash, bits uint64) (hasher, error) {
+	switch {
+	case bits != 64 && bits != 128:
+		return hasher{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)
+	case bits != uint64(def.bits):
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q of %d bits, the given one has %d", def.name, bits, def.bits)
+	case o.seed != nil:
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a seed, want seed %d", def.name, *o.seed)
+	}
+	return hasher{def: def}, nil
+}
+
+// secretChecked returns SipHash with the reader's secret, if check is its check value.
+func (o *options) secretChecked(check uint64) (hasher, error) {
 	switch {
 	case o.seed != nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q with a secret key, want seed %d", sipHash.name, *o.seed)
-	case o.key == nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want its secret key by WithKey", sipHash.name)
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
+	case o.secret == nil:
+		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
 	}
-	h := keyedHasher(*o.key)
+	h := secretHasher(*o.secret)
 	if h.checkValue() != check {
-		return h, fail(ErrIncompatible, "the data was made with another secret key than the given one")
+		return h, fail(ErrIncompatible, "the data was made with another secret than the given one")
 	}
 	return h, nil
 }

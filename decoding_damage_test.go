@@ -7,8 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +37,7 @@ func TestEveryBitFlipAndTruncation(t *testing.T) {
 		data := golden(t, name, p.f)
 		flips.opts, cuts.opts = p.opts, p.opts
 		for i := range data {
-			most = max(most, resources.Allocated(func() {
+			most = max(most, testkit.Allocated(func() {
 				for bit := range 8 {
 					data[i] ^= 1 << bit
 					flips.offer(data, "%s: bit %d of byte %d flipped", name, bit, i)
@@ -78,7 +77,7 @@ func TestOtherDamage(t *testing.T) {
 	v := vandal{t: t}
 	filters := portables(t)
 	for name, p := range filters {
-		if !*effort.Long && name != "triple-key" && name != "one-bit" {
+		if !*testkit.Long && name != "triple-key" && name != "one-bit" {
 			continue
 		}
 		v.opts = p.opts
@@ -116,7 +115,7 @@ func TestOtherDamage(t *testing.T) {
 	v.opts = nil
 	data := golden(t, "one-bit", filters["one-bit"].f)
 	for i := range len(data) * 8 {
-		step := effort.Times(31, 31, 1) // of half a million pairs
+		step := testkit.Times(31, 31, 1) // of half a million pairs
 		for j := i % step; j < i; j += step {
 			data[i/8], data[j/8] = data[i/8]^1<<(i%8), data[j/8]^1<<(j%8)
 			v.offer(data, "bits %d and %d flipped", i, j)
@@ -143,7 +142,7 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 		made := must(NewSchemeWithParams(Params{M: 1 << 33, K: 7}))
 		data := append(headerOf(made), make([]byte, come)...)
 		for name, r := range map[string]io.Reader{"bytes": bytes.NewReader(data), "stream": hidden{bytes.NewReader(data)}, "claim": claims{bytes.NewReader(data)}} {
-			got := resources.Allocated(func() {
+			got := testkit.Allocated(func() {
 				_, err := Read(r)
 				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			})
@@ -152,7 +151,7 @@ func TestLyingHeaderAllocatesLittle(t *testing.T) {
 			require.Less(t, got, uint64(4096+45*len(data)/10), name)
 		}
 		var g BloomFilter
-		require.Less(t, resources.Allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
+		require.Less(t, testkit.Allocated(func() { require.Error(t, g.UnmarshalBinary(data)) }), uint64(4096+45*len(data)/10))
 	}
 }
 

@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 			f.Add(seed, byte(i))
 		}
 	}
-	options := [][]Option{nil, {WithKey(testKey)}, {WithStrategy(triple)}, {WithKey(testKey), WithStrategy(triple)}, {WithStrategy(Blocked)}, {WithSeed(1<<63 + 42)}}
+	options := [][]Option{nil, {WithSecret(testKey)}, {WithStrategy(triple)}, {WithSecret(testKey), WithStrategy(triple)}, {WithStrategy(Blocked)}, {WithSeed(1<<63 + 42)}}
 	var olds []*BloomFilter // to size one takes longer than to decode
 	for _, opts := range options {
 		old := MustNew(10, 0.1, opts...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -52,7 +53,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	other := testKey
 	other[3]++
 	plain := marshal(t, MustNew(10, 0.1, WithSeed(17)))
-	keyed := marshal(t, MustNew(10, 0.1, WithKey(testKey), WithStrategy(Blocked8)))
+	keyed := marshal(t, MustNew(10, 0.1, WithSecret(testKey), WithStrategy(Blocked)))
 	rapid := marshal(t, MustNew(10, 0.1, WithHash(RapidHash), WithSeed(17)))
 	named := marshal(t, MustNew(10, 0.1, WithStrategy(triple)))
 	for _, c := range []struct {
@@ -64,7 +65,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{plain, []Option{WithSeed(17), WithHash(Murmur3), WithStrategy(DoubleHashing), WithMaxBytes(8)}, ""},
 		{plain, []Option{WithSeed(18)}, "the data's seed is 17, want 18"},
 		{plain, []Option{WithHash(MapHash)}, "the data's hash is \"murmur3\", want \"maphash\""},
-		{plain, []Option{WithKey(testKey)}, "the data's hash is \"murmur3\" without a key, want the given key"},
+		{plain, []Option{WithSecret(testKey)}, "the data's hash is \"murmur3\" without a secret, want the given one"},
 		{plain, []Option{WithStrategy(Blocked)}, `the data's strategy is "double-hashing", want "blocked"`},
 		{plain, []Option{WithStrategy(SeededHashing)}, `the data's strategy is "double-hashing", want "seeded-hashing"`},
 		{plain, []Option{WithStrategy(triple)}, `the data's strategy is "double-hashing", want "triple"`},
@@ -73,17 +74,16 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{rapid, []Option{WithHash(RapidHash), WithSeed(17)}, ""},
 		{rapid, []Option{WithSeed(18)}, "the data's seed is 17, want 18"},
 		{rapid, []Option{WithHash(Murmur3)}, "the data's hash is \"rapidhash-v3\", want \"murmur3\""},
-		{rapid, []Option{WithKey(testKey)}, "the data's hash is \"rapidhash-v3\" without a key, want the given key"},
-		{keyed, []Option{WithKey(testKey)}, ""},
-		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked)}, ""},
-		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked8)}, ""},
-		{keyed, []Option{WithKey(testKey), WithStrategy(Blocked4)}, `the data's strategy is "blocked-8", want "blocked-4"`},
-		{keyed, nil, "the data's hash is \"siphash\", want its secret key by WithKey"},
+		{rapid, []Option{WithSecret(testKey)}, "the data's hash is \"rapidhash-v3\" without a secret, want the given one"},
+		{keyed, []Option{WithSecret(testKey)}, ""},
+		{keyed, []Option{WithSecret(testKey), WithStrategy(Blocked)}, ""},
+		{keyed, []Option{WithSecret(testKey), WithStrategy(SplitBlock)}, `the data's strategy is "blocked", want "split-block"`},
+		{keyed, nil, "the data's hash is \"siphash\", want its secret by WithSecret"},
 		{keyed, []Option{WithHash(Murmur3)}, "the data's hash is \"siphash\", want \"murmur3\""},
-		{keyed, []Option{WithHash(Murmur3), WithKey(testKey)}, "the data's hash is \"siphash\", want \"murmur3\""},
-		{keyed, []Option{WithKey(other)}, "the data was made with another secret key than the given one"},
-		{keyed, []Option{WithSeed(11)}, "the data's hash is \"siphash\" with a secret key, want seed 11"},
-		{keyed, []Option{WithHash(MapHash), WithKey(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
+		{keyed, []Option{WithHash(Murmur3), WithSecret(testKey)}, "the data's hash is \"siphash\", want \"murmur3\""},
+		{keyed, []Option{WithSecret(other)}, "the data was made with another secret than the given one"},
+		{keyed, []Option{WithSeed(11)}, "the data's hash is \"siphash\" with a secret, want seed 11"},
+		{keyed, []Option{WithHash(MapHash), WithSecret(testKey)}, "the data's hash is \"siphash\", want \"maphash\""},
 		{named, []Option{WithStrategy(triple)}, ""},
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
 		{named, []Option{WithStrategy(NewStrategy("other", tripleDefinition))}, `the data's strategy is "triple", want "other"`},
@@ -117,10 +117,10 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		data []byte
 		ok   bool
 	}{
-		{MustNew(5, 0.5, WithKey(testKey)), keyed, true},
-		{MustNew(5, 0.5, WithKey(other)), keyed, false},
+		{MustNew(5, 0.5, WithSecret(testKey)), keyed, true},
+		{MustNew(5, 0.5, WithSecret(other)), keyed, false},
 		{MustNew(5, 0.5), keyed, false},
-		{MustNew(5, 0.5, WithKey(testKey)), plain, false},
+		{MustNew(5, 0.5, WithSecret(testKey)), plain, false},
 		{MustNew(5, 0.5, WithStrategy(Blocked), WithSeed(1)), plain, true},
 		{MustNew(5, 0.5, WithHash(MapHash)), plain, true},
 		{MustNew(5, 0.5, WithStrategy(triple)), named, true},
@@ -143,7 +143,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 func TestReaderThatFails(t *testing.T) {
 	fails := errors.New("connection lost")
 	data := marshal(t, portables(t)["triple-key"].f)
-	g := MustNew(5, 0.5, WithStrategy(triple), WithKey(testKey))
+	g := MustNew(5, 0.5, WithStrategy(triple), WithSecret(testKey))
 	g.AddString("old")
 	old := g.Clone()
 	for at := range data {
@@ -206,6 +206,46 @@ func named(strategy, hash string) func(header []byte) {
 	}
 }
 
+// TestReaderBringsWhatTheDataSays: a custom hash of the right name and the other number of bits, and a
+// custom strategy of the right name and the other kind, are refused as incompatible: the data is
+// sound, and a program that deletes corrupt files must not delete it.
+func TestReaderBringsWhatTheDataSays(t *testing.T) {
+	h64, h128 := NewHash64("h", func([]byte) uint64 { return 1 }), NewHash("h", func([]byte) (uint64, uint64) { return 1, 2 })
+	digests, keys := NewStrategy("s", tripleDefinition), NewStrategy("s", definitionOf(customSeeded))
+	options := map[string][]Option{
+		"64":          {WithHash(h64)},
+		"128":         {WithHash(h128)},
+		"digests":     {WithStrategy(digests)},
+		"keys":        {WithStrategy(keys)},
+		"digests, 64": {WithStrategy(digests), WithHash(h64)},
+	}
+	for wrote, opts := range options {
+		f := MustNew(10, 0.1, opts...)
+		f.AddString("x")
+		data := marshal(t, f)
+		for reads, opts := range options {
+			got, err := Read(bytes.NewReader(data), opts...)
+			if wrote == reads {
+				require.NoError(t, err)
+				require.True(t, got.Equal(f))
+				continue
+			}
+			require.ErrorIs(t, err, ErrIncompatible, "%s read with %s", wrote, reads)
+			require.NotErrorIs(t, err, ErrCorrupt)
+			var texts [2]string
+			if other := MustNew(10, 0.1, opts...); other.Params() == f.Params() {
+				_, err = fmt.Sscanf(f.Union(other).Error(), "bloom: incompatible filters: %s %s and %s", new(string), &texts[0], &texts[1])
+				require.NoError(t, err)
+				require.NotEqual(t, texts[0], texts[1], "%s and %s", wrote, reads)
+			}
+		}
+	}
+	// Files of the format's first version have seeds with another meaning.
+	_, err := Read(bytes.NewReader(must(os.ReadFile("testdata/version-1"))))
+	require.ErrorIs(t, err, ErrIncompatible)
+	require.ErrorContains(t, err, "the data has format version 1, want 2")
+}
+
 // TestForgedFields: with the checksums right, every field is still checked against
 // the others and the bytes that are there.
 func TestForgedFields(t *testing.T) {
@@ -217,21 +257,20 @@ func TestForgedFields(t *testing.T) {
 		is   error
 		text string
 	}{
-		{"double-hashing", func(b []byte) { b[7] = 2 }, ErrIncompatible, "the data has format version 2, want 1"},
-		{"double-hashing", func(b []byte) { b[7] = 0 }, ErrIncompatible, "the data has format version 0, want 1"},
+		{"double-hashing", func(b []byte) { b[7] = 3 }, ErrIncompatible, "the data has format version 3, want 2"},
+		{"double-hashing", func(b []byte) { b[7] = 1 }, ErrIncompatible, "the data has format version 1, want 2"},
 		{"double-hashing", func(b []byte) { b[12] = 0 }, ErrCorrupt, "k = 0, want 1 to 64"},
 		{"double-hashing", func(b []byte) { b[12] = 65 }, ErrCorrupt, "k = 65, want 1 to 64"},
 		{"double-hashing", named("", "murmur3"), ErrCorrupt, `strategy "", which no filter has`},
-		{"double-hashing", named("blocked", "murmur3"), ErrCorrupt, `strategy "blocked", which no filter has`},
 		{"double-hashing", named("double-hashing", ""), ErrCorrupt, `hash "", which no filter has`},
 		{"double-hashing", named("Double-hashing", "murmur3"), ErrIncompatible, `the data's strategy is "Double-hashing", want one of that name by WithStrategy`},
 		{"double-hashing", named("double-hashing\x00", "murmur3"), ErrIncompatible, `the data's strategy is "double-hashing\x00", want`},
 		{"double-hashing", named("\x1b[2Jred", "murmur3"), ErrIncompatible, `the data's strategy is "\x1b[2Jred", want`},
 		{"double-hashing", named("double-hashing", "\x1b[2Jred"), ErrIncompatible, `the data's hash is "\x1b[2Jred", want one of that name by WithHash`},
 		{"double-hashing", named("double-hashing", "maphash"), ErrCorrupt, "its hash is maphash, which is never written"},
-		{"double-hashing", named("double-hashing", "siphash"), ErrIncompatible, "want its secret key by WithKey"},
-		{"double-hashing", named("double-hashing", "none"), ErrCorrupt, `no hash with strategy "double-hashing"`},
-		{"seeded-hashing", named("seeded-hashing", "murmur3"), ErrCorrupt, `"seeded-hashing" has a hash of its own`},
+		{"double-hashing", named("double-hashing", "siphash"), ErrIncompatible, "want its secret by WithSecret"},
+		{"double-hashing", named("double-hashing", "none"), ErrCorrupt, `strategy "double-hashing" with hash "none"`},
+		{"seeded-hashing", named("seeded-hashing", "murmur3"), ErrCorrupt, `strategy "seeded-hashing" with hash "murmur3"`},
 		{"double-hashing", func(b []byte) { b[14] = 6 }, ErrCorrupt, "byte 68 of the header is 0x33, want 0"},
 		{"double-hashing", func(b []byte) { b[15] = 1 }, ErrCorrupt, "byte 15 of the header is 0x1, want 0"},
 		{"double-hashing", func(b []byte) { b[127] = 1 }, ErrCorrupt, "byte 127 of the header is 0x1, want 0"},
@@ -246,9 +285,9 @@ func TestForgedFields(t *testing.T) {
 		{"double-hashing", func(b []byte) { b[39] = 0x80; clear(b[32:39]) }, ErrCorrupt, "p = -0, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { le.PutUint64(b[32:], math.Float64bits(math.Inf(1))) }, ErrCorrupt, "p = +Inf, want 0 < p < 1"},
 		{"double-hashing", func(b []byte) { b[128+15*8] |= 2 }, ErrCorrupt, "has bits beyond m = 961, want none"},
-		{"blocked-4", func(b []byte) { b[12] = 6 }, ErrCorrupt, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
-		{"blocked-4", func(b []byte) { le.PutUint64(b[16:], 1023) }, ErrCorrupt, `m = 1023 and k = 8 with strategy "blocked-4"`},
-		{"seeded-hashing", named("seeded-hashing", "siphash"), ErrIncompatible, "want its secret key"},
+		{"blocked", func(b []byte) { b[12] = 7 }, ErrCorrupt, `m = 1024 and k = 7 with strategy "blocked", want multiples of 512 and 2`},
+		{"blocked", func(b []byte) { le.PutUint64(b[16:], 1023) }, ErrCorrupt, `m = 1023 and k = 8 with strategy "blocked"`},
+		{"seeded-hashing", named("seeded-hashing", "siphash"), ErrIncompatible, "want its secret"},
 	} {
 		data := golden(t, c.name, filters[c.name].f)
 		c.edit(data)
@@ -269,19 +308,19 @@ func TestForgedFields(t *testing.T) {
 
 	// SeededHashing has no key, even if the key is right.
 	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
-	keyed := keyedHasher(testKey)
+	keyed := secretHasher(testKey)
 	named("seeded-hashing", "siphash")(data)
 	le.PutUint64(data[40:], keyed.checkValue())
-	_, err := Read(bytes.NewReader(forge(data)), WithKey(testKey))
+	_, err := Read(bytes.NewReader(forge(data)), WithSecret(testKey))
 	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, `"seeded-hashing" has a hash of its own`)
+	require.ErrorContains(t, err, `strategy "seeded-hashing" with hash "siphash"`)
 
-	// A custom hash has no seed.
+	// A custom hash has its number of bits instead of a seed.
 	data = golden(t, "custom-hash", filters["custom-hash"].f)
 	le.PutUint64(data[40:], 3)
 	_, err = Read(bytes.NewReader(forge(data)), WithHash(customHash))
 	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, `seed 3 with hash "murmur3-77", which no filter has`)
+	require.ErrorContains(t, err, `hash "murmur3-77" of 3 bits, want 64 or 128`)
 
 	// What is allowed to change, and the forger's work is sound: n, p and seed.
 	data = golden(t, "double-hashing", filters["double-hashing"].f)

@@ -7,7 +7,8 @@
 // The length of the keys does not matter. Keys cannot be listed or removed.
 //
 //	// Room for ten million URLs. About one new URL in a million is mistaken for a known one.
-//	seen, err := bloom.New(10_000_000, 1e-6, bloom.WithHash(bloom.MapHash))
+//	// Strangers choose the URLs, so the hash depends on a secret.
+//	seen, err := bloom.New(10_000_000, 1e-6, bloom.WithSecret(secret))
 //	if err != nil {
 //		return err
 //	}
@@ -70,11 +71,11 @@
 //
 //   - [Murmur3] is the default: 128 bits, the same in every process.
 //   - [RapidHash] is also the same in every process. It is the fastest for keys of up to
-//     48 bytes. Its digest has 64 bits instead of 128.
+//     100 bytes. Its digest has 64 bits instead of 128.
 //   - [MapHash] is safe for keys that strangers choose. It differs from process to process,
 //     so its filters cannot be saved.
-//   - [WithKey] hashes with SipHash under a secret key. It is safe for keys that
-//     strangers choose, and the same in every process that has the secret key. It takes
+//   - [WithSecret] hashes with SipHash under a secret. It is safe for keys that
+//     strangers choose, and the same in every process that has the secret. It takes
 //     about twice the time of Murmur3 (BenchmarkHash).
 //   - [NewHash] and [NewHash64] make a custom one.
 //
@@ -85,16 +86,17 @@
 //
 // A key is a byte slice or a string of any length. Package typed turns values of other
 // types into keys. [BloomFilter.Digest] hashes a key once for many filters, and
-// [Digest64] turns a 64-bit number or hash into a digest for [BloomFilter.AddDigest].
+// [Digest64] turns a 64-bit number or hash into a digest for [BloomFilter.AddDigest]: with
+// maphash.Comparable, any comparable value.
 // For many small filters, make one [Scheme] and call [Scheme.Filter].
 //
 // # Costs
 //
-// Contains takes about ten nanoseconds in a filter that fits in the cache, mostly for the
-// hash; docs/speed.md has the figures and the command. In a larger filter, Add and Contains
-// wait for memory. A key costs k cache misses with DoubleHashing, one with Blocked and
-// SplitBlock. [BloomFilter.AddMany] and [BloomFilter.ContainsMany] wait for many keys at
-// once. Union, Clone, Stats and the other methods that visit all bits take O(m).
+// Contains takes 5 to 13 nanoseconds in a filter that fits in the cache, from SplitBlock
+// with RapidHash to the default. [docs/performance.md] has the figures and the command. In a larger
+// filter, Add and Contains wait for memory. A key costs k cache misses with DoubleHashing,
+// one with Blocked and SplitBlock. [BloomFilter.AddMany] and [BloomFilter.ContainsMany]
+// overlap the waits of many keys. Union, Clone, Stats and the other methods that visit all bits take O(m).
 //
 // # Files
 //
@@ -118,4 +120,6 @@
 // Use a map if the keys fit in memory. Check positive answers against the real data if a
 // false positive must never happen. Use package counting to remove keys and package
 // rotating to forget them after a time.
+//
+// [docs/performance.md]: https://github.com/seed3447c163/bloom/blob/main/docs/performance.md
 package bloom

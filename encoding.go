@@ -11,15 +11,17 @@ import (
 )
 
 // WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584
-// bytes; docs/format.md describes the format. The bytes are the same on every architecture. Every
+// bytes; [docs/formats.md] describes the format. The bytes are the same on every architecture. Every
 // later release reads them with [Read] and [BloomFilter.ReadFrom]. They contain a check value of
-// the secret key, but not the key.
+// the secret, but not the secret itself.
 //
 // WriteTo needs 64 KiB of memory for any size. It may run while keys are added: it writes every
 // key whose Add returned before WriteTo was called, and perhaps some bits of later keys.
 //
-// The error is that of w, or wraps [ErrNotPortable] if no other process could read the bytes, see
-// [Scheme.Portable]. Then nothing is written.
+// WriteTo returns any error from w. It writes nothing and returns an error that wraps
+// [ErrNotPortable] if no other process could read the bytes, see [Scheme.Portable].
+//
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -49,8 +51,7 @@ func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
 func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
-// encoding.TextMarshaler, so that encoding/json works, which needs memory for three copies of the
-// text. Handlers of log/slog call MarshalText too: log f.String() or f.Stats() instead of f.
+// encoding.TextMarshaler, so encoding/json works; it needs memory for three copies of the text.
 func (f BloomFilter) MarshalText() ([]byte, error) {
 	size, err := f.roomFor(2)
 	if err != nil {
@@ -80,7 +81,7 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 
 // AppendBinary appends the scheme to dst in 64 to 576 bytes: the header that
 // [BloomFilter.WriteTo] writes before the bits. It is for custom formats. [ReadScheme] reads it.
-// It implements encoding.BinaryAppender. The error is that of [Scheme.Portable].
+// It implements encoding.BinaryAppender. It fails if [Scheme.Portable] does.
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 	h, err := s.scheme.header()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -14,21 +13,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// TestGoldenFiles: bytes that were written once are what is written today, on every
+// TestFrozenFiles: bytes that were written once are what is written today, on every
 // architecture. A difference breaks every file: mend the code, never the golden.
-func TestGoldenFiles(t *testing.T) {
+func TestFrozenFiles(t *testing.T) {
 	filters := portables(t)
 	for name, p := range filters {
 		require.True(t, bytes.Equal(golden(t, name, p.f), marshal(t, p.f)), name)
@@ -190,7 +187,7 @@ func TestEncodingAllocatesOnce(t *testing.T) {
 		"UnmarshalText": {func() error { return new(BloomFilter).UnmarshalText(text) }, 2.1}, // the bytes, and the filter
 		"gob":           {func() error { return gob.NewEncoder(io.Discard).Encode(f) }, 2.3},
 	} {
-		got := resources.Allocated(func() { require.NoError(t, c.call()) })
+		got := testkit.Allocated(func() { require.NoError(t, c.call()) })
 		require.Less(t, float64(got), c.most*size, name)
 	}
 }
@@ -265,29 +262,21 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 
 // TestFormatDocHasEveryName: the document names all strategies and hashes that files have.
 func TestFormatDocHasEveryName(t *testing.T) {
-	doc := string(must(os.ReadFile("docs/format.md")))
+	doc := string(must(os.ReadFile("docs/formats.md")))
 	for _, s := range builtins {
-		if len(s.members) == 0 { // no filter has it
-			require.Contains(t, doc, "`"+s.name+"`")
-		}
+		require.Contains(t, doc, "`"+s.Name()+"`")
 	}
-	for _, h := range []hashDefinition{murmur3Hash, mapHash, sipHash, noHash} {
+	for _, h := range hashes {
 		require.Contains(t, doc, "`"+h.name+"`")
 	}
-	require.Contains(t, doc, "`"+keyCheckText+"`")
+	require.Contains(t, doc, "`"+secretCheckText+"`")
 }
 
-// TestPythonReader runs the reader of docs/format.md on the golden files.
+// TestPythonReader runs the reader of docs/formats.md on the golden files.
 func TestPythonReader(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatal("there is no python3 here, and BLOOM_REQUIRE is set")
-		}
-		t.Skip("NOT TESTED: the reader in docs/format.md, as there is no python3 here")
-	}
-	_, code, found := strings.Cut(string(must(os.ReadFile("docs/format.md"))), "```python\n")
+	python := testkit.Program(t, "python3", "python3")
+	_, code, found := strings.Cut(string(must(os.ReadFile("docs/formats.md"))), "```python\n")
 	require.True(t, found)
 	code, _, found = strings.Cut(code, "```")
 	require.True(t, found)
@@ -325,7 +314,7 @@ type busy struct {
 	f    *BloomFilter
 	keys uint64                    // of each adder
 	done [busyAdders]atomic.Uint64 // keys i·busyAdders+a with i < done[a] are in
-	wg   sync.WaitGroup
+	wg   testkit.Group
 }
 
 const busyAdders = 3
@@ -363,11 +352,11 @@ func (b *busy) Write(p []byte) (int, error) {
 // TestSnapshotWhileAdding: what is written contains every key whose Add had
 // returned before WriteTo was called.
 func TestSnapshotWhileAdding(t *testing.T) {
-	keys, rounds := uint64(effort.Times(10_000, 20_000, 60_000)), effort.Times(2, 2, 50)
-	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+	keys, rounds := uint64(testkit.Times(10_000, 20_000, 60_000)), testkit.Times(2, 2, 50)
+	for _, s := range builtins {
 		snapshots, during, checked := 0, 0, 0
 		for range rounds {
-			f := must(NewWithParams(Params{M: 5 * format.ChunkBytes * 8, K: 6}, WithStrategy(s)))
+			f := must(NewWithParams(fit(s, 5*format.ChunkBytes*8, 6), WithStrategy(s)))
 			b := &busy{f: f, keys: keys}
 			b.start()
 			for last := false; !last; snapshots++ {
@@ -415,12 +404,10 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	}
 }
 
-var fileMiB = flag.Int("mib", 64, "size in MiB of the largest filter that is written and read in benchmarks")
-
 // BenchmarkEncoding writes and reads filters in memory; by=copy is what the machine needs to
 // copy as many bytes.
 func BenchmarkEncoding(b *testing.B) {
-	for _, size := range []int{1 << 10, 1 << 20, *fileMiB << 20} {
+	for _, size := range []int{1 << 10, 1 << 20, 1 << 26} {
 		f := must(NewWithParams(Params{M: uint64(size) * 8, K: 7}))
 		for i := range f.bits {
 			f.bits[i].Store(mix(uint64(i)))

@@ -16,8 +16,10 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
+// A page that is mistaken for a known one is never fetched, so p is small. Strangers choose the URLs of the
+// open web, so the hash has a seed that only this process knows. WithSecret is for filters that are saved.
 func Example() {
-	seen, err := bloom.New(1_000_000, 0.01) // a million URLs, at most 1 % false positives
+	seen, err := bloom.New(1_000_000, 1e-6, bloom.WithHash(bloom.MapHash))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,11 +34,33 @@ func Example() {
 	// fetch https://go.dev/doc/
 }
 
-func ExampleNew_error() {
-	_, err := bloom.New(1_000_000, 1) // 1, and 1 % was meant
+// A filter in front of a database. A false positive costs one unnecessary query, so p is 1 %.
+func ExampleNew() {
+	users, err := bloom.New(1_000_000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(users)
+
+	_, err = bloom.New(1_000_000, 1) // 1, and 1 % was meant
 	fmt.Println(err)
 	// Output:
+	// bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing hash=murmur3 bytes=1199120)
 	// bloom: invalid parameter: p = 1, want 0 < p < 1
+}
+
+// A message that is mistaken for a known one is dropped, so p is 1e-9: 43 bits per key.
+func ExampleBloomFilter_Add() {
+	seen := bloom.MustNew(1_000_000, 1e-9)
+	for _, id := range []string{"m-1", "m-2", "m-1"} { // the broker delivers m-1 twice
+		if seen.Add([]byte(id)) {
+			fmt.Println("process", id)
+		}
+	}
+	// Output:
+	// process m-1
+	// process m-2
 }
 
 func ExampleBloomFilter_Contains() {
@@ -51,7 +75,7 @@ func ExampleBloomFilter_Contains() {
 
 // A crawler: many workers find the same links. The worker whose AddString returns true fetches
 // the page. There is no lock, and no check before the add.
-func Example_crawler() {
+func ExampleBloomFilter_AddString() {
 	links := map[string][]string{
 		"/":      {"/a", "/b", "/c"},
 		"/a":     {"/", "/b", "/c"},
@@ -60,8 +84,6 @@ func Example_crawler() {
 		"/deep":  {"/"},
 		"/alone": nil,
 	}
-	// A page that is taken for seen is never fetched: a small p. Strangers choose the
-	// URLs: a keyed hash.
 	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithHash(bloom.MapHash))
 
 	var fetched atomic.Int64
@@ -73,7 +95,11 @@ func Example_crawler() {
 		}
 		fetched.Add(1)
 		for _, link := range links[url] {
-			wg.Go(func() { visit(link) })
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				visit(link)
+			}()
 		}
 	}
 	visit("/")
@@ -114,6 +140,65 @@ func ExampleBloomFilter_Union() {
 	// bloom: incompatible filters: m = 14400 and 28800
 }
 
+// Intersect keeps the bits of both filters: here, of users who came on both days.
+func ExampleBloomFilter_Intersect() {
+	monday, tuesday := bloom.MustNew(1000, 0.001), bloom.MustNew(1000, 0.001)
+	monday.AddStrings([]string{"ada", "grace"}, nil)
+	tuesday.AddStrings([]string{"grace", "rob"}, nil)
+	both := monday.Clone() // a Go copy would share its bits with monday
+	if err := both.Intersect(tuesday); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(both.ContainsString("ada"), both.ContainsString("grace"), both.ContainsString("rob"))
+	// Output:
+	// false true false
+}
+
+// A scheme computes the size without memory for the bits.
+func ExampleNewScheme() {
+	scheme, err := bloom.NewScheme(1_000_000_000, 0.001, bloom.WithStrategy(bloom.Blocked))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f GB, k = %d\n", float64(scheme.Params().M)/8e9, scheme.Params().K)
+	// Output:
+	// 2.0 GB, k = 8
+}
+
+// Many small filters share the scheme: here, one filter per user of the articles that were read.
+func ExampleScheme_Filter() {
+	scheme, err := bloom.NewScheme(100, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	read := map[string]*bloom.BloomFilter{}
+	for _, user := range []string{"ada", "grace"} {
+		if read[user], err = scheme.Filter(); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	read["ada"].AddString("article-17")
+	fmt.Println(read["ada"].ContainsString("article-17"), read["grace"].ContainsString("article-17"), read["ada"].SizeBytes(), "bytes")
+	// Output:
+	// true false 128 bytes
+}
+
+// The fastest filter for keys of your own: a false positive costs one unnecessary disk read.
+func ExampleWithStrategy() {
+	f, err := bloom.New(1_000_000, 0.01, bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(bloom.RapidHash))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f.AddString("row-1")
+	fmt.Println(f.ContainsString("row-1"), f.ContainsString("row-2"), f.Strategy())
+	// Output:
+	// true false split-block
+}
+
 func ExampleParamsFor() {
 	for _, p := range []float64{0.01, 0.0001} {
 		params, err := bloom.ParamsFor(1_000_000, p, bloom.DoubleHashing)
@@ -121,21 +206,18 @@ func ExampleParamsFor() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("p = %v: m = %d bits (%.2f a key), k = %d\n", p, params.M, float64(params.M)/1e6, params.K)
+		fmt.Printf("p = %v: m = %d bits (%.2f per key), k = %d\n", p, params.M, float64(params.M)/1e6, params.K)
 	}
 	// Output:
-	// p = 0.01: m = 9592960 bits (9.59 a key), k = 7
-	// p = 0.0001: m = 19172992 bits (19.17 a key), k = 13
+	// p = 0.01: m = 9592960 bits (9.59 per key), k = 7
+	// p = 0.0001: m = 19172992 bits (19.17 per key), k = 13
 }
 
 func ExampleNewStrategy() {
 	// The textbook's double hashing, as other systems use it: h1 + i·h2 mod m.
 	textbook := bloom.NewStrategy("textbook", bloom.Definition{
-		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-			return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-				x := h1 + uint64(i)*h2
-				return x % m, (x + h2) % m, (x + 2*h2) % m, (x + 3*h2) % m
-			}, nil
+		Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
+			return func(h1, h2 uint64, i int) uint64 { return (h1 + uint64(i)*h2) % m }, nil
 		},
 	})
 	f := bloom.MustNew(1000, 0.01, bloom.WithStrategy(textbook))
@@ -192,13 +274,13 @@ func ExampleBloomFilter_AddMany() {
 }
 
 // Strangers choose the URLs that a crawler of the open web finds, so its hash is keyed.
-func ExampleWithKey() {
+func ExampleWithSecret() {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
 		fmt.Println(err)
 		return
 	}
-	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithKey(secret))
+	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithSecret(secret))
 	fmt.Println(seen.AddString("https://example.com/"), seen.AddString("https://example.com/"))
 	// Output:
 	// true false
@@ -328,7 +410,7 @@ func setsOnlyNewBits(f *bloom.BloomFilter, key string) bool {
 }
 
 // Several filters in one stream: each Read takes one, and io.EOF is the end.
-func ExampleRead_stream() {
+func ExampleBloomFilter_WriteTo() {
 	var stream bytes.Buffer
 	for day := range 3 {
 		f := bloom.MustNew(1000, 0.01)
@@ -355,14 +437,14 @@ func ExampleRead_stream() {
 	// false
 }
 
-// The bytes do not contain the secret key. Reading them needs it.
+// The bytes do not contain the secret. Reading them needs it.
 func ExampleRead_key() {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
 		fmt.Println(err)
 		return
 	}
-	f := bloom.MustNew(1000, 0.01, bloom.WithKey(secret))
+	f := bloom.MustNew(1000, 0.01, bloom.WithSecret(secret))
 	f.AddString("key")
 	data, err := f.MarshalBinary()
 	if err != nil {
@@ -372,13 +454,13 @@ func ExampleRead_key() {
 
 	_, err = bloom.Read(bytes.NewReader(data))
 	fmt.Println(errors.Is(err, bloom.ErrIncompatible), err)
-	_, err = bloom.Read(bytes.NewReader(data), bloom.WithKey([16]byte{1, 2, 3}))
+	_, err = bloom.Read(bytes.NewReader(data), bloom.WithSecret([16]byte{1, 2, 3}))
 	fmt.Println(err)
-	g, err := bloom.Read(bytes.NewReader(data), bloom.WithKey(secret))
+	g, err := bloom.Read(bytes.NewReader(data), bloom.WithSecret(secret))
 	fmt.Println(g.ContainsString("key"), err)
 	// Output:
-	// true bloom: incompatible filters: the data's hash is "siphash", want its secret key by WithKey
-	// bloom: incompatible filters: the data was made with another secret key than the given one
+	// true bloom: incompatible filters: the data's hash is "siphash", want its secret by WithSecret
+	// bloom: incompatible filters: the data was made with another secret than the given one
 	// true <nil>
 }
 
@@ -422,6 +504,6 @@ func ExampleBloomFilter_MarshalText() {
 	}
 	fmt.Println(resumed.Page, resumed.Seen.ContainsString("https://go.dev/"))
 	// Output:
-	// {"page":7,"seen":"iWJsb29tCgHZXaqwAw4HAIAAAAAAAAAACgAAAAAAAAB7FK5H4XqEPwAAAAAAAAAAZG91YmxlLWhhc2hpbmdtdXJtdXIzAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAgAAAAAAAAAAAAAEAAAAAyWspuGHFPoc="}
+	// {"page":7,"seen":"iWJsb29tCgLsTaqYAw4HAIAAAAAAAAAACgAAAAAAAAB7FK5H4XqEPwAAAAAAAAAAZG91YmxlLWhhc2hpbmdtdXJtdXIzAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAgAAAAAAAAAAAAAEAAAAA+VvQFJljWIE="}
 	// 7 true
 }

@@ -1,7 +1,7 @@
 package bloom
 
 import (
-	"github.com/seed3447c163/bloom/internal/fold"
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p.
@@ -16,28 +16,28 @@ import (
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
 //
-// The error wraps [ErrInvalid] if p is not between 0 and 1, if p is below the filter's present
-// rate, and if the strategy has no exact fold. [DoubleHashing], Blocked1 to Blocked8 and
+// The error wraps [ErrInvalid] if New refuses p with this strategy, if p is below the filter's present
+// rate, and if the strategy has no exact fold. [DoubleHashing], [Blocked] and
 // [SplitBlock] have one.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	s := f.scheme
 	if s == nil {
 		return nil, errZero
 	}
-	unit := s.strategy.def.foldUnit
+	unit := s.strategy.foldUnit()
 	if unit == 0 {
 		return nil, invalid("a filter with strategy %q has no exact fold", s.strategy)
 	}
-	if !(p > 0 && p < 1) {
-		return nil, invalid("p = %v, want 0 < p < 1", p)
+	if err := s.strategy.checkP(p); err != nil {
+		return nil, err
 	}
-	ones, now := f.onesAndRate()
+	ones, now := f.measure()
 	count := f.countOf(ones)
-	collisions := s.strategy.def.equalDigests(count, s.hash.def)
+	collisions := s.hash.def.equalDigests(count)
 	if now+collisions > p {
-		return nil, invalid("p = %v, want at least %v, which is the filter's rate as it is", p, now+collisions)
+		return nil, invalid("p = %v, and the filter's rate is already %v", p, now+collisions)
 	}
-	small := f.smallestFold(fold.Primes(s.params.M/unit), p-collisions, count)
+	small := f.smallestFold(probe.Primes(s.params.M/unit), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}
 	params.N = s.keysFor(params)
 	if small == f {
@@ -67,7 +67,7 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 			continue
 		}
 		small := f.fold(prime)
-		if _, rate := small.onesAndRate(); rate > p {
+		if _, rate := small.measure(); rate > p {
 			continue
 		}
 		if small = small.smallestFold(primes[i+1:], p, count); small.scheme.params.M < best.scheme.params.M {
@@ -83,7 +83,7 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 // a few crowded blocks dominate it.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
-	return s.def.foldUnit == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
+	return s.foldUnit() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
 }
 
 // fold returns the fold by a factor that divides, with no N and P.
@@ -94,10 +94,10 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 		panic(err) // the strategy can have every fold
 	}
 	bits := makeWords(wordsFor(m))
-	if unit := s.strategy.def.foldUnit; unit == 1 {
-		fold.Bits(bits, f.bits, factor)
+	if unit := s.strategy.foldUnit(); unit == 1 {
+		probe.FoldBits(bits, f.bits, factor)
 	} else {
-		fold.Blocks(bits, f.bits, int(factor), int(unit/64))
+		probe.FoldBlocks(bits, f.bits, int(factor), int(unit/64))
 	}
 	return s.filter(bits)
 }
@@ -107,7 +107,7 @@ func (s *scheme) keysFor(params Params) uint64 {
 	low, high := uint64(0), uint64(maxM)+1 // low keeps P, high does not
 	for high-low > 1 {
 		n := low + (high-low)/2
-		if s.strategy.FalsePositiveRate(params.M, params.K, n)+s.strategy.def.equalDigests(n, s.hash.def) <= params.P {
+		if s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.def.equalDigests(n) <= params.P {
 			low = n
 		} else {
 			high = n

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/fold"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // foldable are the strategies that have a fold.
-var foldable = append(slices.Clone(blockeds), DoubleHashing, SplitBlock)
+var foldable = slices.DeleteFunc(slices.Clone(builtins), func(s Strategy) bool { return s.foldUnit() == 0 })
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the
 // same keys, added one by one.
@@ -35,12 +35,12 @@ func TestFoldIsExact(t *testing.T) {
 	for _, s := range foldable {
 		for _, factor := range []uint64{1, 2, 3, 7, 8, 24, 63, 64, 65, 100, 128, 720} {
 			for _, units := range []uint64{1, 2, 3, 13} {
-				m := units * factor * s.def.foldUnit
+				m := units * factor * s.foldUnit()
 				for _, keys := range []int{1, 20} {
 					large, want := folded(t, s, m, factor, keys)
 					require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
 					small := large
-					for _, prime := range fold.Primes(factor) {
+					for _, prime := range probe.Primes(factor) {
 						small = small.fold(prime)
 					}
 					require.True(t, small.bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
@@ -51,16 +51,16 @@ func TestFoldIsExact(t *testing.T) {
 	// Another hash, and a filter of some thousand words.
 	for _, s := range foldable {
 		for _, factor := range []uint64{2, 3, 100} {
-			large, want := folded(t, s, 512*2400, factor, 3000, WithKey(testKey))
+			large, want := folded(t, s, 512*2400, factor, 3000, WithSecret(testKey))
 			require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d", s, factor)
 		}
 	}
 }
 
 func TestFoldRefuses(t *testing.T) {
-	f := must(NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked4)))
+	f := must(NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked)))
 	for _, s := range allStrategies {
-		if s.def.foldUnit != 0 {
+		if s.foldUnit() != 0 {
 			continue
 		}
 		f := MustNew(100, 0.1, WithStrategy(s))
@@ -72,12 +72,16 @@ func TestFoldRefuses(t *testing.T) {
 		_, err := f.FoldTo(p)
 		require.ErrorIs(t, err, ErrInvalid)
 	}
+	for _, s := range foldable { // a p that New refuses
+		_, err := MustNew(1000, 0.01, WithStrategy(s)).FoldTo(s.limits().minP / 2)
+		require.ErrorIs(t, err, ErrInvalid, s)
+	}
 	for i := range 1000 {
 		f.Add(fmt.Append(nil, i))
 	}
 	_, err := f.FoldTo(0.01)
 	require.ErrorIs(t, err, ErrInvalid)
-	require.ErrorContains(t, err, "which is the filter's rate as it is")
+	require.ErrorContains(t, err, "and the filter's rate is already 0.")
 }
 
 // TestFoldTo: the result keeps p by its bits, and no smaller fold does. It has all keys.
@@ -102,16 +106,16 @@ func TestFoldTo(t *testing.T) {
 				}
 				factor := f.Params().M / got.Params().M
 				require.True(t, f.fold(factor).bits.equal(got.bits))
-				for larger := f.Params().M / s.def.foldUnit; larger > factor; larger-- {
-					if f.Params().M/s.def.foldUnit%larger == 0 {
-						_, rate := f.fold(larger).onesAndRate()
+				for larger := f.Params().M / s.foldUnit(); larger > factor; larger-- {
+					if f.Params().M/s.foldUnit()%larger == 0 {
+						_, rate := f.fold(larger).measure()
 						require.Greater(t, rate, p-1e-15, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
 					}
 				}
 				params := got.Params()
 				require.Equal(t, p, params.P)
 				rate := func(n uint64) float64 {
-					return s.FalsePositiveRate(params.M, params.K, n) + s.def.equalDigests(n, got.scheme.hash.def)
+					return s.FalsePositiveRate(params.M, params.K, n) + got.scheme.hash.def.equalDigests(n)
 				}
 				require.LessOrEqual(t, rate(params.N), p)
 				require.Greater(t, rate(params.N+1), p)
@@ -133,7 +137,7 @@ func TestFoldToOfTinyFilters(t *testing.T) {
 func TestFoldWhileAdding(t *testing.T) {
 	for _, s := range foldable {
 		f := must(NewWithParams(Params{M: 512 * 120, K: 8}, WithStrategy(s)))
-		var wg sync.WaitGroup
+		var wg testkit.Group
 		const keys = 2000
 		added := make(chan int, keys)
 		wg.Go(func() {
@@ -157,7 +161,7 @@ func TestFoldWhileAdding(t *testing.T) {
 }
 
 func BenchmarkFold(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+	for _, s := range foldable {
 		f := must(NewWithParams(Params{M: 2520 * 512 * 78, K: 8}, WithStrategy(s))) // 12.6 MB
 		addKeys(f, 1_000_000)
 		b.Run("strategy="+s.Name(), func(b *testing.B) {

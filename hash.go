@@ -7,18 +7,19 @@ import (
 
 	"github.com/dchest/siphash"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/noescape"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
+	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/twmb/murmur3"
 )
 
 // A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash,
-// or a custom hash from [NewHash] or [NewHash64]. For SipHash, see [WithKey]. [New] refuses the
+// or a custom hash from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. [New] refuses the
 // zero Hash, whose name is empty.
 //
 // A Hash is a small value that never changes, and can be compared.
-type Hash struct{ def *hashDefinition }
+type Hash struct{ def *hash }
 
 var (
 	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
@@ -27,7 +28,7 @@ var (
 	Murmur3 = Hash{&murmur3Hash}
 
 	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and
-	// not keyed. On amd64 it is the fastest hash for keys of up to 48 bytes, and about as fast as
+	// not keyed. On amd64 it is the fastest hash for keys of up to 100 bytes, and about as fast as
 	// MapHash for longer keys. It has 64 bits, from which a digest is made as in [NewHash64], so p
 	// must be well above n/2^64.
 	RapidHash = Hash{&rapidHash}
@@ -50,7 +51,7 @@ func (h Hash) Name() string {
 // String returns the name, or for a hash without a name a text that is unique in this process.
 func (h Hash) String() string {
 	if h.def == nil {
-		return shown("", 0)
+		return displayName("", 0)
 	}
 	return h.def.String()
 }
@@ -64,16 +65,22 @@ func (h Hash) String() string {
 // same name and both have 128 or both 64 bits. A hash with the empty name is for this process, for
 // example with a random seed: its filters are compatible with each other, and cannot be written.
 //
-// The function is called from many goroutines at once. It must neither change the key nor keep it,
-// or a part of it, beyond the call: the key's memory belongs to the caller of Add, which may use it
-// again, and may be on a stack. A function that breaks this makes filters miss keys, and may crash
-// the program. Add and Contains allocate nothing if the function does not. A call costs 1 to 2 ns
-// more than a call of a built-in hash.
+// The function is called from many goroutines at once. It gets a copy of the key, which it may keep.
+// The copy takes about 20 ns: a program that hashes its keys itself, and calls
+// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest], saves that. The copies are made in
+// arrays of 16 KiB, so that a call has no allocation of its own, except for larger keys.
 //
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
 // is the name of a built-in hash.
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
-	return newHash(hashDefinition{id: idCustom, name: name, sum: sum, bits: 128})
+	d := &hash{name: name, bits: 128, custom: true, serial: serialFor(name)}
+	if sum != nil {
+		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(memory.CopyKey(key)) }
+		if memory.IsOwn(sum) {
+			d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
+		}
+	}
+	return Hash{d}
 }
 
 // NewHash64 is [NewHash] for a hash of 64 bits, which must all look random. They become h1
@@ -85,12 +92,14 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 // A key has the same digest as one of n others with probability n/2^64. [New] subtracts this from
 // p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
-	return newHash(hashDefinition{id: idCustom64, name: name, sum64: sum, bits: 64})
-}
-
-func newHash(d hashDefinition) Hash {
-	d.serial = serialFor(d.name)
-	return Hash{&d}
+	d := &hash{name: name, bits: 64, custom: true, serial: serialFor(name)}
+	if sum != nil {
+		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(memory.CopyKey(key))) }
+		if memory.IsOwn(sum) {
+			d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
+		}
+	}
+	return Hash{d}
 }
 
 // validate returns what is wrong about a hash.
@@ -99,10 +108,10 @@ func (h Hash) validate() error {
 	case d == nil:
 		return invalid("the hash is the zero Hash, want one such as Murmur3")
 	case d == &sipHash:
-		return invalid("hash %v has a secret key, want WithKey", h)
-	case !d.custom():
+		return invalid("hash %v has a secret, want WithSecret", h)
+	case !d.custom:
 		return nil
-	case d.sum == nil && d.sum64 == nil:
+	case d.sum == nil:
 		return invalid("hash %q has no function", d)
 	case len(d.name) > format.MaxName:
 		return invalid("hash name %.20q… has %d bytes, want at most %d", d.name, len(d.name), format.MaxName)
@@ -112,41 +121,86 @@ func (h Hash) validate() error {
 	return nil
 }
 
-// A hashDefinition is what a Hash stands for. It never changes.
-type hashDefinition struct {
-	id     hashID
-	name   string
-	bits   int    // of the digest that are independent
+// A hash is what a Hash stands for: an entry of hashes, or what NewHash made. It never changes.
+type hash struct {
+	name  string
+	bits  int                      // of the digest that are independent
+	start func(seed uint64) uint64 // the state that a seed begins with; nil if it takes no seed
+
+	// sum is called with the secret, or twice the state, for a hash that do and sum do not
+	// call themselves. A digest of 64 bits is widened.
+	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
+
+	vector vector.Hash // of the kernels in assembly
+
+	custom bool
 	serial uint64 // of one without a name: which call of NewHash made it
-	sum    func(key []byte) (h1, h2 uint64)
-	sum64  func(key []byte) uint64
 }
 
-// hashID picks the call that hashes.
-type hashID uint8
-
-const (
-	idNone  hashID = iota // of a zero BloomFilter
-	idOfKey               // no hash: the strategy takes the key itself
-	idMurmur3
-	idRapidHash
-	idMapHash
-	idSipHash
-	idCustom
-	idCustom64
-)
+// hashes are all hashes of this package. A new one is an entry here, with a sum; those that a
+// benchmark has proved have a case in do and sum instead.
+var hashes = []*hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
-	murmur3Hash = hashDefinition{id: idMurmur3, name: "murmur3", bits: 128}
-	mapHash     = hashDefinition{id: idMapHash, name: "maphash", bits: 64}
-	rapidHash   = hashDefinition{id: idRapidHash, name: "rapidhash-v3", bits: 64}
-	sipHash     = hashDefinition{id: idSipHash, name: "siphash", bits: 128} // WithKey chooses it
-	noHash      = hashDefinition{id: idOfKey, name: "none", bits: 128}
+	murmur3Hash = hash{name: "murmur3", bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
+	rapidHash   = hash{name: "rapidhash-v3", bits: 64, start: rapidhash.Start, vector: vector.Rapid}
+	mapHash     = hash{name: "maphash", bits: 64}
+	sipHash     = hash{name: "siphash", bits: 128, sum: siphash.Hash128}                         // WithSecret chooses it
+	noHash      = hash{name: "none", bits: 128, start: func(seed uint64) uint64 { return seed }} // the strategy hashes the key itself
 )
 
+// sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the
+// canonical digest, little-endian, and h2 the rest.
+func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
+	digests = digests[:len(keys)]
+	switch h.def {
+	case &rapidHash:
+		for i := range keys {
+			key := bytesOfKey(&keys[i])
+			if rapidhash.Inlines(len(key)) {
+				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(h.k0, key), key))
+			} else {
+				digests[i][0], digests[i][1] = widened(rapidhash.Sum(h.k0, key))
+			}
+		}
+	case &mapHash:
+		for i := range keys {
+			digests[i][0], digests[i][1] = widened(maphash.Bytes(mapSeed, bytesOfKey(&keys[i])))
+		}
+	case &murmur3Hash:
+		for i := 0; i < len(keys); i++ {
+			if fours := (len(keys) - i) / 4; vector.Has512 && fours > 0 {
+				i += 4 * vector.MurmurMany(h.k0, unsafe.Pointer(&keys[i]), unsafe.Sizeof(keys[i]), fours, &digests[i])
+			}
+			if i < len(keys) { // there are less than four, or one of four is too long
+				digests[i][0], digests[i][1] = murmur3.SeedSum128(h.k0, h.k1, bytesOfKey(&keys[i]))
+			}
+		}
+	default:
+		for i := range keys {
+			digests[i][0], digests[i][1] = h.def.sum(h.k0, h.k1, memory.NoEscape(bytesOfKey(&keys[i])))
+		}
+	}
+}
+
+// bytesOfKey views a string or a slice, which begins like a string, as bytes.
+func bytesOfKey[K []byte | string | digest](key *K) []byte {
+	return memory.BytesOf(*(*string)(unsafe.Pointer(key)))
+}
+
+// Hashes returns the hashes of this package that [WithHash] takes, the default first.
+func Hashes() (all []Hash) {
+	for _, d := range hashes {
+		if h := (Hash{d}); h.validate() == nil && d != &noHash {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
 // builtinHash returns the hash of this package with that name, or nil.
-func builtinHash(name string) *hashDefinition {
-	for _, d := range []*hashDefinition{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash} {
+func builtinHash(name string) *hash {
+	for _, d := range hashes {
 		if d.name == name {
 			return d
 		}
@@ -154,25 +208,32 @@ func builtinHash(name string) *hashDefinition {
 	return nil
 }
 
-func (d *hashDefinition) custom() bool { return d.id >= idCustom }
+// equalDigests returns how likely a new key has the whole digest of one of n others, in which
+// case no strategy can tell them apart.
+func (d *hash) equalDigests(n uint64) float64 {
+	if d.bits == 64 {
+		return float64(n) / (1 << 64)
+	}
+	return 0 // n/2^128
+}
 
 // same reports whether two hashes are taken to be equal.
-func (d *hashDefinition) same(other *hashDefinition) bool {
-	return d == other || d.custom() && d.id == other.id && d.name == other.name && d.serial == other.serial
+func (d *hash) same(other *hash) bool {
+	return d == other || d.identity() == other.identity()
 }
 
-// quoted returns what no other hash of this process has.
-func (d *hashDefinition) quoted() string {
-	switch d.id {
-	case idCustom:
-		return quoted(d.name, d.serial)
-	case idCustom64:
-		return quoted(d.name, d.serial) + "/64"
+// identity returns what no other hash of this process has.
+func (d *hash) identity() string {
+	switch {
+	case !d.custom:
+		return d.name
+	case d.bits == 64:
+		return uniqueName(d.name, d.serial) + "/64"
 	}
-	return d.name
+	return uniqueName(d.name, d.serial)
 }
 
-func (d *hashDefinition) String() string { return shown(d.name, d.serial) }
+func (d *hash) String() string { return displayName(d.name, d.serial) }
 
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()
@@ -181,73 +242,48 @@ var mapSeed = maphash.MakeSeed()
 // interface: a key that crosses an interface escapes to the heap, and with it the caller's
 // stack buffer.
 type hasher struct {
-	id     hashID
-	def    *hashDefinition
-	k0, k1 uint64 // the secret key of sipHash; otherwise the seed and the state that the hash begins with
+	def    *hash
+	seed   uint64
+	k0, k1 uint64 // the secret of sipHash; otherwise both the state that the hash begins with
 }
 
 // seededHasher is for a hash, or a strategy with one of its own, that takes a seed.
-func seededHasher(def *hashDefinition, seed uint64) hasher {
-	h := hasher{id: def.id, def: def, k0: seed, k1: seed}
-	switch def {
-	case &murmur3Hash:
-		h.k1 = probe.MurmurStart(seed)
-	case &rapidHash:
-		h.k1 = rapidhash.Start(seed)
+func seededHasher(def *hash, seed uint64) hasher {
+	state := seed
+	if def.start != nil {
+		state = def.start(seed)
 	}
-	return h
+	return hasher{def, seed, state, state}
 }
 
-func keyedHasher(key [16]byte) hasher {
-	return hasher{id: idSipHash, def: &sipHash, k0: binary.LittleEndian.Uint64(key[:8]), k1: binary.LittleEndian.Uint64(key[8:])}
+func secretHasher(secret [16]byte) hasher {
+	return hasher{&sipHash, 0, binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])}
 }
 
-// key returns the secret key of sipHash.
-func (h *hasher) key() (key [16]byte) {
-	binary.LittleEndian.PutUint64(key[:8], h.k0)
-	binary.LittleEndian.PutUint64(key[8:], h.k1)
-	return key
+// secret returns the secret of sipHash.
+func (h *hasher) secret() (secret [16]byte) {
+	binary.LittleEndian.PutUint64(secret[:8], h.k0)
+	binary.LittleEndian.PutUint64(secret[8:], h.k1)
+	return secret
 }
 
-// keyCheckText is what a secret key is checked with. Its digest is public, so it must never be
+// secretCheckText is what a secret is checked with. Its digest is public, so it must never be
 // of use as a key of a filter.
-const keyCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
+const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
-// checkValue stands for the seed or key where filters are compared or written: the seed
-// itself, or the digest of a constant under a secret key.
+// checkValue stands for the seed or the secret where filters are compared or written: the seed
+// itself, or the digest of a constant under the secret. For a custom hash it is the number of bits.
 func (h *hasher) checkValue() uint64 {
-	switch h.id {
-	case idMapHash:
-		return maphash.String(mapSeed, keyCheckText)
-	case idSipHash:
-		check, _ := siphash.Hash128(h.k0, h.k1, []byte(keyCheckText))
+	switch {
+	case h.def == &mapHash:
+		return maphash.String(mapSeed, secretCheckText)
+	case h.def == &sipHash:
+		check, _ := siphash.Hash128(h.k0, h.k1, []byte(secretCheckText))
 		return check
+	case h.def.custom:
+		return uint64(h.def.bits)
 	}
-	return h.k0
-}
-
-// sum returns the digest. For Murmur3, h1 is the first eight bytes of the canonical one,
-// little-endian, and h2 the rest.
-func (h *hasher) sum(key []byte) (h1, h2 uint64) {
-	switch h.id {
-	case idMurmur3:
-		return murmur3.SeedSum128(h.k1, h.k1, key)
-	case idRapidHash:
-		if rapidhash.Inlines(len(key)) {
-			h1 = rapidhash.Tail(rapidhash.Head(h.k1, key), key)
-		} else {
-			h1 = rapidhash.Sum(h.k1, key)
-		}
-	case idMapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-	case idSipHash:
-		return siphash.Hash128(h.k0, h.k1, key)
-	case idCustom:
-		return h.def.sum(noescape.Slice(key))
-	default:
-		h1 = h.def.sum64(noescape.Slice(key))
-	}
-	return h1, widen(h1)
+	return h.seed
 }
 
 // Digest64 makes a digest of any 64 bits that tell keys apart, for [BloomFilter.AddDigest] and
@@ -273,14 +309,10 @@ func Digest64(v uint64) (h1, h2 uint64) {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	x ^= x >> 31
-	return x, widen(x)
+	return widened(x)
 }
 
 // widen makes h2 from the h1 of a hash of 64 bits.
 func widen(h1 uint64) uint64 { return probe.Widen(h1) }
 
-// bytesOf views a string as bytes without the copy that a conversion makes.
-// The result must not be written to, nor kept beyond the call it is made for.
-func bytesOf(s string) []byte {
-	return unsafe.Slice(unsafe.StringData(s), len(s))
-}
+func widened(h1 uint64) (uint64, uint64) { return h1, probe.Widen(h1) }

@@ -12,15 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
-// TestHashVectors: what the reference implementations return. widen makes h2 of 64 bits.
-func TestHashVectors(t *testing.T) {
+// TestFrozenHashes: what the reference implementations return. widen makes h2 of 64 bits.
+func TestFrozenHashes(t *testing.T) {
 	sip := string([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 	for _, c := range []struct {
 		opts   []Option
@@ -34,7 +33,7 @@ func TestHashVectors(t *testing.T) {
 		{[]Option{WithHash(RapidHash)}, "a", 0x599f47df33a2e1eb, widen(0x599f47df33a2e1eb)},
 		{[]Option{WithHash(RapidHash), WithSeed(0)}, "hello world", 0x2f27cb27d5240940, widen(0x2f27cb27d5240940)},
 		{[]Option{WithHash(RapidHash), WithSeed(1)}, "", 0xad700ecdf353d5ca, widen(0xad700ecdf353d5ca)},
-		{[]Option{WithKey(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
+		{[]Option{WithSecret(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
 		f := MustNew(10, 0.1, c.opts...)
 		h1, h2 := f.DigestString(c.key)
@@ -48,16 +47,17 @@ func TestHashOptionsRefused(t *testing.T) {
 		"the hash is the zero Hash, want one such as Murmur3":                  {WithHash(Hash{})},
 		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
 		"option 2 of 2 is nil":                                                 {WithHash(Murmur3), nil},
-		"hash siphash has a secret key, want WithKey":                          {WithHash(Hash{&sipHash})},
+		"hash siphash has a secret, want WithSecret":                           {WithHash(Hash{&sipHash})},
 		`no hash with strategy "double-hashing"`:                               {WithHash(Hash{&noHash})},
-		"a seed and a key":                                                     {WithSeed(0), WithKey(testKey)},
-		`hash "murmur3" and a key, want at most one`:                           {WithHash(Murmur3), WithKey(testKey)},
-		`hash "rapidhash-v3" and a key, want at most one`:                      {WithHash(RapidHash), WithKey(testKey)},
-		`hash "maphash" and a key`:                                             {WithHash(MapHash), WithKey(testKey)},
-		`hash "fnv-mixed" and a key`:                                           {WithHash(customHash64), WithKey(testKey)},
+		"a seed and a secret":                                                  {WithSeed(0), WithSecret(testKey)},
+		`hash "murmur3" and a secret, want at most one`:                        {WithHash(Murmur3), WithSecret(testKey)},
+		`hash "rapidhash-v3" and a secret, want at most one`:                   {WithHash(RapidHash), WithSecret(testKey)},
+		`hash "maphash" and a secret`:                                          {WithHash(MapHash), WithSecret(testKey)},
+		`hash "fnv-mixed" and a secret`:                                        {WithHash(customHash64), WithSecret(testKey)},
+		"the secret is 16 zero bytes":                                          {WithSecret([16]byte{})},
 		`hash "maphash" and a seed, which`:                                     {WithHash(MapHash), WithSeed(1)},
 		`hash "fnv-mixed" and a seed`:                                          {WithHash(customHash64), WithSeed(1)},
-		`strategy "seeded-hashing" has a hash of its own, want no other hash`:  {WithKey(testKey), WithStrategy(SeededHashing)},
+		`strategy "seeded-hashing" has a hash of its own, want no other hash`:  {WithSecret(testKey), WithStrategy(SeededHashing)},
 		`"seeded-hashing" has a hash of its own, want no other hash or key`:    {WithHash(MapHash), WithStrategy(SeededHashing)},
 		`"seeded-hashing" has a hash of its own, want no other`:                {WithHash(customHash64), WithStrategy(SeededHashing)},
 		`hash "nothing" has no function`:                                       {WithHash(NewHash("nothing", nil))},
@@ -99,7 +99,11 @@ func TestMapHashRefusesTheGivenP(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorContains(t, err, "(of p = 6.103521445766091e-05, 6.1e-05 are taken by equal digests of maphash)")
 	// The smallest p of a strategy is that of every hash.
-	for s, p := range map[Strategy]float64{Blocked: 1e-12, Blocked8: 1e-12, SplitBlock: 1e-7} {
+	for _, s := range builtins {
+		p := max(1e-12, s.limits().minP)
+		if s.NeedsKey() {
+			continue // no other hash
+		}
 		for _, n := range []uint64{1, 1000, 1_000_000} {
 			scheme := must(NewScheme(n, p, WithHash(RapidHash), WithStrategy(s)))
 			require.LessOrEqual(t, scheme.Strategy().FalsePositiveRate(scheme.Params().M, scheme.Params().K, n)+float64(n)/(1<<64), p*(1+1e-12))
@@ -140,7 +144,7 @@ func TestCollidingKeys(t *testing.T) {
 		{"murmur3, another seed", WithSeed(0xfeedface), 999, 999},
 		{"rapidhash", WithHash(RapidHash), 0, 0},
 		{"maphash", WithHash(MapHash), 0, 0},
-		{"siphash", WithKey(testKey), 0, 0},
+		{"siphash", WithSecret(testKey), 0, 0},
 	} {
 		for _, s := range []Strategy{DoubleHashing, Blocked} {
 			f := MustNew(1000, 1e-9, c.opt, WithStrategy(s))
@@ -169,7 +173,7 @@ func TestCollidingKeysOfRapidHash(t *testing.T) {
 			{[]Option{WithHash(RapidHash), WithSeed(1)}, true},
 			{[]Option{WithHash(RapidHash), WithSeed(0xfeedface)}, true},
 			{[]Option{WithHash(MapHash)}, false},
-			{[]Option{WithKey(testKey)}, false},
+			{[]Option{WithSecret(testKey)}, false},
 		} {
 			f := MustNew(1000, 1e-9, c.opts...)
 			key := make([]byte, length)
@@ -251,10 +255,10 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 	const probes = 300
 	all := seedsToTry(100)
 	longest, shapes := 64, keyShapes
-	if !*effort.Long {
+	if !*testkit.Long {
 		longest, shapes = 16, map[string]func(dst []byte, i uint64){"random": keyShapes["random"], "zero tail": keyShapes["zero tail"]}
 	}
-	for _, s := range ours {
+	for _, s := range builtins {
 		params := must(ParamsFor(n, p, s))
 		predicted := s.FalsePositiveRate(params.M, params.K, n)
 		for shape, write := range shapes {
@@ -347,7 +351,7 @@ func customDigest(h Hash, key []byte) (h1, h2 uint64) {
 	if h == customHash {
 		return murmur3.SeedSum128(77, 77, key)
 	}
-	h1 = customHash64.def.sum64(key)
+	h1, _ = customHash64.def.sum(0, 0, key)
 	x := (h1 ^ 0x9e3779b97f4a7c15) * 0x9e3779b185ebca87
 	return h1, x ^ x>>32
 }
@@ -356,17 +360,17 @@ func customDigest(h Hash, key []byte) (h1, h2 uint64) {
 func TestCustomHashOfFiles(t *testing.T) {
 	other := NewHash64("other", func([]byte) uint64 { return 0 })
 	f := MustNew(100, 0.01, WithHash(customHash64))
-	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000000`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).Identity())
+	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000040`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).Identity())
 	require.Contains(t, f.String(), "hash=fnv-mixed")
 	require.Equal(t, "fnv-mixed", f.Stats().Hash)
 
 	data := marshal(t, f)
 	for text, opts := range map[string][]Option{
-		`the data's hash is "fnv-mixed", want one of that name by WithHash`: nil,
-		`the data's hash is "fnv-mixed", want "other"`:                      {WithHash(other)},
-		`the data's hash is "fnv-mixed", want "murmur3"`:                    {WithHash(Murmur3)},
-		`the data's hash is "fnv-mixed" without a key, want the given key`:  {WithHash(customHash64), WithKey(testKey)},
-		`the data's seed is 0, want 5`:                                      {WithHash(customHash64), WithSeed(5)},
+		`the data's hash is "fnv-mixed", want one of that name by WithHash`:   nil,
+		`the data's hash is "fnv-mixed", want "other"`:                        {WithHash(other)},
+		`the data's hash is "fnv-mixed", want "murmur3"`:                      {WithHash(Murmur3)},
+		`the data's hash is "fnv-mixed" without a secret, want the given one`: {WithHash(customHash64), WithSecret(testKey)},
+		`without a seed, want seed 5`:                                         {WithHash(customHash64), WithSeed(5)},
 	} {
 		_, err := Read(bytes.NewReader(data), opts...)
 		require.ErrorIs(t, err, ErrIncompatible, text)
@@ -379,8 +383,8 @@ func TestCustomHashOfFiles(t *testing.T) {
 	require.NoError(t, g.UnmarshalBinary(data), "the receiver has the hash")
 }
 
-// TestDigest64Vectors: they never change.
-func TestDigest64Vectors(t *testing.T) {
+// TestFrozenDigest64: they never change.
+func TestFrozenDigest64(t *testing.T) {
 	for v, want := range map[uint64][2]uint64{
 		0:              {0xe220a8397b1dcdaf, 0x7d3cd55f3905a849},
 		1:              {0xe4d971771b652c20, 0x88fe8da3db1a9050},
@@ -399,12 +403,12 @@ func TestDigest64Vectors(t *testing.T) {
 
 // lowAndHigh takes the bits of a digest that no strategy of this package takes together:
 // the low ones of h1 and the high ones of h2.
-var lowAndHigh = NewStrategy("low-and-high", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+var lowAndHigh = NewStrategy("low-and-high", Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 	return h1%(m/64)*64 + h2>>(58-6*i)&63
 })})
 
 // equalSteps is Guava's walk, from the low bits of both halves.
-var equalSteps = NewStrategy("equal-steps", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+var equalSteps = NewStrategy("equal-steps", Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 	return (h1 + uint64(i)*h2) & math.MaxInt64 % m
 })})
 
@@ -422,8 +426,11 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		"golden multiples": func(i uint64) (h1, h2 uint64) { return Digest64(i * 0x9e3779b97f4a7c15) },
 		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, widen(h1) },
 	}
-	for _, s := range []Strategy{DoubleHashing, Blocked1, Blocked2, Blocked4, Blocked8, SplitBlock, equalSteps, lowAndHigh} {
-		params := Params{M: 102_400, K: 8}
+	for _, s := range append([]Strategy{equalSteps, lowAndHigh}, builtins...) {
+		if s.NeedsKey() {
+			continue // no digest
+		}
+		params := fit(s, 102_400, 8)
 		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
 			f := must(NewWithParams(params, WithStrategy(s)))
 			for i := range uint64(n) {
@@ -442,6 +449,92 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 			if z := (got - want) / math.Sqrt(got+want); z > 6 {
 				t.Errorf("%s, %s: %v of %d wrong, with independent digests %v: %.1f sigma", s, name, got, asks, want, z)
 			}
+		}
+	}
+}
+
+// TestFrozenDigests compares the digests of keys of every length with those that were written
+// down once, for every hash of this package that another process has.
+func TestFrozenDigests(t *testing.T) {
+	var out strings.Builder
+	for _, d := range hashes {
+		if d == &mapHash || d == &noHash {
+			continue
+		}
+		for _, seed := range []uint64{0, 42} {
+			opts := []Option{hashOptions()[d.name]}
+			if d.start != nil {
+				opts = append(opts, WithSeed(seed))
+			}
+			f := must(NewWithParams(Params{M: 64, K: 1}, opts...))
+			key, sum := make([]byte, 0, 300), uint64(0)
+			for i := range uint64(300) {
+				h1, h2 := f.Digest(key)
+				sum = mix(sum^h1) ^ h2
+				key = append(key, byte(mix(i)))
+			}
+			fmt.Fprintf(&out, "%s seed=%d: %016x\n", d.name, seed, sum)
+		}
+	}
+	frozen(t, "digests", out.String())
+}
+
+// TestSeedsMatter: under another seed or secret, every hash of this package has other digests, and every
+// strategy that hashes keys itself other positions.
+func TestSeedsMatter(t *testing.T) {
+	schemes := map[string][]Scheme{}
+	with := func(name string, opts ...Option) {
+		schemes[name] = append(schemes[name], must(NewSchemeWithParams(Params{M: 1 << 40, K: 7}, opts...)))
+	}
+	for _, seed := range []uint64{0, 1, 2, 42, 1<<63 + 5, math.MaxUint64} {
+		for _, d := range hashes {
+			if d.start != nil && d != &noHash {
+				with(d.name, WithHash(Hash{d}), WithSeed(seed))
+			}
+		}
+		for _, s := range allStrategies {
+			if s.NeedsKey() {
+				with(s.Name(), WithStrategy(s), WithSeed(seed))
+			}
+		}
+		with(sipHash.name, WithSecret([16]byte{1, byte(seed), byte(seed >> 56)}))
+	}
+	for name, list := range schemes {
+		for _, key := range []string{"", "a", "hello, world", strings.Repeat("long", 100)} {
+			seen := map[string]bool{}
+			for _, s := range list {
+				seen[fmt.Sprint(s.AppendPositions(nil, []byte(key)))] = true
+			}
+			require.Len(t, seen, len(list), "%s: seeds with the same positions of %q", name, key)
+		}
+	}
+}
+
+// TestEveryCallHashesAlike: single calls, batches and digests, for keys of every length.
+func TestEveryCallHashesAlike(t *testing.T) {
+	for name, opt := range hashOptions() {
+		for _, s := range builtins {
+			if s.NeedsKey() {
+				continue // no digest
+			}
+			f := MustNew(400, 1e-6, WithStrategy(s), opt)
+			var keys [][]byte
+			for i := range 200 {
+				keys = append(keys, bytes.Repeat([]byte{byte(i)}, i+1))
+			}
+			for _, key := range keys {
+				f.AddDigest(f.Digest(key))
+				require.True(t, f.Contains(key), "%s %s %d bytes", name, s, len(key))
+				h1, h2 := f.Digest(key)
+				require.Equal(t, f.Scheme().AppendDigestPositions(nil, h1, h2), f.Scheme().AppendPositions(nil, key))
+			}
+			require.Equal(t, len(keys), f.ContainsMany(keys, nil))
+			g, h := must(f.Scheme().Filter()), must(f.Scheme().Filter())
+			for _, key := range keys {
+				g.Add(key)
+			}
+			h.AddMany(keys, nil)
+			require.True(t, f.Equal(g) && f.Equal(h), "%s %s", name, s)
 		}
 	}
 }

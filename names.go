@@ -20,8 +20,8 @@ func serialFor(name string) uint64 {
 	return nameless.Add(1)
 }
 
-// shown returns the name or the number, for logs and errors.
-func shown(name string, serial uint64) string {
+// displayName returns the name or the number, for logs and errors.
+func displayName(name string, serial uint64) string {
 	switch {
 	case name != "":
 		return name
@@ -31,9 +31,9 @@ func shown(name string, serial uint64) string {
 	return "none"
 }
 
-// quoted returns a text that no other strategy or hash of this process has, whatever characters
+// uniqueName returns a text that no other strategy or hash of this process has, whatever characters
 // are in a name.
-func quoted(name string, serial uint64) string {
+func uniqueName(name string, serial uint64) string {
 	if serial > 0 {
 		return fmt.Sprintf("%q#%d", name, serial)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -12,7 +12,7 @@ import (
 func TestNamesInLogs(t *testing.T) {
 	named, a, b := customStrategy("mine"), customStrategy(""), customStrategy("")
 	require.Equal(t, "mine", named.String())
-	require.Equal(t, "blocked-2", Blocked2.String())
+	require.Equal(t, "blocked", Blocked.String())
 	require.Equal(t, "none", Strategy{}.String())
 	require.Empty(t, a.Name())
 	require.Regexp(t, `^unnamed#\d+$`, a.String())
@@ -31,10 +31,10 @@ func TestNamesInLogs(t *testing.T) {
 	f := MustNew(10, 0.1, WithStrategy(a), WithHash(h))
 	require.Contains(t, f.String(), a.String())
 	require.Contains(t, f.String(), h.String())
-	_, err := NewWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: byindex.Positions(doubleIndex)})))
+	_, err := NewWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: testkit.ByIndex(doubleIndex)})))
 	require.ErrorContains(t, err, `strategy "unnamed#`)
 }
 
 func customStrategy(name string) Strategy {
-	return NewStrategy(name, Definition{Positions: byindex.Positions(doubleIndex)})
+	return NewStrategy(name, Definition{Positions: testkit.ByIndex(doubleIndex)})
 }

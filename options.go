@@ -11,9 +11,9 @@ type Option func(*options)
 // options holds the caller's choices; nil and the zero Strategy mean unset.
 type options struct {
 	strategy Strategy
-	hash     *hashDefinition
+	hash     *hash
 	seed     *uint64
-	key      *[16]byte
+	secret   *[16]byte
 	maxBytes uint64
 	err      error // the first option that is wrong by itself
 }
@@ -71,7 +71,8 @@ func WithHash(h Hash) Option {
 // WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The
 // default is 0. Filters with different seeds have different false positives and are not compatible.
 // A seed does not protect against chosen keys, because keys can be made that collide under every
-// seed: use [WithKey].
+// seed: use [WithSecret]. Murmur3 does not use the highest bit of a seed: two seeds that differ in no
+// other bit find the same positions, and their filters are not compatible all the same.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
 // the highest bit set. Without the highest bit, a start could equal the length of a key, and one
@@ -80,13 +81,20 @@ func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }
 
-// WithKey hashes with SipHash-2-4 and a secret key. Use it if keys come from untrusted sources and
-// other processes read the filter. Without the secret key, nobody can make keys that collide or
-// predict false positives. SipHash takes about twice the time of Murmur3. The secret key should be
-// 16 random bytes from crypto/rand. Filters with different secret keys are not compatible.
+// WithSecret hashes with SipHash-2-4 and a secret. Use it if keys come from untrusted sources and
+// other processes read the filter. Without the secret, nobody can make keys that collide or
+// predict false positives. SipHash takes about twice the time of Murmur3. The secret should be
+// 16 random bytes from crypto/rand. Filters with different secrets are not compatible.
 // [MapHash] is as safe, and faster for filters that do not leave the process.
-func WithKey(key [16]byte) Option {
-	return func(o *options) { o.key = &key }
+//
+// A secret of zeros, which nobody has set, is refused.
+func WithSecret(secret [16]byte) Option {
+	return func(o *options) {
+		if secret == ([16]byte{}) {
+			o.refuse(invalid("the secret is 16 zero bytes, want random ones"))
+		}
+		o.secret = &secret
+	}
 }
 
 // WithMaxBytes limits the memory of a filter's bits, for parameters or bytes from untrusted
@@ -104,14 +112,6 @@ func MaxBytes(opts ...Option) uint64 {
 	return o.maxBytes
 }
 
-// checkSize returns an error if m bits exceed WithMaxBytes.
-func (o *options) checkSize(m uint64) error {
-	if bytes := wordsFor(m) * 8; bytes > o.maxBytes {
-		return fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", m, bytes, o.maxBytes)
-	}
-	return nil
-}
-
 // chooseHash returns the hash, or an error for options that exclude each other.
 func (o *options) chooseHash() (hasher, error) {
 	def := o.hash
@@ -123,15 +123,15 @@ func (o *options) chooseHash() (hasher, error) {
 		def = &murmur3Hash
 	}
 	switch {
-	case o.key != nil && o.seed != nil:
-		return hasher{}, invalid("a seed and a key, want at most one")
-	case o.key != nil && o.hash != nil:
-		return hasher{}, invalid("hash %q and a key, want at most one: WithKey stands for SipHash", def)
-	case o.key != nil:
-		return keyedHasher(*o.key), nil
+	case o.secret != nil && o.seed != nil:
+		return hasher{}, invalid("a seed and a secret, want at most one")
+	case o.secret != nil && o.hash != nil:
+		return hasher{}, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", def)
+	case o.secret != nil:
+		return secretHasher(*o.secret), nil
 	case o.seed == nil:
 		return seededHasher(def, 0), nil
-	case def == &murmur3Hash, def == &rapidHash, def == &noHash:
+	case def.start != nil:
 		return seededHasher(def, *o.seed), nil
 	}
 	return hasher{}, invalid("hash %q and a seed, which it does not take", def)

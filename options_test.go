@@ -32,7 +32,7 @@ func TestWithMaxBytes(t *testing.T) {
 		}
 	}
 	// A custom strategy does not see an m beyond the limit.
-	s := NewStrategy("triple", Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
+	s := NewStrategy("triple", Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
 		t.Errorf("Positions(%d, %d)", m, k)
 		return nil, nil
 	}})

@@ -32,7 +32,8 @@ type Params struct {
 }
 
 // ParamsFor returns the parameters that [New] chooses for n keys at rate p: the smallest m for
-// which some k has a true rate of at most p, and the smallest such k.
+// which some k has a rate of at most p, see [Strategy.FalsePositiveRate], and the smallest such k. The
+// true rate is then never above p, and m is at most one word larger than it must be.
 //
 // m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
 // is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %
@@ -46,104 +47,101 @@ type Params struct {
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or an invalid
 // strategy, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
 func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
-	params, _, err := paramsFor(n, p, s, &murmur3Hash)
+	return paramsFor(n, p, s, &murmur3Hash)
+}
+
+// paramsFor is ParamsFor with any hash.
+func paramsFor(n uint64, p float64, s Strategy, h *hash) (params Params, err error) {
+	params = Params{N: n, P: p}
+	if err := s.validate(); err != nil {
+		return params, err
+	}
+	if err := s.checkP(p); err != nil {
+		return params, err
+	}
+	rest := p - h.equalDigests(n)
+	if !(rest > 0) {
+		return params, invalid("p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", p, h, n, p-rest)
+	}
+	params.M, params.K, err = s.size(n, rest)
+	if err == nil {
+		err = s.check(params.M, params.K)
+	} else if rest < p {
+		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, p-rest, h)
+	}
 	return params, err
 }
 
-// paramsFor is ParamsFor with any hash, and says which of Blocked's strategies it has chosen.
-func paramsFor(n uint64, p float64, s Strategy, h *hashDefinition) (Params, Strategy, error) {
-	params := Params{N: n, P: p}
-	if !(p > 0 && p < 1) {
-		return params, s, invalid("p = %v, want 0 < p < 1", p)
+// checkP returns an error for a p that the strategy cannot keep.
+func (s Strategy) checkP(p float64) error {
+	switch l := s.limits(); {
+	case !(p > 0 && p < 1):
+		return invalid("p = %v, want 0 < p < 1", p)
+	case p < minP:
+		return invalid("p = %v needs k = %.0f, want p >= 2^-%d", p, math.Ceil(-math.Log2(p)), maxK)
+	case l.maxP < 1 && (p < l.minP || p > l.maxP):
+		return invalid("p = %v with strategy %q, want %v to %v", p, s, l.minP, l.maxP)
+	case p < l.minP:
+		return invalid("p = %v with strategy %q, want at least %v", p, s, l.minP)
 	}
-	if err := s.validate(); err != nil {
-		return params, s, err
-	}
-	d := s.get()
-	switch {
-	case p < 0x1p-64: // 2^-maxK, when half the bits are set
-		return params, s, invalid("p = %v needs k = %.0f, want p >= 2^-%d", p, math.Ceil(-math.Log2(p)), maxK)
-	case d.maxP > 0 && (p < d.minP || p > d.maxP):
-		return params, s, invalid("p = %v with strategy %q, want %v to %v", p, s, d.minP, d.maxP)
-	case p < d.minP:
-		return params, s, invalid("p = %v with strategy %q, want at least %v", p, s, d.minP)
-	}
-	rest := p - d.equalDigests(n, h)
-	if !(rest > 0) {
-		return params, s, invalid("p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", p, h, n, p-rest)
-	}
-	s, err := s.size(&params, rest)
-	if err != nil && rest < p {
-		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, p-rest, h)
-	}
-	return params, s, err
+	return nil
 }
 
-// equalDigests returns how likely a new key has the whole digest of one of n others, in which
-// case no strategy can tell them apart.
-func (d *definition) equalDigests(n uint64, h *hashDefinition) float64 {
-	if h.bits == 64 && !d.ratesDigests {
-		return float64(n) / (1 << 64)
+// search returns the smallest m at which some k keeps rate p, and the smallest such k. With anyK
+// nothing is known of the rate but that it falls with m.
+func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
+	l := s.limits()
+	most := min(maxM-1, l.maxM) / l.sizeUnit
+	if n == 0 || most == 0 {
+		return l.sizeUnit, l.minK, nil
 	}
-	return 0 // n/2^128
-}
-
-// size sets m and k for params.N keys at rate p, and returns the strategy, or the one that Blocked becomes.
-func (s Strategy) size(params *Params, p float64) (_ Strategy, err error) {
-	d, n := s.get(), params.N
-	if d.Size != nil {
-		if params.M, params.K, err = d.Size(n, p); err != nil {
-			return s, invalid("n = %d and p = %v with strategy %q: %w", n, p, d, err)
-		}
-		return s, d.check(params.M, params.K)
+	if err := possible(n, p); err != nil {
+		return 0, 0, err
 	}
-	unit, step := d.sizedUnit(), max(1, d.kUnit)
-	search := rate.Search{N: n, P: p, Most: (maxM - 1) / unit, Unit: unit, MinK: step, MaxK: d.largestK(), StepK: step, AnyK: d.anyRate()}
-	if d.onlyK != 0 {
-		search.MinK, search.MaxK = d.onlyK, d.onlyK
-	}
-	if d.MaxM != 0 {
-		search.Most = min(search.Most, d.MaxM/unit)
-	}
-	size := d.lawsOr().size
-	if (n == 0 || search.Most == 0) && size == nil {
-		params.M, params.K = unit, search.MinK
-		return s, d.check(params.M, params.K)
-	}
-	if least := rate.LeastM(n, p); least >= maxM {
-		return s, fail(ErrTooLarge, "n = %d keys at p = %v need %.4g bytes, want fewer than %d", n, p, least/8, uint64(maxM/8))
-	}
-	var units uint64
 	var bad error
-	if size != nil {
-		units, params.K, s.def = size(d, n, p)
-	} else {
-		search.Rate = func(units uint64, k int) float64 {
-			r := d.rate(units*unit, k, n)
+	units, k := rate.Search{
+		N: n, P: p, Most: most, Unit: l.sizeUnit, MinK: l.minK, MaxK: l.maxK, StepK: l.stepK, AnyK: anyK,
+		Rate: func(units uint64, k int) float64 {
+			r := s.rate(units*l.sizeUnit, k, n)
 			if math.IsNaN(r) {
-				bad = d.noRate(units*unit, k, n)
+				bad = noRate(s, units*l.sizeUnit, k, n)
 			}
 			return r
-		}
-		units, params.K = search.Smallest()
-	}
+		},
+	}.Smallest()
 	switch {
 	case bad != nil:
-		return s, bad
-	case units > search.Most:
-		return s, fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", search.Most*unit, s, p, n)
+		return 0, 0, bad
+	case units > most:
+		return 0, 0, noSize(s, most*l.sizeUnit, n, p)
 	}
-	params.M = units * unit
-	return s, nil
+	return units * l.sizeUnit, k, nil
+}
+
+// possible returns an error if no strategy reaches p for n keys with fewer than maxM bits.
+func possible(n uint64, p float64) error {
+	if least := rate.LeastM(n, p); least >= maxM {
+		return fail(ErrTooLarge, "n = %d keys at p = %v need %.4g bytes, want fewer than %d", n, p, least/8, uint64(maxM/8))
+	}
+	return nil
+}
+
+func noSize(s strategy, most, n uint64, p float64) error {
+	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, Strategy{s}.String(), p, n)
 }
 
 // noRate returns the error for a custom strategy whose Rate returns NaN.
-func (d *definition) noRate(m uint64, k int, n uint64) error {
-	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", d, m, k, n)
+func noRate(s strategy, m uint64, k int, n uint64) error {
+	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", Strategy{s}.String(), m, k, n)
 }
-
-// anyRate reports whether nothing is known of the rate but that it falls with m.
-func (d *definition) anyRate() bool { return d.custom && d.Rate != nil }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.
 const maxM = rate.MaxM
+
+// wholeKeys returns n rounded.
+func wholeKeys(n float64) uint64 {
+	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimatedN may return anything
+		return math.MaxUint64
+	}
+	return uint64(math.Round(n))
+}

@@ -12,16 +12,20 @@ import (
 func TestParamsForBitsChooseWell(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 30
-	for _, s := range append(blockeds, DoubleHashing, SeededHashing) {
-		step := max(1, groupsOf(s))
+	for _, s := range builtins {
+		if s == SplitBlock {
+			continue // k is 8
+		}
 		for c := 0.6; c <= 60; c *= 1.15 {
 			got := must(ParamsForBits(n, c, s))
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
 			require.Less(t, float64(got.M)-n*c, 512.0)
 			require.GreaterOrEqual(t, float64(got.M), n*c)
 			best := 1.0
-			for k := step; k <= maxK; k += step {
-				best = min(best, s.FalsePositiveRate(got.M, k, n))
+			for k := 1; k <= maxK; k++ {
+				if canHave(s, got.M, k) && (s != Blocked || s.WordsPerKey(k) <= s.WordsPerKey(got.K)) {
+					best = min(best, s.FalsePositiveRate(got.M, k, n))
+				}
 			}
 			require.Less(t, got.P, 1.03*best, "%s at %v bits per key, k = %d", s, c, got.K)
 		}
@@ -30,11 +34,11 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 
 // TestParamsForBitsOfFewKeys: the filter is usable as it is, and its rate is the true one.
 func TestParamsForBitsOfFewKeys(t *testing.T) {
-	for _, s := range append(blockeds, allStrategies...) {
+	for _, s := range allStrategies {
 		for _, n := range []uint64{0, 1, 16, 1000} {
 			got := must(ParamsForBits(n, 10, s))
 			require.Equal(t, n, got.N)
-			require.Equal(t, (max(10*n, 1)+s.get().sizedUnit()-1)/s.get().sizedUnit()*s.get().sizedUnit(), got.M)
+			require.Equal(t, (max(10*n, 1)+s.limits().sizeUnit-1)/s.limits().sizeUnit*s.limits().sizeUnit, got.M)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
 			f := must(NewWithParams(got, WithStrategy(s)))
 			f.AddString("x")
@@ -49,8 +53,7 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 		k    int
 		bits float64
 	}{
-		{DoubleHashing, 0.008194, 7, 10}, {Blocked2, 0.01109, 6, 10}, {Blocked4, 0.01056, 8, 10},
-		{Blocked4, 6.435e-05, 12, 24}, {Blocked8, 6.726e-05, 16, 24}, {Blocked4, 1.287e-05, 12, 30}, {Blocked8, 1.001e-05, 16, 30},
+		{DoubleHashing, 0.008194, 7, 10}, {Blocked, 0.01109, 6, 10}, {Blocked, 6.435e-05, 12, 24}, {Blocked, 1.001e-05, 16, 30},
 	} {
 		got := must(ParamsForBits(n, c.bits, c.s))
 		require.InEpsilon(t, c.p, got.P, 0.001, "%s at %v", c.s, c.bits)
@@ -59,7 +62,7 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 }
 
 func TestParamsForBitsRejects(t *testing.T) {
-	noRate := customDouble.def.Definition
+	noRate := definitionOf(customDouble)
 	noRate.Rate = func(uint64, int, uint64) float64 { return math.NaN() }
 	for _, c := range []struct {
 		n    uint64
@@ -76,7 +79,6 @@ func TestParamsForBitsRejects(t *testing.T) {
 		{math.MaxUint64, 10, DoubleHashing, ErrTooLarge, "n = 18446744073709551615 keys at 10 bits per key"},
 		{1 << 30, 1e-6, DoubleHashing, ErrInvalid, "every answer is true"},
 		{10, 10, Strategy{}, ErrInvalid, "zero Strategy"},
-		{10, 10, Blocked, ErrInvalid, "want Blocked1, Blocked2, Blocked4 or Blocked8"},
 		{10, 10, NewStrategy("no rate", noRate), ErrInvalid, `strategy "no rate" has rate NaN for m = 128, k = 1 and n = 10`},
 	} {
 		_, err := ParamsForBits(c.n, c.bits, c.s)
@@ -84,7 +86,7 @@ func TestParamsForBitsRejects(t *testing.T) {
 		require.ErrorContains(t, err, c.text)
 	}
 	// Neither m nor what it is rounded to reaches 2^53.
-	for _, s := range []Strategy{DoubleHashing, Blocked2} {
+	for _, s := range []Strategy{DoubleHashing, Blocked} {
 		_, err := ParamsForBits(1<<53-1, 1, s)
 		require.ErrorIs(t, err, ErrTooLarge)
 		got := must(ParamsForBits(1<<40, 8191, s))

@@ -10,18 +10,18 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
-	triple := NewStrategy("custom", Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
+	triple := NewStrategy("custom", Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 	for _, opts := range [][]Option{
 		nil,
 		{WithSeed(7)},
 		{WithHash(MapHash)},
 		{WithHash(RapidHash)},
-		{WithKey([16]byte{1, 2, 3})},
+		{WithSecret([16]byte{1, 2, 3})},
 		{WithStrategy(Blocked)},
 		{WithStrategy(Blocked), WithHash(MapHash)},
 		{WithStrategy(Blocked), WithHash(RapidHash), WithSeed(7)},
@@ -62,21 +62,21 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 	}
 }
 
-func TestIdentityIsPinned(t *testing.T) {
+func TestFrozenIdentity(t *testing.T) {
 	params := Params{M: 1024, K: 4}
 	for want, opts := range map[string][]Option{
 		`m=1024 k=4 strategy="double-hashing" hash=murmur3:0000000000000000`: nil,
-		`m=1024 k=4 strategy="blocked-2" hash=murmur3:000000000000002a`:      {WithStrategy(Blocked2), WithSeed(42)},
-		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`: {WithKey([16]byte{1})},
+		`m=1024 k=4 strategy="blocked" hash=murmur3:000000000000002a`:        {WithStrategy(Blocked), WithSeed(42)},
+		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`: {WithSecret([16]byte{1})},
 	} {
 		s := must(NewSchemeWithParams(params, opts...))
 		require.Equal(t, want, s.Identity())
 	}
 }
 
-// TestSchemesKeepTheirKey: what prints or logs a scheme does not reveal the secret key.
+// TestSchemesKeepTheirKey: what prints or logs a scheme does not reveal the secret.
 func TestSchemesKeepTheirKey(t *testing.T) {
-	f := MustNew(1000, 0.01, WithKey([16]byte([]byte("0123456789abcdef"))))
+	f := MustNew(1000, 0.01, WithSecret([16]byte([]byte("0123456789abcdef"))))
 	s := f.Scheme()
 	var out strings.Builder
 	for _, v := range []any{s, f, *f} {
@@ -114,7 +114,7 @@ func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {
 // and without the rest.
 func TestSchemeBytes(t *testing.T) {
 	for _, s := range allStrategies {
-		for _, opts := range [][]Option{nil, {WithSeed(77)}, {WithKey(testKey)}} {
+		for _, opts := range [][]Option{nil, {WithSeed(77)}, {WithSecret(testKey)}} {
 			opts = append(opts, WithStrategy(s))
 			f, err := New(1000, 0.01, opts...)
 			if s.NeedsKey() && err != nil {
@@ -153,14 +153,14 @@ func TestSchemeBytesRefuse(t *testing.T) {
 	_, err = MustNew(1000, 0.01, WithHash(MapHash)).Scheme().AppendBinary(nil)
 	require.ErrorIs(t, err, ErrNotPortable)
 
-	s := must(NewScheme(1000, 0.01, WithKey([16]byte{1})))
+	s := must(NewScheme(1000, 0.01, WithSecret([16]byte{1})))
 	data, err := s.AppendBinary(nil)
 	require.NoError(t, err)
-	for _, opts := range [][]Option{nil, {WithKey([16]byte{2})}, {WithSeed(1)}, {WithKey([16]byte{1}), WithStrategy(Blocked)}} {
+	for _, opts := range [][]Option{nil, {WithSecret([16]byte{2})}, {WithSeed(1)}, {WithSecret([16]byte{1}), WithStrategy(Blocked)}} {
 		_, err = ReadScheme(bytes.NewReader(data), opts...)
 		require.ErrorIs(t, err, ErrIncompatible)
 	}
-	_, err = ReadScheme(bytes.NewReader(data), WithKey([16]byte{1}), WithMaxBytes(8))
+	_, err = ReadScheme(bytes.NewReader(data), WithSecret([16]byte{1}), WithMaxBytes(8))
 	require.ErrorIs(t, err, ErrTooLarge)
 	_, err = ReadScheme(bytes.NewReader(data), nil)
 	require.ErrorIs(t, err, ErrInvalid)

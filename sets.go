@@ -25,13 +25,13 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 	case a.K != b.K:
 		return fail(ErrIncompatible, "k = %d and %d", a.K, b.K)
 	case !x.strategy.same(y.strategy):
-		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.quoted(), y.strategy.quoted())
+		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.identity(), y.strategy.identity())
 	case !x.hash.def.same(y.hash.def):
-		return fail(ErrIncompatible, "hashes %s and %s", x.hash.def.quoted(), y.hash.def.quoted())
+		return fail(ErrIncompatible, "hashes %s and %s", x.hash.def.identity(), y.hash.def.identity())
 	case x.hash.def == &sipHash && x.hash != y.hash:
-		return fail(ErrIncompatible, "different secret keys")
-	case x.hash.k0 != y.hash.k0:
-		return fail(ErrIncompatible, "seeds %d and %d", x.hash.k0, y.hash.k0)
+		return fail(ErrIncompatible, "different secrets")
+	case x.hash.seed != y.hash.seed:
+		return fail(ErrIncompatible, "seeds %d and %d", x.hash.seed, y.hash.seed)
 	}
 	return nil
 }
@@ -40,6 +40,9 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 // were added. Keys may be added to both filters while Union runs. f may or may not get a key that
 // is added to other during Union. An Add to f of a key that is in other may have no winner during
 // Union.
+//
+// Union sets bits by locked instructions. To unite filters in a new one, begin with a
+// [BloomFilter.Clone] of the largest, which copies.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {
@@ -73,7 +76,8 @@ func (f *BloomFilter) Equal(other *BloomFilter) bool {
 }
 
 // Clone returns an independent copy, in O(m) time and memory. It contains every
-// key whose Add had returned before Clone was called.
+// key whose Add had returned before Clone was called. A copy by assignment is not independent: it
+// shares the bits.
 func (f *BloomFilter) Clone() *BloomFilter {
 	bits := makeWords(uint64(len(f.Words())))
 	bits.copyFrom(f.bits)

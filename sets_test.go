@@ -55,9 +55,9 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 func TestCompatible(t *testing.T) {
 	otherKey := testKey
 	otherKey[15]++
-	byKey := NewStrategy("triple", customSeeded.def.Definition)
+	byKey := NewStrategy("triple", definitionOf(customSeeded))
 	nameless, other := NewStrategy("", tripleDefinition), NewStrategy("", tripleDefinition)
-	hash, otherHash := NewHash64("", customHash64.def.sum64), NewHash64("", customHash64.def.sum64)
+	hash, otherHash := NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.def.sum(0, 0, key); return h1 }), NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.def.sum(0, 0, key); return h1 })
 	params := Params{M: 14_336, K: 8}
 	kinds := []struct {
 		params Params
@@ -71,15 +71,14 @@ func TestCompatible(t *testing.T) {
 		{params, []Option{WithHash(RapidHash)}, "hashes murmur3 and rapidhash-v3"},
 		{params, []Option{WithHash(RapidHash), WithSeed(13)}, "hashes murmur3 and rapidhash-v3"},
 		{params, []Option{WithHash(MapHash)}, "hashes murmur3 and maphash"},
-		{params, []Option{WithKey(testKey)}, "hashes murmur3 and siphash"},
-		{params, []Option{WithKey(otherKey)}, "hashes murmur3 and siphash"},
+		{params, []Option{WithSecret(testKey)}, "hashes murmur3 and siphash"},
+		{params, []Option{WithSecret(otherKey)}, "hashes murmur3 and siphash"},
 		{params, []Option{WithHash(customHash64)}, `hashes murmur3 and "fnv-mixed"/64`},
-		{params, []Option{WithHash(NewHash("fnv-mixed", customHash.def.sum))}, `hashes murmur3 and "fnv-mixed"`}, // 128 bits
+		{params, []Option{WithHash(NewHash("fnv-mixed", func(key []byte) (h1, h2 uint64) { return customHash.def.sum(0, 0, key) }))}, `hashes murmur3 and "fnv-mixed"`}, // 128 bits
 		{params, []Option{WithHash(hash)}, `hashes murmur3 and ""#`},
 		{params, []Option{WithHash(otherHash)}, `hashes murmur3 and ""#`},
 		{params, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},
-		{params, []Option{WithStrategy(Blocked1)}, `strategies "double-hashing" and "blocked-1"`},
-		{params, []Option{WithStrategy(Blocked4)}, `strategies "double-hashing" and "blocked-4"`},
+		{params, []Option{WithStrategy(Blocked)}, `strategies "double-hashing" and "blocked"`},
 		{params, []Option{WithStrategy(triple)}, `strategies "double-hashing" and "triple"`},
 		{params, []Option{WithStrategy(byKey)}, `strategies "double-hashing" and "triple"`}, // positions by keys
 		{params, []Option{WithStrategy(nameless)}, `strategies "double-hashing" and ""#`},
@@ -107,8 +106,8 @@ func TestCompatible(t *testing.T) {
 			require.True(t, f.Equal(before), "unchanged")
 		}
 	}
-	keyed := must(NewWithParams(params, WithKey(testKey)))
-	require.EqualError(t, keyed.Union(must(NewWithParams(params, WithKey(otherKey)))), "bloom: incompatible filters: different secret keys")
+	keyed := must(NewWithParams(params, WithSecret(testKey)))
+	require.EqualError(t, keyed.Union(must(NewWithParams(params, WithSecret(otherKey)))), "bloom: incompatible filters: different secrets")
 	f := MustNew(1000, 0.001)
 	require.NoError(t, f.Union(must(NewWithParams(Params{M: f.Params().M, K: f.Params().K}))), "n and p may differ")
 	named := must(NewWithParams(params, WithHash(NewHash64("fnv-mixed", func([]byte) uint64 { return 0 }))))

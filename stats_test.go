@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,10 +49,10 @@ func TestLoadOfEmptyFullAndUnknown(t *testing.T) {
 }
 
 func TestStatsMarshal(t *testing.T) {
-	f := MustNew(1000, 0.01, WithKey(testKey), WithStrategy(Blocked2))
+	f := MustNew(1000, 0.01, WithSecret(testKey), WithStrategy(Blocked))
 	f.AddString("x")
 	got := must(json.Marshal(f.Stats()))
-	require.JSONEq(t, fmt.Sprintf(`{"n":1000,"p":0.01,"m":%d,"k":%d,"strategy":"blocked-2","hash":"siphash","size_bytes":%d,
+	require.JSONEq(t, fmt.Sprintf(`{"n":1000,"p":0.01,"m":%d,"k":%d,"strategy":"blocked","hash":"siphash","size_bytes":%d,
 		"ones":%d,"fill_ratio":%v,"estimated_count":1,"estimated_false_positive_rate":%v}`,
 		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate), string(got))
 	var back Stats
@@ -98,20 +100,53 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 			require.True(t, math.IsNaN(n), "%s, %s: %v", s, name, n)
 		}
 	}
-	require.True(t, math.IsNaN(Blocked.EstimatedN(512, 8, 1)), "which of its four?")
-	require.True(t, math.IsNaN(Blocked8.EstimatedN(512, 7, 1)), "seven bits in eight words")
-	require.True(t, math.IsNaN(Blocked8.EstimatedN(513, 8, 1)), "half a block")
+	require.True(t, math.IsNaN(Blocked.EstimatedN(512, 7, 1)), "seven bits in two words")
+	require.True(t, math.IsNaN(Blocked.EstimatedN(513, 8, 1)), "half a block")
 	require.InEpsilon(t, 1000, DoubleHashing.EstimatedN(9600, 7, 4970), 0.01)
+}
+
+// TestSplitRateOfFewKeys: the rate that follows from the bits is that of all 2^32 values, which
+// determine the bits of a key in its block, for blocks of one and two keys.
+func TestSplitRateOfFewKeys(t *testing.T) {
+	t.Parallel()
+	const blocks = 4
+	inverse := uint32(1) // of the first lane's multiplier, modulo 2^32
+	for range 5 {
+		inverse *= 2 - inverse*0x47b6137b
+	}
+	for keys := uint64(1); keys <= 2; keys++ {
+		f := must(NewWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
+		for i := range blocks * keys {
+			f.AddDigest(i/keys<<62|mix(i)>>32, 0)
+		}
+		covered := 0
+		for b := range uint64(blocks) {
+			words := f.bits[b*4:][:4]
+			for lane0 := uint32(words[0].Load()); lane0 != 0; lane0 &= lane0 - 1 {
+				first := uint32(bits.TrailingZeros32(lane0)) << 27
+				for rest := range uint32(1 << 27) {
+					x := uint64((first + rest) * inverse)
+					lane1 := probe.SplitBit(x, 1)
+					if words[0].Load()>>lane1&1 != 0 && f.ContainsDigest(b<<62|x, 0) {
+						covered++
+					}
+				}
+			}
+		}
+		want := f.Stats().EstimatedFalsePositiveRate * (1 << 32) * blocks
+		sigma := math.Sqrt(max(0, want-float64(blocks*keys))) // of the values that no key has
+		require.InDelta(t, want, covered, 4*sigma+0.1, "%d keys in each block", keys)
+	}
 }
 
 // TestEstimatedCountIsUnbiased: over many filters the mean is the true count, and the standard
 // error what the documentation says, from a tenth of n up to three times n. (At four times, that
-// of Blocked8 at p = 0.1 is 1.2/√n.)
+// of eight words per key at p = 0.1 is 1.2/√n.)
 func TestEstimatedCountIsUnbiased(t *testing.T) {
 	sequential(t)
 	t.Parallel()
 	const n = 1000
-	filters := effort.Times(10, 10, 200)
+	filters := testkit.Times(10, 10, 200)
 	for _, s := range allStrategies {
 		for _, p := range []float64{0.1, 1e-3} {
 			f := MustNew(n, p, WithStrategy(s))
@@ -154,7 +189,7 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 	sequential(t)
 	t.Parallel()
 	const n = 10_000
-	probes := uint64(effort.Times(40_000, 40_000, 400_000))
+	probes := uint64(testkit.Times(40_000, 40_000, 400_000))
 	for _, s := range allStrategies {
 		f := MustNew(n, 0.01, WithStrategy(s))
 		params := f.Params()

@@ -2,24 +2,22 @@ package bloom
 
 import (
 	"math"
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/prefetch"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // Blocked sets all bits of a key in one block of 512 bits, which is one cache line. A lookup costs
 // one cache miss instead of the k of DoubleHashing. It needs more memory, because some blocks get
 // more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
 //
-// Within the block only z of its 8 words are used, and z atomic operations add a key. [New] chooses
-// the smallest z of 1, 2, 4 and 8 that needs at most 3 % more memory than the best one, and the
-// filter's strategy is then Blocked1, Blocked2, Blocked4 or Blocked8. Filters are compatible if
-// they have the same one of the four, the same m and the same k. [NewWithParams] needs one of the
-// four, with m a multiple of 512 and k a multiple of z.
+// Within the block only z of its 8 words are used, and z atomic operations add a key: 8 words if k
+// is a multiple of 8 above 8, otherwise 4 words if k is a multiple of 4 above 4, otherwise 2 words,
+// and k is a multiple of 2. [Strategy.WordsPerKey] returns z. m is a multiple of 512.
 //
 // A digest (h1, h2) selects block floor(h1·(m/512) / 2^64). Within it, all follows
 // from y = h2 xor 0x9e3779b97f4a7c15. The block's 8 words form z groups of 8/z;
@@ -29,122 +27,103 @@ import (
 // half of the 128-bit product (y xor t·0x9e3779b97f4a7c15) · 0xd1342543de82ef95.
 // So no bit of the digest serves twice: h1 selects the block, the top of h2 the
 // words, the low 48 bits of h2 the first 8 bits.
-var (
-	Blocked  = Strategy{&blocked}
-	Blocked1 = Strategy{&blocked1}
-	Blocked2 = Strategy{&blocked2}
-	Blocked4 = Strategy{&blocked4}
-	Blocked8 = Strategy{&blocked8}
-)
+var Blocked = Strategy{&blockedStrategy}
 
-var blocked = definition{
-	name: "blocked", minP: minBlockedP, laws: &chosenLaws,
-	members:    []*definition{&blocked1, &blocked2, &blocked4, &blocked8},
-	Definition: Definition{Unit: blockBits},
+var blockedStrategy = blocked{"blocked"}
+
+type blocked struct{ builtin }
+
+func (*blocked) limits() limits {
+	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
 }
-
-var (
-	blocked1 = definition{
-		name: "blocked-1", block: blockBits, foldUnit: blockBits, kUnit: 1, minP: minBlockedP, laws: &blockedLaws,
-		prepare: blockedCode, code: &kernel{
-			add: blocked1Add, contains: blocked1Contains,
-			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 1) },
-			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
-		},
-		Definition: Definition{Unit: blockBits},
-	}
-	blocked2 = definition{
-		name: "blocked-2", block: blockBits, foldUnit: blockBits, kUnit: 2, minP: minBlockedP, laws: &blockedLaws,
-		prepare: blockedCode, code: &kernel{
-			add: blocked2Add, contains: blocked2Contains,
-			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 2) },
-			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
-		},
-		Definition: Definition{Unit: blockBits},
-	}
-	blocked4 = definition{
-		name: "blocked-4", block: blockBits, foldUnit: blockBits, kUnit: 4, minP: minBlockedP, laws: &blockedLaws,
-		prepare: blockedCode, code: &kernel{
-			add: blocked4Add, contains: blocked4Contains,
-			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 4) },
-			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
-		},
-		Definition: Definition{Unit: blockBits},
-	}
-	blocked8 = definition{
-		name: "blocked-8", block: blockBits, foldUnit: blockBits, kUnit: 8, minP: minBlockedP, laws: &blockedLaws,
-		code: &kernel{
-			add: blocked8Add, contains: blocked8Contains,
-			positions: func(b *bitset, dst []uint64, h1, h2 uint64) { blockedPositions(b, dst, h1, h2, 8) },
-			prefetch:  blockedPrefetch, prefetchFrom: prefetchWords,
-		},
-		Definition: Definition{Unit: blockBits},
-	}
-)
 
 // minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
 // proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
 const minBlockedP = 1e-12
 
-// blockedLaws are those of the four strategies. kUnit is z.
-var blockedLaws = laws{
-	size: func(d *definition, n uint64, p float64) (blocks uint64, k int, s *definition) {
-		blocks, k, _ = rate.SizeBlocked(n, p, d.kUnit)
-		return blocks, k, d
-	},
-	bestK: func(d *definition, bitsPerKey float64) int { return rate.BlockedK(bitsPerKey, d.kUnit) },
-	rate: func(d *definition, m uint64, k int, n uint64) float64 {
-		return rate.Blocked(m/blockBits, k, d.kUnit, n)
-	},
-	onesAndRate: func(d *definition, bits bitArray, k int) (uint64, float64) { return rate.OfBlocks(bits, k, d.kUnit) },
-	estimatedN: func(d *definition, m uint64, k int, x uint64) float64 {
-		return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, d.kUnit)
-	},
+func (*blocked) size(n uint64, p float64) (m uint64, k int, err error) {
+	if err := possible(n, p); err != nil {
+		return 0, 0, err
+	}
+	blocks, k := rate.SizeBlocked(n, p)
+	if most := uint64((maxM - 1) / blockBits); blocks > most {
+		return 0, 0, noSize(&blockedStrategy, most*blockBits, n, p)
+	}
+	return blocks * blockBits, k, nil
 }
 
-// chosenLaws are those of Blocked itself: it is the best of the four.
-var chosenLaws = laws{
-	size: func(d *definition, n uint64, p float64) (blocks uint64, k int, s *definition) {
-		blocks, k, z := rate.SizeBlocked(n, p, 1, 2, 4, 8)
-		return blocks, k, d.members[bits.Len(uint(z))-1]
-	},
-	rate: func(d *definition, m uint64, k int, n uint64) float64 {
-		best := math.Inf(1)
-		for z := 1; z <= 8 && k%z == 0; z *= 2 {
-			best = min(best, rate.Blocked(m/blockBits, k, z, n))
-		}
-		return best
-	},
-	estimatedN: func(*definition, uint64, int, uint64) float64 { return math.NaN() },
+func (*blocked) bestK(bitsPerKey float64) int { return rate.BlockedK(bitsPerKey) }
+
+func (s *blocked) rate(m uint64, k int, n uint64) float64 {
+	return rate.Blocked(m/blockBits, k, s.wordsPerKey(k), n)
 }
 
-// blockedCode returns the kernel of Blocked1 and Blocked2 for k up to 8, and of Blocked4 for k
-// up to 12. For more, the positions serve.
-func blockedCode(d *definition, _ uint64, k int, _ uint64) (*kernel, error) {
-	z := d.kUnit
-	if k <= max(8, 3*z) {
-		return d.code, nil
-	}
-	code := *d.code
-	code.add = func(b *bitset, h1, h2 uint64) bool {
-		var all [maxK]uint64
-		blockedPositions(b, all[:b.k], h1, h2, z)
-		return addAll(b.bits, all[:b.k])
-	}
-	code.contains = func(b *bitset, h1, h2 uint64) bool {
-		var all [maxK]uint64
-		blockedPositions(b, all[:b.k], h1, h2, z)
-		return containsAll(b.bits, all[:b.k])
-	}
-	return &code, nil
+func (s *blocked) estimate(m uint64, k int, x uint64) float64 {
+	return math.Log1p(-float64(x)/float64(m)) / rate.BlockedZeroLog(m, k, s.wordsPerKey(k))
 }
+
+func (s *blocked) measure(bits bitArray, _ uint64, k int) (uint64, float64) {
+	return rate.OfBlocks(bits, k, s.wordsPerKey(k))
+}
+
+func (*blocked) hashesKey() bool            { return false }
+func (*blocked) layout(k int) vector.Layout { return vector.Blocked(k) }
+func (*blocked) blockBits() uint64          { return blockBits }
+func (*blocked) foldUnit() uint64           { return blockBits }
+
+func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
+
+// kernel returns straight lines for the k that New chooses. For others, the positions serve.
+func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
+	switch z := s.wordsPerKey(k); {
+	case z == 2 && k <= 6:
+		return &blocked2Kernel, nil
+	case z == 4 && k <= 12:
+		return &blocked4Kernel, nil
+	case z == 8:
+		return &blocked8Kernel, nil
+	}
+	return &blockedKernel, nil
+}
+
+var (
+	blocked2Kernel = kernel{
+		add: blocked2Add, contains: blocked2Contains, positions: blockedPositions,
+		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
+	}
+	blocked4Kernel = kernel{
+		add: blocked4Add, contains: blocked4Contains, positions: blockedPositions,
+		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
+	}
+	blocked8Kernel = kernel{
+		add: blocked8Add, contains: blocked8Contains, positions: blockedPositions,
+		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
+	}
+	blockedKernel = kernel{
+		add: blockedAdd, contains: blockedContains, positions: blockedPositions,
+		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
+	}
+)
 
 // blockedPositions is the strategy by its formula.
-func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64, z int) {
+func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
+	block, z := probe.Reduce(h1, b.units)*blockBits, probe.Words(b.k)
 	for i := range dst {
 		word, r := probe.Blocked(h2^probe.Xor, i, z)
-		dst[i] = probe.Reduce(h1, b.units)*blockBits + uint64(word)*64 + r%64
+		dst[i] = block + uint64(word)*64 + r%64
 	}
+}
+
+func blockedAdd(b *bitset, h1, h2 uint64) bool {
+	var all [maxK]uint64
+	blockedPositions(b, all[:b.k], h1, h2)
+	return addAll(b.bits, all[:b.k])
+}
+
+func blockedContains(b *bitset, h1, h2 uint64) bool {
+	var all [maxK]uint64
+	blockedPositions(b, all[:b.k], h1, h2)
+	return containsAll(b.bits, all[:b.k])
 }
 
 // How the kernels of Blocked are written
@@ -166,64 +145,14 @@ func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
 }
 
 func blockedPrefetch(b *bitset, group []digest, write bool) {
-	var at [prefetch.Most]uint64 // in bytes
+	var at [memory.MostLines]uint64 // in bytes
 	for i := range group {
-		at[i%prefetch.Most] = probe.Reduce(group[i][0], b.units) * (blockBits / 8)
+		at[i%memory.MostLines] = probe.Reduce(group[i][0], b.units) * (blockBits / 8)
 	}
-	prefetch.Lines(b.bits.start(), &at, len(group), write)
+	memory.Prefetch(b.bits.start(), &at, len(group), write)
 }
 
-// Blocked1: all bits in one word.
-
-func blocked1Contains(b *bitset, h1, h2 uint64) bool {
-	y := h2 ^ probe.Xor
-	w := atomic.LoadUint64(wordAt(blockOf(b, h1), y>>61))
-	k := b.k
-	m := w | probe.Bit(y)
-	if k > 1 {
-		m |= probe.Bit(y >> 6)
-	}
-	if k > 2 {
-		m |= probe.Bit(y >> 12)
-	}
-	if k > 3 {
-		m |= probe.Bit(y >> 18)
-		if k > 4 {
-			m |= probe.Bit(y >> 24)
-			for i := 5; i < k; i++ {
-				m |= probe.Bit(y >> (6 * i))
-			}
-		}
-	}
-	return m == w
-}
-
-func blocked1Add(b *bitset, h1, h2 uint64) bool {
-	y := h2 ^ probe.Xor
-	a := wordAt(blockOf(b, h1), y>>61)
-	w := atomic.LoadUint64(a)
-	k := b.k
-	m := w | probe.Bit(y)
-	if k > 1 {
-		m |= probe.Bit(y >> 6)
-	}
-	if k > 2 {
-		m |= probe.Bit(y >> 12)
-	}
-	if k > 3 {
-		m |= probe.Bit(y >> 18)
-		if k > 4 {
-			m |= probe.Bit(y >> 24)
-			for i := 5; i < k; i++ {
-				m |= probe.Bit(y >> (6 * i))
-			}
-		}
-	}
-	unset := m ^ w
-	return unset != 0 && flipLast(a, unset)
-}
-
-// Blocked2: k is 2, 4, 6 or 8.
+// Two words: k is 2, 4 or 6.
 
 func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 	y, p := h2^probe.Xor, blockOf(b, h1)
@@ -233,9 +162,6 @@ func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 		if k > 4 {
 			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-			if k > 6 {
-				m0, m1 = probe.Set2(m0, m1, y>>36, y>>42)
-			}
 		}
 	}
 	return (m0^w0)|(m1^w1) == 0
@@ -250,15 +176,12 @@ func blocked2Add(b *bitset, h1, h2 uint64) bool {
 		m0, m1 = probe.Set2(m0, m1, y>>12, y>>18)
 		if k > 4 {
 			m0, m1 = probe.Set2(m0, m1, y>>24, y>>30)
-			if k > 6 {
-				m0, m1 = probe.Set2(m0, m1, y>>36, y>>42)
-			}
 		}
 	}
 	return flipTwo(a0, a1, m0^w0, m1^w1)
 }
 
-// Blocked4: k is 4, 8 or 12.
+// Four words: k is 8 or 12.
 
 func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 	return wordAt(p, y>>63), wordAt(p, 2+y>>62&1), wordAt(p, 4+y>>61&1), wordAt(p, 6+y>>60&1)
@@ -269,11 +192,9 @@ func blocked4Contains(b *bitset, h1, h2 uint64) bool {
 	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
 	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
-	if k := b.k; k > 4 {
-		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
-		if k > 8 {
-			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
-		}
+	m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
+	if b.k > 8 {
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
 	}
 	return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
 }
@@ -283,16 +204,14 @@ func blocked4Add(b *bitset, h1, h2 uint64) bool {
 	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
 	m0, m1, m2, m3 := probe.Set4(w0, w1, w2, w3, y)
-	if k := b.k; k > 4 {
-		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
-		if k > 8 {
-			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
-		}
+	m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
+	if b.k > 8 {
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
 	}
 	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)
 }
 
-// Blocked8: all words of the block, and k a multiple of 8.
+// Eight words: k is 16, 24, …
 
 func blocked8Contains(b *bitset, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, b.k

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +27,7 @@ const largestM = maxM - blockBits
 
 // TestLargestM: 9.39e14 keys at 1 % would fit by the classical bound, but not with a whole k.
 func TestLargestM(t *testing.T) {
-	for _, s := range ours {
+	for _, s := range builtins {
 		if s == SplitBlock {
 			continue // it ends sooner: TestSplitBlockParams
 		}
@@ -52,14 +52,14 @@ func TestLargestM(t *testing.T) {
 // TestBlockedUsesEachDigestBitOnce flips the bits of digests one by one in the largest filter
 // and looks at what moves.
 func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
-	for _, s := range blockeds {
-		z := groupsOf(s)
+	for _, k := range []int{62, 60, 64} {
+		z := probe.Words(k)
 		for j := range uint64(20) {
 			h1, h2 := digestOf(j)
 			at := func(h1, h2 uint64) (block uint64, within [maxK]uint64) {
-				for i, pos := range digestPositions(s, h1, h2, largestM, maxK) {
+				for i, pos := range digestPositions(Blocked, h1, h2, largestM, k) {
 					if i > 0 && pos/blockBits != block {
-						t.Fatalf("%s: probe %d is in block %d, the first in %d", s, i, pos/blockBits, block)
+						t.Fatalf("k = %d: probe %d is in block %d, the first in %d", k, i, pos/blockBits, block)
 					}
 					block, within[i] = pos/blockBits, pos%blockBits
 				}
@@ -69,22 +69,22 @@ func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 			for b := range 64 {
 				flipped, same := at(h1^1<<b, h2)
 				if same != within {
-					t.Fatalf("%s: bit %d of h1 moves bits inside the block", s, b)
+					t.Fatalf("k = %d: bit %d of h1 moves bits inside the block", k, b)
 				}
 				if b >= 20 && flipped == block { // 2^44 blocks
-					t.Fatalf("%s: bit %d of h1 does not move the block", s, b)
+					t.Fatalf("k = %d: bit %d of h1 does not move the block", k, b)
 				}
 				flipped, moved := at(h1, h2^1<<b)
 				if flipped != block {
-					t.Fatalf("%s: bit %d of h2 moves the block", s, b)
+					t.Fatalf("k = %d: bit %d of h2 moves the block", k, b)
 				}
 				for i := range 8 {
 					word, bit := moved[i]/64 != within[i]/64, moved[i]%64 != within[i]%64
 					if want := b < 48 && i == b/6; bit != want {
-						t.Fatalf("%s: bit %d of h2 moves the bit of probe %d: %t, want %t", s, b, i, bit, want)
+						t.Fatalf("k = %d: bit %d of h2 moves the bit of probe %d: %t, want %t", k, b, i, bit, want)
 					}
 					if want := selectorOf(z, i%z, b); word != want {
-						t.Fatalf("%s: bit %d of h2 moves the word of probe %d: %t, want %t", s, b, i, word, want)
+						t.Fatalf("k = %d: bit %d of h2 moves the word of probe %d: %t, want %t", k, b, i, word, want)
 					}
 				}
 			}
@@ -97,8 +97,6 @@ func TestBlockedUsesEachDigestBitOnce(t *testing.T) {
 // one each, for four groups of 2, none for eight.
 func selectorOf(z, group, b int) bool {
 	switch z {
-	case 1:
-		return b >= 61
 	case 2:
 		return b == 62-2*group || b == 63-2*group
 	case 4:
@@ -125,12 +123,11 @@ func TestSelectionStaysInside(t *testing.T) {
 func TestMapHashRateWithinABlock(t *testing.T) {
 	t.Parallel()
 	const free = 20
-	trials := uint64(effort.Times(15_000, 30_000, 150_000))
+	trials := uint64(testkit.Times(15_000, 30_000, 150_000))
 	for _, c := range []struct {
-		s       Strategy
 		k, keys int
-	}{{Blocked1, 4, 40}, {Blocked2, 6, 55}, {Blocked4, 8, 45}, {Blocked8, 16, 40}, {Blocked8, 24, 30}} {
-		f := must(NewWithParams(Params{M: blockBits, K: c.k}, WithStrategy(c.s)))
+	}{{6, 55}, {8, 45}, {16, 40}, {24, 30}} {
+		f := must(NewWithParams(Params{M: blockBits, K: c.k}, WithStrategy(Blocked)))
 		draws := uint64(0)
 		draw := func(block uint64) uint64 {
 			draws++
@@ -159,39 +156,11 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 				}
 			}
 		}
-		want := asked * rate.Blocked(1, c.k, groupsOf(c.s), uint64(c.keys))
+		want := asked * rate.Blocked(1, c.k, probe.Words(c.k), uint64(c.keys))
 		// Ten keys share a block, and so its fill: at worst that multiplies the variance
 		// by ten, here by less than two.
 		if sigma := math.Sqrt(2 * want); math.Abs(hits-want) > 4*sigma || want < 20 {
-			t.Errorf("%s k=%d with %d keys: %.0f of %.0f, want %.0f ± %.0f", c.s, c.k, c.keys, hits, asked, want, sigma)
-		}
-	}
-}
-
-func TestBlockedParamsKeepPAndAreMinimal(t *testing.T) {
-	for _, n := range []uint64{1, 2, 10, 50, 51, 100, 1000, 100_000, 1 << 32, 1 << 40} {
-		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
-			best := uint64(math.MaxUint64)
-			for _, s := range blockeds {
-				got := must(ParamsFor(n, p, s))
-				require.Zero(t, got.M%512)
-				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v %+v", s, n, p, got)
-				best = min(best, got.M)
-				if got.K > groupsOf(s) {
-					require.Greater(t, s.FalsePositiveRate(got.M, got.K-groupsOf(s), n), p, "%s n=%d p=%v: a smaller k would do", s, n, p)
-				}
-				if got.M == 512 || s == Blocked1 && p < 1e-4 {
-					continue
-				}
-				for k := groupsOf(s); k <= maxK; k += groupsOf(s) {
-					require.Greater(t, s.FalsePositiveRate(got.M-512, k, n), p, "%s n=%d p=%v: k=%d would do with less", s, n, p, k)
-				}
-			}
-			got, resolved, err := paramsFor(n, p, Blocked, &murmur3Hash)
-			require.NoError(t, err)
-			require.LessOrEqual(t, float64(got.M), 1.03*float64(best), "n=%d p=%v: %s", n, p, resolved)
-			same := must(ParamsFor(n, p, resolved))
-			require.Equal(t, same, got)
+			t.Errorf("k=%d with %d keys: %.0f of %.0f, want %.0f ± %.0f", c.k, c.keys, hits, asked, want, sigma)
 		}
 	}
 }
@@ -201,27 +170,21 @@ func TestBlockedMemory(t *testing.T) {
 	const n = 1_000_000
 	for _, c := range []struct {
 		p        float64
-		strategy string
-		k        int
+		words, k int
 		over     float64
 	}{
-		{0.03, "blocked-2", 4, 1.048},
-		{0.01, "blocked-2", 6, 1.071},
-		{1e-3, "blocked-4", 8, 1.100},
-		{1e-4, "blocked-4", 12, 1.177},
-		{1e-6, "blocked-8", 16, 1.357},
-		{1e-9, "blocked-8", 24, 1.880},
+		{0.03, 2, 4, 1.048},
+		{0.01, 2, 6, 1.071},
+		{1e-3, 4, 8, 1.100},
+		{1e-4, 4, 12, 1.177},
+		{1e-6, 8, 16, 1.357},
+		{1e-9, 8, 24, 1.880},
 	} {
-		got, s, err := paramsFor(n, c.p, Blocked, &murmur3Hash)
-		require.NoError(t, err)
-		require.Equal(t, c.strategy, s.Name())
+		got := must(ParamsFor(n, c.p, Blocked))
 		require.Equal(t, c.k, got.K)
+		require.Equal(t, c.words, Blocked.WordsPerKey(got.K))
 		require.InDelta(t, c.over, float64(got.M)/rate.OptimalM(n, c.p), 0.001)
-		// New resolves Blocked, whose own rate is that of the best of its four.
-		require.LessOrEqual(t, Blocked.FalsePositiveRate(got.M, got.K, n), s.FalsePositiveRate(got.M, got.K, n))
-		require.Greater(t, Blocked.FalsePositiveRate(got.M, got.K, n), 0.8*c.p)
 	}
-	require.Equal(t, Blocked1.FalsePositiveRate(51_200, 5, 1000), Blocked.FalsePositiveRate(51_200, 5, 1000), "only z = 1 divides 5")
 	_, err := ParamsFor(n, 1e-13, Blocked)
 	require.ErrorIs(t, err, ErrInvalid)
 	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
@@ -231,45 +194,28 @@ func TestBlockedMemory(t *testing.T) {
 // counts, a search must end, and a rate is computed at once.
 func TestBlockedBeyondAllSizes(t *testing.T) {
 	for _, p := range []float64{1e-9, 1e-12} {
-		got, s, err := paramsFor(1<<40, p, Blocked, &murmur3Hash)
-		require.NoError(t, err)
-		require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, 1<<40), p)
+		got := must(ParamsFor(1<<40, p, Blocked))
+		require.LessOrEqual(t, Blocked.FalsePositiveRate(got.M, got.K, 1<<40), p)
 		for _, n := range []uint64{2e14, 9e14} {
-			for _, s := range append([]Strategy{Blocked}, blockeds...) {
-				_, err := ParamsFor(n, p, s)
-				require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
-				require.ErrorContains(t, err, formatUint(n)+" keys")
-			}
+			_, err := ParamsFor(uint64(n), p, Blocked)
+			require.ErrorIs(t, err, ErrTooLarge, "n=%v p=%v", n, p)
+			require.ErrorContains(t, err, formatUint(uint64(n))+" keys")
 		}
 	}
-	for _, s := range blockeds {
-		require.Equal(t, 1.0, s.FalsePositiveRate(512*7, 8, math.MaxUint64))
-		require.InDelta(t, 1, s.FalsePositiveRate(512*7, 8, 7<<17), 1e-12)
+	for _, k := range []int{6, 8, 16} {
+		require.Equal(t, 1.0, Blocked.FalsePositiveRate(512*7, k, math.MaxUint64))
+		require.InDelta(t, 1, Blocked.FalsePositiveRate(512*7, k, 7<<17), 1e-12)
 	}
 }
 
-func TestBlockedResolves(t *testing.T) {
-	f := MustNew(1000, 0.01, WithStrategy(Blocked))
-	again := must(NewWithParams(f.Params(), WithStrategy(Blocked)))
-	require.Equal(t, f.Strategy().Name(), again.Strategy().Name())
-	require.True(t, f.Compatible(again))
-
-	// Also where equal digests take a share of p.
-	s := must(NewScheme(1<<30, 1e-9, WithStrategy(Blocked), WithHash(MapHash)))
-	same := must(NewSchemeWithParams(s.Params(), WithStrategy(Blocked), WithHash(MapHash)))
-	require.Equal(t, s.Identity(), same.Identity())
-
-	for _, c := range []struct {
-		s      Strategy
-		params Params
-		text   string
-	}{
-		{Blocked, Params{M: 512, K: 8}, "want one of [blocked-1 blocked-2 blocked-4 blocked-8]"},
-		{Blocked4, Params{M: 1000, K: 8}, `m = 1000 and k = 8 with strategy "blocked-4", want multiples of 512 and 4`},
-		{Blocked4, Params{M: 1024, K: 6}, `m = 1024 and k = 6 with strategy "blocked-4", want multiples of 512 and 4`},
+// TestBlockedRefuses the m and k that it cannot have.
+func TestBlockedRefuses(t *testing.T) {
+	for params, text := range map[Params]string{
+		{M: 512, K: 7}:  `m = 512 and k = 7 with strategy "blocked", want multiples of 512 and 2`,
+		{M: 1000, K: 8}: `m = 1000 and k = 8 with strategy "blocked", want multiples of 512 and 2`,
 	} {
-		_, err := NewWithParams(c.params, WithStrategy(c.s))
+		_, err := NewWithParams(params, WithStrategy(Blocked))
 		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, c.text)
+		require.ErrorContains(t, err, text)
 	}
 }

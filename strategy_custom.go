@@ -1,13 +1,58 @@
 package bloom
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"sync"
 
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/noescape"
-	"github.com/seed3447c163/bloom/internal/prefetch"
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
+
+// A Definition describes a custom strategy for [NewStrategy]. Set either Positions or KeyPositions.
+// The zero values of the other fields are right for k independent positions anywhere in m bits.
+//
+// Positions and KeyPositions are called once per scheme. They return the function that is called
+// for each key, which can use prepared values, such as reciprocals. They return an error for an m
+// or k that the strategy does not support; [New] and [NewWithParams] return it.
+//
+// The function that they return must be pure, because filters outlive the program that made them:
+// the same arguments always give the same positions, each in [0, m) and not necessarily different.
+// It is called from many goroutines at once. A position of m or more causes a panic.
+type Definition struct {
+	// Positions finds a key's position i, 0 <= i < k, from its digest.
+	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
+
+	// KeyPositions finds a key's positions from the key itself, for strategies that hash it more than
+	// once: the function stores positions i, i+1 and so on in dst, as many as fit. It gets a copy of
+	// the key, and must not keep dst, which is used again. Such a strategy has no other hash, and
+	// seed is that of [WithSeed]. Methods that take a digest panic.
+	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error)
+
+	// Step is how many of KeyPositions a lookup asks for at a time; it asks for more if all bits before
+	// are set. Set it to 1 if each position takes a hash of the key. 0 stands for all.
+	Step int
+
+	MaxK int    // the largest k, up to 255; 0 for 64
+	Unit uint64 // what m is a multiple of; 0 for any, and then New takes multiples of 64
+	MaxM uint64 // the largest m; 0 for any
+
+	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it
+	// differs from the rate of independent positions. It falls with m and rises with n. New
+	// computes sizes from it.
+	Rate func(m uint64, k int, n uint64) float64
+
+	// EstimatedN returns how many keys have most likely set x of m bits, if the positions are not
+	// independent, see [Strategy.EstimatedN].
+	EstimatedN func(m uint64, k int, x uint64) float64
+
+	// Size returns the m and k for n keys at rate p, 0 < p < 1, where there is a rule for
+	// them. Otherwise New finds the smallest m at which some k keeps p, by Rate.
+	Size func(n uint64, p float64) (m uint64, k int, err error)
+}
 
 // NewStrategy returns a custom strategy. The name identifies it: files contain the name, and a
 // reader of such a file passes the strategy of that name to [WithStrategy]. Filters are
@@ -21,164 +66,260 @@ import (
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
 func NewStrategy(name string, d Definition) Strategy {
-	s := &definition{name: name, custom: true, serial: serialFor(name), Definition: d, needsKey: d.KeyPositions != nil}
-	s.invalid = s.contradiction()
-	s.prepare = (*definition).prepareCustom
+	s := &custom{Definition: d, named: name, serial: serialFor(name)}
+	s.wrong = s.contradiction()
 	return Strategy{s}
 }
 
-// contradiction returns an error if the definition of a custom strategy is invalid.
-func (d *definition) contradiction() error {
+// A custom is a strategy that NewStrategy has made.
+type custom struct {
+	Definition
+	scattered
+	named  string
+	serial uint64 // of one without a name: which call of NewStrategy made it
+	wrong  error
+}
+
+func (s *custom) name() (string, uint64) { return s.named, s.serial }
+func (s *custom) invalid() error         { return s.wrong }
+
+func (s *custom) isCustom() bool         { return true }
+func (s *custom) hashesKey() bool        { return s.KeyPositions != nil }
+func (*custom) layout(int) vector.Layout { return vector.NoLayout }
+func (s *custom) foldUnit() uint64       { return 0 }
+
+// contradiction returns an error if the definition is invalid.
+func (s *custom) contradiction() error {
 	wrong := func(format string, args ...any) error {
-		return invalid("strategy %.40q %s", d, fmt.Sprintf(format, args...))
+		return invalid("strategy %.40q %s", Strategy{s}.String(), fmt.Sprintf(format, args...))
 	}
 	switch {
-	case len(d.name) > format.MaxName:
-		return wrong("has a name of %d bytes, want at most %d", len(d.name), format.MaxName)
-	case builtinStrategy(d.name) != nil:
+	case len(s.named) > format.MaxName:
+		return wrong("has a name of %d bytes, want at most %d", len(s.named), format.MaxName)
+	case builtinStrategy(s.named) != (Strategy{}):
 		return wrong("has a name that is taken by this package")
-	case (d.Positions == nil) == (d.KeyPositions == nil):
+	case (s.Positions == nil) == (s.KeyPositions == nil):
 		return wrong("has both or neither of Positions and KeyPositions, want one")
-	case d.Unit >= maxM:
-		return wrong("has Unit = %d, want less than %d", d.Unit, uint64(maxM))
-	case d.MaxK < 0 || d.MaxK > maxCustomK:
-		return wrong("has MaxK = %d, want 0 to %d", d.MaxK, maxCustomK)
+	case s.Unit >= maxM:
+		return wrong("has Unit = %d, want less than %d", s.Unit, uint64(maxM))
+	case s.Step < 0 || s.Step > maxCustomK:
+		return wrong("has Step = %d, want 0 to %d", s.Step, maxCustomK)
+	case s.MaxK < 0 || s.MaxK > maxCustomK:
+		return wrong("has MaxK = %d, want 0 to %d", s.MaxK, maxCustomK)
 	}
 	return nil
 }
 
-// A custom has the function of a custom strategy for one m and k.
-type custom struct {
-	def          *definition
-	m            uint64
-	positions    func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64)
-	keyPositions func(dst []uint64, key []byte)
+func (s *custom) limits() limits {
+	l := s.scattered.limits()
+	l.unit, l.sizeUnit = max(1, s.Unit), cmp.Or(s.Unit, l.sizeUnit)
+	l.maxM, l.maxK = cmp.Or(s.MaxM, l.maxM), cmp.Or(s.MaxK, l.maxK)
+	return l
 }
 
-func (d *definition) prepareCustom(m uint64, k int, seed uint64) (*kernel, error) {
-	c, err := &custom{def: d, m: m}, error(nil)
-	if d.needsKey {
-		c.keyPositions, err = d.KeyPositions(m, k, seed)
-	} else {
-		c.positions, err = d.Positions(m, k)
+func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
+	if s.Size == nil {
+		return search(s, n, p, s.Rate != nil)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case c.positions == nil && c.keyPositions == nil:
-		return nil, errors.New("it has no function for them")
-	case d.needsKey:
-		return &kernel{addKey: c.addKey, containsKey: c.containsKey, keyPositions: c.findKey}, nil
+	if m, k, err = s.Size(n, p); err != nil {
+		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, Strategy{s}.String(), err)
 	}
+	return m, k, nil
+}
+
+// bestK is computed for 10,000 keys if the definition has a rate or a largest k.
+func (s *custom) bestK(bitsPerKey float64) (k int) {
+	if s.Rate == nil && cmp.Or(s.MaxK, maxK) >= maxK {
+		return s.scattered.bestK(bitsPerKey)
+	}
+	const keys = 10_000
+	l, best := s.limits(), math.Inf(1)
+	m := (max(uint64(keys*min(bitsPerKey, 1<<20)), 1) + l.sizeUnit - 1) / l.sizeUnit * l.sizeUnit
+	for c := 1; c <= l.maxK; c++ {
+		if r := s.rate(m, c, keys); r < best {
+			k, best = c, r
+		}
+	}
+	return max(k, 1)
+}
+
+func (s *custom) rate(m uint64, k int, n uint64) float64 {
+	if s.Rate != nil {
+		return s.Rate(m, k, n)
+	}
+	return s.scattered.rate(m, k, n)
+}
+
+func (s *custom) estimate(m uint64, k int, x uint64) float64 {
+	if s.EstimatedN != nil {
+		return s.EstimatedN(m, k, x)
+	}
+	return s.scattered.estimate(m, k, x)
+}
+
+func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
+	ones, rate = s.scattered.measure(bits, m, k)
+	if s.Rate == nil || ones == 0 {
+		return ones, rate
+	}
+	if n := wholeKeys(s.estimate(m, k, ones)); n < math.MaxUint64 {
+		return ones, s.Rate(m, k, n)
+	}
+	return ones, 1
+}
+
+func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
+	if s.hashesKey() {
+		c := customKeys{label: Strategy{s}.String(), m: m, step: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
+		c.find, err = s.KeyPositions(m, k, seed)
+		return &kernel{byKey: &c}, cmp.Or(err, noFunction(c.find == nil))
+	}
+	c := customDigests{label: Strategy{s}.String(), m: m}
+	c.find, err = s.Positions(m, k)
 	return &kernel{
-		add: c.add, contains: c.contains, positions: c.find,
+		add: c.add, contains: c.contains, positions: c.positions,
 		prefetch: c.prefetch, prefetchFrom: scatteredWords,
-	}, nil
+	}, cmp.Or(err, noFunction(c.find == nil))
 }
 
-// Positions go into an array on the stack. Clearing it takes time, so there is a small array for
-// most filters and a large one for the others. Lookups of digests need none. BenchmarkCustom.
-const (
-	fewPositions  = 16                       // enough for p = 1e-4
-	manyPositions = (maxCustomK + 3) / 4 * 4 // room for whole fours
-)
-
-func (c *custom) add(b *bitset, h1, h2 uint64) bool {
-	if b.k > fewPositions {
-		var all [manyPositions]uint64
-		return addAll(b.bits, c.fours(all[:], b.k, h1, h2))
+func noFunction(missing bool) error {
+	if missing {
+		return errors.New("it has no function for them")
 	}
-	var few [fewPositions]uint64
-	return addAll(b.bits, c.fours(few[:], b.k, h1, h2))
+	return nil
 }
 
-// contains looks at four bits at a time, and stops if one of them is unset.
-func (c *custom) contains(b *bitset, h1, h2 uint64) bool {
-	for i := 0; ; i += 4 {
-		p0, p1, p2, p3 := c.positions(h1, h2, i)
-		left := b.k - i
-		switch left { // positions from the k-th on are undefined
-		case 1:
-			p1 = p0
-			fallthrough
-		case 2:
-			p2 = p0
-			fallthrough
-		case 3:
-			p3 = p0
-		}
-		if most := max(p0, p1, p2, p3); most >= c.m {
-			c.beyond(most)
-		}
-		if b.bits.at(p0)&b.bits.at(p1)&b.bits.at(p2)&b.bits.at(p3) == 0 {
+// A customDigests is the function of a custom strategy for one m and k.
+type customDigests struct {
+	label string
+	m     uint64
+	find  func(h1, h2 uint64, i int) uint64
+}
+
+// at returns a position.
+func (c *customDigests) at(h1, h2 uint64, i int) uint64 {
+	pos := c.find(h1, h2, i)
+	checkPosition(pos, c.m, c.label)
+	return pos
+}
+
+func (c *customDigests) positions(_ *bitset, dst []uint64, h1, h2 uint64) {
+	for i := range dst {
+		dst[i] = c.at(h1, h2, i)
+	}
+}
+
+// Clearing an array on the stack takes time, so there is a small one for most filters. BenchmarkCustom.
+const enough = 16 // for p = 1e-4
+
+func (c *customDigests) add(b *bitset, h1, h2 uint64) bool {
+	if b.k > enough {
+		var all [maxCustomK]uint64
+		c.positions(b, all[:b.k], h1, h2)
+		return addAll(b.bits, all[:b.k])
+	}
+	var few [enough]uint64
+	c.positions(b, few[:b.k], h1, h2)
+	return addAll(b.bits, few[:b.k])
+}
+
+// contains stops after four bits, or eight and so on, if one of them is not set.
+func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
+	set := uint64(1)
+	for i := range b.k {
+		set &= b.bits.at(c.at(h1, h2, i))
+		if i&3 == 3 && set == 0 {
 			return false
 		}
-		if left <= 4 {
-			return true
-		}
 	}
+	return set != 0
 }
 
-// fours returns k positions in dst, which has room for a multiple of four.
-func (c *custom) fours(dst []uint64, k int, h1, h2 uint64) []uint64 {
-	for i := 0; i < k; i += 4 {
-		four := dst[i:][:4]
-		four[0], four[1], four[2], four[3] = c.positions(h1, h2, i)
-	}
-	c.check(dst[:k])
-	return dst[:k]
-}
-
-func (c *custom) find(_ *bitset, dst []uint64, h1, h2 uint64) {
-	var all [manyPositions]uint64
-	copy(dst, c.fours(all[:], len(dst), h1, h2))
-}
-
-func (c *custom) findKey(dst []uint64, key []byte) {
-	c.keyPositions(noescape.Slice(dst), noescape.Slice(key))
-	c.check(dst)
-}
-
-func (c *custom) addKey(b *bitset, key []byte) bool { return c.doKey(b, key, addAll) }
-
-func (c *custom) containsKey(b *bitset, key []byte) bool { return c.doKey(b, key, containsAll) }
-
-// doKey finds a key's positions, and adds or looks them up.
-func (c *custom) doKey(b *bitset, key []byte, do func(bits bitArray, positions []uint64) bool) bool {
-	if b.k > fewPositions {
-		var all [maxCustomK]uint64
-		c.findKey(all[:b.k], key)
-		return do(b.bits, noescape.Slice(all[:b.k]))
-	}
-	var few [fewPositions]uint64
-	c.findKey(few[:b.k], key)
-	return do(b.bits, noescape.Slice(few[:b.k]))
-}
-
-func (c *custom) prefetch(b *bitset, group []digest, write bool) {
-	if b.k > prefetch.Most {
+func (c *customDigests) prefetch(b *bitset, group []digest, write bool) {
+	if b.k > memory.MostLines {
 		return
 	}
-	var at [prefetch.Most]uint64
+	var at [memory.MostLines]uint64
 	for j := range group {
-		d := &group[j]
-		for i, pos := range c.fours(at[:], b.k, d[0], d[1]) {
+		c.positions(b, at[:b.k], group[j][0], group[j][1])
+		for i, pos := range at[:b.k] {
 			at[i] = pos / 64 * 8 // in bytes
 		}
-		prefetch.Lines(b.bits.start(), &at, b.k, write)
+		memory.Prefetch(b.bits.start(), &at, b.k, write)
 	}
 }
 
-// check panics if a position is not below m, even if the array has a bit there: no count or
-// estimate would include it.
-func (c *custom) check(positions []uint64) {
-	for _, pos := range positions {
-		if pos >= c.m {
-			c.beyond(pos)
+// A customKeys is the function of a custom strategy that hashes the key itself. It gets no memory of
+// a goroutine's stack, which moves, but a copy of the key and positions from a pool, which are for one
+// call. A function that keeps them can only spoil positions: each is read once and then checked.
+type customKeys struct {
+	label string
+	m     uint64
+	step  int
+	own   bool // find is this module's, and keeps nothing
+	find  func(dst []uint64, key []byte, i int)
+}
+
+// foreign is what it gets.
+type foreign struct {
+	positions [maxCustomK]uint64
+	keys      memory.Arena[byte]
+}
+
+var pooled = sync.Pool{New: func() any { return new(foreign) }}
+
+func (c *customKeys) begin(key []byte) (*foreign, []byte) {
+	f := pooled.Get().(*foreign)
+	if c.own {
+		return f, memory.NoEscape(key)
+	}
+	return f, f.keys.Copy(key)
+}
+
+func (c *customKeys) positions(dst []uint64, key []byte) {
+	f, key := c.begin(key)
+	c.find(f.positions[:len(dst)], key, 0)
+	for i := range dst {
+		dst[i] = f.positions[i]
+		checkPosition(dst[i], c.m, c.label)
+	}
+	pooled.Put(f)
+}
+
+func (c *customKeys) add(b *bitset, key []byte) bool {
+	if b.k > enough {
+		var all [maxCustomK]uint64
+		c.positions(all[:b.k], key)
+		return addAll(b.bits, all[:b.k])
+	}
+	var few [enough]uint64
+	c.positions(few[:b.k], key)
+	return addAll(b.bits, few[:b.k])
+}
+
+func (c *customKeys) contains(b *bitset, key []byte) bool {
+	f, key := c.begin(key)
+	set := uint64(1)
+	for i := 0; i < b.k && set != 0; i += c.step {
+		some := f.positions[:min(c.step, b.k-i)]
+		c.find(some, key, i)
+		for _, pos := range some {
+			checkPosition(pos, c.m, c.label)
+			set &= b.bits.at(pos)
 		}
 	}
+	pooled.Put(f)
+	return set != 0
 }
 
-func (c *custom) beyond(pos uint64) {
-	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", c.def, pos, c.m))
+// checkPosition panics if a position is not below m, even if the array has a bit there: no count or
+// estimate would include it.
+func checkPosition(pos, m uint64, label string) {
+	if pos >= m {
+		outside(pos, m, label)
+	}
+}
+
+func outside(pos, m uint64, label string) {
+	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", label, pos, m))
 }

@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -10,28 +11,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
 func TestCustomStrategyRules(t *testing.T) {
-	positions := func(m uint64, k int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) { return 0, 0, 0, 0 }, nil
+	positions := func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
+		return func(h1, h2 uint64, i int) uint64 { return 0 }, nil
 	}
-	keyPositions := func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
-		return func(dst []uint64, key []byte) { clear(dst) }, nil
+	keyPositions := func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error) {
+		return func(dst []uint64, key []byte, i int) { clear(dst) }, nil
 	}
 	odd := errors.New("odd")
 	for text, d := range map[string]Definition{
 		`"x" has both or neither of Positions and KeyPositions, want one`: {},
 		`"x" has both or neither of Positions`:                            {Positions: positions, KeyPositions: keyPositions},
 		`"x" has MaxK = 256, want 0 to 255`:                               {Positions: positions, MaxK: 256},
+		`"x" has Step = 256, want 0 to 255`:                               {Positions: positions, Step: 256},
+		`"x" has Step = -1`:                                               {Positions: positions, Step: -1},
 		`"x" has MaxK = -1`:                                               {Positions: positions, MaxK: -1},
 		`"x" has Unit = 9007199254740992`:                                 {Positions: positions, Unit: 1 << 53},
 		`m = 96 and k = 8 with strategy "x", want multiples of 40 and 1`:  {Positions: positions, Unit: 40},
 		`k = 8, want 1 to 7`:                                              {Positions: positions, MaxK: 7},
-		`m = 96 and k = 8 with strategy "x": odd`:                         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, odd }},
-		`m = 96 and k = 8 with strategy "x": it has no function for them`: {Positions: func(uint64, int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) { return nil, nil }},
+		`m = 96 and k = 8 with strategy "x": odd`:                         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, odd }},
+		`m = 96 and k = 8 with strategy "x": it has no function for them`: {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, nil }},
 	} {
 		f, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", d)))
 		require.ErrorIs(t, err, ErrInvalid, text)
@@ -125,7 +130,7 @@ func TestCustomStrategyOutsidePanics(t *testing.T) {
 
 // TestLargeK: only a custom strategy that says so has more than 64 bits per key.
 func TestLargeK(t *testing.T) {
-	large := customDouble.def.Definition
+	large := definitionOf(customDouble)
 	large.MaxK = 255
 	for s, largest := range map[Strategy]int{customDouble: 64, NewStrategy("large", large): 255, DoubleHashing: 64} {
 		p := Params{M: 512 * 64, K: largest + 1}
@@ -143,7 +148,7 @@ func TestLargeK(t *testing.T) {
 
 // TestCustomSizing: fixed k, units, rates and rules of custom strategies.
 func TestCustomSizing(t *testing.T) {
-	double := customDouble.def.Definition
+	double := definitionOf(customDouble)
 	with := func(edit func(d *Definition)) Strategy {
 		d := double
 		edit(&d)
@@ -165,9 +170,9 @@ func TestCustomSizing(t *testing.T) {
 		got := must(ParamsFor(1000, 0.01, c.s))
 		require.Equal(t, c.want, got, name)
 		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
-		if c.s.def.Size == nil {
+		if definitionOf(c.s).Size == nil {
 			require.LessOrEqual(t, c.s.FalsePositiveRate(got.M, got.K, 1000), 0.01, name)
-			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.def.sizedUnit(), got.K, 1000), 0.01, name)
+			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.limits().sizeUnit, got.K, 1000), 0.01, name)
 		}
 	}
 	for want, s := range map[int]Strategy{
@@ -195,7 +200,7 @@ func TestCustomSizing(t *testing.T) {
 
 // TestCustomRateOfStats: the rate of a filter is its strategy's for the estimated number of keys.
 func TestCustomRateOfStats(t *testing.T) {
-	d := customDouble.def.Definition
+	d := definitionOf(customDouble)
 	d.Rate = func(m uint64, k int, n uint64) float64 { return min(1, float64(n)/10_000) }
 	f := must(NewWithParams(Params{M: 10_000, K: 7}, WithStrategy(NewStrategy("linear", d))))
 	addKeys(f, 500)
@@ -209,7 +214,7 @@ func TestCustomRateOfStats(t *testing.T) {
 // TestCustomEstimateThatIsNone: a result that is no number of keys counts as unknown.
 func TestCustomEstimateThatIsNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
-		d := customDouble.def.Definition
+		d := definitionOf(customDouble)
 		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
 		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
 		f.AddString("key")
@@ -221,7 +226,7 @@ func TestCustomEstimateThatIsNone(t *testing.T) {
 // then rise with k, New finds the smallest m and its smallest k.
 func TestCustomSizingFindsTheLeast(t *testing.T) {
 	for seed := range uint64(30) {
-		d := customDouble.def.Definition
+		d := definitionOf(customDouble)
 		d.MaxK, d.MaxM = 20, 64*400
 		d.Rate = func(m uint64, k int, n uint64) float64 {
 			return min(1, DoubleHashing.FalsePositiveRate(m, k, n)*float64(1+mix(seed<<8+uint64(k))%64))
@@ -240,7 +245,7 @@ func TestCustomSizingFindsTheLeast(t *testing.T) {
 		}
 		require.Equal(t, least(), must(ParamsFor(n, p, s)))
 	}
-	tiny := customDouble.def.Definition
+	tiny := definitionOf(customDouble)
 	tiny.MaxM = 10
 	_, err := New(1, 0.5, WithStrategy(NewStrategy("tiny", tiny)))
 	require.ErrorIs(t, err, ErrTooLarge)
@@ -260,44 +265,82 @@ func deep(n int) int {
 	return deep(n-1) + int(frame[n%1024])
 }
 
-// TestStackMovesInTheCall: custom functions write to the right place, and their keys are the
-// right ones, if the stack with both moves during the call, wherever in it the stack ends.
+// TestStackMovesInTheCall: a function of this module gets the caller's key, and finds it if the stack
+// with it moves during the call, wherever in it the stack ends.
 func TestStackMovesInTheCall(t *testing.T) {
-	positions := eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })
-	keyPositions := Definition{KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
-		return func(dst []uint64, key []byte) {
-			deep(200)
-			for i := range dst {
-				dst[i] = uint64(key[0]) + uint64(i)
+	hash := NewHash("first", memory.Own(func(key []byte) (h1, h2 uint64) { deep(200); return uint64(key[0]), 0 }))
+	f := must(NewWithParams(Params{M: 1024, K: 3}, WithHash(hash),
+		WithStrategy(NewStrategy("", eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })))))
+	for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
+		for depth := 0; depth < 100; depth += 5 { // each of 16 to 48 bytes: a new stack has 2 kB
+			f.Clear()
+			if op == "Contains" {
+				f.Add([]byte{5})
+			}
+			got := make(chan []uint64)
+			go func() { got <- atDepth(depth, f, op) }() // a new goroutine has a small stack
+			require.Equal(t, []uint64{5, 6, 7}, <-got, "%s at depth %d", op, depth)
+		}
+	}
+}
+
+// TestFunctionsMayKeepKeys: hashes and strategies that keep every key find them unchanged, although
+// the caller's key is on a stack that moves, and is overwritten; and calls do not allocate.
+func TestFunctionsMayKeepKeys(t *testing.T) {
+	var kept [][]byte
+	keep := func(key []byte) uint64 {
+		kept = append(kept, key)
+		return mix(uint64(len(key)))
+	}
+	byKey := Definition{KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
+		return func(dst []uint64, key []byte, i int) {
+			h := keep(key)
+			for j := range dst {
+				dst[j] = mix(h+uint64(i+j)) % m
 			}
 		}, nil
 	}}
-	hash := WithHash(NewHash("first", func(key []byte) (h1, h2 uint64) { deep(200); return uint64(key[0]), 0 }))
-	hash64 := WithHash(NewHash64("first64", func(key []byte) uint64 { deep(200); return uint64(key[0]) }))
-	for _, c := range []struct {
-		k    int
-		opts []Option
-	}{
-		{3, []Option{WithStrategy(NewStrategy("", positions)), hash}},
-		{60, []Option{WithStrategy(NewStrategy("", positions)), hash64}},
-		{3, []Option{WithStrategy(NewStrategy("", keyPositions))}},
-		{60, []Option{WithStrategy(NewStrategy("", keyPositions))}},
+	for name, opt := range map[string]Option{
+		"hash of 128 bits": WithHash(NewHash("keeps", func(key []byte) (h1, h2 uint64) { return keep(key), 1 })),
+		"hash of 64 bits":  WithHash(NewHash64("keeps", keep)),
+		"strategy":         WithStrategy(NewStrategy("keeps", byKey)),
 	} {
-		f := must(NewWithParams(Params{M: 1024, K: c.k}, c.opts...))
-		want := []uint64{}
-		for i := range uint64(c.k) {
-			want = append(want, 5+i)
-		}
-		for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
-			for depth := 0; depth < 100; depth += 13 { // each of 16 to 48 bytes: a new stack has 2 kB
-				f.Clear()
-				if op == "Contains" {
-					f.Add([]byte{5})
+		kept = nil
+		f := MustNew(10, 0.01, opt)
+		calls := func(first byte) {
+			var key [100]byte
+			use := func(do func(key []byte)) {
+				for i := range key {
+					key[i] = first
 				}
-				got := make(chan []uint64)
-				go func() { got <- atDepth(depth, f, op) }() // a new goroutine has a small stack
-				require.Equal(t, want, <-got, "%s at depth %d", op, depth)
+				do(key[:first])
+				clear(key[:])
 			}
+			use(func(key []byte) { f.Add(key) })
+			use(func(key []byte) { f.Contains(key) })
+			use(func(key []byte) { f.AddMany([][]byte{key}, nil) })
+			use(func(key []byte) { f.ContainsMany([][]byte{key}, nil) })
+			use(func(key []byte) { f.Scheme().AppendPositions(nil, key) })
+			use(func(key []byte) { f.AddString(string(key)) })
+		}
+		for i := range 60 {
+			done := make(chan bool)
+			go func() { // a new goroutine has a small stack
+				deep(i % 20)
+				calls(byte(i%90 + 1))
+				deep(i % 20)
+				done <- true
+			}()
+			<-done
+		}
+		require.GreaterOrEqual(t, len(kept), 360, name)
+		for _, key := range kept {
+			require.Equal(t, bytes.Repeat([]byte{byte(len(key))}, len(key)), key, name)
+		}
+		kept = make([][]byte, 0, 10_000)
+		key := []byte("a key of some length")
+		if !testkit.RaceDetector { // with it, sync.Pool drops what it gets at random
+			require.Zero(t, testing.AllocsPerRun(1000, func() { f.Contains(key); f.Add(key) }), name)
 		}
 	}
 }

@@ -4,9 +4,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/prefetch"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // DoubleHashing derives all positions from one 128-bit digest (h1, h2), by the congruential
@@ -23,10 +24,25 @@ import (
 // Murmur3 digest is (0, 0): without it all its positions would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = definition{
-	name: "double-hashing", foldUnit: 1,
-	code:       &doubleKernel,
-	Definition: Definition{Rate: rate.Double},
+var doubleHashing = double{builtin: "double-hashing"}
+
+type double struct {
+	builtin
+	scattered
+}
+
+func (s *double) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
+func (*double) rate(m uint64, k int, n uint64) float64          { return rate.Double(m, k, n) }
+func (*double) hashesKey() bool                                 { return false }
+func (*double) foldUnit() uint64                                { return 1 }
+func (*double) kernel(uint64, int, uint64) (*kernel, error)     { return &doubleKernel, nil }
+
+// layout returns none for few positions, which would leave registers of eight mostly empty.
+func (*double) layout(k int) vector.Layout {
+	if k < 6 {
+		return vector.NoLayout
+	}
+	return vector.Double
 }
 
 var doubleKernel = kernel{
@@ -54,7 +70,8 @@ func doubleContains(b *bitset, h1, h2 uint64) bool {
 		x1 := x*probe.Mul + y
 		x2 := x1*probe.Mul + y
 		x3 := x2*probe.Mul + y
-		unset |= unsetAt(p, probe.Reduce(x, m)) | unsetAt(p, probe.Reduce(x1, m)) | unsetAt(p, probe.Reduce(x2, m)) | unsetAt(p, probe.Reduce(x3, m))
+		unset |= unsetAt(p, probe.Reduce(x, m)) | unsetAt(p, probe.Reduce(x1, m)) |
+			unsetAt(p, probe.Reduce(x2, m)) | unsetAt(p, probe.Reduce(x3, m))
 		if stop && unset != 0 {
 			return false
 		}
@@ -109,8 +126,8 @@ func doubleAdd(b *bitset, h1, h2 uint64) bool {
 }
 
 func doublePrefetch(b *bitset, group []digest, write bool) {
-	var at [prefetch.Most]uint64 // in bytes
-	probes := at[:min(b.k, prefetch.Most)]
+	var at [memory.MostLines]uint64 // in bytes
+	probes := at[:min(b.k, memory.MostLines)]
 	if !write {
 		probes = probes[:min(len(probes), 8)] // absent keys stop after four
 	}
@@ -120,6 +137,6 @@ func doublePrefetch(b *bitset, group []digest, write bool) {
 		for i, pos := range probes {
 			probes[i] = pos / 64 * 8
 		}
-		prefetch.Lines(b.bits.start(), &at, len(probes), write)
+		memory.Prefetch(b.bits.start(), &at, len(probes), write)
 	}
 }

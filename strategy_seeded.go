@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"github.com/seed3447c163/bloom/internal/divide"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/twmb/murmur3"
 )
@@ -13,32 +12,38 @@ import (
 // It needs the key: methods that take a digest panic.
 var SeededHashing = Strategy{&seededHashing}
 
-var seededHashing = definition{
-	name: "seeded-hashing", needsKey: true,
-	prepare: func(_ *definition, m uint64, _ int, seed uint64) (*kernel, error) {
-		s := seeded{divide.New(m), seed}
-		return &kernel{addKey: s.add, containsKey: s.contains, keyPositions: s.positions}, nil
-	},
+var seededHashing = seeded{builtin: "seeded-hashing"}
+
+type seeded struct {
+	builtin
+	scattered
 }
 
-// seeded is what the code of SeededHashing works with besides the bits.
-type seeded struct {
-	by   divide.Divisor // m
+func (s *seeded) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
+func (*seeded) hashesKey() bool                                 { return true }
+func (*seeded) foldUnit() uint64                                { return 0 }
+func (*seeded) kernel(m uint64, _ int, seed uint64) (*kernel, error) {
+	return &kernel{byKey: &seededCode{probe.NewDivisor(m), seed}}, nil
+}
+
+// seededCode is what the code of SeededHashing works with besides the bits.
+type seededCode struct {
+	by   probe.Divisor // m
 	seed uint64
 }
 
 // position returns the i-th position of a key.
-func (s *seeded) position(key []byte, i int) uint64 {
+func (s *seededCode) position(key []byte, i int) uint64 {
 	return s.by.Remainder(murmur3.SeedSum64(probe.MurmurStart(s.seed+uint64(i)), key))
 }
 
-func (s *seeded) positions(dst []uint64, key []byte) {
+func (s *seededCode) positions(dst []uint64, key []byte) {
 	for i := range dst {
 		dst[i] = s.position(key, i)
 	}
 }
 
-func (s *seeded) add(b *bitset, key []byte) bool {
+func (s *seededCode) add(b *bitset, key []byte) bool {
 	var positions [maxK]uint64 // hashing takes the time: once, for both passes
 	s.positions(positions[:b.k], key)
 	return addAll(b.bits, positions[:b.k])
@@ -46,7 +51,7 @@ func (s *seeded) add(b *bitset, key []byte) bool {
 
 // contains stops at the first unset bit: each further one costs a hash of the whole key, more
 // than a mispredicted branch.
-func (s *seeded) contains(b *bitset, key []byte) bool {
+func (s *seededCode) contains(b *bitset, key []byte) bool {
 	for i := range b.k {
 		if b.bits.get(s.position(key, i)) == 0 {
 			return false

@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/prefetch"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
-	"github.com/seed3447c163/bloom/internal/splitvec"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // SplitBlock is the split-block filter of Apache Parquet: a key sets eight bits, one in each of the
 // eight 32-bit lanes of a block of 256 bits. On processors with AVX2 all eight are tested at once.
-// Lookups are then the fastest of all strategies, and for [RapidHash] and keys of 17 to 48 bytes,
-// hash and lookup are one assembly function. k is always 8, and m a multiple of 256.
+// Lookups are then the fastest of all strategies, above all with [RapidHash]. k is always 8, and m a
+// multiple of 256.
 //
-// It needs more memory than Blocked, the more the smaller p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at
+// It needs more memory than Blocked, especially for small p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at
 // 0.01 %, 66 % at 1e-6. Use it for p near 1 %, and down to 0.01 % if the filter fits in the cache.
 // New refuses a p below 1e-7, where it needs more than three times the memory of DoubleHashing, and
 // above 0.5, where it needs more than twice as much.
@@ -25,24 +25,39 @@ import (
 // lane i is bit floor(x·s_i mod 2^32 / 2^27), where s_0 to s_7 are 0x47b6137b, 0x44974d91,
 // 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31. h2 is not used.
 // Lane i is bits 32·i to 32·i+31 of the block. With xxHash64 as the hash, see [NewHash64],
-// and m from a Parquet file, the filter's bytes are those of the file.
+// and m from a Parquet file, the filter has the file's bytes.
 //
 // Source: Apache Parquet, "Bloom filter"; Apple 2020, "Split block Bloom filters",
 // arXiv:2101.01719.
 var SplitBlock = Strategy{&splitBlock}
 
-var splitBlock = definition{
-	name: "split-block", block: splitBits, foldUnit: splitBits, onlyK: splitK, ratesDigests: true, minP: minSplitP, maxP: maxSplitP,
-	code: &splitInWords, laws: &splitLaws,
-	Definition: Definition{Unit: splitBits, MaxM: maxSplitBlocks * splitBits},
+var splitBlock = split{"split-block"}
+
+type split struct{ builtin }
+
+func (*split) limits() limits {
+	return limits{
+		unit: splitBits, sizeUnit: splitBits, maxM: maxSplitBlocks * splitBits,
+		minK: splitK, maxK: splitK, stepK: splitK, minP: minSplitP, maxP: maxSplitP,
+	}
 }
 
-var splitLaws = laws{
-	rate:        func(_ *definition, m uint64, _ int, n uint64) float64 { return rate.SplitBlock(m/splitBits, n) },
-	onesAndRate: func(_ *definition, bits bitArray, _ int) (uint64, float64) { return rate.OfSplitBlocks(bits) },
-	estimatedN: func(_ *definition, m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
-		return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
-	},
+func (s *split) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
+func (*split) bestK(float64) int                               { return splitK }
+func (*split) rate(m uint64, _ int, n uint64) float64          { return rate.SplitBlock(m/splitBits, n) }
+func (*split) hashesKey() bool                                 { return false }
+func (*split) blockBits() uint64                               { return splitBits }
+func (*split) wordsPerKey(int) int                             { return splitBits / 64 }
+func (*split) layout(int) vector.Layout                        { return vector.Split }
+func (*split) foldUnit() uint64                                { return splitBits }
+func (*split) kernel(uint64, int, uint64) (*kernel, error)     { return &splitKernel, nil }
+
+func (*split) estimate(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
+	return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
+}
+
+func (*split) measure(bits bitArray, _ uint64, _ int) (uint64, float64) {
+	return rate.OfSplitBlocks(bits)
 }
 
 const (
@@ -57,20 +72,10 @@ const (
 	minSplitP, maxSplitP = 1e-7, 0.5
 )
 
-// There are two kernels: one in Go, and one by vectors, in internal/splitvec, that does the
-// same; tests hold it to the first.
-var (
-	splitInWords = kernel{
-		add: splitAdd, contains: splitContains, positions: splitPositions,
-		prefetch: splitPrefetch, prefetchFrom: prefetchWords,
-		vectors: &splitVectors,
-	}
-	splitVectors = kernel{
-		add: splitVectorsAdd, contains: splitVectorsContains, positions: splitPositions,
-		prefetch: splitPrefetch, prefetchFrom: prefetchWords,
-		h1Only: true, containsMany: splitVectorsContainsMany,
-	}
-)
+var splitKernel = kernel{
+	add: splitAdd, contains: splitContains, positions: splitPositions,
+	prefetch: splitPrefetch, prefetchFrom: prefetchWords,
+}
 
 // splitPositions is the strategy by its formula.
 func splitPositions(b *bitset, dst []uint64, h1, _ uint64) {
@@ -99,22 +104,10 @@ func splitAdd(b *bitset, h1, _ uint64) bool {
 		m0&^atomic.LoadUint64(a0), m1&^atomic.LoadUint64(a1), m2&^atomic.LoadUint64(a2), m3&^atomic.LoadUint64(a3))
 }
 
-func splitVectorsContains(b *bitset, h1, _ uint64) bool {
-	return splitvec.Contains(b.bits.start(), b.units, h1)
-}
-
-func splitVectorsAdd(b *bitset, h1, _ uint64) bool {
-	return splitvec.Add(b.bits.start(), b.units, h1)
-}
-
-func splitVectorsContainsMany(b *bitset, group []digest, found []bool) int {
-	return splitvec.ContainsMany(b.bits.start(), b.units, unsafe.Pointer(&group[0]), len(group), &found[0])
-}
-
 func splitPrefetch(b *bitset, group []digest, write bool) {
-	var at [prefetch.Most]uint64 // in bytes
+	var at [memory.MostLines]uint64 // in bytes
 	for i := range group {
-		at[i%prefetch.Most] = probe.SplitBlock(group[i][0], b.units) * (splitBits / 8)
+		at[i%memory.MostLines] = probe.SplitBlock(group[i][0], b.units) * (splitBits / 8)
 	}
-	prefetch.Lines(b.bits.start(), &at, len(group), write)
+	memory.Prefetch(b.bits.start(), &at, len(group), write)
 }

@@ -4,31 +4,12 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"math/rand/v2"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/lockstep"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/internal/rapidhash"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
-
-const splitWordsOf = splitBits / 64
-
-// splitOver returns a filter with SplitBlock over the given words. goKernel keeps it from
-// the kernels in assembly.
-func splitOver(t testing.TB, words []atomic.Uint64, goKernel bool) *BloomFilter {
-	s := must(NewSchemeWithParams(Params{M: uint64(len(words)) * 64, K: splitK}, WithStrategy(SplitBlock)))
-	f := must(s.FilterOver(words))
-	if goKernel {
-		f.kernel = &splitInWords
-	}
-	return f
-}
 
 // TestSplitBlockIsParquets compares with the bytes that github.com/parquet-go/parquet-go
 // v0.32.0 has made of the same hashes, five for each block.
@@ -43,7 +24,7 @@ func TestSplitBlockIsParquets(t *testing.T) {
 		100:  {0xaa417f2e, 0x800900008800080},
 		4097: {0x5eef16de, 0x40002000000},
 	} {
-		f := splitOver(t, makeWords(blocks*splitWordsOf), false)
+		f := must(NewWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
 		for i := range 5 * blocks {
 			f.AddDigest(mix(i), ^mix(i))
 		}
@@ -53,151 +34,6 @@ func TestSplitBlockIsParquets(t *testing.T) {
 		}
 		require.Equal(t, want.first, f.bits[0].Load(), "%d blocks", blocks)
 		require.Equal(t, want.sum, sum.Sum32(), "%d blocks", blocks)
-	}
-}
-
-// rapidAgrees asks a half-full filter with RapidHash for a key, before and after its digest was
-// added, by the key and by its digest.
-func rapidAgrees(t *testing.T, seed uint64, key []byte) {
-	t.Helper()
-	s := must(NewSchemeWithParams(Params{M: 64 * splitBits, K: splitK}, WithStrategy(SplitBlock), WithHash(RapidHash), WithSeed(seed)))
-	f := must(s.Filter())
-	for i := range f.bits {
-		f.bits[i].Store(mix(uint64(i)))
-	}
-	h1 := rapidhash.Sum(rapidhash.Start(seed), key)
-	require.Equal(t, splitContains(&f.bitset, h1, 0), f.Contains(key), "seed %d, key %x", seed, key)
-	splitAdd(&f.bitset, h1, 0)
-	require.True(t, f.Contains(key), "seed %d, key %x", seed, key)
-}
-
-// TestSplitBlockWithRapidHash: for the lengths 17 to 48, hash and lookup may be one function in assembly.
-func TestSplitBlockWithRapidHash(t *testing.T) {
-	for n := range 120 {
-		for i := range uint64(20) {
-			key := make([]byte, n)
-			for j := range key {
-				key[j] = byte(mix(i<<32 | uint64(j)))
-			}
-			rapidAgrees(t, mix(i), key)
-		}
-	}
-}
-
-func FuzzSplitBlockWithRapidHash(f *testing.F) {
-	for _, n := range []int{0, 16, 17, 32, 33, 48, 49} {
-		f.Add(uint64(n), make([]byte, n))
-	}
-	f.Fuzz(rapidAgrees)
-}
-
-// splitKernelsAgree tries the same digests on the kernels in use, on those in Go and on
-// the formula, each on words of its own.
-func splitKernelsAgree(t *testing.T, words []atomic.Uint64, digests []uint64) {
-	t.Helper()
-	used, inGo := splitOver(t, words, false), splitOver(t, makeWords(uint64(len(words))), true)
-	plain := make([]uint64, len(words))
-	for i, h := range digests {
-		positions, want := digestPositions(SplitBlock, h, 0, uint64(len(words))*64, splitK), true
-		for _, pos := range positions {
-			want = want && plain[pos/64]>>(pos%64)&1 == 1
-		}
-		if a, b := used.ContainsDigest(h, 0), inGo.ContainsDigest(h, 0); a != want || b != want {
-			t.Fatalf("%d blocks, digest %d: Contains(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, want)
-		}
-		if i%3 == 0 {
-			continue
-		}
-		if a, b := used.AddDigest(h, 0), inGo.AddDigest(h, 0); a == want || b == want {
-			t.Fatalf("%d blocks, digest %d: Add(%#x) = %v and in Go %v, want %v", used.units, i, h, a, b, !want)
-		}
-		for _, pos := range positions {
-			plain[pos/64] |= 1 << (pos % 64)
-		}
-	}
-	for i, want := range plain {
-		if a, b := used.bits[i].Load(), inGo.bits[i].Load(); a != want || b != want {
-			t.Fatalf("%d blocks: word %d is %#x and in Go %#x, want %#x", used.units, i, a, b, want)
-		}
-	}
-}
-
-// TestSplitKernelsAgree: in filters of one block to forty, in the words that New makes
-// and in words that begin anywhere, with 0 and the largest digest among the random ones.
-func TestSplitKernelsAgree(t *testing.T) {
-	for blocks := range uint64(40) {
-		r := rand.New(rand.NewPCG(1, blocks))
-		for skip := range uint64(8) {
-			digests := []uint64{0, 1<<64 - 1, 1<<32 - 1, ^uint64(1<<32 - 1)}
-			for range 20 * blocks {
-				digests = append(digests, r.Uint64())
-			}
-			for range blocks { // again
-				digests = append(digests, digests[r.IntN(len(digests))])
-			}
-			splitKernelsAgree(t, makeWords((blocks+1)*splitWordsOf + skip)[skip:], digests)
-		}
-	}
-}
-
-func FuzzSplitKernels(f *testing.F) {
-	f.Add(uint8(0), uint8(0), []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Add(uint8(7), uint8(1), []byte("01234567890123456789abcd01234567"))
-	f.Fuzz(func(t *testing.T, blocks, skip uint8, data []byte) {
-		var digests []uint64
-		for ; len(data) >= 8; data = data[8:] {
-			digests = append(digests, binary.LittleEndian.Uint64(data))
-		}
-		splitKernelsAgree(t, makeWords((uint64(blocks)+1)*splitWordsOf + uint64(skip%8))[skip%8:], digests)
-	})
-}
-
-// TestSplitKernelsTogether: two processes that share a mapped file may add by the kernels in
-// assembly and by those in Go. Together they find one winner for each key, and never miss a key
-// whose add has returned, while others set bits in the same words.
-func TestSplitKernelsTogether(t *testing.T) {
-	rounds := effort.Times(1<<11, 1<<12, 1<<14) // so few that no key is a false positive
-	words := makeWords(1 << 14)
-	filters := []*BloomFilter{splitOver(t, words, false), splitOver(t, words, true)}
-	won := make([]atomic.Int32, rounds)
-	start := lockstep.Line{Runners: 2}
-	var missed atomic.Int32
-	var wg sync.WaitGroup
-	stop := make(chan struct{})
-	for g, f := range filters {
-		wg.Go(func() {
-			for i := range uint64(rounds) {
-				h := mix(i)
-				start.Wait(i + 1)
-				if f.AddDigest(h, 0) {
-					won[i].Add(1)
-				}
-				if !filters[1-g].ContainsDigest(h, 0) {
-					missed.Add(1)
-				}
-			}
-		})
-	}
-	var background sync.WaitGroup
-	background.Go(func() { // locked instructions on the same words, which set nothing
-		for i := uint64(0); ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-				words[mix(i)%uint64(len(words))].Or(0)
-				runtime.Gosched()
-			}
-		}
-	})
-	wg.Wait()
-	close(stop)
-	background.Wait()
-	require.Zero(t, missed.Load(), "keys whose add had returned")
-	for i := range won {
-		if n := won[i].Load(); n != 1 {
-			t.Fatalf("key %d has %d winners", i, n)
-		}
 	}
 }
 
@@ -230,7 +66,7 @@ func TestSplitBlockOfBillionsOfKeys(t *testing.T) {
 				words[block][j] |= masks[j]
 			}
 		}
-		probes, hits := uint64(effort.Times(1_000_000, 1_000_000, 100_000_000)), 0.0
+		probes, hits := uint64(testkit.Times(1_000_000, 1_000_000, 100_000_000)), 0.0
 		for i := range probes {
 			block, masks := draw(keys + i)
 			missing := uint64(0)
@@ -271,9 +107,9 @@ func TestSplitBlockParams(t *testing.T) {
 		err    error
 		text   string
 	}{
-		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 with strategy "split-block", want 8`},
-		{Params{M: 512, K: 9}, ErrInvalid, `k = 9 with strategy "split-block", want 8`},
-		{Params{M: 511, K: 8}, ErrInvalid, `m = 511 and k = 8 with strategy "split-block", want multiples of 256 and 1`},
+		{Params{M: 512, K: 7}, ErrInvalid, `k = 7 with strategy "split-block", want multiples of 256 and 8`},
+		{Params{M: 512, K: 9}, ErrInvalid, `k = 9, want 1 to 8`},
+		{Params{M: 511, K: 8}, ErrInvalid, `m = 511 and k = 8 with strategy "split-block", want multiples of 256 and 8`},
 		{Params{M: 64, K: 8}, ErrInvalid, `m = 64 and k = 8`},
 		{Params{M: 1 << 40, K: 8}, ErrTooLarge, `m = 1099511627776 bits with strategy "split-block", want at most 1099511627520`},
 	} {

@@ -2,18 +2,15 @@ package bloom
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/lockstep"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
@@ -52,10 +49,11 @@ func positionsOf(f *BloomFilter, key []byte) []uint64 {
 // a lookup looks at all of them and at no other.
 func TestKernelsEqualIndexFunctions(t *testing.T) {
 	t.Parallel()
+	ways := append(slices.Collect(maps.Values(hashOptions())), WithSeed(7))
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1, 3, 65, 512, 1000, 51_200} {
 			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK} {
-				for _, hash := range []Option{WithSeed(m + uint64(k)), WithHash(MapHash), WithHash(RapidHash)} { // each has its way to the kernels
+				for _, hash := range ways { // each has its way to the kernels
 					f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), hash)
 					if err != nil {
 						require.ErrorIs(t, err, ErrInvalid)
@@ -96,22 +94,12 @@ func kernelEqualsIndexFunction(t *testing.T, f *BloomFilter) {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata/positions.golden, and the *.bloom that are missing, instead of comparing: only to append")
-
-// TestPositionsAreFrozen compares with positions that were written down once.
-// A difference breaks every filter in every file: mend the code, never the file.
-func TestPositionsAreFrozen(t *testing.T) {
+// TestFrozenPositions compares with positions that were written down once.
+func TestFrozenPositions(t *testing.T) {
 	var out strings.Builder
-	for _, s := range ours {
+	for _, s := range builtins {
 		for _, seed := range []uint64{0, 42} {
-			shapes := []Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}}
-			if isBlocked(s) {
-				shapes = []Params{{M: 512, K: 8}, {M: 51_200, K: 16}, {M: 512 * 40_009, K: 24}}
-			}
-			if s == SplitBlock {
-				shapes = []Params{{M: 256, K: 8}, {M: 51_200, K: 8}, {M: 256 * 40_009, K: 8}}
-			}
-			for _, p := range shapes {
+			for _, p := range []Params{fit(s, 64, 3), fit(s, 1000, 7), fit(s, 51_200, 16), fit(s, 19_170_117, 13), fit(s, 20_484_608, 24)} {
 				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
 					f := must(NewWithParams(p, WithStrategy(s), WithSeed(seed)))
 					f.AddString(key)
@@ -120,12 +108,7 @@ func TestPositionsAreFrozen(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/positions.golden"
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
-	}
-	want := must(os.ReadFile(file))
-	require.Equal(t, string(want), out.String())
+	frozen(t, "positions", out.String())
 
 	// And at a size that no test allocates.
 	h1, h2 := murmur3.Sum128([]byte("The quick brown fox jumps over the lazy dog"))
@@ -159,16 +142,14 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 }
 
 // races asks for the long version of all tests about the one winner.
-var races = flag.Int("races", 0, "so many lockstep races for each of DoubleHashing, Blocked2 and Blocked4, a quarter of it or less for each of the rest")
-
 // race lets goroutines add the same new keys in lockstep to a filter that it empties every
 // perFilter keys, and counts the keys by their number of winners.
 func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (winners map[int]int) {
 	winners = map[int]int{}
 	f := must(NewWithParams(params, WithStrategy(s)))
-	b := lockstep.Line{Runners: uint64(goroutines)}
+	b := testkit.Line{Runners: uint64(goroutines)}
 	won := make([]atomic.Int32, perFilter)
-	var wg sync.WaitGroup
+	var wg testkit.Group
 	for g := range goroutines {
 		wg.Go(func() {
 			step := uint64(0)
@@ -205,38 +186,27 @@ func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (win
 // TestOneWinnerInLockstep races the real code. The filters are so empty that no key is a false
 // positive (below 1e-9 in all rounds together): every key must have exactly one winner.
 func TestOneWinnerInLockstep(t *testing.T) {
-	rounds := effort.Times(1<<13, 1<<13, 1<<17)
-	if *races > 0 {
-		rounds = *races
-	}
-	for _, c := range []struct {
+	rounds := testkit.Times(1<<13, 1<<13, 2_250_000)
+	type races struct {
 		goroutines, rounds int
 		params             Params
 		s                  Strategy
 		perFilter          int
-	}{
-		{2, rounds, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
-		{2, rounds / 4, Params{M: 1 << 14, K: 7}, SeededHashing, 16},
-		{2, rounds / 4, Params{M: 1 << 14, K: 7}, triple, 16},
-		{3, rounds / 16, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
-		{8, rounds / 64, Params{M: 1 << 14, K: 7}, DoubleHashing, 16},
-		{2, rounds / 4, Params{M: 1 << 14, K: 8}, Blocked1, 8},
-		{2, rounds, Params{M: 1 << 14, K: 8}, Blocked2, 8},
-		{2, rounds, Params{M: 1 << 14, K: 8}, Blocked4, 8},
-		{2, rounds / 4, Params{M: 1 << 14, K: 16}, Blocked8, 8},
-		{3, rounds / 16, Params{M: 512, K: 24}, Blocked4, 1},
-		{2, rounds, Params{M: 1 << 14, K: 8}, SplitBlock, 8},
-		{3, rounds / 16, Params{M: 256, K: 8}, SplitBlock, 1},
-		// Most of the probes coincide: 7 on 5 bits. One key per filter, for a second one
-		// might be a false positive.
-		{2, rounds / 4, Params{M: 5, K: 7}, DoubleHashing, 1},
-		{2, rounds / 16, Params{M: 5, K: 7}, SeededHashing, 1},
-		// Two keys of these may coincide in all positions: one key per filter.
-		{2, rounds / 4, Params{M: 1 << 12, K: 20}, customDouble, 1},
-		{2, rounds / 4, Params{M: 1 << 12, K: 7}, customSeeded, 1},
-		{2, rounds / 16, Params{M: 5, K: 7}, customDouble, 1},
-	} {
-		t.Run(fmt.Sprintf("goroutines=%d/strategy=%s/m=%d", c.goroutines, c.s, c.params.M), func(t *testing.T) {
+	}
+	cases := []races{{3, rounds / 16, Params{M: 1 << 14, K: 7}, DoubleHashing, 16}, {8, rounds / 64, Params{M: 1 << 14, K: 7}, DoubleHashing, 16}}
+	for _, s := range allStrategies {
+		for _, params := range kinds(s, 1<<14) {
+			perFilter := 8
+			if params.K < 8 || s.isCustom() {
+				perFilter = 1 // a second key might be a false positive
+			}
+			cases = append(cases, races{2, rounds / 4, params, s, perFilter})
+		}
+		// Most of the probes coincide: 7 on 5 bits, or as near to it as the strategy comes.
+		cases = append(cases, races{2, rounds / 16, fit(s, 5, 7), s, 1}, races{3, rounds / 16, fit(s, 5, 24), s, 1})
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("goroutines=%d/strategy=%s/m=%d/k=%d", c.goroutines, c.s, c.params.M, c.params.K), func(t *testing.T) {
 			c.rounds += -c.rounds & (c.perFilter - 1) // whole filters
 			winners := race(c.goroutines, c.rounds, c.params, c.s, c.perFilter)
 			t.Logf("%d races: keys by number of winners %v", c.rounds, winners)

@@ -1,5 +1,5 @@
-// Package bloomtest tests custom strategies and hashes of package bloom: one call in a test
-// checks that a filter keeps its promises with them.
+// Package bloomtest tests custom strategies and hashes of package bloom, and append functions of
+// package typed: one call in a test checks that a filter keeps its promises with them.
 //
 //	func TestMine(t *testing.T) {
 //		if err := bloomtest.TestStrategy(mine); err != nil {
@@ -7,7 +7,7 @@
 //		}
 //	}
 //
-// A call takes some seconds. All keys and digests follow from fixed seeds, so a result does not
+// [TestStrategy] and [TestHash] take some seconds. All keys and digests follow from fixed seeds, so a result does not
 // change. Allocations are counted, so a test that calls the package must not be parallel.
 package bloomtest
 
@@ -52,7 +52,11 @@ func concurrently(call func(worker int) error) error {
 	var errs [4]error
 	var wg sync.WaitGroup
 	for w := range errs {
-		wg.Go(func() { errs[w] = caught(func() error { return call(w) }) })
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			errs[w] = caught(func() error { return call(w) })
+		}()
 	}
 	wg.Wait()
 	return cmp.Or(errs[:]...)

@@ -11,12 +11,13 @@ import (
 	"sync"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
 // ErrConflict means that a key is in both lists. Two different keys with the same digest count as
-// one key. With Murmur3 only chosen keys collide; bloom.WithKey prevents that. With a hash of 64
+// one key. With Murmur3 only chosen keys collide; bloom.WithSecret prevents that. With a hash of 64
 // bits, such as bloom.RapidHash, r keys of one list and s of the other collide with probability
 // r·s/2^64.
 var ErrConflict = errors.New("cascade: a key is in both lists")
@@ -37,8 +38,9 @@ func (d digest) compare(e digest) int {
 //
 // p is the rate of the first level, for keys in neither list. p = 0 means the rate that makes the
 // cascade smallest, about sqrt(1/2)·r/s for r keys in and s keys out: use it if only keys of the
-// two lists are looked up. Any other p takes more memory: a p below that rate p0 takes up to about
-// 1.44·log2(p0/p) bits more per key of the first list.
+// two lists are looked up. If the strategy cannot have that rate, the first level has a larger one.
+// Any other p takes more memory: a p below that rate p0 takes up to about 1.44·log2(p0/p) bits more
+// per key of the first list.
 //
 // The options are those of [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
 // together. The strategy must work on a key's digest.
@@ -47,8 +49,7 @@ func (d digest) compare(e digest) int {
 // bytes per key of the first list and per key of the second list that passes the first level, and
 // up to twice as much until the garbage collector runs.
 //
-// The error wraps [bloom.ErrInvalid] or [bloom.ErrTooLarge] as that of bloom.New does, or
-// [ErrConflict], or is that of ctx or of a list.
+// The error wraps [ErrConflict], an error of bloom.New, or an error of ctx or of a list.
 func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts ...bloom.Option) (*Cascade, error) {
 	sample, err := bloom.NewScheme(1, later, opts...)
 	if err != nil {
@@ -58,10 +59,10 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		return nil, err
 	}
 	if p != 0 && !(p > 0 && p < 1) {
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1, or 0 for the smallest cascade", bloom.ErrInvalid, p)
+		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1, or 0 for the smallest cascade", p)
 	}
 	if in == nil || out == nil {
-		return nil, fmt.Errorf("%w: a list is nil, want one that yields nothing for no keys", bloom.ErrInvalid)
+		return nil, format.Errorf(bloom.ErrInvalid, "a list is nil, want one that yields nothing for no keys")
 	}
 	all := func(h1, h2 uint64) bool { return true }
 	inside, _, err := collect(ctx, sample, in, all)
@@ -78,7 +79,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		if err != nil {
 			return nil, err
 		}
-		p = smallest(uint64(len(inside)), max(outs, 1))
+		p = smallest(uint64(len(inside)), max(outs, 1), opts)
 	}
 	if err := c.append(p, inside, opts); err != nil {
 		return nil, err
@@ -99,7 +100,8 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		}
 		i := len(c.filters)
 		if i == maxLevels {
-			return nil, fmt.Errorf("%w: %d levels of strategy %q with hash %q do not separate the lists: %d keys are left", bloom.ErrInvalid, i, sample.Strategy(), sample.Hash(), len(now))
+			return nil, fmt.Errorf("%w: %d levels of strategy %q with hash %q do not separate the lists: %d keys are left",
+				bloom.ErrInvalid, i, sample.Strategy(), sample.Hash(), len(now))
 		}
 		if err := c.append(later, now, opts); err != nil {
 			return nil, err
@@ -136,8 +138,10 @@ const (
 	batchBytes = 1 << 20
 )
 
+type wanted func(h1, h2 uint64) bool
+
 // collect hashes a list on all processors. It returns the wanted digests and the number of keys.
-func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], wanted func(h1, h2 uint64) bool) ([]digest, uint64, error) {
+func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], wanted wanted) ([]digest, uint64, error) {
 	type batch struct {
 		bytes []byte
 		ends  []int
@@ -148,7 +152,9 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	var found [][]digest // by batch: one slice that grows would take more than twice the memory
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
 			mine := make([]digest, 0, batchKeys)
 			for b := range batches {
 				start := 0
@@ -167,7 +173,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 				mu.Unlock()
 				mine = mine[:0]
 			}
-		})
+		}()
 	}
 	end := sync.OnceFunc(func() {
 		close(batches)

@@ -1,4 +1,4 @@
-// Package cascade answers exactly for the keys of two known lists: keys of the first list are in,
+// Package cascade implements filters that answer exactly for the keys of two known lists: keys of the first list are in,
 // keys of the second are out. Examples are a block list with its exceptions, and revoked and valid
 // certificates.
 //
@@ -8,8 +8,9 @@
 //	}
 //	refuse := c.ContainsString(sender) // exact for both lists
 //
-// One filter errs on some keys that are out. A cascade adds a second filter of these keys, which
-// errs on some keys that are in, a third filter of those, and so on until it errs on none. For r
+// One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these
+// keys, which wrongly accepts some keys of the first list, a third filter of those, and so on until
+// no key is left. For r
 // keys that are in and s that are out it needs about
 //
 //	1.44·log2(s/r) + 4.2  bits per key that is in
@@ -22,14 +23,16 @@
 package cascade
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/bits"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	digests "github.com/seed3447c163/bloom/internal/digest"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 type noText = layered.NoText
@@ -57,7 +60,7 @@ func (c *Cascade) Contains(key []byte) bool {
 }
 
 // ContainsString is [Cascade.Contains] for a string, without copying it.
-func (c *Cascade) ContainsString(key string) bool { return c.Contains(digests.Bytes(key)) }
+func (c *Cascade) ContainsString(key string) bool { return c.Contains(memory.BytesOf(key)) }
 
 // contains looks up a key that all levels before first have.
 func (c *Cascade) contains(h1, h2 uint64, first int) bool {
@@ -74,7 +77,7 @@ func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 //
 // It panics if found is neither nil nor as long as keys.
 func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
-	digests.CheckAnswers("cascade", len(keys), found)
+	memory.CheckAnswers("cascade", len(keys), found)
 	clear(found)
 	if len(c.filters) == 0 {
 		return 0
@@ -113,11 +116,18 @@ func mix(x uint64) uint64 {
 }
 
 // smallest returns the first level's rate that makes the cascade smallest: sqrt(1/2)·in/out, at
-// most 1/2.
+// most 1/2. If the strategy or the hash cannot have it, it returns one that they can have, less
+// than twice their smallest.
 //
 // Source: Larisch et al. 2017, section IV.
-func smallest(in, out uint64) float64 {
-	return min(later, math.Sqrt(0.5)*float64(in)/float64(out))
+func smallest(in, out uint64, opts []bloom.Option) float64 {
+	p := math.Sqrt(0.5) * float64(in) / float64(out)
+	for ; p < later; p *= 2 {
+		if _, err := bloom.NewScheme(in, p, opts...); !errors.Is(err, bloom.ErrInvalid) {
+			return p
+		}
+	}
+	return later
 }
 
 // later is the rate of all levels but the first: with k = 1, half of their bits are set.
@@ -173,3 +183,6 @@ func (c *Cascade) String() string {
 	}
 	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.sizeBytes())
 }
+
+// LogValue is String, for package log/slog.
+func (c *Cascade) LogValue() slog.Value { return slog.StringValue(c.String()) }

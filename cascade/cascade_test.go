@@ -1,3 +1,5 @@
+//go:build go1.25
+
 package cascade
 
 import (
@@ -15,11 +17,9 @@ import (
 	"testing/synctest"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/frame/frametest"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -51,12 +51,45 @@ func holds(t *testing.T, c *Cascade, in, out iter.Seq2[[]byte, error]) {
 	}
 }
 
+// everyKind returns options for each strategy and each hash that a cascade can have.
+func everyKind() (kinds [][]bloom.Option) {
+	for _, s := range bloom.Strategies() {
+		if !s.NeedsKey() {
+			kinds = append(kinds, []bloom.Option{bloom.WithStrategy(s)})
+		}
+	}
+	for _, h := range bloom.Hashes() {
+		kinds = append(kinds, []bloom.Option{bloom.WithHash(h)})
+	}
+	return kinds
+}
+
+// TestSmallest: p = 0 finds a rate that the strategy and the hash can have, near the ideal one if
+// they can have that, for lists of any length.
+func TestSmallest(t *testing.T) {
+	for _, opts := range everyKind() {
+		for in := uint64(1); in < 1e9; in *= 31 {
+			for out := uint64(1); out < 1e19; out *= 10 {
+				p := smallest(in, out, opts)
+				s, err := bloom.NewScheme(in, p, opts...)
+				if err != nil && !errors.Is(err, bloom.ErrTooLarge) {
+					t.Fatalf("%d and %d keys: %v", in, out, err)
+				}
+				ideal := min(0.5, math.Sqrt(0.5)*float64(in)/float64(out))
+				_, err = bloom.NewScheme(in, ideal, opts...)
+				if half := p / 2; p != ideal && (err == nil || half > ideal && !errors.Is(second(bloom.NewScheme(in, half, opts...)), bloom.ErrInvalid)) {
+					t.Errorf("%v: p = %v for %d and %d keys, ideal is %v", s, p, in, out, ideal)
+				}
+			}
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 func TestExactForBothLists(t *testing.T) {
-	for _, opts := range [][]bloom.Option{
-		nil, {bloom.WithHash(bloom.MapHash)}, {bloom.WithHash(bloom.RapidHash), bloom.WithSeed(99)}, {bloom.WithSeed(99)}, {bloom.WithKey([16]byte{1})},
-		{bloom.WithStrategy(bloom.Blocked)},
-	} {
-		for _, size := range []struct{ in, out uint64 }{{0, 0}, {0, 100}, {1, 0}, {1, 1}, {100, 0}, {3, 50_000}, {50_000, 3}, {20_000, 20_000}, {10_000, 100_000}} {
+	for _, opts := range append(everyKind(), []bloom.Option{bloom.WithHash(bloom.RapidHash), bloom.WithSeed(99)}, []bloom.Option{bloom.WithSecret([16]byte{1})}) {
+		for _, size := range []struct{ in, out uint64 }{{0, 0}, {0, 100}, {1, 0}, {1, 1}, {100, 0}, {3, 20_000}, {10_000, 3}, {5000, 5000}, {2000, 20_000}} {
 			for _, p := range []float64{0, 0.5, 0.01, 1e-5} {
 				in, out := numbered("k", 0, size.in), numbered("k", size.in, size.out)
 				c, err := New(t.Context(), p, in, out, opts...)
@@ -70,7 +103,7 @@ func TestExactForBothLists(t *testing.T) {
 // TestSize: a cascade is as small as the package promises.
 func TestSize(t *testing.T) {
 	r, s := uint64(100_000), uint64(1_000_000)
-	if *effort.Long {
+	if *testkit.Long {
 		r, s = 1_000_000, 10_000_000
 	}
 	in, out := numbered("name", 0, r), numbered("name", r, s)
@@ -80,20 +113,6 @@ func TestSize(t *testing.T) {
 	perKey := float64(c.sizeBytes()*8) / float64(r)
 	t.Logf("%v: %.3f bits for each key that is in", c, perKey)
 	require.InDelta(t, 1.44*math.Log2(float64(s)/float64(r))+4.2, perKey, 0.06)
-}
-
-// TestLevelsShrinkByHalf: the levels are independent of each other. With one digest for all of them,
-// the keys that pass one would pass the next.
-func TestLevelsShrinkByHalf(t *testing.T) {
-	const n = 100_000
-	c, err := New(t.Context(), 0.5, numbered("k", 0, n), numbered("k", n, n))
-	require.NoError(t, err)
-	levels := c.Levels()
-	for i := 2; i < len(levels); i++ {
-		// Half of the keys of level i-2 pass level i-1, within 5 standard errors.
-		half := float64(levels[i-2].N) / 2
-		require.InDelta(t, half, float64(levels[i].N), 5*math.Sqrt(half)+0.02*half+2, "level %d of %v", i, c)
-	}
 }
 
 // TestContainsMany compares a batch with single lookups, for keys of both lists and of none.
@@ -124,7 +143,7 @@ func TestContainsMany(t *testing.T) {
 // rate, which is below p.
 func TestStats(t *testing.T) {
 	const n = 5_000
-	asked := uint64(effort.Times(20_000, 200_000, 200_000))
+	asked := uint64(testkit.Times(20_000, 200_000, 200_000))
 	for _, p := range []float64{0.3, 0.01} {
 		for _, outs := range []uint64{0, n, 5 * n} {
 			c, err := New(t.Context(), p, numbered("k", 0, n), numbered("k", n, outs))
@@ -191,7 +210,7 @@ func TestRefuses(t *testing.T) {
 
 // TestNotSeparated: the error names what does not separate the lists.
 func TestNotSeparated(t *testing.T) {
-	constant := bloom.NewStrategy("constant", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) })})
+	constant := bloom.NewStrategy("constant", bloom.Definition{Positions: testkit.ByIndex(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) })})
 	_, err := New(t.Context(), 0, numbered("k", 0, 3), numbered("k", 3, 5), bloom.WithStrategy(constant))
 	frametest.Refused(t, err, bloom.ErrInvalid, `1024 levels of strategy "constant" with hash "murmur3" do not separate the lists: 3 keys are left`)
 }
@@ -234,24 +253,13 @@ func TestLargeKeys(t *testing.T) {
 	in, out := numbered(strings.Repeat("x", size), 0, keys), numbered("k", 0, keys)
 	var c *Cascade
 	var err error
-	got := resources.Allocated(func() { c, err = New(t.Context(), 0, in, out) })
+	got := testkit.Allocated(func() { c, err = New(t.Context(), 0, in, out) })
 	require.NoError(t, err)
 	holds(t, c, in, out)
 	require.Less(t, got, uint64(size*keys/2))
 }
 
-func TestZeroCascade(t *testing.T) {
-	var c Cascade
-	require.False(t, c.ContainsString("x"))
-	require.False(t, c.Contains(nil))
-	found := []bool{true}
-	require.Zero(t, c.ContainsMany([][]byte{nil}, found))
-	require.False(t, found[0])
-	require.Equal(t, "cascade of no levels", c.String())
-	require.Equal(t, bloom.Stats{}, c.Stats())
-}
-
-func TestNoText(t *testing.T) { layeredtest.NoText(t, new(Cascade)) }
+func TestValues(t *testing.T) { layeredtest.Values(t, new(Cascade)) }
 
 func TestNoAllocations(t *testing.T) {
 	c, err := New(t.Context(), 0, numbered("k", 0, 1000), numbered("k", 1000, 10_000))
@@ -262,29 +270,4 @@ func TestNoAllocations(t *testing.T) {
 		c.ContainsString("some key")
 		c.ContainsMany([][]byte{key}, nil)
 	}))
-}
-
-func BenchmarkContains(b *testing.B) {
-	const r, s = 100_000, 1_000_000
-	c, err := New(b.Context(), 0, numbered("k", 0, r), numbered("k", r, s))
-	require.NoError(b, err)
-	for name, list := range map[string]struct{ first, n uint64 }{"key=in": {0, r}, "key=out": {r, s}} {
-		b.Run(name, func(b *testing.B) {
-			key := []byte("k01234567")
-			for i := 0; b.Loop(); i++ {
-				binary.BigEndian.PutUint64(key[1:], list.first+uint64(i)*7919%list.n)
-				c.Contains(key)
-			}
-			b.ReportMetric(float64(c.sizeBytes()*8)/r, "bits/key")
-		})
-	}
-}
-
-func BenchmarkNew(b *testing.B) {
-	const r, s = 100_000, 1_000_000
-	for b.Loop() {
-		_, err := New(b.Context(), 0, numbered("k", 0, r), numbered("k", r, s))
-		require.NoError(b, err)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(r+s), "ns/key")
 }

@@ -5,25 +5,13 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// The format, version 1. All numbers are little-endian.
-//
-//	bytes  field
-//	8      magic: 89 62 6c 6f 6f 6d 65 01, the last of them the version
-//	8      number of levels
-//	8      checksum
-//
-// and for each level, the first first,
-//
-//	…      its filter, in the format of package bloom; n is the number of its keys
-//
-// and, if there is one, at the end
-//
-//	8      checksum
-//
-// docs/format.md defines the checksums and what a decoder must check.
+// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
+// check.
 const magic = "\x89bloome\x01"
 
 // maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
@@ -32,7 +20,8 @@ const maxLevels = 1 << 10
 // WriteTo writes the cascade to w, in O(m): the bits and about 80 bytes per level. The bytes are the
 // same on every architecture. persist.Save(path, c) writes a snapshot that survives a crash.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
+// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
+// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w)
 	out.Magic(magic)
@@ -51,7 +40,7 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 //
 // Options must agree with the cascade. A secret key and a custom strategy or hash must be given;
 // other options may be left out. [bloom.WithMaxBytes] limits the memory of all levels together.
-// The errors are those of [bloom.Read].
+// Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
@@ -62,7 +51,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 		return nil, err
 	}
 	if count > maxLevels {
-		return nil, fmt.Errorf("%w: %d levels, want at most %d", bloom.ErrCorrupt, count, maxLevels)
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d levels, want at most %d", count, maxLevels)
 	}
 	c := &Cascade{}
 	for i := range count {
@@ -72,9 +61,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 		}
 		switch s := f.Scheme(); {
 		case s.Strategy().NeedsKey():
-			return nil, fmt.Errorf("%w: level %d has strategy %q, which needs the key itself", bloom.ErrCorrupt, i, s.Strategy())
-		case i > 0 && !sameHash(s, c.filters[0].Scheme()):
-			return nil, fmt.Errorf("%w: level %d is %v, the first %v", bloom.ErrCorrupt, i, f, c.filters[0])
+			return nil, format.Errorf(bloom.ErrCorrupt, "level %d has strategy %q, which needs the key itself", i, s.Strategy())
+		case i > 0 && !layered.SameHash(f, c.filters[0]):
+			return nil, format.Errorf(bloom.ErrCorrupt, "level %d is %v, the first %v", i, f, c.filters[0])
 		}
 		c.filters = append(c.filters, f)
 	}
@@ -85,5 +74,3 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	}
 	return c, nil
 }
-
-func sameHash(a, b bloom.Scheme) bool { return a.Hash() == b.Hash() && a.Seed() == b.Seed() }

@@ -1,18 +1,17 @@
 package counting
 
 import (
-	"fmt"
-
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/words"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 type noText = layered.NoText
 
 // A Filter is a set of keys, like [bloom.BloomFilter], from which keys can be removed. Make one
-// with [New]; the zero Filter panics when used.
+// with [New]. The zero Filter is not usable: its methods return an error or panic, except String
+// and Full.
 //
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
@@ -41,13 +40,20 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
 	m := scheme.Params().M
 	if bytes := wordsFor(m) * 8; bytes > limit {
-		return nil, fmt.Errorf("%w: m = %d counters are %d bytes, want at most %d", bloom.ErrTooLarge, m, bytes, limit)
+		return nil, format.Errorf(bloom.ErrTooLarge, "m = %d counters are %d bytes, want at most %d", m, bytes, limit)
 	}
-	c, err := words.New(wordsFor(m))
+	c, err := memory.NewWords(wordsFor(m))
 	if err != nil {
-		return nil, fmt.Errorf("%w: m = %d counters of %d bits are %w", bloom.ErrTooLarge, m, counterBits, err)
+		return nil, format.Errorf(bloom.ErrTooLarge, "m = %d counters of %d bits are %w", m, counterBits, err)
 	}
 	return &Filter{counters: c, scheme: scheme}, nil
+}
+
+// check panics for the zero Filter.
+func (f *Filter) check() {
+	if f.counters == nil {
+		panic("counting: use of the zero Filter: make one by New or Read")
+	}
 }
 
 // maxK is the most counters of a key without an allocation. Only strategies of other systems go
@@ -59,6 +65,7 @@ type buffer [maxK]uint64
 
 // positions returns the key's distinct positions. Add and Remove count each counter once.
 func (f *Filter) positions(b *buffer, key []byte) []uint64 {
+	f.check()
 	all := f.scheme.AppendPositions(b[:0], key)
 	distinct := all[:0]
 next:
@@ -115,7 +122,7 @@ func (f *Filter) Add(key []byte) bool {
 }
 
 // AddString is [Filter.Add] for a string, without copying it.
-func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
+func (f *Filter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
 // Remove takes back one Add of a key. It returns false if the key is definitely absent, and
 // then changes nothing; true if it probably was present. Remove only keys that were added: see the
@@ -142,10 +149,11 @@ func (f *Filter) Remove(key []byte) bool {
 }
 
 // RemoveString is [Filter.Remove] for a string, without copying it.
-func (f *Filter) RemoveString(key string) bool { return f.Remove(digest.Bytes(key)) }
+func (f *Filter) RemoveString(key string) bool { return f.Remove(memory.BytesOf(key)) }
 
 // Contains returns false if the key is definitely absent, true if it is probably present.
 func (f *Filter) Contains(key []byte) bool {
+	f.check()
 	var b buffer
 	for _, pos := range f.scheme.AppendPositions(b[:0], key) {
 		if f.counters.get(pos) == 0 {
@@ -156,14 +164,14 @@ func (f *Filter) Contains(key []byte) bool {
 }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
 // AddMany adds keys like [Filter.Add], one after the other. It returns how many were definitely
 // new. If added is not nil, added[i] becomes the answer to keys[i].
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
-	digest.CheckAnswers("counting", len(keys), added)
+	memory.CheckAnswers("counting", len(keys), added)
 	for i, key := range keys {
 		count += layered.Answer(f.Add(key), added, i)
 	}
@@ -175,7 +183,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	digest.CheckAnswers("counting", len(keys), found)
+	memory.CheckAnswers("counting", len(keys), found)
 	for i, key := range keys {
 		count += layered.Answer(f.Contains(key), found, i)
 	}

@@ -4,26 +4,21 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/frame/frametest"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 	"github.com/seed3447c163/bloom/interop/guava"
 )
 
-var strategies = []bloom.Strategy{
-	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked, bloom.Blocked1, bloom.Blocked8, bloom.SplitBlock,
+var strategies = append(bloom.Strategies(),
 	bitsandblooms.Strategy, guava.Mitz32, guava.Mitz64,
-	bloom.NewStrategy("custom", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })}),
-}
-
-// custom is the index of the first strategy that is not built in.
-const custom = 6
+	bloom.NewStrategy("custom", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })}),
+)
 
 func must(n uint64, p float64, opts ...bloom.Option) *Filter {
 	f, err := New(n, p, opts...)
@@ -102,6 +97,9 @@ func TestFullStaysFull(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
+	if testkit.RaceDetector {
+		t.Skip("NOT TESTED with the race detector, with which sync.Pool forgets at random")
+	}
 	for _, s := range strategies {
 		f := must(10_000, 0.001, bloom.WithStrategy(s))
 		i := byte(0)
@@ -122,11 +120,6 @@ func TestNoAllocations(t *testing.T) {
 		}); allocs != 0 {
 			t.Errorf("%v: %v allocations", f, allocs)
 		}
-	}
-	f := must(100_000, 0.01)
-	most := float64(64/bits.UintSize - 1) // on 32 bits, no stack aligns the words that Stats works on
-	if allocs := testing.AllocsPerRun(5, func() { f.Stats() }); allocs > most {
-		t.Errorf("%v allocations of Stats, which serves a scrape every few seconds", allocs)
 	}
 }
 
@@ -154,4 +147,4 @@ func TestBatches(t *testing.T) {
 	layeredtest.Batches(t, must(3000, 0.01), must(3000, 0.01), func() {})
 }
 
-func TestNoText(t *testing.T) { layeredtest.NoText(t, must(1, 0.1)) }
+func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }

@@ -1,4 +1,4 @@
-// Package counting is a Bloom filter from which keys can be removed: it has a counter of 4 bits for
+// Package counting implements a Bloom filter from which keys can be removed: it has a counter of 4 bits for
 // each bit of a plain filter.
 //
 //	f, err := counting.New(1_000_000, 0.01)

@@ -5,19 +5,12 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
-// The format, version 1. All numbers are little-endian.
-//
-//	bytes  field
-//	8      magic: 89 62 6c 6f 6f 6d 63 01, the last of them the version
-//	4 times
-//	…      a filter in the format of package bloom, of m bits; all four have the same header
-//	8      checksum: CRC-32 and CRC-32C of the magic and of the last 8 bytes of each filter
-//
-// Bit i of the first filter is the lowest bit of counter i, that of the fourth its highest.
-// docs/format.md says what a decoder must check.
+// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
+// check.
 const magic = "\x89bloomc\x01"
 
 // WriteTo writes the filter to w, in O(m): the counters and some hundred bytes. The bytes are the
@@ -27,10 +20,11 @@ const magic = "\x89bloomc\x01"
 // writes every key that is present during the whole call. A key that is added or removed at that
 // moment may be written in part: do not remove it from the filter that is read.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
+// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
+// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	var planes [counterBits]*bloom.BloomFilter
-	for j := range planes {
+	for j := range planes { // bit i of plane j is bit j of counter i
 		plane, err := f.scheme.Filter()
 		if err != nil {
 			return 0, err
@@ -56,8 +50,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
-// the end of the stream it returns io.EOF itself. Options and errors are those of [bloom.Read].
-// [bloom.WithMaxBytes] limits the memory of all counters, as in [New].
+// the end of the stream it returns io.EOF itself. Read takes the same options as [bloom.Read] and
+// returns the same errors. [bloom.WithMaxBytes] limits the memory of all counters, as in [New].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
@@ -73,7 +67,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 			return nil, err
 		}
 		if j > 0 && (!plane.Compatible(planes[0]) || plane.Params() != planes[0].Params()) {
-			return nil, fmt.Errorf("%w: %s is %v, bit 0 is %v", bloom.ErrCorrupt, what, plane, planes[0])
+			return nil, format.Errorf(bloom.ErrCorrupt, "%s is %v, bit 0 is %v", what, plane, planes[0])
 		}
 		planes[j] = plane
 	}

@@ -3,20 +3,19 @@ package counting
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestAgainstExactModel adds and removes random keys, some of them several times, and looks up all
 // that are present and as many absent keys.
 func TestAgainstExactModel(t *testing.T) {
-	ops := effort.Times(60_000, 100_000, 20_000_000)
-	const n, p, probes = 2000, 0.01, 20_000
-	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
+	ops := testkit.Times(20_000, 34_000, 10_000_000)
+	const n, p, probes = 2000, 0.01, 10_000
+	for _, s := range bloom.Strategies() {
 		f := must(n, p, bloom.WithStrategy(s))
 		random := rand.New(rand.NewPCG(5, uint64(len(s.Name()))))
 		present := []uint64{} // keys, each as often as it was added
@@ -61,35 +60,5 @@ func TestAgainstExactModel(t *testing.T) {
 		if sigma := math.Sqrt(expected + 1); math.Abs(float64(wrong)-expected) > 5*sigma {
 			t.Errorf("%v: %d false positives, by the fill %.0f ± %.0f", f, wrong, expected, sigma)
 		}
-	}
-}
-
-// TestConcurrent: goroutines add and remove keys of their own, which share counters with those of
-// the others. None is ever missing, and in the end all counters are 0.
-func TestConcurrent(t *testing.T) {
-	rounds := effort.Times(300, 300, 20_000)
-	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked} {
-		f := must(64, 0.01, bloom.WithStrategy(s))
-		var wg sync.WaitGroup
-		for g := range uint64(4) {
-			wg.Go(func() {
-				var b [16]byte
-				for range rounds {
-					fill(f, g<<32, 16)
-					if found := layeredtest.Absent(f, g<<32, 16); found != 16 {
-						t.Errorf("%v: %d keys of 16 are missing", f, 16-found)
-						return
-					}
-					for i := range uint64(16) {
-						if !f.Remove(key(&b, g<<32+i)) {
-							t.Errorf("%v: Remove of a key that is present = false", f)
-							return
-						}
-					}
-				}
-			})
-		}
-		wg.Wait()
-		empty(t, f)
 	}
 }

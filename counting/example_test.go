@@ -20,35 +20,3 @@ func Example() {
 	// true false
 	// false true
 }
-
-// Each Add counts: a key is there until it has been removed as often as it was added.
-func ExampleFilter_Remove() {
-	open, err := counting.New(1000, 0.001)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	open.AddString("file")
-	open.AddString("file")
-	open.RemoveString("file")
-	fmt.Println(open.ContainsString("file"))
-	open.RemoveString("file")
-	fmt.Println(open.ContainsString("file"))
-	// Output:
-	// true
-	// false
-}
-
-// A plain filter with the same keys takes a quarter of the memory.
-func ExampleFilter_BloomFilter() {
-	f, err := counting.New(1000, 0.01)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	f.AddString("apple")
-	plain := f.BloomFilter()
-	fmt.Println(plain.ContainsString("apple"), f.Stats().SizeBytes/plain.SizeBytes())
-	// Output:
-	// true 4
-}

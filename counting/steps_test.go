@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/stepped"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestAddAndRemoveInSteps runs the real code in every order of its operations. Goroutines add a key
@@ -26,12 +25,12 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 		{2, 0, 0, 16, false}, {2, 0, 2, 1, false}, {3, 0, 2, 16, false}, {2, 1, 2, 16, false}, {2, 2, 2, 16, true},
 		{2, 0, 4, 1, true}, {2, 1, 3, 16, true}, {2, 2, 3, 16, true}, {3, 1, 2, 16, true}, {3, 0, 3, 1, true},
 	} {
-		if c.long && !*effort.Long {
+		if c.long && !*testkit.Long {
 			continue
 		}
 		strategy := strided(c.stride)
 		for others := range 64 { // for each of three counters: nothing, present, rises, falls
-			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*effort.Long {
+			if others > 3 && (others != 21 || c.adders+c.removers > 2) && !*testkit.Long {
 				continue // others of the first counter only, or of all
 			}
 			states, wrong := stepped.Explore(t, func() stepped.World { return newRace(strategy, c.adders, c.removers, c.switches, c.stride, others) })
@@ -45,7 +44,7 @@ func TestAddAndRemoveInSteps(t *testing.T) {
 
 // strided returns a strategy whose positions are the same for all keys.
 func strided(stride uint64) bloom.Strategy {
-	return bloom.NewStrategy("strided", bloom.Definition{Positions: byindex.Positions(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * stride })})
+	return bloom.NewStrategy("strided", bloom.Definition{Positions: testkit.ByIndex(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) * stride })})
 }
 
 // TestRemoveTwiceInSteps: goroutines remove a key that was added once, against the rules. One of

@@ -3,19 +3,20 @@ package guard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 // Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since it
 // was saved; the filter then has the n and p of the file. If there is none, Open reads all keys of
 // the store. [Counts] shows the progress.
 //
-// The error is that of ctx, of the store or of the operating system, or that of [bloom.Read] if
-// the file is bad. The Guard is then as it was before, and Open can be called again, or
+// Open returns any error from ctx, the store or the operating system, and the errors of [bloom.Read]
+// if the file is bad. The Guard is then as it was before, and Open can be called again, or
 // [Guard.Rebuild], which does not need the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
@@ -26,7 +27,7 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	}
 	defer give(g.turn)
 	if g.path != "" {
-		s, err := load(g.path, g.opts)
+		s, err := persist.LoadWith(g.path, read, g.opts...)
 		if err == nil {
 			return g.build(ctx, s.layer, s.position)
 		}
@@ -46,13 +47,13 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 // build listed, whichever is more.
 //
 // Keep calls report after each save, with the position that was saved, and with each error. It
-// retries a failed step after the interval. It reports a bad file and replaces it by a new one, built
+// retries a failed step after the interval. It reports a bad file and replaces it with a new one, built
 // from all keys of the store. Without a path it saves nothing and reports errors alone.
 //
 // The error wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
 	if every <= 0 {
-		return fmt.Errorf("%w: an interval of %v, want more than 0", bloom.ErrInvalid, every)
+		return format.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	failed := func(err error) { report(nil, err) }
 	ticker := time.NewTicker(every)
@@ -97,7 +98,7 @@ func (g *Guard) grow(ctx context.Context) error {
 // one: after many deletes, when the filter is too full, or for another p. Lookups and puts go on.
 // Concurrent calls build one after the other.
 //
-// The error is that of ctx, of the store or of [bloom.New]; then the old filter stays.
+// Rebuild returns any error from ctx, the store or [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
@@ -106,8 +107,11 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
-// take waits for the turn to build or to save.
+// take waits for the turn to build or to save. A zero Guard has no turn.
 func take(ctx context.Context, turn chan struct{}) error {
+	if turn == nil {
+		return format.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -150,11 +154,11 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	if err := g.list(ctx, l, since); err != nil {
 		return err
 	}
-	g.doubting.Lock()
-	for key := range g.doubts {
+	g.uncertainMu.Lock()
+	for key := range g.uncertain {
 		l.AddString(key)
 	}
-	g.doubting.Unlock()
+	g.uncertainMu.Unlock()
 	done = true
 	g.publish(newState(l, nil))
 	return nil

@@ -1,10 +1,5 @@
 package guard
 
-import (
-	"math/rand/v2"
-	"sync/atomic"
-)
-
 // Counts is what a Guard has done since it was made.
 type Counts struct {
 	Scanned uint64 // keys listed by the build under way, or by the last one
@@ -45,67 +40,22 @@ func (g *Guard) Counts() Counts {
 		NotReady:       g.notReady.sum(),
 		Failed:         g.failed.sum(),
 	}
-	if l := g.state.Load().current; l != nil {
+	if l := g.getState().current; l != nil {
 		c.N, c.Keys = l.Params().N, l.keys.Load()
 	}
 	return c
 }
 
-// EachCount calls yield with the name and the value of each count, for package prombloom. N is in
-// Stats. "ready" is 0 or 1.
-func (g *Guard) EachCount(yield func(name string, value float64)) {
+// Metrics returns the counts by name, for package prombloom. N is in Stats. "ready" is 0 or 1.
+func (g *Guard) Metrics() map[string]float64 {
 	ready := 0.0
 	if g.Ready() {
 		ready = 1
 	}
 	c := g.Counts()
-	yield("ready", ready)
-	yield("scanned", float64(c.Scanned))
-	yield("keys", float64(c.Keys))
-	yield("spared", float64(c.Spared))
-	yield("found", float64(c.Found))
-	yield("false_positives", float64(c.FalsePositives))
-	yield("not_ready", float64(c.NotReady))
-	yield("failed", float64(c.Failed))
-	yield("false_positive_rate", c.FalsePositiveRate())
-}
-
-// A tally is a counter for many goroutines. It is spread over cache lines, and each call chooses
-// one at random.
-type tally struct {
-	many  atomic.Bool // sample counts only some calls; then its line is only read
-	_     [64]byte
-	lines [lines]struct {
-		n atomic.Uint64
-		_ [56]byte
+	return map[string]float64{
+		"ready": ready, "scanned": float64(c.Scanned), "keys": float64(c.Keys),
+		"spared": float64(c.Spared), "found": float64(c.Found), "false_positives": float64(c.FalsePositives),
+		"not_ready": float64(c.NotReady), "failed": float64(c.Failed), "false_positive_rate": c.FalsePositiveRate(),
 	}
-}
-
-const (
-	lines  = 16   // a power of two
-	exact  = 4096 // calls on a line before sampling begins
-	weight = 256  // of a sampled call, a power of two
-)
-
-func (t *tally) add() { t.lines[rand.Uint32()%lines].n.Add(1) }
-
-// sample counts every call at first, later one call in weight, with weight weight.
-func (t *tally) sample() {
-	r := rand.Uint32()
-	if t.many.Load() {
-		if r%weight == 0 {
-			t.lines[r/weight%lines].n.Add(weight)
-		}
-		return
-	}
-	if t.lines[r%lines].n.Add(1) >= exact {
-		t.many.Store(true)
-	}
-}
-
-func (t *tally) sum() (sum uint64) {
-	for i := range t.lines {
-		sum += t.lines[i].n.Load()
-	}
-	return sum
 }

@@ -20,7 +20,7 @@
 // It holds under three conditions:
 //
 //   - Every write that makes a key visible in the store, also an import or restore, runs inside
-//     [Guard.Put] of one Guard. No other process writes keys; see docs/guard.md.
+//     [Guard.Put] of one Guard. No other process writes keys; see [docs/guard.md].
 //   - The store's methods Keys and Position do what [Store] says.
 //   - An unfinished write of a process that has ended becomes visible before the next Open, or never.
 //
@@ -32,4 +32,6 @@
 // Contains costs one pointer load more than the Contains of [bloom.BloomFilter]. It takes no lock
 // and writes no shared memory. Get also counts its result. Put adds the keys and changes one counter
 // twice. Filters are in memory, so there is nothing to close. During a build there are two filters.
+//
+// [docs/guard.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guard.md
 package guard

@@ -5,11 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"log"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 // A table is a store: a map, and a log of its keys in the order of their puts. A real store keeps the
@@ -58,52 +62,104 @@ func (t *table) put(key, user string) error {
 	return nil
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// opened returns a guard that is ready. If path is empty, it has no file.
+func opened(path string, users *table) *guard.Guard {
+	g, err := guard.New(path, 1_000_000, 0.01, users)
+	check(err)
+	check(g.Open(context.Background()))
+	return g
+}
+
+// folder makes a folder for an example.
+func folder() string {
+	dir, err := os.MkdirTemp("", "guard")
+	check(err)
+	return dir
+}
+
 // A store with a guard, through a restart.
 func Example() {
-	dir, err := os.MkdirTemp("", "guard")
-	if err != nil {
-		panic(err)
-	}
+	dir := folder()
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "users.guard")
-	ctx := context.Background()
 	users := &table{users: map[string]string{}}
-
-	g, err := guard.New(path, 1_000_000, 0.01, users)
-	if err != nil {
-		panic(err)
-	}
-	if err := g.Open(ctx); err != nil {
-		panic(err)
-	}
-	put := func(key, user string) {
-		if err := g.Put(func() error { return users.put(key, user) }, []byte(key)); err != nil {
-			panic(err)
-		}
-	}
-	put("7", "Ada")
-	if _, err := g.Save(ctx); err != nil { // Keep does this every minute
-		panic(err)
-	}
-	put("8", "Grace") // not in the file
+	g := opened(path, users)
+	check(g.Put(func() error { return users.put("7", "Ada") }, []byte("7")))
+	_, err := g.Save(context.Background()) // Keep does this every minute
+	check(err)
+	check(g.Put(func() error { return users.put("8", "Grace") }, []byte("8"))) // not in the file
 
 	// The program is killed, and starts again.
-	g, err = guard.New(path, 1_000_000, 0.01, users)
-	if err != nil {
-		panic(err)
-	}
-	if err := g.Open(ctx); err != nil {
-		panic(err)
-	}
-	for _, key := range []string{"7", "8", "9"} {
-		user, found, err := guard.Get(ctx, g, []byte(key), users.get)
-		fmt.Printf("%q %v %v\n", user, found, err)
-	}
-	c := g.Counts()
-	fmt.Println("keys listed:", c.Scanned, "lookups that the store was spared:", c.Spared)
+	g = opened(path, users)
+	fmt.Println("keys listed:", g.Counts().Scanned)
+	fmt.Println(g.ContainsString("7"), g.ContainsString("8"), g.ContainsString("9"))
 	// Output:
-	// "Ada" true <nil>
-	// "Grace" true <nil>
-	// "" false <nil>
-	// keys listed: 1 lookups that the store was spared: 1
+	// keys listed: 1
+	// true true false
+}
+
+// A lookup of an absent key does not reach the store.
+func ExampleGet() {
+	g := opened("", &table{})
+	load := func(ctx context.Context, key []byte) (user string, found bool, err error) {
+		fmt.Println("SELECT")
+		return "", false, nil
+	}
+	_, found, err := guard.Get(context.Background(), g, []byte("9"), load)
+	fmt.Println(found, err, g.Counts().Spared)
+	// Output: false <nil> 1
+}
+
+// The key is in the filter before the store has it. In a program, the function is a commit.
+func ExampleGuard_Put() {
+	users := &table{users: map[string]string{}}
+	g := opened("", users)
+	check(g.Put(func() error { return users.put("8", "Grace") }, []byte("8")))
+	fmt.Println(guard.Get(context.Background(), g, []byte("8"), users.get))
+	// Output: Grace true <nil>
+}
+
+// publish replaces a list of leaked passwords.
+func publish(path string, passwords ...string) {
+	f := bloom.MustNew(1000, 1e-6)
+	f.AddStrings(passwords, nil)
+	check(persist.Save(path, f))
+}
+
+// A program refuses passwords of a list that another program publishes.
+func ExampleOpenList() {
+	dir := folder()
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "leaked.bloom")
+	publish(path, "123456", "password")
+	leaked, err := guard.OpenList(path)
+	check(err)
+	fmt.Println(leaked.ContainsString("password"), leaked.ContainsString("correct horse battery staple"))
+	// Output: true false
+}
+
+// Watch reads each new list. It runs in a goroutine of its own.
+func ExampleList_Watch() {
+	dir := folder()
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "leaked.bloom")
+	publish(path, "123456")
+	leaked, err := guard.OpenList(path)
+	check(err)
+	publish(path, "123456", "password")
+	ctx, stop := context.WithCancel(context.Background())
+	err = leaked.Watch(ctx, time.Millisecond, func(changed bool, err error) {
+		fmt.Println(changed, err, leaked.ContainsString("password"))
+		stop() // a program goes on
+	})
+	fmt.Println(err)
+	// Output:
+	// true <nil> true
+	// context canceled
 }

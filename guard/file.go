@@ -3,17 +3,12 @@ package guard
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
-	"github.com/seed3447c163/bloom/internal/regular"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -53,12 +48,12 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 // decides how many keys Open must list. Save returns the position: a log that the store keeps only
 // for the Guard can delete everything up to it.
 //
-// The error wraps [ErrNotReady] if there is no filter yet, [bloom.ErrInvalid] if there
-// is no path or the position is too short or too long, or is that of ctx, of the store or
-// of persist.Save.
+// The error wraps [ErrNotReady] if there is no filter yet, and [bloom.ErrInvalid] if there is no
+// path or the position is too short or too long. Save also returns any error from ctx, the store or
+// persist.Save.
 func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
 	if g.path == "" {
-		return nil, fmt.Errorf("%w: path \"\", want that of a file", bloom.ErrInvalid)
+		return nil, format.Errorf(bloom.ErrInvalid, "path \"\" of a Guard, want the path of a file")
 	}
 	if err := take(ctx, g.saving); err != nil {
 		return nil, err
@@ -90,7 +85,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 			return snapshot{}, err
 		}
 		if len(position) < 1 || len(position) > maxLength {
-			return snapshot{}, fmt.Errorf("%w: Position of the store returned %d bytes, want 1 to %d", bloom.ErrInvalid, len(position), maxLength)
+			return snapshot{}, format.Errorf(bloom.ErrInvalid, "Position of the store returned %d bytes, want 1 to %d", len(position), maxLength)
 		}
 		if g.state.Load().current == l {
 			return snapshot{l, position}, nil
@@ -98,32 +93,10 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 	}
 }
 
-func load(path string, opts []bloom.Option) (s snapshot, err error) {
-	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
-	if err != nil {
-		return s, notOpened(err)
-	}
-	defer file.Close()
-	if s, err = read(file, opts); err != nil {
-		return s, fmt.Errorf("%w (in %q)", err, path)
-	}
-	return s, nil
-}
-
-// notOpened is the error of a file that cannot be opened. It has one prefix and quotes the name.
-func notOpened(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return fmt.Errorf("guard: %s %q: %w", of.Op, of.Path, of.Err)
-	}
-	return err // no regular file
-}
-
-func read(r io.Reader, opts []bloom.Option) (s snapshot, err error) {
+// read reads what WriteTo has written.
+func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	in := frame.NewReader(r)
-	if err := in.Magic(magic); err == io.EOF {
-		return s, format.Truncated("the header")
-	} else if err != nil {
+	if err := in.Magic(magic); err != nil {
 		return s, err
 	}
 	var keys, length uint64
@@ -131,7 +104,7 @@ func read(r io.Reader, opts []bloom.Option) (s snapshot, err error) {
 		return s, err
 	}
 	if length < 1 || length > maxLength {
-		return s, fmt.Errorf("%w: a position of %d bytes, want 1 to %d", bloom.ErrCorrupt, length, maxLength)
+		return s, format.Errorf(bloom.ErrCorrupt, "a position of %d bytes, want 1 to %d", length, maxLength)
 	}
 	numbers := make([]uint64, (length+7)/8)
 	pointers := make([]*uint64, len(numbers))
@@ -147,29 +120,15 @@ func read(r io.Reader, opts []bloom.Option) (s snapshot, err error) {
 	}
 	for _, b := range position[length:] {
 		if b != 0 {
-			return s, fmt.Errorf("%w: byte %#x after the position, want 0", bloom.ErrCorrupt, b)
+			return s, format.Errorf(bloom.ErrCorrupt, "byte %#x after the position, want 0", b)
 		}
 	}
 	f, err := in.Filter("the filter", opts)
 	if err == nil {
 		err = in.Numbers("the end")
 	}
-	if err == nil {
-		err = ends(r)
-	}
 	if err != nil {
 		return s, err
 	}
 	return snapshot{newLayer(f, keys), position[:length:length]}, nil
-}
-
-// ends returns an error if there are more bytes.
-func ends(r io.Reader) error {
-	switch n, err := io.ReadFull(r, make([]byte, 1)); {
-	case n > 0:
-		return fmt.Errorf("%w: bytes after the end of the filter", bloom.ErrCorrupt)
-	case err != io.EOF:
-		return err
-	}
-	return nil
 }

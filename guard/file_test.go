@@ -1,119 +1,56 @@
+//go:build go1.25
+
 package guard
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/persist"
 )
 
-// sample returns the file of a guard with two keys.
-func sample(t *testing.T) []byte {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "guard")
-	m := newMemStore("a", "b")
-	g := must(New(path, 10, 0.01, m))
-	require.NoError(t, g.Open(t.Context()))
-	require.NoError(t, save(g))
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return raw
-}
-
-// The header is in the frozen format, and the filter is as package bloom writes it.
-func TestGoldenFile(t *testing.T) {
-	raw := sample(t)
-	const numbers = "\x89bloomg\x01" + "\x02\x00\x00\x00\x00\x00\x00\x00" + "\x08\x00\x00\x00\x00\x00\x00\x00" // keys, bytes of the position
-	const position = "\x00\x00\x00\x00\x00\x00\x00\x02"
-	require.Equal(t, numbers, string(raw[:24]))
-	require.Equal(t, position, string(raw[32:40]))
-	f := bloom.MustNew(10, 0.01)
-	f.AddString("a")
-	f.AddString("b")
-	want, err := f.MarshalBinary()
-	require.NoError(t, err)
-	require.Equal(t, want, raw[48:len(raw)-8])
-	require.Equal(t, "672ee03aa9da4d3b044cc12d2246e02fceb57d50931e53cb30a58b7e8b2e8ae3", fmt.Sprintf("%x", sha256.Sum256(raw)))
-}
-
-// Each flipped bit, each truncation and more bytes are errors.
-func TestDamage(t *testing.T) {
-	raw := sample(t)
-	for i := range raw {
-		_, err := read(bytes.NewReader(raw[:i]), nil)
-		require.ErrorIs(t, err, bloom.ErrCorrupt, i)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, i)
-		for bit := range 8 {
-			raw[i] ^= 1 << bit
-			_, err := read(bytes.NewReader(raw), nil)
-			if err == nil {
-				t.Fatalf("byte %d, bit %d: no error", i, bit)
-			}
-			raw[i] ^= 1 << bit
-		}
+// formatOf has a golden file, and two other snapshots of equal length.
+func formatOf(t testing.TB) frametest.Format {
+	of := func(position string, keys ...string) snapshot {
+		f := bloom.MustNew(10, 0.01)
+		f.AddStrings(keys, nil)
+		return snapshot{newLayer(f, uint64(len(keys))), []byte(position)}
 	}
-	_, err := read(bytes.NewReader(append(bytes.Clone(raw), 0)), nil)
-	require.ErrorIs(t, err, bloom.ErrCorrupt)
-	_, err = read(io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(fs.ErrClosed)), nil)
-	require.ErrorIs(t, err, fs.ErrClosed)
-	whole, err := read(bytes.NewReader(raw), nil)
-	require.NoError(t, err)
-	require.Len(t, whole.position, 8)
+	return frametest.Format{
+		Write:   of("\x00\x00\x00\x00\x00\x00\x00\x02", "a", "b").WriteTo,
+		Read:    frametest.Reader(read),
+		Earlier: frametest.Written(t, of("position", "c")),
+		Later:   frametest.Written(t, of("POSITION", "c", "d", "e")),
+	}
+}
 
+func TestFormat(t *testing.T) {
+	formatOf(t).Test(t, "testdata/v1.golden")
 	for want, numbers := range map[string][]uint64{
 		"a position of 0 bytes":     {1, 0},
 		"a position of 65536 bytes": {1, 1 << 16},
 		"byte 0x1 after":            {1, 7, 1 << 56},
 	} {
-		var forged bytes.Buffer
-		out := frame.NewWriter(&forged)
-		out.Magic(magic)
-		out.Numbers(numbers[:2]...)
-		out.Numbers(numbers[2:]...)
-		_, err := out.Result()
-		require.NoError(t, err)
-		_, err = read(&forged, nil)
-		require.ErrorIs(t, err, bloom.ErrCorrupt)
-		require.ErrorContains(t, err, want)
+		_, err := read(bytes.NewReader(frametest.Forge(t, magic, numbers[:2], numbers[2:])))
+		frametest.Refused(t, err, bloom.ErrCorrupt, want)
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	for _, position := range []string{"p", "position", "position 2"} {
-		var file bytes.Buffer
-		_, err := snapshot{newLayer(bloom.MustNew(10, 0.01), 1), []byte(position)}.WriteTo(&file)
-		require.NoError(f, err)
-		f.Add(file.Bytes())
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := read(bytes.NewReader(raw), []bloom.Option{bloom.WithMaxBytes(1 << 20)})
-		if err != nil {
-			return
-		}
-		var again bytes.Buffer
-		n, err := s.WriteTo(&again)
-		require.NoError(t, err)
-		require.EqualValues(t, len(raw), n)
-		require.Equal(t, raw, again.Bytes())
-	})
-}
+func FuzzRead(f *testing.F) { formatOf(f).Fuzz(f) }
 
 // For a bad file Open returns an error that names it. The guard says "maybe" until it is rebuilt; then
 // Save replaces the file.
@@ -128,11 +65,33 @@ func TestBadFile(t *testing.T) {
 	require.True(t, g.Contains([]byte("x")))
 	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
 	require.NoError(t, save(g))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, bad := range [][]byte{nil, raw[:len(raw)-1], append(raw[:len(raw):len(raw)], 0)} {
+		require.NoError(t, os.WriteFile(path+".bad", bad, 0o600))
+		require.ErrorIs(t, must(New(path+".bad", 10, 0.01, m)).Open(t.Context()), bloom.ErrCorrupt)
+	}
 	require.NoError(t, must(New(path, 10, 0.01, m)).Open(t.Context()))
 
-	secret := bloom.WithKey([16]byte{1})
+	secret := bloom.WithSecret([16]byte{1})
 	require.ErrorIs(t, must(New(path, 10, 0.01, m, secret)).Open(t.Context()), bloom.ErrIncompatible)
 	require.Error(t, must(New(filepath.Dir(path), 10, 0.01, m)).Open(t.Context()), "a folder")
+}
+
+type report struct {
+	position []byte
+	err      error
+}
+
+// keep runs Keep until stop is called.
+func keep(g *Guard, report func(position []byte, err error)) (stop func(t *testing.T)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- g.Keep(ctx, time.Minute, report) }()
+	return func(t *testing.T) {
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+	}
 }
 
 // Keep opens, saves at every interval, replaces a bad file, retries a failed step, and saves at the
@@ -153,18 +112,8 @@ func TestKeep(t *testing.T) {
 		}
 		g := must(New(path, 10, 1e-6, m))
 		require.ErrorIs(t, g.Keep(t.Context(), 0, nil), bloom.ErrInvalid)
-		type report struct {
-			position []byte
-			err      error
-		}
 		reports := make(chan report, 10)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() {
-			ended <- g.Keep(ctx, time.Minute, func(position []byte, err error) {
-				reports <- report{position, err}
-			})
-		}()
+		stop := keep(g, func(position []byte, err error) { reports <- report{position, err} })
 		require.ErrorIs(t, (<-reports).err, bloom.ErrCorrupt, "the bad file")
 		require.ErrorIs(t, (<-reports).err, broken, "the store")
 		synctest.Wait()
@@ -176,18 +125,16 @@ func TestKeep(t *testing.T) {
 		require.False(t, g.ContainsString("x"))
 		require.True(t, g.ContainsString("a"))
 		put(t, g, m, "b")
-		position, err := m.Position(ctx)
+		position, err := m.Position(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, report{position, nil}, <-reports)
 		put(t, g, m, "c")
-		cancel()
-		require.ErrorIs(t, <-ended, context.Canceled)
+		stop(t)
 		last := <-reports
 		require.NoError(t, last.err)
 		require.NotEqual(t, position, last.position, "saved at the end")
 
-		g = must(New(path, 10, 1e-6, m))
-		require.NoError(t, g.Open(t.Context()))
+		g = opened(t, path, 10, 1e-6, m)
 		require.Zero(t, g.Counts().Scanned)
 		require.True(t, g.ContainsString("c"))
 	})
@@ -200,15 +147,11 @@ func TestKeepGrows(t *testing.T) {
 		m := newMemStore(names(60)...)
 		g := must(New(filepath.Join(t.TempDir(), "guard"), 100, 1e-6, m, bloom.WithMaxBytes(2000)))
 		var errs []error
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() {
-			ended <- g.Keep(ctx, time.Minute, func(position []byte, err error) {
-				if err != nil {
-					errs = append(errs, err)
-				}
-			})
-		}()
+		stop := keep(g, func(_ []byte, err error) {
+			if err != nil {
+				errs = append(errs, err)
+			}
+		})
 		minute := func() Counts {
 			time.Sleep(time.Minute)
 			synctest.Wait()
@@ -239,87 +182,58 @@ func TestKeepGrows(t *testing.T) {
 		}
 		minute()
 		require.Equal(t, Counts{Scanned: 321, N: 320, Keys: 321}, minute(), "642 keys take more than 2000 bytes")
-		cancel()
-		require.ErrorIs(t, <-ended, context.Canceled)
+		stop(t)
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], bloom.ErrTooLarge)
 	})
 }
 
-// An error has one prefix, and a name in it is quoted.
-func TestNotOpened(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a folder")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	for path, want := range map[string]string{
-		dir:                 "bloom: corrupt data: " + strconv.Quote(dir) + " is no regular file but d---------",
-		dir + "/\x1b[31m/x": "guard: open " + strconv.Quote(dir+"/\x1b[31m/x") + ": ",
-	} {
-		_, err := OpenList(path)
-		require.ErrorContains(t, err, want)
-		require.False(t, strings.HasPrefix(err.Error(), "guard: bloom:"), err)
-		_, again := load(path, nil)
-		require.EqualError(t, again, err.Error())
-	}
-}
-
-type waiting struct {
+// A positions is a store with other positions.
+type positions struct {
 	*memStore
-	answer chan bool
+	position func() ([]byte, error)
 }
 
-func (w waiting) Position(ctx context.Context) ([]byte, error) {
-	<-w.answer
-	return w.memStore.Position(ctx)
-}
+func (s positions) Position(context.Context) ([]byte, error) { return s.position() }
 
 // A Save that waits for another Save ends when it is cancelled.
 func TestSaveGivesUpWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := waiting{newMemStore("a"), make(chan bool)}
-		g := must(New(filepath.Join(t.TempDir(), "guard"), 10, 0.01, w))
-		require.NoError(t, g.Open(t.Context()))
-		saved, gaveUp := make(chan error), make(chan error)
+		answer := make(chan []byte)
+		s := positions{newMemStore("a"), func() ([]byte, error) { return <-answer, nil }}
+		g := opened(t, filepath.Join(t.TempDir(), "guard"), 10, 0.01, s)
+		saved := make(chan error)
 		go func() { saved <- save(g) }()
 		synctest.Wait()
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _, err := g.Save(ctx); gaveUp <- err }()
-		synctest.Wait()
-		cancel()
-		require.ErrorIs(t, <-gaveUp, context.Canceled)
-		close(w.answer)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := g.Save(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		answer <- []byte{1}
 		require.NoError(t, <-saved)
 	})
 }
 
-type badPosition struct {
-	*memStore
-	position []byte
-	err      error
-}
-
-func (b badPosition) Position(context.Context) ([]byte, error) { return b.position, b.err }
-
 func TestBadPosition(t *testing.T) {
 	for _, c := range []struct {
-		store badPosition
-		want  error
+		position  []byte
+		err, want error
 	}{
-		{badPosition{newMemStore(), nil, nil}, bloom.ErrInvalid},
-		{badPosition{newMemStore(), make([]byte, 1<<16), nil}, bloom.ErrInvalid},
-		{badPosition{newMemStore(), nil, fs.ErrClosed}, fs.ErrClosed},
-		{badPosition{newMemStore(), make([]byte, 1<<16-1), nil}, nil},
-		{badPosition{newMemStore(), []byte{0}, nil}, nil},
+		{nil, nil, bloom.ErrInvalid},
+		{make([]byte, 1<<16), nil, bloom.ErrInvalid},
+		{nil, fs.ErrClosed, fs.ErrClosed},
+		{make([]byte, 1<<16-1), nil, nil},
+		{[]byte{0}, nil, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "guard")
-		g := must(New(path, 10, 0.01, c.store))
-		require.NoError(t, g.Open(t.Context()))
+		g := opened(t, path, 10, 0.01, positions{newMemStore(), func() ([]byte, error) { return c.position, c.err }})
 		require.ErrorIs(t, save(g), c.want)
-		if c.want == nil {
-			s, err := load(path, nil)
-			require.NoError(t, err)
-			require.Equal(t, c.store.position, s.position)
-		} else {
+		if c.want != nil {
 			require.NoFileExists(t, path)
+			continue
 		}
+		s, err := persist.LoadWith(path, read)
+		require.NoError(t, err)
+		require.Equal(t, c.position, s.position)
 	}
 }

@@ -9,9 +9,10 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// A Store lists the keys of a store for a Guard.
+// A Store gives a Guard the keys of a database.
 type Store interface {
 	// Keys yields the keys that were put after the position since, which Position has
 	// returned, in any order; all keys if since is empty.
@@ -26,7 +27,7 @@ type Store interface {
 	// Position returns a position that includes every change visible in the store at the
 	// call, deletes too, and only changes that survive a crash of the machine. If a change
 	// is visible before it is on the disk, Position must wait for the disk. A position is 1
-	// to 65535 bytes long, and no other change ever gets it again.
+	// to 65535 bytes long, and is never reused.
 	Position(ctx context.Context) ([]byte, error)
 }
 
@@ -35,14 +36,14 @@ var ErrNotReady = errors.New("guard: not ready")
 
 // A Guard is a filter in front of a store. Make one with [New]. It answers "maybe" to everything
 // until [Guard.Open] has made it ready; [Guard.Keep] calls Open, Save and Rebuild for the life of a
-// program.
+// program. The zero Guard is not usable: its methods return an error or panic, except String.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
 	state atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
 
-	doubting sync.Mutex
-	doubts   map[string]bool // keys of failed puts, which each filter has; guarded by doubting
+	uncertainMu sync.Mutex
+	uncertain   map[string]bool // keys of failed puts, which each filter has; guarded by uncertainMu
 
 	path  string
 	store Store
@@ -56,20 +57,20 @@ type Guard struct {
 	saving chan struct{} // has a token while no Save runs, so that the latest position is saved last
 
 	scanned                                         atomic.Uint64
-	spared, found, falsePositives, notReady, failed tally
+	spared, found, falsePositives, notReady, failed counter
 }
 
-// New returns a Guard for a store of n keys. It asks the store for absent keys at a rate of at most
-// p. path is the file for [Guard.Save], which nothing else may use; if it is empty, there is no
-// file, and Open lists all keys. opts are those of [bloom.New]; [bloom.WithMaxBytes] limits each
+// New returns a Guard for a store of n keys. At most a share p of lookups of absent keys reaches the
+// store. path is the file for [Guard.Save], which nothing else may use; if it is empty, there is no
+// file, and Open lists all keys. opts are options of [bloom.New]; [bloom.WithMaxBytes] limits each
 // filter, and a build needs two.
 //
-// The error is that of bloom.New, or wraps [bloom.ErrInvalid] if store is nil, and
-// [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with
+// New returns the errors of bloom.New, one that wraps [bloom.ErrInvalid] if store is nil, and one that
+// wraps [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with
 // [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*Guard, error) {
 	if store == nil {
-		return nil, fmt.Errorf("%w: the store is nil", bloom.ErrInvalid)
+		return nil, format.Errorf(bloom.ErrInvalid, "the store is nil")
 	}
 	scheme, err := bloom.NewScheme(n, p, opts...)
 	if err == nil && path != "" {
@@ -78,32 +79,46 @@ func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*
 	if err != nil {
 		return nil, err
 	}
-	g := &Guard{path: path, store: store, opts: opts, doubts: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1), n: n, p: p}
+	g := &Guard{
+		path: path, store: store, opts: opts, n: n, p: p,
+		uncertain: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1),
+	}
 	g.state.Store(newState(nil, nil))
 	g.turn <- struct{}{}
 	g.saving <- struct{}{}
 	return g, nil
 }
 
+// getState returns the state. It panics for the zero Guard.
+func (g *Guard) getState() *state {
+	s := g.state.Load()
+	if s == nil {
+		panic("guard: use of the zero Guard: make one with New")
+	}
+	return s
+}
+
 // Contains returns false if the key is definitely not in the store, true if it may be. It counts
 // nothing.
 func (g *Guard) Contains(key []byte) bool {
-	filter := g.state.Load().filter
+	filter := g.getState().filter
 	return filter == nil || filter.Contains(key)
 }
 
 // ContainsString is [Guard.Contains] for a string, without copying it.
 func (g *Guard) ContainsString(key string) bool {
-	filter := g.state.Load().filter
+	filter := g.getState().filter
 	return filter == nil || filter.ContainsString(key)
 }
 
 // Get returns the value of a key. It asks the filter first, and calls load only if the filter says
 // "maybe". load returns whether the key is in the store, and its value. [Counts] has the results.
 //
-// The error is that of load.
-func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context.Context, key []byte) (value V, found bool, err error)) (value V, found bool, err error) {
-	filter := g.state.Load().filter
+// Get returns any error from load.
+func Get[V any](
+	ctx context.Context, g *Guard, key []byte, load func(ctx context.Context, key []byte) (value V, found bool, err error),
+) (value V, found bool, err error) {
+	filter := g.getState().filter
 	if filter != nil && !filter.Contains(key) {
 		g.spared.sample()
 		return value, false, nil
@@ -127,7 +142,7 @@ func Get[V any](ctx context.Context, g *Guard, key []byte, load func(ctx context
 // for unfinished puts before they list the keys, so store must not call them. The keys need not be
 // new.
 //
-// The error is that of store. After an error or a panic the store may have the keys, or get them
+// Put returns any error from store. After an error or a panic the store may have the keys, or get them
 // later, as with a commit that times out. So the Guard remembers them and adds them to each filter
 // that it builds: some dozen bytes per key until the program ends.
 func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
@@ -136,13 +151,13 @@ func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s.next.add(keys)
 	s.current.add(keys)
 	stored := false
-	defer func() { // before leave: a build that has waited for this Put sees its doubts
+	defer func() { // before leave: a build that has waited for this Put sees them
 		if !stored {
-			g.doubting.Lock()
+			g.uncertainMu.Lock()
 			for _, key := range keys {
-				g.doubts[string(key)] = true
+				g.uncertain[string(key)] = true
 			}
-			g.doubting.Unlock()
+			g.uncertainMu.Unlock()
 		}
 	}()
 	err = store()
@@ -151,12 +166,12 @@ func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 }
 
 // Ready reports whether there is a filter.
-func (g *Guard) Ready() bool { return g.state.Load().filter != nil }
+func (g *Guard) Ready() bool { return g.getState().filter != nil }
 
 // Stats returns what the filter contains, in O(m), see [bloom.BloomFilter.Stats]. Until the Guard
 // is ready it is the zero Stats.
 func (g *Guard) Stats() bloom.Stats {
-	if filter := g.state.Load().filter; filter != nil {
+	if filter := g.getState().filter; filter != nil {
 		return filter.Stats()
 	}
 	return bloom.Stats{}
@@ -165,6 +180,9 @@ func (g *Guard) Stats() bloom.Stats {
 // String describes the guard in a line for a log, in constant time.
 func (g *Guard) String() string {
 	s := g.state.Load()
+	if s == nil {
+		return "guard.Guard(zero)"
+	}
 	if s.filter == nil {
 		return fmt.Sprintf("guard.Guard(path=%q not ready)", g.path)
 	}

@@ -1,3 +1,5 @@
+//go:build go1.25
+
 package guard
 
 import (
@@ -8,11 +10,13 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/zero"
 )
 
 func TestNew(t *testing.T) {
@@ -27,11 +31,12 @@ func TestNew(t *testing.T) {
 	maphash := bloom.WithHash(bloom.MapHash)
 	_, err = New("path", 10, 0.01, newMemStore(), maphash)
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
-	g := must(New("", 10, 0.01, newMemStore("a"), maphash))
-	require.NoError(t, g.Open(t.Context()))
+	g := opened(t, "", 10, 0.01, newMemStore("a"), maphash)
 	require.True(t, g.ContainsString("a"))
 	require.ErrorIs(t, save(g), bloom.ErrInvalid, "there is no path")
 }
+
+func TestZeroValues(t *testing.T) { zero.Values(t, new(Guard), new(List), Counts{}) }
 
 // A guard that is not ready, opened, put to, saved, opened again from the file, and rebuilt.
 func TestLife(t *testing.T) {
@@ -69,8 +74,7 @@ func TestLife(t *testing.T) {
 	require.Equal(t, 0.5, g.Counts().FalsePositiveRate())
 
 	// The process is killed.
-	g = must(New(path, 5, 0.5, m))
-	require.NoError(t, g.Open(t.Context()))
+	g = opened(t, path, 5, 0.5, m)
 	require.Len(t, m.since, 8, "the store was asked for the keys since")
 	require.Equal(t, Counts{Scanned: 1, N: 100, Keys: 4}, g.Counts(), "the file's n")
 	for _, key := range []string{"b", "c", "d"} {
@@ -85,87 +89,55 @@ func TestLife(t *testing.T) {
 	require.NoError(t, save(g))
 }
 
-// A failed build leaves the guard as it was, and no "no" is false.
+// A build that fails, is cancelled or panics leaves the guard as it was, and no "no" is false.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	m := newMemStore(names(1000)...)
 	g := must(New("", 1000, 0.01, m))
-	ctx, cancel := context.WithCancel(t.Context())
-	for name, fail := range map[string]func(i int) error{
-		"error":  func(i int) error { return broken },
-		"cancel": func(i int) error { cancel(); return nil },
-	} {
-		for ready := range 2 {
+	for _, ready := range []bool{false, true} {
+		for name, fail := range map[string]func(cancel func()) error{
+			"broken":           func(func()) error { return broken },
+			"context canceled": func(cancel func()) error { cancel(); return nil },
+			"panic":            func(func()) error { panic("panic") },
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
 			i := 0
 			m.fail = func() error {
 				if i++; i < 500 {
 					return nil
 				}
-				return fail(i)
+				return fail(cancel)
 			}
-			if err := g.Open(ctx); name == "error" {
-				require.ErrorIs(t, err, broken)
-			} else {
-				require.ErrorIs(t, err, context.Canceled)
-			}
-			require.ErrorIs(t, g.Rebuild(ctx, 10, 2), map[bool]error{true: bloom.ErrInvalid, false: context.Canceled}[ctx.Err() == nil])
-			require.Equal(t, ready == 1, g.Ready())
+			func() {
+				defer func() { require.Contains(t, []any{nil, name}, recover()) }()
+				require.EqualError(t, g.Open(ctx), name)
+			}()
+			cancel()
+			require.ErrorIs(t, g.Rebuild(ctx, 10, 0.1), context.Canceled)
+			require.ErrorIs(t, g.Rebuild(t.Context(), 10, 2), bloom.ErrInvalid)
+			require.Equal(t, ready, g.Ready())
 			require.Nil(t, g.state.Load().next)
-			require.NotZero(t, g.Counts().Scanned)
 			for _, key := range names(1000) {
-				if !g.Contains([]byte(key)) {
-					t.Fatal(key)
-				}
+				require.True(t, g.Contains([]byte(key)))
 			}
-			m.fail = nil
-			ctx, cancel = context.WithCancel(t.Context())
-			require.NoError(t, g.Open(ctx))
 		}
-		g = must(New("", 1000, 0.01, m))
+		m.fail = nil
+		require.NoError(t, g.Open(t.Context()))
 	}
+	// A put that panics may have been visible.
+	require.Panics(t, func() { _ = g.Put(func() error { panic(broken) }, []byte("late")) })
+	require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
+	require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
+	require.True(t, g.ContainsString("late") && !g.ContainsString("x"))
+	// A list that ends because of the context, without an error, is not complete.
+	ctx, cancel := context.WithCancel(t.Context())
+	few := newMemStore("a")
+	few.listing = func() { cancel(); few.delete("a") }
+	require.ErrorIs(t, must(New("", 10, 0.01, few)).Open(ctx), context.Canceled)
 
-	require.NoError(t, g.Open(ctx))
-	_, _, err := Get(ctx, g, []byte("key 1"), func(context.Context, []byte) (int, bool, error) { return 0, false, broken })
+	_, _, err := Get(t.Context(), g, []byte("key 1"), func(context.Context, []byte) (int, bool, error) { return 0, false, broken })
 	require.ErrorIs(t, err, broken)
 	require.EqualValues(t, 1, g.Counts().Failed)
-	cancel()
-}
-
-// A put whose store returns an error, or panics, may become visible later, after any number of
-// builds and a restart from the file.
-func TestLateCommit(t *testing.T) {
-	broken := errors.New("a commit that has timed out")
-	m := newMemStore("a")
-	path := filepath.Join(t.TempDir(), "guard")
-	g := must(New(path, 10, 1e-6, m))
-	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("early")), broken)
-	require.NoError(t, g.Open(t.Context()))
-	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("late")), broken)
-	require.Panics(t, func() { _ = g.Put(func() error { panic(broken) }, []byte("panic")) })
-	for range 2 {
-		require.NoError(t, g.Rebuild(t.Context(), 10, 1e-6))
-	}
-	require.NoError(t, save(g))
-	again := must(New(path, 10, 1e-6, m))
-	require.NoError(t, again.Open(t.Context()))
-	for _, key := range []string{"early", "late", "panic"} {
-		m.put(key)
-		require.True(t, look(t, g, m, key), key)
-		require.True(t, look(t, again, m, key), key)
-	}
-	require.False(t, g.ContainsString("x"))
-}
-
-// A panic of the store's list passes through and leaves the guard usable.
-func TestPanics(t *testing.T) {
-	m := newMemStore("a")
-	g := must(New("", 10, 0.01, m))
-	m.fail = func() error { panic("list") }
-	require.Panics(t, func() { g.Open(t.Context()) })
-	m.fail = nil
-	require.True(t, g.Contains([]byte("x")))
-	require.NoError(t, g.Open(t.Context()))
-	require.True(t, g.Contains([]byte("a")))
 }
 
 // A build lists the keys after the puts under way have ended, and stops waiting when it is
@@ -178,33 +150,25 @@ func TestBuildWaitsForPuts(t *testing.T) {
 		m.listing = func() { listed = true }
 		go g.Put(func() error { <-commit; m.put("slow"); return nil }, []byte("slow"))
 		synctest.Wait()
-		ctx, cancel := context.WithCancel(t.Context())
-		opened := make(chan error)
-		go func() { opened <- g.Open(ctx) }()
-		synctest.Wait()
-		require.False(t, listed)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, g.Open(ctx), context.DeadlineExceeded)
 		put(t, g, m, "other")
-		cancel()
-		require.ErrorIs(t, <-opened, context.Canceled)
-
-		go func() { opened <- g.Open(t.Context()) }()
+		done := make(chan error)
+		go func() { done <- g.Open(t.Context()) }()
 		synctest.Wait()
 		require.False(t, listed, "the put entered two states ago")
-		require.ErrorIs(t, g.Rebuild(ctx, 10, 0.1), context.Canceled, "another build has the turn")
+		require.ErrorIs(t, g.Rebuild(ctx, 10, 0.1), context.DeadlineExceeded, "another build has the turn")
 		close(commit)
-		require.NoError(t, <-opened)
-		require.True(t, listed)
-		require.True(t, g.Contains([]byte("slow")))
-		require.True(t, g.Contains([]byte("other")))
-		require.False(t, g.Contains([]byte("x")))
+		require.NoError(t, <-done)
+		require.True(t, listed && g.ContainsString("slow") && g.ContainsString("other") && !g.ContainsString("x"))
 	})
 }
 
 // The garbage collector frees a replaced filter when no call uses it.
 func TestOldFilterIsFreed(t *testing.T) {
 	m := newMemStore("a")
-	g := must(New("", 1_000_000, 0.01, m))
-	require.NoError(t, g.Open(t.Context()))
+	g := opened(t, "", 1_000_000, 0.01, m)
 	old := weak.Make(g.state.Load().filter)
 	require.NoError(t, g.Rebuild(t.Context(), 10, 0.01))
 	runtime.GC()
@@ -214,8 +178,7 @@ func TestOldFilterIsFreed(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	m := newMemStore("a")
-	g := must(New("", 10, 1e-6, m))
-	require.NoError(t, g.Open(t.Context()))
+	g := opened(t, "", 10, 1e-6, m)
 	ctx, get, absent := t.Context(), m.get, []byte("absent")
 	for name, f := range map[string]func(){
 		"Contains": func() { key := [3]byte{1}; g.Contains(key[:]) },
@@ -227,14 +190,4 @@ func TestNoAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-}
-
-// A list that ends because of the context, without an error, is not complete.
-func TestCancelledStore(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	m := newMemStore("a")
-	g := must(New("", 10, 0.01, m))
-	m.listing = func() { cancel(); m.delete("a") } // so that it is not listed
-	require.ErrorIs(t, g.Open(ctx), context.Canceled)
-	require.False(t, g.Ready())
 }

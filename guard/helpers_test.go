@@ -13,12 +13,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-func TestMain(m *testing.M) {
-	child()
-	m.Run()
-}
+	"github.com/seed3447c163/bloom"
+)
 
 // memStore is a store in memory, with a log of the keys that were put.
 type memStore struct {
@@ -111,6 +108,14 @@ func look(t *testing.T, g *Guard, m *memStore, key string) bool {
 	require.NoError(t, err)
 	require.Equal(t, found, value != "")
 	return found
+}
+
+// opened returns a guard that is ready.
+func opened(t testing.TB, path string, n uint64, p float64, store Store, opts ...bloom.Option) *Guard {
+	t.Helper()
+	g := must(New(path, n, p, store, opts...))
+	require.NoError(t, g.Open(t.Context()))
+	return g
 }
 
 func must(g *Guard, err error) *Guard {

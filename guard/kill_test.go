@@ -1,43 +1,26 @@
 package guard
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed3447c163/bloom/internal/testing/child"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom/internal/effort"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-const logEnv = "BLOOM_GUARD_CHILD"
-
-// child is the process that TestKilled kills; elsewhere it returns.
-func child() {
-	path := os.Getenv(logEnv)
-	if path == "" {
-		return
-	}
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends if the parent is killed
-		os.Exit(3)
-	}()
-	if err := serve(path); err != nil {
-		fmt.Println("error:", err)
-		os.Exit(1)
-	}
+func TestMain(m *testing.M) {
+	child.Main(m, map[string]func(args []string) error{"serve": func(args []string) error { return serve(args[0]) }})
 }
 
 // openLog returns a store whose changes are in a file.
@@ -57,16 +40,13 @@ func openLog(path string) (*memStore, error) {
 // serve opens, saves and rebuilds the guard while keys are put and deleted. It looks up all keys of
 // the store again and again, and prints a line each time.
 func serve(path string) error {
+	child.EndWithTest()
 	store, err := openLog(path)
 	if err != nil {
 		return err
 	}
-	g, err := New(path+".guard", 5000, 0.01, store)
-	if err != nil {
-		return err
-	}
-	keys := names(4096)
-	errs := make(chan error)
+	ctx, keys, errs := context.Background(), names(4096), make(chan error)
+	g := must(New(path+".guard", 5000, 0.01, store))
 	again := func(pause time.Duration, do func() error) {
 		go func() {
 			for ; ; time.Sleep(pause) {
@@ -78,11 +58,11 @@ func serve(path string) error {
 	}
 	again(4*time.Millisecond, func() error {
 		if !g.Ready() || rand.N(8) == 0 { // from the file again
-			if err := g.Open(context.Background()); err != nil {
+			if err := g.Open(ctx); err != nil {
 				return err
 			}
 		}
-		return g.Rebuild(context.Background(), 5000, 0.01)
+		return g.Rebuild(ctx, 5000, 0.01)
 	})
 	again(time.Millisecond, func() error {
 		err := save(g)
@@ -119,45 +99,26 @@ func serve(path string) error {
 
 // A process is killed at any moment, again and again. It never misses a key of the store.
 func TestKilled(t *testing.T) {
-	kills := effort.Times(3, 8, 1000)
+	kills := testkit.Times(3, 8, 1000)
 	path := filepath.Join(t.TempDir(), "log")
 	random := rand.New(rand.NewPCG(1, 2))
-	checked, maybe := 0, 0
+	lines := map[string]int{}
 	for i := range kills + 1 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), logEnv+"="+path)
-		stdin, err := cmd.StdinPipe()
-		require.NoError(t, err)
-		stdout, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewScanner(stdout)
-		require.True(t, lines.Scan())
-		require.Equal(t, "serving", lines.Text())
-		if i < kills { // the last process lives until it has checked once
-			time.AfterFunc(time.Duration(random.Int64N(int64(20*time.Millisecond))), func() { _ = cmd.Process.Kill() })
-		}
-		for lines.Scan() {
-			switch line := lines.Text(); line {
-			case "checked":
-				checked++
-				if i == kills {
-					_ = cmd.Process.Kill()
-				}
-			case "maybe":
-				maybe++
-			default:
-				t.Error(line)
+		p := child.Start(t, "serve", path)
+		for line, ok := p.Line(); ok; line, ok = p.Line() {
+			switch {
+			case line == "serving" && i < kills:
+				time.AfterFunc(time.Duration(random.Int64N(int64(20*time.Millisecond))), func() { _ = p.Process.Kill() })
+			case line == "checked" && i == kills: // the last process lives until then
+				_ = p.Process.Kill()
 			}
+			lines[line]++
 		}
-		_ = cmd.Wait()
-		if text := stderr.String(); strings.Contains(text, "panic") || strings.Contains(text, "fatal") {
-			t.Fatal(text)
-		}
-		stdin.Close()
+		_ = p.Wait()
+		require.Empty(t, p.Errors())
 	}
-	require.NotZero(t, checked)
-	t.Logf("%d kills: all keys of the store were looked up %d times with a filter, %d times without one", kills, checked, maybe)
+	t.Logf("%d kills: all keys were looked up %d times with a filter, %d times without one", kills, lines["checked"], lines["maybe"])
+	require.NotZero(t, lines["checked"])
+	require.Equal(t, kills+1, lines["serving"])
+	require.LessOrEqual(t, len(lines), 3, "%v", lines)
 }

@@ -2,7 +2,7 @@ package guard
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 // A List is a filter that another program publishes as a file, again and again: leaked passwords,
@@ -23,7 +23,8 @@ import (
 // happens to the file. A mapped file has no such protection: the system stops each process that
 // reads a truncated part.
 //
-// All methods are safe for concurrent use by multiple goroutines.
+// All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
+// methods return an error or panic.
 type List struct {
 	filter atomic.Pointer[bloom.BloomFilter]
 
@@ -41,9 +42,9 @@ type sight struct {
 	end  [format.TrailerBytes]byte
 }
 
-// OpenList reads the list in the file at path. Options are those of [bloom.Read].
+// OpenList reads the list in the file at path. opts are the options of [bloom.Read].
 //
-// The error is that of Read or of the operating system.
+// OpenList returns the errors of Read, and any error from the operating system.
 func OpenList(path string, opts ...bloom.Option) (*List, error) {
 	l := &List{path: path, opts: opts}
 	if _, err := l.Reload(); err != nil {
@@ -52,12 +53,21 @@ func OpenList(path string, opts ...bloom.Option) (*List, error) {
 	return l, nil
 }
 
+// getFilter returns the filter. It panics for the zero List.
+func (l *List) getFilter() *bloom.BloomFilter {
+	f := l.filter.Load()
+	if f == nil {
+		panic("guard: use of the zero List: make one with OpenList")
+	}
+	return f
+}
+
 // Contains returns false if the key is definitely not in the list, true if it probably
 // is.
-func (l *List) Contains(key []byte) bool { return l.filter.Load().Contains(key) }
+func (l *List) Contains(key []byte) bool { return l.getFilter().Contains(key) }
 
 // ContainsString is [List.Contains] for a string, without copying it.
-func (l *List) ContainsString(key string) bool { return l.filter.Load().ContainsString(key) }
+func (l *List) ContainsString(key string) bool { return l.getFilter().ContainsString(key) }
 
 // Reload reads the file again if it holds another list, and reports whether it does. Otherwise it
 // reads only the file's last bytes.
@@ -68,38 +78,41 @@ func (l *List) ContainsString(key string) bool { return l.filter.Load().Contains
 func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	file, info, err := regular.Open(l.path, os.O_RDONLY, bloom.ErrCorrupt)
-	if err != nil {
-		return false, notOpened(err)
+	if l.path == "" {
+		return false, format.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 	}
-	defer file.Close()
-	before := sightOf(file, info)
-	if before == l.seen {
+	var now sight
+	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+		file := r.(*os.File)
+		if now = sightOf(file); now == l.seen {
+			return nil, errSeen
+		}
+		f, err := bloom.Read(file, opts...)
+		if sightOf(file) != now {
+			now = sight{} // it was written to while it was read
+		}
+		return f, err
+	}, l.opts...)
+	switch {
+	case errors.Is(err, errSeen):
 		return false, nil
+	case err != nil:
+		return false, err
 	}
-	f, err := bloom.Read(file, l.opts...)
-	if err == io.EOF {
-		err = format.Truncated("the header")
-	}
-	if err == nil {
-		err = ends(file)
-	}
-	if err == nil {
-		info, err = file.Stat()
-	}
-	if err != nil {
-		return false, fmt.Errorf("%w (in %q)", err, l.path)
-	}
-	if l.seen = before; sightOf(file, info) != before {
-		l.seen = sight{} // it was written to while it was read
-	}
+	l.seen = now
 	l.filter.Store(f)
 	return true, nil
 }
 
-func sightOf(file *os.File, info os.FileInfo) sight {
-	s := sight{size: info.Size()}
-	if _, err := file.ReadAt(s.end[:], max(0, s.size-int64(len(s.end)))); err != nil {
+var errSeen = errors.New("the file holds the same list")
+
+func sightOf(file *os.File) (s sight) {
+	info, err := file.Stat()
+	if err == nil {
+		s.size = info.Size()
+		_, err = file.ReadAt(s.end[:], max(0, s.size-int64(len(s.end))))
+	}
+	if err != nil {
 		return sight{size: -1} // no list
 	}
 	return s
@@ -111,7 +124,7 @@ func sightOf(file *os.File, info os.FileInfo) sight {
 // interval is not above 0.
 func (l *List) Watch(ctx context.Context, every time.Duration, report func(changed bool, err error)) error {
 	if every <= 0 {
-		return fmt.Errorf("%w: an interval of %v, want more than 0", bloom.ErrInvalid, every)
+		return format.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -135,4 +148,4 @@ func (l *List) Watch(ctx context.Context, every time.Duration, report func(chang
 }
 
 // Stats returns what the list contains, in O(m), see [bloom.BloomFilter.Stats].
-func (l *List) Stats() bloom.Stats { return l.filter.Load().Stats() }
+func (l *List) Stats() bloom.Stats { return l.getFilter().Stats() }

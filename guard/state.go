@@ -8,6 +8,16 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
+// # Words
+//
+//   - A put is a call of Put. It enters the state that it finds and leaves it at its end.
+//   - A build makes a filter from the keys that the store lists. One runs at a time.
+//   - A layer is a filter and the number of its keys. Lookups use the current layer; puts add to the
+//     current one and, during a build, to the next one.
+//   - A state is these two layers. A build publishes another state, which retires the one before.
+//   - A retired state may have puts inside. When its last put has left, it is idle.
+//   - The uncertain keys are those of failed puts: the store may have them, or get them later.
+//
 // # Why a "no" is never false
 //
 // A state never changes; a build replaces it, twice:
@@ -32,7 +42,7 @@ import (
 // The build must wait for all earlier states, not only the last one: a Put that is slow in {A, B}
 // is not in C when {B, C} replaces {B}.
 //
-// schedule_test.go and steps_test.go run this code in every order.
+// steps_test.go runs this code in every order.
 type state struct {
 	filter        *bloom.BloomFilter // of current, for lookups
 	current, next *layer
@@ -43,16 +53,16 @@ type state struct {
 // and keeps no filter from the garbage collector.
 type puts struct {
 	_      [64]byte
-	inside atomic.Int64 // their number, plus replaced
+	inside atomic.Int64 // their number, plus retired
 	idle   chan struct{}
 	once   sync.Once
 	_      [64]byte
 }
 
-// replaced is set in puts.inside when no Put that enters will stay: the last Put that leaves closes
+// retired is set in puts.inside when no Put that enters will stay: the last Put that leaves closes
 // idle. It is in one word with the count: a Put that looked at it after leaving could have been
 // followed by others.
-const replaced = 1 << 62
+const retired = 1 << 62
 
 func newState(current, next *layer) *state {
 	s := &state{current: current, next: next, puts: &puts{idle: make(chan struct{})}}
@@ -66,7 +76,7 @@ func newState(current, next *layer) *state {
 // seen the count, it had replaced the state before the second look, and the Put tries again.
 func (g *Guard) enter() *state {
 	for {
-		s := g.state.Load()
+		s := g.getState()
 		s.puts.inside.Add(1)
 		if g.state.Load() == s {
 			return s
@@ -76,14 +86,14 @@ func (g *Guard) enter() *state {
 }
 
 func (p *puts) leave() {
-	if p.inside.Add(-1) == replaced {
+	if p.inside.Add(-1) == retired {
 		p.once.Do(func() { close(p.idle) })
 	}
 }
 
-// wait waits until no Put is in the replaced state.
+// wait waits until no Put is in the retired state.
 func (p *puts) wait(ctx context.Context) error {
-	if p.inside.Or(replaced)&^replaced == 0 {
+	if p.inside.Or(retired)&^retired == 0 {
 		return nil
 	}
 	select {

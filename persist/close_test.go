@@ -6,23 +6,21 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // Goroutines work on a file while another one closes it. Each call works or panics with
 // os.ErrClosed. A mapping that goes away too early ends the test by a fault.
 func TestCloseWhileInUse(t *testing.T) {
-	rounds := effort.Times(20, 50, 2000)
+	rounds := testkit.Times(20, 50, 2000)
 	var before, after atomic.Int64
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	keys := make([][]byte, 1000)
 	for i := range keys {
 		keys[i] = key(uint64(i))
@@ -30,7 +28,7 @@ func TestCloseWhileInUse(t *testing.T) {
 	for round := range rounds {
 		f, err := Open(path, 100_000, 0.01)
 		require.NoError(t, err)
-		var wg sync.WaitGroup
+		var wg testkit.Group
 		for w := range 8 {
 			wg.Go(func() {
 				defer func() {
@@ -68,13 +66,12 @@ func TestCloseWhileInUse(t *testing.T) {
 	t.Logf("closed %d times among 8 goroutines; %d operations before, %d errors after", rounds, before.Load(), after.Load())
 }
 
-// An operation keeps the mapping although the file is closed and forgotten: a strategy closes it in
-// the middle of an Add and waits for the garbage collector.
+// An operation keeps the mapping although the file is closed and forgotten: a strategy, or the
+// writer of WriteTo, closes it in the middle and waits for the garbage collector.
 func TestMappingOutlivesItsOperations(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
-	calls := 0
 	var f *File
-	hooked := bloom.WithStrategy(customStrategy("hooked", func() {
+	calls := 0
+	hook := func() {
 		if calls++; calls != 3 {
 			return
 		}
@@ -84,17 +81,39 @@ func TestMappingOutlivesItsOperations(t *testing.T) {
 			runtime.GC()
 			time.Sleep(time.Millisecond) // for the cleanups
 		}
-	}))
-	f, err := Open(path, 1000, 0.001, hooked)
-	require.NoError(t, err)
-	require.True(t, f.AddString("key"))
-	require.Greater(t, calls, 3)
-	require.True(t, openFile(t, path, 1000, 0.001, hooked).ContainsString("key"))
+	}
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c")}
+	for name, operation := range map[string]func() bool{
+		"Add":            func() bool { return !f.Add(keys[0]) },
+		"AddString":      func() bool { return !f.AddString("a") },
+		"AddMany":        func() bool { return f.AddMany(keys, nil) == 0 },
+		"Contains":       func() bool { return f.Contains(keys[0]) },
+		"ContainsString": func() bool { return f.ContainsString("a") },
+		"ContainsMany":   func() bool { return f.ContainsMany(keys, nil) == len(keys) },
+		"WriteTo": func() bool {
+			_, err := f.WriteTo(writerFunc(func(p []byte) (int, error) {
+				calls = max(calls, 2) // at the first of several writes
+				hook()
+				return len(p), nil
+			}))
+			return err == nil
+		},
+	} {
+		path := filepath.Join(testkit.TempDir(t), "f")
+		var err error
+		f, err = Open(path, 100_000, 0.001, bloom.WithStrategy(customStrategy("hooked", hook)))
+		require.NoError(t, err)
+		calls = 1000
+		f.AddMany(keys, nil)
+		calls = 0
+		require.True(t, operation(), name)
+		require.Nil(t, f, name)
+	}
 }
 
 // Closed files, and files that were forgotten without Close, give their memory back.
 func TestMappingsGoAway(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	mappings := func() int {
 		maps, err := os.ReadFile("/proc/self/maps")
 		if err != nil || runtime.GOOS == "windows" { // an emulated Windows may have one

@@ -1,38 +1,40 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+
+	"github.com/seed3447c163/bloom/internal/format"
 )
+
+// errLocked means that another open file has the lock.
+var errLocked = errors.New("another program has locked the file")
+
+// A fileError has one prefix. It quotes names, because a name can hold characters that move a
+// terminal's cursor.
+type fileError struct {
+	text string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.text }
+func (e *fileError) Unwrap() error { return e.err }
 
 // failed returns the error of an operation on the file at path, nil if err is nil.
 func failed(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &fileError{op, path, err}
-}
-
-// A fileError has one prefix. It quotes names, because a name can hold characters that move a
-// terminal's cursor.
-type fileError struct {
-	op, path string
-	err      error
-}
-
-func (e *fileError) Error() string {
-	why := strings.TrimPrefix(e.err.Error(), "bloom: ")
-	switch err := e.err.(type) {
+	why := format.Text(err)
+	switch err := err.(type) {
 	case *fs.PathError:
-		if why = err.Err.Error(); err.Path != e.path {
+		if why = err.Err.Error(); err.Path != path {
 			why = fmt.Sprintf("%s %q: %v", err.Op, err.Path, err.Err)
 		}
 	case *os.LinkError:
 		why = fmt.Sprintf("%s %q to %q: %v", err.Op, err.Old, err.New, err.Err)
 	}
-	return fmt.Sprintf("persist: %s %q: %s", e.op, e.path, why)
+	return &fileError{fmt.Sprintf("persist: %s %q: %s", op, path, why), err}
 }
-
-func (e *fileError) Unwrap() error { return e.err }

@@ -7,10 +7,10 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/scalable"
 )
 
 // folder makes a folder for an example.
@@ -22,12 +22,16 @@ func folder() string {
 	return dir
 }
 
+// secret is 16 random bytes that only the program's configuration has. Strangers choose the keys of
+// these examples. Without a secret they could choose keys that fill the filter.
+var secret = bloom.WithSecret([16]byte{0x5f, 0x1c, 0x99})
+
 // A crawler that may be killed at any time finds its filter as it was.
 func ExampleOpen() {
 	dir := folder()
 	defer os.RemoveAll(dir)
 	for range 2 { // the program runs twice
-		seen, err := persist.Open(filepath.Join(dir, "seen.map"), 1_000_000, 1e-6)
+		seen, err := persist.Open(filepath.Join(dir, "seen.map"), 1_000_000, 1e-6, secret)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -48,35 +52,15 @@ func ExampleOpen() {
 	// about 2 URLs seen
 }
 
-// One process adds, another one looks up.
-func ExampleOpenReadOnly() {
-	dir := folder()
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "blocked.map")
-	list, err := persist.Open(path, 1000, 0.001)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer list.Close()
-	guard, err := persist.OpenReadOnly(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer guard.Close()
-	list.AddString("spam@example.com")
-	fmt.Println(guard.ContainsString("spam@example.com"))
-	// Output: true
-}
-
 // A filter in memory that is saved now and then, and loaded when the program starts.
 func ExampleSave() {
 	dir := folder()
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "seen.bloom")
-	f, err := persist.Load(path)
+	f, err := persist.Load(path, secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Println("the first time")
-		f, err = bloom.New(1000, 0.001)
+		f, err = bloom.New(1000, 0.001, secret)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -85,27 +69,27 @@ func ExampleSave() {
 	if err := persist.Save(path, f); err != nil {
 		log.Fatal(err)
 	}
-	f, err = persist.Load(path)
+	f, err = persist.Load(path, secret)
 	fmt.Println(f.ContainsString("key"), err)
 	// Output:
 	// the first time
 	// true <nil>
 }
 
-// The filter is made anew every day and replaced while goroutines look keys up. The old file is
-// not closed: the garbage collector closes it when no lookup uses it.
-func ExampleFile_replace() {
+// A filter of another kind is saved in the same way. LoadWith reads it.
+func ExampleLoadWith() {
 	dir := folder()
 	defer os.RemoveAll(dir)
-	var current atomic.Pointer[persist.File]
-	for _, day := range []string{"monday", "tuesday"} {
-		next, err := persist.Open(filepath.Join(dir, day+".map"), 1000, 0.001)
-		if err != nil {
-			log.Fatal(err)
-		}
-		next.AddString(day)
-		current.Store(next) // not: old.Close()
+	path := filepath.Join(dir, "grows.bloom")
+	f, err := scalable.New(1000, 0.001)
+	if err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(current.Load().ContainsString("monday"), current.Load().ContainsString("tuesday"))
-	// Output: false true
+	f.AddString("key")
+	if err := persist.Save(path, f); err != nil {
+		log.Fatal(err)
+	}
+	f, err = persist.LoadWith(path, scalable.Read)
+	fmt.Println(f.ContainsString("key"), err)
+	// Output: true <nil>
 }

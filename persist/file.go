@@ -22,10 +22,10 @@ import (
 // were added since the last [File.Sync].
 //
 // After Close, methods that return an error return one that wraps os.ErrClosed, and the others
-// panic with such an error. Methods that add to a file opened read-only do the same with
-// fs.ErrPermission. An operation that runs during Close completes; only Sync may return the error.
-// The garbage collector closes a File that is forgotten without Close. The example shows how to
-// replace a File that goroutines are using.
+// panic with such an error; the zero File is closed. Methods that add to a file opened read-only do
+// the same with fs.ErrPermission. Operations that run during Close complete; Sync may return
+// os.ErrClosed instead. The garbage collector closes a File that is forgotten without Close. So to
+// replace a File that goroutines use, store the new one in an atomic.Pointer and do not close the old one.
 //
 // The operating system stops a program that touches a mapped file after another program has
 // truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
@@ -94,9 +94,8 @@ func (f *File) AddString(key string) bool {
 // see [bloom.BloomFilter.AddMany].
 func (f *File) AddMany(keys [][]byte, added []bool) int {
 	m := f.writing("AddMany")
-	count := m.filter.AddMany(keys, added)
-	runtime.KeepAlive(m)
-	return count
+	defer runtime.KeepAlive(m)
+	return m.filter.AddMany(keys, added)
 }
 
 // Contains returns false if no process has ever added the key, true if one probably has.
@@ -119,9 +118,8 @@ func (f *File) ContainsString(key string) bool {
 // than the cache; see [bloom.BloomFilter.ContainsMany].
 func (f *File) ContainsMany(keys [][]byte, found []bool) int {
 	m := f.reading("ContainsMany")
-	count := m.filter.ContainsMany(keys, found)
-	runtime.KeepAlive(m)
-	return count
+	defer runtime.KeepAlive(m)
+	return m.filter.ContainsMany(keys, found)
 }
 
 // Union adds every key of other to the file, in O(m). The error wraps [bloom.ErrIncompatible],
@@ -131,47 +129,54 @@ func (f *File) Union(other *bloom.BloomFilter) error {
 	if m == nil || m.readOnly {
 		return f.failure("Union")
 	}
-	err := m.filter.Union(other)
-	runtime.KeepAlive(m)
-	return err
+	defer runtime.KeepAlive(m)
+	return m.filter.Union(other)
 }
 
 // Snapshot returns an independent copy in memory, in O(m) time and memory. It contains every key
 // whose Add had returned, in any process, before the call.
 func (f *File) Snapshot() *bloom.BloomFilter {
 	m := f.reading("Snapshot")
-	snapshot := m.filter.Clone()
-	runtime.KeepAlive(m)
-	return snapshot
+	defer runtime.KeepAlive(m)
+	return m.filter.Clone()
 }
 
 // WriteTo writes a snapshot for [Load] and [bloom.Read], as [bloom.BloomFilter.WriteTo] does,
-// without a copy in memory. The error is that of w, or wraps os.ErrClosed.
+// without a copy in memory. It returns any error from w, or one that wraps os.ErrClosed.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
 	m := f.mapping.Load()
 	if m == nil {
 		return 0, f.failure("WriteTo")
 	}
-	n, err := m.filter.WriteTo(w)
-	runtime.KeepAlive(m)
-	return n, err
+	defer runtime.KeepAlive(m)
+	return m.filter.WriteTo(w)
 }
 
 // Stats returns what the filter contains, in O(m); see [bloom.BloomFilter.Stats].
 func (f *File) Stats() bloom.Stats {
 	m := f.reading("Stats")
-	stats := m.filter.Stats()
-	runtime.KeepAlive(m)
-	return stats
+	defer runtime.KeepAlive(m)
+	return m.filter.Stats()
 }
 
 // Scheme returns the filter without its bits. Its Filter method makes a filter in memory that can
 // be united with the file.
 func (f *File) Scheme() bloom.Scheme { return f.scheme }
 
+// SizeBytes returns the memory of the bits, which the file has after a header of 4096 bytes.
+func (f *File) SizeBytes() uint64 {
+	if f.file == nil {
+		panic(f.failure("SizeBytes"))
+	}
+	return f.scheme.SizeBytes()
+}
+
 // String describes the file in a line for a log, in constant time.
 func (f *File) String() string {
-	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.scheme.SizeBytes())
+	if f.file == nil {
+		return "persist.File(zero)"
+	}
+	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
 }
 
 // Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose
@@ -184,13 +189,12 @@ func (f *File) Sync() error {
 	if m == nil || m.readOnly {
 		return f.failure("Sync")
 	}
-	err := flush(f.file, m.data)
-	runtime.KeepAlive(m)
-	return failed("Sync", f.path, err)
+	defer runtime.KeepAlive(m)
+	return failed("Sync", f.path, flush(f.file, m.data))
 }
 
-// Close ends the use of the file. It waits for no operation. It does not write to the disk: call
-// Sync first if the keys must survive a power cut. A second Close returns an error that wraps
+// Close releases the file. It does not wait for running operations, and does not write to the disk:
+// call Sync first if the keys must survive a power cut. A second Close returns an error that wraps
 // os.ErrClosed.
 //
 // The garbage collector gives back the address space, and the disk space of a removed file, usually

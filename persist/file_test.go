@@ -2,25 +2,26 @@ package persist
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/lockstep"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/stretchr/testify/require"
 )
 
 // customStrategy is the textbook's double hashing; it calls hook for each bit.
 func customStrategy(name string, hook func()) bloom.Strategy {
-	return bloom.NewStrategy(name, bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	return bloom.NewStrategy(name, bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 		hook()
 		return (h1 + uint64(i)*h2) % m
 	})})
@@ -37,7 +38,7 @@ func TestFileIsTheFilter(t *testing.T) {
 	for name, test := range map[string]struct{ made, needed []bloom.Option }{
 		"default":     {nil, nil},
 		"rapid, seed": {all(bloom.WithHash(bloom.RapidHash), bloom.WithSeed(7)), nil},
-		"key":         {all(bloom.WithKey([16]byte{1, 2})), all(bloom.WithKey([16]byte{1, 2}))},
+		"key":         {all(bloom.WithSecret([16]byte{1, 2})), all(bloom.WithSecret([16]byte{1, 2}))},
 		"blocked":     {all(strategy(bloom.Blocked), bloom.WithSeed(7)), nil},
 		"split block": {all(strategy(bloom.SplitBlock)), nil},
 		"seeded":      {all(strategy(bloom.SeededHashing), bloom.WithSeed(5)), nil},
@@ -45,7 +46,7 @@ func TestFileIsTheFilter(t *testing.T) {
 		"custom":      {all(strategy(custom), bloom.WithSeed(3)), all(strategy(custom))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(resources.TempDir(t), "f")
+			path := filepath.Join(testkit.TempDir(t), "f")
 			_, err := OpenExisting(path, test.made...)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			want := bloom.MustNew(n, p, test.made...)
@@ -86,6 +87,7 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.Equal(t, want.Params(), f.Scheme().Params())
 				require.Equal(t, want.Scheme().Identity(), f.Scheme().Identity())
 				require.Equal(t, want.Stats(), f.Stats())
+				require.Equal(t, want.SizeBytes(), f.SizeBytes())
 				require.True(t, want.Equal(f.Snapshot()))
 				var written, expected bytes.Buffer
 				_, err = f.WriteTo(&written)
@@ -107,7 +109,7 @@ func TestFileIsTheFilter(t *testing.T) {
 }
 
 func TestUnionAndSnapshot(t *testing.T) {
-	f := openFile(t, filepath.Join(resources.TempDir(t), "f"), 1000, 1e-6)
+	f := openFile(t, filepath.Join(testkit.TempDir(t), "f"), 1000, 1e-6)
 	f.AddString("file")
 	before := f.Snapshot()
 	memory, err := f.Scheme().Filter()
@@ -125,10 +127,10 @@ func TestUnionAndSnapshot(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	if lockstep.RaceDetector {
+	if testkit.RaceDetector {
 		t.Skip("NOT TESTED: allocations, because the race detector has its own")
 	}
-	f := openFile(t, filepath.Join(resources.TempDir(t), "f"), 100_000, 0.01)
+	f := openFile(t, filepath.Join(testkit.TempDir(t), "f"), 100_000, 0.01)
 	i := uint64(0)
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		var k [8]byte // stays on the stack
@@ -150,7 +152,7 @@ func requireRefused(t *testing.T, path string, err error, calls map[string]func(
 }
 
 func TestReadOnly(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	made := openFile(t, path, 1000, 0.01)
 	made.AddString("key")
 	require.NoError(t, made.Close())
@@ -180,25 +182,36 @@ func TestReadOnly(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
+func TestZeroValues(t *testing.T) { zero.Values(t, new(File)) }
+
+// After Close, each method returns an error that wraps os.ErrClosed, or panics with one.
 func TestUseAfterClose(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	f := openFile(t, path, 1000, 0.01)
 	require.NoError(t, f.Close())
-	requireRefused(t, path, os.ErrClosed, map[string]func(){
-		"Add":            func() { f.Add(nil) },
-		"AddString":      func() { f.AddString("") },
-		"AddMany":        func() { f.AddMany(nil, nil) },
-		"Contains":       func() { f.Contains(nil) },
-		"ContainsString": func() { f.ContainsString("") },
-		"ContainsMany":   func() { f.ContainsMany(nil, nil) },
-		"Snapshot":       func() { f.Snapshot() },
-		"Stats":          func() { f.Stats() },
-	})
-	require.ErrorIs(t, f.Sync(), os.ErrClosed)
-	require.ErrorIs(t, f.Close(), os.ErrClosed)
-	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), os.ErrClosed)
-	_, err := f.WriteTo(&bytes.Buffer{})
-	require.ErrorIs(t, err, os.ErrClosed)
+	methods := reflect.ValueOf(f)
+	for i := range methods.NumMethod() {
+		method, name := methods.Method(i).Type(), methods.Type().Method(i).Name
+		args := make([]reflect.Value, method.NumIn())
+		for j := range args {
+			args[j] = reflect.Zero(method.In(j))
+		}
+		var got any
+		func() {
+			defer func() { got = cmp.Or(recover(), got) }()
+			out := methods.Method(i).Call(args)
+			got = out[len(out)-1].Interface()
+		}()
+		switch name {
+		case "Scheme", "SizeBytes", "String":
+			require.NotErrorIs(t, asError(got), os.ErrClosed, name)
+		default:
+			require.ErrorIs(t, asError(got), os.ErrClosed, name)
+			require.EqualError(t, asError(got), fmt.Sprintf("persist: %s %q: %v", name, path, os.ErrClosed))
+		}
+	}
 	require.EqualValues(t, 1000, f.Scheme().Params().N)
 	require.Contains(t, f.String(), strconv.Quote(path))
 }
+
+func asError(v any) error { err, _ := v.(error); return err }

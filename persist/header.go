@@ -33,8 +33,7 @@ func check(page []byte) uint32 {
 	return crc32.Update(crc32.Checksum(page[:checkAt], castagnoli), castagnoli, page[checkAt+4:])
 }
 
-// encodeHeader returns the header page of a new file. The error is that of
-// bloom.Scheme.AppendBinary.
+// encodeHeader returns the header page of a new file, or the error of bloom.Scheme.AppendBinary.
 func encodeHeader(s bloom.Scheme) ([]byte, error) {
 	scheme, err := s.AppendBinary(nil)
 	if err != nil {
@@ -51,25 +50,25 @@ func encodeHeader(s bloom.Scheme) ([]byte, error) {
 	return page, nil
 }
 
-// decodeHeader returns the scheme of a file that begins with page. opts and errors are those of
-// bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are in the other byte order.
+// decodeHeader returns the scheme of a file that begins with page. It takes the options and returns the
+// errors of bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are in the other byte order.
 func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
 	var none bloom.Scheme
 	if !bytes.HasPrefix(page, []byte(magic)) {
 		return none, format.Unexpected(page[:min(len(magic), len(page))], magic)
 	}
 	if len(page) < headerSize {
-		return none, fmt.Errorf("%w: %d bytes, want a header of %d", bloom.ErrCorrupt, len(page), headerSize)
+		return none, format.Errorf(bloom.ErrCorrupt, "%d bytes, want a header of %d", len(page), headerSize)
 	}
 	page = page[:headerSize]
 	if got, want := binary.LittleEndian.Uint32(page[checkAt:]), check(page); got != want {
-		return none, fmt.Errorf("%w: checksum of the header is %08x, want %08x", bloom.ErrCorrupt, got, want)
+		return none, format.Errorf(bloom.ErrCorrupt, "checksum of the header is %08x, want %08x", got, want)
 	}
 	if got := page[len(magic)]; got != version {
-		return none, fmt.Errorf("%w: the file has format version %d, want %d", bloom.ErrIncompatible, got, version)
+		return none, format.Errorf(bloom.ErrIncompatible, "the file has format version %d, want %d", got, version)
 	}
 	if order := page[orderAt]; order > 1 {
-		return none, fmt.Errorf("%w: byte order %d, want 0 or 1", bloom.ErrCorrupt, order)
+		return none, format.Errorf(bloom.ErrCorrupt, "byte order %d, want 0 or 1", order)
 	}
 	if bigEndian := page[orderAt] == 1; bigEndian != nativeBigEndian {
 		return none, fmt.Errorf("the words are big-endian: %v, this machine is: %v: %w", bigEndian, nativeBigEndian, errors.ErrUnsupported)
@@ -81,7 +80,7 @@ func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
 	}
 	for i, b := range page {
 		if b != 0 && (orderAt < i && i < schemeAt || i >= headerSize-rest.Len()) {
-			return none, fmt.Errorf("%w: byte %#x at offset %d of the header, want 0", bloom.ErrCorrupt, b, i)
+			return none, format.Errorf(bloom.ErrCorrupt, "byte %#x at offset %d of the header, want 0", b, i)
 		}
 	}
 	return s, nil

@@ -1,19 +1,15 @@
 package persist
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/child"
 	"github.com/stretchr/testify/require"
 )
 
@@ -66,6 +62,10 @@ func faults(call func()) (fault bool) {
 	return false
 }
 
+type writerFunc func(p []byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
+
 // A hookedDisk is the file system with a hook before each step, which can make it fail.
 type hookedDisk struct {
 	osFiles
@@ -73,26 +73,26 @@ type hookedDisk struct {
 	file *os.File // the last temporary file
 }
 
-func (d *hookedDisk) create(path string) (tempFile, error) {
+func (d *hookedDisk) create(path string, old *os.File) (tempFile, error) {
 	if err := d.hook("create", path); err != nil {
 		return nil, err
 	}
-	f, err := d.osFiles.create(path)
+	f, err := d.osFiles.create(path, old)
 	if err != nil {
 		return nil, err
 	}
-	d.file = f.(osFile).File
-	return hookedFile{f.(osFile), d}, nil
+	d.file = f.(*osFile).File
+	return hookedFile{f.(*osFile), d}, nil
 }
 
-func (d *hookedDisk) publish(f tempFile, path string) error {
+func (d *hookedDisk) publish(f tempFile, path string, replace bool) error {
 	if err := d.hook("publish", path); err != nil {
 		return err
 	}
-	return d.osFiles.publish(f.(hookedFile).osFile, path)
+	return d.osFiles.publish(f.(hookedFile).osFile, path, replace)
 }
 
-func (d *hookedDisk) discard(f tempFile) error { return d.osFiles.discard(f.(hookedFile).osFile) }
+func (d *hookedDisk) discard(f tempFile) { d.osFiles.discard(f.(hookedFile).osFile) }
 
 func (d *hookedDisk) syncDir(dir string) error {
 	if err := d.hook("syncDir", dir); err != nil {
@@ -102,7 +102,7 @@ func (d *hookedDisk) syncDir(dir string) error {
 }
 
 type hookedFile struct {
-	osFile
+	*osFile
 	disk *hookedDisk
 }
 
@@ -114,11 +114,11 @@ func (f hookedFile) Write(p []byte) (int, error) {
 	return f.osFile.Write(p)
 }
 
-func (f hookedFile) inherit() error {
+func (f hookedFile) inherit(old *os.File) error {
 	if err := f.disk.hook("inherit", f.Name()); err != nil {
 		return err
 	}
-	return f.osFile.inherit()
+	return f.osFile.inherit(old)
 }
 
 func (f hookedFile) Sync() error {
@@ -145,75 +145,12 @@ func before(step string, do func()) *hookedDisk {
 	}}
 }
 
-// children are what a process can run instead of the tests. It ends when its standard input does,
-// in case the test is gone.
+// children are what a process can run instead of the tests.
 var children = map[string]func(args []string) error{
 	"save":      childSave,
 	"add":       childAdd,
 	"race":      childRace,
-	"make":      childMake,
 	"save once": childSaveOnce,
 }
 
-const childName = "BLOOM_PERSIST_CHILD"
-
-func TestMain(m *testing.M) {
-	if name := os.Getenv(childName); name != "" {
-		if err := children[name](os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, "child", name+":", err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// A process is a running child.
-type process struct {
-	*exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-	err strings.Builder
-}
-
-func startChild(t *testing.T, name string, args ...string) *process {
-	t.Helper()
-	p := &process{Cmd: exec.Command(os.Args[0], args...)}
-	p.Env = append(os.Environ(), childName+"="+name)
-	p.Stderr = &p.err
-	var err error
-	p.in, err = p.StdinPipe()
-	require.NoError(t, err)
-	out, err := p.StdoutPipe()
-	require.NoError(t, err)
-	p.out = bufio.NewReader(out)
-	err = p.Start()
-	if err != nil && strings.Contains(err.Error(), "exec format error") {
-		t.Skip("NOT TESTED: several processes, because this test runs in an emulator and cannot start itself")
-	}
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		p.Process.Kill()
-		p.Wait()
-	})
-	return p
-}
-
-// wait returns when the child has ended by itself.
-func (p *process) wait(t *testing.T) {
-	t.Helper()
-	if err := p.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, p.err.String())
-	}
-}
-
-// line returns the child's next line; ok is false if there is no whole one.
-func (p *process) line() (line string, ok bool) {
-	line, err := p.out.ReadString('\n')
-	return strings.TrimSuffix(line, "\n"), err == nil
-}
-
-func untilStdinEnds() {
-	io.Copy(io.Discard, os.Stdin)
-	os.Exit(2)
-}
+func TestMain(m *testing.M) { child.Main(m, children) }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/child"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,11 +23,16 @@ const (
 	addRate  = 1e-9
 )
 
+// begin returns the number args[1].
+func begin(args []string) (uint64, error) {
+	child.EndWithTest()
+	return strconv.ParseUint(args[1], 10, 64)
+}
+
 // childSave saves one generation after another to the path args[0], from args[1] on, and
 // acknowledges each that Save has returned from.
 func childSave(args []string) error {
-	go untilStdinEnds()
-	first, err := strconv.ParseUint(args[1], 10, 64)
+	first, err := begin(args)
 	if err != nil {
 		return err
 	}
@@ -48,10 +53,10 @@ func childSave(args []string) error {
 }
 
 // A process that saves in a loop is killed at any moment. The file is that of the last Save that
-// returned, or of the next one, and there is at most one leftover with its lock.
+// returned, or of the next one. The next Save removes the leftover, so there is at most one.
 func TestKilledWhileSaving(t *testing.T) {
-	kills := effort.Times(5, 10, 1000)
-	path := filepath.Join(resources.TempDir(t), "f")
+	kills := testkit.Times(5, 10, 1000)
+	path := filepath.Join(testkit.TempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	want := bloom.MustNew(killKeys, saveRate)
 	known := uint64(0) // the generation of want
@@ -64,12 +69,12 @@ func TestKilledWhileSaving(t *testing.T) {
 	require.NoError(t, Save(path, want))
 	saved, leftovers, newer := 0, 0, 0
 	for range kills {
-		p := startChild(t, "save", path, strconv.FormatUint(known, 10))
-		line, _ := p.line()
-		require.Equal(t, "ready", line, p.err.String())
+		p := child.Start(t, "save", path, strconv.FormatUint(known, 10))
+		line, _ := p.Line()
+		require.Equal(t, "ready", line, p.Errors())
 		time.Sleep(time.Duration(rnd.Int64N(int64(30 * time.Millisecond))))
 		require.NoError(t, p.Process.Kill())
-		for line, ok := p.line(); ok; line, ok = p.line() {
+		for line, ok := p.Line(); ok; line, ok = p.Line() {
 			g, err := strconv.ParseUint(line, 10, 64)
 			require.NoError(t, err)
 			for known < g {
@@ -88,7 +93,7 @@ func TestKilledWhileSaving(t *testing.T) {
 		files, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
 		leftovers += len(files) - 1
-		require.LessOrEqual(t, len(files), 3) // path, path.unfinished and its lock
+		require.LessOrEqual(t, len(files), 2)
 	}
 	require.NoError(t, Save(path, want))
 	requireNoLeftover(t, path)
@@ -97,8 +102,7 @@ func TestKilledWhileSaving(t *testing.T) {
 
 // childAdd adds the keys from args[1] on to the file args[0] and acknowledges each.
 func childAdd(args []string) error {
-	go untilStdinEnds()
-	first, err := strconv.ParseUint(args[1], 10, 64)
+	first, err := begin(args)
 	if err != nil {
 		return err
 	}
@@ -122,8 +126,8 @@ func childAdd(args []string) error {
 // A process that adds to a mapped file is killed at any moment, also while it makes the file. No
 // acknowledged key is lost.
 func TestKilledWhileAdding(t *testing.T) {
-	kills := effort.Times(5, 10, 1000)
-	path := filepath.Join(resources.TempDir(t), "f")
+	kills := testkit.Times(5, 10, 1000)
+	path := filepath.Join(testkit.TempDir(t), "f")
 	rnd := rand.New(rand.NewPCG(3, 4))
 	next, made, early := uint64(0), 0, 0
 	for kill := range kills {
@@ -131,20 +135,20 @@ func TestKilledWhileAdding(t *testing.T) {
 			require.NoError(t, os.RemoveAll(path)) // no child may have made it
 			next = 0
 		}
-		p := startChild(t, "add", path, strconv.FormatUint(next, 10))
-		line, _ := p.line()
-		require.Equal(t, "ready", line, p.err.String())
+		p := child.Start(t, "add", path, strconv.FormatUint(next, 10))
+		line, _ := p.Line()
+		require.Equal(t, "ready", line, p.Errors())
 		// The other lines are read while the child runs, or it would wait for the pipe.
 		timer := time.AfterFunc(time.Duration(rnd.Int64N(int64(30*time.Millisecond))), func() { p.Process.Kill() })
 		first := next
-		for line, ok := p.line(); ok; line, ok = p.line() {
+		for line, ok := p.Line(); ok; line, ok = p.Line() {
 			i, err := strconv.ParseUint(line, 10, 64)
 			require.NoError(t, err)
 			require.Equal(t, next, i)
 			next = i + 1
 		}
 		p.Wait()
-		require.False(t, timer.Stop(), "the child ended by itself: %s", p.err.String())
+		require.False(t, timer.Stop(), "the child ended by itself: %s", p.Errors())
 
 		if _, err := os.Stat(path); err != nil {
 			early++ // before the file had its name
@@ -162,7 +166,7 @@ func TestKilledWhileAdding(t *testing.T) {
 		require.NoError(t, f.Close())
 		made += int(next - first)
 	}
-	openFile(t, path, killKeys, addRate)
+	require.NoError(t, Save(path+".other", filterWith("a"))) // an Open that finds its file looks for none
 	requireNoLeftover(t, path)
 	t.Logf("%d kills, %d of them before the file was made; %d keys acknowledged", kills, early, made)
 }

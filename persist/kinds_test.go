@@ -3,6 +3,7 @@ package persist_test
 import (
 	"bytes"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,31 +18,72 @@ import (
 	"github.com/seed3447c163/bloom/scalable"
 )
 
-// The error for a file of another kind names the kind and the function that reads it.
-func TestOtherKinds(t *testing.T) {
-	dir := t.TempDir()
-	save := func(name string) func(w io.WriterTo, err error) {
-		return func(w io.WriterTo, err error) {
-			require.NoError(t, err)
-			require.NoError(t, persist.Save(filepath.Join(dir, name), w))
-		}
-	}
-	none := func(func([]byte, error) bool) {}
-	save("a scalable filter, for scalable.Read")(scalable.New(10, 0.1))
-	save("a rotating filter, for rotating.Read")(rotating.New(10, 0.1, time.Hour))
-	save("a counting filter, for counting.Read")(counting.New(10, 0.1))
-	save("a cascade, for cascade.Read")(cascade.New(t.Context(), 0.5, none, none))
-	save("the filter of a guard, for guard.New and Open")(bytes.NewBufferString("\x89bloomg\x01"), nil)
+// A kind of file has a reader by its path.
+type kind struct {
+	saved io.WriterTo
+	load  func(path string) (io.WriterTo, error)
+}
 
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
+// of takes the results of a function that makes a filter.
+func of[T io.WriterTo, Option any](read func(io.Reader, ...Option) (T, error)) func(f T, err error) kind {
+	return func(f T, err error) kind {
+		return kind{f, func(path string) (io.WriterTo, error) { return persist.LoadWith(path, read) }}
+	}
+}
+
+// Each kind of filter is read back from its file. For a file of another kind, the error names the
+// kind and the function that reads it.
+func TestKinds(t *testing.T) {
+	none := func(func([]byte, error) bool) {}
+	path := filepath.Join(t.TempDir(), "f")
+	load := func(path string) (io.WriterTo, error) { return persist.Load(path) }
+	open := func(path string) (io.WriterTo, error) { return persist.Open(path, 10, 0.1) }
+	mapped, err := persist.Open(path+".map", 10, 0.1)
 	require.NoError(t, err)
-	require.Len(t, files, 5)
-	for _, path := range files {
-		_, loadErr := persist.Load(path)
-		_, openErr := persist.Open(path, 10, 0.1)
-		for _, err := range []error{loadErr, openErr} {
-			require.ErrorIs(t, err, bloom.ErrCorrupt)
-			require.ErrorContains(t, err, "it holds "+filepath.Base(path))
+	require.NoError(t, mapped.Close())
+	mappedBytes, err := os.ReadFile(path + ".map")
+	require.NoError(t, err)
+	kinds := map[string]kind{
+		"a Bloom filter, for bloom.Read or persist.Load":            {bloom.MustNew(10, 0.1), load},
+		"a mapped filter, for persist.Open or persist.OpenReadOnly": {bytes.NewBuffer(mappedBytes), open},
+		"a scalable filter, for scalable.Read":                      of(scalable.Read)(scalable.New(10, 0.1)),
+		"a rotating filter, for rotating.Read":                      of(rotating.Read)(rotating.New(10, 0.1, time.Hour)),
+		"a counting filter, for counting.Read":                      of(counting.Read)(counting.New(10, 0.1)),
+		"a cascade, for cascade.Read":                               of(cascade.Read)(cascade.New(t.Context(), 0.5, none, none)),
+		"the filter of a guard, for guard.New and Open":             {bytes.NewBufferString("\x89bloomg\x01"), nil}, // guard takes a path
+	}
+	for holds, k := range kinds {
+		_ = os.Remove(path)
+		require.NoError(t, persist.Save(path, k.saved))
+		file, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for other, reader := range kinds {
+			if reader.load == nil {
+				continue
+			}
+			got, err := reader.load(path)
+			if holds != other {
+				require.ErrorIs(t, err, bloom.ErrCorrupt, "%s, as %s", holds, other)
+				require.ErrorContains(t, err, ": it holds "+holds)
+				require.NotContains(t, err.Error(), "bloom: ", "one prefix")
+				continue
+			}
+			require.NoError(t, err)
+			if f, is := got.(*persist.File); is {
+				require.NoError(t, f.Close())
+				continue
+			}
+			var again bytes.Buffer
+			_, err = got.WriteTo(&again)
+			require.NoError(t, err)
+			require.Len(t, again.Bytes(), len(file), holds) // a rotating filter has the time
+			for _, damaged := range [][]byte{nil, file[:len(file)-1], append(file[:len(file):len(file)], 0)} {
+				require.NoError(t, os.WriteFile(path, damaged, 0o600))
+				_, err := reader.load(path)
+				require.ErrorIs(t, err, bloom.ErrCorrupt)
+				require.NotContains(t, err.Error(), "bloom: ", "one prefix")
+			}
+			require.NoError(t, os.WriteFile(path, file, 0o600))
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package persist
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -26,12 +26,12 @@ import (
 // reserved. Open follows a symbolic link to an existing file but makes no file through a link.
 //
 // The error wraps
-//   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] where New's does;
+//   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] if bloom.New refuses the arguments;
 //   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which another
 //     process could not read;
 //   - [bloom.ErrIncompatible] if the file was made with other parameters, another strategy,
 //     hash, seed or key, or by a later version of this package;
-//   - [bloom.ErrCorrupt] if the file is damaged, of another kind, or no regular file;
+//   - [bloom.ErrCorrupt] if the file is damaged, of another kind, or not a regular file;
 //   - errors.ErrUnsupported if this machine cannot map files, or the file's words have the
 //     other byte order.
 //
@@ -51,18 +51,20 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		if err := create(osFiles{}, path, want); err != nil && !errors.Is(err, errOther) {
-			return nil, failed("create", path, err)
+		if err := create(osFiles{}, path, want); err != nil && !errors.Is(err, fs.ErrExist) {
+			if _, none := os.Stat(path); none != nil { // or another process has made it, with the last space
+				return nil, failed("create", path, err)
+			}
 		}
 	}
 	return nil, err
 }
 
 // OpenExisting opens the filter in the file at path as the file's header describes it. As with
-// [bloom.Read], a filter made with a secret key needs [bloom.WithKey], a custom strategy needs
+// [bloom.Read], a filter made with a secret key needs [bloom.WithSecret], a custom strategy needs
 // [bloom.WithStrategy], and every option that is given must match the file.
 //
-// The error is that of [Open], and wraps fs.ErrNotExist if there is no file.
+// It returns the errors of [Open], and one that wraps fs.ErrNotExist if there is no file.
 func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDWR, opts, nil)
 }
@@ -108,7 +110,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 		return nil, err
 	}
 	if info.Size() != size {
-		return nil, fmt.Errorf("%w: %d bytes, want %d", bloom.ErrCorrupt, info.Size(), size)
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d bytes, want %d", info.Size(), size)
 	}
 	data, err := mapFile(f.file, int(size), readOnly)
 	if err != nil {
@@ -132,7 +134,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
-		return fmt.Errorf("%w: the file is for n = %d and p = %v, want n = %d and p = %v", bloom.ErrIncompatible, got.N, got.P, p.N, p.P)
+		return format.Errorf(bloom.ErrIncompatible, "the file is for n = %d and p = %v, want n = %d and p = %v", got.N, got.P, p.N, p.P)
 	}
 	same, err := bloom.NewSchemeWithParams(got, opts...)
 	if err != nil {
@@ -140,7 +142,7 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	}
 	// decodeHeader takes from the file what no option says, such as a seed.
 	if has, wants := f.scheme.Identity(), same.Identity(); has != wants {
-		return fmt.Errorf("%w: the file has %s, want %s", bloom.ErrIncompatible, has, wants)
+		return format.Errorf(bloom.ErrIncompatible, "the file has %s, want %s", has, wants)
 	}
 	return nil
 }
@@ -148,12 +150,13 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 // fileSize returns the length of the file, which fits an int.
 func fileSize(s bloom.Scheme) (int64, error) {
 	if s.SizeBytes() > math.MaxInt-headerSize {
-		return 0, fmt.Errorf("%w: m = %d bits are %d bytes, this machine can map at most %d", bloom.ErrTooLarge, s.Params().M, s.SizeBytes(), math.MaxInt-headerSize)
+		const most = math.MaxInt - headerSize
+		return 0, format.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d", s.Params().M, s.SizeBytes(), most)
 	}
 	return headerSize + int64(s.SizeBytes()), nil
 }
 
-// create makes a file with an empty filter. The error is errOther if there is a file.
+// create makes a file with an empty filter. The error wraps fs.ErrExist if there is a file.
 func create(files fileSystem, path string, scheme bloom.Scheme) error {
 	page, err := encodeHeader(scheme)
 	if err != nil {
@@ -163,13 +166,19 @@ func create(files fileSystem, path string, scheme bloom.Scheme) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(files, path, func(file tempFile) error {
-		if file.replaces() != nil {
-			return errOther
-		}
+	if info, err := os.Lstat(path); err == nil {
+		return cmp.Or(regular.Check(path, info, bloom.ErrCorrupt), fs.ErrExist)
+	}
+	return makeFile(files, path, nil, func(file tempFile) error {
 		if _, err := file.Write(page); err != nil {
 			return err
 		}
-		return file.allocate(headerSize, size-headerSize)
+		if err := file.allocate(headerSize, size-headerSize); err != nil {
+			return err
+		}
+		if err := file.Sync(); err != nil {
+			return err
+		}
+		return files.publish(file, path, false)
 	})
 }

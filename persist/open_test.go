@@ -6,15 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 func TestBadArguments(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	for _, test := range []struct {
 		n    uint64
 		p    float64
@@ -40,9 +41,9 @@ func TestBadArguments(t *testing.T) {
 
 // The error for a file of other parameters names what the file has and what the caller wants.
 func TestOtherParameters(t *testing.T) {
-	key, seed := bloom.WithKey([16]byte{1}), bloom.WithSeed(0x55)
+	key, seed := bloom.WithSecret([16]byte{1}), bloom.WithSeed(0x55)
 	files := map[string][]bloom.Option{"plain": nil, "keyed": {key}, "seeded": {seed}}
-	dir := resources.TempDir(t)
+	dir := testkit.TempDir(t)
 	for name, opts := range files {
 		openFile(t, filepath.Join(dir, name), 1000, 0.01, opts...)
 	}
@@ -57,11 +58,11 @@ func TestOtherParameters(t *testing.T) {
 		{"plain", 1001, 0.01, nil, []string{"n = 1000", "n = 1001"}},
 		{"plain", 1000, 0.02, nil, []string{"p = 0.01", "p = 0.02"}},
 		{"plain", 1000, 0.01, all(seed), []string{"seed is 0", "want 85"}},
-		{"plain", 1000, 0.01, all(key), []string{"murmur3", "given key"}},
+		{"plain", 1000, 0.01, all(key), []string{"murmur3", "given one"}},
 		{"plain", 1000, 0.01, all(bloom.WithStrategy(custom)), []string{`"double-hashing"`, `"textbook"`}},
 		{"seeded", 1000, 0.01, nil, []string{"murmur3:0000000000000055", "murmur3:0000000000000000"}},
-		{"keyed", 1000, 0.01, nil, []string{"siphash", "WithKey"}},
-		{"keyed", 1000, 0.01, all(bloom.WithKey([16]byte{2})), []string{"another secret key"}},
+		{"keyed", 1000, 0.01, nil, []string{"siphash", "WithSecret"}},
+		{"keyed", 1000, 0.01, all(bloom.WithSecret([16]byte{2})), []string{"another secret"}},
 	} {
 		path := filepath.Join(dir, test.file)
 		_, err := Open(path, test.n, test.p, test.opts...)
@@ -78,36 +79,33 @@ func TestOtherParameters(t *testing.T) {
 
 // An error has one prefix, and a name in it is quoted.
 func TestErrorTexts(t *testing.T) {
-	dir := filepath.Join(resources.TempDir(t), "\x1b[2J")
+	dir := filepath.Join(testkit.TempDir(t), "\x1b[2J")
 	if runtime.GOOS == "windows" {
-		dir = filepath.Join(resources.TempDir(t), "f") // no name has such characters there
+		dir = filepath.Join(testkit.TempDir(t), "f") // no name has such characters there
 	}
 	require.NoError(t, os.Mkdir(dir, 0o777))
 	path := filepath.Join(dir, "f")
-	check := func(err error) {
-		t.Helper()
-		require.Error(t, err)
+	require.NoError(t, Save(path, filterWith("a")))
+	mapped := openFile(t, path+".map", 1000, 0.01)
+	require.NoError(t, mapped.Close())
+	fails := func(_ any, err error) error { return err }
+	for name, err := range map[string]error{
+		"Load no file":         fails(Load(path + ".no")),
+		"open no file":         fails(OpenReadOnly(path + ".no")),
+		"open below a file":    fails(Open(filepath.Join(path, "f"), 1000, 0.01)),
+		"bad p":                fails(Open(path+".no", 1000, 2)),
+		"another seed":         fails(Load(path, bloom.WithSeed(1))),
+		"save over a folder":   Save(dir, filterWith("a")),
+		"save without folder":  Save(filepath.Join(dir, "no", "f"), filterWith("a")),
+		"close a closed file":  mapped.Close(),
+		"sync of a closed one": mapped.Sync(),
+	} {
+		require.Error(t, err, name)
 		require.NotContains(t, err.Error(), "\x1b")
 		require.Regexp(t, `^persist: [A-Za-z]+ ".*": `, err.Error())
 		require.NotContains(t, err.Error(), "bloom: ")
+		if strings.HasSuffix(name, "no file") {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		}
 	}
-	_, err := Load(path)
-	check(err)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = OpenReadOnly(path)
-	check(err)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = Open(filepath.Join(path, "f"), 1000, 0.01)
-	check(err)
-	_, err = Open(path, 1000, 2)
-	check(err)
-	check(Save(dir, filterWith("a")))
-	check(Save(filepath.Join(dir, "no", "f"), filterWith("a")))
-	require.NoError(t, Save(path, filterWith("a")))
-	_, err = Load(path, bloom.WithSeed(1))
-	check(err)
-	mapped := openFile(t, path+".map", 1000, 0.01)
-	require.NoError(t, mapped.Close())
-	check(mapped.Close())
-	check(mapped.Sync())
 }

@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -105,16 +103,16 @@ type recordedFile struct {
 
 func (d *recorder) do(s step) error { d.steps = append(d.steps, s); return nil }
 
-func (d *recorder) create(string) (tempFile, error) {
+func (d *recorder) create(string, *os.File) (tempFile, error) {
 	d.files++
 	return recordedFile{d, d.files}, nil
 }
 
-func (d *recorder) publish(f tempFile, _ string) error {
+func (d *recorder) publish(f tempFile, _ string, _ bool) error {
 	return d.do(step{kind: stepName, file: f.(recordedFile).file})
 }
 
-func (d *recorder) discard(tempFile) error { panic("nothing fails here") }
+func (d *recorder) discard(tempFile) {}
 
 func (d *recorder) syncDir(string) error { return d.do(step{kind: stepSyncDir}) }
 
@@ -122,9 +120,7 @@ func (f recordedFile) Write(p []byte) (int, error) {
 	return len(p), f.disk.do(step{kind: stepWrite, file: f.file, data: bytes.Clone(p)})
 }
 
-func (f recordedFile) replaces() *os.File { return nil }
-
-func (f recordedFile) inherit() error { return nil }
+func (f recordedFile) inherit(*os.File) error { return nil }
 
 func (f recordedFile) Sync() error { return f.disk.do(step{kind: stepSync, file: f.file}) }
 
@@ -137,7 +133,7 @@ func (f recordedFile) allocate(_, size int64) error {
 // look; done is true after the last step.
 func cut(t *testing.T, old []byte, steps []step, look func(path string, done bool)) {
 	t.Helper()
-	dir, disks := resources.TempDir(t), 0
+	dir, disks := testkit.TempDir(t), 0
 	for n := range len(steps) + 1 {
 		for _, content := range powerCut(old, steps[:n]) {
 			path := filepath.Join(dir, strconv.Itoa(disks))
@@ -153,7 +149,7 @@ func cut(t *testing.T, old []byte, steps []step, look func(path string, done boo
 }
 
 func TestPowerCutWhileSaving(t *testing.T) {
-	older := bloom.MustNew(uint64(effort.Times(20_000, 20_000, 100_000)), 1e-6) // more than one write
+	older := bloom.MustNew(uint64(testkit.Times(20_000, 20_000, 100_000)), 1e-6) // more than one write
 	older.AddString("old")
 	newer := older.Clone()
 	newer.AddString("new")
@@ -190,65 +186,4 @@ func TestPowerCutWhileCreating(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// The model finds the faults of other ways to save.
-func TestPowerCutFindsFaults(t *testing.T) {
-	data := []byte("new and whole")
-	write, sync := step{stepWrite, 1, data}, step{stepSync, 1, nil}
-	name, syncDir := step{stepName, 1, nil}, step{kind: stepSyncDir}
-	for what, test := range map[string]struct {
-		steps []step
-		fault bool
-	}{
-		"right":            {[]step{write, sync, name, syncDir}, false},
-		"no sync":          {[]step{write, name, syncDir}, true},
-		"sync too late":    {[]step{write, name, sync, syncDir}, true},
-		"no sync of names": {[]step{write, sync, name}, true},
-		"in place":         {[]step{name, write, sync, syncDir}, true},
-	} {
-		fault := false
-		for n := range len(test.steps) + 1 {
-			for _, content := range powerCut([]byte("old"), test.steps[:n]) {
-				done := n == len(test.steps)
-				fault = fault || !bytes.Equal(content, data) && (done || string(content) != "old")
-			}
-		}
-		require.Equal(t, test.fault, fault, what)
-	}
-}
-
-// A power cut keeps any of the sectors that were changed since the last Sync. The file opens and has
-// all synced keys.
-func TestPowerCutWhileAdding(t *testing.T) {
-	const sector, synced, keys = 512, 1000, 2000
-	path := filepath.Join(resources.TempDir(t), "f")
-	f := openFile(t, path, keys, 1e-6)
-	add := func(from, to uint64) []byte {
-		for i := from; i < to; i++ {
-			f.Add(key(i))
-		}
-		require.NoError(t, f.Sync())
-		file, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return file
-	}
-	before, after := add(0, synced), add(synced, keys)
-	rnd := rand.New(rand.NewPCG(7, 8))
-	for range effort.Times(20, 40, 1000) {
-		left := bytes.Clone(before)
-		for at := 0; at < len(left); at += sector {
-			if rnd.IntN(2) == 1 {
-				copy(left[at:min(at+sector, len(left))], after[at:])
-			}
-		}
-		path := filepath.Join(resources.TempDir(t), "f")
-		require.NoError(t, os.WriteFile(path, left, 0o666))
-		f := openFile(t, path, keys, 1e-6)
-		for i := range uint64(synced) {
-			if !f.Contains(key(i)) {
-				t.Fatalf("key %d was synced and is lost", i)
-			}
-		}
-	}
 }

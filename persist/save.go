@@ -1,55 +1,112 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/regular"
 )
 
-// Save writes a filter to a file, by its WriteTo. If the program or the machine stops at any
-// moment, the file at path is the old one or the new one, whole. When Save has returned nil it is
-// the new one, also after a power cut. The file has every key whose Add had returned before the
-// call; keys added during the call may be in the file or not.
+// Save writes a filter to a file with its WriteTo method. If the program or the machine stops at any
+// moment, the file is the old one or the new one, whole. When Save has returned nil it is the new
+// one, also after a power cut. The file has every key whose Add had returned before the call; keys
+// added during the call may be in the file or not.
 //
-// Save writes path.unfinished in the same folder, which takes the space of a second filter, and
-// renames it. Do not use that name for another file: the next Save or [Open] removes it. The empty
-// file path.unfinished.lock makes Saves of the same path wait for each other, also in other
-// processes of the same user. If path is a symbolic link, Save replaces its target.
+// Save writes a temporary file in the same folder, which takes the space of a second filter, and
+// renames it. If path is a symbolic link, Save replaces its target. Saves of one path by one process
+// take turns. Save does not wait for other processes: the last rename stays. A killed process leaves
+// path.*.unfinished with 16 hexadecimal digits. A later Save to the folder removes it, but not the
+// file of a Save that runs in any process, because that file is locked.
 //
 // A new file has the permissions of os.Create from its first byte. A replaced file keeps its
 // permissions, owner and group, or Save fails; until the new file is complete only its owner can
 // read it. Access lists and other attributes are lost. (On Windows the access list is kept, and the
 // caller becomes the owner.)
 //
-// The error is that of WriteTo or of the operating system. It wraps fs.ErrExist if path names a
-// mapped filter, a file that another program has put there since the call, or no regular file. An
-// old file that cannot be read is an error, because it might be a mapped filter. After an error the
-// old file is unchanged, except if the last step fails, the sync of the folder. docs/files.md has
-// the limits of each system.
+// Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path
+// names a mapped filter, or anything but a regular file. An old file that cannot be read is an error,
+// because it might be a mapped filter. After an error the old file is unchanged, except if the last
+// step fails, the sync of the folder. [docs/files.md] has the limits of each system.
+//
+// [docs/files.md]: https://github.com/seed3447c163/bloom/blob/main/docs/files.md
 func Save(path string, f io.WriterTo) error {
 	return failed("save", path, save(osFiles{}, path, f))
 }
 
-func save(files fileSystem, path string, w io.WriterTo) error {
-	path, err := realPath(path)
+func save(files fileSystem, path string, w io.WriterTo) (err error) {
+	if path, err = realPath(path); err != nil {
+		return err
+	}
+	endTurn := takeTurn(path)
+	old, err := openOld(path)
+	defer func() {
+		end := func() { old.Close(); endTurn() }
+		if err != nil {
+			end()
+			return
+		}
+		// Closing the replaced file frees its space, which takes a third of the time. Only the next
+		// Save, which may need the space, waits for that.
+		go end()
+	}()
 	if err != nil {
 		return err
 	}
-	return replaceFile(files, path, func(file tempFile) error {
-		if old := file.replaces(); old != nil && isMapped(old) {
-			// Programs that have it open would go on with a file that has no name.
-			return fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
-		}
+	return makeFile(files, path, old, func(file tempFile) error {
 		if _, err := w.WriteTo(file); err != nil {
 			return err
 		}
-		return file.inherit()
+		if err := file.inherit(old); err != nil {
+			return err
+		}
+		if err := file.Sync(); err != nil { // before the name, which could survive a power cut without the data
+			return err
+		}
+		for {
+			// All of this took time. The file that is replaced is the one that is there now.
+			old.Close()
+			if old, err = openOld(path); err != nil {
+				return err
+			}
+			if err := file.inherit(old); err != nil {
+				return err
+			}
+			if runtime.GOOS == "windows" {
+				old.Close() // some versions do not replace an open file
+			}
+			err = files.publish(file, path, old != nil)
+			if old != nil || !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
 	})
+}
+
+// openOld opens the file that a Save replaces, or returns nil if there is none, and an error if Save
+// must not replace it. It follows no link: realPath has followed the old ones.
+func openOld(path string) (*os.File, error) {
+	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && isMapped(f) {
+		f.Close()
+		// Programs that have it open would go on with a file that has no name.
+		return nil, fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
+	}
+	return f, err
+}
+
+// isMapped reports whether a file holds a mapped filter.
+func isMapped(f io.ReaderAt) bool {
+	head := make([]byte, len(magic))
+	_, err := f.ReadAt(head, 0)
+	return err == nil && string(head) == magic
 }
 
 // realPath follows symbolic links in the last part of a path. The last link may lead to a new file.
@@ -67,43 +124,4 @@ func realPath(path string) (string, error) {
 		path = target
 	}
 	return "", fmt.Errorf("more than %d symbolic links", most)
-}
-
-// isMapped reports whether a file holds a mapped filter.
-func isMapped(f io.ReaderAt) bool {
-	head := make([]byte, len(magic))
-	_, err := f.ReadAt(head, 0)
-	return err == nil && string(head) == magic
-}
-
-// Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
-// The error wraps bloom.ErrCorrupt if there are bytes after the end of the filter or the file is of
-// another kind; then it names the kind and the function that reads it. If there is no file, it
-// wraps fs.ErrNotExist.
-func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	f, err := load(path, opts)
-	return f, failed("load", path, err)
-}
-
-func load(path string, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	// Read sees that this is a file, and allocates the whole filter at once.
-	f, err := bloom.Read(file, opts...)
-	if err == io.EOF {
-		return nil, fmt.Errorf("%w: the file is empty", bloom.ErrCorrupt)
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch n, err := file.Read(make([]byte, 1)); {
-	case n > 0:
-		return nil, fmt.Errorf("%w: bytes after the end of the filter", bloom.ErrCorrupt)
-	case err != io.EOF:
-		return nil, err
-	}
-	return f, nil
 }

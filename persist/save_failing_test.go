@@ -3,10 +3,11 @@ package persist
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,12 +21,16 @@ func TestFailingDisk(t *testing.T) {
 		old   bool
 		call  func(disk fileSystem, path string) error
 	}{
-		"Save": {[]string{"create", "write", "inherit", "sync", "publish", "syncDir"}, true, func(d fileSystem, path string) error { return save(d, path, filterWith("new")) }},
-		"Open": {[]string{"create", "write", "allocate", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error { return create(d, path, filterWith().Scheme()) }},
+		"Save": {[]string{"create", "write", "inherit", "sync", "inherit", "publish", "syncDir"}, true, func(d fileSystem, path string) error {
+			return save(d, path, filterWith("new"))
+		}},
+		"Open": {[]string{"create", "write", "allocate", "sync", "publish", "syncDir"}, false, func(d fileSystem, path string) error {
+			return create(d, path, filterWith().Scheme())
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for fail := range len(c.steps) + 1 {
-				path := filepath.Join(resources.TempDir(t), "f")
+				path := filepath.Join(testkit.TempDir(t), "f")
 				if c.old {
 					require.NoError(t, Save(path, filterWith("old")))
 				}
@@ -57,32 +62,13 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// The data is on the disk before the file is closed, so an error of the second Close loses nothing.
-// Before that, an error of the file, such as a failed fstat, leaves no temporary file.
-func TestSaveWithAClosedFile(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
-	require.NoError(t, Save(path, filterWith("old")))
-	for _, step := range []string{"inherit", "sync"} {
-		var disk *hookedDisk
-		disk = before(step, func() { disk.file.Close() })
-		require.Error(t, save(disk, path, filterWith("new")), step)
-		requireNoLeftover(t, path)
-		require.True(t, loaded(t, path).ContainsString("old"))
-	}
-	var disk *hookedDisk
-	disk = before("publish", func() { disk.file.Close() })
-	require.NoError(t, save(disk, path, filterWith("new")))
-	requireNoLeftover(t, path)
-	require.True(t, loaded(t, path).ContainsString("new"))
-}
-
 type writerTo func(w io.Writer) (int64, error)
 
 func (f writerTo) WriteTo(w io.Writer) (int64, error) { return f(w) }
 
 // A filter that cannot be written leaves the old one, and the lock is free, also after a panic.
 func TestSaveOfAFailingWriter(t *testing.T) {
-	path := filepath.Join(resources.TempDir(t), "f")
+	path := filepath.Join(testkit.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("old")))
 	require.ErrorIs(t, Save(path, writerTo(func(w io.Writer) (int64, error) {
 		n, _ := w.Write([]byte("half of"))
@@ -94,4 +80,24 @@ func TestSaveOfAFailingWriter(t *testing.T) {
 	requireNoLeftover(t, path)
 	require.True(t, loaded(t, path).Equal(filterWith("old")))
 	require.NoError(t, Save(path, filterWith("new")))
+}
+
+// A Save removes the temporary file of a process that has ended. It neither removes that of a process
+// that lives nor waits for it.
+func TestLeftovers(t *testing.T) {
+	path := filepath.Join(testkit.TempDir(t), "f")
+	living, err := osFiles{}.create(path, nil) // as another process does
+	require.NoError(t, err)
+	other := filepath.Join(filepath.Dir(path), "other.0123456789abcdef"+unfinished) // of another path
+	for _, dead := range []string{path + ".0123456789abcdef" + unfinished, other} {
+		require.NoError(t, os.WriteFile(dead, []byte("half of"), 0o600))
+		require.NoError(t, Save(path, filterWith("new")))
+		require.NoFileExists(t, dead)
+	}
+	_, err = filterWith("living").WriteTo(living)
+	require.NoError(t, err)
+	require.NoError(t, osFiles{}.publish(living, path, true))
+	osFiles{}.discard(living)
+	require.True(t, loaded(t, path).ContainsString("living"))
+	requireNoLeftover(t, path)
 }

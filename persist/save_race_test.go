@@ -1,146 +1,101 @@
 package persist
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
+	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
-
-// slow returns a filter that lets something begin while it is written.
-func slow(f *bloom.BloomFilter, begin func()) io.WriterTo {
-	return writerTo(func(w io.Writer) (int64, error) {
-		begin()
-		return f.WriteTo(w)
-	})
-}
 
 // A Save and an Open want the same new path at the same time. One of them is refused, and the key
 // or the filter of the other one is kept.
 func TestSaveRacesOpen(t *testing.T) {
-	const n, p = 1000, 1e-6
 	saved := filterWith("saved")
 	openAndAdd := func(path string) error {
-		f, err := Open(path, n, p)
+		f, err := Open(path, 1000, 1e-6)
 		if err != nil {
 			return err
 		}
-		if !f.AddString("added") {
-			t.Error("added before")
-		}
+		f.AddString("added")
 		return f.Close()
 	}
-	// Each forces one order, and returns the errors of Save and Open.
-	for name, race := range map[string]func(path string) (save_, open error){
-		"Open between Save's beginning and its lock": func(path string) (save_, open error) {
-			save_ = save(before("create", func() { open = openAndAdd(path) }), path, saved)
-			return
-		},
-		"Save between Open's look and its lock": func(path string) (save_, open error) {
-			open = create(before("create", func() { save_ = Save(path, saved) }), path, saved.Scheme())
-			if errors.Is(open, errOther) {
-				open = openAndAdd(path) // as Open does then
+	for range testkit.Times(5, 10, 1000) {
+		for _, between := range []bool{false, true} { // Save between Open's look and its file, or both at once
+			path := filepath.Join(testkit.TempDir(t), "f")
+			var saveErr, openErr error
+			if between {
+				require.ErrorIs(t, create(before("create", func() { saveErr = Save(path, saved) }), path, saved.Scheme()), fs.ErrExist)
+				openErr = openAndAdd(path) // as Open does then
+			} else {
+				opened := make(chan error, 1)
+				go func() { opened <- openAndAdd(path) }()
+				saveErr = Save(path, saved)
+				openErr = <-opened
 			}
-			return
-		},
-		"Open while Save writes": func(path string) (save_, open error) {
-			opened := make(chan error, 1)
-			save_ = Save(path, slow(saved, func() { go func() { opened <- openAndAdd(path) }() }))
-			return save_, <-opened
-		},
-		"both at once": func(path string) (save_, open error) {
-			opened := make(chan error, 1)
-			go func() { opened <- openAndAdd(path) }()
-			save_ = Save(path, saved)
-			return save_, <-opened
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for range effort.Times(5, 10, 1000) {
-				path := filepath.Join(resources.TempDir(t), "f")
-				saveErr, openErr := race(path)
-				switch {
-				case openErr == nil && saveErr != nil:
-					require.ErrorIs(t, saveErr, fs.ErrExist)
-					require.True(t, openFile(t, path, n, p).ContainsString("added"), "a key is lost")
-				case openErr != nil && saveErr == nil:
-					require.ErrorIs(t, openErr, bloom.ErrCorrupt)
-					require.True(t, loaded(t, path).Equal(saved), "the saved filter is lost")
-				default:
-					t.Fatalf("Save: %v, Open: %v, want one error", saveErr, openErr)
-				}
-				requireNoLeftover(t, path)
+			switch {
+			case openErr == nil && saveErr != nil:
+				require.ErrorIs(t, saveErr, fs.ErrExist)
+				require.True(t, openFile(t, path, 1000, 1e-6).ContainsString("added"), "a key is lost")
+			case openErr != nil && saveErr == nil:
+				require.ErrorIs(t, openErr, bloom.ErrCorrupt)
+				require.True(t, loaded(t, path).Equal(saved), "the saved filter is lost")
+			default:
+				t.Fatalf("Save: %v, Open: %v, want one error", saveErr, openErr)
 			}
-		})
+			requireNoLeftover(t, path)
+		}
 	}
 }
 
-// A program that knows of no lock gives the name to its own file during Save or at the same time as
-// Save does. It keeps the name, and Save returns an error.
-func TestSaveReplacesOnlyWhatItHasSeen(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("NOT TESTED: another program's file, because Windows cannot compare and replace in one step")
+// Open makes a mapped filter during a Save, where no file was or instead of an old one that somebody
+// removes. It is not replaced.
+func TestSaveSeesAMappedFilter(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		for _, step := range []string{"create", "write", "inherit", "sync", "publish"} {
+			if old && step == "publish" {
+				continue // the rename follows at once
+			}
+			path := filepath.Join(testkit.TempDir(t), "f")
+			if old {
+				require.NoError(t, Save(path, filterWith("old")))
+			}
+			err := save(before(step, func() {
+				if _, err := OpenReadOnly(path); err != nil { // once
+					require.NoError(t, os.RemoveAll(path))
+					require.True(t, openFile(t, path, 1000, 1e-6).AddString("added"))
+				}
+			}), path, filterWith("new"))
+			require.ErrorIs(t, err, fs.ErrExist, step)
+			require.True(t, openFile(t, path, 1000, 1e-6).ContainsString("added"))
+			requireNoLeftover(t, path)
+		}
 	}
-	const text = "another program's only copy"
-	for name, c := range map[string]struct {
-		old, race bool
-	}{
-		"a new file": {false, false}, "instead of the old one": {true, false},
-		"a new file, race": {false, true}, "instead of the old one, race": {true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rounds, refused := 1, 0
-			if c.race {
-				rounds = effort.Times(300, 600, 10_000)
-			}
-			path := filepath.Join(resources.TempDir(t), "f")
-			theirs, take := path+".theirs", os.Link // fails if the name is taken
-			if c.old {
-				take = os.Rename
-			}
-			for range rounds {
-				if c.old {
-					require.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
-				}
-				require.NoError(t, os.WriteFile(theirs, []byte(text), 0o666))
-				taken := make(chan error, 1)
-				err := save(before("publish", func() {
-					if c.race {
-						go func() { taken <- take(theirs, path) }()
-					} else {
-						taken <- take(theirs, path)
-					}
-				}), path, filterWith("new"))
-				if <-taken == nil {
-					got, readErr := os.ReadFile(path)
-					require.NoError(t, readErr)
-					require.Equal(t, text, string(got), "Save returned %v", err)
-				} else {
-					require.NoError(t, err)
-				}
-				if err != nil {
-					require.ErrorIs(t, err, fs.ErrExist)
-					refused++
-				}
-				requireNoLeftover(t, path)
-				require.NoError(t, os.Remove(path))
-				os.Remove(theirs)
-			}
-			require.True(t, c.race || refused == 1)
-			t.Logf("%d of %d Saves were too late", refused, rounds)
-		})
-	}
-	// A file that is gone is no obstacle.
-	path := filepath.Join(resources.TempDir(t), "f")
-	require.NoError(t, Save(path, filterWith("old")))
-	require.NoError(t, Save(path, slow(filterWith("new"), func() { require.NoError(t, os.Remove(path)) })))
-	require.True(t, loaded(t, path).ContainsString("new"))
+}
+
+// Of two Saves of one growing filter by one process, the later has all keys of the earlier, and it
+// is the one that stays.
+func TestSavesFollowEachOther(t *testing.T) {
+	path := filepath.Join(testkit.TempDir(t), "f")
+	f := filterWith("first")
+	began, first := make(chan struct{}), make(chan error, 1)
+	go func() {
+		first <- Save(path, writerTo(func(w io.Writer) (int64, error) {
+			n, err := f.WriteTo(w)
+			close(began)
+			time.Sleep(20 * time.Millisecond)
+			return n, err
+		}))
+	}()
+	<-began
+	f.AddString("second")
+	require.NoError(t, Save(path, f))
+	require.NoError(t, <-first)
+	require.True(t, loaded(t, path).ContainsString("second"))
+	require.Eventually(t, func() bool { turns.Lock(); defer turns.Unlock(); return len(turns.of) == 0 }, time.Minute, time.Millisecond)
 }

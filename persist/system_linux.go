@@ -46,12 +46,13 @@ func fillHoles(f *os.File, info os.FileInfo, data []byte, readOnly bool) error {
 	return nil
 }
 
-// toNewName and swapNames are ways to rename.
-const toNewName, swapNames = unix.RENAME_NOREPLACE, unix.RENAME_EXCHANGE
+// renameNew renames a file, or returns an error that wraps fs.ErrExist if there is a file of that name.
+func renameNew(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	return os.NewSyscallError("renameat2", err)
+}
 
-func rename(from, to string, way uint) error {
-	if err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, way); err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
-	}
-	return nil
+// beginWriting asks the disk to begin with a part of a file. It is only a hint.
+func beginWriting(f *os.File, at, bytes int64) {
+	_ = unix.SyncFileRange(int(f.Fd()), at, bytes, unix.SYNC_FILE_RANGE_WRITE)
 }

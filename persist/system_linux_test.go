@@ -2,14 +2,12 @@ package persist
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +23,7 @@ func holes(t *testing.T, path string) int64 {
 // All the space of a file is reserved before it is mapped, for a new file and for a copy with holes:
 // a disk that is full later cannot stop the program.
 func TestSpaceIsReserved(t *testing.T) {
-	dir := resources.TempDir(t)
+	dir := testkit.TempDir(t)
 	path, sparse := filepath.Join(dir, "f"), filepath.Join(dir, "copy")
 	probe, err := os.Create(filepath.Join(dir, "probe"))
 	require.NoError(t, err)
@@ -58,7 +56,7 @@ func makeSparse(t *testing.T, path, of string) {
 // On a file system that cannot reserve, zeros are written.
 func TestWriteZeros(t *testing.T) {
 	for _, size := range []int64{0, 1, 1 << 20, 3<<20 + 5} {
-		path := filepath.Join(resources.TempDir(t), "f")
+		path := filepath.Join(testkit.TempDir(t), "f")
 		f, err := os.Create(path)
 		require.NoError(t, err)
 		_, err = f.WriteString("head")
@@ -72,37 +70,7 @@ func TestWriteZeros(t *testing.T) {
 }
 
 func init() {
-	children["no room"] = childNoRoom
 	yieldProcessor = func() { syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) }
-}
-
-// childNoRoom opens the path args[0] with less address space than the file needs.
-func childNoRoom(args []string) error {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return err
-	}
-	var pages uint64
-	if _, err := fmt.Sscan(string(raw), &pages); err != nil {
-		return err
-	}
-	limit := unix.Rlimit{Cur: pages*uint64(os.Getpagesize()) + 64<<20, Max: unix.RLIM_INFINITY}
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
-		return err
-	}
-	if _, err := Open(args[0], 100_000_000, 0.01); !errors.Is(err, syscall.ENOMEM) {
-		return fmt.Errorf("want no memory, have: %v", err)
-	}
-	return nil
-}
-
-// An Open that cannot map its file leaves none.
-func TestOpenWithoutRoom(t *testing.T) {
-	dir := resources.TempDir(t)
-	startChild(t, "no room", filepath.Join(dir, "f")).wait(t)
-	files, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, files)
 }
 
 // On tmpfs a hole takes memory when it is read. If there is none, OpenReadOnly returns an error

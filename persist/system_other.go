@@ -19,7 +19,6 @@ func reserve(*os.File, int64) error {
 
 func fillHoles(*os.File, os.FileInfo, []byte, bool) error { return nil }
 
-// toNewName and swapNames are ways to rename that these systems do not have.
-const toNewName, swapNames = 0, 0
+func renameNew(_, _ string) error { return errors.ErrUnsupported }
 
-func rename(_, _ string, _ int) error { return errors.ErrUnsupported }
+func beginWriting(*os.File, int64, int64) {}

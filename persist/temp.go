@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,21 +11,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
-
-	"github.com/seed3447c163/bloom/internal/regular"
 )
 
 // fileSystem is what Save and Open do to the disk to make a file. Tests cut the power or fail
 // between any two steps.
 type fileSystem interface {
-	// create makes an empty file in the folder of path. It locks path if it can, until publish
-	// or discard: another create of the same path then waits.
-	create(path string) (tempFile, error)
-	// publish gives the file the name path instead of the file that replaces returned, in one
-	// step. If path then names any other file, the error wraps fs.ErrExist.
-	publish(f tempFile, path string) error
-	// discard removes the file.
-	discard(f tempFile) error
+	// create makes an empty file in the folder of path under a temporary name. old is the file that
+	// it will replace, or nil.
+	create(path string, old *os.File) (tempFile, error)
+	// publish gives the file the name path in one step. If replace is false and there is a file of
+	// that name, it stays and the error wraps fs.ErrExist.
+	publish(f tempFile, path string, replace bool) error
+	// discard closes the file and removes its temporary name, if it still has one.
+	discard(f tempFile)
 	// syncDir makes the names in a folder safe against a power cut.
 	syncDir(dir string) error
 }
@@ -32,10 +31,8 @@ type fileSystem interface {
 // A tempFile is a file under a temporary name.
 type tempFile interface {
 	io.Writer
-	// replaces returns the file that path named at create, open for reading, or nil.
-	replaces() *os.File
-	// inherit gives the temporary file the owner and the permissions of the old file, if any.
-	inherit() error
+	// inherit gives the file the owner and the permissions of old, if it is not nil.
+	inherit(old *os.File) error
 	Sync() error
 	// allocate appends so many zeros at the given offset, the file's end. It checks that the
 	// file can be mapped and takes the space from the disk, because a mapped file on a full
@@ -43,34 +40,24 @@ type tempFile interface {
 	allocate(offset, bytes int64) error
 }
 
-// replaceFile makes a file that fill writes and gives it the name path.
-func replaceFile(files fileSystem, path string, fill func(tempFile) error) error {
-	file, err := files.create(path)
-	if err != nil {
-		return err
-	}
-	published := false
-	defer func() {
-		if !published { // also if fill panics
-			_ = files.discard(file) // or the next create removes it
-		}
-	}()
-	err = fill(file)
+// makeFile makes a file that fill writes, syncs and publishes under the name path.
+func makeFile(files fileSystem, path string, old *os.File, fill func(tempFile) error) error {
+	file, err := files.create(path, old)
 	if err == nil {
-		err = file.Sync() // before the name: the name could survive a power cut without the data
-	}
-	if err == nil {
-		err = files.publish(file, path)
+		defer files.discard(file) // also if fill panics
+		err = fill(file)
 	}
 	if err != nil {
+		nextSearch.Store(0)
 		return err
 	}
-	published = true
-	dir, _ := filepath.Split(path) // filepath.Dir would drop a link before a ".."
-	if dir == "" {
-		dir = "."
-	}
-	return files.syncDir(dir)
+	return files.syncDir(folder(path))
+}
+
+// folder is filepath.Dir, which would drop a link before a "..".
+func folder(path string) string {
+	dir, _ := filepath.Split(path)
+	return cmp.Or(dir, ".")
 }
 
 // osFiles is the operating system's file system.
@@ -79,109 +66,89 @@ type osFiles struct{}
 // An osFile is a temporary file.
 type osFile struct {
 	*os.File
-	old    *os.File // the file that it replaces, or nil
-	unlock func()   // nil without a lock
+	written, begun int64 // bytes written, and of these, bytes that the disk has begun with
 }
 
-// writers limits the files that a process writes at a time. Each needs three open files, and a
-// thread while it waits for the disk or for another writer.
+// writers limits the files that a process writes at a time. Each needs two open files, and a thread
+// while it waits for the disk.
 var writers = make(chan struct{}, 256)
 
-func (osFiles) create(path string) (tempFile, error) {
+// create locks the file. The lock tells other processes that this one lives.
+func (osFiles) create(path string, old *os.File) (tempFile, error) {
 	writers <- struct{}{}
-	f, err := makeTemp(path)
-	if err != nil {
-		f.close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// errTaken means that a name belongs to another user or to another kind of file.
-var errTaken = errors.New("the name is taken")
-
-// makeTemp makes the file path.unfinished under the lock of path. The names are always the same, so
-// killed processes leave one file and its lock at most. If a name is taken, makeTemp uses a random
-// one, and no lock if the lock's name is taken.
-func makeTemp(path string) (t osFile, err error) {
-	name := path + unfinished
-	if t.unlock, err = lock(name + ".lock"); err == errTaken {
-		name = randomName(path)
-	} else if err != nil {
-		return t, err
-	}
-	if t.old, err = openOld(path); err != nil {
-		return t, err
-	}
-	t.File, err = createNew(name, t.old)
-	if errors.Is(err, fs.ErrExist) {
-		// A leftover is removed, not used: it can have other permissions, a second name or a reader.
-		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || !isOurs(info) || os.Remove(name) != nil {
-			name = randomName(path)
+	removeLeftovers(folder(path))
+	for {
+		f, err := createNew(fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished), old)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
-		t.File, err = createNew(name, t.old)
+		if err != nil {
+			<-writers
+			return nil, err
+		}
+		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
+			return &osFile{File: f}, nil
+		}
+		_ = f.Close() // another Save took it for a leftover before it was locked
 	}
-	return t, err
 }
 
-func (osFiles) publish(t tempFile, path string) error {
-	f := t.(osFile)
-	if err := f.rename(path); err != nil {
-		return err
+// isNamed reports whether a file still has its name.
+func isNamed(f *os.File) bool {
+	want, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	f.close()
-	return nil
+	got, err := os.Lstat(f.Name())
+	return err == nil && os.SameFile(want, got)
 }
 
-func (osFiles) discard(t tempFile) error {
-	f := t.(osFile)
-	err := os.Remove(f.Name()) // before close, while the lock is held
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		_ = f.File.Close() // not every Windows can remove an open file
-		err = os.Remove(f.Name())
-	}
-	f.close()
-	return err
+func (osFiles) publish(f tempFile, path string, replace bool) error {
+	return rename(f.(*osFile).Name(), path, replace)
 }
 
-// close ends the use of the files. A failure loses nothing: the data is synced or no longer needed.
-func (f osFile) close() {
-	if f.old != nil {
-		_ = f.old.Close()
-	}
-	if f.File != nil {
-		_ = f.File.Close()
-	}
-	if f.unlock != nil {
-		f.unlock()
-	}
+// discard ignores errors: the data is synced or no longer needed, and a later create removes a file
+// that stays.
+func (osFiles) discard(t tempFile) {
+	f := t.(*osFile)
+	_ = f.Close()
+	_ = os.Remove(f.Name())
 	<-writers
 }
 
-func (f osFile) replaces() *os.File { return f.old }
-
-func (f osFile) inherit() error {
-	if f.old == nil {
-		return nil
+// Write has the disk begin with each part of a large file. Otherwise Sync would wait for all of it.
+func (f *osFile) Write(p []byte) (int, error) {
+	const part = 8 << 20
+	n, err := f.File.Write(p)
+	if f.written += int64(n); f.written-f.begun >= part {
+		beginWriting(f.File, f.begun, f.written-f.begun)
+		f.begun = f.written
 	}
-	old, err := f.old.Stat()
-	if err != nil {
-		return err
-	}
-	now, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := takeOwner(f.File, now, old); err != nil {
-		return fmt.Errorf("cannot keep the owner: %w", err)
-	}
-	if now.Mode().Perm() == old.Mode().Perm() {
-		return nil // some file systems have one mode for all files, and refuse to set any
-	}
-	return f.Chmod(old.Mode().Perm())
+	return n, err
 }
 
-func (f osFile) allocate(offset, bytes int64) error {
+func (f *osFile) inherit(old *os.File) error {
+	if old == nil {
+		return nil
+	}
+	want, err := old.Stat()
+	if err != nil {
+		return err
+	}
+	got, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := takeOwner(f.File, got, want); err != nil {
+		return fmt.Errorf("cannot keep the owner: %w", err)
+	}
+	if got.Mode().Perm() == want.Mode().Perm() {
+		return nil // some file systems have one mode for all files, and refuse to set any
+	}
+	return f.Chmod(want.Mode().Perm())
+}
+
+func (f *osFile) allocate(offset, bytes int64) error {
 	size := offset + bytes
 	data, err := mapFile(f.File, int(size), false) // before the space is taken
 	if err != nil {
@@ -208,36 +175,6 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 		}
 	}
 	return nil
-}
-
-var errOther = fmt.Errorf("%w: another program has given the name to another file", fs.ErrExist)
-
-// checkReplaces returns errOther if path names a file other than f.old.
-func (f osFile) checkReplaces(path string) error {
-	now, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case f.old == nil:
-		return errOther
-	}
-	old, err := f.old.Stat()
-	if err == nil && !os.SameFile(old, now) {
-		err = errOther
-	}
-	return err
-}
-
-// openOld opens the file at path, or returns nil if there is none. It follows no link: realPath has
-// followed the old ones.
-func openOld(path string) (*os.File, error) {
-	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return f, err
 }
 
 // modeFor returns the mode for a new temporary file. Until it is complete, only its owner can read
@@ -267,12 +204,4 @@ func (osFiles) syncDir(dir string) error {
 		return err
 	}
 	return nil
-}
-
-// unfinished is the end of a temporary file's name.
-const unfinished = ".unfinished"
-
-// randomName returns a temporary name for path that no other process uses.
-func randomName(path string) string {
-	return fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished)
 }

@@ -2,9 +2,8 @@ package prombloom
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -16,23 +15,26 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources; [Local] makes a
-// Source of a filter in memory. The counts of its method EachCount(func(name string, value float64)),
-// if it has one, become metrics too. Counts that this package does not know are left out.
+// Source of a filter in memory. If it has a method Metrics() map[string]float64, these numbers
+// become metrics too. Names that this package does not know are left out.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
 
 type counter interface {
-	EachCount(yield func(name string, value float64))
+	Metrics() map[string]float64
 }
 
 // Local returns a Source of a filter in memory: a [bloom.BloomFilter], a [guard.Guard], a
-// [guard.List], or any other value with Stats. A closed file of package persist answers with an
-// error.
+// [guard.List], or any other value with Stats. A closed file of package persist is down.
 //
-// It panics if f is nil or a nil pointer.
+// It panics if f is nil or a nil pointer, or a zero value whose Stats panics, such as a zero
+// BloomFilter.
 func Local(f interface{ Stats() bloom.Stats }) Source {
 	mustNotBeNil(f, "filter")
+	if reflect.Indirect(reflect.ValueOf(f)).IsZero() {
+		f.Stats() // the caller learns of it here and not by a metric
+	}
 	return local{f}
 }
 
@@ -47,27 +49,28 @@ type local struct {
 	f interface{ Stats() bloom.Stats }
 }
 
-func (l local) Stats(context.Context) (stats bloom.Stats, err error) {
-	defer func() { // a panic in the goroutine of ask would end the program
+func (l local) Stats(context.Context) (bloom.Stats, error) { return l.f.Stats(), nil }
+
+func (l local) Metrics() map[string]float64 {
+	if c, ok := l.f.(counter); ok {
+		return c.Metrics()
+	}
+	return nil
+}
+
+// try returns a panic of a Source as an error: in a goroutine of a Collector it would end the program.
+func try(call func()) (err error) {
+	defer func() {
 		if why := recover(); why != nil {
-			closed, ok := why.(error)
-			if !ok || !errors.Is(closed, os.ErrClosed) {
-				panic(why)
-			}
-			err = closed
+			err = fmt.Errorf("prombloom: panic: %v", why)
 		}
 	}()
-	return l.f.Stats(), nil
+	call()
+	return nil
 }
 
-func (l local) EachCount(yield func(name string, value float64)) {
-	if c, ok := l.f.(counter); ok {
-		c.EachCount(yield)
-	}
-}
-
-// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New].
-// All methods are safe for concurrent use.
+// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero
+// Collector asks the filters at each scrape. All methods are safe for concurrent use.
 type Collector struct {
 	interval time.Duration
 
@@ -94,10 +97,10 @@ type answer struct {
 const timeout = 5 * time.Second
 
 // New returns a Collector that asks each filter for its Stats, a pass over all bits, at most once per
-// interval, however often it is scraped. A scrape waits 5 s at most. A filter that has not answered
-// by then is down, and is not asked again until it has answered.
+// interval, however often it is scraped. A scrape waits 5 s at most. A filter that has not answered by
+// then counts as down until that call returns, and so does a filter that returns an error or panics.
 func New(interval time.Duration) *Collector {
-	return &Collector{interval: interval, watched: map[string]*watched{}}
+	return &Collector{interval: interval}
 }
 
 // Add watches a filter under a name, and stops watching another filter of that name. Bytes of the
@@ -108,6 +111,9 @@ func (c *Collector) Add(name string, source Source) {
 	mustNotBeNil(source, "Source")
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.watched == nil {
+		c.watched = map[string]*watched{}
+	}
 	c.watched[label(name)] = &watched{source: source}
 }
 
@@ -157,12 +163,15 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 			metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(stats), name)
 		}
 	}
-	if source, ok := w.source.(counter); ok {
-		source.EachCount(func(count string, value float64) {
-			if m, ok := counts[count]; ok {
-				metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, append([]string{name}, m.labels...)...)
-			}
-		})
+	source, ok := w.source.(counter)
+	var values map[string]float64
+	if !ok || try(func() { values = source.Metrics() }) != nil {
+		return
+	}
+	for count, value := range values {
+		if m, ok := counts[count]; ok {
+			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, append([]string{name}, m.labels...)...)
+		}
 	}
 }
 
@@ -177,7 +186,9 @@ func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats,
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			defer cancel()
-			a.stats, a.err = w.source.Stats(ctx)
+			if why := try(func() { a.stats, a.err = w.source.Stats(ctx) }); why != nil {
+				a.err = why
+			}
 			close(a.done)
 		}()
 	}

@@ -3,7 +3,6 @@ package prombloom
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"iter"
 	"math"
@@ -25,11 +24,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cascade"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/guard"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 )
-
-var update = flag.Bool("update", false, "write testdata/scrape.golden")
 
 // store has the keys "0" to "9", and lists "gone" too.
 type store struct{}
@@ -85,10 +87,12 @@ func (r *remote) Stats(ctx context.Context) (bloom.Stats, error) {
 // redis is a remote filter with counts.
 type redis struct{ remote }
 
-func (*redis) EachCount(yield func(string, float64)) {
-	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_front_hits", "redis_bytes", "redis_lost", "redis_unknown", "something new"} {
-		yield(name, float64(i+1))
+func (*redis) Metrics() map[string]float64 {
+	metrics := map[string]float64{}
+	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_cache_hits", "redis_bytes", "redis_lost", "redis_unknown", "something new"} {
+		metrics[name] = float64(i + 1)
 	}
+	return metrics
 }
 
 // TestScrape: a server gets these metrics of a filter, a guard, a guard that is not ready, a filter in
@@ -124,12 +128,7 @@ func TestScrape(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	got, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile("testdata/scrape.golden", got, 0o644))
-	}
-	want, err := os.ReadFile("testdata/scrape.golden")
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+	testkit.Golden(t, "testdata/scrape.golden", got)
 	problems, err := testutil.CollectAndLint(c)
 	require.NoError(t, err)
 	require.Empty(t, problems)
@@ -157,21 +156,19 @@ func TestDocumented(t *testing.T) {
 
 // TestAlerts runs the unit tests of alerts.yml.
 func TestAlerts(t *testing.T) {
-	tool, err := exec.LookPath("promtool")
-	if err != nil && os.Getenv("BLOOM_REQUIRE") == "" {
-		t.Skip("NOT TESTED: alerts.yml needs promtool, of Debian's package prometheus; BLOOM_REQUIRE=1 makes this a failure")
-	}
-	require.NoError(t, err)
-	out, err := exec.Command(tool, "test", "rules", "testdata/alerts_test.yml").CombinedOutput()
+	out, err := exec.Command(testkit.Program(t, "promtool", "prometheus"), "test", "rules", "testdata/alerts_test.yml").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
-// TestOddFilters: a file that was closed and a name that is not UTF-8 do not end the program.
+// TestOddFilters: a file that was closed, a filter that panics and a name that is not UTF-8 do not end
+// the program. Nil and zero filters are refused.
 func TestOddFilters(t *testing.T) {
 	file, err := persist.Open(filepath.Join(t.TempDir(), "seen"), 100, 0.01)
 	require.NoError(t, err)
 	c := New(time.Hour)
 	c.Add("closed", Local(file))
+	c.Add("panics", Local(panics("another")))
+	c.Add("zero", zeroSource{})
 	c.Add("\xff", Local(file))
 	c.Add("\xfe", Local(bloom.MustNew(100, 0.01))) // replaces it: two metrics of one name would fail all
 	c.Add("\xffx", Local(file))
@@ -181,18 +178,34 @@ func TestOddFilters(t *testing.T) {
 		# HELP bloom_up Whether the filter answered.
 		# TYPE bloom_up gauge
 		bloom_up{filter="closed"} 0
+		bloom_up{filter="panics"} 0
+		bloom_up{filter="zero"} 0
 		bloom_up{filter="�"} 1
 	`), "bloom_up"))
 	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", nil) })
 	require.PanicsWithValue(t, "prombloom: a nil Source", func() { c.Add("nil", (*remote)(nil)) })
 	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local(nil) })
 	require.PanicsWithValue(t, "prombloom: a nil filter", func() { Local((*guard.Guard)(nil)) })
-	require.PanicsWithValue(t, "another", func() { _, _ = Local(panics("another")).Stats(t.Context()) })
+	for _, zero := range []interface{ Stats() bloom.Stats }{new(bloom.BloomFilter), new(rotating.Filter), new(scalable.Filter), new(counting.Filter)} {
+		require.Panics(t, func() { Local(zero) }, "%T", zero)
+	}
+	Local(new(cascade.Cascade)) // has two empty lists
+	zero := new(Collector)
+	zero.Remove("x")
+	require.Zero(t, collect(zero))
+	zero.Add("x", &remote{})
+	require.Equal(t, 1, collect(zero))
 }
 
 type panics string
 
-func (p panics) Stats() bloom.Stats { panic(string(p)) }
+func (p panics) Stats() bloom.Stats          { panic(string(p)) }
+func (p panics) Metrics() map[string]float64 { panic(string(p)) }
+
+// A zeroSource is not made by Local.
+type zeroSource struct{ bloom.BloomFilter }
+
+func (z zeroSource) Stats(context.Context) (bloom.Stats, error) { return z.BloomFilter.Stats(), nil }
 
 // collect returns how many metrics there are. A filter has 8, and 1 if it is down.
 func collect(c *Collector) int {

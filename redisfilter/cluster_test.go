@@ -6,11 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom/redisfilter"
-	"github.com/seed3447c163/bloom/redisfilter/internal/rediscluster"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
@@ -18,10 +16,7 @@ import (
 // filter move and a master is killed. Each key has one winner, or is reported, and no confirmed key is
 // forgotten.
 func TestClusterMovesAndFailover(t *testing.T) {
-	redistest.Program(t, "redis-server")
-	cluster, err := rediscluster.Start(bg, 3, true)
-	require.NoError(t, err)
-	t.Cleanup(cluster.Stop)
+	cluster := redistest.StartCluster(t, 3, true)
 	for _, k := range []kind{
 		{"plain", 20_000, 1e-9, []option{redisfilter.WithShards(3)}}, {"growth", 2000, 1e-9, []option{growth}},
 		{"window", 100_000, 1e-9, []option{window}},
@@ -32,9 +27,7 @@ func TestClusterMovesAndFailover(t *testing.T) {
 		var all sync.WaitGroup
 		handles := make([]*filter, 2)
 		for h := range handles {
-			c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
-			t.Cleanup(func() { c.Close() })
-			f, err := redisfilter.Open(bg, c, k.name, k.n, k.p, append(k.opts, redisfilter.WithWait(1, time.Second))...)
+			f, err := redisfilter.Open(bg, cluster.Client(), k.name, k.n, k.p, append(k.opts, redisfilter.WithWait(1, time.Second))...)
 			require.NoError(t, err)
 			handles[h] = f
 			all.Go(func() {
@@ -68,22 +61,21 @@ func TestClusterMovesAndFailover(t *testing.T) {
 			})
 		}
 		for i := range 6 {
-			masters, err := cluster.Masters(bg)
-			require.NoError(t, err)
+			masters := cluster.Masters()
 			key := handles[0].Keys()[i%len(handles[0].Keys())]
-			require.NoError(t, rediscluster.Await(bg, "a slot moves", func() error { return cluster.Move(bg, key, masters[i%len(masters)]) }))
+			cluster.Move(key, masters[i%len(masters)])
 		}
 		if k.name == "plain" {
-			node, err := cluster.Master(bg, handles[0].Keys()[0])
+			node, err := cluster.Master(handles[0].Keys()[0])
 			require.NoError(t, err)
 			conn := node.Client.Conn() // a key that has just moved may not be on the replica yet
 			require.NoError(t, conn.Set(bg, "{"+handles[0].Keys()[0]+"}", 1, 0).Err())
 			require.EqualValues(t, 1, conn.Wait(bg, 1, 10*time.Second).Val())
 			require.NoError(t, conn.Close())
 			node.Kill()
-			require.NoError(t, rediscluster.Await(bg, "a replica takes over", func() error { _, err := cluster.Master(bg, handles[0].Keys()[0]); return err }))
-			require.NoError(t, node.Start(bg))
-			require.NoError(t, node.Follows(bg))
+			redistest.Eventually(t, "a replica takes over", func() error { _, err := cluster.Master(handles[0].Keys()[0]); return err })
+			node.Start(t)
+			node.Follows(t)
 		}
 		all.Wait()
 		found, err := ask(bg, handles[1], keysOf(0, keys))

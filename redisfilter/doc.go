@@ -1,5 +1,5 @@
 // Package redisfilter keeps a Bloom filter in Redis, where any number of processes and machines share
-// it. It has the keys, strategies and parameters of package bloom. It runs on Redis 6.2 or later and on
+// it. It has the keys, hashes and parameters of package bloom. It runs on Redis 6.2 or later and on
 // Valkey: a single server, with Sentinel, or a Cluster. It needs Lua scripts and no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
@@ -23,7 +23,7 @@
 //     process returns true or an error that wraps [ErrLost].
 //   - At most one winner. If several processes add the same new key, exactly one gets true, or none if
 //     the key is a false positive or the reply is lost.
-//   - The rate is at most p with up to n keys.
+//   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
 //   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
 //   - An add is sent at most once. A lost reply is [ErrUnknown].
 //

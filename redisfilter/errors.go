@@ -1,9 +1,12 @@
 package redisfilter
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -28,13 +31,14 @@ var (
 	// answers are valid, but a failover may lose the keys. [AddError] lists them.
 	ErrReplicas = send.ErrReplicas
 
-	// ErrFull means that a growing filter has reached its limit and takes no new keys.
-	// Keys that are in it are still answered. [AddError] lists the refused keys.
+	// ErrFull means that a growing filter has reached its limit, or that a generation of a window has its n keys; the
+	// error says when the next one begins. Keys that are in it are still answered. [AddError] lists the refused keys.
 	ErrFull = send.ErrFull
 
-	// ErrHandles means that this handle cannot add, because all slots of the filter belong to
-	// handles that have added within the last minute. Lookups need no slot.
-	ErrHandles = send.ErrHandles
+	// ErrSlot means that so many other handles have begun to add since this one last added that one of them
+	// has got its slot. As far as is known, the filter is intact; but the keys that this handle added
+	// before are no longer checked for losses. The next add claims a new slot.
+	ErrSlot = send.ErrSlot
 )
 
 // An AddError lists the keys of Add or AddMany without an answer. The answers of all other keys are
@@ -77,3 +81,79 @@ func (e *AddError) Unwrap() []error {
 	}
 	return []error{e.Err}
 }
+
+// causes collects the errors of shards. Equal ones become one.
+type causes []cause
+
+type cause struct {
+	text   string // without the key
+	first  error
+	shards map[string]bool
+}
+
+func (c *causes) note(key string, err error) {
+	if err == nil {
+		return
+	}
+	text := strings.Replace(err.Error(), fmt.Sprintf("key %q", key), "", 1)
+	for _, known := range *c {
+		if known.text == text {
+			known.shards[key] = true
+			return
+		}
+	}
+	*c = append(*c, cause{text, err, map[string]bool{key: true}})
+}
+
+// several is an error that many shards have.
+type several struct {
+	error
+	shards int
+}
+
+func (s several) Error() string {
+	return fmt.Sprintf("redisfilter: %d shards, one of them: %s", s.shards, strings.TrimPrefix(s.error.Error(), "redisfilter: "))
+}
+
+func (s several) Unwrap() error { return s.error }
+
+// err returns nil, the only error, or the first ones.
+func (c causes) err() error {
+	const most = 3
+	var all []error
+	for _, cause := range c[:min(len(c), most)] {
+		err := cause.first
+		if n := len(cause.shards); n > 1 {
+			err = several{err, n}
+		}
+		all = append(all, err)
+	}
+	switch {
+	case len(c) > most:
+		all = append(all, fmt.Errorf("redisfilter: and %d other errors", len(c)-most))
+	case len(all) == 1:
+		return all[0]
+	}
+	return errors.Join(all...)
+}
+
+func invalid(text string, args ...any) error {
+	return own(format.Errorf(bloom.ErrInvalid, text, args...))
+}
+
+func tooLarge(text string, args ...any) error {
+	return own(format.Errorf(bloom.ErrTooLarge, text, args...))
+}
+
+func incompatible(text string, args ...any) error {
+	return own(format.Errorf(bloom.ErrIncompatible, text, args...))
+}
+
+// own makes an error of package bloom one of this package.
+func own(err error) error { return wrapped{err} }
+
+// A wrapped is an error of package bloom with the prefix of this package instead of that package's.
+type wrapped struct{ error }
+
+func (w wrapped) Error() string { return "redisfilter: " + format.Text(w.error) }
+func (w wrapped) Unwrap() error { return w.error }

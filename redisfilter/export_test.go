@@ -1,14 +1,23 @@
 package redisfilter
 
-// SetClock makes filters that are opened from now on read the time from the key clock.
-func SetClock() (reset func()) {
-	clock = "\nlocal ms = tonumber(call('GET', 'clock'))\n"
-	return func() { clock = luaClock }
+import (
+	"strings"
+	"time"
+)
+
+// SetClock makes the server read the time from the key clock, in milliseconds, and handles from a function.
+func SetClock(now func() time.Duration) (reset func()) {
+	add, open, before := *addScript, *openScript, elapsed
+	for _, s := range []*script{addScript, openScript} {
+		*s = *newScript(strings.Replace(s.source, "call('TIME')", "{0, call('GET', 'clock') * 1000}", 1))
+	}
+	elapsed = now
+	return func() { *addScript, *openScript, elapsed = add, open, before }
 }
 
-// Age makes the slots of a handle old enough for the next add to renew their time.
-func (f *Filter) Age() {
+// Stamp makes the next add of a handle stamp its slots.
+func (f *Filter) Stamp() {
 	for _, s := range f.shards {
-		s.life.Load().slot.Load().touched.Store(0)
+		s.value.Load().slot.Load().stamped.Store(0)
 	}
 }

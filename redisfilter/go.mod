@@ -6,7 +6,7 @@ require (
 	github.com/redis/go-redis/v9 v9.19.0
 	github.com/seed3447c163/bloom v0.0.0
 	github.com/stretchr/testify v1.12.1
-	github.com/twmb/murmur3 v1.2.2
+	github.com/twmb/murmur3 v1.1.8
 )
 
 require (

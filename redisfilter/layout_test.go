@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -16,52 +18,45 @@ import (
 // golden are digests of the names and values of filters of all kinds after some adds. They are frozen from the
 // first tag on, and so are the names of shards.
 var golden = map[string]string{
-	"plain":                "d3a9d6e821af0995",
-	"growth":               "cfa500d73ec9ab9c",
-	"window":               "47940425b51f4734",
-	"plain/Blocked1":       "d9d4ceb3e6f0cba7",
-	"plain/Blocked2":       "d72995ef258707fa",
-	"plain/Blocked4":       "cd33ed3c77a75f32",
-	"plain/SplitBlock":     "05fe64e750417bd1",
-	"plain/DoubleHashing":  "e006f9cc46740efa",
-	"plain/k=7":            "66051bf0587f0d52",
-	"plain/k=13":           "42dfd2001a7414ff",
-	"plain/k=43":           "af98cb4937ce7691",
-	"plain/SeededHashing":  "694786a709802beb",
-	"plain/Guava":          "8fb75e5480e84db2",
-	"plain/shards":         "2685ccd5caa0d3c7",
-	"plain/key":            "5f4dbaec3db94449",
-	"growth/Blocked1":      "bb03507b0be26a1f",
-	"growth/Blocked2":      "25ee17501fd8190f",
-	"growth/SplitBlock":    "e1f7e05a504093af",
-	"growth/DoubleHashing": "92a634ab8db3211c",
-	"growth/SeededHashing": "ada46e76363f2c9f",
-	"growth/shards":        "9694699e95130d22",
-	"window/Blocked2":      "f0ebd3d1970c19b7",
-	"window/shards":        "397acb04626d66fb",
+	"plain":                 "50aa073d367adeca",
+	"growth":                "33cb9693a72d0b18",
+	"window":                "bf2290dcc2c280ef",
+	"plain/two words":       "fe4038c2bc81f15a",
+	"plain/eight words":     "d8cdaa5b82652d09",
+	"plain/shards":          "dfa4bfb6fe9f859b",
+	"plain/secret":          "50bdd5dfd3b1bbd3",
+	"growth/from two words": "acad6dd9097f82eb",
+	"growth/shards":         "d0f6a6930c065529",
+	"window/two words":      "121bff62c448a11c",
+	"window/eight words":    "0060e130ad9c6a49",
+	"window/shards":         "7ef4fefd0a194311",
 }
 
 // TestGolden compares the bytes of filters with those of all earlier versions, without what is random: the epoch,
-// the owner of the slot, and the time of its last add.
+// and the tag of the slot.
 func TestGolden(t *testing.T) {
-	defer redisfilter.SetClock()()
+	now := time.Duration(1_800_000_000) * time.Second
+	defer redisfilter.SetClock(func() time.Duration { return now })()
+	words := map[int]bool{}
 	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
-		s.Client.Set(bg, "clock", 1_800_000_000_000, 0)
+		s.Client.Set(bg, "clock", now.Milliseconds(), 0)
 		f := k.open(t, s.Client)
 		_, err := f.AddMany(bg, keysOf(0, 3000), nil)
 		require.NoError(t, err)
+		words[bloom.Blocked.WordsPerKey(f.Params().K)] = true
 		sum := sha256.New()
 		for _, name := range f.Keys() {
 			value := s.Client.Get(bg, name).Val()
 			epoch := value[16:24]
 			value = value[:16] + strings.ReplaceAll(value[16:], epoch, "epoch...")
 			end := 192 + strings.Index(value[192:], "epoch...") // behind the slots
-			first := end - 24*int(binary.LittleEndian.Uint16([]byte(value[14:])))
-			value = value[:first] + "owner..." + value[first+8:first+16] + "time...." + value[first+24:]
+			first := end - 32*int(binary.LittleEndian.Uint16([]byte(value[14:])))
+			value = value[:first] + "tag....." + value[first+8:]
 			fmt.Fprint(sum, name, len(value), value)
 		}
 		require.Equal(t, golden[k.name], fmt.Sprintf("%x", sum.Sum(nil)[:8]), k.name)
 	})
+	require.Equal(t, map[int]bool{2: true, 4: true, 8: true}, words)
 }
 
 // TestGoldenNames: the names of shards are spread over a cluster, or stay in the slot of a hash tag.

@@ -1,7 +1,6 @@
 package redisfilter
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -16,7 +15,7 @@ type options struct {
 	prefix      string
 	ttl         time.Duration
 	shards      int // 0: chosen by size
-	front       uint64
+	cache       uint64
 	replicas    int
 	wait        time.Duration
 	growth      bool
@@ -25,31 +24,31 @@ type options struct {
 	generations int
 }
 
-// defaultFront is enough for 50 million keys at 1 %.
-const defaultFront = 64 << 20
+// defaultCache is enough for 50 million keys at 1 %.
+const defaultCache = 64 << 20
 
 // maxGenerations bounds what a lookup reads.
-const maxGenerations = 1000
+const maxGenerations = 16
 
 func newOptions(opts []Option) (options, error) {
-	o := options{front: defaultFront}
+	o := options{cache: defaultCache}
 	for i, opt := range opts {
 		if opt == nil {
-			return o, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+			return o, invalid("option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&o)
 	}
 	switch {
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
-		return o, fmt.Errorf("%w: TTL %v, want at least 1s, or 0 for none", bloom.ErrInvalid, o.ttl)
+		return o, invalid("TTL %v, want at least 1s, or 0 for none", o.ttl)
 	case o.shards < 0 || o.shards > maxShards:
-		return o, fmt.Errorf("%w: %d shards, want 1 to %d, or 0 to choose by size", bloom.ErrInvalid, o.shards, maxShards)
+		return o, invalid("%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
-		return o, fmt.Errorf("%w: WithGrowth and WithWindow, want one of them", bloom.ErrInvalid)
+		return o, invalid("WithGrowth and WithWindow, want one of them")
 	case o.windowed && (o.generations < 1 || o.generations > maxGenerations):
-		return o, fmt.Errorf("%w: %d generations, want 1 to %d", bloom.ErrInvalid, o.generations, maxGenerations)
+		return o, invalid("%d generations, want 1 to %d", o.generations, maxGenerations)
 	case o.windowed && o.window < time.Duration(o.generations)*time.Millisecond:
-		return o, fmt.Errorf("%w: window %v, want at least 1ms for each of %d generations", bloom.ErrInvalid, o.window, o.generations)
+		return o, invalid("window %v, want at least 1ms for each of %d generations", o.window, o.generations)
 	}
 	return o, nil
 }
@@ -63,9 +62,9 @@ func (o *options) millis() int64 {
 	return min(int64(o.window/each+min(o.window%each, 1)), int64(math.MaxInt64/time.Millisecond)/int64(o.generations))
 }
 
-// WithBloom passes options to package bloom: strategy, hash, seed or secret key. All processes that
-// open a filter must agree on them. bloom.MapHash and strategies without a name are refused: their
-// positions have no meaning outside one process. [bloom.WithMaxBytes] limits the whole filter; a
+// WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that
+// open a filter must agree on them. bloom.MapHash is refused: its
+// positions have no meaning outside one process. The only strategy is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; a
 // growing filter returns [ErrFull] at the limit.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
@@ -90,31 +89,30 @@ func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
 
-// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of
-// keys. Each new layer is for twice as many keys as the one before, at a tighter rate. Lookups and
-// adds read all layers.
+// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer is
+// for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers. The default is one shard
+// per 2 MiB of the first layer: opening a layer blocks the server for some milliseconds.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
 
-// WithWindow makes a filter that remembers each key for at least the window after it was added, and
-// for at most one generation more. A generation is the window divided by generations, 1 to 1000,
-// rounded up to whole milliseconds. The rate is at most p while no generation receives more than
-// n divided by generations keys: if keys come in bursts, let n be generations times the largest
-// number of keys in one generation. Adding a key that is remembered does not renew it.
-//
-// It needs one of the strategies Blocked1, Blocked2, Blocked4 and Blocked8.
+// WithWindow makes a filter that remembers each key for at least the window after it was added, and for at most one
+// generation more. A generation is the window divided by generations, 1 to 16, rounded up to whole milliseconds. Each
+// generation takes n keys, and the rate is at most p for every stream; a further key is refused with [ErrFull] until the next
+// generation begins. Adding a key that is remembered does not renew it. Lookups and adds read generations+1 places; two
+// generations are a good choice.
 func WithWindow(window time.Duration, generations int) Option {
 	return func(o *options) { o.windowed, o.window, o.generations = true, window, generations }
 }
 
-// WithFront limits the memory of the local front filter; 0 turns it off. The default is 64 MiB. A
-// filter with more bits than that, a growing one and one with a window have no front.
+// WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than that,
+// a growing one and one with a window have no cache.
 //
-// The front is a copy of the bits that replies have shown to be set. A key whose bits are all in the
-// front is answered without asking the server, and with the server's answer.
-func WithFront(maxBytes uint64) Option {
-	return func(o *options) { o.front = maxBytes }
+// The cache is a copy of the bits of keys that this handle has added. A key whose bits are all in the cache is answered
+// without asking the server. After a second without a reply of the server, the next call goes there, so that losses are
+// noticed.
+func WithCache(maxBytes uint64) Option {
+	return func(o *options) { o.cache = maxBytes }
 }
 
 // WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas]

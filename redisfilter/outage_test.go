@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom/redisfilter"
-	"github.com/seed3447c163/bloom/redisfilter/internal/rediscluster"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
@@ -45,61 +44,12 @@ var outages = []struct {
 		s := redistest.Start(t, "--appendonly", "yes")
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
-	{"restart with a lost log", true, nil, func(t *testing.T) outage {
-		s := redistest.Start(t, "--appendonly", "yes")
-		return outage{s.Client, nil, func() {
-			s.Kill()
-			for _, name := range logs(t, s) {
-				require.NoError(t, os.Remove(name))
-			}
-			restart(t, s)
-		}}
-	}},
-	{"restart with the beginning of a log", true, nil, func(t *testing.T) outage {
-		s := redistest.Start(t, "--appendonly", "yes", "--aof-use-rdb-preamble", "no")
-		var size int64
-		last := func() string { names := logs(t, s); return names[len(names)-1] }
-		return outage{s.Client, func() {
-			info, err := os.Stat(last())
-			require.NoError(t, err)
-			size = info.Size()
-		}, func() { s.Kill(); require.NoError(t, os.Truncate(last(), size)); restart(t, s) }}
-	}},
-	{"eviction", true, nil, func(t *testing.T) outage {
-		s := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
-		return outage{s.Client, nil, func() {
-			require.NoError(t, s.Client.ConfigSet(bg, "maxmemory", "6mb").Err())
-			for i := 0; s.Client.Exists(bg, names...).Val() > 0; i++ {
-				require.Less(t, i, 10_000)
-				require.NoError(t, s.Client.Set(bg, fmt.Sprint("other ", i), strings.Repeat("x", 50_000), 0).Err())
-			}
-		}}
-	}},
-	{"expiry", true, []option{redisfilter.WithTTL(time.Hour)}, func(t *testing.T) outage {
-		s := redistest.Start(t)
-		return outage{s.Client, nil, func() {
-			for _, name := range names {
-				require.NoError(t, s.Client.PExpire(bg, name, time.Millisecond).Err())
-			}
-			redistest.Eventually(t, "they expire", func() error {
-				if s.Client.Exists(bg, names...).Val() > 0 {
-					return errors.New("one is there")
-				}
-				return nil
-			})
-		}}
-	}},
-	{"FLUSHALL", true, nil, func(t *testing.T) outage {
-		s := redistest.Start(t)
-		return outage{s.Client, nil, func() { require.NoError(t, s.Client.FlushAll(bg).Err()) }}
-	}},
 	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage { return sentinel(t, true) }},
 	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage { return sentinel(t, false) }},
-	{"a cluster slot that is moved", false, nil, moving},
 }
 
-// names are those of the filters in an outage, one of each kind. A cluster has them in one slot.
-var names = []string{"{f}plain", "{f}growth", "{f}window"}
+// names are those of the filters in an outage, one of each kind.
+var names = []string{"plain", "growth", "window"}
 
 // TestOutages has handles add keys before and after a point in time, disturbs the server, and lets each handle make
 // a call of another kind. If the server has forgotten the later adds, the call returns ErrLost, and
@@ -118,7 +68,7 @@ func TestOutages(t *testing.T) {
 			var handles []*filter // one for each call, of each kind
 			for i, k := range kinds[:3] {
 				for range calls {
-					f, err := redisfilter.Open(bg, out.client, names[i], k.n, k.p, slices.Concat(k.opts, []option{noFront}, o.opts)...)
+					f, err := redisfilter.Open(bg, out.client, names[i], k.n, k.p, slices.Concat(k.opts, []option{noCache}, o.opts)...)
 					require.NoError(t, err)
 					handles = append(handles, f)
 				}
@@ -171,21 +121,6 @@ func restart(t *testing.T, s *redistest.Server) {
 	redistest.Eventually(t, "the client has noticed", func() error { return s.Client.Ping(bg).Err() })
 }
 
-// logs returns the files of the append-only log; the last one is written to.
-func logs(t *testing.T, s *redistest.Server) []string {
-	names, err := filepath.Glob(filepath.Join(s.Dir, "appendonly*", "*"))
-	require.NoError(t, err)
-	if len(names) == 0 { // Redis 6.2
-		names = []string{filepath.Join(s.Dir, "appendonly.aof")}
-	}
-	for i, name := range names {
-		if strings.Contains(name, ".incr.") {
-			names[i], names[len(names)-1] = names[len(names)-1], name
-		}
-	}
-	return names
-}
-
 // sentinel starts a primary, a replica and a Sentinel. If lagging is set, the replica receives nothing after
 // the first adds. Then the primary is killed, and the replica takes over.
 func sentinel(t *testing.T, lagging bool) outage {
@@ -194,12 +129,7 @@ func sentinel(t *testing.T, lagging bool) outage {
 	require.NoError(t, primary.Client.Do(bg, "ACL", "SETUSER", "copier", "on", ">secret", "+@all", "~*", "&*").Err())
 	replica := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(primary.Port), "--repl-diskless-sync-delay", "0",
 		"--masteruser", "copier", "--masterauth", "secret")
-	redistest.Eventually(t, "the replica follows", func() error {
-		if info := replica.Client.Info(bg, "replication").Val(); !strings.Contains(info, "master_link_status:up") {
-			return errors.New("it does not")
-		}
-		return nil
-	})
+	replica.Follows(t)
 	watcher := &redistest.Server{Port: redistest.FreePort(t), Dir: t.TempDir()}
 	watcher.Addr = fmt.Sprintf("127.0.0.1:%d", watcher.Port)
 	config := filepath.Join(watcher.Dir, "sentinel.conf")
@@ -241,40 +171,6 @@ sentinel failover-timeout crawl 5000
 	}}
 }
 
-// moving starts a cluster of two nodes. The slot of the filter's key is held in migration after the first adds,
-// with the key at its new node, and has moved after the later ones.
-func moving(t *testing.T) outage {
-	redistest.Program(t, "redis-server")
-	cluster, err := rediscluster.Start(bg, 2, false)
-	require.NoError(t, err)
-	t.Cleanup(cluster.Stop)
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
-	t.Cleanup(func() { client.Close() })
-	from, err := cluster.Master(bg, names[0])
-	require.NoError(t, err)
-	to := cluster.Nodes[0]
-	if to == from {
-		to = cluster.Nodes[1]
-	}
-	fromID, toID := from.Client.ClusterMyID(bg).Val(), to.Client.ClusterMyID(bg).Val()
-	slot := from.Client.ClusterKeySlot(bg, names[0]).Val()
-	set := func(n *rediscluster.Node, args ...any) {
-		require.NoError(t, n.Client.Do(bg, append([]any{"CLUSTER", "SETSLOT", slot}, args...)...).Err())
-	}
-	return outage{client, func() {
-		set(to, "IMPORTING", fromID)
-		set(from, "MIGRATING", toID)
-		_, port, _ := strings.Cut(to.Addr, ":")
-		for _, name := range names {
-			require.NoError(t, from.Client.Migrate(bg, "127.0.0.1", port, name, 0, time.Minute).Err())
-			require.ErrorContains(t, from.Client.Get(bg, name).Err(), "ASK")
-		}
-	}, func() {
-		set(to, "NODE", toID)
-		set(from, "NODE", toID)
-	}}
-}
-
 // killedEnv names the address of the server and the command at which a process kills itself.
 const killedEnv = "REDISFILTER_TEST_KILLED"
 
@@ -313,7 +209,7 @@ func killed(text string) {
 				panic(err)
 			}
 		}
-		f, err := redisfilter.Open(bg, client, "f", k.n, k.p, append(k.opts, noFront, redisfilter.WithTTL(time.Hour))...)
+		f, err := redisfilter.Open(bg, client, "f", k.n, k.p, append(k.opts, noCache, redisfilter.WithTTL(time.Hour))...)
 		must(err)
 		for i := range 3 {
 			_, err := f.Add(bg, keyOf(i))
@@ -327,12 +223,11 @@ func killed(text string) {
 			local, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
 			must(err)
 			local.Add(keyOf(2000))
-			must(f.Merge(bg, local.Filters()...))
+			must(f.Merge(bg, local))
 			fmt.Println(2000, 2001)
-			must(f.Pull(bg, local.Filters()...))
-			must(f.Push(bg, local.Filters()...))
+			_, err = f.Local(bg)
+			must(err)
 		}
-		must(f.Close(bg))
 		fmt.Println("end")
 	}
 	os.Exit(0)
@@ -352,7 +247,7 @@ func TestKilled(t *testing.T) {
 			for _, name := range s.Client.Keys(bg, "*").Val() {
 				require.Positive(t, s.Client.PTTL(bg, name).Val(), "%s never expires", name)
 			}
-			f, opened := redisfilter.Open(bg, s.Client, "f", k.n, k.p, append(k.opts[:len(k.opts):len(k.opts)], noFront)...)
+			f, opened := redisfilter.Open(bg, s.Client, "f", k.n, k.p, append(k.opts[:len(k.opts):len(k.opts)], noCache)...)
 			require.NoError(t, opened)
 			for line := range strings.Lines(string(out)) {
 				var from, to int

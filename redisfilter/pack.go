@@ -3,12 +3,14 @@ package redisfilter
 import (
 	"encoding/binary"
 	"strconv"
+
+	"github.com/seed3447c163/bloom"
 )
 
 // A block is the bits of a key in its block of 512: where it is, and a mask per word.
 type block struct {
 	index uint64
-	masks [8]uint64
+	masks [blockBytes / 8]uint64
 }
 
 func blockOf(positions []uint64) block {
@@ -19,21 +21,27 @@ func blockOf(positions []uint64) block {
 	return b
 }
 
-// span returns the first and the last word that have bits of the key.
-func (b *block) span() (first, last int) {
-	for last = 7; b.masks[last] == 0; last-- {
-	}
-	for ; b.masks[first] == 0; first++ {
-	}
-	return first, last
-}
-
-// appendTo appends a key as the scripts read it: from and to, and the masks with their distance to word
-// first.
-func (b *block) appendTo(dst []byte, from, to uint64, first int) []byte {
-	dst = appendDecimal(appendDecimal(dst, from), to)
+// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with their
+// distance to the first word. Empty masks make up for words that are less than wanted.
+func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
+	var used [len(b.masks)]bool
+	first, last := -1, 0
 	for i, mask := range b.masks {
-		if mask != 0 {
+		if used[i] = mask != 0; !used[i] && words < wanted {
+			used[i] = true
+			words++
+		}
+		if used[i] {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	at += b.index * blockBytes
+	dst = appendDecimal(appendDecimal(dst, at+uint64(first)*8), at+uint64(last)*8+7)
+	for i, mask := range b.masks {
+		if used[i] {
 			dst = append(dst, byte(8*(i-first)))
 			dst = binary.LittleEndian.AppendUint64(dst, mask)
 		}
@@ -49,46 +57,28 @@ func appendDecimal(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// bitNumber returns Redis's number of the bit at a position of a layer. Redis numbers the bits of a
-// byte from the high end. With the last three bits of a position flipped, the bytes of the value are
-// the little-endian words.
-func bitNumber(at, pos uint64) uint64 { return at*8 + pos ^ 7 }
-
-// pack writes keys [from, to) of a part for a script, see luaKeys.
-func (p *part) pack(f *plan, layers []layer, from, to int) []byte {
-	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*max(f.words, f.scheme.Params().K))))
+// pack writes keys [from, to) of a batch for add.lua, in layers of which the newest is the first. It returns the words per
+// key, which are those of the layer that has most. The positions of a key are known in the scheme first.
+func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
+	for _, l := range layers {
+		words = max(words, l.words)
+	}
+	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*words)))
 	var room []uint64
 	for i := from; i < to; i++ {
 		begin := len(dst)
-		if f.growth {
-			dst = append(dst, 0, 0)
-		}
-		for n := len(layers) - 1; n >= 0; n-- {
-			var positions []uint64
-			if positions = p.positionsOf(i); n > 0 {
-				room = layers[n].scheme.AppendPositions(room[:0], p.keys[i])
-				positions = room
+		dst = append(dst, 0, 0)
+		var block block
+		for _, l := range layers {
+			if l.scheme == first {
+				block = blockOf(b.positionsOf(i))
+			} else {
+				room = l.scheme.AppendPositions(room[:0], b.keys[i])
+				block = blockOf(room)
 			}
-			switch b := blockOf(positions); {
-			case f.words == 0:
-				if f.growth {
-					dst = append(dst, byte(len(positions)))
-				}
-				for _, pos := range positions {
-					dst = appendDecimal(dst, bitNumber(layers[n].at, pos))
-				}
-			case f.generations > 0:
-				record := f.layout.body + b.index*f.layout.record
-				dst = b.appendTo(dst, record, record+f.layout.record-1, 0)
-			default:
-				first, last := b.span()
-				at := layers[n].at + b.index*blockBytes
-				dst = b.appendTo(dst, at+uint64(first)*8, at+uint64(last)*8+7, first)
-			}
+			dst = block.appendTo(dst, l.at, l.words, words)
 		}
-		if f.growth {
-			binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))
-		}
+		binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))
 	}
-	return dst
+	return dst, words
 }

@@ -4,19 +4,12 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"sync/atomic"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A shard is one key in Redis with a value of its own. All bits of a filter's key are in one shard, so
-// that the key costs one command in one cluster slot.
-type shard struct {
-	name       string
-	life       atomic.Pointer[life]
-	adds, asks gather
-}
+// maxShards is the largest number of shards.
+const maxShards = 4096
 
 // clusterSlots is the number of slots of a cluster.
 const clusterSlots = 1 << 14
@@ -63,9 +56,9 @@ func clusterSlot(text string) int {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return fmt.Errorf("%w: empty name, want one for a Redis key", bloom.ErrInvalid)
+		return invalid("empty name, want one for a Redis key")
 	case send.HashTag(name) == "" && strings.ContainsAny(name, "{}"):
-		return fmt.Errorf("%w: name %q, want no braces, or a hash tag such as {crawl}", bloom.ErrInvalid, name)
+		return invalid("name %q, want no braces, or a hash tag such as {crawl}", name)
 	}
 	return nil
 }

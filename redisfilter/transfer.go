@@ -20,69 +20,60 @@ const (
 	uploadTTL = 10 * time.Minute
 )
 
-// Push replaces the contents of the filter in Redis by local filters, one per shard: bloom.New with the
-// same arguments makes one for a filter of one shard, [NewLocal] for any filter. The expiry stays as it
-// is. Handles that have opened the filter before get [ErrLost] from their next call, also for keys
-// that they have added during the upload. To keep these, use [Filter.Merge].
+// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process: for a bulk load, or to
+// bring a filter back that [Filter.Local] has read. Keys that others add at the same time stay.
 //
-// Each shard is uploaded under another name and exchanged by one script. After an error, some shards
-// may have been exchanged.
-//
-// The error wraps bloom.ErrIncompatible if the filters are not as many as the shards or have another
-// layout, or if the filter grows or has a window; [ErrLost] if the filter is gone or was made anew by
-// another process, whose filter is not changed.
-func (f *Filter) Push(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, true) })
-}
-
-// Merge adds the contents of local filters, one per shard, to the filter in Redis, as Union does in the
-// process. Keys that others add at the same time stay. A shard is merged by one command, in which
-// the server answers no client: about 1 ms per MiB. After an error, some shards may have been merged;
-// merging them again does no harm. The errors are those of [Filter.Push].
-func (f *Filter) Merge(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(local, func(s *shard, words *bloom.BloomFilter) error { return f.put(ctx, s, words, false) })
-}
-
-// Pull adds the contents of the filter in Redis to local filters, one per shard, as Union does in the
-// process. All keys that were added before Pull began are in them afterwards. After an error, the
-// local filters may have a part of the contents. The errors are those of [Filter.Push].
-func (f *Filter) Pull(ctx context.Context, local ...*bloom.BloomFilter) error {
-	return f.transfer(local, func(s *shard, to *bloom.BloomFilter) error { return f.pull(ctx, s, to) })
-}
-
-// transfer checks the local filters and calls do for each shard.
-func (f *Filter) transfer(local []*bloom.BloomFilter, do func(*shard, *bloom.BloomFilter) error) error {
+// Each shard is uploaded under another name and merged by one command, in which the server answers no client: about 1 ms
+// per MiB. After an error, some shards may have been merged; merging them again does no harm. The error wraps
+// bloom.ErrIncompatible if the local filter has another layout, or if f grows or has a window; [ErrLost] if the filter is gone
+// or was made anew by another process.
+func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	switch {
-	case f.plan.growth || f.plan.generations > 0:
-		return fmt.Errorf("%w: a filter that grows or has a window, want a plain one", bloom.ErrIncompatible)
-	case len(local) != len(f.shards):
-		return fmt.Errorf("%w: %d local filters for %d shards, want one per shard, see NewLocal", bloom.ErrIncompatible, len(local), len(f.shards))
-	}
-	for i, l := range local {
-		if l == nil {
-			return fmt.Errorf("%w: local filter %d is nil", bloom.ErrIncompatible, i)
-		}
-		if mine, want := l.Scheme().Identity(), f.plan.scheme.Identity(); mine != want {
-			return fmt.Errorf("%w: local filter %d has %s, want %s", bloom.ErrIncompatible, i, mine, want)
-		}
+	case !f.plan.mode.fixed():
+		return errPlain
+	case local == nil:
+		return incompatible("local filter is nil")
+	case len(local.shards) != len(f.shards) || local.scheme.Identity() != f.plan.scheme.Identity():
+		return incompatible("a local filter of %d shards with %s, want %d with %s",
+			len(local.shards), local.scheme.Identity(), len(f.shards), f.plan.scheme.Identity())
 	}
 	for i, s := range f.shards {
-		if err := do(s, local[i]); err != nil {
+		if err := f.merge(ctx, s, local.shards[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put uploads a local filter and puts it in the place of a shard, or adds it to the shard. Both are an
-// add by this handle's slot, so that a rollback which forgets them is noticed.
-func (f *Filter) put(ctx context.Context, s *shard, local *bloom.BloomFilter, replace bool) (err error) {
-	p := &part{shard: s}
-	if f.prepare(ctx, true, []*part{p}); p.err != nil {
-		return p.err
+// Local returns a copy of the filter in this process. All keys that were added before Local began are in it. The errors are
+// those of [Filter.Merge].
+func (f *Filter) Local(ctx context.Context) (*Local, error) {
+	if !f.plan.mode.fixed() {
+		return nil, errPlain
 	}
-	ticket := newNonce()
-	upload := send.NextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(ticket)), 36))
+	local, err := f.plan.local()
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range f.shards {
+		if err := f.pull(ctx, s, local.shards[i]); err != nil {
+			return nil, err
+		}
+	}
+	return local, nil
+}
+
+var errPlain = incompatible("a filter that grows or has a window, want a plain one")
+
+// merge uploads a local filter and adds it to a shard. That is an add by this handle's slot, so that a rollback which
+// forgets it is noticed.
+func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) (err error) {
+	b := &batch{shard: s}
+	if f.prepare(ctx, true, []*batch{b}); b.err != nil {
+		return b.err
+	}
+	mark := newNonce()
+	upload := send.NextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(mark)), 36))
 	to := &shard{name: upload}
 	defer func() {
 		if err != nil {
@@ -90,12 +81,13 @@ func (f *Filter) put(ctx context.Context, s *shard, local *bloom.BloomFilter, re
 		}
 	}()
 	write := func(at uint64, data []byte) error {
-		r := &request{shard: to, script: f.scripts.upload, args: []any{at, data, uploadTTL.Milliseconds()}}
+		r := &request{shard: to, script: uploadScript, args: []any{at, data, uploadTTL.Milliseconds()}}
 		f.exec(ctx, r)
-		return send.Explain(upload, r.err())
+		_, err := reply[int64](r)
+		return send.Explain(upload, err)
 	}
 	// The end first: a value that grows by pieces is copied each time and takes more memory.
-	if err := write(f.plan.layout.end, []byte(ticket)); err != nil {
+	if err := write(f.plan.layout.end, []byte(mark)); err != nil {
 		return err
 	}
 	words := local.Words()
@@ -109,62 +101,58 @@ func (f *Filter) put(ctx context.Context, s *shard, local *bloom.BloomFilter, re
 			return err
 		}
 	}
-	if err := write(0, []byte(ticket)); err != nil {
+	if err := write(0, []byte(mark)); err != nil {
 		return err
 	}
-	h, head := f.plan.header(p.life.ttl), []byte{}
-	if replace {
-		h.expires = p.life.expires
-		head = h.encode()
+	t, err := b.slot.wait(ctx)
+	if err != nil {
+		return send.Explain(s.name, err)
 	}
-	r := &request{shard: s, second: upload, script: f.scripts.put, once: true, add: true,
-		args: []any{p.life.epoch, p.slot.at, p.slot.at + 15, p.life.owner, p.slot, f.plan.layout.end, ticket, head, p.slot.at + 8}}
+	defer b.slot.release(t)
+	r := &request{shard: s, second: upload, script: mergeScript, once: true, add: true,
+		args: append(b.slot.args(b.value.epoch, t), f.plan.layout.end, mark)}
 	f.exec(ctx, r)
-	count, ok := r.cmd.Val().(int64)
-	switch err := r.err(); {
+	switch whole, err := reply[int64](r); {
 	case err != nil:
-		return f.explain(s, p.life, err)
-	case !ok || count == 0:
-		return fmt.Errorf("redisfilter: key %q: the upload was evicted or deleted before it was whole, and nothing was changed: give the server more memory, or the maxmemory-policy noeviction, and try again", upload)
-	case replace:
-		s.life.Store(f.newLife(h))
-	default:
-		p.slot.see(float64(count))
+		return f.explain(s, b.value, b.slot, err)
+	case whole != 1:
+		return fmt.Errorf("redisfilter: key %q: the upload was evicted or deleted; nothing was changed: give the server more memory", upload)
 	}
+	b.slot.confirm(t)
 	return f.sender.Confirmed(r.call)
 }
 
 // pull adds the contents of a shard to a local filter.
 func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
-	l, _, err := f.alive(ctx, s)
+	before, err := f.look(ctx, s)
 	if err != nil {
 		return err
 	}
 	words, size := local.Words(), f.plan.scheme.SizeBytes()
 	for from := uint64(0); from < size; from += chunkBytes {
 		to := min(from+chunkBytes, size)
-		b, err := f.piece(ctx, s, f.plan.layout.body+from, f.plan.layout.body+to)
+		piece, err := do[string](ctx, f, s.name, "GETRANGE", s.name, f.plan.layout.body+from, f.plan.layout.body+to-1)
 		if err != nil {
 			return err
 		}
-		for j := 0; j+8 <= len(b); j += 8 {
-			if w := littleEndian(b[j:]); w != 0 {
+		if uint64(len(piece)) != to-from {
+			return f.onLost(s, before.value, isGone)
+		}
+		for j := 0; j < len(piece); j += 8 {
+			if w := binary.LittleEndian.Uint64([]byte(piece[j : j+8])); w != 0 {
 				words[(from+uint64(j))/8].Or(w)
 			}
 		}
 	}
-	return f.same(ctx, s, l)
+	after, err := f.look(ctx, s)
+	if err == nil && after.value != before.value {
+		err = f.onLost(s, nil, "the filter was reopened")
+	}
+	return err
 }
 
-// littleEndian decodes the first 8 bytes of s without copying them.
-func littleEndian(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// A Local is a filter in this process with the layout of a plain [Filter]: it is filled here and then
-// pushed, or pulled into. All methods are safe for concurrent use.
+// A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
+// [Filter.Local]. All methods are safe for concurrent use.
 type Local struct {
 	scheme bloom.Scheme
 	shards []*bloom.BloomFilter
@@ -172,30 +160,34 @@ type Local struct {
 
 // NewLocal returns an empty filter with the layout that [Open] gives to the same arguments.
 //
-// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows
-// or has a window.
+// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a window.
 func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
 	o, err := newOptions(opts)
 	if err != nil {
 		return nil, err
 	}
 	if o.growth || o.windowed {
-		return nil, fmt.Errorf("%w: a filter that grows or has a window, want a plain one", bloom.ErrIncompatible)
+		return nil, errPlain
 	}
 	plan, err := newPlan(n, p, o)
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{scheme: plan.scheme, shards: make([]*bloom.BloomFilter, plan.shards)}
+	return plan.local()
+}
+
+func (f *plan) local() (*Local, error) {
+	l := &Local{scheme: f.scheme, shards: make([]*bloom.BloomFilter, f.shards)}
 	for i := range l.shards {
-		if l.shards[i], err = plan.scheme.Filter(); err != nil {
-			return nil, err
+		var err error
+		if l.shards[i], err = f.scheme.Filter(); err != nil {
+			return nil, own(err)
 		}
 	}
 	return l, nil
 }
 
-// Filters returns the filters that l consists of, one per shard.
+// Filters returns the filters that l consists of, one per shard: to save them, or to fill them from files.
 func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
 
 // Add adds a key and reports whether it is new, see bloom.BloomFilter.Add.

@@ -1,8 +1,8 @@
 package rotating
 
 import (
-	"github.com/seed3447c163/bloom/internal/digest"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // Add adds a key. It returns true if the key was definitely not added in the last window and this
@@ -13,12 +13,12 @@ import (
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 func (f *Filter) Add(key []byte) bool {
-	h1, h2 := f.scheme.Digest(key)
+	h1, h2 := f.digest(key)
 	return f.add(h1, h2, false)
 }
 
 // AddString is [Filter.Add] for a string, without copying it.
-func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
+func (f *Filter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
 // Renew adds a key like [Filter.Add], with the same answer. If the key is present, its window
 // begins again. A renewed key counts as a new key, once per generation. If all keys are renewed all
@@ -26,30 +26,22 @@ func (f *Filter) AddString(key string) bool { return f.Add(digest.Bytes(key)) }
 //
 // Once Renew has returned, every later Contains of the key is true for the window.
 func (f *Filter) Renew(key []byte) bool {
-	h1, h2 := f.scheme.Digest(key)
+	h1, h2 := f.digest(key)
 	return f.add(h1, h2, true)
 }
+
+// RenewString is [Filter.Renew] for a string, without copying it.
+func (f *Filter) RenewString(key string) bool { return f.Renew(memory.BytesOf(key)) }
 
 // AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
 // definitely new. If added is not nil, added[i] becomes the answer to keys[i].
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
-	digest.CheckAnswers("rotating", len(keys), added)
-	clear(added)
-	var b layered.Batch
-	for first := 0; first < len(keys); first += layered.Group {
-		b.Hash(f.scheme, keys[first:])
-		f.remembered().Ask(&b)
-		for i, d := range b.Digests[:b.Keys] {
-			if !b.Found[i] && f.add(d[0], d[1], false) {
-				count++
-				if added != nil {
-					added[first+i] = true
-				}
-			}
-		}
-	}
+	memory.CheckAnswers("rotating", len(keys), added)
+	f.check()
+	add := func(h1, h2 uint64) (bool, error) { return f.add(h1, h2, false), nil }
+	count, _ = layered.AddMany(f.scheme, keys, added, f.remembered, add)
 	return count
 }
 

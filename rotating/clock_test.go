@@ -3,14 +3,12 @@ package rotating
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
-	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/frame/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
 )
 
 func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -104,85 +102,6 @@ func TestGenerationsRunOut(t *testing.T) {
 	}
 	if now = now.Add(time.Second); g.ContainsString("key") {
 		t.Error("the key is never forgotten")
-	}
-}
-
-// TestClockIsReadOnce: an operation reads the clock once at most, so that its parts agree.
-func TestClockIsReadOnce(t *testing.T) {
-	reads := 0
-	now := year(2026)
-	clock := WithClock(func() time.Time { reads++; return now })
-	var f *Filter
-	var data []byte
-	two := [][]byte{[]byte("key"), []byte("key")}
-	for _, c := range []struct {
-		name string
-		call func()
-		want int
-	}{
-		{"New", func() { f = must(100, 0.01, time.Hour, 4, clock) }, 1},
-		{"Add", func() { f.AddString("key") }, 1},
-		{"Add when a generation ends", func() { now = now.Add(time.Hour); f.AddString("key") }, 1},
-		{"Renew", func() { f.Renew([]byte("key")) }, 1},
-		{"Contains", func() { f.ContainsString("key") }, 1},
-		{"Contains of an absent key", func() { f.ContainsString("absent") }, 0},
-		{"ContainsMany", func() { f.ContainsMany(two, nil) }, 1},
-		{"AddMany of present keys", func() { f.AddMany(two, nil) }, 1},
-		{"Stats", func() { f.Stats() }, 1},
-		{"String", func() { _ = f.String() }, 1},
-		{"WriteTo", func() { data = frametest.Written(t, f) }, 1},
-		{"Read", func() { _, _ = Read(bytes.NewReader(data), clock) }, 1},
-	} {
-		reads = 0
-		if c.call(); reads != c.want {
-			t.Errorf("%s reads the clock %d times, want %d", c.name, reads, c.want)
-		}
-	}
-}
-
-// TestClockThatSteps: with a clock that goes on by a window at each reading, every call ends and
-// begins one generation at most.
-func TestClockThatSteps(t *testing.T) {
-	for _, step := range []time.Duration{time.Hour / 4, time.Hour, 100 * time.Hour, 200 * 365 * 24 * time.Hour} {
-		now := year(2026)
-		f := must(1000, 1e-9, time.Hour, 4, WithClock(func() time.Time { now = now.Add(step); return now }))
-		var b [16]byte
-		for i := range uint64(1000) {
-			before := f.live.Load().Newest().Serial
-			if !f.Add(key(&b, i)) {
-				t.Fatalf("steps of %v: key %d is not new", step, i)
-			}
-			if began := f.live.Load().Newest().Serial - before; began > 1 {
-				t.Fatalf("steps of %v: an add began %d layers, want at most one", step, began)
-			}
-			if got, want := f.Contains(key(&b, i)), step <= time.Hour; got != want {
-				t.Fatalf("steps of %v: Contains of key %d = %v, want %v", step, i, got, want)
-			}
-			f.Renew(key(&b, i/2))
-			f.WriteTo(io.Discard)
-		}
-	}
-}
-
-// TestShortWindows: calls of many goroutines end however short the window is.
-func TestShortWindows(t *testing.T) {
-	large := must(10_000_000, 0.01, time.Millisecond, 10) // to add a layer takes longer than a generation
-	for _, f := range []*Filter{must(1000, 0.01, 500, 4), must(1, 0.01, 1, 1), must(1000, 0.01, 1000, 1000), large} {
-		adds := 2000
-		if f == large {
-			adds = 20
-		}
-		var wg sync.WaitGroup
-		for g := range uint64(4) {
-			wg.Go(func() {
-				var b [16]byte
-				for i := range uint64(adds) {
-					f.Add(key(&b, g<<32+i))
-					f.Contains(key(&b, g<<32+i))
-				}
-			})
-		}
-		wg.Wait()
 	}
 }
 

@@ -1,9 +1,10 @@
-// Package rotating is a Bloom filter that forgets: it remembers a key for a window of time. It is
+// Package rotating implements a Bloom filter that expires keys: it remembers a key for a window of time. It is
 // for crawlers that visit a page again after a week, and for dropping messages that come twice
 // within an hour.
 //
-//	// Up to a million different URLs a day, at most 1 % false positives.
-//	f, err := rotating.New(1_000_000, 0.01, 24*time.Hour)
+//	// Up to a million different URLs a day. At most one new URL in a million is not fetched.
+//	// Strangers choose the URLs: MapHash, or WithSecret for a filter that is saved.
+//	f, err := rotating.New(1_000_000, 1e-6, 24*time.Hour, rotating.WithBloom(bloom.WithHash(bloom.MapHash)))
 //	if err != nil {
 //		return err
 //	}

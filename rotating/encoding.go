@@ -1,40 +1,18 @@
 package rotating
 
 import (
-	"fmt"
 	"io"
 	"math"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// The format, version 1. All numbers are little-endian.
-//
-//	bytes  field
-//	8      magic: 89 62 6c 6f 6f 6d 72 01, the last of them the version
-//	8      n
-//	8      p: IEEE 754
-//	8      window, in nanoseconds
-//	8      generations to a window
-//	8      the time: seconds since 1970-01-01 UTC, signed
-//	8      and nanoseconds, less than 10^9
-//	8      the generation of that time, 0 being the filter's first
-//	8      how long that had lasted, in nanoseconds
-//	8      number of layers, at least 1
-//	8      checksum
-//
-// and for each layer, oldest first,
-//
-//	…      the layer, in the format of package bloom
-//	8      its generation
-//	8      how many more keys it takes
-//	8      checksum
-//
-// A generation is the window divided by the generations, rounded up. docs/format.md defines the
-// checksums and what a decoder must check.
+// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
+// check.
 const magic = "\x89bloomr\x01"
 
 // WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
@@ -43,9 +21,13 @@ const magic = "\x89bloomr\x01"
 // WriteTo may run while keys are added. It writes every key whose Add returned true before the
 // call and that is not forgotten before it ends.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
+// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
+// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	now := f.live.Load()
+	if now == nil {
+		return 0, format.Errorf(bloom.ErrInvalid, "the zero rotating.Filter, want one of New or Read")
+	}
 	wrote := f.time.read()
 	at := f.time.moment(wrote)
 	if g := now.Newest().Generation; at.generation < g {
@@ -67,11 +49,12 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // The time of day decides how much time has passed since WriteTo; keys whose window has passed
 // are forgotten. If the clock is before that of the writer, no time has passed.
 //
-// Options of [WithBloom] must agree with the filter. A secret key and a custom strategy or hash
-// must be given; other options may be left out. [bloom.WithMaxBytes] limits the memory of all
-// layers that there can be. The errors are those of [bloom.Read].
+// The options must agree with the filter: its window, if [WithWindow] is given, its generations,
+// and the options of [WithBloom]. A secret key and a custom strategy or hash must be given; other
+// options may be left out. [bloom.WithMaxBytes] limits the memory of all layers that there can be.
+// Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
-	c, err := newConfig(append([]Option{WithGenerations(0)}, opts...))
+	c, err := newConfig(config{}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +73,18 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	length, most := f.plan.generation(), uint64(f.plan.allLayers())
 	switch {
 	case nanoseconds >= uint64(time.Second):
-		return nil, fmt.Errorf("%w: %d ns of a second, want less than 10^9", bloom.ErrCorrupt, nanoseconds)
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d ns of a second, want less than 10^9", nanoseconds)
 	case generation > math.MaxInt64:
-		return nil, fmt.Errorf("%w: generation %d, want at most %d", bloom.ErrCorrupt, generation, uint64(math.MaxInt64))
+		return nil, format.Errorf(bloom.ErrCorrupt, "generation %d, want at most %d", generation, uint64(math.MaxInt64))
 	case within >= uint64(length):
-		return nil, fmt.Errorf("%w: %d ns of a generation, want less than %d", bloom.ErrCorrupt, within, uint64(length))
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d ns of a generation, want less than %d", within, uint64(length))
 	case count < 1 || count > most:
-		return nil, fmt.Errorf("%w: %d layers, want 1 to %d", bloom.ErrCorrupt, count, most)
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d layers, want 1 to %d", count, most)
 	case c.generations != 0 && c.generations != f.plan.generations:
-		return nil, fmt.Errorf("%w: the data has %d generations, want %d", bloom.ErrIncompatible, f.plan.generations, c.generations)
+		return nil, format.Errorf(bloom.ErrIncompatible, "the data has %d generations, want %d", f.plan.generations, c.generations)
+	}
+	if err := c.checkWindow(f.plan.window, bloom.ErrIncompatible); err != nil {
+		return nil, err
 	}
 	f.time = newTimeline(c.clock, length)
 	wrote := time.Unix(int64(seconds), int64(nanoseconds))
@@ -110,7 +96,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	for i := range count {
 		l, err := f.readLayer(in, all, int64(generation), each)
 		if err != nil {
-			return nil, fmt.Errorf("%w, in layer %d of at most %d", err, i, most)
+			return nil, format.In(err, "layer %d of at most %d", i, most)
 		}
 		all = append(all, l)
 	}
@@ -139,13 +125,13 @@ func (f *Filter) readLayer(in *frame.Reader, older layered.Layers, newest int64,
 	got, keys, rate := b.Params(), f.plan.layerKeys(), f.plan.p/float64(f.plan.maxLayers())
 	switch {
 	case int64(generation) < oldest || int64(generation) > newest:
-		return layered.Layer{}, fmt.Errorf("%w: generation %d, want %d to %d", bloom.ErrCorrupt, generation, oldest, newest)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", generation, oldest, newest)
 	case left > keys:
-		return layered.Layer{}, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, keys)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, keys)
 	case got.N != keys || got.P != rate:
-		return layered.Layer{}, fmt.Errorf("%w: it is for n = %d and p = %v, want %d and %v", bloom.ErrCorrupt, got.N, got.P, keys, rate)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, keys, rate)
 	case len(older) > 0 && (!b.Compatible(older[0].BloomFilter) || got != older[0].Params()):
-		return layered.Layer{}, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", b, older[0].BloomFilter)
 	}
 	l := layered.With(b, left)
 	l.Generation, l.Serial = int64(generation), uint64(len(older))

@@ -1,10 +1,10 @@
 package rotating
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // An Option changes a default of [New].
@@ -12,6 +12,7 @@ type Option func(*config)
 
 type config struct {
 	generations int
+	window      *time.Duration // nil if not given
 	clock       func() time.Time
 	bloom       []bloom.Option
 }
@@ -21,6 +22,12 @@ type config struct {
 // and cost one more lookup each.
 func WithGenerations(count int) Option {
 	return func(c *config) { c.generations = count }
+}
+
+// WithWindow makes [Read] refuse a filter with another window, and [New] another window than its own.
+// A file's window cannot be changed: make a new filter for that.
+func WithWindow(window time.Duration) Option {
+	return func(c *config) { c.window = &window }
 }
 
 // WithClock sets the clock, for tests and for messages that carry their time. It is called from
@@ -40,15 +47,22 @@ func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
 
-func newConfig(opts []Option) (config, error) {
-	c := config{generations: 4}
+func newConfig(c config, opts []Option) (config, error) {
 	for i, opt := range opts {
 		if opt == nil {
-			return c, fmt.Errorf("%w: option %d of %d is nil", bloom.ErrInvalid, i+1, len(opts))
+			return c, format.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&c)
 	}
 	return c, nil
+}
+
+// checkWindow returns an error of the given kind if the window is not that of WithWindow.
+func (c *config) checkWindow(window time.Duration, kind error) error {
+	if c.window != nil && *c.window != window {
+		return format.Errorf(kind, "window = %v, want that of WithWindow, %v", window, *c.window)
+	}
+	return nil
 }
 
 const maxGenerations = 1000
@@ -65,13 +79,13 @@ type plan struct {
 func (p plan) validate(kind error) error {
 	switch {
 	case p.window <= 0:
-		return fmt.Errorf("%w: window = %v, want more than 0", kind, p.window)
+		return format.Errorf(kind, "window = %v, want more than 0", p.window)
 	case p.generations < 1 || p.generations > maxGenerations:
-		return fmt.Errorf("%w: generations = %d, want 1 to %d", kind, p.generations, maxGenerations)
+		return format.Errorf(kind, "generations = %d, want 1 to %d", p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations):
-		return fmt.Errorf("%w: window = %v, want at least 1 ns for each of %d generations", kind, p.window, p.generations)
+		return format.Errorf(kind, "window = %v, want at least 1 ns for each of %d generations", p.window, p.generations)
 	case !(p.p > 0 && p.p < 1):
-		return fmt.Errorf("%w: p = %v, want 0 < p < 1", kind, p.p)
+		return format.Errorf(kind, "p = %v, want 0 < p < 1", p.p)
 	}
 	return nil
 }
@@ -111,7 +125,7 @@ func (p plan) allLayers() int { return p.maxLayers() + p.generations }
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
 	if err != nil { // which names the layer's n and p
-		return s, fmt.Errorf("%w, in each of %d layers of a filter for n = %d keys at p = %v", err, p.maxLayers(), p.n, p.p)
+		return s, format.In(err, "each of %d layers of a filter for n = %d keys at p = %v", p.maxLayers(), p.n, p.p)
 	}
 	return s, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/frame/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
 )
 
 func TestBadParameters(t *testing.T) {
@@ -24,6 +24,7 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, time.Hour, 0, WithClock(nil), bloom.ErrInvalid, "generations = 0"},
 		{1, 0.1, time.Hour, 1001, WithClock(nil), bloom.ErrInvalid, "generations = 1001"},
 		{1, 0.1, 9, 10, WithClock(nil), bloom.ErrInvalid, "window = 9ns"},
+		{1, 0.1, time.Hour, 1, WithWindow(0), bloom.ErrInvalid, "window = 1h0m0s, want that of WithWindow, 0s"},
 		{1, 0, time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = 0"},
 		{1, 1, time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = NaN"},
@@ -36,12 +37,4 @@ func TestBadParameters(t *testing.T) {
 		_, err := New(c.n, c.p, c.window, WithGenerations(c.generations), c.opt)
 		frametest.Refused(t, err, c.want, c.text)
 	}
-}
-
-// TestMaxBytes: the limit is for all layers that there can be, four per generation.
-func TestMaxBytes(t *testing.T) {
-	all := 12 * must(30, 0.01, time.Hour, 3).scheme.SizeBytes()
-	must(30, 0.01, time.Hour, 3, WithBloom(bloom.WithMaxBytes(all)))
-	_, err := New(30, 0.01, time.Hour, WithGenerations(3), WithBloom(bloom.WithMaxBytes(all-1)))
-	frametest.Refused(t, err, bloom.ErrTooLarge, "12 layers")
 }

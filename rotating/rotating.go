@@ -2,19 +2,22 @@ package rotating
 
 import (
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 type noText = layered.NoText
 
 // A Filter is a set of keys, like [bloom.BloomFilter], that remembers each key for a window of
-// time. Make one with [New]; the zero Filter panics when used.
+// time. Make one with [New]. The zero Filter is not usable: its methods return an error or panic,
+// except String.
 //
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
@@ -41,12 +44,15 @@ type Filter struct {
 // and [bloom.ErrTooLarge] if a layer takes more than the machine's memory, or all possible layers
 // take more than [bloom.WithMaxBytes].
 func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, error) {
-	c, err := newConfig(opts)
+	c, err := newConfig(config{generations: 4}, opts)
 	if err != nil {
 		return nil, err
 	}
 	f := &Filter{plan: plan{n, p, window, c.generations}}
 	if err := f.plan.validate(bloom.ErrInvalid); err != nil {
+		return nil, err
+	}
+	if err := c.checkWindow(window, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	if f.scheme, err = f.plan.scheme(c.bloom); err != nil {
@@ -56,7 +62,7 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 		return nil, err
 	}
 	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
-		return nil, fmt.Errorf("%w: %d layers of %d bytes, want at most %d bytes in all", bloom.ErrTooLarge, all, f.scheme.SizeBytes(), limit)
+		return nil, format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all", all, f.scheme.SizeBytes(), limit)
 	}
 	first, err := layered.New(f.scheme)
 	if err != nil {
@@ -69,10 +75,23 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 
 // Contains returns false if the key was definitely not added in the last window, true if it
 // probably was, in that window or up to a generation earlier.
-func (f *Filter) Contains(key []byte) bool { return f.contains(f.scheme.Digest(key)) }
+func (f *Filter) Contains(key []byte) bool { return f.contains(f.digest(key)) }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
+
+// digest hashes a key.
+func (f *Filter) digest(key []byte) (h1, h2 uint64) {
+	f.check()
+	return f.scheme.Digest(key)
+}
+
+// check panics for the zero Filter.
+func (f *Filter) check() {
+	if f.live.Load() == nil {
+		panic("rotating: use of the zero Filter: make one by New or Read")
+	}
+}
 
 // contains reads the clock only for a key that is in a layer: a layer is dropped only after its
 // window, so a key that is in no layer is not remembered.
@@ -121,23 +140,29 @@ func (f *Filter) remembered() layered.Layers {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	digest.CheckAnswers("rotating", len(keys), found)
-	var b layered.Batch
-	for first := 0; first < len(keys); first += layered.Group {
-		b.Hash(f.scheme, keys[first:])
-		count += f.remembered().Ask(&b)
-		if found != nil {
-			copy(found[first:], b.Found[:b.Keys])
-		}
-	}
-	return count
+	memory.CheckAnswers("rotating", len(keys), found)
+	f.check()
+	return layered.ContainsMany(f.scheme, keys, found, f.remembered)
+}
+
+// Window returns the window of [New].
+func (f *Filter) Window() time.Duration {
+	f.check()
+	return f.plan.window
+}
+
+// Count returns for how many keys that are not forgotten Add or Renew has returned true, without
+// reading the bits. A renewed key counts once per generation.
+func (f *Filter) Count() uint64 {
+	f.check()
+	return f.remembered().Keys()
 }
 
 // Stats returns the filter's numbers, in O(m). N and P are those of [New], K is that of each
-// layer, SizeBytes is the memory of all layers. The other numbers are of the layers that are
-// remembered. EstimatedCount counts the keys whose Add returned true; a renewed key counts once
-// per generation.
+// layer, SizeBytes is the memory of all layers. The other numbers cover the layers that are not
+// forgotten. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
+	f.check()
 	s := f.remembered().Stats()
 	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, f.scheme.Params().K, f.live.Load().SizeBytes()
 	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
@@ -146,7 +171,13 @@ func (f *Filter) Stats() bloom.Stats {
 
 // String describes the filter in one line.
 func (f *Filter) String() string {
+	if f.live.Load() == nil {
+		return "rotating.Filter(zero)"
+	}
 	layers := f.remembered()
 	return fmt.Sprintf("rotating.Filter(n=%d p=%g window=%v generations=%d layers=%d strategy=%s bytes=%d keys=%d)",
 		f.plan.n, f.plan.p, f.plan.window, f.plan.generations, len(layers), f.scheme.Strategy(), layers.SizeBytes(), layers.Keys())
 }
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -3,20 +3,19 @@ package rotating
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestAgainstExactModel adds keys to filters and to a map: at random times, in bursts, after pauses,
 // and up to n in any window. It looks up keys of the last window, keys that must be forgotten, and
 // absent keys.
 func TestAgainstExactModel(t *testing.T) {
-	ops := effort.Times(60_000, 100_000, 10_000_000)
+	ops := testkit.Times(60_000, 100_000, 10_000_000)
 	for _, c := range []struct {
 		generations int
 		n           uint64
@@ -135,7 +134,7 @@ func TestBursts(t *testing.T) {
 		if times := timesPlain(f); generations == 4 && math.Abs(times-4.2) > 0.05 {
 			t.Errorf("%v: %.2f times the memory of a plain filter, want the documented 4.2", f, times)
 		}
-		probes := effort.Times(40_000, 200_000, 400_000)
+		probes := testkit.Times(40_000, 200_000, 400_000)
 		layeredtest.AtMost(t, f.String()+": absent keys found", layeredtest.Absent(f, 1<<40, probes), probes, p, 4)
 		if found := layeredtest.Absent(f, 0, int(next)); found != int(next) {
 			t.Errorf("%v: %d of %d keys are missing", f, int(next)-found, next)
@@ -161,64 +160,4 @@ func TestMemory(t *testing.T) {
 // timesPlain returns the memory divided by that of a plain filter.
 func timesPlain(f *Filter) float64 {
 	return float64(f.Stats().SizeBytes) / float64(bloom.MustNew(f.plan.n, f.plan.p).SizeBytes())
-}
-
-// TestConcurrent: goroutines add keys of their own and common ones while the clock runs through
-// generations. No key younger than the window is missing, and none has two winners within one.
-func TestConcurrent(t *testing.T) {
-	rounds := effort.Times(5000, 10_000, 2_000_000)
-	const window, goroutines = time.Minute, 4
-	var c clock
-	f := must(2000, 1e-6, window, 3, c.option())
-	type win struct{ before, after time.Duration }
-	var mu sync.Mutex
-	wins := map[uint64][]win{}
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Go(func() {
-			random := rand.New(rand.NewPCG(7, uint64(g)))
-			var b [16]byte
-			own := map[uint64]time.Duration{}
-			for i := range rounds {
-				c.sleep(time.Duration(random.Int64N(int64(window / 500))))
-				before := c.elapsed()
-				if k := uint64(g+1)<<32 + uint64(i); i%16 == 0 && f.Add(key(&b, k)) {
-					own[k] = before
-				}
-				before = c.elapsed()
-				if k := uint64(i / 64); f.Add(key(&b, k)) { // a common key, again and again
-					mu.Lock()
-					wins[k] = append(wins[k], win{before, c.elapsed()})
-					mu.Unlock()
-				}
-				if i%64 != 0 {
-					continue
-				}
-				for k, at := range own {
-					there := f.Contains(key(&b, k))
-					age := c.elapsed() - at // at least the age when Contains looked
-					if !there && age <= window {
-						t.Errorf("a key is missing after %v", age)
-						return
-					}
-					if age > 2*window {
-						delete(own, k)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	total := 0
-	for k, of := range wins {
-		total += len(of)
-		for i, x := range of {
-			for _, y := range of[:i] {
-				if max(x.after-y.before, y.after-x.before) <= window {
-					t.Errorf("key %d has two winners within a window", k)
-				}
-			}
-		}
-	}
-	t.Logf("%v: %d wins of %d keys in %.0f windows", f, total, len(wins), c.elapsed().Minutes())
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 )
 
 // A clock is set by the test. It is safe for concurrent use.
@@ -65,35 +65,6 @@ func TestWindow(t *testing.T) {
 				t.Errorf("%d generations, added at %v: not new at %v", generations, added, forgotten)
 			}
 		}
-	}
-}
-
-// TestRenew: the window begins when the key was last seen.
-func TestRenew(t *testing.T) {
-	var c clock
-	f := must(1000, 1e-9, time.Hour, 4, c.option())
-	if !f.Renew([]byte("renewed")) || f.Renew([]byte("renewed")) || !f.AddString("added") {
-		t.Fatal("wrong from the beginning")
-	}
-	for range 20 {
-		c.sleep(30 * time.Minute)
-		if f.Renew([]byte("renewed")) {
-			t.Fatalf("new after %v", c.elapsed())
-		}
-		f.AddString("added")
-	}
-	if c.sleep(time.Hour); !f.ContainsString("renewed") {
-		t.Error("forgotten an hour after it was renewed")
-	}
-	if c.sleep(15 * time.Minute); f.ContainsString("renewed") {
-		t.Error("not forgotten")
-	}
-	used := f.Stats().EstimatedCount // a key takes room once per generation
-	for range 100 {
-		f.Renew([]byte("often"))
-	}
-	if got := f.Stats().EstimatedCount; got != used+1 {
-		t.Errorf("EstimatedCount = %d, want %d", got, used+1)
 	}
 }
 
@@ -155,7 +126,7 @@ func TestBatches(t *testing.T) {
 	layeredtest.Batches(t, must(300, 0.01, time.Hour, 3, c.option()), must(300, 0.01, time.Hour, 3, c.option()), func() { c.sleep(7 * time.Minute) })
 }
 
-func TestNoText(t *testing.T) { layeredtest.NoText(t, must(1, 0.1, time.Hour, 1)) }
+func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1, time.Hour, 1)) }
 
 func TestNoAllocations(t *testing.T) {
 	var c clock
@@ -169,6 +140,7 @@ func TestNoAllocations(t *testing.T) {
 			f.Contains(b[:3])
 			f.Renew(b[:3])
 			f.AddString("a string")
+			f.RenewString("a string")
 			f.ContainsString("a string")
 			keys, answers := [2][]byte{b[:], b[:2]}, [2]bool{}
 			f.AddMany(keys[:], answers[:])
@@ -195,8 +167,8 @@ func TestStats(t *testing.T) {
 			t.Errorf("Stats = %+v", got)
 		}
 		want.Ones, want.FillRatio, want.EstimatedFalsePositiveRate = got.Ones, got.FillRatio, got.EstimatedFalsePositiveRate
-		if got != want {
-			t.Errorf("Stats = %+v, want %+v", got, want)
+		if got != want || f.Count() != keys {
+			t.Errorf("Count = %d, Stats = %+v, want %+v", f.Count(), got, want)
 		}
 	}
 	for range 20 {
@@ -204,6 +176,9 @@ func TestStats(t *testing.T) {
 		f.Add([]byte(c.elapsed().String()))
 	}
 	check(8, 8, 8) // seven generations and the present one
+	for range 3 {
+		f.Renew([]byte(c.elapsed().String())) // is in the present generation
+	}
 	c.sleep(3 * f.time.length)
 	check(5, 8, 5)
 	c.sleep(2 * time.Hour)

@@ -8,19 +8,18 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/stepped"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-// These tests run the real code in every order of its operations. proof/interleavings compiles it so
+// These tests run the real code in every order of its operations. checks/proof/interleavings compiles it so
 // that the tests decide which goroutine goes on. A box of tickets is one operation.
 
 // A hand is a clock that counts generations of an hour. A window has one generation.
 type hand struct{ hours stepped.Int64 }
 
 func (h *hand) filter() *Filter {
-	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i%2 == 0 {
 			return h1 % m
 		}
@@ -50,7 +49,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 		adders, births, switches int
 		long                     bool
 	}{{2, 1, 2, false}, {2, 3, 1, false}, {3, 1, 2, true}, {2, 1, 3, true}, {2, 3, 2, true}} {
-		if c.long && !*effort.Long {
+		if c.long && !*testkit.Long {
 			continue
 		}
 		for start := range 4 {
@@ -113,7 +112,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 // TestContainsInSteps: a key that a goroutine renews is found while layers are added and forgotten.
 func TestContainsInSteps(t *testing.T) {
 	births, switches := 3, 3
-	if *effort.Long {
+	if *testkit.Long {
 		births, switches = 4, 5
 	}
 	states, wrong := stepped.Explore(t, func() stepped.World {
@@ -131,6 +130,12 @@ func TestContainsInSteps(t *testing.T) {
 			}},
 			{Kind: "look", Run: func() uint64 {
 				if !f.contains(1, 2) {
+					missed = true
+				}
+				return 0
+			}},
+			{Kind: "look in a batch", Run: func() uint64 {
+				if f.remembered().Youngest(1, 2, 0) == nil {
 					missed = true
 				}
 				return 0

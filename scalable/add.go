@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed3447c163/bloom/internal/digest"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // Add adds a key. It returns true if the key is definitely new and this call added it, false if
@@ -16,10 +16,15 @@ import (
 //
 // The error wraps [ErrFull] if the key is new and there is no room for it. The key is then not
 // in the filter. If adds under way hold the last room, Add waits for them, at most a second.
-func (f *Filter) Add(key []byte) (bool, error) { return f.add(f.scheme.Digest(key)) }
+func (f *Filter) Add(key []byte) (bool, error) {
+	if f.layers.Load() == nil {
+		return false, errZero
+	}
+	return f.add(f.scheme.Digest(key))
+}
 
 // AddString is [Filter.Add] for a string, without copying it.
-func (f *Filter) AddString(key string) (bool, error) { return f.Add(digest.Bytes(key)) }
+func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
 // AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
 // definitely new. If added is not nil, added[i] becomes the answer to keys[i]. AddMany stops at
@@ -27,29 +32,12 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(digest.Bytes
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
-	digest.CheckAnswers("scalable", len(keys), added)
-	clear(added)
-	var b layered.Batch
-	for first := 0; first < len(keys); first += layered.Group {
-		b.Hash(f.scheme, keys[first:])
-		f.layers.Load().Ask(&b)
-		for i, d := range b.Digests[:b.Keys] {
-			if b.Found[i] {
-				continue
-			}
-			yes, err := f.add(d[0], d[1])
-			if err != nil {
-				return count, err
-			}
-			if yes {
-				count++
-				if added != nil {
-					added[first+i] = true
-				}
-			}
-		}
+	memory.CheckAnswers("scalable", len(keys), added)
+	if f.layers.Load() == nil {
+		clear(added)
+		return 0, errZero
 	}
-	return count, nil
+	return layered.AddMany(f.scheme, keys, added, f.now, f.add)
 }
 
 // How an add finds its one winner while a layer is added

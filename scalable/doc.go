@@ -1,4 +1,4 @@
-// Package scalable is a Bloom filter that grows, for an unknown number of keys.
+// Package scalable implements a Bloom filter that grows, for an unknown number of keys.
 //
 //	f, err := scalable.New(1_000_000, 0.01) // grows past a million keys, keeps 1 %
 //	if err != nil {
@@ -27,8 +27,8 @@
 // # When it is full
 //
 // The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
-// the machine or its container, or until a layer's rate is below its strategy's limit (1e-12
-// for Blocked). Then Add returns an error that wraps [ErrFull] for new keys, and Contains works
-// as before. The filter does not know how much memory other programs use: if running out of
-// memory must not end the process, set WithMaxBytes.
+// the machine or its container. Then Add returns an error that wraps [ErrFull] for new keys, and
+// Contains works as before. The filter does not know how much memory other programs use: if
+// running out of memory must not end the process, set WithMaxBytes. [New] refuses a strategy or a
+// hash that would end the growth before 20 layers, which hold a million times n.
 package scalable

@@ -1,32 +1,17 @@
 package scalable
 
 import (
-	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// The format, version 1. All numbers are little-endian.
-//
-//	bytes  field
-//	8      magic: 89 62 6c 6f 6f 6d 73 01, the last of them the version
-//	8      n
-//	8      p: IEEE 754
-//	8      number of layers, at least 1
-//	8      checksum
-//
-// and for each layer, oldest first,
-//
-//	…      the layer, in the format of package bloom; its n and p are those of the plan
-//	8      how many more keys it takes
-//	8      checksum
-//
-// docs/format.md defines the checksums and what a decoder must check.
+// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
+// check.
 const magic = "\x89blooms\x01"
 
 // WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
@@ -34,9 +19,13 @@ const magic = "\x89blooms\x01"
 //
 // WriteTo may run while keys are added. It writes every key whose Add returned before the call.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] as that of [bloom.BloomFilter.WriteTo].
+// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
+// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	now := *f.layers.Load()
+	if f.layers.Load() == nil {
+		return 0, errZero
+	}
+	now := f.now()
 	out := frame.NewWriter(w)
 	out.Magic(magic)
 	out.Numbers(f.n, math.Float64bits(f.p), uint64(len(now)))
@@ -50,11 +39,10 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // the end of the stream it returns io.EOF itself.
 //
 // Options must agree with the filter. A secret key and a custom strategy or hash must be given;
-// other options may be left out. With Blocked, later layers use the words per key of the first
-// layer unless Blocked is given again.
+// other options may be left out.
 //
-// The errors are those of [bloom.Read]. [bloom.WithMaxBytes] limits the memory of all layers
-// together, now and as the filter grows.
+// [bloom.WithMaxBytes] limits the memory of all layers together, now and as the filter grows. Read
+// returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	in := frame.NewReader(r)
 	if err := in.Magic(magic); err != nil {
@@ -67,15 +55,15 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	f := &Filter{n: n, p: math.Float64frombits(p), opts: opts}
 	switch {
 	case !(f.p > 0 && f.p < 1):
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrCorrupt, f.p)
+		return nil, format.Errorf(bloom.ErrCorrupt, "p = %v, want 0 < p < 1", f.p)
 	case count < 1:
-		return nil, fmt.Errorf("%w: 0 layers, want at least 1", bloom.ErrCorrupt)
+		return nil, format.Errorf(bloom.ErrCorrupt, "0 layers, want at least 1")
 	}
 	var all layered.Layers
 	for i := range count {
 		l, err := f.readLayer(in, all)
 		if err != nil {
-			return nil, fmt.Errorf("%w, in layer %d", err, i)
+			return nil, format.In(err, "layer %d", i)
 		}
 		all = append(all, l)
 	}
@@ -104,11 +92,11 @@ func (f *Filter) readLayer(in *frame.Reader, older layered.Layers) (layered.Laye
 	}
 	switch got := b.Params(); {
 	case got.N != keys || got.P != rate:
-		return layered.Layer{}, fmt.Errorf("%w: it is for n = %d and p = %v, want %d and %v", bloom.ErrCorrupt, got.N, got.P, keys, rate)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, keys, rate)
 	case left > keys:
-		return layered.Layer{}, fmt.Errorf("%w: %d more keys, want at most %d", bloom.ErrCorrupt, left, keys)
-	case len(older) > 0 && !alike(b.Scheme(), older[0].Scheme()):
-		return layered.Layer{}, fmt.Errorf("%w: it is %v, the first is %v", bloom.ErrCorrupt, b, older[0].BloomFilter)
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, keys)
+	case len(older) > 0 && (b.Strategy() != older[0].Strategy() || !layered.SameHash(b, older[0].BloomFilter)):
+		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", b, older[0].BloomFilter)
 	}
 	l := layered.With(b, left)
 	l.Serial = uint64(len(older))
@@ -125,18 +113,4 @@ func optionsOf(s bloom.Scheme) []bloom.Option {
 		opts = append(opts, bloom.WithSeed(s.Seed()))
 	}
 	return opts
-}
-
-// alike reports whether two layers hash keys alike. The strategies that Blocked chooses from
-// count as one.
-func alike(a, b bloom.Scheme) bool {
-	return a.Hash() == b.Hash() && a.Seed() == b.Seed() && family(a) == family(b)
-}
-
-func family(s bloom.Scheme) string {
-	name := s.Strategy().Name()
-	if strings.HasPrefix(name, bloom.Blocked.Name()) {
-		return bloom.Blocked.Name()
-	}
-	return name
 }

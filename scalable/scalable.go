@@ -3,14 +3,15 @@ package scalable
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/digest"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -18,7 +19,7 @@ import (
 type noText = layered.NoText
 
 // A Filter is a set of keys, like [bloom.BloomFilter], that grows as keys are added. Make one
-// with [New]; the zero Filter panics when used.
+// with [New]. The zero Filter is not usable: its methods return an error or panic, except String.
 //
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
@@ -45,9 +46,7 @@ type fullError struct {
 	usedUp atomic.Bool // the last layer has no room, and no add under way can make some
 }
 
-func (e *fullError) Error() string {
-	return ErrFull.Error() + ": " + strings.TrimPrefix(e.cause.Error(), "bloom: ")
-}
+func (e *fullError) Error() string { return e.cause.Error() + ": filter full" }
 
 func (e *fullError) Unwrap() []error { return []error{ErrFull, e.cause} }
 
@@ -57,12 +56,13 @@ func (e *fullError) Unwrap() []error { return []error{ErrFull, e.cause} }
 // The options apply to every layer. The strategy must work on a key's digest.
 // [bloom.WithMaxBytes] limits the memory of all layers together.
 //
-// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is invalid, and
-// [bloom.ErrTooLarge] if the first layer takes more than the machine's memory or
-// [bloom.WithMaxBytes].
+// The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, if an option is invalid, or if
+// the strategy or the hash cannot reach the rates of later layers: p must be at least 4.2e-5 for
+// [bloom.SplitBlock] and 4.2e-10 for [bloom.Blocked]. It wraps [bloom.ErrTooLarge] if the first
+// layer takes more than the machine's memory or [bloom.WithMaxBytes].
 func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	if !(p > 0 && p < 1) {
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	}
 	f := &Filter{n: n, p: p, opts: slices.Clone(opts)}
 	first, err := f.newLayer(nil)
@@ -73,8 +73,34 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	if err := layered.CheckStrategy(f.scheme, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
+	if err := f.checkGrowth(); err != nil {
+		return nil, err
+	}
 	f.start(layered.Layers{first})
 	return f, nil
+}
+
+// The strategy and the hash must be able to make promised layers, or fewer if these would take
+// more than promisedBits.
+const (
+	promised     = 20
+	promisedBits = 1 << 40
+)
+
+// checkGrowth returns an error if something else than memory would end the growth. Rates fall
+// and numbers of keys rise from layer to layer, so it tries the last one.
+func (f *Filter) checkGrowth() error {
+	for i := promised - 1; i > 0; i-- {
+		keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
+		if err != nil || float64(keys)*-math.Log2(rate) > promisedBits {
+			continue
+		}
+		if _, err := f.layerScheme(i); errors.Is(err, bloom.ErrInvalid) {
+			return err
+		}
+		return nil
+	}
+	return nil
 }
 
 // start makes these the filter's first layers.
@@ -86,8 +112,7 @@ func (f *Filter) start(all layered.Layers) {
 }
 
 // plan returns the number of keys and the rate of layer i: n·2^i keys at p/((i+1)(i+2)), or an error
-// of the given kind if the number is too large. The rates
-// sum to p.
+// of the given kind if the number is too large. The rates sum to p.
 //
 // Almeida, Baquero, Preguiça & Hutchison 2007, "Scalable Bloom Filters", IPL 101(6), advise a
 // geometric series of rates. This one tightens more and more slowly: the first four layers take
@@ -96,25 +121,34 @@ func (f *Filter) start(all layered.Layers) {
 func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, err error) {
 	keys = max(n, 1)
 	if bits.Len64(keys)+i > 63 {
-		return 0, 0, fmt.Errorf("%w: layer %d would be for %d·2^%d keys, want less than 2^63", kind, i, keys, i)
+		return 0, 0, format.Errorf(kind, "layer %d would be for %d·2^%d keys, want less than 2^63", i, keys, i)
 	}
 	return keys << i, p / (float64(i+1) * float64(i+2)), nil
+}
+
+// layerScheme returns the scheme of layer i.
+func (f *Filter) layerScheme(i int) (bloom.Scheme, error) {
+	keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
+	if err != nil {
+		return bloom.Scheme{}, err
+	}
+	s, err := bloom.NewScheme(keys, rate, f.opts...)
+	if err != nil { // which names the layer's n and p
+		return s, format.In(err, "layer %d of a filter for n = %d keys at p = %v", i, f.n, f.p)
+	}
+	return s, nil
 }
 
 // newLayer returns the layer that follows the given ones.
 func (f *Filter) newLayer(older layered.Layers) (layered.Layer, error) {
 	i := len(older)
-	keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
+	scheme, err := f.layerScheme(i)
 	if err != nil {
 		return layered.Layer{}, err
 	}
-	scheme, err := bloom.NewScheme(keys, rate, f.opts...)
-	if err != nil { // which names the layer's n and p
-		return layered.Layer{}, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, f.n, f.p)
-	}
 	limit := min(bloom.MaxBytes(f.opts...), memory.Limit())
 	if total := older.SizeBytes() + scheme.SizeBytes(); total > limit {
-		return layered.Layer{}, fmt.Errorf("%w: layer %d would make it %d bytes, want at most %d", bloom.ErrTooLarge, i, total, limit)
+		return layered.Layer{}, format.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", i, total, limit)
 	}
 	l, err := layered.New(scheme)
 	l.Serial = uint64(i)
@@ -126,33 +160,36 @@ func (f *Filter) Contains(key []byte) bool {
 	if only := f.only.Load(); only != nil {
 		return only.Contains(key)
 	}
+	now := f.now()
 	h1, h2 := f.scheme.Digest(key)
-	return f.layers.Load().Youngest(h1, h2, 0) != nil
+	return now.Youngest(h1, h2, 0) != nil
 }
 
 // ContainsString is [Filter.Contains] for a string, without copying it.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
 // ContainsMany looks up keys like [Filter.Contains], one after the other, but faster. It returns
 // how many were probably added. If found is not nil, found[i] becomes the answer to keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	digest.CheckAnswers("scalable", len(keys), found)
-	var b layered.Batch
-	for first := 0; first < len(keys); first += layered.Group {
-		b.Hash(f.scheme, keys[first:])
-		count += f.layers.Load().Ask(&b)
-		if found != nil {
-			copy(found[first:], b.Found[:b.Keys])
-		}
-	}
-	return count
+	memory.CheckAnswers("scalable", len(keys), found)
+	return layered.ContainsMany(f.scheme, keys, found, f.now)
 }
+
+// now returns the present layers.
+func (f *Filter) now() layered.Layers {
+	if now := f.layers.Load(); now != nil {
+		return *now
+	}
+	panic("scalable: use of the zero Filter: make one by New or Read")
+}
+
+var errZero = format.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
 
 // Layers returns the parameters of each layer, oldest first.
 func (f *Filter) Layers() []bloom.Params {
-	now := *f.layers.Load()
+	now := f.now()
 	params := make([]bloom.Params, len(now))
 	for i := range now {
 		params[i] = now[i].Params()
@@ -160,18 +197,26 @@ func (f *Filter) Layers() []bloom.Params {
 	return params
 }
 
+// Count returns for how many keys Add has returned true, without reading the bits.
+func (f *Filter) Count() uint64 { return f.now().Keys() }
+
 // Stats returns the filter's numbers, in O(m). N is how many keys the present layers are for:
-// with more keys the filter grows. K is that of the newest layer. EstimatedCount counts the
-// keys whose Add returned true.
+// with more keys the filter grows. K is that of the newest layer. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
-	s := f.layers.Load().Stats()
+	s := f.now().Stats()
 	s.P = f.p
 	return s
 }
 
 // String describes the filter in one line.
 func (f *Filter) String() string {
-	now := *f.layers.Load()
+	if f.layers.Load() == nil {
+		return "scalable.Filter(zero)"
+	}
+	now := f.now()
 	return fmt.Sprintf("scalable.Filter(n=%d p=%g layers=%d strategy=%s bytes=%d keys=%d)",
 		f.n, f.p, len(now), f.scheme.Strategy(), now.SizeBytes(), now.Keys())
 }
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -3,19 +3,17 @@ package scalable
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestAgainstExactModel adds random keys, some of them again, to filters and to a map. It looks up
 // all keys and measures the rate as the filters grow.
 func TestAgainstExactModel(t *testing.T) {
-	ops, probes := effort.Times(40_000, 200_000, 10_000_000), effort.Times(4000, 20_000, 20_000)
+	ops, probes := testkit.Times(40_000, 200_000, 10_000_000), testkit.Times(4000, 20_000, 20_000)
 	for _, c := range []struct {
 		n    uint64
 		p    float64
@@ -59,44 +57,6 @@ func TestAgainstExactModel(t *testing.T) {
 		t.Logf("%v: %d operations, %d of %d new keys not seen as new", f, ops, lied, len(added))
 		layeredtest.AtMost(t, f.String()+": new keys not seen as new", lied, len(added), c.p, 4)
 	}
-}
-
-// TestConcurrentGrowth: while goroutines add the same keys and the filter grows, no key is missing,
-// each has one winner, and no layer holds more keys than it is for.
-func TestConcurrentGrowth(t *testing.T) {
-	keys := effort.Times(2000, 20_000, 200_000)
-	f := must(16, 1e-9)
-	won := make([]atomic.Int32, keys)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			var b [16]byte
-			for i := range keys {
-				if yes, err := f.Add(key(&b, uint64(i))); err != nil {
-					t.Error(err)
-				} else if yes {
-					won[i].Add(1)
-				}
-				if !f.Contains(key(&b, uint64(i))) {
-					t.Errorf("key %d is missing", i)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	lost := 0
-	for i := range won {
-		switch n := won[i].Load(); {
-		case n == 0:
-			lost++ // another key's add set its last bit
-		case n > 1:
-			t.Errorf("key %d has %d winners", i, n)
-		}
-	}
-	if lost > keys/500 {
-		t.Errorf("%d keys of %d have no winner", lost, keys)
-	}
-	holdNoMore(t, f)
 }
 
 // holdNoMore fails if a layer has more keys than it is for, by its bits.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/frame/frametest"
-	"github.com/seed3447c163/bloom/internal/layered/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
@@ -67,6 +67,50 @@ func TestPlan(t *testing.T) {
 	frametest.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
 }
 
+// TestGrowthIsRefusedOrKept: with every strategy and hash, New refuses a filter of which something
+// else than memory would end the growth before 20 layers or a size of 128 GiB.
+func TestGrowthIsRefusedOrKept(t *testing.T) {
+	var opts []bloom.Option
+	for _, h := range bloom.Hashes() {
+		opts = append(opts, bloom.WithHash(h))
+	}
+	for _, s := range bloom.Strategies() {
+		if !s.NeedsKey() {
+			opts = append(opts, bloom.WithStrategy(s))
+		}
+	}
+	made, refused := 0, 0
+	for _, opt := range opts {
+		if _, err := New(1, 0.01, opt); err != nil {
+			t.Error(err)
+		}
+		for _, n := range []uint64{1, 1000, 1e9} {
+			for p := 0.5; p > 1e-15; p /= 7 {
+				f := &Filter{n: n, p: p, opts: []bloom.Option{opt}}
+				_, err := New(1, p, opt)
+				if n > 1 { // without the memory
+					err = f.checkGrowth()
+				}
+				if err != nil {
+					frametest.Refused(t, err, bloom.ErrInvalid, "in layer ")
+					refused++
+					continue
+				}
+				made++
+				for i := range promised {
+					if keys, rate, _ := plan(n, p, i, nil); float64(keys)*-math.Log2(rate) > promisedBits {
+						break
+					}
+					if _, err := f.layerScheme(i); errors.Is(err, bloom.ErrInvalid) {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d filters made, %d refused", made, refused)
+}
+
 // TestLayersHoldWhatTheyAreFor: the first key that has no room adds a layer, no earlier key does.
 func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 	f := must(100, 1e-9)
@@ -83,22 +127,12 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 		if len(f.Layers()) > layers {
 			births = append(births, i)
 		}
-		if s := f.Stats(); s.EstimatedCount != i+1 || s.P != 1e-9 || s.N != 100<<len(f.Layers())-100 {
+		if s := f.Stats(); s.EstimatedCount != i+1 || f.Count() != i+1 || s.P != 1e-9 || s.N != 100<<len(f.Layers())-100 {
 			t.Fatalf("after %d keys: %+v", i+1, s)
 		}
 	}
 	if !slices.Equal(births, []uint64{100, 300, 700}) {
 		t.Errorf("keys %v add layers, want 100, 300 and 700", births)
-	}
-}
-
-// TestGrowsOnce: of two adds that find the same newest layer full, one adds a layer.
-func TestGrowsOnce(t *testing.T) {
-	f := must(1, 0.1)
-	now := f.layers.Load()
-	first, second := f.grow(now), f.grow(now)
-	if first != nil || second != nil || len(f.Layers()) != 2 {
-		t.Errorf("%v, want 2 layers", f)
 	}
 }
 
@@ -116,7 +150,7 @@ func TestFull(t *testing.T) {
 		if in := f.Contains(key(&b, i)); added != (i < 300) || (err == nil) != (i < 300) || in != (i < 300) {
 			t.Fatalf("key %d: %v, %v, contained %v", i, added, err, in)
 		}
-		if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || !strings.HasPrefix(err.Error(), "scalable: filter full: ") || strings.Contains(err.Error(), "bloom")) {
+		if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || !strings.HasSuffix(err.Error(), ": filter full") || strings.Count(err.Error(), "bloom: ") != 1) {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +167,7 @@ func TestBatches(t *testing.T) {
 	layeredtest.Batches(t, unfailing{must(50, 0.01)}, unfailing{must(50, 0.01)}, func() {})
 }
 
-func TestNoText(t *testing.T) { layeredtest.NoText(t, must(1, 0.1)) }
+func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }
 
 func TestNoAllocations(t *testing.T) {
 	f := must(30_000, 0.001)
@@ -173,10 +207,14 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, []bloom.Option{bloom.WithStrategy(bitsandblooms.Strategy)}, bloom.ErrInvalid, "needs the key itself"},
 		{1 << 50, 0.1, nil, bloom.ErrTooLarge, "bytes"},
 		{1 << 60, 0.1, nil, bloom.ErrTooLarge, "in layer 0 of a filter for n = 1152921504606846976 keys at p = 0.1"},
+		{1000, 4.1e-5, []bloom.Option{bloom.WithStrategy(bloom.SplitBlock)}, bloom.ErrInvalid, "in layer 19 of a filter for n = 1000 keys at p = 4.1e-05"},
+		{1000, 4.1e-10, []bloom.Option{bloom.WithStrategy(bloom.Blocked)}, bloom.ErrInvalid, "in layer 19 of a filter for n = 1000 keys at p = 4.1e-10"},
 		{7, 1e-19, nil, bloom.ErrInvalid, "in layer 0 of a filter for n = 7 keys at p = 1e-19"},
 		{1 << 63, 0.1, nil, bloom.ErrTooLarge, "layer 0 would be for 9223372036854775808·2^0 keys"},
 	} {
 		_, err := New(c.n, c.p, c.opts...)
 		frametest.Refused(t, err, c.want, c.text)
 	}
+	must(1000, 4.3e-5, bloom.WithStrategy(bloom.SplitBlock)) // the documented limits
+	must(1000, 4.3e-10, bloom.WithStrategy(bloom.Blocked))
 }

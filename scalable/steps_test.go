@@ -6,12 +6,11 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/stepped"
-	"github.com/seed3447c163/bloom/internal/testing/byindex"
+	"github.com/seed3447c163/bloom/internal/testing/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-// These tests run the real code of adds in every order of its operations. proof/interleavings compiles
+// These tests run the real code of adds in every order of its operations. checks/proof/interleavings compiles
 // it so that the tests decide which goroutine goes on. A box of tickets is one operation.
 
 // A race is what goroutines have added to one filter.
@@ -25,6 +24,11 @@ type race struct {
 // key returns the digest of a key: its two bits in each layer.
 func (r *race) key(k int) (h1, h2 uint64) { return uint64(2*k + 1), uint64(2*k + 2) }
 
+// hash is the hash of the filter: a key is one byte.
+func (r *race) hash() bloom.Option {
+	return bloom.WithHash(bloom.NewHash("byte", func(key []byte) (h1, h2 uint64) { return r.key(int(key[0])) }))
+}
+
 func (r *race) there(k int) bool {
 	h1, h2 := r.key(k)
 	return r.f.layers.Load().Youngest(h1, h2, 0) != nil
@@ -32,13 +36,13 @@ func (r *race) there(k int) bool {
 
 // begin makes a filter for one key, with two bits per key, and sets bits of key 0.
 func (r *race) begin(start int, made func(n uint64, p float64, opts ...bloom.Option) *Filter) {
-	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: byindex.Positions(func(h1, h2 uint64, i int, m uint64) uint64 {
+	strategy := bloom.NewStrategy("two", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if i == 0 {
 			return h1 % m
 		}
 		return h2 % m
 	})})
-	r.f = made(1, 0.02, bloom.WithStrategy(strategy))
+	r.f = made(1, 0.02, bloom.WithStrategy(strategy), r.hash())
 	if k := r.f.scheme.Params().K; k != 2 {
 		panic(k)
 	}
@@ -95,7 +99,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 		switches int
 		long     bool
 	}{{[]int{0, 0}, 0, false}, {[]int{0, 0, 1}, 1, false}, {[]int{0, 0, 1}, 2, true}, {[]int{0, 0, 0}, 2, true}} {
-		if c.long && !*effort.Long {
+		if c.long && !*testkit.Long {
 			continue
 		}
 		for start := range 4 {
@@ -131,7 +135,7 @@ func TestFullInSteps(t *testing.T) {
 		switches int
 		long     bool
 	}{{[]int{0, 0}, 0, false}, {[]int{0, 1}, 0, false}, {[]int{0, 0, 0}, 2, false}, {[]int{0, 0, 1}, 2, false}, {[]int{0, 0, 0}, 3, true}, {[]int{0, 0, 1}, 3, true}} {
-		if c.long && !*effort.Long {
+		if c.long && !*testkit.Long {
 			continue
 		}
 		states, wrong := stepped.Explore(t, func() stepped.World {
@@ -162,4 +166,33 @@ func TestFullInSteps(t *testing.T) {
 		t.Logf("keys %v, at most %d switches: %d states", c.keys, c.switches, states)
 	}
 	t.Logf("%d states", total)
+}
+
+// TestContainsInSteps: a key is found as soon as its add has returned, while another add of a new
+// key adds the second layer.
+func TestContainsInSteps(t *testing.T) {
+	states, wrong := stepped.Explore(t, func() stepped.World {
+		r := &race{}
+		r.begin(3, must)
+		r.f.add(r.key(1)) // takes the only ticket
+		missed := false
+		w := stepped.World{Switches: 3, Check: func(waiting bool) string {
+			if missed {
+				return "a key is missing after its add"
+			}
+			return r.verdict(waiting, 0)
+		}}
+		for k := 2; k <= 3; k++ {
+			w.Threads = append(w.Threads, stepped.Thread{Kind: string(rune('A' + k)), Run: func() uint64 {
+				_, err := r.f.add(r.key(k))
+				missed = missed || err != nil || !r.f.Contains([]byte{byte(k)})
+				return 0
+			}})
+		}
+		return w
+	})
+	if wrong != "" {
+		t.Fatal(wrong)
+	}
+	t.Logf("%d states", states)
 }

@@ -3,14 +3,16 @@ package typed
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,7 +45,7 @@ func TestEqualsUntyped(t *testing.T) {
 	for i := range values { // some new, some old, some twice in a group
 		values[i], absent[i] = mix(uint64(i))%(uint64(i)/2+1), mix(uint64(i))
 	}
-	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked2, bloom.SplitBlock} {
+	for _, s := range bloom.Strategies() {
 		for _, hidden := range []bool{false, true} {
 			made := func() (*bloom.BloomFilter, *Filter[uint64]) {
 				f := bloom.MustNew(n, 0.01, bloom.WithStrategy(s))
@@ -105,7 +107,7 @@ func TestAppendFunctions(t *testing.T) {
 		"both":    padded(bytes.TrimSpace),
 		"clipped": padded(func(key []byte) []byte { return slices.Clip(bytes.TrimSpace(key)) }),
 		"cloned":  padded(func(key []byte) []byte { return bytes.Clone(bytes.TrimSpace(key)) }),
-		"none":    func([]byte, uint64) []byte { return nil },
+		"none":    func(dst []byte, _ uint64) []byte { return dst },
 		"foreign": func(_ []byte, v uint64) []byte { return memory[v%100 : v%1000] },
 		"long":    func(dst []byte, v uint64) []byte { return append(dst, make([]byte, v%2000*(v%64/63)*10)...) },
 	} {
@@ -125,6 +127,81 @@ func TestAppendFunctions(t *testing.T) {
 	require.Equal(t, before, memory)
 }
 
+// A keeper is a set that keeps what it gets.
+type keeper struct {
+	setOnly
+	keep func(key []byte)
+	many func(keys [][]byte, answers []bool)
+}
+
+func (k keeper) Add(key []byte) bool      { k.keep(key); return k.setOnly.Add(key) }
+func (k keeper) Contains(key []byte) bool { k.keep(key); return k.setOnly.Contains(key) }
+func (k keeper) AddMany(keys [][]byte, added []bool) int {
+	defer k.many(keys, added)
+	return k.setOnly.AddMany(keys, added)
+}
+func (k keeper) ContainsMany(keys [][]byte, found []bool) int {
+	defer k.many(keys, found)
+	return k.setOnly.ContainsMany(keys, found)
+}
+
+// deeper moves the goroutine's stack.
+func deeper(depth int) (sum int) {
+	var here [512]int
+	if depth > 0 {
+		here[depth%512] = deeper(depth - 1)
+	}
+	return here[depth%512] + depth
+}
+
+// TestNothingMovesOrIsReused: append functions and sets that keep what they get, against their
+// contracts, see it unchanged, whatever is called later.
+func TestNothingMovesOrIsReused(t *testing.T) {
+	var checks []func() bool
+	keep := func(key []byte) {
+		was := bytes.Clone(key)
+		checks = append(checks, func() bool { return bytes.Equal(key, was) })
+	}
+	many := func(keys [][]byte, answers []bool) {
+		list, were := slices.Clone(keys), slices.Clone(answers)
+		checks = append(checks, func() bool {
+			return slices.Equal(answers, were) && slices.EqualFunc(list, keys, func(a, b []byte) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) })
+		})
+		for _, key := range keys {
+			keep(key)
+		}
+	}
+	appendKept := func(dst []byte, v uint64) []byte {
+		keep(dst)
+		key := appendVarying(dst, v)
+		keep(key)
+		return key
+	}
+	f := bloom.MustNew(10_000, 0.01)
+	for _, set := range []Set{f, keeper{setOnly{f}, keep, many}} {
+		values := New(set, appendKept)
+		for i := range uint64(200) {
+			some, answers := [3]uint64{i, mix(i), i + 1}, [3]bool{}
+			values.Add(i)
+			values.Contains(mix(i))
+			values.AddMany(some[:], answers[:])
+			values.ContainsMany(some[:], answers[:])
+			values.ContainsMany(some[:], nil)
+			deeper(int(i))
+		}
+	}
+	for range 5 {
+		runtime.GC() // ends the program if a pointer leads into a stack that has moved
+	}
+	changed := 0
+	for _, unchanged := range checks {
+		if !unchanged() {
+			changed++
+		}
+	}
+	require.Zero(t, changed, "of %d slices", len(checks))
+}
+
 // TestConcurrent: goroutines that add the same values do not mix their keys.
 func TestConcurrent(t *testing.T) {
 	const n, workers = 4000, 4
@@ -136,7 +213,7 @@ func TestConcurrent(t *testing.T) {
 		want.Add(appendVarying(nil, all[i]))
 	}
 	var missed atomic.Int64
-	var wg sync.WaitGroup
+	var wg testkit.Group
 	for w := range workers {
 		wg.Go(func() {
 			for first := 0; first < n; first += 100 {
@@ -157,23 +234,21 @@ func TestConcurrent(t *testing.T) {
 	require.True(t, want.Equal(got))
 }
 
-type noBinary struct{}
-
-func (noBinary) AppendBinary(dst []byte) ([]byte, error) { return dst, errors.New("no binary form") }
-
 func TestPanics(t *testing.T) {
 	f := bloom.MustNew(10, 0.1)
 	const misuse = "typed: New with a nil set or append function"
 	require.PanicsWithValue(t, misuse, func() { New(nil, binary.LittleEndian.AppendUint64) })
 	require.PanicsWithValue(t, misuse, func() { New((*bloom.BloomFilter)(nil), binary.LittleEndian.AppendUint64) })
 	require.PanicsWithValue(t, misuse, func() { New[int](f, nil) })
-	var zero Filter[uint64]
-	require.PanicsWithValue(t, "typed: use of a Filter that was not made by New", func() { zero.Add(1) })
+	zero.Values(t, new(Filter[uint64]))
 
-	const length = "typed: room for 1 answers to 2 keys, want as many, or nil"
+	const length = "typed: 1 answers for 2 keys, want as many, or nil"
 	uints := New(f, binary.LittleEndian.AppendUint64)
 	require.PanicsWithValue(t, length, func() { uints.AddMany(make([]uint64, 2), make([]bool, 1)) })
 	require.PanicsWithValue(t, length, func() { uints.ContainsMany(make([]uint64, 2), make([]bool, 1)) })
-	require.PanicsWithValue(t, "typed: a typed.noBinary that cannot be a key: no binary form", func() { New(f, AppendBinary[noBinary]).Add(noBinary{}) })
+	none := New(f, func([]byte, int) []byte { return nil })
+	for _, call := range []func(){func() { none.Add(1) }, func() { none.Contains(1) }, func() { none.AddMany(make([]int, 1), nil) }, func() { none.ContainsMany(make([]int, 1), nil) }} {
+		require.PanicsWithValue(t, "typed: the append function returned nil", call)
+	}
 	require.Zero(t, f.Stats().Ones, "nothing was added")
 }

@@ -10,7 +10,7 @@ import (
 
 // BenchmarkView compares lookups in a view and in the filter with the same bits, in cache.
 func BenchmarkView(b *testing.B) {
-	for _, s := range []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock} {
+	for _, s := range strategies[1:] {
 		for _, hash := range []bloom.Hash{bloom.Murmur3, bloom.RapidHash} {
 			const n = 10_000
 			built, err := NewBuilder(10, s, bloom.WithHash(hash))
@@ -24,7 +24,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			data := built.AppendTo(nil)
 			m := uint64(len(data)-trailerBytes) * 8
-			f, err := bloom.NewWithParams(bloom.Params{M: m, K: int(built.k)}, bloom.WithStrategy(s), bloom.WithHash(hash))
+			f, err := bloom.NewWithParams(bloom.Params{M: m, K: built.scheme.Params().K}, bloom.WithStrategy(s), bloom.WithHash(hash))
 			require.NoError(b, err)
 			for i := range n {
 				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
@@ -45,5 +45,42 @@ func BenchmarkView(b *testing.B) {
 			run("over", func(i int) bool { return over.Contains(keys[i]) })
 			run("view,new", func(i int) bool { v, err := New(data); return err != nil || v.Contains(keys[i]) })
 		}
+	}
+}
+
+// BenchmarkBuild makes a filter of 30,000 keys with 10 bits each from digests that are ready: with a
+// known number of keys, and with keys that are collected first. A key takes ns/key.
+func BenchmarkBuild(b *testing.B) {
+	const n = 30_000
+	digests := make([][2]uint64, n)
+	for i := range digests {
+		digests[i][0], digests[i][1] = bloom.Digest64(uint64(i))
+	}
+	for _, s := range strategies[1:] {
+		built, err := NewBuilder(10, s)
+		require.NoError(b, err)
+		run := func(name string, build func() []byte) {
+			b.Run(fmt.Sprintf("strategy=%s/n=%s", s, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					build()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/key")
+			})
+		}
+		run("known", func() []byte {
+			data, f := built.Append(nil, n)
+			for _, d := range digests {
+				f.AddDigest(d[0], d[1])
+			}
+			return data
+		})
+		run("collected", func() []byte {
+			one := *built
+			for _, d := range digests {
+				one.AddDigest(d[0], d[1])
+			}
+			return one.AppendTo(nil)
+		})
 	}
 }

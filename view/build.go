@@ -7,41 +7,35 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// A Builder collects keys and appends a filter of them to a byte slice, for [New]. It is for
-// programs that make a small filter for each block of a table. It keeps 16 bytes per key, in memory
-// that it uses again. It is not safe for concurrent use.
+// A Builder makes filters inside byte slices, for [New]. It is for programs that make a small filter
+// for each block of a table. If the number of keys is known, [Builder.Append] makes a filter at once.
+// Otherwise a Builder collects keys: it keeps 16 bytes per key, in memory that it uses again. Make
+// one with [NewBuilder]; the methods of the zero Builder panic. A Builder is not safe for concurrent
+// use.
 type Builder struct {
-	bitsPerKey  float64
-	k, strategy uint8
-	scheme      bloom.Scheme // of any number of bits: it hashes
-	digests     [][2]uint64
+	bitsPerKey float64
+	scheme     bloom.Scheme // of any number of bits: it hashes
+	meta       uint32       // of a trailer
+	digests    [][2]uint64
 }
 
 // NewBuilder returns a builder of filters with bitsPerKey bits per key and the k of
 // [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
-// [bloom.Blocked], which becomes Blocked2 up to 10 bits per key, Blocked4 up to 25 and Blocked8 for
-// more. Options choose the hash, its seed or its key. A view names [bloom.Murmur3] or
-// [bloom.RapidHash] and the seed. With another hash or a key, use [View.ContainsDigest].
+// [bloom.Blocked]. Options choose the hash, [bloom.Murmur3] or [bloom.RapidHash], and its seed: the
+// filter's trailer names them. For another hash or a secret, store the bits only: see [FilterOver].
 //
-// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies,
-// and for options that choose another strategy or a limit of bytes, because the size follows from
-// the keys: see [Builder.SizeBytes]. It wraps [bloom.ErrNotPortable] for [bloom.MapHash].
+// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies
+// and hashes, and for options that choose another strategy or a limit of bytes, because the size
+// follows from the keys.
 func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
-		return nil, fmt.Errorf("%w: %v bits per key, want 1 to 1000", bloom.ErrInvalid, bitsPerKey)
-	}
-	if s == bloom.Blocked {
-		switch s = bloom.Blocked8; {
-		case bitsPerKey <= 10:
-			s = bloom.Blocked2
-		case bitsPerKey <= 25:
-			s = bloom.Blocked4
-		}
+		return nil, format.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
 	}
 	if limit := bloom.MaxBytes(opts...); limit != math.MaxUint64 {
-		return nil, fmt.Errorf("%w: a limit of %d bytes for a builder, want none: the size follows from the keys", bloom.ErrInvalid, limit)
+		return nil, format.Errorf(bloom.ErrInvalid, "a limit of %d bytes for a builder, want none: the size follows from the keys", limit)
 	}
 	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
 	if err != nil {
@@ -51,21 +45,60 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 	if err != nil {
 		return nil, err
 	}
-	if other := scheme.Strategy(); other != s {
-		return nil, fmt.Errorf("%w: the options ask for strategy %q, the builder is for %q", bloom.ErrInvalid, other, s)
+	meta := metaOf(scheme) | version<<24
+	switch {
+	case scheme.Strategy() != s:
+		return nil, format.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the builder is for %q", scheme.Strategy(), s)
+	case meta>>8&0xff == other:
+		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for strategy %q, want DoubleHashing, Blocked or SplitBlock", s)
+	case meta>>16&0xff == otherHash:
+		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for hash %q, want Murmur3 or RapidHash", scheme.Hash())
 	}
-	strategy, err := viewable(scheme)
-	if err != nil {
-		return nil, err
-	}
-	return &Builder{bitsPerKey: bitsPerKey, k: uint8(params.K), strategy: strategy, scheme: scheme}, nil
+	return &Builder{bitsPerKey: bitsPerKey, scheme: scheme, meta: meta}, nil
 }
 
-// Add adds a key, unless it equals the last one.
-func (b *Builder) Add(key []byte) { b.AddDigest(b.scheme.Digest(key)) }
+// check panics for the zero Builder.
+func (b *Builder) check() {
+	if b.meta == 0 {
+		panic("view: use of the zero Builder: make one by NewBuilder")
+	}
+}
 
-// AddDigest adds a key by its digest unless the digest equals the last one.
+// Append appends an empty filter for n keys to dst. It returns the longer slice, and the filter in it:
+// add the keys before the slice grows again, which may move it. A filter for 0 keys is valid.
+//
+// It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
+// whole bytes or whole blocks, and 16 bytes. It panics if n is negative.
+func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
+	b.check()
+	start, size := len(dst), b.bitBytes(n)
+	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
+	clear(dst[start:])
+	dst = binary.LittleEndian.AppendUint64(dst, b.scheme.Seed())
+	dst = binary.LittleEndian.AppendUint32(dst, b.meta)
+	dst = binary.LittleEndian.AppendUint32(dst, check(uint64(size)*8, b.scheme.Seed(), b.meta))
+	return dst, Filter{viewOf(dst[start:])}
+}
+
+// bitBytes returns the size of the bits of n keys.
+func (b *Builder) bitBytes(n int) int {
+	if n < 0 {
+		panic(fmt.Sprintf("view: a filter for %d keys, want at least 0", n))
+	}
+	unit := max(1, int(b.scheme.Strategy().BlockBits()/8))
+	bytes := max(1, int((float64(n)*b.bitsPerKey+7)/8))
+	return (bytes + unit - 1) / unit * unit
+}
+
+// Add collects a key, unless it equals the last one.
+func (b *Builder) Add(key []byte) {
+	b.check()
+	b.AddDigest(b.scheme.Digest(key))
+}
+
+// AddDigest collects a key by its digest unless the digest equals the last one.
 func (b *Builder) AddDigest(h1, h2 uint64) {
+	b.check()
 	n := len(b.digests)
 	if n > 0 && b.digests[n-1] == [2]uint64{h1, h2} {
 		return
@@ -75,36 +108,19 @@ func (b *Builder) AddDigest(h1, h2 uint64) {
 	b.digests[n][0], b.digests[n][1] = h1, h2
 }
 
-// SizeBytes returns how many bytes AppendTo will append: bitsPerKey for each key, rounded up
-// to whole bytes or whole blocks, and 16.
-func (b *Builder) SizeBytes() int { return b.bitBytes() + trailerBytes }
-
-func (b *Builder) bitBytes() int {
-	unit := 1
-	switch b.strategy {
-	case double:
-	case split:
-		unit = splitBytes
-	default:
-		unit = blockBytes
-	}
-	bytes := max(1, int((float64(len(b.digests))*b.bitsPerKey+7)/8))
-	return (bytes + unit - 1) / unit * unit
+// SizeBytes returns how many bytes AppendTo will append.
+func (b *Builder) SizeBytes() int {
+	b.check()
+	return b.bitBytes(len(b.digests)) + trailerBytes
 }
 
-// AppendTo appends the filter of the keys so far to dst, and forgets them. It allocates only if dst
-// has too little room. A filter of no keys contains none.
+// AppendTo appends the filter of the collected keys to dst, and forgets them. It allocates only if
+// dst has too little room. Without keys, it appends an empty filter.
 func (b *Builder) AppendTo(dst []byte) []byte {
-	start, size := len(dst), b.bitBytes()
-	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
-	bits := dst[start:]
-	clear(bits)
-	m := uint64(size) * 8
-	addToBytes(bits, int(b.k), b.strategy, b.digests)
+	dst, f := b.Append(dst, len(b.digests))
+	for i := range b.digests {
+		f.AddDigest(b.digests[i][0], b.digests[i][1])
+	}
 	b.digests = b.digests[:0]
-	seed := b.scheme.Seed() // 0 of a secret key
-	meta := uint32(b.k) | uint32(b.strategy)<<8 | uint32(numberOfHash(b.scheme.Hash()))<<16 | version<<24
-	dst = binary.LittleEndian.AppendUint64(dst, seed)
-	dst = binary.LittleEndian.AppendUint32(dst, meta)
-	return binary.LittleEndian.AppendUint32(dst, check(m, seed, meta))
+	return dst
 }

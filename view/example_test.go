@@ -1,7 +1,6 @@
 package view_test
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
@@ -33,29 +32,4 @@ func ExampleView() {
 	// Output:
 	// 1266 bytes
 	// true false
-}
-
-// The bits of a file, without a copy.
-func ExampleOver() {
-	f := bloom.MustNew(1000, 0.01)
-	f.AddString("in")
-	file, err := f.MarshalBinary() // or a file that is mapped into memory
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	scheme, err := bloom.ReadScheme(bytes.NewReader(file))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	const trailer = 8 // two checksums
-	bits := file[uint64(len(file))-scheme.SizeBytes()-trailer:][:scheme.SizeBytes()]
-	v, err := view.Over(scheme, bits)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(v.ContainsString("in"), v.ContainsString("out"))
-	// Output: true false
 }

@@ -1,27 +1,29 @@
-// Package view looks up keys in filters inside byte slices, such as a block of a storage engine or
-// a part of a mapped file, at any alignment, without copying or allocating. It also builds such
-// filters. docs/embedding.md says which programs it is for.
+// Package view implements filters inside byte slices, such as a block of a storage engine, a part of a
+// mapped file or a message, at any alignment, without copying or allocating.
 package view
 
 import (
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
-	"github.com/seed3447c163/bloom/internal/splitvec"
+	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/twmb/murmur3"
 )
 
 // A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of a few
 // words: making one copies nothing and allocates nothing. [New] makes views of bytes that a
-// [Builder] wrote and that describe themselves, [Over] of any others.
+// [Builder] wrote and that describe themselves, [Over] of any others. To add keys, see [Filter].
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
-// methods of the zero View panic, except String.
+// methods of the zero View panic, except String and LogValue.
 type View struct { // of four words: a larger one is not kept in registers
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
@@ -30,25 +32,27 @@ type View struct { // of four words: a larger one is not kept in registers
 }
 
 // The trailer follows the bits: 8 bytes of seed; k, strategy, hash and version, a byte each; and a
-// check of m and those 12. docs/format.md has it in full.
+// check of m and those 12. docs/formats.md has it in full.
 const (
 	trailerBytes = 16
-	version      = 1
+	version      = 2
 	maxK         = 64
 
-	double   = 1
-	blocked1 = 2 // and 3 to 5 with z of 2, 4 and 8
-	split    = 6
+	double  = 1
+	blocked = 2
+	split   = 3
+	other   = 0xff // in no trailer
 
-	otherHash   = 0
+	otherHash   = 0xff // in no trailer
 	murmur3Hash = 1
 	rapidHash   = 2
 )
 
-// strategies are by their numbers in a trailer.
-var strategies = [...]bloom.Strategy{
-	double: bloom.DoubleHashing, blocked1: bloom.Blocked1, 3: bloom.Blocked2, 4: bloom.Blocked4, 5: bloom.Blocked8, split: bloom.SplitBlock,
-}
+// strategies and hashes are by their numbers in a trailer.
+var (
+	strategies = [...]bloom.Strategy{double: bloom.DoubleHashing, blocked: bloom.Blocked, split: bloom.SplitBlock}
+	hashes     = [...]bloom.Hash{murmur3Hash: bloom.Murmur3, rapidHash: bloom.RapidHash}
+)
 
 // check finds damage, by one long multiplication; it does not stop a forger.
 func check(m, seed uint64, meta uint32) uint32 {
@@ -57,7 +61,7 @@ func check(m, seed uint64, meta uint32) uint32 {
 	return uint32(x>>32 ^ x)
 }
 
-// New returns the view of data, which is exactly what [Builder.AppendTo] appended. New takes some
+// New returns a view of data. data must be exactly what a [Builder] appended. New takes some
 // nanoseconds, so that a View need not be kept.
 //
 // New checks the trailer and the length, against damage, not against forgers. It does not check the
@@ -66,14 +70,20 @@ func check(m, seed uint64, meta uint32) uint32 {
 // a store's filter policy, should answer true for bytes that are refused.
 //
 // The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
-// [bloom.ErrIncompatible] if it is of a later version.
+// [bloom.ErrIncompatible] if it is of another version.
 func New(data []byte) (View, error) {
 	if !valid(data) {
 		return View{}, refusal(data)
 	}
+	return viewOf(data), nil
+}
+
+// viewOf returns the view of bytes that end with a valid trailer.
+func viewOf(data []byte) View {
 	n := len(data) - trailerBytes
 	t := data[n:]
-	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: binary.LittleEndian.Uint32(t[8:]) | seedless(binary.LittleEndian.Uint64(t))}, nil
+	meta := binary.LittleEndian.Uint32(t[8:]) | seedless(binary.LittleEndian.Uint64(t))
+	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: meta}
 }
 
 // valid checks the length and the trailer.
@@ -84,124 +94,104 @@ func valid(data []byte) bool {
 	}
 	t := data[n:]
 	m, seed, meta := uint64(n)*8, binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint32(t[8:])
-	if check(m, seed, meta) != binary.LittleEndian.Uint32(t[12:]) || meta>>24 != version || meta>>16&0xff > rapidHash {
+	if check(m, seed, meta) != binary.LittleEndian.Uint32(t[12:]) || meta>>24 != version || meta>>16&0xff-1 >= rapidHash {
 		return false
 	}
 	k := meta & 0xff
-	switch strategy := meta >> 8 & 0xff; strategy {
+	switch meta >> 8 & 0xff {
 	case double:
 		return k-1 < maxK
+	case blocked:
+		return n%blockBytes == 0 && k-1 < maxK && k%2 == 0
 	case split:
 		return n%splitBytes == 0 && k == 8 && m/(splitBytes*8) <= maxSplitBlocks
-	default:
-		z := uint32(1) << (strategy - blocked1)
-		return strategy-blocked1 < 4 && n%blockBytes == 0 && k-1 < maxK && k&(z-1) == 0
 	}
+	return false
 }
 
 // refusal returns the error for data that is not valid.
 func refusal(data []byte) error {
 	if len(data) <= trailerBytes {
-		return fmt.Errorf("%w: a view of %d bytes, want at least %d", bloom.ErrCorrupt, len(data), trailerBytes+1)
+		return format.Errorf(bloom.ErrCorrupt, "a view of %d bytes, want at least %d", len(data), trailerBytes+1)
 	}
 	t := data[len(data)-trailerBytes:]
 	meta, got := binary.LittleEndian.Uint32(t[8:]), binary.LittleEndian.Uint32(t[12:])
 	want := check(uint64(len(data)-trailerBytes)*8, binary.LittleEndian.Uint64(t), meta)
-	if t[11] > version && got == want {
-		return fmt.Errorf("%w: a view of version %d, want %d", bloom.ErrIncompatible, t[11], version)
+	if t[11] != version && got == want {
+		return format.Errorf(bloom.ErrIncompatible, "a view of version %d, want %d", t[11], version)
 	}
-	return fmt.Errorf("%w: a view of %d bits with trailer %x, whose check is to be %08x", bloom.ErrCorrupt, (len(data)-trailerBytes)*8, t, want)
+	return format.Errorf(bloom.ErrCorrupt, "bad trailer %x: check %08x, want %08x for %d bits", t, got, want, (len(data)-trailerBytes)*8)
 }
 
 // Over returns the view of a filter with this scheme whose bits are the given bytes: bit i is bit i%8
 // of bits[i/8], as in the words of a file of [bloom.BloomFilter.WriteTo], whose scheme
 // [bloom.ReadScheme] reads. Over copies and allocates nothing, and checks only the length. Use it
 // instead of [bloom.Scheme.FilterOver] for bytes: words cast from bytes fault on ARM unless they are
-// aligned.
+// aligned. Strategies other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock] are
+// slower than in a filter.
 //
-// The error wraps [bloom.ErrInvalid] if there are not exactly SizeBytes bytes, or for a strategy
-// other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock]; and
-// [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
+// The error wraps [bloom.ErrInvalid] if the bytes are neither as many as m bits need nor as many as
+// SizeBytes, and [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
 func Over(s bloom.Scheme, bits []byte) (View, error) {
-	strategy, err := viewable(s)
-	if err != nil {
-		return View{}, err
+	switch {
+	case s == (bloom.Scheme{}):
+		return View{}, format.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
+	case s.Hash() == bloom.MapHash:
+		return View{}, format.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
 	}
-	if uint64(len(bits)) != s.SizeBytes() {
-		return View{}, fmt.Errorf("%w: %d bytes, want %d for m = %d bits", bloom.ErrInvalid, len(bits), s.SizeBytes(), s.Params().M)
+	m := s.Params().M
+	if least := (m-1)/8 + 1; uint64(len(bits)) != least && uint64(len(bits)) != s.SizeBytes() {
+		return View{}, format.Errorf(bloom.ErrInvalid, "%d bytes, want %d or %d for m = %d bits", len(bits), least, s.SizeBytes(), m)
 	}
-	hash := numberOfHash(s.Hash())
-	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, uint32(s.Params().K) | uint32(strategy)<<8 | uint32(hash)<<16 | seedless(s.Seed())}, nil
+	meta := metaOf(s)
+	if len(bits)%8 != 0 {
+		meta |= other << 8 // the kernels read whole words
+	}
+	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, meta | seedless(s.Seed())}, nil
 }
 
-// viewable returns the strategy's number in a trailer.
-func viewable(s bloom.Scheme) (uint8, error) {
-	if s == (bloom.Scheme{}) {
-		return 0, fmt.Errorf("%w: a view with the zero Scheme, want one of NewScheme", bloom.ErrInvalid)
-	}
-	if s.Hash() == bloom.MapHash {
-		return 0, fmt.Errorf("%w: a view with hash %v, which differs in every process", bloom.ErrNotPortable, s.Hash())
-	}
-	strategy := numberOf(s)
-	if strategy == 0 {
-		return 0, fmt.Errorf("%w: a view with strategy %q, want DoubleHashing, Blocked or SplitBlock", bloom.ErrInvalid, s.Strategy())
-	}
-	return strategy, nil
-}
-
-// numberOf returns the strategy's number in a trailer, 0 if it has none.
-func numberOf(s bloom.Scheme) uint8 {
-	of := s.Strategy()
-	for i := uint8(1); i < uint8(len(strategies)); i++ {
-		if strategies[i] == of {
-			return i
+// metaOf returns k and the numbers of strategy and hash, as in a trailer.
+func metaOf(s bloom.Scheme) uint32 {
+	strategy, hash := uint32(other), uint32(otherHash)
+	for i, of := range strategies[1:] {
+		if of == s.Strategy() {
+			strategy = uint32(i) + 1
 		}
 	}
-	return 0
-}
-
-// numberOfHash returns the hash's number in a trailer.
-func numberOfHash(h bloom.Hash) uint8 {
-	switch h {
-	case bloom.Murmur3:
-		return murmur3Hash
-	case bloom.RapidHash:
-		return rapidHash
+	for i, of := range hashes[1:] {
+		if of == s.Hash() {
+			hash = uint32(i) + 1
+		}
 	}
-	return otherHash
+	return uint32(s.Params().K) | strategy<<8 | hash<<16
 }
 
-// Contains is [bloom.BloomFilter.Contains]. It returns true for every key if the view has a trailer
-// and was built with a hash other than [bloom.Murmur3] and [bloom.RapidHash], which a trailer does
-// not name: use [View.ContainsDigest] for such views.
+// Contains is [bloom.BloomFilter.Contains].
 func (v View) Contains(key []byte) bool {
-	var h1 uint64
+	b := vector.Bits{Words: v.bits, K: int(v.meta & 0xff)}
+	hash := vector.Murmur
 	switch v.meta >> 16 & 0xff {
 	case murmur3Hash:
-		start := uint64(0)
 		if v.meta&noSeed == 0 {
-			start = probe.MurmurStart(v.seed())
+			b.State = probe.MurmurStart(v.seed())
 		}
-		return v.ContainsDigest(murmur3.SeedSum128(start, start, key))
 	case rapidHash:
-		state := rapidhash.Start(0)
+		hash, b.State = vector.Rapid, rapidhash.Start(0)
 		if v.meta&noSeed == 0 {
-			state = rapidhash.Start(v.seed())
-		}
-		if rapidhash.Inlines(len(key)) {
-			if splitvec.Has && v.meta>>8&0xff == split {
-				return splitvec.ContainsRapid(v.bits, uint64(v.bytes)/splitBytes, state, unsafe.Pointer(unsafe.SliceData(key)), len(key))
-			}
-			h1 = rapidhash.Tail(rapidhash.Head(state, key), key)
-		} else {
-			h1 = rapidhash.Sum(state, key)
+			b.State = rapidhash.Start(v.seed())
 		}
 	default:
 		return v.containsOther(key)
 	}
-	if splitvec.Has && v.meta>>8&0xff == split {
-		return splitvec.Contains(v.bits, uint64(v.bytes)/splitBytes, h1)
+	if least, lengths := hash.Lengths(); uint(len(key)-least) < lengths {
+		if row := v.kernels(hash, &b); row != nil {
+			return vector.Contains(&b, unsafe.Pointer(unsafe.SliceData(key)), len(key), row)
+		}
 	}
+	if hash == vector.Murmur {
+		return v.ContainsDigest(murmur3.SeedSum128(b.State, b.State, key))
+	}
+	h1 := rapidhash.Sum(b.State, key)
 	return v.ContainsDigest(h1, probe.Widen(h1))
 }
 
@@ -225,11 +215,12 @@ func (v View) seed() uint64 {
 
 // containsOther is Contains for a hash that has no number in a trailer.
 func (v View) containsOther(key []byte) bool {
-	switch {
-	case v.meta == 0:
+	if v.meta == 0 {
 		panic(zeroView)
-	case v.scheme == (bloom.Scheme{}):
-		return true
+	}
+	if v.scheme.Strategy().NeedsKey() {
+		var room [maxK]uint64
+		return v.have(v.scheme.AppendPositions(room[:0], key))
 	}
 	return v.ContainsDigest(v.scheme.Digest(key))
 }
@@ -238,7 +229,7 @@ const zeroView = "view: use of the zero View: make one by New or Over"
 
 // ContainsString is [View.Contains] for a string, without copying it.
 func (v View) ContainsString(key string) bool {
-	return v.Contains(unsafe.Slice(unsafe.StringData(key), len(key)))
+	return v.Contains(memory.BytesOf(key))
 }
 
 // String describes the view in one line, in constant time.
@@ -249,12 +240,9 @@ func (v View) String() string {
 	case v.scheme != (bloom.Scheme{}):
 		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.Identity(), v.bytes)
 	}
-	hash := "other"
-	switch v.meta >> 16 & 0xff {
-	case murmur3Hash:
-		hash = fmt.Sprintf("%s:%016x", bloom.Murmur3, v.seed())
-	case rapidHash:
-		hash = fmt.Sprintf("%s:%016x", bloom.RapidHash, v.seed())
-	}
-	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s bytes=%d)", v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hash, v.bytes+trailerBytes)
+	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s:%016x bytes=%d)",
+		v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hashes[v.meta>>16&0xff], v.seed(), v.bytes+trailerBytes)
 }
+
+// LogValue is String, for package log/slog.
+func (v View) LogValue() slog.Value { return slog.StringValue(v.String()) }

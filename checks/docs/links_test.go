@@ -30,21 +30,26 @@ func files(t *testing.T, pattern string) (paths []string) {
 	return paths
 }
 
-// A document is a Markdown file.
+// A document is a file, in most cases Markdown.
 type document struct {
 	path   string // from the root
 	source []byte
 }
 
-func documents(t *testing.T) (all []document) {
-	for _, path := range files(t, "*.md") {
-		source, err := os.ReadFile(filepath.Join(root, path))
-		require.NoError(t, err)
-		all = append(all, document{path, source})
+// read returns the files of some patterns.
+func read(t *testing.T, patterns ...string) (all []document) {
+	for _, pattern := range patterns {
+		for _, path := range files(t, pattern) {
+			source, err := os.ReadFile(filepath.Join(root, path))
+			require.NoError(t, err)
+			all = append(all, document{path, source})
+		}
 	}
 	require.NotEmpty(t, all)
 	return all
 }
+
+func documents(t *testing.T) []document { return read(t, "*.md") }
 
 var (
 	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
@@ -123,17 +128,15 @@ func anchors(d document) map[string]bool {
 
 // TestMentions looks for the documents and folders that comments and commands name without a link.
 func TestMentions(t *testing.T) {
-	for _, path := range append(files(t, "*.go"), files(t, "*.md")...) {
-		source, err := os.ReadFile(filepath.Join(root, path))
-		require.NoError(t, err)
-		for _, m := range mention.FindAllStringSubmatch(string(source), -1) {
+	for _, d := range read(t, "*.go", "*.md") {
+		for _, m := range mention.FindAllStringSubmatch(string(d.source), -1) {
 			named, found := m[1]+m[2], false
-			for _, dir := range []string{filepath.Dir(path), ".", "*", "*/*"} { // a command may begin with cd
+			for _, dir := range []string{filepath.Dir(d.path), ".", "*", "*/*"} { // a command may begin with cd
 				matches, _ := filepath.Glob(filepath.Join(root, dir, named))
 				found = found || len(matches) > 0
 			}
 			if !found {
-				t.Errorf("%s names %s, which is not there", path, named)
+				t.Errorf("%s names %s, which is not there", d.path, named)
 			}
 		}
 	}

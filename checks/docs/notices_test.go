@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
-
-var update = flag.Bool("update", false, "write THIRD_PARTY_NOTICES")
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)(\.(md|txt))?$`)
 
@@ -56,13 +54,7 @@ func TestThirdPartyNotices(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		section(name, licences(t, dirs[name]))
 	}
-	path := filepath.Join(root, "THIRD_PARTY_NOTICES")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
-	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.True(t, string(got) == b.String(), "THIRD_PARTY_NOTICES is old: cd checks && go test ./docs -run Notices -update")
+	testkit.Golden(t, filepath.Join(root, "THIRD_PARTY_NOTICES"), []byte(b.String())) // go test ./checks/docs -run Notices -update
 	t.Logf("%d modules", len(dirs))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,7 +23,7 @@ import (
 )
 
 // imports may be used in snippets without being imported.
-const imports = `bufio bytes context crypto/rand database/sql encoding/binary encoding/json errors expvar fmt io iter log log/slog
+const imports = `bufio bytes context crypto/rand database/sql encoding/binary encoding/json errors expvar fmt hash/maphash io iter log log/slog
 	maps net/http net/netip os slices strings sync sync/atomic time
 	github.com/prometheus/client_golang/prometheus github.com/redis/go-redis/v9`
 
@@ -49,7 +50,7 @@ func fetch(url string) {}
 `
 
 var (
-	snippet    = regexp.MustCompile("(?ms)(?:^<!-- (given|not compiled):(.*?)-->\\s*?\n)?^ *```go\n(.*?)^ *```$")
+	snippet    = regexp.MustCompile("(?ms)(?:^<!-- (given|not compiled|from):(.*?)-->\\s*?\n)?^ *```go\n(.*?)^ *```$")
 	declared   = regexp.MustCompile(`(?m)^\s*(?:var|func|type)\s+(\w+)`)
 	returnsTwo = regexp.MustCompile(`(?m)^\s*return [^({\n]+, `)
 	isFile     = regexp.MustCompile(`(?m)^package `)
@@ -68,7 +69,7 @@ func goFiles(d document) map[string]string {
 		code := part(3)
 		name := fmt.Sprintf("%s:%d", d.path, 1+bytes.Count(d.source[:at[6]], []byte("\n")))
 		switch {
-		case part(1) == "not compiled":
+		case part(1) == "not compiled", part(1) == "from":
 		case isFile.MatchString(code):
 			all[name] = code
 		default:
@@ -150,6 +151,22 @@ func TestSnippets(t *testing.T) {
 		t.Errorf("%s does not compile:\n%s", name, text)
 	}
 	t.Logf("%d snippets", len(all))
+}
+
+// TestQuotations looks for each snippet "from" a file in that file.
+func TestQuotations(t *testing.T) {
+	quoted := 0
+	for _, d := range documents(t) {
+		for _, m := range snippet.FindAllSubmatch(d.source, -1) {
+			if string(m[1]) == "from" {
+				quoted++
+				source, err := os.ReadFile(filepath.Join(root, string(bytes.TrimSpace(m[2]))))
+				require.NoError(t, err, d.path)
+				require.Contains(t, string(source), string(m[3]), "%s does not quote%s", d.path, m[2])
+			}
+		}
+	}
+	require.Positive(t, quoted)
 }
 
 // TestChecksFail finds what is wrong in a document, and nothing else.

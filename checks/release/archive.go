@@ -1,10 +1,6 @@
 package main
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -16,24 +12,24 @@ import (
 
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
 
-// A file is part of an archive.
-type file struct {
-	name    string
-	mode    int64
-	content []byte
-}
-
-// archive builds an archive of the command for every target, and SHA256SUMS. The same version and
-// the same Go give the same bytes.
+// archive builds an archive of the command for every target, and SHA256SUMS. The same version, the same Go
+// and the same git give the same bytes.
 func (r *release) archive() {
-	var common []file
-	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES"} {
-		common = append(common, file{name, 0o644, must(os.ReadFile(filepath.Join(r.copy, name)))})
+	var common []string
+	add := func(prefix, name string, args ...string) {
+		file := filepath.Join(r.work, name)
+		check(os.WriteFile(file, []byte(run("", nil, r.command(), args...)+"\n"), 0o644))
+		common = append(common, "--prefix="+prefix, "--add-file="+file)
 	}
-	common = append(common, file{"man/bloom.1", 0o644, []byte(run("", nil, r.command(), "man") + "\n")})
+	add("man/", "bloom.1", "man")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		common = append(common, file{"completions/bloom." + shell, 0o644, []byte(run("", nil, r.command(), "completion", shell) + "\n")})
+		add("completions/", "bloom."+shell, "completion", shell)
 	}
+	author := []string{} // the archives have the time and the hash of the commit, so it is the same for everyone
+	for _, who := range []string{"GIT_AUTHOR_", "GIT_COMMITTER_"} {
+		author = append(author, who+"NAME=bloom", who+"EMAIL=bloom", who+"DATE="+r.time.Format(time.RFC3339))
+	}
+	commit := run(r.copy, author, "git", "commit-tree", "-m", r.version, "HEAD^{tree}")
 	sums := ""
 	for _, target := range targets {
 		system, processor, _ := strings.Cut(target, "/")
@@ -42,39 +38,15 @@ func (r *release) archive() {
 			"go", "install", "-trimpath", "-ldflags=-s -w -buildid=", path.Join(root, "cmd/bloom")+"@"+r.version)
 		programs := must(filepath.Glob(filepath.Join(gopath, "bin", "bloom*"))) // bin/bloom, or bin/windows_amd64/bloom.exe
 		programs = append(programs, must(filepath.Glob(filepath.Join(gopath, "bin", "*", "bloom*")))...)
-		files := append([]file{{filepath.Base(programs[0]), 0o755, must(os.ReadFile(programs[0]))}}, common...)
-		name, packed := fmt.Sprintf("bloom_%s_%s_%s", strings.TrimPrefix(r.version, "v"), system, processor), []byte(nil)
+		name := fmt.Sprintf("bloom_%s_%s_%s.tar.gz", strings.TrimPrefix(r.version, "v"), system, processor)
 		if system == "windows" {
-			name, packed = name+".zip", zipped(files, r.time)
-		} else {
-			name, packed = name+".tar.gz", tarred(files, r.time)
+			name = strings.Replace(name, ".tar.gz", ".zip", 1)
 		}
-		check(os.WriteFile(filepath.Join(r.out, name), packed, 0o644))
-		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(packed), name)
+		packed := filepath.Join(r.out, name)
+		args := append([]string{"-c", "tar.umask=022", "archive", "-o", packed, "--add-file=" + programs[0]}, common...)
+		run(r.copy, nil, "git", append(args, "--prefix=", commit, "LICENSE", "THIRD_PARTY_NOTICES")...)
+		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(must(os.ReadFile(packed))), name)
 	}
 	fmt.Print(sums)
 	check(os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums), 0o644))
-}
-
-func tarred(files []file, at time.Time) []byte {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	t := tar.NewWriter(z)
-	for _, f := range files {
-		check(t.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: at, Format: tar.FormatUSTAR}))
-		must(t.Write(f.content))
-	}
-	check(t.Close())
-	check(z.Close())
-	return packed.Bytes()
-}
-
-func zipped(files []file, at time.Time) []byte {
-	var packed bytes.Buffer
-	z := zip.NewWriter(&packed)
-	for _, f := range files {
-		must(must(z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at})).Write(f.content))
-	}
-	check(z.Close())
-	return packed.Bytes()
 }

@@ -5,11 +5,11 @@
 //     serves all of them from a file proxy.
 //  3. It does what users will do: go get every module, run a program, go install the command.
 //  4. It builds the archives of the command.
-//  5. With -tag it tags the result in the repository, if checks/long.log says that the long checks
-//     passed on it. Nothing is pushed. On that tag it makes the same archives again.
+//  5. With -tag it tags the result in the repository. Nothing is pushed. On that tag it makes the same
+//     archives again. bash .ci/release -tag runs the long checks first.
 //
 // The release commit does not go onto main, where nested modules go on using folders. Pushing its
-// tags publishes it: git push origin v0.1.0 cmd/bloom/v0.1.0 prombloom/v0.1.0 redisfilter/v0.1.0.
+// tags publishes it: git push origin v0.1.0 cmd/v0.1.0 prombloom/v0.1.0 redisfilter/v0.1.0.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 const root = "github.com/seed3447c163/bloom"
 
 // released are the folders of the released modules. Each may require the ones before it.
-var released = []string{".", "redisfilter", "prombloom", "cmd/bloom"}
+var released = []string{".", "redisfilter", "prombloom", "cmd"}
 
 // A release is under way. A failing step ends the program.
 type release struct {
@@ -58,9 +58,6 @@ func main() {
 	if changed := run("", nil, "git", "status", "--porcelain"); *tag && changed != "" {
 		log.Fatalf("uncommitted changes, want none:\n%s", changed)
 	}
-	if *tag {
-		check(longChecksPassed(run("", nil, "git", "rev-parse", "--show-toplevel")))
-	}
 	tagged := strings.Contains("\n"+run("", nil, "git", "tag", "--points-at", "HEAD")+"\n", "\n"+r.version+"\n")
 	if !tagged && run("", nil, "git", "tag", "--list", r.version) != "" {
 		log.Fatalf("tag %s exists for another commit", r.version)
@@ -73,7 +70,8 @@ func main() {
 	}
 	cache := filepath.Join(run("", nil, "go", "env", "GOMODCACHE"), "cache", "download")
 	proxies := "GOPROXY=file://" + filepath.Join(r.out, "proxy") + ",file://" + cache + "," + run("", nil, "go", "env", "GOPROXY")
-	r.env = []string{proxies, "GOMODCACHE=" + filepath.Join(r.work, "modules"), "GONOSUMDB=" + root, "GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOTOOLCHAIN=local"}
+	r.env = []string{proxies, "GOMODCACHE=" + filepath.Join(r.work, "modules"), "GONOSUMDB=" + root,
+		"GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOTOOLCHAIN=local"}
 
 	r.clone(tagged)
 	r.publish()
@@ -96,26 +94,11 @@ func main() {
 	}
 }
 
-// longChecksPassed returns nil if the log of .ci/long in a repository says that all its parts passed on
-// HEAD, or on a commit that differs from HEAD only in the scripts and in this module, which holds the log.
-func longChecksPassed(repository string) error {
-	const name = "checks/long.log"
-	text, err := os.ReadFile(filepath.Join(repository, name))
-	first, _, _ := strings.Cut(string(text), "\n")
-	commit, found := strings.CutPrefix(first, "commit ")
-	if err != nil || !found || !strings.HasSuffix(string(text), "\nall parts passed\n") {
-		return fmt.Errorf("%s does not end with %q (%v): run bash .ci/long and commit its log", name, "all parts passed", err)
-	}
-	if changed := run(repository, nil, "git", "diff", "--name-only", commit, "HEAD", "--", ":!checks", ":!.ci"); changed != "" {
-		return fmt.Errorf("%s is of commit %s, since which code has changed: run bash .ci/long again\n%s", name, commit, changed)
-	}
-	return nil
-}
-
 // clone clones the repository and dates its CHANGELOG, which a tagged release has done.
 func (r *release) clone(tagged bool) {
 	user := func(field string) string { return field + "=" + run("", nil, "git", "config", field) }
-	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), run("", nil, "git", "rev-parse", "--show-toplevel"), r.copy)
+	source := run("", nil, "git", "rev-parse", "--show-toplevel")
+	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), source, r.copy)
 	from := "HEAD"
 	if tagged {
 		from = "HEAD~1" // what the release was made of

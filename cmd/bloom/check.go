@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/spf13/cobra"
 )
 
@@ -16,11 +19,20 @@ error. As with grep, a file that cannot be read is reported, and the others are
 searched.
 
 For a Parquet file, --column names one of the filters that bloom info lists.
-Keys are numbers in digits for a column of numbers, and UUIDs or text of the
-right length for a column of fixed-length bytes.`
+Keys are values in text; a value that the column's type cannot hold is an error,
+and nothing is printed of its line or of later ones.`
+
+// errEnough ends the reading: the rest cannot change the answer.
+var errEnough = errors.New("enough")
+
+// A check is the command check.
+type check struct {
+	*command
+	invert, counts bool
+}
 
 func newCheck(e *env) *cobra.Command {
-	return command(e, &cobra.Command{
+	o := &check{command: newCommand(e, &cobra.Command{
 		Use:   "check FILE [INPUT ... | -k KEY ...]",
 		Short: "print the lines that are probably in a filter, or the others",
 		Long:  checkHelp,
@@ -28,14 +40,14 @@ func newCheck(e *env) *cobra.Command {
   bloom check -v seen.bloom candidates.txt    # definitely new
   bloom check -f 7 seen.bloom a.log           # lines of a log, by field 7
   bloom check -q seen.bloom -k "$url" && echo "probably seen"`,
-		Args: wantArgs(1, manyArgs, "the FILE of a filter"),
-	}, "key-file null field delimiter key column invert quiet count", (*options).lookUp)
+		Args: cobra.MinimumNArgs(1),
+	}, "secret-file null field delimiter key column quiet")}
+	o.cmd.Flags().BoolVarP(&o.invert, "invert", "v", false, "select the keys that are definitely not in")
+	o.cmd.Flags().BoolVarP(&o.counts, "count", "c", false, "print the number of selected lines")
+	return o.runs(o.run)
 }
 
-// errEnough ends the reading: the rest cannot change the answer.
-var errEnough = errors.New("enough")
-
-func (o *options) lookUp(args []string) error {
+func (o *check) run(args []string) error {
 	path, files := args[0], args[1:]
 	if path == "-" && o.fromStdin(files) {
 		return errors.New(`"-" for the filter and for the keys, want one of them in a file: standard input cannot be both`)
@@ -44,52 +56,44 @@ func (o *options) lookUp(args []string) error {
 	if err != nil {
 		return err
 	}
-	f, ok := opened.(filter)
-	if !ok {
-		return errorIn(path, errMany(opened))
+	if columns, ok := opened.(filterfile.Columns); ok {
+		return lines.Named(path, columns.Choose())
 	}
-	print := o.printer(!o.invert)
-	if o.quiet || o.count {
+	print := o.print(!o.invert)
+	if o.quiet || o.counts {
 		print = nil
 	}
-	shown := o.progress("selected", !o.count)
-	column, ofColumn := f.(columnFilter)
-	err = o.each(files, shown, true, func(c *chunk) error {
-		keys := c.keys
-		if ofColumn {
-			keys = nil
-			for _, value := range c.keys {
-				key, err := column.encode(value)
-				if err != nil {
-					return err
-				}
-				keys = append(keys, key)
-			}
+	in, selected := o.input(files), 0
+	in.Skip = func(err error) { io.WriteString(o.stderr, message(err)) }
+	err = in.Each(func(c *lines.Chunk) (int, error) {
+		keys, bad := c.Keys, error(nil)
+		if column, ok := opened.(filterfile.Column); ok {
+			keys, bad = column.Encode(keys) // those before the first bad one
 		}
-		yes := f.ContainsMany(keys, c.yes)
+		yes := opened.(filterfile.Filter).ContainsMany(keys, c.Yes[:len(keys)])
 		if o.invert {
 			yes = len(keys) - yes
 		}
-		shown.add(len(keys), yes)
-		if o.quiet && yes > 0 {
-			return errEnough
+		if selected += yes; o.quiet && yes > 0 {
+			return len(c.Keys), errEnough // also before a bad key
 		}
-		return nil
+		return len(keys), bad
 	}, print)
-	shown.stop()
-	if err == errEnough {
-		err = nil
-	}
-	if err != nil && err != errReported {
+	switch {
+	case err == errEnough:
+		return nil
+	case err != nil && err != lines.ErrSkipped:
 		return err
-	}
-	if o.count && !o.quiet {
-		if _, err := fmt.Fprintln(o.stdout, shown.yes.Load()); err != nil {
+	case o.counts && !o.quiet:
+		if _, err := fmt.Fprintln(o.stdout, selected); err != nil {
 			return err
 		}
 	}
-	if err == nil && shown.yes.Load() == 0 {
+	switch {
+	case err != nil:
+		return errReported
+	case selected == 0:
 		return errNotFound
 	}
-	return err
+	return nil
 }

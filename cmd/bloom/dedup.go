@@ -6,8 +6,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 	"github.com/spf13/cobra"
 )
 
@@ -15,137 +20,169 @@ const dedupHelp = `Prints the first line of each distinct key, in order, in cons
 prints a line before it waits for more input.
 
 A new key is taken for an old one, and its line dropped, at a rate of at most
--p, for at most -n distinct keys. At one more, dedup stops with status 3. With
---overfull it goes on and drops more and more.
+-p (1e-6), for at most -n distinct keys (10M). At one more, dedup stops with
+status 3. --overfull goes on and drops more and more, --grow takes more memory
+instead, and --window forgets keys after a time, for -n keys per window.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
-it of -n and -p; later runs may leave these out. It is written at the end:
+it of the flags; later runs may leave these out. It is written at the end:
 after an error or an interrupt the file is as before, and the next run prints
-the same lines again.`
+the same lines again. A full filter cannot get a larger -n. Go on in a new one,
+without the keys of the old one:
+
+  bloom check -v known.bloom today.txt | bloom dedup --grow --filter new.bloom`
+
+// A dedup is the command dedup.
+type dedup struct {
+	*command
+	filter         string
+	window         time.Duration
+	grow, overfull bool
+}
 
 func newDedup(e *env) *cobra.Command {
-	return command(e, &cobra.Command{
+	o := &dedup{command: newCommand(e, &cobra.Command{
 		Use:   "dedup [INPUT ...]",
 		Short: "print each distinct line once, in order",
 		Long:  dedupHelp,
 		Example: `  cat *.log | bloom dedup
-  bloom dedup -f 1 a.log                      # the first line of each client
-  bloom dedup --filter known.bloom -n 1M today.txt > new-today.txt`,
-	}, "number rate strategy hash key-file null field delimiter quiet filter overfull", (*options).dedup, func(o *options) {
-		o.n, o.p, o.strategy.value = 10_000_000, 1e-6, bloom.Blocked
-	})
+  bloom dedup --filter known.bloom -n 1M today.txt > new-today.txt
+  bloom dedup --filter month.bloom --window 30d -n 1M today.txt`,
+	}, "number rate strategy hash secret-file null field delimiter quiet")}
+	o.n, o.p = 10_000_000, 1e-6
+	f := o.cmd.Flags()
+	flag(f, &o.filter, notEmpty, "filter", "", "`FILE` that keeps the keys from one run to the next")
+	flag(f, &o.window, duration, "window", "", "forget keys after this `TIME`, such as 30d or 12h")
+	f.BoolVar(&o.grow, "grow", false, "take more memory for more than -n keys")
+	f.BoolVar(&o.overfull, "overfull", false, "go on beyond -n distinct keys")
+	o.cmd.MarkFlagsMutuallyExclusive("window", "grow", "overfull")
+	return o.runs(o.run)
 }
 
-func (o *options) dedup(files []string) error {
-	opts, err := o.hashing()
-	if err != nil {
-		return err
-	}
-	if o.filter == "" {
-		f, err := o.newFilter(opts)
+func (o *dedup) run(files []string) error {
+	begin := o.create
+	if o.filter != "" {
+		release, err := lock(o.env, o.filter)
 		if err != nil {
 			return err
 		}
-		return o.printNew(f, 0, files)
+		defer release()
+		if _, missing := os.Stat(o.filter); !errors.Is(missing, fs.ErrNotExist) {
+			begin = o.reopen
+		}
 	}
-	release, err := o.lock(o.filter)
+	f, kept, err := begin()
 	if err != nil {
 		return err
 	}
-	defer release()
-	var f *bloom.BloomFilter
-	kept, before := native, uint64(0)
-	if _, missing := os.Stat(o.filter); errors.Is(missing, fs.ErrNotExist) {
-		f, err = o.newFilter(opts)
-	} else if f, kept, err = o.load(o.filter); err == nil {
-		before, err = f.Stats().EstimatedCount, errorIn(o.filter, o.agrees(f))
-	}
-	if err != nil {
+	if err := o.printNew(f, files); err != nil || o.filter == "" {
 		return err
 	}
-	if kept.write == nil || kept.name == redisbloom { // a plain filter has no growth
-		return errOnlyRead(o.filter, kept)
-	}
-	if err := o.printNew(f, before, files); err != nil {
-		return err
-	}
-	return o.save(o.filter, f, kept)
+	return save(o.env, o.filter, f, kept)
 }
 
-// agrees returns an error if a kept filter was not made with the given flags.
-func (o *options) agrees(f *bloom.BloomFilter) error {
-	made, strategy := f.Params(), o.strategy.value.Name()
-	// Blocked stands for a strategy that n and p choose.
-	if s, err := bloom.NewScheme(made.N, made.P, bloom.WithStrategy(o.strategy.value)); err == nil {
-		strategy = s.Strategy().Name()
+// create makes the empty filter of the flags.
+func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err error) {
+	switch {
+	case o.window > 0:
+		kept = &filterfile.Rotating
+		f, err = makeFilter(o.command, func(opts ...bloom.Option) (*rotating.Filter, error) {
+			return rotating.New(o.n, o.p, o.window, rotating.WithBloom(opts...))
+		})
+	case o.grow:
+		kept = &filterfile.Scalable
+		f, err = makeFilter(o.command, func(opts ...bloom.Option) (*scalable.Filter, error) { return scalable.New(o.n, o.p, opts...) })
+	default:
+		kept = &filterfile.Native
+		f, err = o.plain()
 	}
-	if o.given("number") && uint64(o.n) != made.N || o.given("rate") && float64(o.p) != made.P ||
-		o.given("strategy") && strategy != f.Strategy().Name() || o.given("hash") && o.hash.value.Name() != f.Scheme().Hash().Name() {
-		return fmt.Errorf("made with n = %d, p = %v, %v and %v, want the same flags or none", made.N, made.P, f.Strategy(), f.Scheme().Hash())
+	return f, kept, err
+}
+
+// reopen reads the kept filter, and returns an error if it was not made with the given flags.
+func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
+	f, kept, err := o.openToWrite(o.filter)
+	if err != nil {
+		return nil, nil, err
 	}
+	n, made := uint64(0), time.Duration(0)
+	switch f := f.(type) {
+	case *scalable.Filter:
+		n = f.Layers()[0].N
+	case *rotating.Filter:
+		made = f.Window()
+	}
+	switch {
+	case o.window > 0 && made == 0:
+		err = fmt.Errorf("a %s filter has no window, want a new file for --window", kept.Name)
+	case o.window > 0 && o.window != made:
+		err = fmt.Errorf("made with a window of %v, want the same --window or none", made)
+	case o.grow && (!kept.Grows() || made > 0):
+		err = fmt.Errorf("a %s filter does not grow, want a new file for --grow", kept.Name)
+	default:
+		err = o.agrees(f.Stats(), n)
+	}
+	return f, kept, lines.Named(o.filter, err)
+}
+
+// printNew prints the lines whose keys are new to a filter, and adds the keys.
+func (o *dedup) printNew(f filterfile.Filter, files []string) error {
+	before := f.Stats().EstimatedCount
+	plain, fixed := f.(*bloom.BloomFilter)
+	room, planned, advice := uint64(math.MaxUint64), uint64(0), "want a larger -n, --grow or --overfull"
+	if o.filter != "" {
+		advice = "want --overfull, or a new file: see bloom help dedup"
+	}
+	if fixed {
+		planned = plain.Params().N // a file of another program may not say n
+	}
+	if planned > 0 && !o.overfull {
+		room = planned - min(planned, before)
+	}
+	read, printed := 0, 0
+	err := o.input(files).Each(func(c *lines.Chunk) (done int, err error) {
+		for err == nil && done < len(c.Keys) {
+			added, n := 0, 1
+			if room > 0 {
+				end := done + int(min(room, uint64(len(c.Keys)-done)))
+				added, n, err = addTo(f, c.Keys[done:end], c.Yes[done:end])
+			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a present key needs no room
+				return done, fmt.Errorf("%w: a new key, and the filter was made for %s keys; %s", errOverfull, grouped(planned), advice)
+			}
+			room -= uint64(added)
+			read, printed, done = read+n, printed+added, done+n
+		}
+		return done, err
+	}, o.print(true))
+	if err != nil {
+		return err
+	}
+	o.summarise(f, planned, before, read, printed)
 	return nil
 }
 
-// printNew prints the lines whose keys are new to a filter of before keys, and adds the keys.
-func (o *options) printNew(f *bloom.BloomFilter, before uint64, files []string) error {
-	room, n := uint64(math.MaxUint64), f.Params().N // a file of another program may not say n
-	if n > 0 && !o.overfull {
-		room = n - min(n, before)
-	}
-	shown := o.progress("distinct", true)
-	err := o.each(files, shown, false, func(c *chunk) error {
-		if uint64(len(c.keys)) <= room {
-			added := f.AddMany(c.keys, c.yes)
-			room -= uint64(added)
-			shown.add(len(c.keys), added)
-			return nil
+// summarise tells what was printed and how full the filter is. n is 0 if there is no limit.
+func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed int) {
+	s := f.Stats()
+	count, of := s.EstimatedCount, ""
+	if n > 0 {
+		of = " of " + grouped(n)
+		if !o.overfull { // which loses keys
+			count = before + uint64(printed)
 		}
-		clear(c.yes)
-		for i, key := range c.keys {
-			if room == 0 && !f.Contains(key) { // a present key needs no room
-				return errOverfull
-			}
-			if c.yes[i] = f.Add(key); c.yes[i] {
-				room--
-				shown.yes.Add(1)
-			}
-			shown.lines.Add(1)
-		}
-		return nil
-	}, o.printer(true))
-	shown.stop()
-	if err == errOverfull {
-		return fmt.Errorf("%w: line %s has a new key, and the filter was made for %s keys; want a larger -n, or --overfull",
-			errOverfull, grouped(shown.lines.Load()+1), grouped(n))
-	}
-	if err != nil {
-		return err
-	}
-	read, printed := shown.lines.Load(), shown.yes.Load()
-	rate := f.Strategy().FalsePositiveRate(f.Params().M, f.Params().K, before+uint64(printed)) // in a tenth of the time of Stats
-	if o.overfull {
-		s := f.Stats() // also of the lost keys
-		o.warn(s)
-		rate = s.EstimatedFalsePositiveRate
 	}
 	if !o.quiet {
-		fmt.Fprintf(o.stderr, "%s lines read, %s printed, %s dropped (expected new ones among these: at most %s)\n",
-			grouped(read), grouped(printed), grouped(read-printed), few(min(mostLost(printed, rate), float64(read-printed))))
+		fmt.Fprintf(o.stderr, "%s read, %s printed, %s dropped\n", counted(read, "line"), grouped(printed), grouped(read-printed))
+		fmt.Fprintf(o.stderr, "filter: %s%s keys, rate %.2g\n", grouped(count), of, s.EstimatedFalsePositiveRate)
 	}
-	return nil
-}
-
-// mostLost bounds the expected number of new keys that were taken for old ones, while so many were
-// added. At a rate of r, r/(1-r) new keys are lost per added key; the rate was never above the last.
-func mostLost(added int64, rate float64) float64 { return float64(added) * rate / (1 - rate) }
-
-// few formats an expected number.
-func few(x float64) string {
+	_, rotates := f.(*rotating.Filter)
 	switch {
-	case !(x >= 0.001): // also NaN: no key was added to a full filter
-		return "0.001"
-	case x < 100:
-		return fmt.Sprintf("%.2g", x)
+	case rotates && s.EstimatedFalsePositiveRate > s.P:
+		fmt.Fprintf(o.stderr, "bloom: warning: more than %s keys in a window: the rate is now %.2g, above %v\n",
+			grouped(s.N), s.EstimatedFalsePositiveRate, s.P)
+	case n > 0 && overP(s):
+		warn(o.env, s)
+	case n > 0 && o.filter != "" && float64(count) >= 0.9*float64(n):
+		fmt.Fprintf(o.stderr, "bloom: warning: the filter is nearly full: begin a new file soon (see bloom help dedup)\n")
 	}
-	return grouped(uint64(math.Ceil(x)))
 }

@@ -7,9 +7,12 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 	"github.com/spf13/cobra"
 )
@@ -22,35 +25,34 @@ the columns with a filter.
 A file that cannot be read is reported, and the others are described.`
 
 func newInfo(e *env) *cobra.Command {
-	return command(e, &cobra.Command{
+	o := newCommand(e, &cobra.Command{
 		Use:     "info FILE ...",
 		Short:   "describe filters: plan, fill, number of keys, rate now",
 		Long:    infoHelp,
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
-		Args:    wantArgs(1, manyArgs, "the FILE of a filter"),
-	}, "key-file column json", (*options).info)
-}
-
-func (o *options) info(files []string) (failed error) {
-	for _, name := range files {
-		f, from, err := o.open(name)
-		switch {
-		case err != nil && (len(files) == 1 || o.ctx.Err() != nil):
-			return err
-		case err != nil:
-			io.WriteString(o.stderr, message(err))
-			failed = errReported
-			continue
-		case o.asJSON:
-			err = json.NewEncoder(o.stdout).Encode(describe(name, from, f))
-		default:
-			err = describe(name, from, f).print(o.stdout, from)
+		Args:    cobra.MinimumNArgs(1),
+	}, "secret-file column json")
+	return o.runs(func(files []string) (failed error) {
+		for _, name := range files {
+			f, from, err := o.open(name)
+			switch {
+			case err != nil && (len(files) == 1 || e.ctx.Err() != nil):
+				return err
+			case err != nil:
+				io.WriteString(e.stderr, message(err))
+				failed = errReported
+				continue
+			case o.asJSON:
+				err = json.NewEncoder(e.stdout).Encode(describe(name, from, f))
+			default:
+				err = describe(name, from, f).print(e.stdout, from)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return failed
+		return failed
+	})
 }
 
 // A description is the output for one file.
@@ -60,17 +62,20 @@ type description struct {
 	*bloom.Stats
 	OverP   *bool    `json:"over_p,omitempty"`
 	Layers  int      `json:"layers,omitempty"`  // of a filter of several
+	Window  string   `json:"window,omitempty"`  // of a rotating filter
 	Columns []string `json:"columns,omitempty"` // of a Parquet file
 }
 
-func describe(name string, from *format, f any) *description {
-	d := &description{File: name, Format: from.name}
+func describe(name string, from *filterfile.Format, f any) *description {
+	d := &description{File: name, Format: from.Name}
 	switch f := f.(type) {
-	case parquetFile:
+	case filterfile.Columns:
 		for _, c := range f {
-			d.Columns = append(d.Columns, fmt.Sprintf("%s %s", nameOf(c), typeOf(c)))
+			d.Columns = append(d.Columns, c.String())
 		}
 		return d
+	case *rotating.Filter:
+		d.Window = f.Window().String()
 	case *scalable.Filter:
 		d.Layers = len(f.Layers())
 	case *cascade.Cascade:
@@ -78,18 +83,18 @@ func describe(name string, from *format, f any) *description {
 	case *rebloom.Filter:
 		d.Layers = len(f.Layers())
 	}
-	s := f.(filter).Stats()
+	s := f.(filterfile.Filter).Stats()
 	d.Stats, d.OverP = &s, new(overP(s))
 	return d
 }
 
-func (d *description) print(w io.Writer, from *format) error {
+func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(label, text string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", label, printable(fmt.Sprintf(text, args...)))
 	}
 	fmt.Fprintln(t, printable(d.File))
-	row("format", "%s: %s", from.name, from.about)
+	row("format", "%s: %s", from.Name, from.About)
 	for _, c := range d.Columns {
 		row("column", "%s", c)
 	}
@@ -105,9 +110,12 @@ func (d *description) print(w io.Writer, from *format) error {
 	if d.Layers > 0 {
 		row("layers", "%d", d.Layers)
 	}
+	if d.Window != "" {
+		row("window", "%s", d.Window)
+	}
 	row("strategy", "%s, k = %d", s.Strategy, s.K)
 	row("hash", "%s", s.Hash)
-	row("size", "%s bits, %s", grouped(s.M), size(s.SizeBytes))
+	row("size", "%s bits, %s", grouped(s.M), humanize.IBytes(s.SizeBytes))
 	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)
 	if s.N == 0 || math.IsInf(s.Load(), 1) {
 		row("holds", "%s", holds(s.EstimatedCount))

@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -47,8 +49,8 @@ func TestManyWriters(t *testing.T) {
 // TestSecondWriterWaits, and says so.
 func TestSecondWriterWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seen.bloom")
-	o := &options{env: &env{ctx: t.Context()}}
-	release, err := o.lock(path)
+	e := &env{ctx: t.Context()}
+	release, err := lock(e, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,4 +69,31 @@ func TestSecondWriterWaits(t *testing.T) {
 	if got := <-status; got != statusFound {
 		t.Errorf("status %d", got)
 	}
+}
+
+// TestOneHolder: a writer may lock a file that the holder before it has just removed. It must not take that for
+// the lock, because the next writer makes a new file.
+func TestOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seen.bloom")
+	e := &env{ctx: t.Context(), stderr: io.Discard}
+	var holders, taken atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for taken.Add(1) < 10_000 && !t.Failed() {
+				release, err := lock(e, path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d holders", n)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				release()
+			}
+		})
+	}
+	wg.Wait()
 }

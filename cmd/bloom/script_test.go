@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,9 +14,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
-
-var update = flag.Bool("update", false, "write what is printed into the scripts' golden files")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack})
@@ -28,7 +26,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
+		UpdateScripts:       *testkit.Update,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// Under the race detector each run would sleep a second at its end.
@@ -83,30 +81,30 @@ func TestScripts(t *testing.T) {
 func seq() {
 	first, err1 := strconv.Atoi(os.Args[1])
 	last, err2 := strconv.Atoi(os.Args[2])
-	check(errors.Join(err1, err2))
+	must(errors.Join(err1, err2))
 	var out []byte
 	for i := first; i <= last; i++ {
 		out = append(strconv.AppendInt(out, int64(i), 10), '\n')
 	}
 	_, err := os.Stdout.Write(out)
-	check(err)
+	must(err)
 }
 
 // pack packs a file into another one, with gzip or zstd.
 func pack() {
 	data, err := os.ReadFile(os.Args[2])
-	check(err)
+	must(err)
 	var out bytes.Buffer
 	var w io.WriteCloser = gzip.NewWriter(&out)
 	if os.Args[1] == "zstd" {
 		w, err = zstd.NewWriter(&out)
-		check(err)
+		must(err)
 	}
 	_, err = w.Write(data)
-	check(errors.Join(err, w.Close(), os.WriteFile(os.Args[3], out.Bytes(), 0o666)))
+	must(errors.Join(err, w.Close(), os.WriteFile(os.Args[3], out.Bytes(), 0o666)))
 }
 
-func check(err error) {
+func must(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -3,48 +3,45 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/internal/sizing"
 	"github.com/spf13/cobra"
 )
 
-const sizeHelp = `Prints the filter that -n keys at rate -p need, per strategy, and the memory
-for other rates. The figures are exact, not the textbook's approximation.
+const sizeHelp = `Prints the filter that -n keys at rate -p (0.01) need, per strategy. With -m, it
+prints the rate that -n keys have in this memory, or without -n how many keys it
+holds at rate -p. The figures are exact, not the textbook's approximation.
 
 double-hashing is the smallest. blocked keeps a key in one cache line: somewhat
 larger and faster. split-block is the fastest, for rates down to 0.1% or so.
 seeded-hashing computes k hashes per key and is slow.`
 
+// A size is the command size.
+type size struct {
+	*command
+	m uint64 // bytes
+}
+
 func newSize(e *env) *cobra.Command {
-	return command(e, &cobra.Command{
-		Use:               "size -n KEYS [-p RATE]",
-		Short:             "compute the size of a filter, and of filters with other rates",
+	o := &size{command: newCommand(e, &cobra.Command{
+		Use:               "size -n KEYS [-p RATE] | -m SIZE {-n KEYS | -p RATE}",
+		Short:             "compute the size of a filter, or what a size is enough for",
 		Long:              sizeHelp,
-		Example:           "  bloom size -n 1M -p 0.1%\n  bloom size -n 50_000_000 -p 1% --json",
-		Args:              wantArgs(0, 0, ""),
+		Example:           "  bloom size -n 1M -p 0.1%\n  bloom size -m 1GiB -n 100M\n  bloom size -n 50_000_000 -p 1% --json",
+		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, "number! rate strategy json", (*options).sizes)
+	}, "number rate strategy json")}
+	o.p = 0.01
+	flag(o.cmd.Flags(), &o.m, memory, "memory", "m", "`SIZE` of the filter, such as 1GiB")
+	o.cmd.MarkFlagsOneRequired("number", "memory")
+	return o.runs(o.run)
 }
 
-func (o *options) sizes([]string) error {
-	chosen := strategies[:len(strategies)-len(foreign)]
-	if o.given("strategy") {
-		chosen = []bloom.Strategy{o.strategy.value}
-	}
-	sizes, err := sizesOf(uint64(o.n), float64(o.p), chosen)
-	if err != nil {
-		return err
-	}
-	if o.asJSON {
-		return json.NewEncoder(o.stdout).Encode(sizes)
-	}
-	return printSizes(o.stdout, sizes)
-}
-
-// A sizing is the filter that one strategy needs.
-type sizing struct {
+// A sized is the filter that one strategy needs.
+type sized struct {
 	Strategy   string  `json:"strategy"`
 	N          uint64  `json:"n"`
 	P          float64 `json:"p"`
@@ -53,61 +50,50 @@ type sizing struct {
 	Bytes      uint64  `json:"bytes"`
 	BitsPerKey float64 `json:"bits_per_key"`
 	Rate       float64 `json:"rate"` // at n keys
-
-	chosen bloom.Strategy
 }
 
-// sizesOf returns the sizings of the strategies that can have this p, or an error if none can.
-func sizesOf(n uint64, p float64, chosen []bloom.Strategy) (sizes []sizing, err error) {
+// run prints the filters of the strategies that can have these values, or an error if none can.
+func (o *size) run([]string) (err error) {
+	chosen := bloom.Strategies()
+	if o.given("strategy") {
+		chosen = []bloom.Strategy{o.strategy}
+	}
+	if o.m > 0 && o.n > 0 && !o.given("rate") {
+		o.p = 0
+	}
+	var all []sized
 	for _, s := range chosen {
-		scheme, failed := bloom.NewScheme(n, p, bloom.WithStrategy(s))
+		scheme, failed := sizing.Solve(s, float64(o.n), o.p, float64(o.m)*8)
 		if failed != nil {
 			err = failed
 			continue
 		}
-		params := scheme.Params()
-		sizes = append(sizes, sizing{
+		made := scheme.Params()
+		all = append(all, sized{
 			Strategy: scheme.Strategy().Name(),
-			N:        n, P: p, M: params.M, K: params.K,
+			N:        made.N, P: made.P, M: made.M, K: made.K,
 			Bytes:      scheme.SizeBytes(),
-			BitsPerKey: float64(params.M) / float64(n),
-			Rate:       scheme.Strategy().FalsePositiveRate(params.M, params.K, n),
-			chosen:     s,
+			BitsPerKey: float64(made.M) / float64(made.N),
+			Rate:       scheme.Strategy().FalsePositiveRate(made.M, made.K, made.N),
 		})
 	}
-	if len(sizes) > 0 {
-		err = nil
+	switch {
+	case len(all) == 0:
+		return err
+	case o.asJSON:
+		return json.NewEncoder(o.stdout).Encode(all)
+	case o.n == 0:
+		fmt.Fprintf(o.stdout, "%s at a false-positive rate of at most %v:\n\n", humanize.IBytes(o.m), o.p)
+	case o.p == 0:
+		fmt.Fprintf(o.stdout, "%s keys in %s:\n\n", grouped(o.n), humanize.IBytes(o.m))
+	default:
+		fmt.Fprintf(o.stdout, "%s keys at a false-positive rate of at most %v:\n\n", grouped(o.n), o.p)
 	}
-	return sizes, err
-}
-
-func printSizes(w io.Writer, sizes []sizing) error {
-	n := sizes[0].N
-	fmt.Fprintf(w, "%s keys at a false-positive rate of at most %v:\n\n", grouped(n), sizes[0].P)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "strategy\tbits per key\tk\tbits\tsize\trate\t")
-	for _, s := range sizes {
-		fmt.Fprintf(t, "%s\t%.2f\t%d\t%s\t%s\t%s\t\n", s.Strategy, s.BitsPerKey, s.K, grouped(s.M), size(s.Bytes), fmt.Sprintf("%.3g", s.Rate))
-	}
-	t.Flush()
-
-	fmt.Fprintf(w, "\nOther rates:\n\n")
-	t = tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "rate\t")
-	for _, s := range sizes {
-		fmt.Fprintf(t, "%s\t", s.chosen.Name())
-	}
-	fmt.Fprintln(t)
-	for _, p := range []float64{0.1, 0.01, 0.001, 1e-4, 1e-6, 1e-9} {
-		fmt.Fprintf(t, "%v\t", p)
-		for _, s := range sizes {
-			if scheme, err := bloom.NewScheme(n, p, bloom.WithStrategy(s.chosen)); err == nil {
-				fmt.Fprintf(t, "%s\t", size(scheme.SizeBytes()))
-			} else {
-				fmt.Fprint(t, "-\t")
-			}
-		}
-		fmt.Fprintln(t)
+	t := tabwriter.NewWriter(o.stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "strategy\tkeys\tbits per key\tk\tbits\tsize\trate\t")
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%s\t%.2f\t%d\t%s\t%s\t%.3g\t\n",
+			s.Strategy, grouped(s.N), s.BitsPerKey, s.K, grouped(s.M), humanize.IBytes(s.Bytes), s.Rate)
 	}
 	return t.Flush()
 }

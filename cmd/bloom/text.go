@@ -1,15 +1,23 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
 	"github.com/dustin/go-humanize"
+	"github.com/seed3447c163/bloom"
 )
 
 // grouped formats a count: 1,234,567.
-func grouped[N int | int64 | uint64](n N) string {
-	return humanize.BigComma(new(big.Int).SetUint64(uint64(n)))
+func grouped[N int | uint64](n N) string { return humanize.BigComma(new(big.Int).SetUint64(uint64(n))) }
+
+// counted formats a count of things: 1 key, 2 keys.
+func counted[N int | uint64](n N, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return grouped(n) + " " + noun
 }
 
 // holds formats an estimated count.
@@ -17,8 +25,17 @@ func holds(n uint64) string {
 	if n == math.MaxUint64 { // every bit is set
 		return "more keys than its bits can tell"
 	}
-	return "about " + grouped(n) + " keys"
+	return "about " + counted(n, "key")
 }
 
-// size formats a number of bytes: 1.7 MiB.
-func size(bytes uint64) string { return humanize.IBytes(bytes) }
+// overP reports whether a filter holds more keys than planned. The count is an estimate: its noise
+// at n keys stays below 5 %.
+func overP(s bloom.Stats) bool { return s.Load() > 1.05 }
+
+// warn prints a warning if a filter holds more than it was made for.
+func warn(e *env, s bloom.Stats) {
+	if overP(s) {
+		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
+			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
+	}
+}

@@ -53,7 +53,7 @@ type host struct {
 
 func newCrawler(n uint64, depth int, perSecond float64, failures io.Writer) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
-	c := &crawler{seen: seen, depth: depth, limit: rate.Limit(perSecond), log: log.New(failures, "failed: ", 0),
+	c := &crawler{seen: seen, depth: depth, limit: rate.Limit(perSecond), log: log.New(failures, "not fetched: ", 0),
 		hosts: map[string]*host{}, counts: map[string]int64{}}
 	c.client.Timeout = timeout
 	c.client.CheckRedirect = func(*http.Request, []*http.Request) error {

@@ -63,13 +63,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "crawler:", err)
 		return 2
 	}
+	what := fmt.Sprint(starts)
 	if len(starts) == 0 {
 		site := httptest.NewServer(siteHandler())
 		defer site.Close()
 		u, _ := url.Parse(site.URL + "/")
 		starts, c.limit = []*url.URL{u}, rate.Inf
+		what = fmt.Sprintf("the built-in site %v, more than %s pages with one dead link", u, humanize.Comma(letters))
 	}
-	fmt.Fprintln(stdout, "crawling", starts)
+	fmt.Fprintln(stdout, "crawling", what)
 	began := time.Now()
 	c.crawl(ctx, starts)
 	ending := "done"
@@ -90,7 +92,8 @@ func (c *crawler) report(w io.Writer) {
 		fmt.Fprintf(w, "%10s %s\n", humanize.Comma(c.counts[what]), what)
 	}
 	s := c.seen.Stats()
-	fmt.Fprintf(w, "\nfilter: %s for %s URLs, false-positive rate now %.2g\n", humanize.IBytes(s.SizeBytes), humanize.Comma(int64(s.N)), s.EstimatedFalsePositiveRate)
+	fmt.Fprintf(w, "\nfilter: %s for %s URLs, false-positive rate now %.2g\n",
+		humanize.IBytes(s.SizeBytes), humanize.Comma(int64(s.N)), s.EstimatedFalsePositiveRate)
 	if uint64(c.counts["new"]) > s.N {
 		fmt.Fprintln(w, "The crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n.")
 	}

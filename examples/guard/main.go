@@ -50,7 +50,7 @@ func open(dir string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := guard.New(filepath.Join(dir, "names.guard"), 1_000_000, 0.01, store, bloom.WithKey(secret))
+	g, err := guard.New(filepath.Join(dir, "names.guard"), 1_000_000, 0.01, store, bloom.WithSecret(secret))
 	return &service{store, g}, err
 }
 
@@ -72,7 +72,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		value, err = json.Marshal(s.guard.Counts())
 	case r.Method == http.MethodPut:
 		if value, err = io.ReadAll(r.Body); err == nil {
-			err = s.guard.Put(func() error { return s.store.put([][]byte{name}, [][]byte{value}) }, name)
+			err = s.guard.Put(func() error { return s.store.put(name, value) }, name)
 		}
 	case r.Method == http.MethodDelete:
 		err = s.store.delete(name)

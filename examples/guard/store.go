@@ -82,38 +82,26 @@ func (s *store) get(_ context.Context, key []byte) (value []byte, found bool, er
 	return value, found, err
 }
 
-// put stores values, all or none. It must run in the guard's Put. It logs only new keys.
-func (s *store) put(keys, values [][]byte) error {
+// put stores a value. It must run in the guard's Put. It logs only new keys.
+func (s *store) put(key, value []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		records, puts := tx.Bucket(records), tx.Bucket(puts)
-		for i, key := range keys {
-			if records.Get(key) == nil {
-				number, err := puts.NextSequence()
-				if err == nil {
-					err = puts.Put(encode(number), key)
-				}
-				if err != nil {
-					return err
-				}
+		if records.Get(key) == nil {
+			number, err := puts.NextSequence()
+			if err == nil {
+				err = puts.Put(encode(number), key)
 			}
-			if err := records.Put(key, values[i]); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		return nil
+		return records.Put(key, value)
 	})
 }
 
-// delete deletes keys, all or none. It needs no guard.
-func (s *store) delete(keys ...[]byte) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		for _, key := range keys {
-			if err := tx.Bucket(records).Delete(key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// delete deletes a key. It needs no guard.
+func (s *store) delete(key []byte) error {
+	return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Delete(key) })
 }
 
 // Position returns the number of the last put. bbolt shows a commit to readers before it is on the

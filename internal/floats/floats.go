@@ -124,32 +124,3 @@ func Pow(x float64, k int) float64 {
 
 // Root returns the k-th root of x > 0.
 func Root(x float64, k int) float64 { return Exp(Log(x) / float64(k)) }
-
-// π/2 as the sum of three numbers. The first two have 33 bits.
-const (
-	halfPiHigh   = 0x1.921fb544p+0
-	halfPiMiddle = 0x1.0b4611a6p-34
-	halfPiLow    = 0x1.3198a2e037073p-69
-)
-
-// Sincos returns the sine and the cosine of x, |x| < 2^20.
-func Sincos(x float64) (sin, cos float64) {
-	k := math.Floor(float64(x*(2/math.Pi)) + 0.5)
-	r := x - float64(k*halfPiHigh) - float64(k*halfPiMiddle) - float64(k*halfPiLow)
-	z := float64(r * r)
-	sin, cos = 1, 1 // Taylor's series
-	for i := 16.0; i > 0; i -= 2 {
-		sin = 1 - float64(z/(i*(i+1))*sin)
-		cos = 1 - float64(z/(i*(i-1))*cos)
-	}
-	sin *= r
-	switch int64(k) & 3 {
-	case 1:
-		return cos, -sin
-	case 2:
-		return -sin, -cos
-	case 3:
-		return -cos, sin
-	}
-	return sin, cos
-}

@@ -2,15 +2,18 @@ package format
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"math"
 	"strings"
 )
 
+// Version is the version of the format. It rises when the bytes change, and when the positions of a strategy,
+// the digests of a hash, or the meaning of a seed do: files from before are then refused instead of answering
+// from the wrong bits. After the first tag it never rises.
+const Version = 2
+
 const (
 	magic   = "\x89bloom\n"
-	version = 1
 	checkAt = 8  // offset of the header's checksum
 	fixed   = 48 // size of the header before the names
 	unit    = 64 // so that mapped words begin a cache line
@@ -37,7 +40,7 @@ func headerBytes(names int) int { return (fixed + names + unit - 1) / unit * uni
 func (h *Header) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
-	dst = append(dst, version)
+	dst = append(dst, Version)
 	dst = append(dst, 0, 0, 0, 0) // the checksum
 	dst = append(dst, byte(h.K), byte(len(h.Strategy)), byte(len(h.Hash)), 0)
 	dst = binary.LittleEndian.AppendUint64(dst, h.M)
@@ -78,14 +81,14 @@ func (in *Reader) Header() (Header, error) {
 		return Header{}, err
 	}
 	if got, want := sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); got != want {
-		return Header{}, fmt.Errorf("%w: the header has checksum %#08x, want %#08x", ErrCorrupt, got, want)
+		return Header{}, Errorf(ErrCorrupt, "the header has checksum %#08x, want %#08x", got, want)
 	}
-	if got := buf[len(magic)]; got != version {
-		return Header{}, fmt.Errorf("%w: the data has format version %d, want %d", ErrIncompatible, got, version)
+	if got := buf[len(magic)]; got != Version {
+		return Header{}, Errorf(ErrIncompatible, "the data has format version %d, want %d", got, Version)
 	}
 	for i, b := range buf {
 		if (i == 15 || i >= hashEnd) && b != 0 {
-			return Header{}, fmt.Errorf("%w: byte %d of the header is %#x, want 0", ErrCorrupt, i, b)
+			return Header{}, Errorf(ErrCorrupt, "byte %d of the header is %#x, want 0", i, b)
 		}
 	}
 	return Header{

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -21,8 +20,8 @@ var kinds = []struct{ magic, holds, reader string }{
 func Unexpected(head []byte, magic string) error {
 	for _, k := range kinds {
 		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {
-			return fmt.Errorf("%w: it holds %s, for %s", ErrCorrupt, k.holds, k.reader)
+			return Errorf(ErrCorrupt, "it holds %s, for %s", k.holds, k.reader)
 		}
 	}
-	return fmt.Errorf("%w: it begins with %q, want %q", ErrCorrupt, head, magic)
+	return Errorf(ErrCorrupt, "it begins with %q, want %q", head, magic)
 }

@@ -3,14 +3,13 @@ package format
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
-	"github.com/seed3447c163/bloom/internal/words"
 )
 
 // A Reader reads a file: its header, its words, its end. It counts and checksums the bytes.
@@ -58,7 +57,7 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 	}
 	all, err := makeWords(room)
 	for read := uint64(0); err == nil; {
-		if err := full(words.Bytes(all[read:])); err != nil {
+		if err := full(memory.BytesOfWords(all[read:])); err != nil {
 			return nil, err
 		}
 		if read = room; read == total {
@@ -68,7 +67,7 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 		room = min(total, 2*room)
 		part := all
 		if all, err = makeWords(room); err == nil {
-			copy(words.Bytes(all), words.Bytes(part))
+			copy(memory.BytesOfWords(all), memory.BytesOfWords(part))
 		}
 	}
 	return nil, err
@@ -94,7 +93,7 @@ func (in *Reader) End() error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%w: checksum %x, want %x", ErrCorrupt, got, want)
+		return Errorf(ErrCorrupt, "checksum %x, want %x", got, want)
 	}
 	return nil
 }

@@ -60,3 +60,15 @@ func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	}
 	return dst
 }
+
+// A Counter counts the bytes that go through it to W.
+type Counter struct {
+	W io.Writer
+	N int64
+}
+
+func (c *Counter) Write(p []byte) (int, error) {
+	n, err := c.W.Write(p)
+	c.N += int64(n)
+	return n, err
+}

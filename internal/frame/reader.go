@@ -3,7 +3,6 @@ package frame
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
@@ -34,7 +33,7 @@ func (r *Reader) Magic(magic string) error {
 		r.sum.Add(got)
 		return nil
 	case string(got[:last]) == magic[:last]:
-		return fmt.Errorf("%w: the data has format version %d, want %d", bloom.ErrIncompatible, got[last], magic[last])
+		return format.Errorf(bloom.ErrIncompatible, "the data has format version %d, want %d", got[last], magic[last])
 	}
 	return format.Unexpected(got, magic)
 }
@@ -48,7 +47,7 @@ func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 	end := len(numbers) * 8
 	r.sum.Add(buf[:end])
 	if got, want := buf[end:], r.sum.append(nil); !bytes.Equal(got, want) {
-		return fmt.Errorf("%w: %s has checksum %x, want %x", bloom.ErrCorrupt, what, got, want)
+		return format.Errorf(bloom.ErrCorrupt, "%s has checksum %x, want %x", what, got, want)
 	}
 	for i, x := range numbers {
 		*x = binary.LittleEndian.Uint64(buf[i*8:])
@@ -63,7 +62,7 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	case err == io.EOF:
 		return nil, format.Truncated(what)
 	case err != nil:
-		return nil, fmt.Errorf("%w, in %s", err, what)
+		return nil, format.In(err, "%s", what)
 	}
 	r.sum.Add(r.tail.bytes[:])
 	return f, nil

@@ -64,6 +64,43 @@ func one(yes bool) int {
 	return 0
 }
 
+// AddMany adds keys that no layer has by add, and stops at its first error. It loads the layers once per
+// group.
+func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
+	clear(added)
+	var b Batch
+	for first := 0; first < len(keys); first += Group {
+		layers := now()
+		b.Hash(s, keys[first:])
+		layers.Ask(&b)
+		for i, d := range b.Digests[:b.Keys] {
+			if b.Found[i] {
+				continue
+			}
+			yes, err := add(d[0], d[1])
+			if err != nil {
+				return count, err
+			}
+			count += Answer(yes, added, first+i)
+		}
+	}
+	return count, nil
+}
+
+// ContainsMany looks up keys. It loads the layers once per group.
+func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
+	var b Batch
+	for first := 0; first < len(keys); first += Group {
+		layers := now()
+		b.Hash(s, keys[first:])
+		count += layers.Ask(&b)
+		if found != nil {
+			copy(found[first:], b.Found[:b.Keys])
+		}
+	}
+	return count
+}
+
 // Answer stores the answer to the i-th key if the caller wants it, and counts it.
 func Answer(yes bool, answers []bool, i int) int {
 	if answers != nil {

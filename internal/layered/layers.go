@@ -138,6 +138,12 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", kind, s.Strategy())
 }
 
+// SameHash reports whether both filters hash keys alike.
+func SameHash(a, b *bloom.BloomFilter) bool {
+	s, t := a.Scheme(), b.Scheme()
+	return s.Hash() == t.Hash() && s.Seed() == t.Seed()
+}
+
 // NoText makes a type that embeds it refuse to be marshaled to text and JSON, which would
 // otherwise lose its keys without an error. Package gob refuses such a type by itself.
 type NoText struct{}

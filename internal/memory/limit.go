@@ -1,4 +1,5 @@
-// Package memory returns the size of the machine's memory.
+// Package memory has what the packages of this module do with memory: how much the machine has, arrays of
+// words, views and copies of keys, and lines of the cache that will be needed soon.
 package memory
 
 import "math"

@@ -6,6 +6,17 @@ import "math/bits"
 // a key uses.
 const BlockWords = 8
 
+// Words returns z for filters with k bits per key.
+func Words(k int) int {
+	switch {
+	case k%8 == 0 && k > 8:
+		return 8
+	case k%4 == 0 && k > 4:
+		return 4
+	}
+	return 2
+}
+
 // Next returns r_t, for t > 0: the bits of eight more probes.
 func Next(y uint64, t int) uint64 {
 	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
@@ -25,8 +36,6 @@ func Blocked(y uint64, i, z int) (word int, r uint64) {
 // inGroup returns the word that a key uses among the 8/z words of a group.
 func inGroup(y uint64, group, z int) int {
 	switch z {
-	case 1:
-		return int(y >> 61)
 	case 2:
 		return int(y >> (62 - 2*group) & 3)
 	case 4:

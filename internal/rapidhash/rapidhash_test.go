@@ -16,8 +16,8 @@ func data() []byte {
 	return b
 }
 
-// TestVectors: at both ends of each range of lengths that has a way of its own.
-func TestVectors(t *testing.T) {
+// TestFrozenVectors: at both ends of each range of lengths that has a way of its own.
+func TestFrozenVectors(t *testing.T) {
 	key := data()
 	for seed, want := range map[uint64]map[int]uint64{
 		0: {
@@ -49,9 +49,9 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestAllLengths combines the hashes of every length up to 1000, under three seeds, at any
+// TestFrozenAllLengths combines the hashes of every length up to 1000, under three seeds, at any
 // alignment. The number is the reference implementation's.
-func TestAllLengths(t *testing.T) {
+func TestFrozenAllLengths(t *testing.T) {
 	key := data()
 	all := uint64(0)
 	for n := range 1001 {

@@ -3,9 +3,9 @@ package rate
 import (
 	"fmt"
 	"math"
-	"sync"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -151,7 +151,7 @@ func TestTablesOfManyGoroutines(t *testing.T) {
 	want := ask()
 	for range 20 {
 		reset()
-		var wg sync.WaitGroup
+		var wg testkit.Group
 		for range 4 {
 			wg.Go(func() {
 				for i, rate := range ask() {
@@ -163,17 +163,6 @@ func TestTablesOfManyGoroutines(t *testing.T) {
 		}
 		wg.Wait()
 	}
-}
-
-func TestBlockTablesStaySmall(t *testing.T) {
-	size := 0
-	for z := 1; z <= 8; z *= 2 {
-		for k := z; k <= maxBlockK; k += z {
-			Blocked(1, k, z, 1<<14)
-			size += cap(hitsOf(k, z).upTo(1)) * 8
-		}
-	}
-	require.Less(t, size, 1_100_000)
 }
 
 func BenchmarkBlocked(b *testing.B) {

@@ -37,18 +37,25 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 }
 
 // OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in
-// its words of 32 bits.
+// its lanes of 32 bits, plus the share of its keys among the 2^32 values that determine all bits of a key in it:
+// keys with equal values are more than the lanes alone would have.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
+	var equal [splitWords*64 + 1]float64 // by the set bits of a block
+	for x := range equal {
+		keys := floats.Log1p(-float64(min(x, splitWords*64-1))/(splitWords*64)) / floats.Log1p(-1.0/32)
+		equal[x] = keys * 0x1p-32
+	}
 	sum := 0.0
 	for i := 0; i < len(b); i += splitWords {
-		rate := 1.0
+		rate, set := 1.0, 0
 		for j := range splitWords {
 			w := b[i+j].Load()
 			low, high := bits.OnesCount32(uint32(w)), bits.OnesCount32(uint32(w>>32))
-			ones += uint64(low + high)
+			set += low + high
 			rate *= float64(low) / 32 * float64(high) / 32
 		}
-		sum += rate
+		ones += uint64(set)
+		sum += min(1, rate+equal[set])
 	}
 	return ones, sum / float64(len(b)/splitWords)
 }

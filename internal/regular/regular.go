@@ -3,14 +3,13 @@ package regular
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"os"
 )
 
-// Open opens an existing file and returns its information. The error for any other than a regular file wraps
-// refused and comes at once; os.Open of a FIFO could wait forever for the other end. flag is that of
-// os.OpenFile, and may have NoFollow.
+// Open opens an existing file and returns its information. Errors are of type *fs.PathError. For any file that
+// is not regular, the error wraps refused and comes at once; os.Open of a FIFO could wait for ever for the
+// other end. flag is that of os.OpenFile, and may have NoFollow.
 //
 // On Windows, as on other systems, other programs may replace and remove the file while it is open.
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
@@ -42,5 +41,30 @@ func Check(path string, info fs.FileInfo, refused error) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return fmt.Errorf("%w: %q is no regular file but %v", refused, path, info.Mode().Type())
+	return &fs.PathError{Op: "open", Path: path, Err: irregular{info.Mode(), refused}}
 }
+
+// An irregular is the error for a file that is not regular.
+type irregular struct {
+	mode    fs.FileMode
+	refused error
+}
+
+func (e irregular) Error() string {
+	what := "a special file"
+	switch {
+	case e.mode.IsDir():
+		what = "a directory"
+	case e.mode&fs.ModeSymlink != 0:
+		what = "a symbolic link"
+	case e.mode&fs.ModeNamedPipe != 0:
+		what = "a named pipe"
+	case e.mode&fs.ModeSocket != 0:
+		what = "a socket"
+	case e.mode&fs.ModeDevice != 0:
+		what = "a device"
+	}
+	return "is " + what + ", want a regular file"
+}
+
+func (e irregular) Unwrap() error { return e.refused }

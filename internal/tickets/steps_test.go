@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/effort"
-	"github.com/seed3447c163/bloom/internal/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/stepped"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestLeftInSteps: two goroutines take tickets and use them or give them back, in every order of their
@@ -16,7 +16,7 @@ import (
 func TestLeftInSteps(t *testing.T) {
 	const tickets = 3
 	total, switches := 0, 2
-	if *effort.Long {
+	if *testkit.Long {
 		switches = 4
 	}
 	for uses := range 4 { // whether each of the two uses its first ticket; the second it gives back

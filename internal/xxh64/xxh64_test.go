@@ -8,7 +8,7 @@ import (
 
 // Numbers of the reference implementation: its sanity checks, whose data are the top
 // bytes of a sequence of products.
-func TestVectors(t *testing.T) {
+func TestFrozenVectors(t *testing.T) {
 	const prime32 = 2654435761
 	data := make([]byte, 222)
 	for i, gen := 0, uint64(prime32); i < len(data); i++ {

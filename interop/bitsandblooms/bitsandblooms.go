@@ -5,8 +5,10 @@
 //	if f.AddString("key") { // !TestAndAddString
 //
 // The filters are ordinary ones of package bloom with the strategy [Strategy]. New(m, k) of
-// bits-and-blooms is [bloom.NewWithParams] with M, K and [Strategy]. docs/from-bits-and-blooms.md
+// bits-and-blooms is [bloom.NewWithParams] with M, K and [Strategy]. [docs/formats.md]
 // lists the other calls.
+//
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 package bitsandblooms
 
 import (
@@ -38,7 +40,7 @@ const maxK = 255
 var ln2 = math.Ln2
 
 // Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and
-// k = ln 2·m/n, both rounded up. n = 0 counts as 1. The errors are those of [New].
+// k = ln 2·m/n, both rounded up. n = 0 counts as 1. It returns the errors of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	keys := float64(max(n, 1))
 	m := math.Ceil(-keys * math.Log(p) / (ln2 * ln2))

@@ -2,6 +2,7 @@ package bitsandblooms
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/formattest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,7 +26,7 @@ var golden = []struct {
 	keys int
 }{{"empty", 10, 0.01, 0}, {"ten", 10, 0.01, 10}, {"hundred", 100, 1e-6, 100}, {"one", 1, 0.5, 1}}
 
-func TestGolden(t *testing.T) {
+func TestFrozenFiles(t *testing.T) {
 	for _, g := range golden {
 		data, err := os.ReadFile("testdata/" + g.name + ".bloom")
 		require.NoError(t, err)
@@ -68,15 +69,6 @@ func filled(t testing.TB, n uint64) *bloom.BloomFilter {
 	return f
 }
 
-// TestKnownHead is their README's filter of 1000 bits: 152 bytes.
-func TestKnownHead(t *testing.T) {
-	f, err := bloom.NewWithParams(bloom.Params{M: 1000, K: 4}, bloom.WithStrategy(Strategy))
-	require.NoError(t, err)
-	data := binaryFormat.Bytes(t, f)
-	require.Len(t, data, 152)
-	require.Equal(t, "\x00\x00\x00\x00\x00\x00\x03\xe8\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x03\xe8", string(data[:24]))
-}
-
 func TestFormats(t *testing.T) {
 	filters := []*bloom.BloomFilter{filled(t, 1), filled(t, 10), filled(t, 60_000), filled(t, 1_000_000)}
 	binaryFormat.Test(t, filters...)
@@ -101,15 +93,27 @@ func goldenFiles(t testing.TB, ending string) (files [][]byte) {
 	return files
 }
 
-// TestLittleEndian reads a filter of a program that has called bitset.LittleEndian.
-func TestLittleEndian(t *testing.T) {
+// TestOtherForms reads filters of programs that have called bitset.LittleEndian or bitset.Base64StdEncoding, and of
+// FromWithM, whose set is longer than m.
+func TestOtherForms(t *testing.T) {
 	for _, n := range []uint64{1, 100, 60_000} {
 		f := filled(t, n)
 		data := binaryFormat.Bytes(t, f)
+		for _, spare := range []uint64{0, -f.Params().M % 64} {
+			binary.BigEndian.PutUint64(data[16:], f.Params().M+spare)
+			g, err := Read(bytes.NewReader(data))
+			require.NoError(t, err)
+			require.True(t, g.Equal(f))
+		}
 		for at := 16; at < len(data); at += 8 {
 			slices.Reverse(data[at : at+8])
 		}
 		g, err := Read(bytes.NewReader(data))
+		require.NoError(t, err)
+		require.True(t, g.Equal(f))
+		text := strings.NewReplacer("-", "+", "_", "/").Replace(string(jsonFormat.Bytes(t, f)))
+		require.True(t, n == 1 || strings.ContainsAny(text, "+/"))
+		g, err = ReadJSON(strings.NewReader(text))
 		require.NoError(t, err)
 		require.True(t, g.Equal(f))
 	}
@@ -191,7 +195,7 @@ func TestNewRefuses(t *testing.T) {
 		{10, 1e-80, nil, bloom.ErrInvalid, "needs k = 266, want at most 255"},
 		{math.MaxUint64, 0.01, nil, bloom.ErrTooLarge, "want at most 9223372036854775808"},
 		{1 << 30, 0.01, []bloom.Option{bloom.WithMaxBytes(1 << 20)}, bloom.ErrTooLarge, "want at most 1048576"},
-		{10, 0.01, []bloom.Option{bloom.WithStrategy(bloom.Blocked8)}, bloom.ErrInvalid, "blocked-8"},
+		{10, 0.01, []bloom.Option{bloom.WithStrategy(bloom.Blocked)}, bloom.ErrInvalid, "blocked"},
 		{10, 0.01, []bloom.Option{bloom.WithSeed(3)}, bloom.ErrInvalid, "bits-and-blooms has no seed"},
 		{10, 0.01, []bloom.Option{bloom.WithHash(bloom.MapHash)}, bloom.ErrInvalid, "has a hash of its own"},
 	} {

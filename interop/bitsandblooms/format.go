@@ -52,9 +52,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	switch {
 	case m == 0:
-		return nil, fmt.Errorf("%w: m = 0 bits, want at least 1", bloom.ErrCorrupt)
+		return nil, format.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
 	case k == 0 || k > maxK:
-		return nil, fmt.Errorf("%w: k = %d, want 1 to %d", bloom.ErrCorrupt, k, maxK)
+		return nil, format.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
 	}
 	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
 	if err != nil {
@@ -70,7 +70,7 @@ func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilt
 		order, length = binary.LittleEndian, swapped
 	}
 	if !holds(length, m) {
-		return nil, fmt.Errorf("%w: a set of %d bits for m = %d, want %d words", bloom.ErrCorrupt, length, m, s.SizeBytes()/8)
+		return nil, format.Errorf(bloom.ErrCorrupt, "a set of %d bits for m = %d, want %d words", length, m, s.SizeBytes()/8)
 	}
 	return wire.Read(r, order, s)
 }
@@ -83,8 +83,8 @@ func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)
 // while keys are added: what it writes contains every key whose Add had returned
 // before.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] if the filter has another
-// strategy than [Strategy]. Then nothing is written.
+// Write returns any error from w, or one that wraps [bloom.ErrNotPortable] if the filter has
+// another strategy than [Strategy]. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Portable(f, required...); err != nil {
 		return err
@@ -116,12 +116,12 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	}
 	bitSet, err := alphabet.Strict().DecodeString(parts.B)
 	if err != nil {
-		return nil, fmt.Errorf("%w: field b: %w", bloom.ErrCorrupt, err)
+		return nil, format.Errorf(bloom.ErrCorrupt, "field b: %w", err)
 	}
 	rest := bytes.NewReader(bitSet)
 	f, err := readBitSet(rest, parts.M, parts.K, opts)
 	if err == nil && rest.Len() > 0 {
-		err = fmt.Errorf("%w: field b has %d bytes after the bits, want none", bloom.ErrCorrupt, rest.Len())
+		err = format.Errorf(bloom.ErrCorrupt, "field b has %d bytes after the bits, want none", rest.Len())
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 }
 
 // WriteJSON writes what MarshalJSON of bits-and-blooms returns by default, in O(m):
-// about 4/3 of [bloom.BloomFilter.SizeBytes]. The errors are those of [Write].
+// about 4/3 of [bloom.BloomFilter.SizeBytes]. It returns the errors of [Write].
 func WriteJSON(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Portable(f, required...); err != nil {
 		return err

@@ -3,14 +3,13 @@ package bitsandblooms
 import (
 	"testing"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/formattest"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
-func TestPositionsAreFrozen(t *testing.T) { formattest.Positions(t, []uint64{0}, Strategy) }
+func TestFrozenPositions(t *testing.T) { formattest.Positions(t, []uint64{0}, Strategy) }
 
 // TestSum256 compares with the library's hash of the key followed by 1.
 func TestSum256(t *testing.T) {
@@ -27,12 +26,6 @@ func TestSum256(t *testing.T) {
 			t.Fatalf("%d bytes: %x, want %x", n, got, want)
 		}
 	}
-}
-
-func TestNoSeed(t *testing.T) {
-	_, err := bloom.New(10, 0.1, bloom.WithStrategy(Strategy), bloom.WithSeed(1))
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	require.ErrorContains(t, err, "bits-and-blooms has no seed")
 }
 
 func TestConformance(t *testing.T) {

@@ -18,7 +18,9 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/xxh64"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -30,18 +32,19 @@ import (
 //
 // Source: Dillinger & Manolios 2004, "Bloom filters in probabilistic verification",
 // section 5.2.
-var Strategy = bloom.NewStrategy("npm-bloom-filters", bloom.Definition{
-	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-		by := divide.New(m)
-		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
+var Strategy = bloom.NewStrategy("npm-bloom-filters", definition)
+
+var definition = bloom.Definition{
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+		by := probe.NewDivisor(m)
+		return func(h1, h2 uint64, i int) uint64 {
 			n := uint64(i)
-			at := func(n uint64) uint64 { return by.Remainder(h1 + n*h2 + (n*n*n-n)/6) }
-			return at(n), at(n + 1), at(n + 2), at(n + 3)
+			return by.Remainder(h1 + n*h2 + (n*n*n-n)/6)
 		}, nil
 	},
 	MaxK: maxK,
 	MaxM: maxM,
-})
+}
 
 const (
 	maxK = 255
@@ -62,7 +65,7 @@ var Hash = hashOf(defaultSeed)
 // The error wraps bloom.ErrInvalid.
 func HashOf(seed uint64) (bloom.Hash, error) {
 	if seed > maxSeed {
-		return bloom.Hash{}, fmt.Errorf("%w: seed %d, want at most %d", bloom.ErrInvalid, seed, uint64(maxSeed))
+		return bloom.Hash{}, format.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
 	}
 	if seed == defaultSeed {
 		return Hash, nil
@@ -72,9 +75,9 @@ func HashOf(seed uint64) (bloom.Hash, error) {
 
 func hashOf(seed uint64) bloom.Hash {
 	first, second := uint64(uint32(seed+1)), uint64(uint32(seed+2))
-	return bloom.NewHash(hashName(seed), func(key []byte) (h1, h2 uint64) {
+	return bloom.NewHash(hashName(seed), memory.Own(func(key []byte) (h1, h2 uint64) {
 		return uint64(uint32(xxh64.Sum(first, key))), uint64(uint32(xxh64.Sum(second, key)))
-	})
+	}))
 }
 
 const hashPrefix = "npm-bloom-filters-xxh64:"
@@ -100,11 +103,11 @@ func required(h bloom.Hash) []bloom.Option {
 	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }
 
-// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. The
-// errors are those of [New].
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p, or
+// an error of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	if n == 0 {
-		return bloom.Params{}, fmt.Errorf("%w: n = 0 keys, want at least 1", bloom.ErrInvalid)
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
 	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))

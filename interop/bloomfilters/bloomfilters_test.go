@@ -3,7 +3,6 @@ package bloomfilters
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -17,14 +16,10 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/interop/internal/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 	"github.com/stretchr/testify/require"
-)
-
-var (
-	update = flag.Bool("update", false, "write the golden files, by the real bloom-filters")
-	long   = flag.Bool("long", false, "compare many more keys and sizes")
 )
 
 // A testCase is a filter that both sides make.
@@ -82,9 +77,9 @@ func answers(f *bloom.BloomFilter, probes []string) string {
 	return b.String()
 }
 
-var format = formattest.Format{Read: Read, Write: Write}
+var ourFormat = formattest.Format{Read: Read, Write: Write}
 
-func text(t *testing.T, f *bloom.BloomFilter) string { return string(format.Bytes(t, f)) }
+func text(t *testing.T, f *bloom.BloomFilter) string { return string(ourFormat.Bytes(t, f)) }
 
 var (
 	goldenCases = []testCase{
@@ -95,8 +90,8 @@ var (
 	goldenProbes = keys(0, 5000)
 )
 
-// TestGolden needs no Node: the files were written by bloom-filters 3.0.4.
-func TestGolden(t *testing.T) {
+// TestFrozenFiles needs no Node: the files were written by bloom-filters 3.0.4.
+func TestFrozenFiles(t *testing.T) {
 	var wanted map[string]string
 	raw, err := os.ReadFile("testdata/answers.json")
 	require.NoError(t, err)
@@ -124,14 +119,11 @@ func TestAgainstBloomFilters(t *testing.T) {
 func testAgainst(t *testing.T, name string) {
 	modules := os.Getenv("BLOOM_NODE_MODULES")
 	if _, err := os.Stat(filepath.Join(modules, name)); err != nil || modules == "" {
-		if os.Getenv("BLOOM_REQUIRE") != "" {
-			t.Fatalf("BLOOM_NODE_MODULES = %q has no %s (%v): eval \"$(bash .ci/install DIR)\"", modules, name, err)
-		}
-		t.Skip("NOT TESTED against bloom-filters: eval \"$(bash .ci/install DIR)\"")
+		testkit.Missing(t, name+" in BLOOM_NODE_MODULES")
 	}
 	dir := t.TempDir()
 	probes := goldenProbes
-	if *long {
+	if *testkit.Long {
 		probes = keys(0, 100_000)
 	}
 	more := keys(1e6, 100)
@@ -167,7 +159,7 @@ func testAgainst(t *testing.T, name string) {
 	var sizes [][2]float64
 	r := rand.New(rand.NewPCG(5, 6))
 	count := 20_000
-	if *long {
+	if *testkit.Long {
 		count = 1_000_000
 	}
 	for range count {
@@ -213,7 +205,7 @@ func testAgainst(t *testing.T, name string) {
 			t.Errorf("n = %v, p = %v: m = %d, k = %d, bloom-filters has %v", s[0], s[1], got.M, got.K, made[i])
 		}
 	}
-	if *update && name == "bloom-filters" {
+	if *testkit.Update && name == "bloom-filters" {
 		for _, c := range goldenCases {
 			require.NoError(t, os.WriteFile(filepath.Join("testdata", c.Name+".json"), read(c.Name+".js.json", nil), 0o644))
 		}
@@ -284,13 +276,13 @@ func TestFormat(t *testing.T) {
 		f.AddStrings(keys(0, min(n, 1000)), nil)
 		filters = append(filters, f)
 	}
-	format.Test(t, filters...)
+	ourFormat.Test(t, filters...)
 	require.ErrorIs(t, Write(io.Discard, bloom.MustNew(10, 0.1, bloom.WithStrategy(Strategy))), bloom.ErrNotPortable)
 }
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"type":"BloomFilter","_size":10,"_nbHashes":2,"_filter":[1,0,0,0,0,0,0,0,1,0],"_seed":1}`))
-	format.Fuzz(f, []byte(`{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`))
+	ourFormat.Fuzz(f, []byte(`{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`))
 }
 
 // TestConformance uses digests of 128 bits. Those of Hash have 64.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -27,8 +28,8 @@ import (
 // untrusted text by an io.LimitReader. The only option is [bloom.WithMaxBytes].
 //
 // The error wraps bloom.ErrIncompatible if the filter is of version 1 or older, whose positions
-// differ, bloom.ErrCorrupt if the text is not a filter, bloom.ErrTooLarge if the filter is larger
-// than WithMaxBytes or has more than 2^32 bits, or is that of r.
+// differ, bloom.ErrCorrupt if the text is not a filter, or bloom.ErrTooLarge if the filter is larger
+// than WithMaxBytes or has more than 2^32 bits. Read returns any error from r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts struct {
 		Type   string          `json:"type"`
@@ -43,11 +44,13 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	m, k := parts.Size, parts.Hashes
 	switch {
 	case parts.Type != "BloomFilter" || parts.Filter == nil || parts.Seed == nil:
-		return nil, fmt.Errorf("%w: an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed", bloom.ErrCorrupt, parts.Type)
+		return nil, format.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
+			parts.Type)
 	case m == 0 || k == 0 || k > maxK || *parts.Seed > maxSeed:
-		return nil, fmt.Errorf("%w: _size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d", bloom.ErrCorrupt, m, k, *parts.Seed, maxK, uint64(maxSeed))
+		return nil, format.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
+			m, k, *parts.Seed, maxK, uint64(maxSeed))
 	case m > maxM:
-		return nil, fmt.Errorf("%w: _size = %d bits, want at most %d", bloom.ErrTooLarge, m, uint64(maxM))
+		return nil, format.Errorf(bloom.ErrTooLarge, "_size = %d bits, want at most %d", m, uint64(maxM))
 	}
 	hash, err := HashOf(*parts.Seed)
 	if err != nil {
@@ -68,21 +71,22 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // decodeBits returns the bytes of m bits.
 func decodeBits(raw json.RawMessage, m uint64) ([]byte, error) {
 	if raw[0] == '[' {
-		return nil, fmt.Errorf("%w: _filter is an array, as in bloom-filters before version 2, which has other positions", bloom.ErrIncompatible)
+		return nil, format.Errorf(bloom.ErrIncompatible, "_filter is an array, as in bloom-filters before version 2, which has other positions")
 	}
 	var set struct {
 		Size    uint64 `json:"size"`
 		Content string `json:"content"`
 	}
 	if err := json.Unmarshal(raw, &set); err != nil {
-		return nil, fmt.Errorf("%w: _filter: %w", bloom.ErrCorrupt, err)
+		return nil, format.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
 	}
 	bits, err := base64.StdEncoding.Strict().DecodeString(set.Content)
 	if err != nil {
-		return nil, fmt.Errorf("%w: content: %w", bloom.ErrCorrupt, err)
+		return nil, format.Errorf(bloom.ErrCorrupt, "content: %w", err)
 	}
 	if want := bytesFor(m); set.Size != want*8 || uint64(len(bits)) != want {
-		return nil, fmt.Errorf("%w: _filter has size %d and content of %d bytes, want %d and %d for %d bits", bloom.ErrCorrupt, set.Size, len(bits), want*8, want, m)
+		return nil, format.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
+			set.Size, len(bits), want*8, want, m)
 	}
 	return bits, nil
 }
@@ -93,8 +97,8 @@ func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 // [bloom.BloomFilter.SizeBytes]. It may run while keys are added: what it writes contains
 // every key whose Add had returned before.
 //
-// The error is that of w, or wraps bloom.ErrNotPortable if the filter has another strategy
-// than [Strategy] or another hash than [Hash] or one of [HashOf]. Then nothing is written.
+// Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another
+// strategy than [Strategy] or another hash than [Hash] or one of [HashOf]. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	name := f.Scheme().Hash().Name()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(name, hashPrefix), 10, 64)
@@ -103,13 +107,14 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	}
 	hash, err := HashOf(seed)
 	if err != nil {
-		return fmt.Errorf("%w: %w", bloom.ErrNotPortable, err)
+		return format.Errorf(bloom.ErrNotPortable, "%w", err)
 	}
 	if err := wire.Portable(f, required(hash)...); err != nil {
 		return err
 	}
 	p, words := f.Params(), f.Words()
-	if _, err := fmt.Fprintf(w, `{"type":"BloomFilter","_size":%d,"_nbHashes":%d,"_filter":{"size":%d,"content":"`, p.M, p.K, bytesFor(p.M)*8); err != nil {
+	const head = `{"type":"BloomFilter","_size":%d,"_nbHashes":%d,"_filter":{"size":%d,"content":"`
+	if _, err := fmt.Fprintf(w, head, p.M, p.K, bytesFor(p.M)*8); err != nil {
 		return err
 	}
 	text := base64.NewEncoder(base64.StdEncoding, w)

@@ -2,7 +2,6 @@ package guava
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math"
 
@@ -42,11 +41,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])
 	switch {
 	case int(ordinal) >= len(strategies):
-		return nil, fmt.Errorf("%w: strategy %d, want 0 or 1", bloom.ErrCorrupt, int8(ordinal))
+		return nil, format.Errorf(bloom.ErrCorrupt, "strategy %d, want 0 or 1", int8(ordinal))
 	case k == 0:
-		return nil, fmt.Errorf("%w: k = 0, want 1 to 255", bloom.ErrCorrupt)
+		return nil, format.Errorf(bloom.ErrCorrupt, "k = 0, want 1 to 255")
 	case words == 0 || words > math.MaxInt32:
-		return nil, fmt.Errorf("%w: %d words, want 1 to 2^31-1", bloom.ErrCorrupt, int32(words))
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d words, want 1 to 2^31-1", int32(words))
 	}
 	s, err := wire.Scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, required(strategies[ordinal]), opts)
 	if err != nil {
@@ -59,9 +58,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // and 6 bytes, for Guava's readFrom. It needs 64 KiB of memory and may run while keys
 // are added: what it writes contains every key whose Add had returned before.
 //
-// The error is that of w, or wraps [bloom.ErrNotPortable] if Guava has no such filter: its strategy is
-// [Mitz32] or [Mitz64], its hash Murmur3 without a seed, and m a multiple of 64 below 2^37. Then nothing is
-// written.
+// Write returns any error from w, or one that wraps [bloom.ErrNotPortable] if Guava has no such filter: the
+// strategy must be [Mitz32] or [Mitz64], the hash Murmur3 without a seed, and m a multiple of 64 below 2^37.
+// Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	p, ordinal := f.Params(), byte(1)
 	if f.Strategy() == Mitz32 {
@@ -71,7 +70,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		return err
 	}
 	if p.M%64 != 0 || p.M/64 > maxWords {
-		return fmt.Errorf("%w: m = %d bits, want a multiple of 64 up to %d", bloom.ErrNotPortable, p.M, uint64(maxWords*64))
+		return format.Errorf(bloom.ErrNotPortable, "m = %d bits, want a multiple of 64 up to %d", p.M, uint64(maxWords*64))
 	}
 	head := binary.BigEndian.AppendUint32([]byte{ordinal, byte(p.K)}, uint32(p.M/64))
 	return wire.Write(w, binary.BigEndian, head, f.Words())

@@ -11,15 +11,17 @@
 // Funnels.stringFunnel(UTF_8), and the bytes of [UnencodedCharsFunnel], [IntegerFunnel] and [LongFunnel] for
 // the funnels of these names. A wrong funnel misses keys.
 //
-// docs/java.md shows a Java program and a Go program that share a filter.
+// [docs/formats.md] shows a Java program and a Go program that share a filter.
+//
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 package guava
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -49,16 +51,15 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 // required returns the options of all filters with a strategy.
 func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.WithStrategy(s)} }
 
-// A Release is the Guava of the programs that read a new filter. Releases compute k in two ways,
+// A Release names the Guava version that will read the filter. Versions compute k in two ways,
 // and filters with another k are not compatible. Reading needs no release: k is in the file.
 type Release int
 
-// The releases differ in k, by 1, if n is very small or the fraction of -log2(p) is just above a
-// half: for p = 0.01 up to n = 3, for p = 0.03 and 0.001 never. Guava 17 and earlier divided whole
-// numbers and have no Release.
+// The releases differ in k, by 1, only for very small n, such as p = 0.01 and n <= 3, and where -log2(p)
+// has a fraction just above 1/2. Guava 17 and earlier divided whole numbers and have no Release.
 const (
-	Since33_4 Release = iota + 1 // Guava 33.4 and later
-	Since18                      // Guava 18 to 33.3
+	Since334 Release = iota + 1 // Guava 33.4 and later
+	Since18                     // Guava 18 to 33.3
 )
 
 // ln2 is a variable because Go computes with constants exactly, and Java with float64.
@@ -66,15 +67,16 @@ var ln2 = math.Ln2
 
 // Params returns the parameters that BloomFilter.create chooses for n keys at rate p:
 // m = -n·ln p/(ln 2)², rounded down and then up to whole words, and k, rounded half up. It counts
-// n = 0 as 1, as Guava does. The errors are those of [New].
+// n = 0 as 1, as Guava does. It returns the errors of [New].
 func Params(n uint64, p float64, release Release) (bloom.Params, error) {
-	if release != Since33_4 && release != Since18 {
-		return bloom.Params{}, fmt.Errorf("%w: release %d of Guava, want Since33_4 or Since18", bloom.ErrInvalid, release)
+	if release != Since334 && release != Since18 {
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)
 	}
 	keys := float64(max(n, 1))
 	bits := math.Floor(-keys * floats.ExactLog(p) / (ln2 * ln2))
 	if bits < 1 && p > 0 && p < 1 {
-		return bloom.Params{}, fmt.Errorf("%w: n = %d keys at p = %v need less than one bit, and Guava rounds that to none", bloom.ErrInvalid, n, p)
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v need less than one bit, and Guava rounds that to none",
+			n, p)
 	}
 	k := -floats.ExactLog(p) / ln2
 	if release == Since18 {

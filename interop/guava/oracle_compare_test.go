@@ -6,40 +6,43 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// parameters returns the formula of the present Guava.
-func (o *oracle) parameters() func(uint64, float64) (bloom.Params, error) {
-	o.write("sizes.txt", nil)
+// sizesOf lets Guava compute sizes, and returns its lines and whose formula it has.
+func (o *oracle) sizesOf(sizes string) (lines []string, release Release) {
+	o.write("sizes.txt", []byte(sizes))
 	o.run("sizes")
-	if strings.HasPrefix(string(o.read("sizes.java")), "old") {
-		return since(Since18)
+	lines = strings.Split(strings.TrimSpace(string(o.read("sizes.java"))), "\n")
+	if lines[0] == "old" {
+		return lines[1:], Since18
 	}
-	return since(Since33_4)
+	return lines[1:], Since334
 }
 
-// TestAgainstGuava compares with Guava in a JVM. The page of the docs starts its own JVMs: it runs with the
-// first release, and with all releases if more questions are asked than by default.
+// TestAgainstGuava compares with Guava in a JVM, Debian's and the jars that BLOOM_GUAVA_JARS names: bash
+// .ci/install fetches some and prints the variable. The page of the docs starts its own JVMs: it runs with the
+// first release, and with all releases if -long is given.
 func TestAgainstGuava(t *testing.T) {
-	for i, path := range guavas() {
-		t.Run(filepath.Base(path[0]), func(t *testing.T) {
+	for i, path := range append([]string{debian}, filepath.SplitList(os.Getenv("BLOOM_GUAVA_JARS"))...) {
+		t.Run(filepath.Base(filepath.SplitList(path)[0]), func(t *testing.T) {
 			t.Parallel()
 			o := newOracle(t, path)
 			t.Run("both ways", o.bothWays)
 			t.Run("golden", o.golden)
-			if i == 0 || *questions > someQuestions || *allCases {
+			if i == 0 || *testkit.Long {
 				t.Run("docs", o.page)
 			}
-			t.Run("union", o.union)
 			t.Run("sizes", o.sizes)
-			if *allCases {
+			if *testkit.Long {
 				t.Run("beyond 2^31 bits", o.large)
 			}
 		})
@@ -49,179 +52,138 @@ func TestAgainstGuava(t *testing.T) {
 // bothWays makes every case in Go and in Java from the same keys. It compares the bytes, the answers of adds
 // and lookups, and the estimates. Each side reads the other's filter and adds to it.
 func (o *oracle) bothWays(t *testing.T) {
-	parameters := o.parameters()
+	_, release := o.sizesOf("")
 	cases := oracleCases()
 	o.prepare(cases)
-
-	// Java writes, Go reads.
 	o.run("make")
-	all := bytes.NewReader(o.read("all.java"))
-	var stream []byte
 	for _, c := range cases {
 		fromJava := o.read(c.name + ".java")
 		f, err := Read(bytes.NewReader(fromJava))
 		require.NoError(t, err, c.name)
-		require.Equal(t, string(o.read(c.name+".answers")), string(c.probes.ask(f)), c.name)
+		require.Equal(t, string(o.read(c.name+".answers")), c.probes.answers(f.Contains), c.name)
 		require.True(t, bytes.Equal(fromJava, guavaFormat.Bytes(t, f)), "%s: written back", c.name)
-		next, err := Read(all)
-		require.NoError(t, err)
-		require.True(t, next.Equal(f), "%s in the stream of all", c.name)
-
 		// The same filter made in Go.
-		made := c.filter(t, parameters)
+		made := c.filter(t, release)
 		require.True(t, made.Compatible(f), "%s: %v and %v", c.name, made, f)
-		require.Equal(t, string(o.read(c.name+".added")), string(c.keys.add(made)), c.name)
+		require.Equal(t, string(o.read(c.name+".added")), c.keys.answers(made.Add), c.name)
 		require.True(t, bytes.Equal(fromJava, guavaFormat.Bytes(t, made)), "%s: made from the same keys", c.name)
-		estimates := strings.Fields(string(o.read(c.name + ".estimates")))
-		if f.Strategy() == Mitz64 && estimates[0] != "unknown" && estimates[0] != "full" { // unknown: that Guava has no such method
-			require.Equal(t, estimates[0], strconv.FormatUint(f.Stats().EstimatedCount, 10), c.name)
+		estimate := string(o.read(c.name + ".estimate"))
+		if _, err := strconv.Atoi(estimate); err == nil && f.Strategy() == Mitz64 { // not "unknown" to that Guava, or "full"
+			require.Equal(t, estimate, fmt.Sprint(f.Stats().EstimatedCount), c.name)
 		}
-		fpp, err := strconv.ParseFloat(estimates[1], 64)
-		require.NoError(t, err)
-		require.InDelta(t, fpp, math.Pow(f.Stats().FillRatio, float64(f.Params().K)), 1e-13*fpp, c.name)
-
 		o.write(c.name+".go", guavaFormat.Bytes(t, made))
-		stream = append(stream, guavaFormat.Bytes(t, made)...)
 	}
-	require.Zero(t, all.Len())
+	o.checked(t, cases)
+}
 
-	// Go writes, Java reads, and adds more keys.
-	o.write("all.go", stream)
+// checked lets Java read the filters that Go has written, ask them, write them back and add more keys.
+func (o *oracle) checked(t *testing.T, cases []oracleCase) {
 	o.run("check")
-	questions := 0
 	for _, c := range cases {
 		fromGo := o.read(c.name + ".go")
 		f, err := Read(bytes.NewReader(fromGo))
 		require.NoError(t, err)
-		require.Equal(t, string(c.probes.ask(f)), string(o.read(c.name+".answers")), c.name)
+		require.Equal(t, c.probes.answers(f.Contains), string(o.read(c.name+".answers")), c.name)
 		require.True(t, bytes.Equal(fromGo, o.read(c.name+".back")), c.name)
-		require.Equal(t, string(c.more.add(f)), string(o.read(c.name+".added")), c.name)
+		require.Equal(t, c.more.answers(f.Add), string(o.read(c.name+".added")), c.name)
 		require.True(t, bytes.Equal(guavaFormat.Bytes(t, f), o.read(c.name+".more")), c.name)
-		questions += 2 * len(c.probes.raw)
 	}
-	t.Logf("%d filters, byte-identical both ways; %d adds and %d questions with equal answers",
-		len(cases), len(cases)*(3000+1000), questions)
 }
 
-// union compares Union with putAll.
-func (o *oracle) union(t *testing.T) {
-	var filters [2]*bloom.BloomFilter
-	for i, name := range []string{"left.go", "right.go"} {
-		f, err := New(5000, 0.01, Since33_4)
-		require.NoError(t, err)
-		for j := range 5000 {
-			f.AddString(fmt.Sprint(i, j))
-		}
-		filters[i] = f
-		o.write(name, guavaFormat.Bytes(t, f))
-	}
-	o.run("union")
-	require.NoError(t, filters[0].Union(filters[1]))
-	require.True(t, bytes.Equal(o.read("union.java"), guavaFormat.Bytes(t, filters[0])))
-}
-
-// sizes compares the formulas on n and p of all magnitudes: m in bits before
-// it is rounded, which Go shows in words only, k, and which of them are errors.
+// sizes compares the formulas on n and p of all magnitudes: m in bits before it is rounded, which Go shows in
+// words only, k, and what the public create makes or refuses.
 func (o *oracle) sizes(t *testing.T) {
-	type size struct {
-		n uint64
-		p float64
-	}
-	var sizes []size
+	var sizes []bloom.Params
 	for _, n := range []uint64{0, 1, 2, 3, 4, 5, 7, 10, 50, 100, 1000, 12_345, 1e6, 1e7, 1e9, math.MaxInt32, 14_000_000_000, 1 << 40, math.MaxInt64} {
 		for _, p := range []float64{0.999, 0.9, 0.7, 0.6, 0.5, 0.3, 0.1, 0.05, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20, 1e-76, 1e-77, 1e-80, 1e-307, 1e-310, 5e-324} {
-			sizes = append(sizes, size{n, p})
+			sizes = append(sizes, bloom.Params{N: n, P: p})
+		}
+		for j := range 255 { // k changes at 2^-(j+1/2)
+			tie := math.Exp2(-float64(j) - 0.5)
+			sizes = append(sizes, bloom.Params{N: n, P: math.Nextafter(tie, 0)}, bloom.Params{N: n, P: tie}, bloom.Params{N: n, P: math.Nextafter(tie, 1)})
 		}
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, p := range ties(1) {
-		for _, n := range []uint64{1, 2, 3, 10, 1000, 1e9} {
-			sizes = append(sizes, size{n, p})
-		}
-	}
-	random := 20_000
-	if *allCases {
-		random = 1_000_000
-	}
-	for range random {
-		sizes = append(sizes, size{r.Uint64N(1 << (r.UintN(36) + 1)), math.Exp(-math.Exp(r.Float64()*9 - 4))})
+	for range testkit.Times(20_000, 20_000, 1_000_000) {
+		sizes = append(sizes, bloom.Params{N: r.Uint64N(1 << (r.UintN(36) + 1)), P: math.Exp(-math.Exp(r.Float64()*9 - 4))})
 	}
 	var text strings.Builder
 	for _, s := range sizes {
-		fmt.Fprintf(&text, "%d %016x\n", s.n, math.Float64bits(s.p))
+		fmt.Fprintf(&text, "%d %016x\n", s.N, math.Float64bits(s.P))
 	}
-	o.write("sizes.txt", []byte(text.String()))
-	o.run("sizes")
-	lines := strings.Split(strings.TrimSpace(string(o.read("sizes.java"))), "\n")
-	require.Len(t, lines, len(sizes)+1)
-	parameters := since(Since33_4)
-	if lines[0] == "old" {
-		parameters = since(Since18)
-	}
-	made, refused, differ := 0, 0, 0
+	lines, release := o.sizesOf(text.String())
+	require.Len(t, lines, len(sizes))
 	for i, s := range sizes {
 		var bits uint64
 		var k int
-		var create string
-		_, err := fmt.Sscan(lines[i+1], &bits, &k, &create)
+		var create string // of those that are quick: "words,k", or "error"
+		_, err := fmt.Sscan(lines[i], &bits, &k, &create)
 		require.NoError(t, err)
-		got, err := parameters(s.n, s.p)
-		if takes := bits > 0 && (bits-1)/64 < math.MaxInt32 && k <= 255; takes != (err == nil) {
-			t.Fatalf("n = %d, p = %v: %v, Guava has %s", s.n, s.p, err, lines[i+1])
+		got, err := Params(s.N, s.P, release)
+		takes := bits > 0 && (bits-1)/64 < math.MaxInt32 && k <= 255
+		made := "error"
+		if err == nil {
+			made = fmt.Sprintf("%d,%d", got.M/64, got.K)
 		}
-		switch create {
-		case "-":
-		case "error":
-			require.Error(t, err, "n = %d, p = %v", s.n, s.p)
-			refused++
-		default:
-			require.NoError(t, err)
-			require.Equal(t, create, fmt.Sprintf("%d,%d", got.M/64, got.K))
-			made++
-		}
-		if err != nil {
-			continue
-		}
-		if want := (bits + 63) / 64 * 64; got.M != want || got.K != k {
-			t.Fatalf("n = %d, p = %v: %+v, Guava has m = %d (%d) and k = %d", s.n, s.p, got, want, bits, k)
-		}
-		if now, err := Params(s.n, s.p, Since33_4); err != nil || now.K != k {
-			differ++
+		if takes != (err == nil) || create != "-" && create != made || takes && (got.M != (bits+63)/64*64 || got.K != k) {
+			t.Fatalf("n = %d, p = %v: %+v, %v, Guava has %s", s.N, s.P, got, err, lines[i])
 		}
 	}
-	t.Logf("%d sizes as Guava's %s formula has them, %d made by create, %d refused by it; in %d, Params has another k",
-		len(sizes), lines[0], made, refused, differ)
 }
 
 // large compares filters of 2^31 bits and 2^20 words more. MITZ_32 cannot reach their end. Go makes them,
 // because Guava does not.
 func (o *oracle) large(t *testing.T) {
-	keys := feed("long", keysFor("long", 0, 100_000))
-	more, probes := feed("long", keysFor("long", 1, 100_000)), feed("long", keysFor("long", 2, 1_000_000))
-	probes.raw, probes.fed = append(probes.raw, keys.raw...), append(probes.fed, keys.fed...)
+	keys, more, probes := keysFor("long", 0, 100_000), keysFor("long", 1, 100_000), keysFor("long", 2, 1_000_000)
+	probes.list = append(probes.list, keys.list...)
 	var cases []oracleCase
 	for strategy := range 2 {
-		cases = append(cases, oracleCase{fmt.Sprintf("large-%d", strategy), strategy, 0, 0.5, "long", keys, more, probes})
+		cases = append(cases, oracleCase{fmt.Sprintf("large-%d", strategy), strategy, 0, 0.5, keys, more, probes})
 	}
 	o.prepare(cases)
-	all, err := os.Create(filepath.Join(o.dir, "all.go"))
-	require.NoError(t, err)
 	for _, c := range cases {
 		f, err := bloom.NewWithParams(bloom.Params{M: 1<<31 + 1<<26, K: 9}, bloom.WithStrategy(strategies[c.strategy]))
 		require.NoError(t, err)
-		c.keys.add(f)
+		c.keys.answers(f.Add)
 		o.write(c.name+".go", guavaFormat.Bytes(t, f))
-		require.NoError(t, Write(all, f))
 	}
-	require.NoError(t, all.Close())
-	o.run("check")
-	for _, c := range cases {
-		fromGo := o.read(c.name + ".go")
-		f, err := Read(bytes.NewReader(fromGo))
-		require.NoError(t, err)
-		require.Equal(t, string(c.probes.ask(f)), string(o.read(c.name+".answers")), c.name)
-		require.True(t, bytes.Equal(fromGo, o.read(c.name+".back")), c.name)
-		require.Equal(t, string(c.more.add(f)), string(o.read(c.name+".added")), c.name)
-		require.True(t, bytes.Equal(guavaFormat.Bytes(t, f), o.read(c.name+".more")), c.name)
+	o.checked(t, cases)
+}
+
+// block returns the first code block of a kind in a page.
+func block(t *testing.T, page, kind string) string {
+	_, rest, _ := strings.Cut(page, "\n```"+kind+"\n")
+	code, _, found := strings.Cut(rest, "```\n")
+	require.True(t, found, kind)
+	return code
+}
+
+// page runs the programs of docs/formats.md and compares their output with the page.
+func (o *oracle) page(t *testing.T) {
+	page, err := os.ReadFile("../../docs/formats.md")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for name, kind := range map[string]string{"Bounces.java": "java", "main.go": "go"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(block(t, string(page), kind)), 0o600))
 	}
+	run := func(name string, args ...string) string {
+		command := exec.Command(name, args...)
+		command.Dir, command.Env = dir, utf8Environment()
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		return string(out)
+	}
+	program := filepath.Join(dir, "program")
+	out, err := exec.Command("go", "build", "-o", program, filepath.Join(dir, "main.go")).CombinedOutput() // here, in this module
+	require.NoError(t, err, "%s", out)
+	var got strings.Builder
+	for line := range strings.Lines(block(t, string(page), "console")) {
+		switch words := strings.Fields(line); {
+		case strings.HasPrefix(line, "$ java"):
+			got.WriteString(line + run("java", append(quickJava, "-cp", o.classPath, "Bounces.java", words[5])...))
+		case strings.HasPrefix(line, "$ go"):
+			got.WriteString(line + run(program))
+		}
+	}
+	require.Equal(t, block(t, string(page), "console"), got.String())
 }

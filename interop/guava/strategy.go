@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
@@ -23,7 +23,7 @@ var (
 	// digest (h1, h2) are
 	//
 	//	(h1 + i·h2 mod 2^64) mod 2^63 mod m  for i = 0..k-1
-	Mitz64 = bloom.NewStrategy("guava-mitz-64", bloom.Definition{Positions: mitz64Positions, MaxK: maxK})
+	Mitz64 = bloom.NewStrategy("guava-mitz-64", mitz64)
 
 	// Mitz32 is MURMUR128_MITZ_32, Guava's strategy up to version 16, which later versions
 	// still read. With a and b the low and the high half of h1, as signed 32-bit numbers, the
@@ -35,9 +35,12 @@ var (
 	// bloom.NewWithParams accepts it, because such files exist. From m = 2^30 on, New takes up to
 	// 9 % more bits because the positions are uneven. There the equal steps add up to 3 % to the
 	// rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
-	Mitz32 = bloom.NewStrategy("guava-mitz-32", bloom.Definition{
-		Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN,
-	})
+	Mitz32 = bloom.NewStrategy("guava-mitz-32", mitz32)
+)
+
+var (
+	mitz64 = bloom.Definition{Positions: mitz64Positions, MaxK: maxK}
+	mitz32 = bloom.Definition{Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN}
 )
 
 // mitz32Values is the number of values of the x_i of Mitz32.
@@ -66,21 +69,14 @@ func mitz32EstimatedN(m uint64, k int, x uint64) float64 {
 	return Mitz64.EstimatedN(min(m, mitz32Values), k, min(x, mitz32Values))
 }
 
-func mitz64Positions(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-	by := divide.New(m)
-	return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-		x := h1 + uint64(i)*h2
-		return by.Remainder63(x), by.Remainder63(x + h2), by.Remainder63(x + 2*h2), by.Remainder63(x + 3*h2)
-	}, nil
+func mitz64Positions(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+	by := probe.NewDivisor(m)
+	return func(h1, h2 uint64, i int) uint64 { return by.Remainder63(h1 + uint64(i)*h2) }, nil
 }
 
-func mitz32Positions(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-	by := divide.New(m)
-	return func(h1, _ uint64, i int) (p0, p1, p2, p3 uint64) {
-		step := int32(h1 >> 32)
-		x := int32(h1) + int32(i+1)*step
-		return by.Remainder63(fold32(x)), by.Remainder63(fold32(x + step)), by.Remainder63(fold32(x + 2*step)), by.Remainder63(fold32(x + 3*step))
-	}, nil
+func mitz32Positions(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+	by := probe.NewDivisor(m)
+	return func(h1, _ uint64, i int) uint64 { return by.Remainder63(fold32(int32(h1) + int32(i+1)*int32(h1>>32))) }, nil
 }
 
 // fold32 returns a number of at least 0 unchanged and a negative number's complement. A branch would be

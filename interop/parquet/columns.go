@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
@@ -26,6 +27,10 @@ type Column struct {
 	Type       string // physical type, such as "INT64" or "BYTE_ARRAY"
 	TypeLength int    // bytes of each FIXED_LEN_BYTE_ARRAY; 0 for other types
 
+	// Logical is the logical type with its parameters, such as "DECIMAL(9,2)", "TIMESTAMP(MILLIS,true)"
+	// or "INTEGER(8,false)"; empty if there is none, and a number if this package does not know it.
+	Logical string
+
 	Offset int64 // of the filter in the file
 	Length int64 // of the filter with its header; 0 if the writer did not say
 
@@ -38,80 +43,108 @@ var types = []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "B
 const (
 	fileMagic      = "PAR1"
 	encryptedMagic = "PARE"
+	maxNames       = 1 << 10 // of a path
 )
 
-// Columns returns the columns of a Parquet file of the given size that have a filter, row group
-// by row group. It reads the footer only. It also returns columns whose filter cannot be read:
-// [Column.Filter] says why.
+// Columns yields the columns of a Parquet file of the given size that have a filter, row group by row group.
+// It reads the footer only, in constant memory besides the schema's. It also yields columns whose
+// filter cannot be read: [Column.Filter] says why.
 //
-// The error wraps bloom.ErrCorrupt if the file is no Parquet file or its footer is damaged,
-// bloom.ErrIncompatible if the footer is encrypted, or is that of r.
-func Columns(r io.ReaderAt, size int64) ([]Column, error) {
+// An error comes last. It wraps bloom.ErrCorrupt if the file is no Parquet file or its footer is damaged,
+// bloom.ErrIncompatible if the footer is encrypted, bloom.ErrTooLarge if the schema has more than
+// 262,144 columns, or any error from r.
+func Columns(r io.ReaderAt, size int64) iter.Seq2[Column, error] {
+	return func(yield func(Column, error) bool) {
+		f := footer{size: size, rowGroup: -1, yield: yield}
+		if err := f.read(r); err != nil && err != errStopped {
+			yield(Column{}, err)
+		}
+	}
+}
+
+// String returns the column's path, row group and types, such as "price:0 INT32 DECIMAL(9,2)".
+func (c Column) String() string {
+	text := fmt.Sprintf("%s:%d %s", c.Path, c.RowGroup, c.Type)
+	if c.Type == "FIXED_LEN_BYTE_ARRAY" {
+		text += fmt.Sprintf("(%d)", c.TypeLength)
+	}
+	return strings.TrimSuffix(text+" "+c.Logical, " ")
+}
+
+// errStopped means that the caller wants no more columns.
+var errStopped = errors.New("stopped")
+
+// A footer is the part of a footer that has been read.
+type footer struct {
+	size    int64 // of the file
+	yield   func(Column, error) bool
+	element element // of the schema
+	leaves  []leaf
+
+	rowGroup int
+	leaf     int // number of the column in its row group
+	column   Column
+	names    []string // of its path
+}
+
+func (f *footer) read(r io.ReaderAt) error {
 	const tail = 8 // length of the footer, magic
-	if size < int64(len(fileMagic)+tail) {
-		return nil, fmt.Errorf("%w: a file of %d bytes, want at least %d", bloom.ErrCorrupt, size, len(fileMagic)+tail)
+	if f.size < int64(len(fileMagic)+tail) {
+		return format.Errorf(bloom.ErrCorrupt, "a file of %d bytes, want at least %d", f.size, len(fileMagic)+tail)
 	}
 	var end [tail]byte
-	if err := fullAt(r, end[:], size-tail, "the end of the file"); err != nil {
-		return nil, err
+	if err := fullAt(r, end[:], f.size-tail, "the end of the file"); err != nil {
+		return err
 	}
 	switch magic := string(end[4:]); magic {
 	case fileMagic:
 	case encryptedMagic:
-		return nil, fmt.Errorf("%w: the footer is encrypted", bloom.ErrIncompatible)
+		return format.Errorf(bloom.ErrIncompatible, "the footer is encrypted")
 	default:
-		return nil, fmt.Errorf("%w: the file ends with %q, want %q", bloom.ErrCorrupt, magic, fileMagic)
+		return format.Errorf(bloom.ErrCorrupt, "the file ends with %q, want %q", magic, fileMagic)
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
-	if length > size-tail-int64(len(fileMagic)) {
-		return nil, fmt.Errorf("%w: a footer of %d bytes in a file of %d", bloom.ErrCorrupt, length, size)
+	if length > f.size-tail-int64(len(fileMagic)) {
+		return format.Errorf(bloom.ErrCorrupt, "a footer of %d bytes in a file of %d", length, f.size)
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(r, size-tail-length, length), int(min(length, 1<<20)))
-	f := footer{rowGroup: -1}
+	in := bufio.NewReaderSize(io.NewSectionReader(r, f.size-tail-length, length), int(min(length, 1<<20)))
 	w := walker{in: in, visit: f.visit}
 	switch err := w.fields(0); {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return nil, format.Truncated("the footer")
-	case errors.Is(err, bloom.ErrCorrupt):
-		return nil, err
+		return format.Truncated("the footer")
+	case err == errStopped || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrTooLarge):
+		return err
 	case err != nil:
-		return nil, fmt.Errorf("bloom: reading the footer: %w", err)
+		return fmt.Errorf("bloom: reading the footer: %w", err)
 	}
-	f.endColumn()
-	for _, c := range f.columns {
-		if c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > size-c.Offset) {
-			return nil, fmt.Errorf("%w: column %q has a filter of %d bytes at %d in a file of %d", bloom.ErrCorrupt, c.Path, c.Length, c.Offset, size)
-		}
-	}
-	return f.columns, nil
-}
-
-// A footer collects the columns that have a filter.
-type footer struct {
-	typeLengths []int // of the leaves of the schema
-	rowGroup    int
-	leaf        int // number of the column in its row group
-	column      Column
-	names       []string // of its path
-	columns     []Column
+	return f.endColumn()
 }
 
 // visit takes the fields of the footer that matter, by their numbers in parquet.thrift.
-func (f *footer) visit(path string, number int64, text []byte) error {
-	const chunk, meta = "\x04\x01", "\x04\x01\x03" // of a column in a row group
+func (f *footer) visit(path []byte, number int64, text []byte) error {
+	const rowGroups, chunk, meta = "\x04", "\x04\x01", "\x04\x01\x03" // chunk: of a column in a row group
 	c := &f.column
-	switch path {
-	case "\x02\x01": // type, only of leaves
-		f.typeLengths = append(f.typeLengths, 0)
-	case "\x02\x02": // type length
-		if n := len(f.typeLengths); n > 0 {
-			f.typeLengths[n-1] = int(int32(number))
+	switch string(path) {
+	case inSchema, rowGroups: // an element, or a row group, begins
+		if f.element.isLeaf {
+			f.leaves = append(f.leaves, f.element.leaf())
 		}
-	case "\x04": // a row group begins
+		if len(f.leaves) > maxLeaves {
+			return format.Errorf(bloom.ErrTooLarge, "a schema of more than %d columns", maxLeaves)
+		}
+		f.element = element{}
+		if string(path) == inSchema {
+			return nil
+		}
+		if err := f.endColumn(); err != nil {
+			return err
+		}
 		f.rowGroup++
 		f.leaf = -1
 	case chunk: // a column begins
-		f.endColumn()
+		if err := f.endColumn(); err != nil {
+			return err
+		}
 		f.leaf++
 		c.RowGroup = f.rowGroup
 	case chunk + "\x01": // file path
@@ -121,32 +154,48 @@ func (f *footer) visit(path string, number int64, text []byte) error {
 	case chunk + "\x08": // encryption
 		c.refused = "is encrypted"
 	case meta + "\x01":
-		if c.Type = fmt.Sprint(number); number >= 0 && number < int64(len(types)) {
-			c.Type = types[number]
-		}
-		if c.Type == "FIXED_LEN_BYTE_ARRAY" && f.leaf < len(f.typeLengths) {
-			c.TypeLength = f.typeLengths[f.leaf]
-		}
+		c.Type = nameOf(types, number)
 	case meta + "\x03": // a name of the path
-		if number > maxText {
-			return fmt.Errorf("%w: a name of %d bytes, want at most %d", bloom.ErrCorrupt, number, maxText)
+		if number > maxText || len(f.names) == maxNames {
+			return format.Errorf(bloom.ErrCorrupt, "a path of %d names, the last of %d bytes, want at most %d and %d",
+				len(f.names)+1, number, maxNames, maxText)
 		}
 		f.names = append(f.names, quoted(string(text)))
 	case meta + "\x0e":
 		c.Offset = number
 	case meta + "\x0f":
 		c.Length = number
+	default:
+		if f.rowGroup < 0 {
+			f.element.visit(path, number)
+		}
 	}
 	return nil
 }
 
-// endColumn keeps the column if it has a filter.
-func (f *footer) endColumn() {
-	if f.column.Offset != 0 {
-		f.column.Path = strings.Join(f.names, ".")
-		f.columns = append(f.columns, f.column)
-	}
+// endColumn yields the column if it has a filter.
+func (f *footer) endColumn() error {
+	c, names := f.column, f.names
 	f.column, f.names = Column{}, f.names[:0]
+	if c.Offset == 0 {
+		return nil
+	}
+	c.Path = strings.Join(names, ".")
+	switch {
+	case f.leaf >= len(f.leaves):
+		return format.Errorf(bloom.ErrCorrupt, "column %q is number %d of its row group, want at most the schema's %d",
+			c.Path, f.leaf+1, len(f.leaves))
+	case c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset):
+		return format.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d", c.Path, c.Length, c.Offset, f.size)
+	}
+	leaf := f.leaves[f.leaf]
+	if c.Logical = leaf.logical; c.Type == "FIXED_LEN_BYTE_ARRAY" {
+		c.TypeLength = leaf.length
+	}
+	if !f.yield(c, nil) {
+		return errStopped
+	}
+	return nil
 }
 
 // quoted makes the paths of different names differ.
@@ -159,7 +208,7 @@ func quoted(name string) string {
 
 // Filter reads the column's filter, in two calls of r.ReadAt, or three if Length is 0.
 //
-// Options and errors are those of [Read]. The error also wraps bloom.ErrIncompatible if the
+// It takes the option and returns the errors of [Read], and one that wraps bloom.ErrIncompatible if the
 // filter is encrypted, or in another file, as the filters of _metadata files are.
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	s, offset, err := c.scheme(r, opts)
@@ -204,7 +253,7 @@ func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 // scheme reads the header of the filter, and returns the offset of the bits.
 func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offset int64, err error) {
 	if c.refused != "" {
-		return s, 0, fmt.Errorf("%w: the filter of column %q %s", bloom.ErrIncompatible, c.Path, c.refused)
+		return s, 0, format.Errorf(bloom.ErrIncompatible, "the filter of column %q %s", c.Path, c.refused)
 	}
 	length := c.Length
 	if length == 0 {
@@ -213,7 +262,7 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, min(length, maxHeader)), maxHeader)
 	header, size, err := readHeader(in)
 	if err == io.EOF || err == nil && int64(header)+int64(size) > length {
-		err = fmt.Errorf("%w: column %q has no whole filter at %d: %w", bloom.ErrCorrupt, c.Path, c.Offset, io.ErrUnexpectedEOF)
+		err = format.Errorf(bloom.ErrCorrupt, "column %q has no whole filter at %d: %w", c.Path, c.Offset, io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return s, 0, err

@@ -7,14 +7,15 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// golden returns a file that checks/parquet has written with another library.
+// golden returns a file that parquet-go or, for encrypted and metadata, Arrow has written.
 func golden(t testing.TB, name string) []byte {
 	data, err := os.ReadFile("testdata/" + name + ".parquet")
 	require.NoError(t, err)
@@ -22,9 +23,20 @@ func golden(t testing.TB, name string) []byte {
 }
 
 func columnsOf(t testing.TB, data []byte) []Column {
-	columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+	columns, err := allColumns(data)
 	require.NoError(t, err)
 	return columns
+}
+
+// allColumns returns the columns of a file, also those before an error.
+func allColumns(data []byte) (columns []Column, err error) {
+	for c, err := range Columns(bytes.NewReader(data), int64(len(data))) {
+		if err != nil {
+			return columns, err
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
 }
 
 // TestSmallFile reads a file of parquet-go with two row groups and filters for two columns.
@@ -127,7 +139,7 @@ func TestFewReads(t *testing.T) {
 		r := &counted{ReaderAt: bytes.NewReader(data)}
 		var got *bloom.BloomFilter
 		var err error
-		allocated := resources.Allocated(func() { got, err = c.Filter(r) })
+		allocated := testkit.Allocated(func() { got, err = c.Filter(r) })
 		require.NoError(t, err)
 		require.True(t, got.Equal(f))
 		require.LessOrEqual(t, r.calls, 3)
@@ -150,7 +162,7 @@ func TestFewReads(t *testing.T) {
 
 		for _, cut := range []int{first, first + 5, first + 100, len(data) - 1} {
 			short := bytes.NewReader(data[:cut])
-			allocated := resources.Allocated(func() { _, err = c.Filter(short) })
+			allocated := testkit.Allocated(func() { _, err = c.Filter(short) })
 			require.ErrorIs(t, err, bloom.ErrCorrupt)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			if length == 0 {
@@ -182,11 +194,52 @@ func (s sparse) ReadAt(p []byte, off int64) (int, error) {
 func TestFooterMemory(t *testing.T) {
 	end := append(binary.LittleEndian.AppendUint32(nil, 1<<30), fileMagic...)
 	file := sparse{5 << 30, end}
-	allocated := resources.Allocated(func() {
-		_, err := Columns(file, file.size)
-		require.NoError(t, err) // an empty struct
+	allocated := testkit.Allocated(func() {
+		for range Columns(file, file.size) {
+			t.Error("a column of an empty struct")
+		}
 	})
 	require.Less(t, allocated, uint64(4<<20))
+}
+
+// TestHostileFooters: a footer of many columns, elements or names takes memory for few.
+func TestHostileFooters(t *testing.T) {
+	const n, leaf, column = 1_000_000, "\x15\x02\x00", "\x3c\xe6\x08\x00\x00" // leaf: type 1; column: offset 4
+	list := func(field byte, element byte, n int, elements string) string {
+		return string(binary.AppendUvarint([]byte{field<<4 | typeList, 0xf0 | element}, uint64(n))) + elements
+	}
+	schema := func(n int) string { return list(2, typeStruct, n, strings.Repeat(leaf, n)) }
+	group := func(columns int, each string) string {
+		return list(2, typeStruct, 1, list(1, typeStruct, columns, strings.Repeat(each, columns))+"\x00") // field 4
+	}
+	for name, test := range map[string]struct {
+		footer string
+		want   error
+		yields int
+	}{
+		"columns":         {schema(maxLeaves) + group(n, column), bloom.ErrCorrupt, maxLeaves}, // more than the schema has
+		"leaves":          {schema(n), bloom.ErrTooLarge, 0},
+		"names":           {schema(1) + group(1, "\x3c"+list(3, typeBinary, n, strings.Repeat("\x00", n))+"\xb6\x08\x00\x00"), bloom.ErrCorrupt, 0},
+		"other members":   {list(2, typeStruct, 1, "\x15\x02"+strings.Repeat("\x13\x01", n)+"\x00"), nil, 0},
+		"no schema":       {list(4, typeStruct, 1, list(1, typeStruct, 1, column)+"\x00"), bloom.ErrCorrupt, 0},
+		"many row groups": {schema(1) + list(2, typeStruct, n/4, strings.Repeat(list(1, typeStruct, 1, column)+"\x00", n/4)), nil, n / 4},
+	} {
+		data := []byte(fileMagic + test.footer + "\x00")
+		data = append(binary.LittleEndian.AppendUint32(data, uint32(len(data)-len(fileMagic))), fileMagic...)
+		yields, failed := 0, error(nil)
+		allocated := testkit.Allocated(func() {
+			for _, err := range Columns(bytes.NewReader(data), int64(len(data))) {
+				if err == nil {
+					yields++
+				} else {
+					failed = err
+				}
+			}
+		})
+		require.Less(t, allocated, uint64(50<<20), name)
+		require.ErrorIs(t, failed, test.want, name)
+		require.Equal(t, test.yields, yields, name)
+	}
 }
 
 // TestEveryDamageOfAFooter: cut files and flipped bits.
@@ -204,16 +257,15 @@ func TestEveryDamageOfAFooter(t *testing.T) {
 		}
 	}
 	encrypted := append(bytes.Clone(data[:len(data)-4]), encryptedMagic...)
-	_, err := Columns(bytes.NewReader(encrypted), int64(len(encrypted)))
+	_, err := allColumns(encrypted)
 	require.ErrorIs(t, err, bloom.ErrIncompatible)
 }
 
 // lookAt reads any bytes: they give an error or columns, and no filter outside of the file.
 func lookAt(t *testing.T, data []byte) {
-	columns, err := Columns(bytes.NewReader(data), int64(len(data)))
+	columns, err := allColumns(data)
 	if err != nil {
 		require.ErrorContains(t, err, "bloom: ")
-		return
 	}
 	for _, c := range columns {
 		require.False(t, c.refused == "" && c.Offset+c.Length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))

@@ -18,11 +18,10 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	columns, err := parquet.Columns(file, info.Size())
-	if err != nil {
-		panic(err)
-	}
-	for _, c := range columns {
+	for c, err := range parquet.Columns(file, info.Size()) {
+		if err != nil {
+			panic(err)
+		}
 		if c.Path != "text" {
 			continue
 		}

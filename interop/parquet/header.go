@@ -2,10 +2,10 @@ package parquet
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // The header of a filter is a Thrift struct:
@@ -40,9 +40,9 @@ const maxHeader = 1 << 10
 func readHeader(r io.Reader) (length int, size uint64, err error) {
 	in := &byteReader{r: io.LimitReader(r, maxHeader)}
 	bytes, chosen := int64(-1), [256]byte{}
-	w := walker{in: in, visit: func(path string, number int64, _ []byte) error {
+	w := walker{in: in, visit: func(path []byte, number int64, _ []byte) error {
 		switch {
-		case path == "\x01":
+		case string(path) == "\x01":
 			bytes = number
 		case len(path) == 2:
 			chosen[path[0]] = path[1]
@@ -54,22 +54,22 @@ func readHeader(r io.Reader) (length int, size uint64, err error) {
 	case err == io.EOF && in.read == 0:
 		return 0, 0, err
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return 0, 0, fmt.Errorf("%w: it ends within the header of at most %d bytes: %w", bloom.ErrCorrupt, maxHeader, io.ErrUnexpectedEOF)
+		return 0, 0, format.Errorf(bloom.ErrCorrupt, "it ends within the header of at most %d bytes: %w", maxHeader, io.ErrUnexpectedEOF)
 	case err != nil:
 		return 0, 0, err
 	}
 	for i, union := range unions {
 		switch choice := int(chosen[i+2]); {
 		case choice == 0:
-			return 0, 0, fmt.Errorf("%w: the header has no %s", bloom.ErrCorrupt, union.what)
+			return 0, 0, format.Errorf(bloom.ErrCorrupt, "the header has no %s", union.what)
 		case choice > len(union.names):
-			return 0, 0, fmt.Errorf("%w: the filter has %s %d, want %s", bloom.ErrIncompatible, union.what, choice, union.names[0])
+			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %d, want %s", union.what, choice, union.names[0])
 		case choice > 1:
-			return 0, 0, fmt.Errorf("%w: the filter has %s %s, want %s", bloom.ErrIncompatible, union.what, union.names[choice-1], union.names[0])
+			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %s, want %s", union.what, union.names[choice-1], union.names[0])
 		}
 	}
 	if bytes <= 0 || bytes%blockBytes != 0 || bytes > maxBytes {
-		return 0, 0, fmt.Errorf("%w: a filter of %d bytes, want a multiple of %d below 2^31", bloom.ErrCorrupt, bytes, blockBytes)
+		return 0, 0, format.Errorf(bloom.ErrCorrupt, "a filter of %d bytes, want a multiple of %d below 2^31", bytes, blockBytes)
 	}
 	return in.read, uint64(bytes), nil
 }

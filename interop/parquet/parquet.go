@@ -2,30 +2,34 @@
 // filter has the values of one column in one row group, so that a reader can skip row groups
 // without the value that it looks for.
 //
-//	columns, err := parquet.Columns(file, size)        // the columns with a filter
-//	found, err := columns[0].Contains(file, key)       // reads 32 bytes
-//	f, err := columns[0].Filter(file)                  // reads all, for many keys
-//	f.Contains([]byte("name"))                         // a BYTE_ARRAY
-//	f.Contains(parquet.Append(nil, int64(42)))         // an INT64
+//	for c, err := range parquet.Columns(file, size) {  // the columns with a filter
+//		key, err := c.Key("12.50")                     // of a value in text, by the column's type
+//		found, err := c.Contains(file, key)            // reads 32 bytes
+//		f, err := c.Filter(file)                       // reads all, for many keys
+//	}
 //
 // The filters are ordinary ones of package bloom, with the strategy [bloom.SplitBlock] and the
-// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length.
+// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length. [Column.Key]
+// and [Append] make keys.
 package parquet
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math"
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/xxh64"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // Hash is the hash of Parquet's filters: XXH64 with seed 0.
-var Hash = bloom.NewHash64("xxh64", func(key []byte) uint64 { return xxh64.Sum(0, key) })
+var Hash = bloom.NewHash64("xxh64", memory.Own(sum))
+
+func sum(key []byte) uint64 { return xxh64.Sum(0, key) }
 
 const (
 	k          = 8
@@ -42,15 +46,15 @@ var required = []bloom.Option{bloom.WithStrategy(bloom.SplitBlock), bloom.WithHa
 // parquet-go, DuckDB and this package also accept other multiples of 32 bytes. The smallest filter that
 // keeps p is bloom.New(n, p, bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(parquet.Hash)).
 //
-// The option is [bloom.WithMaxBytes]. The errors are those of bloom.New; a filter of more than 128 MiB
-// wraps bloom.ErrTooLarge.
+// The option is [bloom.WithMaxBytes]. New returns the errors of bloom.New, and one that wraps
+// bloom.ErrTooLarge for a filter of more than 128 MiB.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	s, err := bloom.NewScheme(n, p, required...)
 	if err != nil {
 		return nil, err
 	}
 	if s.SizeBytes() > maxNew {
-		return nil, fmt.Errorf("%w: n = %d keys at p = %v need %d bytes, want at most %d", bloom.ErrTooLarge, n, p, s.SizeBytes(), maxNew)
+		return nil, format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need %d bytes, want at most %d", n, p, s.SizeBytes(), maxNew)
 	}
 	size := uint64(1) << bits.Len64(s.SizeBytes()-1)
 	return wire.New(bloom.Params{N: n, P: p, M: size * 8, K: k}, required, opts)
@@ -66,8 +70,9 @@ func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
 // There is no checksum: damaged bits go unnoticed. Memory is requested as the bytes arrive.
 //
 // The error wraps bloom.ErrCorrupt if the bytes are not a filter, and io.ErrUnexpectedEOF too
-// if they end too early, bloom.ErrIncompatible for another algorithm, hash or compression than those of the
-// format's version 2, bloom.ErrTooLarge, or is that of r. At the end of the stream it is io.EOF itself.
+// if they end too early, bloom.ErrIncompatible for an algorithm, hash or compression that is not in the
+// format's version 2, or bloom.ErrTooLarge. Read returns any error from r, and io.EOF itself at the end of the
+// stream.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	_, size, err := readHeader(r)
 	if err != nil {
@@ -83,21 +88,21 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // Write writes the filter, header and bits, as in a Parquet file, in O(m). It may run while
 // keys are added: what it writes contains every key whose Add had returned before.
 //
-// The error is that of w, or wraps bloom.ErrNotPortable if the filter has another strategy than
-// [bloom.SplitBlock] or another hash than [Hash], or 2^31 bytes or more. Then nothing is written.
+// Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another strategy
+// than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Portable(f, required...); err != nil {
 		return err
 	}
 	if f.SizeBytes() > maxBytes {
-		return fmt.Errorf("%w: %d bytes, want at most %d", bloom.ErrNotPortable, f.SizeBytes(), maxBytes)
+		return format.Errorf(bloom.ErrNotPortable, "%d bytes, want at most %d", f.SizeBytes(), maxBytes)
 	}
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
 // Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0
 // and -0 are different values, and so are NaNs with different bits. For the other types, the bytes
-// of the value are the key. Append can be passed to typed.New.
+// of the value are the key. Append knows no logical type: see [Column.Key]. Append can be passed to typed.New.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {
 	case int32:

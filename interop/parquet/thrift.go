@@ -1,10 +1,10 @@
 package parquet
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // The types of Thrift's compact protocol.
@@ -29,13 +29,13 @@ const (
 	maxText  = 1 << 16
 )
 
-// A walker reads a struct and calls visit for each integer and binary in it, and at the start of each
-// struct, with the value's path: the numbers of the fields that lead to it. All elements of a list have the
-// list's path. number is the integer, or the length of a binary, and text a binary of at most maxText bytes.
-// Values of other types are skipped.
+// A walker reads a struct and calls visit for each integer, boolean and binary in it, and at the start of
+// each struct, with the value's path: the numbers of the fields that lead to it. All elements of a list have
+// the list's path. number is the integer, 0 or 1 for a boolean field, or the length of a binary, and text a
+// binary of at most maxText bytes. Doubles and lists of booleans are skipped.
 type walker struct {
 	in    io.ByteReader
-	visit func(path string, number int64, text []byte) error
+	visit func(path []byte, number int64, text []byte) error
 
 	path []byte
 	buf  []byte
@@ -65,7 +65,10 @@ func (w *walker) fields(depth int) error {
 		}
 		w.path = append(w.path[:outer], byte(id))
 		if typ == typeTrue || typ == typeFalse {
-			continue // the type is the value
+			if err := w.visit(w.path, int64(typeFalse-typ), nil); err != nil { // the type is the value
+				return err
+			}
+			continue
 		}
 		if err := w.value(typ, depth); err != nil {
 			return unexpected(err)
@@ -76,11 +79,17 @@ func (w *walker) fields(depth int) error {
 // value reads a value, a field or an element of a list.
 func (w *walker) value(typ byte, depth int) error {
 	if depth++; depth > maxDepth {
-		return fmt.Errorf("%w: nested more than %d deep", bloom.ErrCorrupt, maxDepth)
+		return format.Errorf(bloom.ErrCorrupt, "nested more than %d deep", maxDepth)
 	}
 	switch typ {
-	case typeTrue, typeFalse, typeI8:
+	case typeTrue, typeFalse:
 		return w.discard(1)
+	case typeI8:
+		b, err := w.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		return w.visit(w.path, int64(int8(b)), nil)
 	case typeDouble:
 		return w.discard(8)
 	case typeI16, typeI32, typeI64:
@@ -88,11 +97,11 @@ func (w *walker) value(typ byte, depth int) error {
 		if err != nil {
 			return err
 		}
-		return w.visit(string(w.path), v, nil)
+		return w.visit(w.path, v, nil)
 	case typeBinary:
 		return w.binary()
 	case typeStruct:
-		if err := w.visit(string(w.path), 0, nil); err != nil {
+		if err := w.visit(w.path, 0, nil); err != nil {
 			return err
 		}
 		return w.fields(depth)
@@ -114,7 +123,7 @@ func (w *walker) value(typ byte, depth int) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: a field of type %d, want 1 to 10 or 12", bloom.ErrCorrupt, typ)
+	return format.Errorf(bloom.ErrCorrupt, "a field of type %d, want 1 to 10 or 12", typ)
 }
 
 func (w *walker) integer() (int64, error) {
@@ -130,7 +139,7 @@ func (w *walker) unsigned() (v uint64, err error) {
 			return 0, unexpected(err)
 		}
 		if shift == 63 && b > 1 {
-			return 0, fmt.Errorf("%w: a number of more than 64 bits", bloom.ErrCorrupt)
+			return 0, format.Errorf(bloom.ErrCorrupt, "a number of more than 64 bits")
 		}
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
@@ -154,7 +163,7 @@ func (w *walker) binary() error {
 			w.buf = append(w.buf, b)
 		}
 	}
-	return w.visit(string(w.path), int64(min(n, 1<<62)), w.buf)
+	return w.visit(w.path, int64(min(n, 1<<62)), w.buf)
 }
 
 func (w *walker) discard(n int) error {

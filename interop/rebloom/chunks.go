@@ -70,11 +70,11 @@ func (f *Filter) chunks() iter.Seq2[int64, chunk] {
 // server's would.
 //
 // The data may be untrusted: every field is checked, and memory is requested as the bytes
-// arrive. There is no checksum, so damaged bits go unnoticed. The option is that of [New].
+// arrive. There is no checksum, so damaged bits go unnoticed. The option is [bloom.WithMaxBytes].
 //
 // The error wraps bloom.ErrCorrupt if the chunks are not a whole filter, bloom.ErrIncompatible
-// if the filter has options that RedisBloom's own filters do not have, bloom.ErrInvalid,
-// bloom.ErrTooLarge, or is that of scan.
+// if the filter has options that RedisBloom's own filters do not have, or a layer with a k above 255,
+// bloom.ErrInvalid or bloom.ErrTooLarge. Otherwise it is the error of scan.
 func FromDump(scan func(iterator int64) (next int64, data []byte, err error), opts ...bloom.Option) (*Filter, error) {
 	iterator := int64(0)
 	f, err := read(func() (int64, int64, io.Reader, error) {
@@ -103,35 +103,22 @@ func FromDump(scan func(iterator int64) (next int64, data []byte, err error), op
 const chunkHead = 16
 
 // WriteTo writes the chunks to w as a file, which [Read] and the command read. Do not add keys
-// during the call. A snapshot that survives a crash is persist.Save(path, f).
-//
-// The error is that of w.
+// during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
-	counter := &countingWriter{w: w}
+	counter := &format.Counter{W: w}
 	for end, c := range f.chunks() {
 		head := binary.LittleEndian.AppendUint64(nil, uint64(end))
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(c.header)+len(c.words)*8))
 		if err := wire.Write(counter, binary.LittleEndian, append(head, c.header...), c.words); err != nil {
-			return counter.n, err
+			return counter.N, err
 		}
 	}
-	return counter.n, nil
-}
-
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
+	return counter.N, nil
 }
 
 // Read reads a filter that [Filter.WriteTo] has written, or that was made of the replies of
-// BF.SCANDUMP in this format, to the end of r. Options and errors are those of [FromDump], or
-// the error is that of r. At the end of the stream it is io.EOF itself.
+// BF.SCANDUMP in this format, to the end of r. It takes the options and returns the errors of [FromDump], or
+// any error from r. At the end of the stream it returns io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return read(func() (int64, int64, io.Reader, error) {
 		var head [chunkHead]byte
@@ -171,6 +158,10 @@ func read(fetch func() (iterator, length int64, data io.Reader, err error), opts
 	d := &dump{fetch: fetch, end: 1}
 	var layers []*layer
 	for i, shape := range f.header.layers {
+		if shape.K > maxK {
+			return nil, format.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
+				i+1, len(f.header.layers), shape.K, maxK)
+		}
 		if err := d.next(); err == io.EOF {
 			return nil, corrupt("the chunks end before layer %d of %d", i, len(f.header.layers))
 		} else if err != nil {

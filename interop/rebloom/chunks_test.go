@@ -3,15 +3,14 @@ package rebloom
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/lockstep"
-	"github.com/seed3447c163/bloom/internal/testing/resources"
+	"github.com/seed3447c163/bloom/internal/testing/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,32 +46,6 @@ func TestFilesOfRecordings(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// A failing is a writer that fails after some bytes.
-type failing int
-
-var errWriter = errors.New("the disk is full")
-
-func (f *failing) Write(p []byte) (int, error) {
-	n := min(len(p), int(*f))
-	*f -= failing(n)
-	if n < len(p) {
-		return n, errWriter
-	}
-	return n, nil
-}
-
-func TestWriteToThatFails(t *testing.T) {
-	f := recordings(t)[2].filter(t)
-	whole, err := f.WriteTo(io.Discard)
-	require.NoError(t, err)
-	for _, at := range []int64{0, 1, chunkHead, chunkHead + 1, whole - 1} {
-		w := failing(at)
-		n, err := f.WriteTo(&w)
-		require.ErrorIs(t, err, errWriter)
-		require.Equal(t, at, n)
-	}
-}
-
 // TestMemory: writing takes little memory, reading takes the filter's once.
 func TestMemory(t *testing.T) {
 	f := newFilter(t, Plan{10_000_000, 0.01, 2}) // 14 MB
@@ -80,26 +53,37 @@ func TestMemory(t *testing.T) {
 	var file bytes.Buffer
 	_, err := f.WriteTo(&file)
 	require.NoError(t, err)
-	require.Less(t, resources.Allocated(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
+	require.Less(t, testkit.Allocated(func() { _, err = f.WriteTo(io.Discard) }), uint64(200_000))
 	require.NoError(t, err)
-	require.LessOrEqual(t, resources.Allocated(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
+	require.LessOrEqual(t, testkit.Allocated(func() { _, err = Read(bytes.NewReader(file.Bytes())) }), size+size/10)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 	opened, err := os.Open(path)
 	require.NoError(t, err)
 	defer opened.Close()
-	require.LessOrEqual(t, resources.Allocated(func() { _, err = Read(opened) }), size+size/10)
+	require.LessOrEqual(t, testkit.Allocated(func() { _, err = Read(opened) }), size+size/10)
 	require.NoError(t, err)
 	chunks := collect(f)
-	require.LessOrEqual(t, resources.Allocated(func() { _, err = FromDump(feed(chunks)) }), size+size/10)
+	require.LessOrEqual(t, testkit.Allocated(func() { _, err = FromDump(feed(chunks)) }), size+size/10)
 	require.NoError(t, err)
 	most := size + size/10
-	if lockstep.RaceDetector { // the compiler then makes the slice that append only measures
+	if testkit.RaceDetector { // the compiler then makes the slice that append only measures
 		most += size
 	}
-	require.LessOrEqual(t, resources.Allocated(func() {
+	require.LessOrEqual(t, testkit.Allocated(func() {
 		for range f.Chunks() {
 		}
 	}), most)
+}
+
+// TestLyingHeader: a layer of 1 GiB gets memory as its bytes arrive.
+func TestLyingHeader(t *testing.T) {
+	le := binary.LittleEndian
+	header := collect(newFilter(t, Plan{1, 0.01, 2}))[0].data
+	le.PutUint64(header[headerBytes:], 1<<30)
+	le.PutUint64(header[headerBytes+8:], 1<<33)
+	head := append(le.AppendUint64(le.AppendUint64(nil, 1), uint64(len(header))), header...)
+	head = le.AppendUint64(le.AppendUint64(head, 1+maxChunk), maxChunk)
+	formattest.LyingHead(t, string(head), func(r io.Reader) error { _, err := Read(r); return err })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 	layers := f.all()
 	if len(layers) != 1 {
-		return nil, fmt.Errorf("%w: %d layers, want one for a plain filter", bloom.ErrIncompatible, len(layers))
+		return nil, format.Errorf(bloom.ErrIncompatible, "%d layers, want one for a plain filter", len(layers))
 	}
 	return layers[0].Clone(), nil
 }
@@ -22,7 +23,7 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 //
 //	bloom.New(n, rate, bloom.WithStrategy(rebloom.Strategy), bloom.WithHash(rebloom.Hash))
 //
-// where rate is p/2 if the filter is going to grow, see [New]. Expansion is that of [Plan]. f does not count
+// where rate is p/2 if the filter is going to grow, see [New]. expansion is as in [Plan]. f does not count
 // its keys, so the number of items is an estimate from the bits: the next layer may begin some keys earlier
 // or later than the server's would.
 //
@@ -43,7 +44,8 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	}
 	l := made.all()[0]
 	if err := l.Union(f); err != nil {
-		return nil, fmt.Errorf("%w: it has m = %d and k = %d, and RedisBloom %d and %d for its n and p", bloom.ErrNotPortable, is.M, is.K, l.Params().M, l.Params().K)
+		return nil, format.Errorf(bloom.ErrNotPortable, "it has m = %d and k = %d, and RedisBloom %d and %d for its n and p",
+			is.M, is.K, l.Params().M, l.Params().K)
 	}
 	l.items.Store(min(f.Stats().EstimatedCount, is.N))
 	return made, nil

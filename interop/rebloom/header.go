@@ -2,10 +2,10 @@ package rebloom
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // The options of a filter in its header. RedisBloom sets the first two for all its filters.
@@ -17,9 +17,9 @@ const (
 )
 
 const (
-	headerBytes = 20 // of the filter
-	layerBytes  = 53 // of each layer
-	maxLayers   = 1 << 10
+	headerBytes = 20      // of the filter
+	layerBytes  = 53      // of each layer
+	maxLayers   = 1 << 11 // the rate halves from layer to layer, so 1,075 are possible
 )
 
 // A header is the first chunk of a filter. docs/formats.md describes its bytes.
@@ -70,7 +70,7 @@ func (h *header) append(b []byte) []byte {
 }
 
 // ReadPlan returns the [Filter.Plan] of the filter with this header: the data that BF.SCANDUMP returns for
-// iterator 0. The error is that of [FromDump].
+// iterator 0. It returns the errors of [FromDump] for a bad header. It accepts any number of layers.
 func ReadPlan(header []byte) (Plan, error) {
 	h, err := readHeader(header, math.MaxUint64)
 	if err != nil {
@@ -94,7 +94,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	case len(b) != headerBytes+int(count)*layerBytes:
 		return h, corrupt("a header of %d bytes for %d layers, want %d", len(b), count, headerBytes+int(count)*layerBytes)
 	case h.options&^optionNoScaling != madeBy:
-		return h, fmt.Errorf("%w: options %#x, want %#x with or without %#x", bloom.ErrIncompatible, h.options, madeBy, optionNoScaling)
+		return h, format.Errorf(bloom.ErrIncompatible, "options %#x, want %#x with or without %#x", h.options, madeBy, optionNoScaling)
 	case !h.scaling() && count > 1:
 		return h, corrupt("%d layers of a filter that does not grow", count)
 	case h.scaling() && h.expansion == 0:
@@ -104,11 +104,11 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	for i := range int(count) {
 		s, err := readShape(b[headerBytes+i*layerBytes:])
 		if err != nil {
-			return h, fmt.Errorf("%w, in layer %d", err, i)
+			return h, format.In(err, "layer %d", i)
 		}
 		items -= s.items
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
-			return h, fmt.Errorf("%w: %d layers are %d bytes, want at most %d", bloom.ErrTooLarge, i+1, size, min(limit, math.MaxInt64))
+			return h, format.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}
 		h.layers = append(h.layers, s)
 	}
@@ -130,16 +130,12 @@ func readShape(b []byte) (s shape, err error) {
 		return s, corrupt("rate %v, want 0 < p < 1", s.P)
 	case !(s.bitsPerKey > 0) || float64(k) != math.Ceil(ln2*s.bitsPerKey):
 		return s, corrupt("k = %d with %v bits per key", k, s.bitsPerKey)
-	case k > maxK:
-		return s, fmt.Errorf("%w: k = %d, want at most %d", bloom.ErrIncompatible, k, maxK)
 	case b[52] != 0:
-		return s, fmt.Errorf("%w: a size of 2^%d bits, want one that is not rounded", bloom.ErrIncompatible, b[52])
+		return s, format.Errorf(bloom.ErrIncompatible, "a size of 2^%d bits, want one that is not rounded", b[52])
 	case s.N == 0 || s.items > s.N:
 		return s, corrupt("%d keys in a layer for %d", s.items, s.N)
 	}
 	return s, nil
 }
 
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", bloom.ErrCorrupt, fmt.Sprintf(format, args...))
-}
+func corrupt(text string, args ...any) error { return format.Errorf(bloom.ErrCorrupt, text, args...) }

@@ -7,21 +7,27 @@
 //	for iterator, data := range f.Chunks() {                                 // BF.LOADCHUNK name iterator data
 //
 // A filter of RedisBloom is a chain of layers. When the last layer has as many keys as it was
-// made for, a larger layer with half its rate follows. docs/formats.md has the formulas.
+// made for, a larger layer with half its rate follows. [docs/formats.md] has the formulas. A layer here has
+// a k of at most 255, so a filter has at most about 250 layers. With an Expansion of 2 or more, memory ends
+// earlier.
+//
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 package rebloom
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/digest"
 	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -32,7 +38,7 @@ var ErrFull = errors.New("rebloom: the filter is full and does not grow")
 //
 // All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
 // Add takes one because RedisBloom counts each new key. The same keys in the same order make
-// the server's bytes.
+// the server's bytes. Methods of the zero Filter panic, except String.
 type Filter struct {
 	header   header // without its layers
 	adding   sync.Mutex
@@ -64,9 +70,9 @@ type Plan struct {
 func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	switch {
 	case plan.N == 0:
-		return nil, fmt.Errorf("%w: n = 0 keys, want at least 1, as BF.RESERVE does", bloom.ErrInvalid)
+		return nil, format.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1, as BF.RESERVE does")
 	case !(plan.P > 0 && plan.P < 1):
-		return nil, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, plan.P)
+		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", plan.P)
 	}
 	if err := checkOptions(opts); err != nil {
 		return nil, err
@@ -104,7 +110,14 @@ func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := f.all()
+	if params.K > maxK {
+		return nil, format.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
+			rate, params.K, maxK)
+	}
+	var known []*layer
+	if layers := f.layers.Load(); layers != nil {
+		known = *layers
+	}
 	room := f.maxBytes
 	for _, l := range known {
 		room -= l.SizeBytes()
@@ -122,12 +135,12 @@ func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
 // layerParams returns the numbers of a layer as the server computes them.
 func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
 	if rate == 0 { // half of the smallest float64, which a header may have
-		return p, 0, fmt.Errorf("%w: a further layer would have rate 0", bloom.ErrTooLarge)
+		return p, 0, format.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
 	bitsPerKey = -floats.ExactLog(rate) / 0.480453013918201
 	bits := math.Floor(float64(capacity) * bitsPerKey)
 	if bits >= 1<<53 {
-		return p, 0, fmt.Errorf("%w: %d keys at rate %v need %.4g bits", bloom.ErrTooLarge, capacity, rate, bits)
+		return p, 0, format.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)
 	}
 	k := int(math.Ceil(ln2 * bitsPerKey))
 	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
@@ -141,13 +154,14 @@ func (f *Filter) all() []*layer {
 	if layers := f.layers.Load(); layers != nil {
 		return *layers
 	}
-	return nil
+	panic("rebloom: use of the zero Filter: make one by New or Read")
 }
 
 // Add adds a key, as BF.ADD does. It returns true if the key is definitely new and this
 // call added it, false if the key was probably added before.
 //
-// The error wraps [ErrFull] or bloom.ErrTooLarge if the key is new and there is no room.
+// The error wraps [ErrFull] or bloom.ErrTooLarge if the key is new and there is no room, or if the next
+// layer would have a k above 255.
 func (f *Filter) Add(key []byte) (bool, error) {
 	h1, h2 := sum(key)
 	if f.contains(h1, h2) {
@@ -166,7 +180,7 @@ func (f *Filter) Add(key []byte) (bool, error) {
 		}
 		hi, capacity := bits.Mul64(p.N, uint64(f.header.expansion))
 		if hi != 0 {
-			return false, fmt.Errorf("%w: %d times %d keys", bloom.ErrTooLarge, f.header.expansion, p.N)
+			return false, format.Errorf(bloom.ErrTooLarge, "%d times %d keys", f.header.expansion, p.N)
 		}
 		var err error
 		if last, err = f.grow(capacity, p.P/2); err != nil {
@@ -179,14 +193,14 @@ func (f *Filter) Add(key []byte) (bool, error) {
 }
 
 // AddString is [Filter.Add] for a string.
-func (f *Filter) AddString(key string) (bool, error) { return f.Add(digest.Bytes(key)) }
+func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
 // Contains returns false if the key was definitely never added, true if it probably was,
 // as BF.EXISTS does.
 func (f *Filter) Contains(key []byte) bool { return f.contains(sum(key)) }
 
 // ContainsString is [Filter.Contains] for a string.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(digest.Bytes(key)) }
+func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
 // contains looks in the newest layer first, which is the largest.
 func (f *Filter) contains(h1, h2 uint64) bool {
@@ -205,7 +219,7 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	digest.CheckAnswers("rebloom", len(keys), found)
+	memory.CheckAnswers("rebloom", len(keys), found)
 	layers := f.all()
 	var b layered.Batch
 	for first := 0; first < len(keys); first += layered.Group {
@@ -226,8 +240,26 @@ func (f *Filter) Layers() (params []bloom.Params) {
 	return params
 }
 
+// String describes the filter in one line.
+func (f *Filter) String() string {
+	if f.layers.Load() == nil {
+		return "rebloom.Filter(zero)"
+	}
+	plan, layers := f.Plan(), f.all()
+	items, size := uint64(0), uint64(0)
+	for _, l := range layers {
+		items += l.items.Load()
+		size += l.SizeBytes()
+	}
+	return fmt.Sprintf("rebloom.Filter(n=%d p=%g expansion=%d layers=%d bytes=%d keys=%d)",
+		plan.N, plan.P, plan.Expansion, len(layers), size, items)
+}
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
 // Stats returns statistics of all layers together, in O(m). N is the capacity of BF.INFO, and
-// EstimatedCount its exact count of the keys that were new. P is that of the [Plan]. K is that of the
+// EstimatedCount its exact count of the keys that were new. P is from the [Plan], K from the
 // newest layer.
 func (f *Filter) Stats() (s bloom.Stats) {
 	right := 1.0

@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/divide"
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/probe"
 )
 
 // Strategy is the strategy of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
@@ -13,26 +14,25 @@ import (
 // [bloom.New] with this strategy makes RedisBloom's layer of n keys at rate p. RedisBloom
 // rounds k up without more bits, which adds 0.3 % to the rate at p = 1 % and at most
 // 6 %, at p = 12 %. Few keys with a small p have a higher rate than independent positions.
-var Strategy = bloom.NewStrategy("redisbloom", bloom.Definition{
-	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-		by := divide.New(m)
-		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-			h1 += uint64(i) * h2
-			return by.Remainder(h1), by.Remainder(h1 + h2), by.Remainder(h1 + 2*h2), by.Remainder(h1 + 3*h2)
-		}, nil
+var Strategy = bloom.NewStrategy("redisbloom", definition)
+
+var definition = bloom.Definition{
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+		by := probe.NewDivisor(m)
+		return func(h1, h2 uint64, i int) uint64 { return by.Remainder(h1 + uint64(i)*h2) }, nil
 	},
 	MaxK: maxK,
 	Size: func(n uint64, p float64) (m uint64, k int, err error) {
 		params, _, err := layerParams(max(n, 1), p)
 		return params.M, params.K, err
 	},
-})
+}
 
 const maxK = 255
 
 // Hash is RedisBloom's: h1 is MurmurHash64A of the key with seed 0xc6a4a7935bd1e995, and h2 is
 // MurmurHash64A of the key with seed h1.
-var Hash = bloom.NewHash("redisbloom-murmur64a", sum)
+var Hash = bloom.NewHash("redisbloom-murmur64a", memory.Own(sum))
 
 func sum(key []byte) (h1, h2 uint64) {
 	h1 = murmur64A(key, firstSeed)

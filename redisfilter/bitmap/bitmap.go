@@ -37,6 +37,7 @@ type Filter struct {
 	positions Positions
 	k         int
 	ttl       time.Duration
+	renew     bool
 }
 
 // Open returns the filter in the bitmap at key, which may be missing. It sends nothing. positions is
@@ -64,6 +65,18 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 		}
 	}
 	return &Filter{sender: sender, key: key, positions: positions, k: len(positions.AppendPositions(nil, nil)), ttl: ttl}, nil
+}
+
+// OpenRenewing is [Open] with a TTL that each add renews, also one of known keys, as an EXPIRE after each batch of SETBIT does.
+func OpenRenewing(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
+	f, err := Open(client, key, positions, ttl)
+	if err == nil && ttl == 0 {
+		return nil, fmt.Errorf("%w: TTL 0, want at least 1ms", bloom.ErrInvalid)
+	}
+	if err == nil {
+		f.renew = true
+	}
+	return f, err
 }
 
 // Add adds a key, see redisfilter.Filter.Add: one winner, sent at most once.
@@ -107,11 +120,16 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		}
 	}
 	values := redis.NewIntSliceCmd(ctx, args...)
-	call := &send.Call{Key: f.key, Cmd: values}
+	calls := []*send.Call{{Key: f.key, Cmd: values}}
+	call := calls[0]
 	if add {
 		call.Cmd = send.Once{Cmder: values}
 	}
-	f.sender.Send(ctx, call)
+	expire := redis.NewCmd(ctx, "PEXPIRE", f.key, f.ttl.Milliseconds())
+	if add && f.renew {
+		calls = append(calls, &send.Call{Key: f.key, Cmd: expire})
+	}
+	f.sender.Send(ctx, calls...)
 	if err := call.Err(); err != nil {
 		return batch.Unanswered(call, len(keys), err)
 	}
@@ -125,14 +143,32 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	if !add || f.ttl == 0 {
 		return nil
 	}
-	left, err := f.sender.Do(ctx, f.key, "PTTL", f.key)
-	if err == nil && left == int64(-1) {
-		_, err = f.sender.Do(ctx, f.key, "PEXPIRE", f.key, f.ttl.Milliseconds())
-	}
+	err := f.expire(ctx, calls[len(calls)-1], expire)
 	if err != nil {
 		return &redisfilter.AddError{Unconfirmed: batch.Indices(0, len(keys)), Err: fmt.Errorf("added without a TTL: %w", err)}
 	}
 	return nil
+}
+
+// expire reads the reply to the PEXPIRE of an add, or sends one if the bitmap has no TTL.
+func (f *Filter) expire(ctx context.Context, call *send.Call, sent *redis.Cmd) error {
+	reply, err := any(nil), call.Err()
+	if f.renew && err == nil {
+		reply, err = sent.Result()
+	} else if err == nil {
+		var left any
+		if left, err = f.sender.Do(ctx, f.key, "PTTL", f.key); err != nil {
+			return err
+		}
+		if ms, err := send.As[int64](f.key, left); err != nil || ms >= 0 {
+			return err
+		}
+		reply, err = f.sender.Do(ctx, f.key, "PEXPIRE", f.key, f.ttl.Milliseconds())
+	}
+	if err == nil && reply != int64(1) {
+		err = fmt.Errorf("PEXPIRE answered %v, want 1", reply)
+	}
+	return err
 }
 
 // Stats counts the set bits. N and P are those of the scheme, M that of the scheme or of the value.

@@ -10,11 +10,8 @@ import (
 
 // rueidisProb: position i is (h1 + i·h2 mod 2^64) mod m; (h1, h2) is the Murmur3 x64-128 digest of the key.
 var rueidisProb = bloom.NewStrategy("rueidisprob", bloom.Definition{
-	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64), error) {
-		return func(h1, h2 uint64, i int) (p0, p1, p2, p3 uint64) {
-			x := h1 + uint64(i)*h2
-			return x % m, (x + h2) % m, (x + 2*h2) % m, (x + 3*h2) % m
-		}, nil
+	Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+		return func(h1, h2 uint64, i int) uint64 { return (h1 + uint64(i)*h2) % m }, nil
 	},
 })
 

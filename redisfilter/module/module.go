@@ -207,11 +207,15 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 		}
 	}
 	rename := redis.NewCmd(ctx, "RENAMENX", temporary, name)
-	_, err = client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+	// In one transaction: a server that refuses either command executes none.
+	cmds, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.Persist(ctx, temporary)
 		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
 		return nil
 	})
+	if i := slices.IndexFunc(cmds, func(cmd redis.Cmder) bool { return send.Code(cmd.Err()) == "NOPERM" }); i >= 0 {
+		err = cmds[i].Err() // instead of EXECABORT
+	}
 	if err == nil && rename.Val() != int64(1) {
 		err = fmt.Errorf("%w: key %q is in use: choose another name, or delete it", redisfilter.ErrMismatch, name)
 	}

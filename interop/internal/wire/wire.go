@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
-	"github.com/seed3447c163/bloom/internal/words"
 )
 
 // chunkBytes is how much Write writes at a time.
@@ -26,11 +26,11 @@ const maxK = 255
 func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 	switch {
 	case !(p > 0 && p < 1):
-		return bloom.Params{}, fmt.Errorf("%w: p = %v, want 0 < p < 1", bloom.ErrInvalid, p)
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	case m > float64(maxM):
-		return bloom.Params{}, fmt.Errorf("%w: n = %d keys at p = %v need m = %.0f bits, want at most %d", bloom.ErrTooLarge, n, p, m, maxM)
+		return bloom.Params{}, format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %.0f bits, want at most %d", n, p, m, maxM)
 	case k > maxK:
-		return bloom.Params{}, fmt.Errorf("%w: p = %v needs k = %.0f, want at most %d", bloom.ErrInvalid, p, k, maxK)
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "p = %v needs k = %.0f, want at most %d", p, k, maxK)
 	}
 	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
 }
@@ -43,7 +43,7 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error)
 		return s, err
 	}
 	if got, want := kind(s), kindOf(required); got != want {
-		return s, fmt.Errorf("%w: the options ask for %s, want %s", bloom.ErrInvalid, got, want)
+		return s, format.Errorf(bloom.ErrInvalid, "the options ask for %s, want %s", got, want)
 	}
 	return s, nil
 }
@@ -73,7 +73,7 @@ func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, err
 // format requires.
 func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
 	if got, want := kind(f.Scheme()), kindOf(required); got != want {
-		return fmt.Errorf("%w: it has %s, want %s", bloom.ErrNotPortable, got, want)
+		return format.Errorf(bloom.ErrNotPortable, "it has %s, want %s", got, want)
 	}
 	return nil
 }
@@ -84,15 +84,15 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	m := s.Params().M
 	tooLarge := func(err error) error {
 		if err != nil {
-			err = fmt.Errorf("%w: m = %d bits are %w", bloom.ErrTooLarge, m, err)
+			err = format.Errorf(bloom.ErrTooLarge, "m = %d bits are %w", m, err)
 		}
 		return err
 	}
-	if err := words.Check(s.SizeBytes() / 8); err != nil {
+	if err := memory.CheckWords(s.SizeBytes() / 8); err != nil {
 		return nil, tooLarge(err)
 	}
 	makeWords := func(n uint64) ([]atomic.Uint64, error) {
-		w, err := words.Try(n)
+		w, err := memory.TryWords(n)
 		return w, tooLarge(err)
 	}
 	all, err := format.ReadWords(order, m, remaining.Of(r), makeWords, func(p []byte) error {
@@ -116,7 +116,7 @@ func ReadJSON(r io.Reader, value any) error {
 		return fmt.Errorf("bloom: reading JSON: %w", err)
 	}
 	if err := json.Unmarshal(text, value); err != nil {
-		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
+		return format.Errorf(bloom.ErrCorrupt, "%w", err)
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"net"
 	"net/rpc"
 	"sync"
-	"time"
 )
 
 // A Frontier has the pages that are to be fetched; the processes call it by net/rpc. It is in
@@ -16,7 +14,6 @@ type Frontier struct {
 	urls    []string
 	given   int // URLs that a process was given
 	done    int // of them, those of which it has reported
-	limit   int // give no more than so many
 	unsure  map[string]bool
 }
 
@@ -27,8 +24,8 @@ type Report struct {
 	Unsure []string // of these, those that another process may be told to fetch, too
 }
 
-func newFrontier(start string, limit int) *Frontier {
-	f := &Frontier{urls: []string{start}, limit: limit, unsure: make(map[string]bool)}
+func newFrontier(start string) *Frontier {
+	f := &Frontier{urls: []string{start}, unsure: make(map[string]bool)}
 	f.changed = sync.NewCond(&f.mu)
 	return f
 }
@@ -66,7 +63,7 @@ func (f *Frontier) Next(r Report, page *string) error {
 		f.done++
 	}
 	f.changed.Broadcast()
-	for f.given == f.limit || len(f.urls) == 0 && f.done < f.given {
+	for len(f.urls) == 0 && f.done < f.given {
 		f.changed.Wait()
 	}
 	if len(f.urls) > 0 {
@@ -74,29 +71,4 @@ func (f *Frontier) Next(r Report, page *string) error {
 		f.given++
 	}
 	return nil
-}
-
-// setLimit lets the processes go on, up to another limit.
-func (f *Frontier) setLimit(limit int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.limit = limit
-	f.changed.Broadcast()
-}
-
-// await waits until so many pages were given.
-func (f *Frontier) await(ctx context.Context, pages int) error {
-	for {
-		f.mu.Lock()
-		given := f.given
-		f.mu.Unlock()
-		if given >= pages {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
 }

@@ -6,23 +6,22 @@
 // tells each process which of the links on a page nobody has seen before, and tells
 // it only to that process. worker.go has what each process does, also about errors.
 //
-// The program starts all of it: a cluster of three masters with a replica each, the
-// processes, a small site to crawl, and the frontier, from which the processes take their next
-// page. While they crawl, it moves the filter's slots to other nodes, kills a node, and starts
-// it again when its replica has taken over. In the end it counts how often each page was
-// fetched. It must be once, or a process has reported that it may not be.
+// The program starts the processes, a small site to crawl, and the frontier, from which the processes take their next
+// page. In the end it counts how often each page was fetched. It must be once, or a process has reported that it may not
+// be, also if nodes fail and cluster slots move meanwhile, as in the program's test.
 //
 // Usage:
 //
-//	crawlers [-processes n] [-pages n]
+//	crawlers [-processes n] [-pages n] [-redis host:port,...] [-replicas n]
 //
 // The exit status is 0 if every page was fetched exactly once or reported, 1 if not or if
-// something failed, 2 for a bad flag. It needs redis-server.
+// something failed, 2 for a bad flag. It needs a Redis server or a cluster.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,20 +29,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/seed3447c163/bloom/redisfilter/internal/child"
-	"github.com/seed3447c163/bloom/redisfilter/internal/rediscluster"
 )
 
 // config is what the command line says.
 type config struct {
-	processes, pages int
-	frontier, redis  string // of a worker: addresses
+	processes, pages, replicas int
+	redis, filter, frontier    string
 }
 
 // patience is how long all of it may take, on a machine that is busy.
@@ -62,7 +55,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.IntVar(&cfg.processes, "processes", 3, "crawl with this `many` processes")
 	fs.IntVar(&cfg.pages, "pages", 5000, "make a site of this `many` pages")
 	fs.StringVar(&cfg.frontier, "worker", "", "be one of the processes, with the frontier at this `address` (used by the program itself)")
-	fs.StringVar(&cfg.redis, "redis", "", "`addresses` of the cluster (used by the program itself)")
+	fs.StringVar(&cfg.redis, "redis", "localhost:6379", "keep the filter at these `addresses`: a server, or nodes of a cluster")
+	fs.IntVar(&cfg.replicas, "replicas", 0, "let so `many` replicas confirm each link")
+	fs.StringVar(&cfg.filter, "filter", "crawl:"+rand.Text(), "`name` of the filter, which is deleted in the end")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -92,33 +87,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func lead(ctx context.Context, cfg config, stdout io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx) // whatever fails ends all
 	defer cancel(nil)
-	cluster, err := rediscluster.Start(ctx, 3, true)
-	if err != nil {
-		return err
-	}
-	defer cluster.Stop()
 	site, err := startSite(cfg.pages)
 	if err != nil {
 		return err
 	}
 	defer site.close()
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
-	defer client.Close()
-	seen, err := openSeen(ctx, client)
+	client, seen, err := openSeen(ctx, cfg)
 	if err != nil {
 		return err
 	}
+	defer client.Close()
+	defer seen.Delete(context.WithoutCancel(ctx))
 	if _, err := seen.Add(ctx, []byte(site.url(0))); err != nil {
 		return err
 	}
-	frontier := newFrontier(site.url(0), int(holdAt*float64(cfg.pages)))
+	frontier := newFrontier(site.url(0))
 	calls, err := frontier.listen()
 	if err != nil {
 		return err
 	}
 	defer calls.Close()
 
-	fmt.Fprintf(stdout, "%d processes crawl %d pages at %s; the filter is on a cluster at %s\n", cfg.processes, cfg.pages, site.url(0), strings.Join(cluster.Addrs(), " "))
+	fmt.Fprintf(stdout, "%d processes crawl %d pages at %s; the filter is %q at %s\n", cfg.processes, cfg.pages, site.url(0),
+		cfg.filter, cfg.redis)
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -126,24 +117,14 @@ func lead(ctx context.Context, cfg config, stdout io.Writer) error {
 	said := make([]bytes.Buffer, cfg.processes)
 	var all sync.WaitGroup
 	for i := range cfg.processes {
-		cmd := exec.CommandContext(ctx, program, "-worker", calls.Addr().String(), "-redis", strings.Join(cluster.Addrs(), ","))
+		cmd := exec.CommandContext(ctx, program, "-worker", calls.Addr().String(), "-redis", cfg.redis,
+			"-replicas", fmt.Sprint(cfg.replicas), "-filter", cfg.filter)
 		cmd.Stdout, cmd.Stderr = &said[i], &said[i]
 		all.Go(func() {
-			exited, err := child.Start(cmd)
-			if err == nil {
-				<-exited
-				if !cmd.ProcessState.Success() {
-					err = errors.New(cmd.ProcessState.String())
-				}
-			}
-			if err != nil {
+			if err := cmd.Run(); err != nil {
 				cancel(fmt.Errorf("a process: %w", err))
 			}
 		})
-	}
-	disturb := disturbance{cluster, frontier, cfg.pages, seen.Keys(), stdout}
-	if err := disturb.run(ctx); err != nil {
-		cancel(err)
 	}
 	all.Wait()
 	for i := range said {

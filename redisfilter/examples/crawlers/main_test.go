@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -18,20 +19,39 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// TestCrawl moves a slot of the filter and kills a node while the processes crawl.
 func TestCrawl(t *testing.T) {
-	redistest.Program(t, "redis-server")
+	c := redistest.StartCluster(t, 3, true)
+	client := c.Client()
 	var out, errs strings.Builder
-	require.Zero(t, run(t.Context(), []string{"-pages", "1000"}, &out, &errs), "%s%s", &out, &errs)
+	status := make(chan int, 1)
+	go func() {
+		status <- run(t.Context(), []string{"-redis", strings.Join(c.Addrs(), ","), "-filter", "seen", "-replicas", "1"}, &out, &errs)
+	}()
+	redistest.Eventually(t, "the crawl begins", func() error {
+		if n := client.BitCount(t.Context(), "seen", nil).Val(); n < 1000 {
+			return fmt.Errorf("%d bits", n)
+		}
+		return nil
+	})
+	for _, to := range c.Masters() {
+		c.Move("seen", to)
+	}
+	node, err := c.Master("seen")
+	require.NoError(t, err)
+	node.Kill()
+	redistest.Eventually(t, "its replica takes over", func() error { _, err := c.Master("seen"); return err })
+	require.Empty(t, status, "the crawl goes on")
+	node.Start(t)
+	require.Zero(t, <-status, "%s%s", &out, &errs)
 	require.Contains(t, out.String(), "not once and not reported: 0\n")
 	require.Equal(t, 3, strings.Count(out.String(), "new to all processes"), out.String())
-	require.Contains(t, out.String(), "its replica took over")
 }
 
 func TestNoServer(t *testing.T) {
-	t.Setenv("PATH", "")
 	var out, errs strings.Builder
-	require.Equal(t, 1, run(t.Context(), nil, &out, &errs))
-	require.Contains(t, errs.String(), "apt-get install redis-server")
+	require.Equal(t, 1, run(t.Context(), []string{"-redis", "127.0.0.1:1"}, &out, &errs))
+	require.Contains(t, errs.String(), "127.0.0.1:1")
 }
 
 // TestCount: nothing that goes wrong is silent.

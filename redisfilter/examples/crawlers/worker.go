@@ -21,22 +21,27 @@ import (
 
 // openSeen makes or joins the filter of the URLs that were seen. All processes name the same
 // parameters, or get an error. A false positive is a page that is never fetched, hence the small p.
-// An add is answered when a replica has it, so that a failover does not forget it. A filter of this
+// With -replicas 1, an add is answered when a replica has it, so that a failover does not forget it. A filter of this
 // size would be one key; six shards are on all nodes.
-func openSeen(ctx context.Context, client redis.UniversalClient) (*redisfilter.Filter, error) {
-	return redisfilter.Open(ctx, client, "crawl:seen", 100_000, 1e-6, redisfilter.WithShards(6), redisfilter.WithWait(1, time.Second))
+func openSeen(ctx context.Context, cfg config) (redis.UniversalClient, *redisfilter.Filter, error) {
+	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(cfg.redis, ",")})
+	seen, err := redisfilter.Open(ctx, client, cfg.filter, 100_000, 1e-6,
+		redisfilter.WithShards(6), redisfilter.WithWait(cfg.replicas, time.Second))
+	if err != nil {
+		client.Close()
+	}
+	return client, seen, err
 }
 
 // work is what each process does: eight goroutines take pages from the frontier until all are
 // done.
 func work(ctx context.Context, cfg config, stdout io.Writer) error {
 	logging.Disable() // the client's, of each connection that is refused
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(cfg.redis, ",")})
-	defer client.Close()
-	seen, err := openSeen(ctx, client)
+	client, seen, err := openSeen(ctx, cfg)
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	frontier, err := rpc.Dial("tcp", cfg.frontier)
 	if err != nil {
 		return err
@@ -50,9 +55,9 @@ func work(ctx context.Context, cfg config, stdout io.Writer) error {
 		all.Go(func() { errs[i] = w.run(ctx) })
 	}
 	all.Wait()
-	// A loss shows in the next call for the shard. Close makes one for each.
+	// A loss shows in the next call for the shard. Stats makes one for each.
 	var r Report
-	if err := seen.Close(ctx); errors.Is(err, redisfilter.ErrLost) {
+	if _, err := seen.Stats(ctx); errors.Is(err, redisfilter.ErrLost) {
 		r.Unsure = w.won
 	} else if err != nil {
 		return err
@@ -95,59 +100,41 @@ func (w *worker) run(ctx context.Context) error {
 
 // add adds the links of a page, and reports those that no process has added before.
 func (w *worker) add(ctx context.Context, links []string, r *Report) error {
-	for {
-		added := make([]bool, len(links))
-		_, err := w.seen.AddMany(ctx, bytesOf(links), added)
-		failed, ok := errors.AsType[*redisfilter.AddError](err)
-		switch {
-		case err == nil:
-			failed = &redisfilter.AddError{}
-		case !ok:
-			return err
-		}
-		for _, i := range failed.Unknown {
-			// The reply was lost, and no process knows whether this link was new. Skipping it might lose
-			// it; fetching it might fetch it twice.
-			added[i] = true
+	added := make([]bool, len(links))
+	_, err := w.seen.AddAll(ctx, bytesOf(links), added)
+	failed := &redisfilter.AddError{}
+	if err != nil && !errors.As(err, &failed) {
+		return err
+	}
+	for _, i := range failed.Unknown {
+		// The reply was lost, and no process knows whether this link was new. Skipping it might lose it;
+		// fetching it might fetch it twice.
+		added[i] = true
+		r.Unsure = append(r.Unsure, links[i])
+	}
+	for _, i := range failed.Unconfirmed {
+		// The replica does not have it. If the node fails now, it is forgotten.
+		if added[i] {
 			r.Unsure = append(r.Unsure, links[i])
 		}
-		for _, i := range failed.Unconfirmed {
-			// The replica does not have it. If the node fails now, it is forgotten.
-			if added[i] {
-				r.Unsure = append(r.Unsure, links[i])
-			}
-		}
-		w.mu.Lock()
-		for i, yes := range added {
-			if yes {
-				r.New = append(r.New, links[i])
-				w.won = append(w.won, links[i])
-			}
-		}
-		if errors.Is(err, redisfilter.ErrLost) {
-			// A shard is older than what it had confirmed to this process. Any of these links may be
-			// forgotten.
-			r.Unsure = append(r.Unsure, w.won...)
-		}
-		w.mu.Unlock()
-		if len(failed.NotAdded) == 0 {
-			return nil
-		}
-		// The other links were refused, and can be added when the cluster works again.
-		rest := make([]string, len(failed.NotAdded))
-		for j, i := range failed.NotAdded {
-			rest[j] = links[i]
-		}
-		links = rest
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-		if errors.Is(err, redisfilter.ErrLost) {
-			w.seen.Reopen(ctx) // if it fails, the filter is still lost the next time
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, yes := range added {
+		if yes {
+			r.New = append(r.New, links[i])
+			w.won = append(w.won, links[i])
 		}
 	}
+	if errors.Is(err, redisfilter.ErrLost) {
+		// A shard is older than what it had confirmed to this process. Any of these links may be
+		// forgotten.
+		r.Unsure = append(r.Unsure, w.won...)
+	}
+	if len(failed.NotAdded) > 0 {
+		return err
+	}
+	return nil
 }
 
 func bytesOf(links []string) [][]byte {

@@ -32,13 +32,7 @@ type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) 
 // Run calls do for every 500 keys until a command fails, and counts the true answers. If keys are added,
 // the error is a redisfilter.AddError.
 func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
-	if answers == nil {
-		answers = make([]bool, len(keys))
-	}
-	if len(answers) != len(keys) {
-		panic("redisfilter: answers are neither nil nor as long as keys")
-	}
-	clear(answers)
+	answers = send.Answers(len(keys), answers)
 	for first := 0; first < len(keys); first += send.BatchKeys {
 		last := min(first+send.BatchKeys, len(keys))
 		if err = ctx.Err(); err == nil {

@@ -3,30 +3,11 @@ package identity
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/interop/bitsandblooms"
-	"github.com/seed3447c163/bloom/interop/guava"
 )
-
-// DefaultStrategy returns the strategy for a rate if the user names none, and last for rates below
-// 1e-6.
-//
-// A lookup costs the server and the network the words that a key has bits in. Blocked2 has two and
-// needs 7 % more memory than DoubleHashing at 1e-2, 36 % at 1e-4, 94 % at 1e-6; Blocked4 has four
-// and needs 18 % more at 1e-4, 43 % at 1e-6, 62 % at 1e-7. The default costs at most half more memory.
-func DefaultStrategy(p float64, last bloom.Strategy) bloom.Strategy {
-	switch {
-	case p >= 1e-4:
-		return bloom.Blocked2
-	case p >= 1e-6:
-		return bloom.Blocked4
-	}
-	return last
-}
 
 // Check refuses schemes whose positions may differ between processes. The error wraps
 // bloom.ErrInvalid.
@@ -54,40 +35,4 @@ func Whole(count float64) uint64 {
 		return math.MaxUint64
 	}
 	return uint64(math.Round(count))
-}
-
-// Text returns the names of the strategy and the hash for a header, cut off after room bytes.
-func Text(s bloom.Scheme, room int) string {
-	text := fmt.Sprintf("%q hash=%q", s.Strategy().Name(), s.Hash().Name())
-	return text[:min(len(text), room)]
-}
-
-// builtIn are the strategies whose names Named knows.
-var builtIn = []bloom.Strategy{
-	bloom.DoubleHashing, bloom.SeededHashing, bloom.Blocked1, bloom.Blocked2, bloom.Blocked4, bloom.Blocked8, bloom.SplitBlock,
-	guava.Mitz64, guava.Mitz32, bitsandblooms.Strategy,
-}
-
-// Named returns the options of a handle that joins a filter: those that the header's text names, then
-// the caller's. The text names a built-in strategy, and a built-in hash unless the caller has a
-// secret key, which has its own hash.
-func Named(text string, opts []bloom.Option) []bloom.Option {
-	var strategy, hash string
-	_, _ = fmt.Sscanf(text, "%q hash=%q", &strategy, &hash) // a name that is cut off is none of these
-	var named []bloom.Option
-	for _, s := range builtIn {
-		if s.Name() == strategy {
-			named = append(named, bloom.WithStrategy(s))
-		}
-	}
-	if hash == bloom.RapidHash.Name() && !keyed(opts) {
-		named = append(named, bloom.WithHash(bloom.RapidHash))
-	}
-	return append(named, opts...)
-}
-
-// keyed reports whether a secret key is among the options.
-func keyed(opts []bloom.Option) bool {
-	s, err := bloom.NewScheme(1, 0.1, opts...)
-	return err == nil && s.Keyed()
 }

@@ -16,9 +16,8 @@ type Proxy struct {
 	Addr   string
 	target string
 
-	CutEvery atomic.Int64 // close the connection in place of every so many-th reply; 0: never
-	Replies  atomic.Int64
-	Cuts     atomic.Int64
+	CutEvery atomic.Int64 // close the connection instead of every so many-th reply; 0: never
+	replies  atomic.Int64
 
 	Silent sync.RWMutex // held for writing: nothing passes, nothing is closed
 }
@@ -55,11 +54,7 @@ func (p *Proxy) pass(client net.Conn) {
 	// The replies to short commands come in one piece each.
 	p.copy(client, server, func() bool {
 		every := p.CutEvery.Load()
-		if every == 0 || p.Replies.Add(1)%every != 0 {
-			return false
-		}
-		p.Cuts.Add(1)
-		return true
+		return every > 0 && p.replies.Add(1)%every == 0
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom/redisfilter/internal/child"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // A Server is a redis-server of one test's own, on a free loopback port.
@@ -31,39 +32,29 @@ type Server struct {
 	Client  *redis.Client
 }
 
-// Without is the environment variable that waives the tests which need a server. If it is
-// not set, they fail: of a package that passes, go test does not show what was skipped.
-const Without = "BLOOM_WITHOUT_REDIS"
-
-// Program returns the path of a program that a test needs. Where it is missing, the test
-// fails, or is skipped if the variable [Without] is set.
+// Program returns the path of a program that a test needs.
 func Program(t testing.TB, name string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv(Without) != "" {
-			t.Skipf("NOT TESTED: %s is not installed, and %s is set", name, Without)
-		}
-		t.Fatalf("%s is not installed, and nothing can be tested without it: apt-get install redis-server redis-sentinel (Debian), or set %s=1 to go without", name, Without)
-	}
-	return path
+	return testkit.Program(t, name, name)
 }
 
 // ports are those that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port that no process listens on, and that no other call has returned. It
-// is below those that the system gives to outgoing connections, which would take it away.
+// FreePort returns a port that no process listens on, and that no other call has returned. It is below those that the
+// system gives to outgoing connections, which would take it away, and so is the port of the cluster bus, 10,000 above it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
-		port := 10000 + rand.IntN(22000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			continue
+		port := 10000 + rand.IntN(10000)
+		free := true
+		for _, each := range []int{port, port + 10000} {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", each))
+			if free = free && err == nil; err == nil {
+				l.Close()
+			}
 		}
-		l.Close()
-		if _, taken := ports.LoadOrStore(port, true); !taken {
+		if _, taken := ports.LoadOrStore(port, true); free && !taken {
 			return port
 		}
 	}
@@ -83,9 +74,17 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
+// shardID is the name of a shard in a node's file. Valkey 8.0 may write one for a replica that is not its master's, and then
+// refuses the file. Without it, the node learns the names from the others.
+var shardID = regexp.MustCompile(`,shard-id=[0-9a-f]{40}`)
+
 // Start starts the server, for the first time or again, and waits until it answers.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
+	config := filepath.Join(s.Dir, "nodes.conf")
+	if b, err := os.ReadFile(config); err == nil {
+		require.NoError(t, os.WriteFile(config, shardID.ReplaceAll(b, nil), 0o600))
+	}
 	args := append([]string{"--port", strconv.Itoa(s.Port), "--bind", "127.0.0.1", "--dir", s.Dir,
 		"--save", "", "--appendonly", "no", "--logfile", "log"}, s.Args...)
 	s.Run(t, Program(t, "redis-server"), args...)
@@ -96,7 +95,7 @@ func (s *Server) Run(t testing.TB, path string, args ...string) {
 	t.Helper()
 	s.Process = exec.Command(path, args...)
 	var err error
-	s.Exited, err = child.Start(s.Process)
+	s.Exited, err = startChild(s.Process)
 	require.NoError(t, err)
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
 	defer c.Close()
@@ -117,11 +116,11 @@ func (s *Server) Kill() {
 	<-s.Exited
 }
 
-// Eventually waits until ok returns no error, or fails after half a minute.
+// Eventually waits until ok returns no error, or fails after a minute.
 func Eventually(t testing.TB, what string, ok func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if err = ok(); err == nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package send
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -18,7 +17,7 @@ var (
 	ErrLost     = errors.New("redisfilter: filter lost")
 	ErrUnknown  = errors.New("redisfilter: keys may or may not have been added")
 	ErrFull     = errors.New("redisfilter: filter full")
-	ErrHandles  = errors.New("redisfilter: too many handles")
+	ErrSlot     = errors.New("redisfilter: slot lost")
 	ErrReplicas = errors.New("redisfilter: too few replicas confirmed")
 )
 
@@ -32,15 +31,15 @@ func IsReply(err error) bool {
 // of this module gives one of its own before it writes.
 var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOAUTH", "NOPERM",
 	"NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
-	Gone, Taken, Older, More, Handles}
+	Gone, Taken, Older, More}
 
 // The codes of the scripts.
 const (
-	Gone    = "BLOOMGONE"    // the value is missing, another one, or cut short
-	Taken   = "BLOOMTAKEN"   // the handle's slot has another owner
-	Older   = "BLOOMOLDER"   // the value is older than one that a reply has shown
-	More    = "BLOOMMORE"    // the filter has more layers than the handle knows
-	Handles = "BLOOMHANDLES" // no slot is free
+	Gone  = "BLOOMGONE"  // the value is missing, another one, or cut short
+	Taken = "BLOOMTAKEN" // the handle's slot has another tag; the number of claims follows
+	Older = "BLOOMOLDER" // the value lacks a confirmed add
+	More  = "BLOOMMORE"  // the filter has more layers than the handle knows
+	Late  = "BLOOMLATE"  // the lane has seen this number: a proxy may have repeated the command
 )
 
 // inScript is how Redis 6.2 reports an error within a script.
@@ -73,8 +72,17 @@ func NotExecuted(err error) bool {
 	return IsReply(err) && (strings.HasPrefix(err.Error(), "ERR unknown command") || strings.HasPrefix(err.Error(), "ERR max number of clients"))
 }
 
+// As returns the reply to a command on a key, which must be a T.
+func As[T any](key string, reply any) (T, error) {
+	v, ok := reply.(T)
+	if !ok {
+		return v, fmt.Errorf("redisfilter: key %q: a reply of type %T, want %T", key, reply, v)
+	}
+	return v, nil
+}
+
 // Commands are the commands that a redisfilter.Filter sends.
-const Commands = "BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PEXPIRE, PEXPIREAT, PERSIST, PTTL, RENAME, SETRANGE, TIME, UNLINK and WAIT"
+const Commands = "BITCOUNT, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PERSIST, PEXPIRE, PEXPIREAT, PTTL, SETRANGE, TIME, UNLINK and WAIT"
 
 // hints say what to do about an error reply, by its code.
 var hints = map[string]string{
@@ -85,27 +93,32 @@ var hints = map[string]string{
 	"LOADING":     "the server is reading its data after a start: add again in a moment",
 	"MASTERDOWN":  "the replica has lost its primary: wait for the failover",
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
-	"NOPERM":      "the user's ACL must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
+	"NOPERM":      "the ACL of the user must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
 	"NOAUTH":      "the server wants a password",
 	"TRYAGAIN":    "the key's cluster slot is being moved: try again when it has moved",
 }
 
+// trailer is what a server adds to the error of a command in a script.
+var trailer = regexp.MustCompile(` script: [0-9a-f]{40}, on @user_script:\d+\.$`)
+
+// A plain is an error reply without the trailer.
+type plain struct{ error }
+
+func (p plain) Error() string { return trailer.ReplaceAllString(p.error.Error(), "") }
+func (p plain) Unwrap() error { return p.error }
+
 // Explain names the key in an error and adds what the user can do.
 func Explain(key string, err error) error {
+	if err != nil && IsReply(err) {
+		err = plain{err}
+	}
 	switch {
 	case err == nil || strings.HasPrefix(err.Error(), "redisfilter: "):
 		return err
-	case !IsReply(err):
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("redisfilter: key %q: stopped waiting: %w", key, err)
-		}
-		return fmt.Errorf("redisfilter: key %q: %w", key, err)
 	case Code(err) == "WRONGTYPE":
-		return fmt.Errorf("%w: key %q holds no string: choose another name, or delete the key: %w", ErrMismatch, key, err)
+		return fmt.Errorf("%w: key %q does not hold a string; choose another name, or delete the key: %w", ErrMismatch, key, err)
 	case strings.HasPrefix(err.Error(), "ERR unknown command"):
 		return fmt.Errorf("redisfilter: key %q: the server does not have the command, want Redis 6.2 or later with scripts: %w", key, err)
-	case strings.Contains(err.Error(), "The user executing the script"):
-		return fmt.Errorf("redisfilter: key %q: %s: %w", key, hints["NOPERM"], err)
 	}
 	if hint, ok := hints[Code(err)]; ok {
 		return fmt.Errorf("redisfilter: key %q: %s: %w", key, hint, err)

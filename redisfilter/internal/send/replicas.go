@@ -2,7 +2,6 @@ package send
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
@@ -70,7 +70,7 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 		}
 		return found, err
 	}
-	return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, s.Client)
+	return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", s.Client)
 }
 
 // redirected reports whether err says that the key is at another node: for this command only, or

@@ -17,11 +17,24 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
 // command, about 1 ms for this many keys.
 const BatchKeys = 500
+
+// Answers returns room for the answers to so many keys: the caller's, cleared, unless that is nil.
+func Answers(keys int, answers []bool) []bool {
+	if answers == nil {
+		return make([]bool, keys)
+	}
+	if len(answers) != keys {
+		panic("redisfilter: answers are neither nil nor as long as keys")
+	}
+	clear(answers)
+	return answers
+}
 
 // A Sender sends commands with a client. It is safe for concurrent use.
 type Sender struct {
@@ -32,34 +45,34 @@ type Sender struct {
 }
 
 // Counters counts what a filter does. Package redisfilter documents the fields.
-type Counters struct{ RoundTrips, Keys, FrontHits, Bytes, Lost, Unknown atomic.Uint64 }
+type Counters struct{ RoundTrips, Keys, CacheHits, Bytes, Lost, Unknown atomic.Uint64 }
 
 // New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return nil, fmt.Errorf("%w: wait for %d replicas for %v, want at least 1 replica and 1ms", bloom.ErrInvalid, replicas, timeout)
+		return nil, format.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return nil, fmt.Errorf("%w: no client", bloom.ErrInvalid)
+		return nil, format.Errorf(bloom.ErrInvalid, "no client")
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return nil, fmt.Errorf("%w: a cluster client that reads from replicas: it misses keys that were just added", bloom.ErrInvalid)
+			return nil, format.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
 		}
 	case *redis.Ring:
-		return nil, fmt.Errorf("%w: client %T: it continues at a server without the keys when one does not answer", bloom.ErrInvalid, client)
+		return nil, format.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
 	default:
 		if replicas > 0 {
-			return nil, fmt.Errorf("%w: client %T with WithWait, want *redis.Client or *redis.ClusterClient", bloom.ErrInvalid, client)
+			return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return nil, fmt.Errorf("%w: wait for %v with a client whose ReadTimeout is %v, want less", bloom.ErrInvalid, timeout, readTimeout)
+		return nil, format.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
@@ -109,6 +122,20 @@ func (s *Sender) Confirmed(c *Call) error {
 	return nil
 }
 
+// Stopped returns the error of a call whose context has ended before the reply.
+func (s *Sender) Stopped(ctx context.Context, key string) error {
+	addr := "the server"
+	switch c := s.Client.(type) {
+	case *redis.Client:
+		addr = c.Options().Addr
+	case *redis.ClusterClient:
+		if node, err := c.MasterForKey(ctx, key); err == nil {
+			addr = node.Options().Addr
+		}
+	}
+	return fmt.Errorf("redisfilter: key %q: stopped waiting for %s: %w", key, addr, ctx.Err())
+}
+
 // Send sends calls and waits until each has a reply or an error, but no longer than ctx allows.
 // Calls for one key are executed in their order. Each node has a pipeline of its own, so that a
 // node that hangs does not delay the others.
@@ -130,7 +157,8 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		if limited && !time.Now().Before(deadline) { // the client words it in another way
 			for _, c := range calls {
 				if err := c.Cmd.Err(); err != nil && !IsReply(err) {
-					c.abandoned = context.DeadlineExceeded
+					<-ctx.Done() // a moment at most
+					c.abandoned = s.Stopped(ctx, c.Key)
 				}
 			}
 		}
@@ -156,7 +184,7 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		case <-done[i]:
 		default:
 			for _, c := range group {
-				c.abandoned = ctx.Err()
+				c.abandoned = s.Stopped(ctx, c.Key)
 			}
 		}
 	}
@@ -263,9 +291,9 @@ func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones ui
 		if err != nil {
 			return 0, Explain(key, err)
 		}
-		n, ok := v.(int64)
-		if !ok {
-			return 0, fmt.Errorf("redisfilter: key %q: BITCOUNT answered %T, want an integer", key, v)
+		n, err := As[int64](key, v)
+		if err != nil {
+			return 0, err
 		}
 		ones += uint64(n)
 	}

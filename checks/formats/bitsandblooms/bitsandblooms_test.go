@@ -1,0 +1,313 @@
+// Package bitsandblooms compares interop/bitsandblooms and compat/bitsandblooms with bits-and-blooms itself.
+package bitsandblooms
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	theirs "github.com/bits-and-blooms/bloom/v3"
+	"github.com/seed3447c163/bloom"
+	ours "github.com/seed3447c163/bloom/compat/bitsandblooms"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+	"github.com/stretchr/testify/require"
+)
+
+// without are their tests that cannot run over compat/bitsandblooms, and why. The rest is cut with them.
+var without = map[string]string{
+	"TestMarshalUnmarshalJSONValue": "makes a filter from a bitset.BitSet",
+	"TestHashBasic":                 "tests the unexported hash",
+	"TestHashRandom":                "tests the unexported hash",
+	"TestLocation":                  "finds positions by unexported functions",
+	"chiTestBloom":                  "of TestLocation",
+}
+
+// unexported are the fields that their tests use, and what says the same.
+var unexported = []struct{ from, to string }{
+	{`(\w+)\.b\.Equal\((\w+)\.b\)`, "$1.Equal($2)"},
+	{`(\w+)\.b == nil`, "$1.Cap() == 0"},
+	{`\b(\w+)\.m\b`, "$1.Cap()"},
+	{`\b(\w+)\.k\b`, "$1.K()"},
+}
+
+func goList(t *testing.T, format, module string) string {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", format, module).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// TestTheirTests runs the tests of bits-and-blooms itself over compat/bitsandblooms.
+func TestTheirTests(t *testing.T) {
+	root, dir := goList(t, "{{.Dir}}", "github.com/seed3447c163/bloom"), t.TempDir()
+	files, err := filepath.Glob(filepath.Join(goList(t, "{{.Dir}}", "github.com/bits-and-blooms/bloom/v3"), "*_test.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	left := maps.Clone(without)
+	var tests []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
+		require.NoError(t, err)
+		for _, decl := range slices.Backward(parsed.Decls) {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if _, cannot := left[f.Name.Name]; cannot {
+				delete(left, f.Name.Name)
+				source = slices.Delete(source, int(f.Pos()-parsed.FileStart), int(f.End()-parsed.FileStart))
+			} else if strings.HasPrefix(f.Name.Name, "Test") {
+				tests = append(tests, f.Name.Name)
+			}
+		}
+		for _, spec := range slices.Backward(parsed.Imports) {
+			name, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if !bytes.Contains(source, []byte(path.Base(name)+".")) {
+				source = slices.Delete(source, int(spec.Pos()-parsed.FileStart), int(spec.End()-parsed.FileStart))
+			}
+		}
+		for _, u := range unexported {
+			source = regexp.MustCompile(u.from).ReplaceAll(source, []byte(u.to))
+		}
+		source = bytes.Replace(source, []byte("package bloom\n"), []byte("package theirs\nimport . \"github.com/seed3447c163/bloom/compat/bitsandblooms\"\n"), 1)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), source, 0o600))
+	}
+	require.Empty(t, left, "their tests have no such function")
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o600))
+	module := fmt.Sprintf("module theirs\n\nrequire github.com/seed3447c163/bloom v0.0.0\n\nreplace github.com/seed3447c163/bloom => %s\n", root)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o600))
+	command := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-v", ".")
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off")
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, name := range tests {
+		require.Contains(t, string(out), "--- PASS: "+name+" ")
+	}
+	t.Logf("%d of their tests pass; %d cannot run", len(tests), len(without)-1)
+}
+
+func key(set, i int) []byte {
+	if set == 0 && i < 300 { // every length, and the ends of the blocks of 16
+		return bytes.Repeat([]byte{byte(i), 0xff, 1}, 100)[:i]
+	}
+	return fmt.Appendf(nil, "https://example.com/%d/ключ/%d/😀", set, i)
+}
+
+// shapes are the m and k of the cases: given, and by n and p.
+func shapes(t *testing.T) (list []bloom.Params) {
+	for _, m := range []uint64{1, 2, 63, 64, 65, 127, 128, 1000, 4096, 99_991, 600_000, 3_000_001} {
+		for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 13, 30, 255} {
+			list = append(list, bloom.Params{M: m, K: k})
+		}
+	}
+	for _, n := range []uint64{1, 2, 10, 1000, 100_000} {
+		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-6, 1e-12, 1e-70} {
+			params, err := bitsandblooms.Params(n, p)
+			require.NoError(t, err)
+			m, k := theirs.EstimateParameters(uint(max(n, 1)), p) // theirs has no sizes for 0
+			require.Equal(t, [2]uint64{uint64(m), uint64(k)}, [2]uint64{params.M, uint64(params.K)})
+			list = append(list, params)
+		}
+	}
+	return list
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// TestDropInIsWhole: compat/bitsandblooms has all of their functions and methods but one. TestDropIn calls the functions.
+func TestDropInIsWhole(t *testing.T) {
+	functions := func(folder string) []string {
+		out, err := exec.CommandContext(t.Context(), "go", "doc", "-short", folder).Output()
+		require.NoError(t, err)
+		return regexp.MustCompile(`func \w+`).FindAllString(string(out), -1)
+	}
+	want := functions("github.com/bits-and-blooms/bloom/v3")
+	require.Len(t, want, 7)
+	require.Subset(t, functions("github.com/seed3447c163/bloom/compat/bitsandblooms"), want)
+	their, our := reflect.TypeFor[*theirs.BloomFilter](), reflect.TypeFor[*ours.BloomFilter]()
+	for method := range their.Methods() {
+		got, found := our.MethodByName(method.Name)
+		require.Equal(t, method.Name != "BitSet", found, method.Name)
+		if found {
+			require.Equal(t, method.Type.String(), got.Type.String(), method.Name) // both packages are called bloom
+		}
+	}
+}
+
+// TestDropIn makes each filter with both libraries by the same calls, and compares every answer, all bytes and many lookups.
+func TestDropIn(t *testing.T) {
+	for _, p := range shapes(t) {
+		m, k := uint(p.M), uint(p.K)
+		their, our := theirs.New(m, k), ours.New(m, k)
+		require.Equal(t, [2]uint{m, k}, [2]uint{our.Cap(), our.K()})
+		for i := range 400 {
+			data := key(i%2, i/2)
+			text := string(data)
+			require.Equal(t, theirs.Locations(data, k), ours.Locations(data, k))
+			require.Equal(t, their.TestLocations(theirs.Locations(data, k)), our.TestLocations(ours.Locations(data, k)))
+			require.Equal(t, their.Test(data), our.Test(data))
+			switch i % 6 {
+			case 0:
+				their, our = their.Add(data), our.Add(data)
+			case 1:
+				their, our = their.AddString(text), our.AddString(text)
+			case 2:
+				require.Equal(t, their.TestAndAdd(data), our.TestAndAdd(data))
+			case 3:
+				require.Equal(t, their.TestAndAddString(text), our.TestAndAddString(text))
+			case 4:
+				require.Equal(t, their.TestOrAdd(data), our.TestOrAdd(data))
+			case 5:
+				require.Equal(t, their.TestOrAddString(text), our.TestOrAddString(text))
+			}
+			require.Equal(t, their.TestString(text), our.TestString(text))
+		}
+		same(t, their, our)
+		for i := range testkit.Times(5000, 20_000, 100_000) {
+			if k := key(i%3, i); our.Test(k) != their.Test(k) {
+				t.Fatalf("%+v: %q is there for one", p, k)
+			}
+		}
+		if size := their.ApproximatedSize(); size != 0 { // of a full filter, theirs is what the processor makes of infinity
+			require.Equal(t, size, our.ApproximatedSize())
+		}
+		if p.N > 0 {
+			wantM, wantK := theirs.EstimateParameters(uint(p.N), p.P)
+			gotM, gotK := ours.EstimateParameters(uint(p.N), p.P)
+			require.Equal(t, [2]uint{wantM, wantK}, [2]uint{gotM, gotK})
+		}
+		their2, our2 := their.Copy(), our.Copy()
+		require.NoError(t, their2.ClearAll().Merge(theirs.New(m, k).AddString("another")))
+		require.NoError(t, our2.ClearAll().Merge(ours.New(m, k).AddString("another")))
+		same(t, their2, our2)
+		same(t, their, our)
+		require.Equal(t, their.Equal(their2), our.Equal(our2))
+		require.Error(t, our.Merge(ours.New(m+1, k)))
+		require.Equal(t, our.Equal(ours.New(m+1, k)), their.Equal(theirs.New(m+1, k)))
+		if m%64 == 0 {
+			words := make([]uint64, m/64)
+			same(t, theirs.From(words, k).AddString("x"), ours.From(make([]uint64, m/64), k).AddString("x"))
+			require.Equal(t, theirs.FromWithM(words, m, k).TestString("x"), ours.FromWithM(words, m, k).TestString("x"))
+		}
+	}
+	require.Equal(t, theirs.EstimateFalsePositiveRate(1000, 4, 150), ours.EstimateFalsePositiveRate(1000, 4, 150))
+}
+
+// same compares all forms of bytes, and reads each library's by the other.
+func same(t *testing.T, their *theirs.BloomFilter, our *ours.BloomFilter) {
+	t.Helper()
+	binary := must(their.MarshalBinary())
+	require.Equal(t, binary, must(our.MarshalBinary()))
+	require.Equal(t, string(must(json.Marshal(their))), string(must(json.Marshal(*our))))
+	require.Equal(t, must(their.GobEncode()), must(our.GobEncode()))
+	var out bytes.Buffer
+	n, err := our.WriteTo(&out)
+	require.NoError(t, err)
+	require.Equal(t, binary, out.Bytes())
+	require.EqualValues(t, len(binary), n)
+	var read, decoded, fromJSON ours.BloomFilter
+	n, err = read.ReadFrom(&out)
+	require.NoError(t, err)
+	require.EqualValues(t, len(binary), n)
+	require.NoError(t, gob.NewEncoder(&out).Encode(their))
+	require.NoError(t, gob.NewDecoder(&out).Decode(&decoded))
+	require.NoError(t, json.Unmarshal(must(json.Marshal(their)), &fromJSON))
+	require.True(t, our.Equal(&read) && our.Equal(&decoded) && our.Equal(&fromJSON))
+}
+
+// TestSizes compares the formulas on n and p of all magnitudes.
+func TestSizes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	equal := 0
+	for range 100_000 {
+		n, p := r.Uint64N(1<<(r.UintN(48)+1)), math.Exp(-math.Exp(r.Float64()*9-4))
+		if math.MaxUint == math.MaxUint32 {
+			n %= 1 << 16 // theirs has an uint
+		}
+		got, err := bitsandblooms.Params(n, p)
+		if err != nil {
+			require.True(t, n == 0 || p == 0 || p == 1 || p < 1e-76, "%d %v %v", n, p, err)
+			continue
+		}
+		m, k := theirs.EstimateParameters(uint(max(n, 1)), p) // theirs has no sizes for 0
+		if got.M != uint64(m) || got.K != int(k) {
+			t.Fatalf("n = %d, p = %v: %+v, want %d and %d", n, p, got, m, k)
+		}
+		equal++
+	}
+	t.Logf("%d sizes", equal)
+}
+
+// BenchmarkDropIn is the table in docs/formats.md: keys of 40 bytes, half of them in the filter for
+// Test. Goroutines can share a filter of bits-and-blooms only under a lock.
+func BenchmarkDropIn(b *testing.B) {
+	const n = 10_000
+	keys := make([][]byte, 2*n)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "https://example.com/articles/%011d", i)
+	}
+	var lock sync.RWMutex
+	their, our := theirs.NewWithEstimates(n, 0.01), ours.NewWithEstimates(n, 0.01)
+	for _, key := range keys[:n] {
+		their.Add(key)
+		our.Add(key)
+	}
+	for _, c := range []struct {
+		name string
+		call func(key []byte) bool
+	}{
+		{"call=Test/library=bits-and-blooms", their.Test},
+		{"call=Test/library=bits-and-blooms+RWMutex", func(key []byte) bool {
+			lock.RLock()
+			defer lock.RUnlock()
+			return their.Test(key)
+		}},
+		{"call=Test/library=compat", our.Test},
+		{"call=TestAndAdd/library=bits-and-blooms", their.TestAndAdd},
+		{"call=TestAndAdd/library=bits-and-blooms+RWMutex", func(key []byte) bool {
+			lock.Lock()
+			defer lock.Unlock()
+			return their.TestAndAdd(key)
+		}},
+		{"call=TestAndAdd/library=compat", our.TestAndAdd},
+	} {
+		of := 2 * n
+		if strings.Contains(c.name, "TestAndAdd") {
+			of = n // the filter stays as it is
+		}
+		b.Run(c.name, func(b *testing.B) {
+			for i := range b.N {
+				c.call(keys[i%of])
+			}
+		})
+	}
+}

@@ -1,0 +1,256 @@
+// Report reads the output of the benchmarks and writes their minima into documents, and draws the picture
+// of the README (*.svg):
+//
+//	go run ./report run.txt FILE...
+//
+// It replaces the tables between the marks that fillIn describes, "0 to 1 nanoseconds" by the range of
+// lookups, and the machine's name. If the figures contradict themselves, it changes nothing and fails.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 3 {
+		log.Fatal("usage: report BENCHMARKS FILE...")
+	}
+	m, err := read(os.Args[1])
+	if err == nil {
+		err = m.contradictions()
+	}
+	for _, name := range os.Args[2:] {
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case strings.HasSuffix(name, ".svg"):
+			err = m.draw(name)
+		default:
+			err = m.fillIn(name)
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// measured has the smallest value of each cell, and the mean of rates. Tables are named after a benchmark and a unit, as in
+// "Filter sec/op".
+type measured struct {
+	cells   map[string]map[cell]float64
+	machine string
+}
+
+type cell struct{ row, column string }
+
+func read(name string) (m measured, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return m, err
+	}
+	defer file.Close()
+	m.cells = map[string]map[cell]float64{}
+	count := map[string]map[cell]float64{}
+	for r := benchfmt.NewReader(file, name); r.Scan(); {
+		switch result := r.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return m, result
+		case *benchfmt.Result:
+			parts := map[string]string{}
+			for part := range strings.SplitSeq(string(result.Name.Full()), "/") {
+				key, value, _ := strings.Cut(part, "=")
+				parts[key] = regexp.MustCompile(`-\d+$`).ReplaceAllString(value, "")
+			}
+			c := cell{parts["filter"], parts["op"]}
+			switch {
+			case parts["bytes"] != "":
+				c.column = parts["bytes"] + " B"
+			case parts["n"] != "":
+				c.column = "n = " + parts["n"]
+			case parts["goroutines"] == "2":
+				c.column += " ×2"
+			}
+			for _, v := range result.Values {
+				table := string(result.Name.Base()) + " " + v.Unit
+				if m.cells[table] == nil {
+					m.cells[table], count[table] = map[cell]float64{}, map[cell]float64{}
+				}
+				old, ok := m.cells[table][c]
+				switch count[table][c]++; {
+				case v.Unit == "rate%": // the mean
+					m.cells[table][c] = old + (v.Value-old)/count[table][c]
+				case !ok || v.Value < old:
+					m.cells[table][c] = v.Value
+				}
+			}
+			if cpu := result.GetConfig("cpu"); cpu != "" {
+				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s", strings.Join(strings.Fields(cpu), " "), runtime.NumCPU(), runtime.GOOS,
+					runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly))
+			}
+		}
+	}
+	if len(m.cells) == 0 {
+		return m, fmt.Errorf("%s has no benchmarks", name)
+	}
+	return m, nil
+}
+
+// contradictions returns an error if a lookup in a batch takes longer than a single one, or a hash longer
+// than a lookup with this hash. A tenth more is noise.
+func (m measured) contradictions() error {
+	var all []error
+	for table, cells := range m.cells {
+		for c, time := range cells {
+			if !strings.HasSuffix(table, " sec/op") || !strings.HasPrefix(c.column, "hit") && !strings.HasPrefix(c.column, "mi") {
+				continue
+			}
+			less := func(row string) {
+				if slower, ok := cells[cell{row, c.column}]; ok && slower > 1.1*time {
+					all = append(all, fmt.Errorf("%s, %s: %s takes %.1f ns, but %s %.1f ns", table, c.column, row, slower*1e9, c.row, time*1e9))
+				}
+			}
+			less(c.row + ",batch")
+			if parts := strings.Split(c.row, ","); len(parts) == 2 && strings.HasPrefix(c.row, "ours:") {
+				less("hash:" + parts[1])
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// rows returns the rows of a table, the fastest first, by a column.
+func (m measured) rows(table, column string) (rows []string) {
+	for c := range m.cells[table] {
+		if c.column == column {
+			rows = append(rows, c.row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.cells[table][cell{a, column}], m.cells[table][cell{b, column}]), cmp.Compare(a, b))
+	})
+	return rows
+}
+
+var (
+	marked   = regexp.MustCompile(`(?s)(<!-- table (\S+): ([^>]*) -->\n).*?(<!-- end -->)`)
+	machine  = regexp.MustCompile(`(<!-- machine -->)[^<]*`)
+	fromTo   = regexp.MustCompile(`\d+ to \d+ nanoseconds`)
+	fastest  = cell{"ours:SplitBlock,RapidHash", "mixed"}
+	standard = cell{"ours:DoubleHashing,Murmur3", "mixed"}
+)
+
+// fillIn replaces every table that a document marks, and sorts it by the first column of times with both
+// present and absent keys:
+//
+//	<!-- table Filter: bits/key, rate%, add, mixed -->
+//	...
+//	<!-- end -->
+func (m measured) fillIn(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	filled := marked.ReplaceAllStringFunc(string(text), func(old string) string {
+		part := marked.FindStringSubmatch(old)
+		return part[1] + "\n" + m.table(part[2], strings.Split(part[3], ", ")) + "\n" + part[4]
+	})
+	filled = machine.ReplaceAllString(filled, "${1}"+m.machine)
+	times := m.cells["Filter sec/op"]
+	filled = fromTo.ReplaceAllString(filled, fmt.Sprintf("%.0f to %.0f nanoseconds", times[fastest]*1e9, times[standard]*1e9))
+	return os.WriteFile(name, []byte(filled), 0o644)
+}
+
+func (m measured) table(name string, columns []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| filter | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
+	sortedBy := columns[0]
+	for _, column := range []string{"miss", "40 B", "mixed"} {
+		if slices.Contains(columns, column) {
+			sortedBy = column
+		}
+	}
+	for _, row := range m.rows(name+" sec/op", sortedBy) {
+		fmt.Fprintf(&b, "| %s |", shown(row))
+		for _, column := range columns {
+			value, ok := m.cells[name+" sec/op"][cell{row, column}]
+			value, digits := value*1e9, 1
+			if !ok {
+				value, ok = m.cells[name+" "+column][cell{row, "miss"}]
+				digits = 2
+			}
+			if ok {
+				fmt.Fprintf(&b, " %.*f |", digits, value)
+			} else {
+				b.WriteString(" – |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// shown returns a row's name as people read it.
+func shown(row string) string {
+	name := strings.NewReplacer(",", ", ", "-+-", " + ", "-layer", " layer").Replace(row)
+	if ours, ok := strings.CutPrefix(name, "ours:"); ok {
+		return "**" + ours + "**"
+	}
+	if hash, ok := strings.CutPrefix(name, "hash:"); ok {
+		return "*" + hash + " alone*"
+	}
+	return name
+}
+
+// drawn are the filters of the picture.
+var drawn = []string{
+	"ours:SplitBlock,RapidHash,batch", "ours:SplitBlock,RapidHash", "ours:Blocked,RapidHash", "ours:DoubleHashing,RapidHash",
+	"ours:DoubleHashing,Murmur3", "ours:DoubleHashing,Murmur3,batch", "parquet-go", "ristretto-z.Bloom", "holiman-bloomfilter", "pebble",
+	"ipfs-bbloom", "bits-and-blooms", "bits-and-blooms-+-RWMutex", "BoomFilters", "Guava-(JVM)",
+}
+
+// draw draws how long a lookup takes, for n = 10,000: one bar per filter, for light and dark pages.
+func (m measured) draw(name string) error {
+	const left, row, head = 245, 24, 56
+	times := m.cells["Filter sec/op"]
+	rows := slices.DeleteFunc(m.rows("Filter sec/op", "mixed"), func(row string) bool { return !slices.Contains(drawn, row) })
+	if len(rows) == 0 {
+		return errors.New("no filter to draw")
+	}
+	slowest := times[cell{rows[len(rows)-1], "mixed"}]
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="%d" viewBox="0 0 800 %[1]d"
+ font-family="system-ui, sans-serif" font-size="14">
+<style>
+text { fill: #1f2328; } .ours { fill: #0969da; } .others { fill: #8c959f; }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .ours { fill: #4493f8; } .others { fill: #656c76; } }
+</style>
+<text x="0" y="18" font-weight="600">Nanoseconds per lookup, half of the keys present (n = 10,000, p = 1 %%)</text>
+<rect class="ours" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">this library</text>
+<rect class="others" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">others</text>
+`, head+row*len(rows), left, left+18, left+120, left+138)
+	for i, filter := range rows {
+		value := times[cell{filter, "mixed"}]
+		class := "others"
+		if strings.HasPrefix(filter, "ours:") {
+			class = "ours"
+		}
+		y, width := head+row*i, 500*value/slowest
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text><rect class="%s" x="%d" y="%d" width="%.1f"
+ height="16"/><text x="%.1f" y="%d">%.0f</text>
+`, left-10, y+13, strings.Trim(shown(filter), "*"), class, left, y, width, left+width+6, y+13, value*1e9)
+	}
+	b.WriteString("</svg>\n")
+	return os.WriteFile(name, []byte(b.String()), 0o644)
+}

@@ -1,0 +1,117 @@
+package twins
+
+const steps = "checks/proof/interleavings"
+
+// onePass is Guava's rule: a key is new if any of its bits was new. Two adds can both win.
+const onePass = `	x, y, won := h1, h2^probe.Xor, false
+	for range b.k {
+		won = b.bits.flip(probe.Reduce(x, b.units)) || won
+		x = x*probe.Mul + y
+	}
+	return won`
+
+func edits(folder, declaration, old, new string) []edit {
+	return []edit{{folder, declaration, old, new}}
+}
+
+// twins are grouped by the promises of docs/guarantees.md.
+var twins = []twin{
+	// One winner.
+	{name: "one winner: nothing is wrong", in: "", tests: "TestOneWinnerInLockstep", slow: true, right: true},
+	{name: "one winner: one pass, in lockstep", in: "", tests: "TestOneWinnerInLockstep", slow: true, edits: edits("", "doubleAdd", "", onePass)},
+	{name: "one winner: one pass, linearizability", in: "checks/proof", tests: "TestLinearizable", slow: true, edits: edits("", "doubleAdd", "", onePass)},
+	{name: "one winner: one pass, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "doubleAdd", "", onePass)},
+	{name: "one winner: Blocked2's last word first, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "flipTwo",
+		`atomic.OrUint64(a0, unset0) return flipLast(a1, unset1)`, "won := flipLast(a1, unset1)\n\tatomic.OrUint64(a0, unset0)\n\treturn won")},
+	{name: "one winner: Blocked4 in one pass, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "flipFour",
+		`atomic.OrUint64(a2, unset2) return flipLast(a3, unset3)`, "won := flipLast(a2, unset2)\n\treturn flipLast(a3, unset3) || won")},
+	{name: "one winner: an OR that is not atomic", in: "", tests: "TestOneWinnerInLockstep", slow: true, edits: edits("", "bitArray.flip", "",
+		"\told := b[i/64].Load()\n\tyield()\n\tb[i/64].Store(old | 1<<(i%64))\n\treturn old>>(i%64)&1 == 0")},
+	{name: "one winner: SplitBlock's assembly does not look at what it has set", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `	JCS flip`, "\tJCC flip")},
+	{name: "one winner: Blocked2's assembly ends with the wrong word", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `CMOVQEQ R8, R9 `, "CMOVQNE R8, R9 ")},
+	{name: "one winner: Blocked4's assembly always ends with the last word", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `BSRQ AX, R8 \ MOVQ`, "MOVQ $3, R8 \\\n\tMOVQ")},
+	{name: "one winner: Blocked8's assembly always ends with the last pair", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `BSRQ AX, R8 \ ANDL`, "MOVQ $7, R8 \\\n\tANDL")},
+	{name: "one winner: Double's assembly sets the last bit twice", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `JEQ listed`, "NOP")},
+	{name: "one winner: scalable does not look for newer layers", in: steps, tests: "TestScalableInSteps", edits: edits("scalable", "Filter.add", `if f.layers.Load() == now`, "if true")},
+	{name: "one winner: rotating does not look for newer layers", in: steps, tests: "TestRotatingInSteps", edits: edits("rotating", "Filter.try", `if f.live.Load() == now`, "if true")},
+	{name: "one winner: counting in one pass", in: steps, tests: "TestCountingInSteps", edits: edits("counting", "Filter.Add", `f.counters.up(positions[last]) == 0`, "(f.counters.up(positions[last]) == 0 || true)")},
+	{name: "one winner: two programs write one file", in: "cmd/bloom", tests: "TestManyWriters", edits: edits("cmd/bloom", "lock", "", "\treturn func() {}, nil")},
+	{name: "one winner: a command's lock is on a file that was removed", in: "cmd/bloom", tests: "TestOneHolder", edits: edits("cmd/bloom", "lock", `os.SameFile(ours, named)`, "(os.SameFile(ours, named) || true)")},
+
+	// No key is missed.
+	{name: "never misses: an OR that is not atomic", in: "", tests: "TestNoMissesUnderConcurrency", slow: true, edits: edits("", "bitArray.set", "",
+		"\told := b[i/64].Load()\n\tyield()\n\tb[i/64].Store(old | 1<<(i%64))\n\treturn")},
+	{name: "never misses: a union without its first word", in: "", tests: "TestUnionIsTheFilterOfAllKeys", edits: edits("", "bitArray.or", `range b {`, "range b[1:] {")},
+	{name: "never misses: a fold loses bits between words", in: "", tests: "TestFoldIsExact", edits: edits("internal/probe", "FoldBits", `end/64 - 1`, "end/64")},
+	{name: "never misses: rotating forgets a generation early", in: "rotating", tests: "TestWindow TestAgainstExactModel", edits: edits("rotating", "Filter.oldest", `int64(f.plan.generations)`, "int64(f.plan.generations) + 1")},
+	{name: "never misses: rotating does not follow a key that is renewed", in: steps, tests: "TestRotatingInSteps", edits: edits("rotating", "Filter.contains", `l.Generation >= f.oldest(now, g)`, "l.Generation >= f.oldest(now, g) && false")},
+	{name: "never misses: scalable shows a layer that lookups skip", in: steps, tests: "TestScalableInSteps", edits: edits("scalable", "Filter.grow", `f.only.Store(nil) f.layers.Store(now.And(next))`, "f.layers.Store(now.And(next))\n\tf.only.Store(nil)")},
+	{name: "never misses: counting wraps a full counter", in: "counting", tests: "TestCountersStopAtBothEnds TestFullStaysFull", edits: edits("counting", "counters.up", `was == full || `, "")},
+	{name: "never misses: a cascade without its last level", in: "cascade", tests: "TestExactForBothLists", edits: edits("cascade", "Cascade.contains", `i < len(c.filters)`, "i < len(c.filters)-1")},
+	{name: "never misses: guard adds keys when they are visible", in: steps, tests: "TestGuardInSteps", edits: append(
+		edits("guard", "Guard.Put", `defer s.puts.leave()`, "defer s.puts.leave()\n\tfailed := store()"), edits("guard", "Guard.Put", `err = store()`, "err = failed")...)},
+	{name: "never misses: guard forgets a put that has failed", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.Put", `stored = err == nil`, "stored = true")},
+	{name: "never misses: guard's build does not wait for puts", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.build", `g.retired[0].wait(ctx)`, "ctx.Err()")},
+	{name: "never misses: guard's put does not look again", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.enter", `if g.state.Load() == s`, "if true")},
+	{name: "never misses: guard's position is too late", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.snapshot", `if g.state.Load().current == l`, "if true")},
+
+	// The rate.
+	{name: "rate: the textbook's double hashing", in: "", tests: "TestRateIsKept TestFrozenPositions", edits: append(
+		edits("", "doublePositions", `x*probe.Mul + y`, "x + y"), append(
+			edits("", "doubleAdd", `x*probe.Mul + y`, "x + y"),
+			edits("", "doubleContains", `*probe.Mul + y`, " + y")...)...)},
+	{name: "rate: sized by the textbook's formula", in: "internal/rate", tests: "TestIndependentIsNeverBelow", edits: edits("internal/rate", "Independent", "",
+		"\treturn math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))")},
+	{name: "rate: one unit too few", in: "", tests: "TestParamsForKeepsPAndIsMinimal", edits: edits("", "search", `return units * l.sizeUnit`, "return (units - 1) * l.sizeUnit")},
+	{name: "rate: all blocks of SplitBlock are alike", in: "internal/rate", tests: "TestSplitBlockByItsClosedForm", edits: edits("internal/rate", "SplitBlock", `more == 0`, "true")},
+	{name: "rate: a product and a sum rounded once", in: "", tests: "TestFrozenSizes", edits: edits("internal/rate", "distinct", `float64(each*float64(j)*d[j]) + float64((1-float64(each*float64(j-1)))*d[j-1])`,
+		"math.FMA(each*float64(j), d[j], float64((1-float64(each*float64(j-1)))*d[j-1]))")},
+	{name: "rate: a fold that does not count its bits", in: "", tests: "TestFoldTo", edits: edits("", "BloomFilter.smallestFold", `rate > p`, "rate > 2*p")},
+	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
+	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "hash.equalDigests", "", "\treturn 0")},
+	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "plan", `p / (float64(i+1) * float64(i+2))`, "p / 2")},
+	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := plan.P / 2`, "rate := plan.P")},
+
+	// No lock, no allocation.
+	{name: "no allocation: a string is copied", in: "", tests: "TestNoAllocations", edits: append(
+		edits("", "BloomFilter.ContainsString", "", "\tcopied = []byte(key)\n\treturn f.Contains(copied)"), edits("", "widen", `func widen`, "var copied []byte\n\nfunc widen")...)},
+	{name: "no allocation: custom functions keep what they get", in: "", tests: "TestNoAllocations", edits: edits("internal/memory", "NoEscape", "", "\treturn s")},
+	{name: "no allocation: reading a bit is a call", in: "", tests: "TestInlining", edits: edits("", "bitArray.get", `func (b bitArray)`, "//go:noinline\nfunc (b bitArray)")},
+
+	// Stable positions and bytes.
+	{name: "stable: k-1 bits", in: "", tests: "TestFrozenPositions TestKernelsEqualIndexFunctions", edits: edits("", "doubleAdd", `k := b.k;`, "k := b.k - 1;")},
+	{name: "stable: words in another order", in: "", tests: "TestFrozenFiles", edits: edits("internal/format", "AppendWords", `binary.LittleEndian`, "binary.BigEndian")},
+	{name: "stable: SplitBlock's assembly has another salt", in: "", tests: "TestKernels TestSplitBlockIsParquets", edits: edits("internal/vector", "kernels_amd64.s", `$0x5c6bfb319efc4947`, "$0x5c6bfb319efc4945")},
+	{name: "stable: Guava's absolute value instead of the complement", in: "interop/guava", tests: "TestFrozenFiles TestFrozenPositions", edits: edits("interop/guava", "fold32", `uint64(x ^ x>>31)`, "uint64(x^x>>31) + uint64(uint32(x)>>31)")},
+	{name: "stable: a view in the machine's order", in: "view", tests: "TestViewIsTheFilter", edits: edits("view", "block.or", `LittleEndian`, "BigEndian")},
+	{name: "stable: bloom-filters without the cube", in: "interop/bloomfilters", tests: "TestFrozenFiles", edits: edits("interop/bloomfilters", "definition", `+ (n*n*n-n)/6`, "")},
+	{name: "stable: bits in another order", in: "redisfilter", tests: "TestTransfer", edits: edits("redisfilter", "blockOf", `1 << (pos % 64)`, "1 << (pos % 64 ^ 7)")},
+
+	// Bad input is an error.
+	{name: "bad input: the header's checksum", in: "", tests: "TestDamagedHeaderIsNotFollowed", edits: edits("internal/format", "Reader.Header", `got != want`, "got != want && false")},
+	{name: "bad input: half of the words' checksum", in: "", tests: "TestEveryBitFlipAndTruncation", edits: edits("internal/format", "Reader.End", `bytes.Equal(got, want)`, "bytes.Equal(got[:4], want[:4])")},
+	{name: "bad input: bits beyond m", in: "", tests: "TestForgedFields TestFilterOverRefusesWordsThatDoNotFit", edits: edits("", "bitArray.checkTail", `last>>tail != 0`, "last>>tail == 1<<63")},
+	{name: "bad input: the header's length is believed", in: "", tests: "TestLyingHeaderAllocatesLittle", edits: edits("internal/format", "ReadWords", `room := min(total, unit)`, "room := total")},
+	{name: "bad input: another key", in: "", tests: "TestReadOptionsMustAgree", edits: edits("", "options.secretChecked", `h.checkValue() != check`, "false")},
+	{name: "bad input: a filter of another seed", in: "", tests: "TestCompatible", edits: edits("", "BloomFilter.compatible", `case x.hash.seed != y.hash.seed`, "case false")},
+	{name: "bad input: p = 1", in: "", tests: "TestParamsForRejects", edits: edits("", "Strategy.checkP", `!(p > 0 && p < 1)`, "!(p > 0 && p < 2)")},
+	{name: "bad input: a custom position outside the filter", in: "", tests: "TestCustomStrategyOutsidePanics", edits: edits("", "checkPosition", `pos >= m`, "pos > m")},
+	{name: "bad input: a damaged view", in: "view", tests: "TestViewDamage", edits: edits("view", "valid", `check(m, seed, meta) !=`, "0*check(m, seed, meta) != 0*")},
+
+	// Files.
+	{name: "files: no fsync", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "save", `err := file.Sync()`, "err := error(nil)")},
+	{name: "files: no fsync of the folder", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "makeFile", `return files.syncDir(folder(path))`, "return nil")},
+	{name: "files: Save replaces a mapped file", in: "persist", tests: "TestSaveAndLoadRefuse", edits: edits("persist", "isMapped", "", "\treturn false")},
+	{name: "files: Save takes the file of a living one", in: "persist", tests: "TestLeftovers", edits: edits("persist", "removeLeftovers", `lock(f) == nil`, "true")},
+	{name: "files: an earlier Save undoes a later one", in: "persist", tests: "TestSavesFollowEachOther", edits: edits("persist", "save", `takeTurn(path)`, "func() {}")},
+	{name: "files: a mapping that ends under its users", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.Close", `if f`, "if _ = unmapFile(f.mapping.Load().data); f")},
+	{name: "files: ContainsMany lets its mapping go", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.ContainsMany", `defer runtime.KeepAlive(m)`, "")},
+	{name: "files: others read an unfinished file", in: "persist", tests: "TestUnfinishedFileIsNotExposed", edits: edits("persist", "modeFor", `0o600`, "0o644")},
+	{name: "files: guard trusts a damaged file", in: "guard", tests: "TestFormat", edits: edits("internal/frame", "Reader.Numbers", `!bytes.Equal(got, want)`, "!bytes.Equal(got, want) && false")},
+
+	// Redis.
+	{name: "redis: a rollback of one add", in: "redisfilter", tests: "TestRollback", edits: edits("redisfilter", "numbers.lack", `have[lane] < n`, "have[lane]+1 < n")},
+	{name: "redis: the cache learns keys that no replica has", in: "redisfilter", tests: "TestCacheWaitsForReplicas", edits: edits("redisfilter", "Filter.added", `if confirmed == nil`, "if true")},
+	{name: "redis: replicas are not waited for", in: "redisfilter", tests: "TestCacheWaitsForReplicas", edits: edits("redisfilter/internal/send", "Sender.Confirmed", `got < int64`, "got < 0*int64")},
+	{name: "redis: a window forgets a generation early", in: "redisfilter", tests: "TestWindow", edits: edits("redisfilter", "windowed.alive", `places > now`, "places > now+1")},
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/scalable"
+	"github.com/spf13/cobra"
+)
+
+const addHelp = `Adds keys to the filter in a file and says how many were new. The file is
+replaced when all keys are in. Until then it stays as it was. A second add to
+the same file waits for the first, which holds a lock on FILE.lock.`
+
+func newAdd(e *env) *cobra.Command {
+	o := newCommand(e, &cobra.Command{
+		Use:     "add FILE [INPUT ... | -k KEY ...]",
+		Short:   "add keys to the filter in a file",
+		Long:    addHelp,
+		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
+		Args:    cobra.MinimumNArgs(1),
+	}, "secret-file null field delimiter key quiet")
+	return o.runs(func(args []string) error {
+		path, files := args[0], args[1:]
+		release, err := lock(e, path)
+		if err != nil {
+			return err
+		}
+		defer release()
+		f, from, err := o.openToWrite(path)
+		if err != nil {
+			return err
+		}
+		if err := o.fill(f, files); err != nil {
+			return err
+		}
+		return save(e, path, f, from)
+	})
+}
+
+// fill adds the keys to a filter and prints a summary.
+func (o *command) fill(f filterfile.Filter, files []string) error {
+	read, added := 0, 0
+	err := o.input(files).Each(func(c *lines.Chunk) (int, error) {
+		n, done, err := addTo(f, c.Keys, c.Yes)
+		read, added = read+done, added+n
+		return done, err
+	}, nil)
+	if err != nil {
+		return err
+	}
+	s := f.Stats()
+	if !o.quiet {
+		fmt.Fprintf(o.stderr, "%s read, %s definitely new; the filter now holds %s\n",
+			counted(read, "key"), grouped(added), holds(s.EstimatedCount))
+	}
+	warn(o.env, s)
+	return nil
+}
+
+// addTo adds keys to a filter that can be written. It sets added, and returns how many keys it has
+// added and how many it has come to. A plain filter always has room.
+func addTo(f filterfile.Filter, keys [][]byte, added []bool) (count, done int, err error) {
+	switch f := f.(type) {
+	case interface{ AddMany([][]byte, []bool) int }:
+		return f.AddMany(keys, added), len(keys), nil
+	case *scalable.Filter:
+		if count, err = f.AddMany(keys, added); err == nil {
+			return count, len(keys), nil
+		}
+		return count, slices.IndexFunc(keys, func(key []byte) bool { return !f.Contains(key) }), err
+	case *rebloom.Filter:
+		for i, key := range keys {
+			if added[i], err = f.Add(key); err != nil {
+				return count, i, err
+			} else if added[i] {
+				count++
+			}
+		}
+	}
+	return count, len(keys), nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An env holds a command's connections to the outside.
+type env struct {
+	ctx            context.Context // ends at Ctrl-C and SIGTERM
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// Exit statuses. The first three are grep's.
+const (
+	statusFound    = 0
+	statusNotFound = 1
+	statusError    = 2
+	statusOverfull = 3
+	statusSignal   = 128 // plus the signal's number
+)
+
+// A failure is an error with an exit status of its own. It has no text if there is nothing to say.
+type failure struct {
+	status int
+	text   string
+}
+
+func (f failure) Error() string { return f.text }
+
+var (
+	errNotFound = failure{statusNotFound, ""}
+	errReported = failure{statusError, ""} // its message was printed before
+	errOverfull = failure{statusOverfull, "overfull"}
+)
+
+// statusOf returns the exit status for an error.
+func statusOf(err error) int {
+	if err == nil {
+		return statusFound
+	}
+	if f, ok := errors.AsType[failure](err); ok {
+		return f.status
+	}
+	return statusError
+}
+
+// message returns the line that reports an error. The library's prefix is this program's name.
+func message(err error) string {
+	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "bloom: "), ": bloom: ", ": ")
+	return "bloom: " + printable(text) + "\n"
+}
+
+// printable returns a text from a file or a folder, quoted if it could control a terminal.
+func printable(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,151 @@
+// Package filterfile reads and writes filters in files of all formats.
+package filterfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/persist"
+)
+
+// Formats are all formats, in the order in which they are tried: formats with a mark come first.
+var Formats = []*Format{
+	&Native, &text, &mapped, &count, &Scalable, &Rotating, &exact,
+	&parquetFile, &parquetFilter, &redisBloom, &bloomFilters, &bitsAndBloomsJSON, &bitsAndBlooms, &guavaFile,
+}
+
+// A Filter can be queried.
+type Filter interface {
+	ContainsMany(keys [][]byte, found []bool) int
+	Stats() bloom.Stats
+}
+
+// Open reads a filter. It returns the filter of a package of this library, a Column or Columns.
+func Open(file *File) (any, *Format, error) {
+	in := newInput(file)
+	head, err := in.Peek(4096)
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(Formats, func(f *Format) bool { return f.is(head, file.Size) })
+	if i < 0 {
+		return nil, nil, errors.New("not a filter in a known format")
+	}
+	from := Formats[i]
+	if file.Column != "" && from != &parquetFile {
+		return nil, nil, fmt.Errorf("--column %q for a %s filter, want it only for a Parquet file", file.Column, from.Name)
+	}
+	opts, keyed := from.requires(head)
+	secret, err := file.Secret(keyed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if keyed && len(secret) == 0 {
+		return nil, nil, errors.New("the filter has a secret, want --secret-file or $BLOOM_SECRET (see bloom help secrets)")
+	}
+	f, err := from.read(in, append(opts, secret...))
+	return f, from, err
+}
+
+// requires returns the options that reading a filter of this library needs: the strategy and the hash
+// of another system that its header names. keyed reports whether it has a secret.
+func (f *Format) requires(head []byte) (opts []bloom.Option, keyed bool) {
+	if f.header == nil {
+		return nil, false
+	}
+	h, err := format.NewReader(bytes.NewReader(f.header(head))).Header()
+	if err != nil { // reading the filter reports it
+		return nil, false
+	}
+	for _, f := range Formats {
+		if i := slices.IndexFunc(f.strategies, func(s bloom.Strategy) bool { return s.Name() == h.Strategy }); i >= 0 {
+			opts = append(opts, bloom.WithStrategy(f.strategies[i]))
+		}
+		if f.hash != nil {
+			if hash, ok := f.hash(h.Hash); ok {
+				opts = append(opts, bloom.WithHash(hash))
+			}
+		}
+	}
+	return opts, h.Hash == "siphash"
+}
+
+// Strategies returns the strategies of other systems that work with the hashes of this library.
+func Strategies() (all []bloom.Strategy) {
+	for _, f := range Formats {
+		for _, s := range f.strategies {
+			if f.hash == nil && !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// Keeps reports whether a filter can be read, changed and written in the format.
+func (f *Format) Keeps() bool { return f.write != nil || f.itself != nil }
+
+// Grows reports whether the format has filters that a plain filter is not.
+func (f *Format) Grows() bool { return f.itself != nil }
+
+// Write writes a filter. It refuses a filter that is not of the format and not plain.
+func (f *Format) Write(w io.Writer, filter any) error {
+	if f.itself != nil {
+		if self, ok := f.itself(filter); ok {
+			_, err := self.WriteTo(w)
+			return err
+		}
+	}
+	plain, err := Plain(filter)
+	if err != nil {
+		return err
+	}
+	return f.write(w, plain)
+}
+
+// Plain returns a filter with one set of bits as a plain filter.
+func Plain(f any) (*bloom.BloomFilter, error) {
+	switch f := f.(type) {
+	case *bloom.BloomFilter:
+		return f, nil
+	case *persist.File:
+		return f.Snapshot(), nil
+	case Column:
+		return f.BloomFilter, nil
+	case *counting.Filter:
+		return f.BloomFilter(), nil
+	case *rebloom.Filter:
+		return f.BloomFilter()
+	case Columns:
+		return nil, f.Choose()
+	}
+	return nil, errors.New("more than one set of bits in this filter; only add, check, dedup, info and Go programs read it")
+}
+
+// Names returns the formats that a plain filter can be written in.
+func Names() (names []string) {
+	for _, f := range Formats {
+		if f.write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Named returns the format of that name.
+func Named(name string) (*Format, error) {
+	for _, f := range Formats {
+		if f.Name == name && f.write != nil {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("want one of %s", strings.Join(Names(), ", "))
+}

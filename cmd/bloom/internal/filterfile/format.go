@@ -1,0 +1,108 @@
+package filterfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/remaining"
+)
+
+// A Format is a way to write a filter to a file.
+type Format struct {
+	Name, About string
+	Text        bool   // no binary bytes
+	Has         string // what only this format has
+	Lacks       string // what this package's own format has and this one does not
+
+	// is recognises the first bytes of a file of size bytes, -1 if unknown.
+	is   func(head []byte, size int64) bool
+	read func(in *input, opts []bloom.Option) (any, error)
+
+	// header returns the bytes at which the header of the first filter begins, for a format of this
+	// library; nil for others.
+	header func(head []byte) []byte
+
+	write  func(w io.Writer, f *bloom.BloomFilter) error // nil if a plain filter cannot be written
+	itself func(f any) (w io.WriterTo, ok bool)          // nil, or whether f writes itself in this format
+
+	// Create makes the empty filter of the format's own programs; nil for a plain one.
+	Create func(n uint64, p float64, opts []bloom.Option) (Filter, error)
+
+	// strategies and hash are of the format's own programs. Files of this library may name them.
+	strategies []bloom.Strategy
+	hash       func(name string) (bloom.Hash, bool)
+}
+
+// A File is a file that may hold a filter.
+type File struct {
+	io.Reader
+	Size   int64       // -1 if unknown
+	At     io.ReaderAt // the same bytes, nil if Size is unknown
+	Path   string      // "-" for standard input
+	Column string      // of a Parquet file, "" for the only one
+
+	// Secret returns the option for the secret, or none. needed is whether the filter has one.
+	Secret func(needed bool) ([]bloom.Option, error)
+}
+
+// An input is a File that is read through a buffer.
+type input struct {
+	*bufio.Reader
+	file *File
+	left int64 // in the file, behind the buffer
+}
+
+func newInput(file *File) *input {
+	in := &input{file: file, left: file.Size}
+	in.Reader = bufio.NewReaderSize((*unbuffered)(in), 64<<10)
+	return in
+}
+
+type unbuffered input
+
+func (in *unbuffered) Read(p []byte) (int, error) {
+	n, err := in.file.Read(p)
+	in.left -= int64(n)
+	return n, err
+}
+
+// Remaining lets a filter get its memory at once.
+func (in *input) Remaining(remaining.Own) uint64 {
+	return uint64(max(0, in.left+int64(in.Buffered())))
+}
+
+// reading adapts a function of the library. A file must end with its filter.
+func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*input, []bloom.Option) (any, error) {
+	return func(in *input, opts []bloom.Option) (any, error) {
+		f, err := read(in, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			return nil, errors.New("more bytes after the filter's end, want none")
+		}
+		return f, nil
+	}
+}
+
+// creating adapts a function of the library.
+func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (Filter, error) {
+	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
+}
+
+// writesItself is for filters with a method WriteTo.
+func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
+	self, ok := f.(F)
+	return self, ok
+}
+
+// beginsWith recognises files by their first bytes.
+func beginsWith(magics ...string) func([]byte, int64) bool {
+	return func(head []byte, _ int64) bool {
+		return slices.ContainsFunc(magics, func(m string) bool { return bytes.HasPrefix(head, []byte(m)) })
+	}
+}

@@ -1,0 +1,257 @@
+// Package lines reads keys: the lines of files, or fields of them, in chunks.
+package lines
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+const (
+	chunkSize = 256 << 10 // of a chunk's buffer, which grows for a longer line
+	inFlight  = 4         // chunks at the same time
+)
+
+// A Form says what a line is, and which part of it is its key.
+type Form struct {
+	End       byte   // ends a line
+	Field     int    // the field that is the key, from 1; 0 for the whole line
+	Delimiter string // between fields; empty for blanks, as in awk
+}
+
+// An Input is where keys come from.
+type Input struct {
+	Form
+	Context context.Context
+	Keys    []string // the keys, without files
+	Files   []string // read in order; "-", or none, is Stdin
+	Stdin   io.Reader
+	Skip    func(err error) // called for a file that cannot be read, if the others are to be read; may be nil
+}
+
+// ErrSkipped says that Skip was called.
+var ErrSkipped = errors.New("unreadable input")
+
+// A Chunk holds the lines that one read has completed.
+type Chunk struct {
+	Lines [][]byte // without their ends
+	Keys  [][]byte // of the lines
+	Yes   []bool   // answers, one per line
+
+	name  string // of the input
+	first int    // number of the first line in it
+	buf   []byte
+	out   []byte
+}
+
+// Selected returns the lines with that answer, each with its end. The next call on the chunk overwrites them.
+func (c *Chunk) Selected(answer bool, end byte) []byte {
+	c.out = c.out[:0]
+	for i, line := range c.Lines {
+		if c.Yes[i] == answer {
+			c.out = append(append(c.out, line...), end)
+		}
+	}
+	return c.out
+}
+
+// Each reads as many lines at a time as have arrived: a program further up the pipe need not fill a
+// buffer. It calls work with each chunk of lines, and then print, in order. Reading, work and print
+// run at the same time. print may be nil.
+//
+// work returns how many lines it has answered. If these are not all, its error is about the next
+// line, and Each names that line.
+//
+// The first error ends all three, but Each prints the lines before it. If Skip is not nil, Each goes
+// on after an unreadable file and returns ErrSkipped at the end.
+func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
+	switch {
+	case len(in.Keys) > 0 && len(in.Files) > 0:
+		return fmt.Errorf("keys by -k and files (%s), want one or the other", in.Files[0])
+	case in.Delimiter != "" && in.Field == 0:
+		return errors.New("--delimiter without --field")
+	}
+	ctx, cancel := context.WithCancelCause(in.Context)
+	defer cancel(nil)
+	s := &stream{Input: in, ctx: ctx, free: make(chan *Chunk, inFlight), full: make(chan *Chunk, inFlight)}
+	for range inFlight {
+		s.free <- &Chunk{buf: make([]byte, chunkSize)}
+	}
+	worked := make(chan *Chunk, inFlight)
+	var reading, working, printing error
+	go func() {
+		defer close(s.full)
+		reading = s.readAll()
+	}()
+	go func() {
+		defer close(worked)
+		for c := range s.full {
+			if working == nil {
+				c.Yes = slices.Grow(c.Yes[:0], len(c.Lines))[:len(c.Lines)]
+				var done int
+				if done, working = work(c); working != nil {
+					if done < len(c.Lines) && len(in.Keys) == 0 {
+						working = Named(c.name, fmt.Errorf("line %d: %w", c.first+done, working))
+					}
+					cancel(working)
+				}
+				c.Lines = c.Lines[:done]
+				worked <- c
+			}
+		}
+	}()
+	for c := range worked {
+		if print != nil && printing == nil {
+			if printing = print(c); printing != nil {
+				cancel(printing)
+			}
+		}
+		s.free <- c
+	}
+	return cmp.Or(printing, working, reading)
+}
+
+// A stream divides an input into chunks of lines.
+type stream struct {
+	*Input
+	ctx        context.Context
+	free, full chan *Chunk
+
+	c    *Chunk // with the line that is incomplete
+	have int    // bytes of that line
+	line int    // its number in its file
+}
+
+func (s *stream) readAll() error {
+	if len(s.Keys) > 0 {
+		return s.split("", strings.NewReader(strings.Join(s.Keys, "\x00")+"\x00"), Form{}) // an argument has no NUL
+	}
+	files := s.Files
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	var skipped error
+	for _, name := range files {
+		err := s.readOne(name)
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		if err != nil && s.Skip == nil {
+			return err
+		}
+		if err != nil {
+			s.Skip(err)
+			skipped = ErrSkipped
+		}
+	}
+	return skipped
+}
+
+func (s *stream) readOne(name string) error {
+	raw := s.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close() // it was only read
+		raw = file
+	}
+	r, err := unpack(Until(s.ctx, raw))
+	if err == nil {
+		defer r.Close()
+		err = s.split(name, r, s.Form)
+	}
+	return Named(name, err)
+}
+
+// take makes a free chunk the current one. It begins with rest.
+func (s *stream) take(rest []byte) error {
+	select {
+	case s.c = <-s.free:
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+	if s.have = len(rest); s.have > len(s.c.buf) {
+		s.c.buf = make([]byte, 2*s.have)
+	}
+	copy(s.c.buf, rest)
+	return nil
+}
+
+// split sends the lines of r. It drops a line that an error cuts off, and names it.
+func (s *stream) split(name string, r io.Reader, form Form) (err error) {
+	if s.c == nil {
+		if err := s.take(nil); err != nil {
+			return err
+		}
+	}
+	s.have, s.line = 0, 1
+	end := []byte{form.End}
+	for err == nil {
+		c := s.c
+		if s.have == len(c.buf) {
+			c.buf = append(c.buf, make([]byte, len(c.buf))...)
+		}
+		var n int
+		n, err = r.Read(c.buf[s.have:])
+		whole := bytes.LastIndexByte(c.buf[s.have:s.have+n], form.End) + 1
+		if whole > 0 {
+			whole += s.have
+		}
+		if s.have += n; err == io.EOF {
+			whole = s.have
+		}
+		if whole == 0 {
+			continue
+		}
+		if failed := s.take(c.buf[whole:s.have]); failed != nil {
+			return failed
+		}
+		c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(c.buf[:whole], end), end))
+		c.name, c.first = name, s.line
+		s.line += len(c.Lines)
+		c.Keys = form.keys(c.Keys[:0], c.Lines)
+		s.full <- c
+	}
+	if err == io.EOF {
+		return nil
+	}
+	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inPath.Err // readOne adds the name
+	}
+	return fmt.Errorf("line %d: %w", s.line, err)
+}
+
+// keys returns the keys of lines, in the memory of keys or of lines.
+func (f Form) keys(keys, lines [][]byte) [][]byte {
+	if f.Field == 0 {
+		return lines
+	}
+	for _, line := range lines {
+		keys = append(keys, f.key(line))
+	}
+	return keys
+}
+
+// key returns the field of a line that is its key, or nil.
+func (f Form) key(line []byte) []byte {
+	fields := bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	if f.Delimiter != "" {
+		fields = bytes.SplitSeq(line, []byte(f.Delimiter))
+	}
+	n := f.Field
+	for key := range fields {
+		if n--; n == 0 {
+			return key
+		}
+	}
+	return nil
+}

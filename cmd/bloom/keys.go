@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+)
+
+const inputHelp = `Keys are the lines of the named files, in order, or of standard input if no
+file is named. gzip and zstd are unpacked. Other packed input is refused:
+
+  xz -dc urls.xz | bloom check seen.bloom
+
+With -0, keys end in NUL instead of newline, as find -print0 writes them.
+Blanks, carriage returns and letter case are part of a key. An empty line is
+the empty key.
+
+With -f N, the key is field N of a line, or empty if there are fewer. Fields are
+separated by blanks, as in awk, or by the text of -d.
+
+Numbers are 1000000, 1_000_000, 1e6 or 1M; rates 0.001, 1e-3, 0.1% or 1/1000.
+"-" is standard input, and standard output for a new filter. A file of that name
+is "./-".`
+
+// end returns the byte that ends a line.
+func (o *command) end() byte {
+	if o.null {
+		return 0
+	}
+	return '\n'
+}
+
+// input returns the input of the flags and files.
+func (o *command) input(files []string) *lines.Input {
+	return &lines.Input{
+		Form:    lines.Form{End: o.end(), Field: int(o.field), Delimiter: o.delimiter},
+		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
+	}
+}
+
+// print returns a function that prints the lines with one of the answers.
+func (o *command) print(answer bool) func(c *lines.Chunk) error {
+	return func(c *lines.Chunk) error {
+		text := c.Selected(answer, o.end())
+		if len(text) == 0 {
+			return nil
+		}
+		_, err := o.stdout.Write(text)
+		return err
+	}
+}
+
+// fromStdin reports whether standard input is read.
+func (o *command) fromStdin(files []string) bool {
+	return len(o.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
+}
+
+// count returns the number of keys. It reads the files, which are read again.
+func (o *command) count(files []string) (uint64, error) {
+	const want = "how many keys will there be? Want -n: "
+	if len(o.keys) > 0 {
+		return uint64(len(o.keys)), nil
+	}
+	if o.fromStdin(files) {
+		return 0, errors.New(want + "standard input cannot be read twice to count them")
+	}
+	for _, name := range files { // before a pipe is opened, which would wait
+		if info, err := os.Stat(name); err != nil {
+			return 0, err
+		} else if !info.Mode().IsRegular() {
+			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
+		}
+	}
+	n := 0
+	err := o.input(files).Each(func(c *lines.Chunk) (int, error) {
+		n += len(c.Lines)
+		return len(c.Lines), nil
+	}, nil)
+	if err == nil && n == 0 {
+		return 0, errors.New(want + "the files are empty")
+	}
+	return uint64(n), err
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+	"github.com/seed3447c163/bloom/persist"
+	"golang.org/x/term"
+)
+
+// open reads a filter in any format. "-" is standard input.
+func (o *command) open(path string) (f any, from *filterfile.Format, err error) {
+	in := &filterfile.File{Size: -1, Path: path, Column: o.column, Secret: o.secret}
+	raw := o.stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer file.Close() // it was only read
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, err
+		}
+		if info.Mode().IsRegular() {
+			in.Size, in.At = info.Size(), file
+		}
+		raw = file
+	}
+	in.Reader = lines.Until(o.ctx, raw)
+	f, from, err = filterfile.Open(in)
+	if cause := context.Cause(o.ctx); err != nil && cause != nil {
+		return nil, nil, cause
+	}
+	return f, from, lines.Named(path, err)
+}
+
+// openPlain reads a filter that can be made into a plain one.
+func (o *command) openPlain(path string) (*bloom.BloomFilter, *filterfile.Format, error) {
+	f, from, err := o.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := filterfile.Plain(f)
+	return plain, from, lines.Named(path, err)
+}
+
+// openToWrite reads a filter that can be changed and written back.
+func (o *command) openToWrite(path string) (filterfile.Filter, *filterfile.Format, error) {
+	f, from, err := o.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !from.Keeps() {
+		return nil, nil, fmt.Errorf("%s: a %s filter is only read (see bloom help formats)", path, from.Name)
+	}
+	return f.(filterfile.Filter), from, nil
+}
+
+// claim locks the new file and checks that it may be written.
+func (o *command) claim(to *filterfile.Format) (release func(), err error) {
+	if o.output == "-" {
+		if isTerminal(o.stdout) && !to.Text {
+			return nil, errors.New("a filter is binary and standard output is a terminal, want -o FILE or a pipe")
+		}
+		return func() {}, nil
+	}
+	if release, err = lock(o.env, o.output); err != nil {
+		return nil, err
+	}
+	if info, missing := os.Stat(o.output); missing == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file, want a new name", o.output)
+	} else if missing == nil && !o.force {
+		err = fmt.Errorf("%s exists, want a new name, or --force to replace it", o.output)
+	}
+	if err != nil {
+		release()
+	}
+	return release, err
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// save writes the filter to a file in one step, or to standard output for "-".
+func save(e *env, path string, f any, to *filterfile.Format) error {
+	if path == "-" {
+		return to.Write(e.stdout, f)
+	}
+	if cause := context.Cause(e.ctx); cause != nil {
+		return cause
+	}
+	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
+}
+
+// A writerTo is a function as an io.WriterTo. persist.Save ignores the count.
+type writerTo func(w io.Writer) error
+
+func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
+
+const lockSuffix = ".lock"
+
+// lock makes this process the only bloom that writes the file at path, until release is called. A
+// second process waits, and loads what the first has saved. The lock is on a file of its own: the
+// filter's file may not exist yet, and save replaces it. A killed process leaves that file without a
+// lock. A folder that takes the file takes the filter, too.
+func lock(e *env, path string) (release func(), err error) {
+	if path == "-" {
+		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // one lock for all names
+	}
+	name := path + lockSuffix
+	for {
+		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is not a regular file, want no file of that name", name)
+		}
+		l := flock.New(name, flock.SetPermissions(0o666))
+		locked, err := l.TryLock()
+		if err == nil && !locked {
+			fmt.Fprintf(e.stderr, "bloom: waiting for another bloom that writes %s\n", printable(path))
+			_, err = l.TryLockContext(e.ctx, 20*time.Millisecond)
+		}
+		if cause := context.Cause(e.ctx); err != nil && cause != nil {
+			return nil, cause
+		} else if err != nil {
+			if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+				err = inPath.Err
+			}
+			return nil, fmt.Errorf("%s cannot be written: %w", path, err)
+		}
+		ours, err1 := l.Stat()
+		named, err2 := os.Lstat(name)
+		if err1 == nil && err2 == nil && os.SameFile(ours, named) {
+			return func() {
+				// Removed while locked. Windows removes no open file.
+				if os.Remove(name) != nil {
+					defer os.Remove(name)
+				}
+				l.Close() // nothing was written to it
+			}, nil
+		}
+		l.Close() // the process that held it has removed it
+	}
+}

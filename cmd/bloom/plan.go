@@ -1,0 +1,64 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// hashing returns the option for the secret or the hash, if one is given.
+func (o *command) hashing() ([]bloom.Option, error) {
+	opts, err := o.secret(true)
+	switch {
+	case err != nil || !o.given("hash"):
+		return opts, err
+	case len(opts) > 0:
+		return nil, fmt.Errorf("--hash %s and a secret, want at most one: with a secret the hash is SipHash", o.hash.Name())
+	}
+	return []bloom.Option{bloom.WithHash(o.hash)}, nil
+}
+
+// makeFilter makes the empty filter of the flags. Where no flag says otherwise it tries Blocked and
+// RapidHash, the fastest, and then what the rate needs.
+func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
+	hashing, err := o.hashing()
+	if err != nil {
+		return f, err
+	}
+	strategies := []bloom.Strategy{bloom.Blocked, bloom.DoubleHashing}
+	if o.given("strategy") {
+		strategies = []bloom.Strategy{o.strategy}
+	}
+	for _, s := range strategies {
+		choices := [][]bloom.Option{hashing}
+		if len(hashing) == 0 && slices.Contains(bloom.Strategies(), s) && !s.NeedsKey() {
+			choices = [][]bloom.Option{{bloom.WithHash(bloom.RapidHash)}, nil}
+		}
+		for _, opts := range choices {
+			if f, err = create(append(slices.Clone(opts), bloom.WithStrategy(s))...); !errors.Is(err, bloom.ErrInvalid) {
+				return f, err
+			}
+		}
+	}
+	return f, err
+}
+
+func (o *command) plain() (*bloom.BloomFilter, error) {
+	return makeFilter(o, func(opts ...bloom.Option) (*bloom.BloomFilter, error) {
+		return bloom.New(o.n, o.p, opts...)
+	})
+}
+
+// agrees returns an error if a filter was not made with the given flags. n is its number of keys, unless
+// stats has it.
+func (o *command) agrees(made bloom.Stats, n uint64) error {
+	n = cmp.Or(n, made.N)
+	if o.given("number") && o.n != n || o.given("rate") && o.p != made.P ||
+		o.given("strategy") && o.strategy.Name() != made.Strategy || o.given("hash") && o.hash.Name() != made.Hash {
+		return fmt.Errorf("made with n = %d, p = %v, %s and %s, want the same flags or none", n, made.P, made.Strategy, made.Hash)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/spf13/cobra"
+)
+
+const unionHelp = `Writes one filter with the keys of all. The filters must have the same -n, -p,
+strategy, hash and secret. With more than -n keys together, the rate is
+above -p. The new file has the format of the first, or this program's own if
+that is only read.`
+
+func newUnion(e *env) *cobra.Command {
+	o := newCommand(e, &cobra.Command{
+		Use:     "union -o FILE FILE ...",
+		Short:   "unite filters into one",
+		Long:    unionHelp,
+		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
+		Args:    cobra.MinimumNArgs(1),
+	}, "secret-file output force")
+	return o.runs(func(files []string) error {
+		release, err := o.claim(&filterfile.Native)
+		if err != nil {
+			return err
+		}
+		defer release()
+		all, from, err := o.openPlain(files[0])
+		if err != nil {
+			return err
+		}
+		for _, name := range files[1:] {
+			f, _, err := o.openPlain(name)
+			if err != nil {
+				return err
+			}
+			if err := all.Union(f); err != nil {
+				return fmt.Errorf("%s and %s: %w", files[0], name, err)
+			}
+		}
+		warn(e, all.Stats())
+		to := from
+		if !from.Keeps() || from.Grows() { // a plain filter does not
+			to = &filterfile.Native
+		}
+		if err := save(e, o.output, all, to); err != nil {
+			return err
+		}
+		sayLost(e, from, to)
+		return nil
+	})
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/internal/sizing"
+)
+
+// strategies returns the choices of the page, by their names in Go, and those names in order.
+func strategies() (byName map[string]bloom.Strategy, names []any) {
+	byName = map[string]bloom.Strategy{}
+	for _, s := range bloom.Strategies() {
+		name := ""
+		for word := range strings.SplitSeq(s.Name(), "-") {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+		byName[name] = s
+		names = append(names, name)
+	}
+	return byName, names
+}
+
+// calculate returns what the page shows for the texts of its fields: strategy, n, p, m and unit. An
+// error is one of the values, next to the name of the field that is wrong and to what it could read.
+func calculate(field map[string]string) map[string]any {
+	read := map[string]any{}
+	value := map[string]float64{}
+	failed := func(field, text string) map[string]any {
+		return map[string]any{"error": text, "field": field, "read": read}
+	}
+	for _, name := range []string{"n", "p", "m"} {
+		text := strings.TrimSpace(field[name])
+		if text == "" {
+			continue
+		}
+		x, err := sizing.Number(text, name == "n")
+		if name == "m" {
+			unit, _ := strconv.ParseFloat(field["unit"], 64)
+			x = math.Floor(x * unit)
+		}
+		switch {
+		case err != nil:
+			return failed(name, fmt.Sprintf("%s = %q is not a number", name, text))
+		case x <= 0 || name == "p" && x >= 1 || name != "p" && x >= 1<<53:
+			return failed(name, fmt.Sprintf("%s = %q is out of range", name, text))
+		case name == "n" && x != math.Floor(x):
+			return failed(name, fmt.Sprintf("n = %v, want a whole number", x))
+		}
+		value[name] = x
+		read[name] = map[string]string{"n": humanize.Commaf(x), "p": share(x), "m": humanize.Commaf(x) + " bits"}[name]
+	}
+	byName, _ := strategies()
+	s := byName[field["strategy"]]
+	scheme, err := sizing.Solve(s, value["n"], value["p"], value["m"])
+	switch {
+	case errors.Is(err, bloom.ErrTooLarge):
+		return failed("n", err.Error())
+	case errors.Is(err, bloom.ErrInvalid):
+		return failed("p", err.Error())
+	case err != nil:
+		return failed("", err.Error())
+	}
+	f, note := scheme.Params(), ""
+	if unused := value["m"] - float64(f.M); len(value) == 3 && unused > 0 {
+		note = humanize.Commaf(unused) + " of the bits that you give are not needed"
+	}
+	option := ""
+	if s != bloom.DoubleHashing {
+		option = ", bloom.WithStrategy(bloom." + field["strategy"] + ")"
+	}
+	const steps = 64
+	var rates []any // after 0 to 2n keys
+	for i := range steps + 1 {
+		rates = append(rates, s.FalsePositiveRate(f.M, f.K, uint64(math.Round(2*float64(f.N)*float64(i)/steps))))
+	}
+	rate := s.FalsePositiveRate(f.M, f.K, f.N)
+	return map[string]any{
+		"read": read, "note": note, "rates": rates, "strategy": s.Name(), "n": float64(f.N), "p": f.P, "m": float64(f.M), "k": f.K,
+		"rate": rate, "rateText": share(rate), "bytes": float64(scheme.SizeBytes()), "bitsPerKey": float64(f.M) / float64(f.N),
+		"code": fmt.Sprintf("f, err := bloom.New(%d, %v%s)", f.N, f.P, option),
+	}
+}
+
+// share formats a rate below 1: 2.5 %, one in 40.
+func share(p float64) string {
+	percent := fmt.Sprintf("%.4g %%", 100*p)
+	if percent == "100 %" {
+		percent = "above 99.99 %"
+	}
+	if one := math.Round(1 / p); one > 2 {
+		percent += ", one in " + humanize.Commaf(one)
+	}
+	return percent
+}

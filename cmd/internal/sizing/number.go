@@ -1,0 +1,50 @@
+package sizing
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	spaces  = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "_", "", "'", "", "’", "")
+	factors = map[byte]float64{'%': 0.01, 'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
+	commas  = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`) // 1,000,000.5
+	points  = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$`) // 1.000.000,5
+)
+
+// Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M,
+// 1.5%, 1,5%, 1/1000. In a count, 1,000 is a thousand; elsewhere a single comma is a decimal one.
+func Number(text string, isCount bool) (float64, error) {
+	text = spaces.Replace(text)
+	factor := 1.0
+	if text != "" && factors[text[len(text)-1]] != 0 {
+		factor = factors[text[len(text)-1]]
+		text = text[:len(text)-1]
+	}
+	above, below, fraction := strings.Cut(text, "/")
+	x, err := decimal(above, isCount)
+	if fraction {
+		y, bad := decimal(below, isCount)
+		x, err = x/y, errors.Join(err, bad)
+	}
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, errors.New("not a number")
+	}
+	// The product of decimals has up to 15 digits: 1.1 * 1e6 is 1100000.
+	return strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', 15, 64), 64)
+}
+
+// decimal reads a number with commas or points, for thousands or for decimals.
+func decimal(text string, isCount bool) (float64, error) {
+	several := strings.Count(text, ",")+strings.Count(text, ".") > 1
+	switch {
+	case commas.MatchString(text) && (several || isCount):
+		text = strings.ReplaceAll(text, ",", "")
+	case points.MatchString(text) && several:
+		text = strings.ReplaceAll(text, ".", "")
+	}
+	return strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+}

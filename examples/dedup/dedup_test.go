@@ -1,0 +1,408 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/child"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/persist"
+	"github.com/stretchr/testify/require"
+)
+
+var secret = [16]byte{1}
+
+func TestMain(m *testing.M) {
+	child.Main(m, map[string]func([]string) error{"consume": consume, "serve": serve})
+}
+
+// A disk is a partition whose state is in a folder. Every second message repeats one of the last 20,000 IDs.
+type disk struct {
+	messages        uint64
+	committed, done *os.File
+}
+
+func openDisk(dir string, messages uint64) (*disk, error) {
+	committed, err := os.OpenFile(filepath.Join(dir, "committed"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	done, err := os.OpenFile(filepath.Join(dir, "done"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return &disk{messages, committed, done}, err
+}
+
+func (d *disk) Read(offset uint64) (id, body []byte, err error) {
+	if offset >= d.messages {
+		return nil, nil, io.EOF
+	}
+	number := offset / 2
+	if offset%2 == 1 {
+		number -= rand.New(rand.NewPCG(offset, 0)).Uint64N(min(number, 20_000) + 1)
+	}
+	return binary.BigEndian.AppendUint64(nil, number), nil, nil
+}
+
+func (d *disk) Committed() (uint64, error) {
+	next := make([]byte, 8)
+	if _, err := d.committed.ReadAt(next, 0); err != nil && err != io.EOF {
+		return 0, err
+	}
+	return binary.BigEndian.Uint64(next), nil
+}
+
+func (d *disk) Commit(next uint64) error {
+	_, err := d.committed.WriteAt(binary.BigEndian.AppendUint64(nil, next), 0)
+	return err
+}
+
+func (d *disk) process(id, _ []byte) error {
+	_, err := d.done.Write(id)
+	return err
+}
+
+// each calls f with the ID of every message that is not committed.
+func (d *disk) each(f func(offset uint64, id []byte) error) error {
+	offset, err := d.Committed()
+	for ; err == nil; offset++ {
+		var id []byte
+		if id, _, err = d.Read(offset); err == nil {
+			err = f(offset, id)
+		}
+		if err == nil && (offset+1)%commitEvery == 0 {
+			err = d.Commit(offset + 1)
+		}
+	}
+	return err
+}
+
+// designs are the consumers that docs/deduplication.md compares. lost and twice say how many messages a
+// kill may cost: never processed, and processed twice.
+var designs = []struct {
+	name        string
+	lost, twice int
+	consume     func(path string, n uint64, d *disk) error
+}{
+	{"snapshot without its offset", 0, saveEvery, func(path string, n uint64, d *disk) error {
+		s, err := load(path, n, secret)
+		if err != nil {
+			return err
+		}
+		return d.each(func(offset uint64, id []byte) error {
+			if s.seen.Add(id) {
+				if err := d.process(id, nil); err != nil {
+					return err
+				}
+			}
+			if (offset+1)%saveEvery == 0 {
+				return persist.Save(path, s)
+			}
+			return nil
+		})
+	}},
+	{"snapshot with its offset", 0, commitEvery, func(path string, n uint64, d *disk) error {
+		return Consume(path, n, secret, d, d.process)
+	}},
+	{"mapped file, Add and process", 1, 0, func(path string, n uint64, d *disk) error {
+		seen, err := mapped(path, n)
+		if err != nil {
+			return err
+		}
+		return d.each(func(_ uint64, id []byte) error {
+			if !seen.Add(id) {
+				return nil
+			}
+			return d.process(id, nil)
+		})
+	}},
+	{"mapped file, process and Add", 0, 1, func(path string, n uint64, d *disk) error {
+		seen, err := mapped(path, n)
+		if err != nil {
+			return err
+		}
+		return d.each(func(_ uint64, id []byte) error {
+			if seen.Contains(id) {
+				return nil
+			}
+			err := d.process(id, nil)
+			seen.Add(id)
+			return err
+		})
+	}},
+}
+
+func mapped(path string, n uint64) (*persist.File, error) {
+	return persist.Open(path, n, 1e-9, bloom.WithSecret(secret))
+}
+
+// consume is a child that consumes all messages with one of the designs.
+func consume(args []string) error {
+	child.EndWithTest()
+	design, _ := strconv.Atoi(args[0])
+	messages, _ := strconv.ParseUint(args[1], 10, 64)
+	d, err := openDisk(args[2], messages)
+	if err != nil {
+		return err
+	}
+	if err := designs[design].consume(filepath.Join(args[2], "filter"), messages, d); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// TestConsumers kills each consumer nine times, and counts the messages that it lost or processed twice.
+func TestConsumers(t *testing.T) {
+	messages := uint64(testkit.Times(200_000, 400_000, 2_000_000))
+	for i, design := range designs {
+		t.Run(design.name, func(t *testing.T) {
+			dir, random := testkit.TempDir(t), rand.New(rand.NewPCG(1, 0))
+			watched, err := openDisk(dir, messages)
+			require.NoError(t, err)
+			kills := 0
+			for kills < 9 {
+				p := child.Start(t, "consume", strconv.Itoa(i), fmt.Sprint(messages), dir)
+				at := messages/10*uint64(kills) + random.Uint64N(messages/10)
+				for next := uint64(0); next < at; time.Sleep(time.Millisecond) {
+					next, err = watched.Committed()
+					require.NoError(t, err)
+				}
+				require.NoError(t, p.Process.Kill())
+				_ = p.Wait()
+				kills++
+			}
+			child.Start(t, "consume", strconv.Itoa(i), fmt.Sprint(messages), dir).Finish(t)
+
+			done, err := os.ReadFile(filepath.Join(dir, "done"))
+			require.NoError(t, err)
+			times := make([]int, messages/2)
+			for ; len(done) > 0; done = done[8:] {
+				times[binary.BigEndian.Uint64(done)]++
+			}
+			lost, twice := 0, 0
+			for _, n := range times {
+				lost += max(1-n, 0)
+				twice += max(n-1, 0)
+			}
+			t.Logf("%d IDs, %d kills: never processed %d, processed again %d", len(times), kills, lost, twice)
+			require.LessOrEqual(t, lost, kills*design.lost)
+			require.LessOrEqual(t, twice, kills*design.twice)
+		})
+	}
+}
+
+// TestFailureBeforeCommit returns an error from process: after a restart the message is processed.
+func TestFailureBeforeCommit(t *testing.T) {
+	dir := t.TempDir()
+	d, err := openDisk(dir, 10)
+	require.NoError(t, err)
+	broken := errors.New("broken")
+	path := filepath.Join(dir, "filter")
+	require.ErrorIs(t, Consume(path, 10, secret, d, func(_, _ []byte) error { return broken }), broken)
+	require.ErrorIs(t, Consume(path, 10, secret, d, d.process), io.EOF)
+	done, err := os.ReadFile(filepath.Join(dir, "done"))
+	require.NoError(t, err)
+	require.Len(t, done, 5*8)
+}
+
+// TestDamagedOffset finds every changed bit of the offset.
+func TestDamagedOffset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filter")
+	s, err := load(path, 10, secret)
+	require.NoError(t, err)
+	s.next = 1234
+	require.NoError(t, persist.Save(path, s))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	s, err = load(path, 10, secret)
+	require.NoError(t, err)
+	require.EqualValues(t, 1234, s.next)
+	for bit := range 128 {
+		damaged := append([]byte(nil), whole...)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		_, err := load(path, 10, secret)
+		require.ErrorIs(t, err, bloom.ErrCorrupt, "bit %d", bit)
+	}
+}
+
+// TestMidnight lets goroutines add the same keys at the same moment, half of them after midnight: each key
+// has exactly one winner.
+func TestMidnight(t *testing.T) {
+	keys := testkit.Times(20_000, 200_000, 2_000_000)
+	dir := testkit.TempDir(t)
+	line := testkit.Line{Runners: 4}
+	wins := make([]atomic.Int32, keys)
+	var group testkit.Group
+	for i := range int(line.Runners) {
+		d := at(t, dir, uint64(keys), time.Date(2026, 3, 1+i%2, 0, 0, 0, 0, time.UTC)) // as in a process of its own
+		group.Go(func() {
+			for k := range keys {
+				line.Wait(uint64(k + 1))
+				testkit.Dawdle(k, i)
+				isNew, err := d.Add(binary.BigEndian.AppendUint64(nil, uint64(k)))
+				if err != nil {
+					panic(err)
+				}
+				if isNew {
+					wins[k].Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	count := map[int32]int{}
+	for k := range wins {
+		count[wins[k].Load()]++
+	}
+	require.Equal(t, map[int32]int{1: keys}, count, "keys by their number of winners")
+}
+
+// at returns Days at a fixed time.
+func at(t *testing.T, dir string, n uint64, now time.Time) *Days {
+	d := &Days{dir: dir, n: n, secret: secret, now: func() time.Time { return now }}
+	_, err := d.files()
+	require.NoError(t, err)
+	return d
+}
+
+// TestForgets: a key is known for a day or two after it last came, and old files are removed.
+func TestForgets(t *testing.T) {
+	dir := testkit.TempDir(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	d := &Days{dir: dir, n: 100, secret: secret, now: func() time.Time { return now }}
+	for _, step := range []struct {
+		hours int
+		isNew bool
+	}{{0, true}, {1, false}, {34, false}, {-2, false}, {2, false}, {48, true}, {240, true}, {24, false}} {
+		now = now.Add(time.Duration(step.hours) * time.Hour)
+		isNew, err := d.Add([]byte("key"))
+		require.NoError(t, err)
+		require.Equal(t, step.isNew, isNew, "%v", now)
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		require.NoError(t, err)
+		require.Len(t, files, 2, "%v", now)
+	}
+}
+
+// serve is a child that answers requests until it is killed. It notes each request that it has processed.
+func serve(args []string) error {
+	child.EndWithTest()
+	seen, err := OpenDays(args[0], 100_000, secret)
+	if err != nil {
+		return err
+	}
+	done, err := os.OpenFile(filepath.Join(args[0], "done"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	server := httptest.NewServer(Once(seen, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(done, r.Header.Get("Idempotency-Key")+"\n")
+	})))
+	fmt.Println(server.URL)
+	select {}
+}
+
+// TestServerIsKilled repeats every request until there is an answer, and kills the server all the time. No
+// request is processed twice, and a kill loses only requests that were under way.
+func TestServerIsKilled(t *testing.T) {
+	const kills, clients = 10, 4
+	dir := testkit.TempDir(t)
+	var address atomic.Value
+	start := func() *child.Process {
+		p := child.Start(t, "serve", dir)
+		url, ok := p.Line()
+		require.True(t, ok, "%s", p.Errors())
+		address.Store(url)
+		return p
+	}
+	server := start()
+	var sent atomic.Int64
+	var stop atomic.Bool
+	var group testkit.Group
+	for range clients {
+		group.Go(func() {
+			for !stop.Load() {
+				key := strconv.FormatInt(sent.Add(1), 10)
+				for answers := 0; answers < 2 && !stop.Load(); { // the second one as after a lost answer
+					if status, err := request(address.Load().(string), key); err == nil && (status == 200 || status == 409) {
+						answers++
+					}
+				}
+			}
+		})
+	}
+	for i := range kills {
+		for target := sent.Load() + 200 + 37*int64(i); sent.Load() < target; {
+			time.Sleep(time.Millisecond)
+		}
+		require.NoError(t, server.Process.Kill())
+		_ = server.Wait()
+		server = start()
+	}
+	stop.Store(true)
+	group.Wait()
+	file, err := os.ReadFile(filepath.Join(dir, "done"))
+	require.NoError(t, err)
+	done := map[string]int{}
+	for key := range strings.FieldsSeq(string(file)) {
+		if done[key]++; done[key] > 1 {
+			t.Errorf("request %s was processed twice", key)
+		}
+	}
+	t.Logf("%d requests, %d kills: %d never processed", sent.Load(), kills, int(sent.Load())-len(done))
+	require.GreaterOrEqual(t, len(done), int(sent.Load())-clients*(kills+1))
+}
+
+func request(url, key string) (status int, err error) {
+	r, err := http.NewRequest("POST", url, nil)
+	if err != nil {
+		return 0, err
+	}
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode, answer.Body.Close()
+}
+
+// TestFailures: a request that failed may come again, once more after each failure.
+func TestFailures(t *testing.T) {
+	seen, err := OpenDays(testkit.TempDir(t), 100, secret)
+	require.NoError(t, err)
+	outcomes := []func(w http.ResponseWriter){
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); panic(http.ErrAbortHandler) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+	}
+	calls := 0
+	server := httptest.NewServer(Once(seen, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		outcomes[calls-1](w)
+	})))
+	defer server.Close()
+	for i, want := range []int{0, 0, 502, 404, 409, 409} { // 0: the connection was closed
+		status, _ := request(server.URL, "key")
+		require.Equal(t, want, status, "request %d", i)
+	}
+	require.Len(t, outcomes, calls)
+	status, err := request(server.URL, "")
+	require.NoError(t, err)
+	require.Equal(t, 400, status)
+}

@@ -1,0 +1,21 @@
+//go:build !amd64 || purego || race
+
+package memory
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// In Go there are only loads, which do not depend on each other, so that the processor
+// waits for all of them at the same time.
+
+func readLines(words unsafe.Pointer, at *[MostLines]uint64, n int) {
+	for _, offset := range at[:n] {
+		atomic.LoadUint64((*uint64)(unsafe.Add(words, offset)))
+	}
+}
+
+func writeLines(words unsafe.Pointer, at *[MostLines]uint64, n int) {
+	readLines(words, at, n)
+}

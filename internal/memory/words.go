@@ -1,0 +1,48 @@
+package memory
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// NewWords returns n words, all zero, or the error of CheckWords or TryWords.
+func NewWords(n uint64) ([]atomic.Uint64, error) {
+	if err := CheckWords(n); err != nil {
+		return nil, err
+	}
+	return TryWords(n)
+}
+
+// CheckWords returns an error if this machine cannot hold n words. The error begins with their bytes.
+func CheckWords(n uint64) error {
+	if n < 1<<20/8 {
+		return nil // without the system call
+	}
+	if limit := Limit(); n >= limit/8 {
+		return fmt.Errorf("%d bytes, this machine has at most %d", n*8, limit)
+	}
+	return nil
+}
+
+// TryWords is MakeWords without a panic for a length that the runtime refuses: some platforms allow less than their
+// int or their memory would.
+func TryWords(n uint64) (w []atomic.Uint64, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w, err = nil, fmt.Errorf("%d bytes: %v", n*8, r)
+		}
+	}()
+	return MakeWords(n), nil
+}
+
+// MakeWords returns n words, in ordinary memory of the heap: whether the system uses huge pages for it is not
+// the library's choice, because it would outlive the filter. An array of whole cache lines begins at one, because all size classes of the
+// runtime that it can have are multiples of 64 bytes. So each block of Blocked is one line.
+// TestBlocksAreCacheLines.
+func MakeWords(n uint64) []atomic.Uint64 { return make([]atomic.Uint64, n) }
+
+// BytesOfWords views words as memory while no other goroutine has them.
+func BytesOfWords(w []atomic.Uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
+}

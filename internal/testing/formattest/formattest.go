@@ -1,0 +1,182 @@
+// Package formattest has the tests that the formats and strategies of other systems share.
+package formattest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A Format reads and writes filters.
+type Format struct {
+	Read   func(io.Reader, ...bloom.Option) (*bloom.BloomFilter, error)
+	Write  func(io.Writer, *bloom.BloomFilter) error
+	Stream bool // Read ends with the filter
+}
+
+// Bytes returns a written filter.
+func (f Format) Bytes(t testing.TB, filter *bloom.BloomFilter) []byte {
+	var out bytes.Buffer
+	require.NoError(t, f.Write(&out, filter))
+	return out.Bytes()
+}
+
+// Test writes and reads filters, the first of which is small and the last has some megabytes.
+func (f Format) Test(t *testing.T, filters ...*bloom.BloomFilter) {
+	t.Helper()
+	if f.Stream {
+		var stream bytes.Buffer
+		for _, filter := range filters {
+			require.NoError(t, f.Write(&stream, filter))
+		}
+		stream.WriteString("and more")
+		for _, filter := range filters {
+			again, err := f.Read(iotest.OneByteReader(&stream))
+			require.NoError(t, err)
+			require.True(t, filter.Equal(again))
+		}
+		require.Equal(t, "and more", stream.String())
+		_, err := f.Read(strings.NewReader(""))
+		require.Equal(t, io.EOF, err)
+	}
+	for _, filter := range filters {
+		data := f.Bytes(t, filter)
+		again, err := f.Read(iotest.DataErrReader(iotest.HalfReader(bytes.NewReader(data))))
+		require.NoError(t, err)
+		require.True(t, filter.Equal(again))
+		require.Equal(t, data, f.Bytes(t, again))
+		_, err = f.Read(bytes.NewReader(data), bloom.WithMaxBytes(filter.SizeBytes()))
+		require.NoError(t, err)
+		_, err = f.Read(bytes.NewReader(data), bloom.WithMaxBytes(filter.SizeBytes()-1))
+		require.ErrorIs(t, err, bloom.ErrTooLarge)
+		for _, opt := range []bloom.Option{bloom.WithSeed(1), bloom.WithStrategy(bloom.DoubleHashing), bloom.WithHash(bloom.MapHash)} {
+			_, err = f.Read(bytes.NewReader(data), opt)
+			require.ErrorIs(t, err, bloom.ErrInvalid)
+		}
+	}
+
+	var out bytes.Buffer
+	require.ErrorIs(t, f.Write(&out, bloom.MustNew(10, 0.01)), bloom.ErrNotPortable)
+	require.Zero(t, out.Len())
+	data := f.Bytes(t, filters[0])
+	for n := range data {
+		require.ErrorIs(t, f.Write(&narrow{n}, filters[0]), errFull)
+		_, err := f.Read(bytes.NewReader(data[:n]))
+		require.Error(t, err, "cut to %d bytes", n)
+		require.Equal(t, f.Stream && n == 0, err == io.EOF, "cut to %d bytes: %v", n, err)
+		_, err = f.Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errFull)))
+		require.ErrorIs(t, err, errFull)
+	}
+	for i := range len(data) * 8 {
+		data[i/8] ^= 1 << (i % 8)
+		f.check(t, data)
+		data[i/8] ^= 1 << (i % 8)
+	}
+	f.memory(t, filters[len(filters)-1])
+}
+
+// Fuzz reads any bytes.
+func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
+	for _, seed := range seeds {
+		fuzz.Add(seed)
+	}
+	fuzz.Fuzz(func(t *testing.T, data []byte) { f.check(t, data) })
+}
+
+// check reads bytes, which give a known error or a filter that is read again as it was written.
+func (f Format) check(t *testing.T, data []byte) {
+	filter, err := f.Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+	if err != nil {
+		known := err == io.EOF || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
+		require.True(t, known, "%v", err)
+		return
+	}
+	again, err := f.Read(bytes.NewReader(f.Bytes(t, filter)))
+	require.NoError(t, err)
+	require.True(t, filter.Equal(again))
+	filter.Add(data)
+	require.True(t, filter.Contains(data))
+	filter.Stats()
+}
+
+// memory writes a filter into a file and reads it: that allocates the filter once.
+func (f Format) memory(t *testing.T, filter *bloom.BloomFilter) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "filter"))
+	require.NoError(t, err)
+	defer file.Close()
+	written := testkit.Allocated(func() { err = f.Write(file, filter) })
+	require.NoError(t, err)
+	require.Less(t, written, uint64(200_000))
+	if !f.Stream {
+		return
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	read := testkit.Allocated(func() { _, err = f.Read(file) })
+	require.NoError(t, err)
+	require.LessOrEqual(t, float64(read), 1.1*float64(filter.SizeBytes()))
+}
+
+// LyingHead reads data whose head claims a GiB or more and that then ends: no more is allocated than fits to
+// the bytes that came.
+func LyingHead(t *testing.T, head string, read func(io.Reader) error) {
+	t.Helper()
+	for _, came := range []int{0, 1000, 100_000, 3_000_000} {
+		data := strings.NewReader(head + strings.Repeat("\x00", came))
+		var err error
+		allocated := testkit.Allocated(func() { err = read(data) })
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.LessOrEqual(t, allocated, uint64(4*came+300_000), "%d bytes came", came)
+	}
+}
+
+var errFull = errors.New("full")
+
+// narrow takes only so many bytes.
+type narrow struct{ room int }
+
+func (n *narrow) Write(p []byte) (int, error) {
+	if len(p) > n.room {
+		return n.room, errFull
+	}
+	n.room -= len(p)
+	return len(p), nil
+}
+
+// Positions compares the bits that keys set with testdata/positions.golden. A difference breaks every filter
+// in every file: correct the code, never the file.
+func Positions(t *testing.T, seeds []uint64, strategies ...bloom.Strategy) {
+	t.Helper()
+	var out strings.Builder
+	for _, s := range strategies {
+		for _, seed := range seeds {
+			for _, p := range []bloom.Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
+				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
+					f, err := bloom.NewWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed))
+					require.NoError(t, err)
+					f.AddString(key)
+					positions := []uint64{}
+					words := f.Words()
+					for i := range words {
+						for w := words[i].Load(); w != 0; w &= w - 1 {
+							positions = append(positions, uint64(i)*64+uint64(bits.TrailingZeros64(w)))
+						}
+					}
+					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, positions)
+				}
+			}
+		}
+	}
+	testkit.Frozen(t, "testdata/positions.golden", []byte(out.String()))
+}

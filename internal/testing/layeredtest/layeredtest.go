@@ -1,0 +1,167 @@
+// Package layeredtest tests what filters of several layers have in common.
+package layeredtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/testing/zero"
+)
+
+// A Filter is what the filters have in common.
+type Filter interface {
+	Add(key []byte) bool
+	AddMany(keys [][]byte, added []bool) int
+	Contains(key []byte) bool
+	ContainsMany(keys [][]byte, found []bool) int
+}
+
+// Key writes the i-th of a sequence of different keys into b.
+func Key(b *[16]byte, i uint64) []byte {
+	binary.LittleEndian.PutUint64(b[:], i)
+	binary.LittleEndian.PutUint64(b[8:], i*0x9e3779b97f4a7c15)
+	return b[:]
+}
+
+// Hooked returns a strategy that calls a hook for each position, so that a test can interfere at
+// every step of an add and a lookup.
+func Hooked(hook *func()) bloom.Strategy {
+	return bloom.NewStrategy("hooked", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
+		if *hook != nil {
+			(*hook)()
+		}
+		return (h1 + uint64(i)*h2 + uint64(i*i*i)) % m
+	})})
+}
+
+// Batches tests that batches give the answers of single calls. It adds to both filters and calls
+// between 60 times between batches. Then goroutines add the same keys: none is missing, and none has
+// two winners, while between is called 7 times.
+func Batches(t *testing.T, one, many Filter, between func()) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(2, 2))
+	for range 60 {
+		keys := make([][]byte, random.IntN(300))
+		for i := range keys {
+			keys[i] = Key(new([16]byte), random.Uint64N(3000))
+		}
+		for _, call := range []struct {
+			name   string
+			single func([]byte) bool
+			batch  func([][]byte, []bool) int
+		}{{"AddMany", one.Add, many.AddMany}, {"ContainsMany", one.Contains, many.ContainsMany}} {
+			want, got, count := make([]bool, len(keys)), slices.Repeat([]bool{true}, len(keys)), 0
+			for i, k := range keys {
+				if want[i] = call.single(k); want[i] {
+					count++
+				}
+			}
+			if n := call.batch(keys, got); n != count || !slices.Equal(got, want) {
+				t.Fatalf("%s = %d, %v; want %d, %v", call.name, n, got, count, want)
+			}
+			for i := range keys {
+				keys[i][0]++
+			}
+		}
+		between()
+	}
+	two := [][]byte{[]byte("one"), []byte("two")}
+	if added, found := many.AddMany(two, nil), many.ContainsMany(two, nil); added != 2 || found != 2 {
+		t.Errorf("without room for answers, %d of 2 added and %d found", added, found)
+	}
+	for _, batch := range []func([][]byte, []bool) int{many.AddMany, many.ContainsMany} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic for room for 1 answer to 2 keys")
+				}
+			}()
+			batch(two, make([]bool, 1))
+		}()
+	}
+	won := make([]atomic.Int64, 2000)
+	var wg testkit.Group
+	for g := range 4 {
+		wg.Go(func() {
+			var b [16]byte
+			for i := range won {
+				if g == 0 && i%300 == 0 {
+					between()
+				}
+				k := Key(&b, 1<<40+uint64(i))
+				if one.Add(k) && won[i].Add(1) > 1 || !one.Contains(k) {
+					t.Errorf("key %d of several goroutines: %d winners, or it is missing", i, won[i].Load())
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Values tests a filter and the zero one of its type, the only one of its package with methods: how
+// they are logged, that no method panics without a reason, and that a filter, alone and inside another
+// value, refuses text, JSON and gob.
+func Values[F any, P interface {
+	*F
+	fmt.Stringer
+}](t *testing.T, f P) {
+	t.Helper()
+	for _, v := range []any{f, &struct{ Seen P }{f}, &struct{ Seen F }{}} {
+		if data, err := json.Marshal(v); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("JSON of %T: %s, %v", v, data, err)
+		}
+		if err := gob.NewEncoder(io.Discard).Encode(v); err == nil {
+			t.Errorf("gob of %T: no error", v)
+		}
+	}
+	Log(t, f, P(new(F)))
+	zero.Values(t, P(new(F)))
+}
+
+// Log tests that package slog writes one short line for each value, with its String.
+func Log(t *testing.T, values ...fmt.Stringer) {
+	t.Helper()
+	for _, v := range values {
+		var out bytes.Buffer
+		slog.New(slog.NewTextHandler(&out, nil)).Info("text", "filter", v)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("JSON", "filter", v)
+		want := strings.Trim(fmt.Sprintf("%q", v.String()), `"`)
+		if strings.Count(out.String(), want) != 2 || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("%T: logged as\n%s", v, out.String())
+		}
+	}
+}
+
+// Absent returns how many of the keys of a range are found, of which the filter has none.
+func Absent(f interface{ Contains(key []byte) bool }, first uint64, keys int) (found int) {
+	var b [16]byte
+	for i := range uint64(keys) {
+		if f.Contains(Key(&b, first+i)) {
+			found++
+		}
+	}
+	return found
+}
+
+// AtMost fails if more than a share p of all is counted, with an allowance in standard deviations.
+func AtMost(t *testing.T, what string, got, of int, p, sigmas float64) {
+	t.Helper()
+	mean := p * float64(of)
+	if limit := mean + sigmas*math.Sqrt(mean) + 1; float64(got) > limit {
+		t.Errorf("%s: %d of %d, want at most %.0f", what, got, of, limit)
+	}
+}

@@ -1,0 +1,146 @@
+package stepped
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// A Bool is an atomic.Bool.
+type Bool struct{ x Int64 }
+
+func (b *Bool) Load() bool       { return b.x.Load() != 0 }
+func (b *Bool) Store(value bool) { b.x.Store(bit(value)) }
+func (b *Bool) CompareAndSwap(before, value bool) bool {
+	return b.x.CompareAndSwap(bit(before), bit(value))
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A Shared is an atomic.Pointer whose operations are steps.
+type Shared[T any] struct{ p *T }
+
+func (x *Shared[T]) do(f func(old *T) (next *T, found uint64)) {
+	access(unsafe.Pointer(x), nil, func() (found, before, after uint64) {
+		old := x.p
+		next, found := f(old)
+		x.p = next
+		return found, nameOf(unsafe.Pointer(old)), nameOf(unsafe.Pointer(next))
+	})
+}
+
+func (x *Shared[T]) Load() (value *T) {
+	x.do(func(old *T) (*T, uint64) { value = old; return old, nameOf(unsafe.Pointer(old)) })
+	return value
+}
+
+func (x *Shared[T]) Store(value *T) {
+	x.do(func(*T) (*T, uint64) { return value, 0 })
+}
+
+func (x *Shared[T]) Swap(value *T) (before *T) {
+	x.do(func(old *T) (*T, uint64) { before = old; return value, nameOf(unsafe.Pointer(old)) })
+	return before
+}
+
+func (x *Shared[T]) CompareAndSwap(before, value *T) (swapped bool) {
+	x.do(func(old *T) (*T, uint64) {
+		if swapped = old == before; swapped {
+			return value, 1
+		}
+		return old, 0
+	})
+	return swapped
+}
+
+// A Mutex is a sync.Mutex. A thread that locks it finds all that earlier ones have found, which
+// determines what the lock protects.
+type Mutex struct {
+	locked bool
+	past   uint64
+}
+
+func (m *Mutex) Lock() {
+	access(unsafe.Pointer(m), func() bool { return !m.locked }, func() (found, before, after uint64) {
+		if m.locked {
+			panic("stepped: locked, and no thread can unlock it")
+		}
+		m.locked = true
+		return m.past, m.past, m.past + 1
+	})
+}
+
+// Name gives locks their names at the beginning of a world.
+func Name(locks ...sync.Locker) {
+	for _, l := range locks {
+		l.Lock()
+		defer l.Unlock()
+	}
+}
+
+func (m *Mutex) TryLock() bool {
+	if m.locked {
+		return false
+	}
+	m.Lock()
+	return true
+}
+
+func (m *Mutex) Unlock() {
+	access(unsafe.Pointer(m), nil, func() (found, before, after uint64) {
+		before = m.past + 1
+		m.locked = false
+		if current != nil {
+			m.past = mix(current.found, current.id)
+		}
+		return 0, before, m.past
+	})
+}
+
+// A Once is a sync.Once for a function without steps.
+type Once struct{ done Bool }
+
+func (o *Once) Do(f func()) {
+	if o.done.CompareAndSwap(false, true) {
+		f()
+	}
+}
+
+// Closed waits until a channel is closed.
+func Closed(c <-chan struct{}) {
+	closed := func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	Until(closed)
+}
+
+// Until waits until ready returns true. ready must not do operations.
+func Until(ready func() bool) {
+	if current != nil && current.pause != nil {
+		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })
+	}
+}
+
+// Gosched waits until another thread has changed something.
+func Gosched() {
+	th := current
+	if th == nil || th.pause == nil {
+		runtime.Gosched()
+		return
+	}
+	others := now.writes - th.writes
+	access(nil, func() bool { return now.writes-th.writes > others }, func() (found, before, after uint64) { return 0, 0, 0 })
+}
+
+// GOMAXPROCS is runtime.GOMAXPROCS on a machine with one processor.
+func GOMAXPROCS(int) int { return 1 }

@@ -1,0 +1,25 @@
+package testkit
+
+import (
+	"flag"
+	"testing"
+)
+
+var (
+	// Long is set by -long.
+	Long = flag.Bool("long", false, "try everything as often as a release demands")
+	// Update is set by -update.
+	Update = flag.Bool("update", false, "write golden files; of frozen ones those that are missing")
+)
+
+// Times returns short with -short or under the race detector, which is ten times slower, long with -long,
+// and otherwise usual.
+func Times(short, usual, long int) int {
+	switch {
+	case *Long:
+		return long
+	case testing.Short() || RaceDetector:
+		return short
+	}
+	return usual
+}

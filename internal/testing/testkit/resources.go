@@ -1,0 +1,36 @@
+package testkit
+
+import (
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Allocated returns how many bytes the program allocates during a call.
+func Allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TempDir is t.TempDir for mapped files: Windows removes one only after the garbage collector has
+// unmapped it.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if runtime.GOOS == "windows" {
+		t.Cleanup(func() {
+			for range 1000 {
+				runtime.GC()
+				if err := os.RemoveAll(dir); err == nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond) // for the cleanups
+			}
+		})
+	}
+	return dir
+}

@@ -1,0 +1,34 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Program returns the path of a program that a test needs and that a package of Debian contains. Without
+// the program, see Missing.
+func Program(t testing.TB, name, debian string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Missing(t, name+" (Debian: "+debian+")")
+	}
+	return path
+}
+
+// Missing skips a test whose tool is missing, or, if BLOOM_REQUIRE is set, fails it.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("BLOOM_REQUIRE") != "" {
+		t.Fatalf("missing %s, and BLOOM_REQUIRE is set: see .ci/install", what)
+	}
+	t.Skipf("NOT TESTED without %s: see .ci/install", what)
+}
+
+// ByIndex returns the Positions of a definition whose i-th position, i < k, is index(h1, h2, i, m).
+func ByIndex(index func(h1, h2 uint64, i int, m uint64) uint64) func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
+	return func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+		return func(h1, h2 uint64, i int) uint64 { return index(h1, h2, i, m) }, nil
+	}
+}

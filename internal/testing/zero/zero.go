@@ -1,0 +1,97 @@
+// Package zero tests what the zero values of a package do.
+package zero
+
+import (
+	"errors"
+	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// Values calls every method of zero values, with zero arguments. A method may answer, return an
+// error of package bloom as its last result, or one that says it is closed, or panic with a text that begins with the package's
+// name. values has every exported type of the package in the current folder that has exported
+// methods.
+func Values(t *testing.T, values ...any) {
+	t.Helper()
+	var names []string
+	for _, v := range values {
+		of := reflect.TypeOf(v)
+		named := of
+		if of.Kind() == reflect.Pointer {
+			named = of.Elem()
+		}
+		name, _, _ := strings.Cut(named.Name(), "[") // without type parameters
+		names = append(names, name)
+		for i := range of.NumMethod() {
+			method := of.Method(i)
+			args := []reflect.Value{reflect.ValueOf(v)}
+			if of.Kind() == reflect.Pointer {
+				args[0] = reflect.New(named)
+			}
+			for j := 1; j < method.Type.NumIn(); j++ {
+				arg := reflect.Zero(method.Type.In(j))
+				if arg.Type() == reflect.TypeFor[io.Writer]() {
+					arg = reflect.ValueOf(io.Discard)
+				}
+				args = append(args, arg)
+			}
+			call(t, named.PkgPath(), of.String()+"."+method.Name, method.Func, args)
+		}
+	}
+	for _, name := range withMethods(t) {
+		if !slices.Contains(names, name) {
+			t.Errorf("the zero %s is not tried", name)
+		}
+	}
+}
+
+func call(t *testing.T, path, name string, method reflect.Value, args []reflect.Value) {
+	t.Helper()
+	defer func() {
+		why := recover()
+		if want := path[strings.LastIndex(path, "/")+1:] + ": "; why != nil && !strings.HasPrefix(fmt.Sprint(why), want) {
+			t.Errorf("%s: panic: %v, want a text that begins with %q", name, why, want)
+		}
+	}()
+	var out []reflect.Value
+	if method.Type().IsVariadic() {
+		out = method.CallSlice(args)
+	} else {
+		out = method.Call(args)
+	}
+	if len(out) == 0 {
+		return
+	}
+	err, _ := out[len(out)-1].Interface().(error)
+	if err == nil || errors.Is(err, bloom.ErrInvalid) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrClosed) {
+		return
+	}
+	t.Errorf("%s: %v, want an error that wraps %v", name, err, bloom.ErrInvalid)
+}
+
+// withMethods returns the exported types of the current folder that have exported methods.
+func withMethods(t *testing.T) (names []string) {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		for _, of := range doc.New(p, ".", 0).Types {
+			if len(of.Methods) > 0 {
+				names = append(names, of.Name)
+			}
+		}
+	}
+	return names
+}

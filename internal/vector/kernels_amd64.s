@@ -1,0 +1,195 @@
+//go:build !purego && !race
+
+#include "funcdata.h"
+#include "go_asm.h"
+#include "textflag.h"
+
+#include "hashes_amd64.h"
+#include "layouts_amd64.h"
+#include "murmur_amd64.h"
+
+// EACHKEY and EACHDIGEST load the element at R13 of a batch, which ends before a key of more than 112
+// bytes. The macros after them hash it, or the key of a single call, for the layouts.
+
+#define EACHKEY \
+	MOVQ (R13), SI  \
+	MOVQ 8(R13), CX \
+	CMPQ CX, $112   \
+	JHI stop
+
+#define EACHDIGEST \
+	MOVQ (R13), BX   \
+	MOVQ 8(R13), R10
+
+#define NOTHING
+
+#define RAPIDWIDE RAPID WIDEN
+
+#define RAPIDSPREAD RAPID WIDEN SPREAD
+
+#define XORSPREAD XOR SPREAD
+
+#define MURMURSPREAD MURMUR VECTORSPREAD
+
+#define MURMURS \
+	MURMUR         \
+	VMOVQ X16, BX  \
+	VMOVQ X17, R10 \
+	XOR
+
+// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table.
+// They are entered by a jump, with the Bits in DI and a single key of CX bytes at SI, or its digest
+// in BX and R10, and with the arguments of the functions below on the stack. The garbage collector
+// need not know the arguments: it never finds a goroutine here unless the memory of a key or the
+// words has faulted, and then nobody looks at the arguments any more.
+#define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame) \
+TEXT contains<>(SB), NOSPLIT, $frame-0 \
+	NO_LOCAL_POINTERS      \
+	start                  \
+	hash                   \
+	look                   \
+	SETCS ret+32(FP)       \
+	VZEROUPPER             \
+	RET                    \
+TEXT add<>(SB), NOSPLIT, $frame-0 \
+	NO_LOCAL_POINTERS      \
+	start                  \
+	hash                   \
+	find                   \
+	JCS there              \
+	set                    \
+	SETNE ret+32(FP)       \
+	VZEROUPPER             \
+	RET                    \
+there:                     \
+	MOVB $0, ret+32(FP)    \
+	VZEROUPPER             \
+	RET                    \
+TEXT containsMany<>(SB), NOSPLIT, $frame-0 \
+	NO_LOCAL_POINTERS      \
+	BATCH(start, each hash, look FOUND) \
+TEXT addMany<>(SB), NOSPLIT, $frame-0 \
+	NO_LOCAL_POINTERS      \
+	BATCH(start, each hash, find ADDED(set)) \
+DATA rows<>+(row*32)(SB)/8, $contains<>(SB)       \
+DATA rows<>+(row*32+8)(SB)/8, $add<>(SB)          \
+DATA rows<>+(row*32+16)(SB)/8, $containsMany<>(SB) \
+DATA rows<>+(row*32+24)(SB)/8, $addMany<>(SB)
+
+// BATCH calls do for each of n keys. Registers: R12 counts, R13 the key, R14 the answer, R15 how many
+// keys are left.
+#define BATCH(start, each, do) \
+	MOVQ keys+8(FP), R13    \
+	MOVQ n+24(FP), R15      \
+	MOVQ answers+32(FP), R14 \
+	start                   \
+	XORL R12, R12           \
+next:                       \
+	each                    \
+	do                      \
+	MOVB AX, (R14)          \
+	ADDQ AX, R12            \
+	ADDQ size+16(FP), R13   \
+	INCQ R14                \
+	DECQ R15                \
+	JNE next                \
+stop:                       \
+	VZEROUPPER              \
+	MOVQ n+24(FP), AX       \
+	SUBQ R15, AX            \
+	MOVQ AX, done+48(FP)    \
+	MOVQ R12, count+56(FP)  \
+	RET
+
+#define FOUND \
+	MOVL $0, AX \
+	SETCS AX
+
+#define ADDED(set) \
+	MOVL $0, AX    \
+	JCS there      \
+	set            \
+	SETNE AX       \
+	MOVBQZX AX, AX \
+there:
+
+KERNELS(0, dSplit, dSplitAdd, dSplitMany, dSplitAddMany, EACHDIGEST, NOTHING, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
+KERNELS(1, dBlocked2, dBlocked2Add, dBlocked2Many, dBlocked2AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
+KERNELS(2, dBlocked4, dBlocked4Add, dBlocked4Many, dBlocked4AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
+KERNELS(3, dBlocked8, dBlocked8Add, dBlocked8Many, dBlocked8AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+KERNELS(4, dDouble, dDoubleAdd, dDoubleMany, dDoubleAddMany, EACHDIGEST, XORSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
+KERNELS(5, rSplit, rSplitAdd, rSplitMany, rSplitAddMany, EACHKEY, RAPID, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
+KERNELS(6, rBlocked2, rBlocked2Add, rBlocked2Many, rBlocked2AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
+KERNELS(7, rBlocked4, rBlocked4Add, rBlocked4Many, rBlocked4AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
+KERNELS(8, rBlocked8, rBlocked8Add, rBlocked8Many, rBlocked8AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+KERNELS(9, rDouble, rDoubleAdd, rDoubleMany, rDoubleAddMany, EACHKEY, RAPIDSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
+KERNELS(10, mSplit, mSplitAdd, mSplitMany, mSplitAddMany, EACHKEY, MURMURS, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
+KERNELS(11, mBlocked2, mBlocked2Add, mBlocked2Many, mBlocked2AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
+KERNELS(12, mBlocked4, mBlocked4Add, mBlocked4Many, mBlocked4AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
+KERNELS(13, mBlocked8, mBlocked8Add, mBlocked8Many, mBlocked8AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+KERNELS(14, mDouble, mDoubleAdd, mDoubleMany, mDoubleAddMany, EACHKEY, MURMURSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
+GLOBL rows<>(SB), NOPTR, $480
+
+// func rows() *[hashes][layouts]Row
+TEXT ·rows(SB), NOSPLIT, $0-8
+	LEAQ rows<>(SB), AX
+	MOVQ AX, ret+0(FP)
+	RET
+
+// func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
+TEXT ·Contains(SB), NOSPLIT, $0-33
+	MOVQ b+0(FP), DI
+	MOVQ key+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ r+24(FP), AX
+	JMP Row_contains(AX)
+
+// func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
+TEXT ·Add(SB), NOSPLIT, $0-33
+	MOVQ b+0(FP), DI
+	MOVQ key+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ r+24(FP), AX
+	JMP Row_add(AX)
+
+// func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
+TEXT ·ContainsDigest(SB), NOSPLIT, $0-33
+	MOVQ b+0(FP), DI
+	MOVQ h1+8(FP), BX
+	MOVQ h2+16(FP), R10
+	MOVQ r+24(FP), AX
+	JMP Row_contains(AX)
+
+// func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
+TEXT ·AddDigest(SB), NOSPLIT, $0-33
+	MOVQ b+0(FP), DI
+	MOVQ h1+8(FP), BX
+	MOVQ h2+16(FP), R10
+	MOVQ r+24(FP), AX
+	JMP Row_add(AX)
+
+// func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
+TEXT ·many(SB), NOSPLIT, $0-64
+	MOVQ b+0(FP), DI
+	MOVQ kernel+40(FP), AX
+	JMP AX
+
+// func copyLines(to, from unsafe.Pointer, lines int)
+TEXT ·copyLines(SB), NOSPLIT, $0-24
+	MOVQ to+0(FP), DI
+	MOVQ from+8(FP), SI
+	MOVQ lines+16(FP), DX
+	TESTQ DX, DX
+	JEQ copied
+line:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ DX
+	JNE line
+	VZEROUPPER
+copied:
+	RET

@@ -1,0 +1,110 @@
+// Package vector has kernels in assembly that hash a key and look at its bits, or set them, in one
+// function. They give the same answers and set the same bits as the Go kernels of packages bloom and
+// view, which serve all other processors.
+//
+// A kernel is the product of a hash and a layout. Both are macros, and one line of kernels_amd64.s
+// makes the four functions of a pair and their row of a table.
+package vector
+
+import (
+	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/probe"
+)
+
+// A Layout is the strategy of a kernel.
+type Layout uint8
+
+const (
+	NoLayout Layout = iota // of strategies without kernels
+	Split
+	Blocked2
+	Blocked4
+	Blocked8
+	Double
+	layouts = iota - 1
+)
+
+// Blocked returns the layout of Blocked with k positions per key.
+func Blocked(k int) Layout {
+	switch probe.Words(k) {
+	case 2:
+		return Blocked2
+	case 4:
+		return Blocked4
+	}
+	return Blocked8
+}
+
+// A Hash is the hash of a kernel.
+type Hash uint8
+
+const (
+	NoHash Hash = iota // of hashes without kernels
+	Digest             // the caller has hashed the key
+	Rapid              // RapidHash
+	Murmur             // Murmur3 x64-128
+	hashes = iota - 1
+)
+
+// Lengths returns the lengths of single keys for which a kernel with this hash gains: the least, and how
+// many. One key fills a quarter of Murmur's register, so Go is as fast for short and long keys, but
+// not if their lengths differ. BenchmarkContains.
+//
+// All kernels take keys of up to 112 bytes, because the runtime cannot stop a goroutine in assembly.
+func (h Hash) Lengths() (least int, count uint) {
+	if h == Murmur {
+		return 13, 80 - 13
+	}
+	return 0, 113
+}
+
+// MostLines is the largest number of lines that CopyLines copies in one call.
+const MostLines = 1 << 10
+
+// Bits are what a kernel works on. A struct of another package may stand for one if its fields have
+// the same places.
+type Bits struct {
+	Units uint64 // what a digest selects among: blocks, or bits for Double
+	K     int    // positions per key
+	State uint64 // what the hash begins with
+	Words unsafe.Pointer
+}
+
+// A Row has the addresses of the kernels of a layout and a hash.
+type Row struct {
+	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them
+	containsMany, addMany uintptr
+}
+
+// For returns the kernels of a layout and a hash, or nil if this processor or these bits need the Go
+// kernels. shared says that others may write to the words meanwhile: then blocks must be aligned.
+func For(l Layout, h Hash, b *Bits, shared bool) *Row {
+	if l == Double && b.Units >= 1<<32 || l != Double && shared && uintptr(b.Words)%32 != 0 {
+		return nil
+	}
+	return table[h][l]
+}
+
+// table has the rows that this processor can use.
+var table = func() (t [hashes + 1][layouts + 1]*Row) {
+	for h := Digest; Has && h <= hashes; h++ {
+		for l := Split; l <= layouts; l++ {
+			if Has512 || l != Double && h != Murmur {
+				t[h][l] = &rows()[h-1][l-1]
+			}
+		}
+	}
+	return t
+}()
+
+// Many adds or looks up keys, strings or digests, which begin size bytes after each other, and sets as
+// many answers as there are, at least one. It stops before a key of more than 112 bytes. It returns
+// how many keys it has worked on, and for how many the answer is true.
+func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, add bool) (done, count int) {
+	kernel := r.containsMany
+	if add {
+		kernel = r.addMany
+	}
+	return many(b, keys, size, len(answers), &answers[0], kernel)
+}

@@ -1,0 +1,28 @@
+//go:build !amd64 || purego || race
+
+package vector
+
+import "unsafe"
+
+const (
+	Has    = false
+	Has512 = false
+
+	none = "vector: there are no kernels in assembly"
+)
+
+func rows() *[hashes][layouts]Row { panic(none) }
+
+func Contains(*Bits, unsafe.Pointer, int, *Row) bool { panic(none) }
+
+func Add(*Bits, unsafe.Pointer, int, *Row) bool { panic(none) }
+
+func ContainsDigest(*Bits, uint64, uint64, *Row) bool { panic(none) }
+
+func AddDigest(*Bits, uint64, uint64, *Row) bool { panic(none) }
+
+func many(*Bits, unsafe.Pointer, uintptr, int, *bool, uintptr) (int, int) { panic(none) }
+
+func MurmurMany(uint64, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
+
+func CopyLines(unsafe.Pointer, unsafe.Pointer, int) { panic(none) }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package words
-
-func advise([]byte) {}

@@ -1,0 +1,245 @@
+package bloom
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/vector"
+	"github.com/stretchr/testify/require"
+)
+
+// page is memory for keys and words; on Linux, pages that nobody may touch are before and after it.
+var page = func(testing.TB) []byte { return make([]byte, 4096) }
+
+// eachRow calls do for each row of the table of kernels, with each k of its strategy. m is about the
+// given number of bits.
+func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
+	if !vector.Has {
+		t.Skip("NOT TESTED: kernels in assembly, which this processor or build does not have")
+	}
+	rows := map[*vector.Row]bool{}
+	for _, strategy := range builtins {
+		for k := 1; k <= maxK; k++ {
+			params := fit(strategy, m, k)
+			if params.K != k || strategy.layout(k) == vector.NoLayout {
+				continue
+			}
+			for _, h := range hashes {
+				if h == &noHash || h.vector == vector.NoHash && k%5 > 0 {
+					continue
+				}
+				s := must(newScheme(params, strategy, seededHasher(h, uint64(k/4))))
+				f := s.filter(makeWords(wordsFor(params.M)))
+				if f.byDigest == nil && !vector.Has512 {
+					continue
+				}
+				rows[f.byKey], rows[f.byDigest] = true, true
+				t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, h, k), func(t *testing.T) { do(t, s) })
+			}
+		}
+	}
+	delete(rows, nil)
+	want := 2 * 4
+	if vector.Has512 {
+		want = 3 * 5
+	}
+	require.Len(t, rows, want, "rows of the table")
+}
+
+// inGo keeps a filter from the kernels in assembly.
+func inGo(f *BloomFilter) *BloomFilter {
+	f.byKey, f.byDigest, f.lengths = nil, nil, 0
+	return f
+}
+
+// keysAt returns keys of 0 to 300 bytes at both ends of a page, and elsewhere.
+func keysAt(page []byte, r *rand.Rand, count int) (keys [][]byte) {
+	for i := range page {
+		page[i] = byte(r.Uint32())
+	}
+	for i := range count {
+		n := (i*7 + count) % 301
+		if i >= count/2 {
+			n = r.IntN(130)
+		}
+		at := [...]int{0, len(page) - n, r.IntN(len(page) - n + 1)}[i%3]
+		keys = append(keys, page[at:at+n:at+n])
+	}
+	return keys
+}
+
+// TestKernels holds every kernel in assembly to the Go kernels: answers and bits, by key and by digest,
+// one by one and in batches, of bits that begin and end with a page.
+func TestKernels(t *testing.T) {
+	keyPage, wordPage := page(t), page(t)
+	eachRow(t, 1600, func(t *testing.T, s *scheme) {
+		r := rand.New(rand.NewPCG(uint64(s.params.K), 1))
+		keys := keysAt(keyPage, r, testkit.Times(1, 3, 12)*(60+2000/s.params.K)) // fills more than half of the bits
+		keys = append(keys, keys[:len(keys)/4]...)
+		strings, digests := make([]string, len(keys)), make([]digest, len(keys))
+		for i, key := range keys {
+			strings[i] = unsafe.String(unsafe.SliceData(key), len(key))
+			digests[i][0], digests[i][1] = s.hash.def.once(&s.hash, key)
+		}
+		want, got := make([]bool, len(keys)), make([]bool, len(keys))
+		bytes := int(wordsFor(s.params.M)) * 8
+		all := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&wordPage[0])), len(wordPage)/8)
+		far := *s.kernel // as if the filter were larger than the cache
+		far.prefetchFrom = 0
+		for name, op := range map[string]func(f *BloomFilter, add bool, answers []bool) int{
+			"one by one": func(f *BloomFilter, add bool, answers []bool) int {
+				return oneByOne(f, keys, answers, add)
+			},
+			"digests one by one": func(f *BloomFilter, add bool, answers []bool) (count int) {
+				for i, d := range digests {
+					if add {
+						count += answer(f.AddDigest(d[0], d[1]), answers, i)
+					} else {
+						count += answer(f.ContainsDigest(d[0], d[1]), answers, i)
+					}
+				}
+				return count
+			},
+			"near":         func(f *BloomFilter, add bool, answers []bool) int { return batch(f, keys, answers, add) },
+			"near strings": func(f *BloomFilter, add bool, answers []bool) int { return batch(f, strings, answers, add) },
+			"far": func(f *BloomFilter, add bool, answers []bool) int {
+				f.kernel = &far
+				return batch(f, keys, answers, add)
+			},
+			"digests": func(f *BloomFilter, add bool, answers []bool) int { return batch(f, digests, answers, add) },
+			"rows": func(f *BloomFilter, add bool, answers []bool) int {
+				if f.byKey == nil {
+					return batch(f, keys, answers, add)
+				}
+				return byRow(f, f.byKey, keys, answers, add)
+			},
+		} {
+			for _, at := range []int{0, len(wordPage) - bytes} {
+				clear(wordPage)
+				f := s.filter(all[at/8:][:bytes/8])
+				require.NotNil(t, f.byDigest)
+				plain := inGo(s.filter(makeWords(wordsFor(s.params.M))))
+				half := len(keys) / 2
+				count := 0
+				for i, key := range keys[:half] {
+					count += answer(plain.Add(key), want, i)
+				}
+				keysBefore, stringsBefore, digestsBefore := keys, strings, digests
+				keys, strings, digests = keys[:half], strings[:half], digests[:half]
+				require.Equal(t, count, op(f, true, got[:half]), name)
+				keys, strings, digests = keysBefore, stringsBefore, digestsBefore
+				require.Equal(t, want[:half], got[:half], name)
+				require.True(t, plain.bits.equal(f.bits), name)
+				count = 0
+				for i, key := range keys {
+					count += answer(plain.Contains(key), want, i)
+				}
+				require.Equal(t, count, op(f, false, got), name)
+				require.Equal(t, want, got, name)
+				require.Equal(t, count, op(f, false, nil), name)
+				require.True(t, plain.bits.equal(f.bits), name)
+				for i := range got {
+					got[i] = i%2 == 0
+				}
+			}
+		}
+	})
+}
+
+// once hashes a key in Go.
+func (d *hash) once(h *hasher, key []byte) (h1, h2 uint64) {
+	var digests [1]digest
+	sum(h, [][]byte{key}, digests[:])
+	return digests[0][0], digests[0][1]
+}
+
+// TestKernelsTogether: two processes that share a mapped file may add by assembly and by Go. Together
+// they find one winner for each key, and never miss a key whose add has returned.
+func TestKernelsTogether(t *testing.T) {
+	eachRow(t, 1<<19, func(t *testing.T, s *scheme) {
+		if s.params.K > 24 && s.params.K%12 > 0 {
+			t.Skip("as for another k")
+		}
+		rounds := testkit.Times(60, 150, 3000) // so few that no key is a false positive
+		words := makeWords(wordsFor(s.params.M))
+		filters := []*BloomFilter{s.filter(words), inGo(s.filter(words)), s.filter(words)}
+		won := make([]atomic.Int32, rounds)
+		start := testkit.Line{Runners: uint64(len(filters))}
+		var missed atomic.Int32
+		var wg testkit.Group
+		for g, f := range filters {
+			wg.Go(func() {
+				for i := range rounds {
+					var key [40]byte
+					key40(&key, uint64(i))
+					start.Wait(uint64(i) + 1)
+					if f.Add(key[:]) {
+						won[i].Add(1)
+					}
+					if !filters[(g+1)%len(filters)].Contains(key[:]) {
+						missed.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, missed.Load(), "keys whose add had returned")
+		for i := range won {
+			require.Equal(t, int32(1), won[i].Load(), "winners of key %d", i)
+		}
+	})
+}
+
+// TestKernelsDoNotAllocate: a key on the stack stays there.
+func TestKernelsDoNotAllocate(t *testing.T) {
+	eachRow(t, 4000, func(t *testing.T, s *scheme) {
+		f := s.filter(makeWords(wordsFor(s.params.M)))
+		require.Zero(t, testing.AllocsPerRun(20, func() {
+			key := [40]byte{1, 2, 3}
+			f.Add(key[:])
+			f.Contains(key[:])
+			f.AddDigest(1, 2)
+			f.ContainsDigest(1, 2)
+			f.ContainsMany([][]byte{key[:], key[1:], key[2:], key[3:], key[4:]}, nil)
+		}))
+	})
+}
+
+// TestKernelsNeedAlignment: a vector of words that others write must not cross a cache line.
+func TestKernelsNeedAlignment(t *testing.T) {
+	words := makeWords(64)
+	for skip := range 8 {
+		f := must(must(NewSchemeWithParams(Params{M: 2048, K: 8}, WithStrategy(SplitBlock))).FilterOver(words[skip:][:32]))
+		require.Equal(t, vector.Has && skip%4 == 0, f.byDigest != nil, "%d words after the line", skip)
+		require.Equal(t, f.byDigest != nil, f.byKey != nil)
+	}
+	var f, b = bitset{}, vector.Bits{}
+	require.Equal(t, []uintptr{unsafe.Offsetof(b.Words), unsafe.Offsetof(b.Units), unsafe.Offsetof(b.K), unsafe.Offsetof(b.State)},
+		[]uintptr{unsafe.Offsetof(f.bits), unsafe.Offsetof(f.units), unsafe.Offsetof(f.k), unsafe.Offsetof(f.state)}, "where the assembly finds its fields")
+}
+
+// TestLongKeysAreHashedInGo: the runtime cannot stop a goroutine in assembly, so batches give it keys
+// of at most 64 kB.
+func TestLongKeysAreHashedInGo(t *testing.T) {
+	long := strings.Repeat("x", 1<<16+1)
+	for n := range 12 {
+		for at := range n {
+			keys := slices.Repeat([]string{"short", long[1:], "", "another"}, 3)[:n]
+			keys[at] = long
+			f, g := MustNew(100, 0.01), MustNew(100, 0.01)
+			for _, key := range keys {
+				f.AddString(key)
+			}
+			g.AddStrings(keys, nil)
+			require.True(t, f.Equal(g), "%d keys, the long one at %d", n, at)
+		}
+	}
+	runtime.KeepAlive(long)
+}

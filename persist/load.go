@@ -1,0 +1,45 @@
+package persist
+
+import (
+	"io"
+	"os"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/regular"
+)
+
+// Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
+// The error wraps bloom.ErrCorrupt if there are bytes after the end of the filter or the file is of
+// another kind; then it names the kind and the function that reads it. If there is no file, it
+// wraps fs.ErrNotExist.
+func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	return LoadWith(path, bloom.Read, opts...)
+}
+
+// LoadWith is [Load] for a filter of another kind, which read reads. read is the Read function of
+// rotating, scalable, counting, cascade, or a package for another library's format:
+//
+//	f, err := persist.LoadWith("today.filter", rotating.Read)
+func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, error), opts ...Option) (T, error) {
+	var none T
+	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
+	if err != nil {
+		return none, failed("load", path, err)
+	}
+	defer file.Close()
+	// read sees that this is a file, and allocates the whole filter at once.
+	f, err := read(file, opts...)
+	if err == io.EOF {
+		err = format.Errorf(bloom.ErrCorrupt, "the file is empty")
+	}
+	if err == nil {
+		var n int
+		if n, err = file.Read(make([]byte, 1)); n > 0 {
+			err = format.Errorf(bloom.ErrCorrupt, "bytes after the end of the filter")
+		} else if err == io.EOF {
+			return f, nil
+		}
+	}
+	return none, failed("load", path, err)
+}

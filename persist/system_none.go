@@ -1,0 +1,20 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package persist
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// lock locks nothing: leftovers stay on these systems.
+func lock(*os.File) error { return errors.ErrUnsupported }
+
+func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+
+func mapFile(*os.File, int, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) error { return errors.ErrUnsupported }
+
+func flush(*os.File, []byte) error { return errors.ErrUnsupported }

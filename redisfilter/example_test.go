@@ -1,0 +1,90 @@
+package redisfilter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter"
+)
+
+// Several crawlers share the URLs that they have seen in the last two days. Strangers choose the URLs, so positions depend
+// on a secret.
+func ExampleOpen() {
+	ctx, secret := context.Background(), [16]byte{0x3b, 0x52}
+	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
+	defer client.Close()
+	seen, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6, // keys of one generation, here of a day
+		redisfilter.WithWindow(48*time.Hour, 2), redisfilter.WithBloom(bloom.WithSecret(secret)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	links := [][]byte{[]byte("https://example.com/a"), []byte("https://example.com/b")}
+	added := make([]bool, len(links))
+	_, err = seen.AddAll(ctx, links, added)
+	if failed, ok := errors.AsType[*redisfilter.AddError](err); ok {
+		for _, i := range failed.Unknown {
+			added[i] = true // no reply: it may be new
+		}
+	}
+	for i, isNew := range added {
+		if isNew {
+			fmt.Printf("fetch %s\n", links[i])
+		}
+	}
+}
+
+// A batch needs one round trip for each 500 keys. An error lists the keys without an answer; the other answers are valid.
+func ExampleFilter_AddMany() {
+	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+	defer client.Close()
+	f, err := redisfilter.Open(ctx, client, "mails", 1_000_000, 1e-6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	added := make([]bool, 2)
+	count, err := f.AddMany(ctx, [][]byte{[]byte("a@example.com"), []byte("b@example.com")}, added)
+	if failed, ok := errors.AsType[*redisfilter.AddError](err); ok {
+		fmt.Println("add again:", failed.NotAdded, "without an answer:", failed.Unknown)
+	}
+	fmt.Println(count, added)
+}
+
+// The number of keys is not known: the filter begins with room for 100,000 and stops at 1 GiB.
+func ExampleWithGrowth() {
+	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+	defer client.Close()
+	f, err := redisfilter.Open(ctx, client, "users", 100_000, 1e-4,
+		redisfilter.WithGrowth(), redisfilter.WithBloom(bloom.WithMaxBytes(1<<30)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	added, err := f.Add(ctx, []byte("user 17"))
+	if errors.Is(err, redisfilter.ErrFull) {
+		fmt.Println("1 GiB is full:", err)
+	}
+	fmt.Println(added)
+}
+
+// Messages are delivered again within an hour. Each half of an hour has at most a million.
+func ExampleWithWindow() {
+	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+	defer client.Close()
+	f, err := redisfilter.Open(ctx, client, "messages", 1_000_000, 1e-6, redisfilter.WithWindow(time.Hour, 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	isNew, err := f.Add(ctx, []byte("message 17"))
+	if errors.Is(err, redisfilter.ErrFull) {
+		fmt.Println("the error says when the next half of an hour begins:", err)
+	}
+	fmt.Println(isNew)
+}

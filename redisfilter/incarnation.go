@@ -1,0 +1,76 @@
+package redisfilter
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A shard is one key in Redis with a value of its own. All bits of one key are in one shard, so
+// that the key costs one command in one cluster slot.
+type shard struct {
+	name  string
+	value atomic.Pointer[incarnation]
+}
+
+// An incarnation is what a handle knows of a shard's value, from when the value is made until it is lost. An add that began
+// in one incarnation does not teach the cache of the next.
+type incarnation struct {
+	epoch   string
+	ttl     time.Duration
+	expires time.Time // zero for never
+	cache   cache
+
+	state    atomic.Uint64          // the most layers, or the latest generation, that replies have shown
+	shift    atomic.Uint64          // of generations, see add.lua
+	time     atomic.Pointer[sample] // of the server's clock
+	heard    atomic.Int64           // when the server last answered, in nanoseconds
+	lost     atomic.Bool            // noticed: until Reopen, nothing is sent
+	claiming chan struct{}          // holds one while a goroutine claims a slot
+	slot     atomic.Pointer[slot]   // nil until the first add, and after another handle has got it
+}
+
+// A sample is the server's clock at a time not after a time of ours.
+type sample struct{ server, ours time.Duration }
+
+var began = time.Now()
+
+// elapsed returns a time that only grows. Tests replace it.
+var elapsed = func() time.Duration { return time.Since(began) }
+
+// serverTime returns a lower bound of the server's clock since 1970, in nanoseconds. It is exact but for the way of a reply.
+func (v *incarnation) serverTime() time.Duration {
+	s := v.time.Load()
+	return s.server + elapsed() - s.ours
+}
+
+// hear notes that the server has answered, with its clock in milliseconds if that is not 0.
+func (v *incarnation) hear(ms float64) {
+	now := elapsed()
+	v.heard.Store(int64(now))
+	if ms > 0 {
+		v.time.Store(&sample{time.Duration(ms) * time.Millisecond, now})
+	}
+}
+
+// quietAfter is how long the cache answers without a reply of the server. Then a call goes to the server, and notices if
+// the value is lost.
+const quietAfter = time.Second
+
+// knows reports whether the cache contains a key and may answer.
+func (v *incarnation) knows(positions []uint64) bool {
+	return v.cache.contains(positions) && !v.lost.Load() && elapsed()-time.Duration(v.heard.Load()) < quietAfter &&
+		(v.expires.IsZero() || time.Now().Before(v.expires))
+}
+
+// known returns what the handle knows now.
+func (v *incarnation) known() known { return known{v.state.Load(), v.shift.Load(), v.serverTime()} }
+
+// raise sets a number to value if it is less.
+func raise(number *atomic.Uint64, value uint64) {
+	for {
+		before := number.Load()
+		if before >= value || number.CompareAndSwap(before, value) {
+			return
+		}
+	}
+}

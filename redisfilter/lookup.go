@@ -1,0 +1,189 @@
+package redisfilter
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
+)
+
+// Arguments as interfaces, so that the many arguments of a command need no allocation each.
+var argGet, argWord any = "GET", "i64"
+
+// A reading is one command that looks up keys of a batch in all layers, without a script: the number of layers, or the
+// generation, comes with the answers.
+type reading struct {
+	batch     *batch
+	call      *send.Call
+	cmd       *redis.IntSliceCmd
+	layers    []layer
+	confirmed numbers  // when the command was made
+	known     uint64   // the state, then
+	to        int      // behind the last key
+	masks     []uint64 // of each word of a key
+	offsets   []uint64 // of all words, in bits
+	alive     []bool   // of the layers, after the reply; nil for all
+}
+
+// headWords are the words that a lookup reads before those of the keys: the slot, the epoch at the end, the state and the
+// shift.
+const headWords = slotBytes/8 + 3
+
+// read sends a command that looks up keys of each batch.
+func (f *Filter) read(ctx context.Context, batches []*batch, answers []bool) {
+	readings := make([]*reading, 0, len(batches))
+	var calls []*send.Call
+	for _, b := range batches {
+		layers, err := f.plan.mode.reading(b.state)
+		if err != nil {
+			b.err = fmt.Errorf("%w: key %q", err, b.shard.name)
+			continue
+		}
+		r := f.newReading(ctx, b, layers)
+		readings, calls = append(readings, r), append(calls, r.call)
+	}
+	if len(calls) == 0 {
+		return
+	}
+	f.sender.Send(ctx, calls...)
+	for _, r := range readings {
+		f.answered(ctx, r, answers)
+	}
+}
+
+// newReading makes the command for keys of a batch.
+func (f *Filter) newReading(ctx context.Context, b *batch, layers []layer) *reading {
+	r := &reading{batch: b, layers: layers, to: b.next(), known: b.value.state.Load()}
+	perKey := 0
+	for _, l := range layers {
+		perKey += l.words
+	}
+	r.offsets = make([]uint64, 0, headWords+(r.to-b.done)*perKey)
+	r.masks = make([]uint64, 0, (r.to-b.done)*perKey)
+	args := make([]any, 2, 2+3*cap(r.offsets))
+	args[0], args[1] = "BITFIELD_RO", b.shard.name
+	get := func(at uint64) {
+		r.offsets = append(r.offsets, at*8)
+		args = append(args, argGet, argWord, &r.offsets[len(r.offsets)-1])
+	}
+	// An intact slot shows that the value is the right one and not cut short before it.
+	if b.slot != nil {
+		r.confirmed = b.slot.confirmed()
+		for at := uint64(0); at < slotBytes; at += 8 {
+			get(b.slot.at + at)
+		}
+	}
+	fixed := f.plan.mode.fixed()
+	if b.slot == nil || !fixed {
+		get(layers[len(layers)-1].end)
+	}
+	if !fixed {
+		get(stateField)
+		get(shiftField)
+	}
+	var room []uint64
+	for i := b.done; i < r.to; i++ {
+		var block block
+		for _, l := range layers {
+			if l.scheme == f.plan.scheme {
+				block = blockOf(b.positionsOf(i))
+			} else {
+				room = l.scheme.AppendPositions(room[:0], b.keys[i])
+				block = blockOf(room)
+			}
+			for word, mask := range block.masks {
+				if mask != 0 {
+					r.masks = append(r.masks, mask)
+					get(l.at + block.index*blockBytes + uint64(word)*8)
+				}
+			}
+		}
+	}
+	r.cmd = redis.NewIntSliceCmd(ctx, args...)
+	r.call = &send.Call{Key: b.shard.name, Cmd: r.cmd}
+	f.count(r.to-b.done, 60+28*len(r.offsets))
+	return r
+}
+
+// answered reads the reply to a reading. If the filter has grown, the keys are to be looked up again.
+func (f *Filter) answered(ctx context.Context, r *reading, answers []bool) (again bool) {
+	b := r.batch
+	if err := r.call.Err(); err != nil {
+		b.err = f.explain(b.shard, b.value, b.slot, err)
+		return false
+	}
+	values := r.cmd.Val()
+	if len(values) != len(r.offsets) {
+		b.err = fmt.Errorf("redisfilter: key %q: %d replies, want %d", b.shard.name, len(values), len(r.offsets))
+		return false
+	}
+	alive, again, err := f.readHead(ctx, r, values[:len(values)-len(r.masks)])
+	if b.err = err; err != nil || again {
+		return again
+	}
+	r.alive = alive
+	b.value.hear(0)
+	values = values[len(values)-len(r.masks):]
+	at := 0
+	for i := b.done; i < r.to; i++ {
+		found := false
+		for n, l := range r.layers {
+			all := alive == nil || alive[n]
+			for range l.words {
+				all = all && bits.ReverseBytes64(uint64(values[at]))&r.masks[at] == r.masks[at]
+				at++
+			}
+			found = found || all
+		}
+		answers[b.indices[i]] = found
+	}
+	b.done = r.to
+	return false
+}
+
+// readHead compares what a lookup has read before the keys with what the handle knows. It returns which layers count, and
+// whether the keys are to be looked up again.
+func (f *Filter) readHead(ctx context.Context, r *reading, head []int64) (alive []bool, again bool, err error) {
+	b := r.batch
+	if b.slot != nil {
+		var stored [slotBytes]byte
+		for i := range slotBytes / 8 {
+			binary.BigEndian.PutUint64(stored[8*i:], uint64(head[i]))
+		}
+		switch {
+		case string(stored[:8]) != b.slot.tag:
+			return nil, false, f.taken(ctx, b.shard, b.value, b.slot, string(stored[:8]))
+		case numbersOf(stored[lanesField:]).lack(r.confirmed):
+			return nil, false, f.onLost(b.shard, b.value, isOlder)
+		}
+		head = head[slotBytes/8:]
+	}
+	if len(head) == 0 {
+		return nil, false, nil
+	}
+	if uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
+		return nil, false, f.onLost(b.shard, b.value, isGone)
+	}
+	if len(head) == 1 {
+		return nil, false, nil
+	}
+	state, shift := wholeOf(double(head[1])), wholeOf(double(head[2]))
+	if state < r.known || !f.plan.mode.possible(state) {
+		return nil, false, f.onLost(b.shard, b.value, isOlder)
+	}
+	raise(&b.value.state, state)
+	raise(&b.value.shift, shift)
+	alive, again = f.plan.mode.alive(b.value.known(), b.state, state, shift)
+	if again {
+		b.state = state
+	}
+	return alive, again, nil
+}
+
+// double returns a number that a script has written and a BITFIELD has read.
+func double(value int64) float64 { return math.Float64frombits(bits.ReverseBytes64(uint64(value))) }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package redisfilter_test
-
-const raceEnabled = false

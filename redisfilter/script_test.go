@@ -1,0 +1,134 @@
+package redisfilter
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+)
+
+// TestScriptHeads: the head of each script names the arguments that it uses, and no others.
+func TestScriptHeads(t *testing.T) {
+	files, err := filepath.Glob("scripts/*.lua")
+	require.NoError(t, err)
+	require.Len(t, files, 6)
+	argument := regexp.MustCompile(`(?:KEYS|ARGV)\[\d+\]`)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		head, code := map[string]bool{}, map[string]bool{}
+		inHead := true
+		for line := range strings.Lines(string(b)) {
+			inHead = inHead && strings.HasPrefix(line, "--")
+			for _, name := range argument.FindAllString(line, -1) {
+				if inHead {
+					head[name] = true
+				} else if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+					code[name] = true
+				}
+			}
+		}
+		require.NotEmpty(t, head, file)
+		require.Equal(t, head, code, file)
+	}
+}
+
+// TestScriptsOfAServer: filters of many sizes and kinds leave six scripts on the server.
+func TestScriptsOfAServer(t *testing.T) {
+	ctx, s := context.Background(), redistest.Start(t)
+	for i := range 600 {
+		opts := [][]Option{nil, {WithGrowth()}, {WithWindow(time.Duration(i+1)*time.Minute, 1+i%16)}}[i%3]
+		f, err := Open(ctx, s.Client, fmt.Sprint(i), uint64(100+i), 1/float64(10+i*i), opts...)
+		require.NoError(t, err)
+		_, err = f.Add(ctx, []byte("key"))
+		require.NoError(t, err)
+		if i%3 == 0 {
+			local, err := f.Local(ctx)
+			require.NoError(t, err)
+			require.NoError(t, f.Merge(ctx, local))
+		}
+		require.NoError(t, f.Delete(ctx))
+	}
+	require.Contains(t, s.Client.Info(ctx, "memory").Val(), "number_of_cached_scripts:6\r\n")
+}
+
+// TestReplyTypes: a reply of another type than expected is an error that is no loss, and never taken for an answer.
+func TestReplyTypes(t *testing.T) {
+	ctx, s := context.Background(), redistest.Start(t)
+	for _, reply := range []any{int64(7), "text", "", []any{}, []any{"a", nil}, nil, true} {
+		var odd bool
+		client := redis.NewClient(&redis.Options{Addr: s.Addr})
+		f, err := Open(ctx, client, "f", 1000, 0.01, WithCache(0))
+		require.NoError(t, err)
+		client.AddHook(redistest.OddReplies(&odd, reply))
+		odd = true
+		_, claimed := f.Add(ctx, []byte("a"))
+		odd = false
+		_, err = f.Add(ctx, []byte("a"))
+		require.NoError(t, err)
+		odd = true
+		_, added := f.Add(ctx, []byte("b"))
+		deleted := f.Delete(ctx)
+		_, joined := Join(ctx, client, "f")
+		_, err = Open(ctx, client, "f", 1000, 0.01)
+		for what, err := range map[string]error{"claim": claimed, "add": added, "delete": deleted, "join": joined, "open": err} {
+			if _, isNumber := reply.(int64); isNumber && what == "delete" || reply == "" && what == "join" {
+				continue // possible replies
+			}
+			require.Error(t, err, "%s: %v", what, reply)
+			require.NotErrorIs(t, err, ErrLost, "%s: %v", what, reply)
+		}
+		odd = false
+		require.NoError(t, s.Client.FlushAll(ctx).Err())
+		require.NoError(t, client.Close())
+	}
+}
+
+// TestCacheAsks: after a quiet second, a key of the cache goes to the server, which notices that the filter was made anew.
+func TestCacheAsks(t *testing.T) {
+	ctx, s := context.Background(), redistest.Start(t)
+	now := time.Hour
+	before := elapsed
+	elapsed = func() time.Duration { return now }
+	defer func() { elapsed = before }()
+	f, err := Open(ctx, s.Client, "f", 1000, 0.01)
+	require.NoError(t, err)
+	_, err = f.Add(ctx, []byte("key"))
+	require.NoError(t, err)
+	require.NoError(t, s.Client.Del(ctx, "f").Err())
+	_, err = Open(ctx, s.Client, "f", 1000, 0.01)
+	require.NoError(t, err)
+	for range 10 {
+		now += quietAfter / 11
+		added, err := f.Add(ctx, []byte("key"))
+		require.NoError(t, err)
+		require.False(t, added)
+	}
+	now += quietAfter / 5
+	_, err = f.Add(ctx, []byte("key"))
+	require.ErrorIs(t, err, ErrLost)
+}
+
+// TestCauses: equal errors of many shards are one line.
+func TestCauses(t *testing.T) {
+	ctx, s := context.Background(), redistest.Start(t)
+	f, err := Open(ctx, s.Client, "f", 1000, 0.01, WithShards(300))
+	require.NoError(t, err)
+	require.NoError(t, s.Client.FlushAll(ctx).Err())
+	_, err = f.ContainsMany(ctx, redistest.KeysOf(0, 4000), nil)
+	require.ErrorIs(t, err, ErrLost)
+	require.Contains(t, err.Error(), "300 shards, one of them: ")
+	require.Less(t, len(err.Error()), 300)
+	_, err = f.AddMany(ctx, redistest.KeysOf(0, 4000), nil)
+	require.ErrorIs(t, err, ErrLost)
+	require.Less(t, len(err.Error()), 300)
+}

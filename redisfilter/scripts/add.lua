@@ -1,0 +1,191 @@
+-- Adds keys to the value of a shard, whatever its kind. It does nothing unless the value is the one that the handle knows.
+-- The reply is the server's time in milliseconds (a double, 0 unless a window), the number of keys that were looked at
+-- (2 bytes), and a bit per key, the first in the lowest bit of the first byte: 1 if the key is new. It ends before the first
+-- new key for which the newest layer has no room.
+--
+-- KEYS[1]: the shard.
+-- ARGV[1], ARGV[2]: first and last byte of the handle's slot. ARGV[3]: first byte of the number of the lane.
+-- ARGV[4]: the epoch, the slot's tag, the lane, the number of this add, and the confirmed number of each lane.
+-- ARGV[5]: the keys. ARGV[6]: how many. ARGV[7]: words per key, 2, 4 or 8.
+-- ARGV[8]: 'p' plain, 'g' growing, 'w' window. ARGV[9]: the number of layers, or the generation, that the keys are packed for.
+-- ARGV[10]: plain: 1 to stamp the slot (others always do); growing: where the epoch behind the newest layer begins; window:
+-- milliseconds per generation.
+-- ARGV[11]: how many keys a new layer or generation takes.
+-- ARGV[12], ARGV[13]: window: places, and bytes per place.
+local K, call, up, pk = KEYS[1], redis.call, struct.unpack, struct.pack
+local epoch, tag, lane, num, c0, c1, c2, c3 = up('<c8c8BI5I5I5I5I5', ARGV[4])
+local slot, owner, stamp, n0, n1, n2, n3 = call('GETRANGE', K, ARGV[1], ARGV[2])
+if #slot == 32 then owner, stamp, n0, n1, n2, n3 = up('<c8I4I5I5I5I5', slot) end
+if owner ~= tag then
+  local head = call('GETRANGE', K, 0, 119)
+  if #slot ~= 32 or string.sub(head, 17, 24) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
+  return redis.error_reply(string.format('BLOOMTAKEN %.0f redisfilter', up('<d', head, 113)))
+end
+if n0 < c0 or n1 < c1 or n2 < c2 or n3 < c3 then return redis.error_reply('BLOOMOLDER redisfilter') end
+if (lane == 0 and n0 or lane == 1 and n1 or lane == 2 and n2 or n3) >= num then return redis.error_reply('BLOOMLATE redisfilter') end
+
+-- The header from 72 on: the last epoch's offset, layers or generation, room, expiry, shift, claims.
+local kind, want, ms, changed, last, count, left, expiry, shift, claims = ARGV[8], tonumber(ARGV[9]), 0, false
+if kind ~= 'p' or ARGV[10] == '1' then
+  last, count, left, expiry, shift, claims = up('<dddddd', call('GETRANGE', K, 72, 119))
+else
+  claims = stamp
+end
+if kind == 'p' then
+  left = math.huge
+elseif kind == 'g' then
+  if call('GETRANGE', K, last, last + 7) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
+  if count > want then return redis.error_reply(string.format('BLOOMMORE %.0f redisfilter', count)) end
+  if count < want - 1 or count < want and left > 0 then return redis.error_reply('BLOOMOLDER redisfilter') end
+  if count < want then
+    call('SETRANGE', K, ARGV[10], epoch)
+    last, count, left, changed = tonumber(ARGV[10]), want, tonumber(ARGV[11]), true
+  end
+else
+  -- Time never goes back: the latest generation stays until the clock has caught up. If the clock is behind by more than a
+  -- window, it was wrong before or is wrong now, and is shifted.
+  local time, places, bytes = call('TIME'), tonumber(ARGV[12]), tonumber(ARGV[13])
+  ms = time[1] * 1000 + math.floor(time[2] / 1000)
+  local now = math.floor(ms / ARGV[10]) + shift
+  if now < count - places + 1 then shift, now, changed = shift + count - now, count, true end
+  if now > count then
+    local zeros = string.rep('\0', math.min(bytes, 65536))
+    for g = math.max(count + 1, now - places + 1), now do
+      local from = 192 + (g % places) * bytes
+      for at = from, from + bytes - #zeros, #zeros do call('SETRANGE', K, string.format('%.0f', at), zeros) end
+      local rest = bytes % #zeros
+      if rest > 0 then call('SETRANGE', K, string.format('%.0f', from + bytes - rest), string.sub(zeros, 1, rest)) end
+    end
+    count, left, changed = now, tonumber(ARGV[11]), true
+  end
+  if count ~= want then
+    if changed then call('SETRANGE', K, 72, pk('<ddddd', last, count, left, expiry, shift)) end
+    return redis.error_reply(string.format('BLOOMMORE %.0f redisfilter', count))
+  end
+end
+
+-- A key is its length in 2 bytes, and for each layer, newest first: where its first word begins and its last one ends, as
+-- decimal numbers with their length before; and for each word its distance to the first in bytes, and a mask in two halves.
+-- A loop over the words would take up to 45 % more time.
+local d, n, band, bor, sub = ARGV[5], tonumber(ARGV[6]), bit.band, bit.bor, string.sub
+local out, byte, w, pos, done, room = '', 0, 1, 1, 0, left
+local two, four = ARGV[7] == '2', ARGV[7] == '4'
+while done < n do
+  local next, seen, first, span
+  if two then
+    local size, from, to, i1, a1, b1, i2, a2, b2, p = up('<I2Bc0Bc0Bi4i4Bi4i4', d, pos)
+    next = pos + 2 + size
+    local v = call('GETRANGE', K, from, to)
+    local x1, y1 = up('<i4i4', v, i1 + 1)
+    local x2, y2 = up('<i4i4', v, i2 + 1)
+    local X1, Y1, X2, Y2 = bor(x1, a1), bor(y1, b1), bor(x2, a2), bor(y2, b2)
+    seen = X1 == x1 and Y1 == y1 and X2 == x2 and Y2 == y2
+    while not seen and p < next do
+      local f, t, j1, j2
+      f, t, j1, a1, b1, j2, a2, b2, p = up('<Bc0Bc0Bi4i4Bi4i4', d, p)
+      local o = call('GETRANGE', K, f, t)
+      repeat
+        x1, y1 = up('<i4i4', o, j1 + 1)
+        if band(x1, a1) ~= a1 or band(y1, b1) ~= b1 then break end
+        x2, y2 = up('<i4i4', o, j2 + 1)
+        seen = band(x2, a2) == a2 and band(y2, b2) == b2
+      until true
+    end
+    if not seen then
+      first, span = from, pk('<i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2)
+    end
+  elseif four then
+    local size, from, to, i1, a1, b1, i2, a2, b2, i3, a3, b3, i4, a4, b4, p = up('<I2Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4', d, pos)
+    next = pos + 2 + size
+    local v = call('GETRANGE', K, from, to)
+    local x1, y1 = up('<i4i4', v, i1 + 1)
+    local x2, y2 = up('<i4i4', v, i2 + 1)
+    local x3, y3 = up('<i4i4', v, i3 + 1)
+    local x4, y4 = up('<i4i4', v, i4 + 1)
+    local X1, Y1, X2, Y2 = bor(x1, a1), bor(y1, b1), bor(x2, a2), bor(y2, b2)
+    local X3, Y3, X4, Y4 = bor(x3, a3), bor(y3, b3), bor(x4, a4), bor(y4, b4)
+    seen = X1 == x1 and Y1 == y1 and X2 == x2 and Y2 == y2 and X3 == x3 and Y3 == y3 and X4 == x4 and Y4 == y4
+    while not seen and p < next do
+      local f, t, j1, j2, j3, j4
+      f, t, j1, a1, b1, j2, a2, b2, j3, a3, b3, j4, a4, b4, p = up('<Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4', d, p)
+      local o = call('GETRANGE', K, f, t)
+      repeat
+        x1, y1 = up('<i4i4', o, j1 + 1)
+        if band(x1, a1) ~= a1 or band(y1, b1) ~= b1 then break end
+        x2, y2 = up('<i4i4', o, j2 + 1)
+        if band(x2, a2) ~= a2 or band(y2, b2) ~= b2 then break end
+        x3, y3 = up('<i4i4', o, j3 + 1)
+        if band(x3, a3) ~= a3 or band(y3, b3) ~= b3 then break end
+        x4, y4 = up('<i4i4', o, j4 + 1)
+        seen = band(x4, a4) == a4 and band(y4, b4) == b4
+      until true
+    end
+    if not seen then
+      first, span = from, pk('<i4i4c0i4i4c0i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2, sub(v, i2 + 9, i3), X3, Y3,
+        sub(v, i3 + 9, i4), X4, Y4)
+    end
+  else
+    local size, from, to, i1, a1, b1, i2, a2, b2, i3, a3, b3, i4, a4, b4, i5, a5, b5, i6, a6, b6, i7, a7, b7, i8, a8, b8, p
+      = up('<I2Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4', d, pos)
+    next = pos + 2 + size
+    local v = call('GETRANGE', K, from, to)
+    local x1, y1 = up('<i4i4', v, i1 + 1)
+    local x2, y2 = up('<i4i4', v, i2 + 1)
+    local x3, y3 = up('<i4i4', v, i3 + 1)
+    local x4, y4 = up('<i4i4', v, i4 + 1)
+    local x5, y5 = up('<i4i4', v, i5 + 1)
+    local x6, y6 = up('<i4i4', v, i6 + 1)
+    local x7, y7 = up('<i4i4', v, i7 + 1)
+    local x8, y8 = up('<i4i4', v, i8 + 1)
+    local X1, Y1, X2, Y2 = bor(x1, a1), bor(y1, b1), bor(x2, a2), bor(y2, b2)
+    local X3, Y3, X4, Y4 = bor(x3, a3), bor(y3, b3), bor(x4, a4), bor(y4, b4)
+    local X5, Y5, X6, Y6 = bor(x5, a5), bor(y5, b5), bor(x6, a6), bor(y6, b6)
+    local X7, Y7, X8, Y8 = bor(x7, a7), bor(y7, b7), bor(x8, a8), bor(y8, b8)
+    seen = X1 == x1 and Y1 == y1 and X2 == x2 and Y2 == y2 and X3 == x3 and Y3 == y3 and X4 == x4 and Y4 == y4 and
+      X5 == x5 and Y5 == y5 and X6 == x6 and Y6 == y6 and X7 == x7 and Y7 == y7 and X8 == x8 and Y8 == y8
+    while not seen and p < next do
+      local f, t, j1, j2, j3, j4, j5, j6, j7, j8
+      f, t, j1, a1, b1, j2, a2, b2, j3, a3, b3, j4, a4, b4, j5, a5, b5, j6, a6, b6, j7, a7, b7, j8, a8, b8, p
+        = up('<Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4', d, p)
+      local o = call('GETRANGE', K, f, t)
+      repeat
+        x1, y1 = up('<i4i4', o, j1 + 1)
+        if band(x1, a1) ~= a1 or band(y1, b1) ~= b1 then break end
+        x2, y2 = up('<i4i4', o, j2 + 1)
+        if band(x2, a2) ~= a2 or band(y2, b2) ~= b2 then break end
+        x3, y3 = up('<i4i4', o, j3 + 1)
+        if band(x3, a3) ~= a3 or band(y3, b3) ~= b3 then break end
+        x4, y4 = up('<i4i4', o, j4 + 1)
+        if band(x4, a4) ~= a4 or band(y4, b4) ~= b4 then break end
+        x5, y5 = up('<i4i4', o, j5 + 1)
+        if band(x5, a5) ~= a5 or band(y5, b5) ~= b5 then break end
+        x6, y6 = up('<i4i4', o, j6 + 1)
+        if band(x6, a6) ~= a6 or band(y6, b6) ~= b6 then break end
+        x7, y7 = up('<i4i4', o, j7 + 1)
+        if band(x7, a7) ~= a7 or band(y7, b7) ~= b7 then break end
+        x8, y8 = up('<i4i4', o, j8 + 1)
+        seen = band(x8, a8) == a8 and band(y8, b8) == b8
+      until true
+    end
+    if not seen then
+      first, span = from, pk('<i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2,
+        sub(v, i2 + 9, i3), X3, Y3, sub(v, i3 + 9, i4), X4, Y4, sub(v, i4 + 9, i5), X5, Y5, sub(v, i5 + 9, i6), X6, Y6,
+        sub(v, i6 + 9, i7), X7, Y7, sub(v, i7 + 9, i8), X8, Y8)
+    end
+  end
+  if not seen then
+    if left < 1 then break end
+    left = left - 1
+    call('SETRANGE', K, first, span)
+    byte = byte + w
+  end
+  pos, done, w = next, done + 1, w * 2
+  if w == 256 then out, byte, w = out .. string.char(byte), 0, 1 end
+end
+if w > 1 then out = out .. string.char(byte) end
+
+-- The stamp says how recently the slot was used: it is the number of claims so far.
+call('SETRANGE', K, ARGV[3], pk('<I5', num))
+if stamp ~= claims then call('SETRANGE', K, ARGV[1] + 8, pk('<I4', claims)) end
+if changed or left ~= room and kind ~= 'p' then call('SETRANGE', K, 72, pk('<ddddd', last, count, left, expiry, shift)) end
+return pk('<dI2', ms, done) .. out

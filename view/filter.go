@@ -1,0 +1,102 @@
+package view
+
+import (
+	"unsafe"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/rapidhash"
+	"github.com/twmb/murmur3"
+)
+
+// A Filter is a View that keys can be added to: it changes the bytes. [FilterOver] makes one over
+// any bytes, and [Builder.Append] one for a number of keys.
+//
+// Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
+// bytes during a call of Add or AddDigest.
+type Filter struct{ View }
+
+// FilterOver is [Over] for bytes that keys are added to. Bytes of zeros are an empty filter.
+func FilterOver(s bloom.Scheme, bits []byte) (Filter, error) {
+	v, err := Over(s, bits)
+	return Filter{v}, err
+}
+
+// Add adds a key.
+func (f Filter) Add(key []byte) {
+	switch f.meta >> 16 & 0xff {
+	case murmur3Hash:
+		start := probe.MurmurStart(f.seed())
+		f.AddDigest(murmur3.SeedSum128(start, start, key))
+	case rapidHash:
+		h1 := rapidhash.Sum(rapidhash.Start(f.seed()), key)
+		f.AddDigest(h1, probe.Widen(h1))
+	case 0:
+		panic(zeroView)
+	default:
+		if f.scheme.Strategy().NeedsKey() {
+			var room [maxK]uint64
+			f.set(f.scheme.AppendPositions(room[:0], key))
+			return
+		}
+		f.AddDigest(f.scheme.Digest(key))
+	}
+}
+
+// AddString is [Filter.Add] for a string, without copying it.
+func (f Filter) AddString(key string) { f.Add(memory.BytesOf(key)) }
+
+// AddDigest adds a key by its digest, see [bloom.BloomFilter.AddDigest].
+func (f Filter) AddDigest(h1, h2 uint64) {
+	b, m, k, y := f.bits, uint64(f.bytes)*8, int(f.meta&0xff), h2^probe.Xor
+	switch f.meta >> 8 & 0xff {
+	case double:
+		if f.scheme != (bloom.Scheme{}) {
+			m = f.scheme.Params().M
+		}
+		for x := h1; k > 0; k-- {
+			setInBytes(b, probe.Reduce(x, m))
+			x = x*probe.Mul + y
+		}
+	case split:
+		p := splitInBytes(b, m, h1)
+		m0, m1, m2, m3 := probe.SplitMasks(h1)
+		p.or(0, m0)
+		p.or(1, m1)
+		p.or(2, m2)
+		p.or(3, m3)
+	case blocked:
+		p := blockInBytes(b, m, h1)
+		switch z := probe.Words(k); {
+		case z == 2 && k <= 6:
+			m0, m1 := masks2(0, 0, y, k)
+			p.or(y>>62, m0)
+			p.or(4+y>>60&3, m1)
+		case z == 4 && k <= 12:
+			m0, m1, m2, m3 := masks4(0, 0, 0, 0, y, k)
+			p.or(y>>63, m0)
+			p.or(2+y>>62&1, m1)
+			p.or(4+y>>61&1, m2)
+			p.or(6+y>>60&1, m3)
+		default:
+			for i := range k {
+				p.or(probeInBlock(y, i, z))
+			}
+		}
+	case 0:
+		panic(zeroView)
+	default:
+		var room [maxK]uint64
+		f.set(f.scheme.AppendDigestPositions(room[:0], h1, h2))
+	}
+}
+
+// set sets the bits at these positions.
+func (f Filter) set(positions []uint64) {
+	for _, pos := range positions {
+		setInBytes(f.bits, pos)
+	}
+}
+
+func setInBytes(p unsafe.Pointer, pos uint64) { *(*byte)(unsafe.Add(p, pos/8)) |= 1 << (pos % 8) }
