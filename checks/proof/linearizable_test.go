@@ -3,10 +3,8 @@ package proof
 import (
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,19 +83,14 @@ var model = porcupine.Model{
 // record runs each program in a goroutine of its own, all calls in lockstep, and returns the history.
 func record(s *bloom.BloomFilter, keys [][]byte, programs [][]op) []porcupine.Operation {
 	histories := make([][]porcupine.Operation, len(programs))
-	var arrived atomic.Int64
+	line := testkit.Line{Runners: uint64(len(programs))}
 	var wg sync.WaitGroup
 	start := time.Now()
 	for g, program := range programs {
 		histories[g] = make([]porcupine.Operation, len(program))
 		wg.Go(func() {
 			for i, o := range program {
-				arrived.Add(1)
-				for spins := 1; int(arrived.Load()) < len(programs)*(i+1); spins++ {
-					if spins%1024 == 0 {
-						runtime.Gosched() // there may be fewer processors than goroutines
-					}
-				}
+				line.Wait(uint64(i + 1))
 				var yes bool
 				call := time.Since(start)
 				if o.add {

@@ -250,7 +250,6 @@ func TestMidnight(t *testing.T) {
 		group.Go(func() {
 			for k := range keys {
 				line.Wait(uint64(k + 1))
-				testkit.Dawdle(k, i)
 				isNew, err := d.Add(binary.BigEndian.AppendUint64(nil, uint64(k)))
 				if err != nil {
 					panic(err)

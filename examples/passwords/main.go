@@ -1,10 +1,9 @@
-// Passwords checks passwords against a published list of leaked ones.
+// Passwords checks passwords against a published list of leaked ones:
 //
-//	passwords [list] <passwords
+//	bloom build -o list -p 1e-6 leaked.txt
+//	passwords list <passwords
 //
-// Each line of standard input is a password. The list is a filter in a file, such as "bloom build"
-// writes. A new version of the file is used within a second. Without an argument the example makes a
-// list of a few passwords.
+// Each line of standard input is a password. A new version of the list is used within a second.
 package main
 
 import (
@@ -14,34 +13,18 @@ import (
 	"io"
 	"log"
 	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
-	"github.com/seed3447c163/bloom/persist"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: passwords LIST")
+	}
+	if err := check(os.Args[1], os.Stdin, os.Stdout, os.Stderr); err != nil {
 		log.Fatal("passwords: ", err)
 	}
-}
-
-func run(args []string) error {
-	if len(args) > 0 {
-		return check(args[0], os.Stdin, os.Stdout, os.Stderr)
-	}
-	dir, err := os.MkdirTemp("", "passwords-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "leaked.bloom")
-	if err := publish(path, "123456", "password", "qwerty", "letmein"); err != nil {
-		return err
-	}
-	return check(path, os.Stdin, os.Stdout, os.Stderr)
 }
 
 // check says of each line whether it is in the list.
@@ -68,14 +51,4 @@ func check(path string, in io.Reader, out, news io.Writer) error {
 		}
 	}
 	return lines.Err()
-}
-
-// publish writes a list to a file, in one step.
-func publish(path string, passwords ...string) error {
-	f, err := bloom.New(uint64(len(passwords)), 1e-6)
-	if err != nil {
-		return err
-	}
-	f.AddStrings(passwords, nil)
-	return persist.Save(path, f)
 }

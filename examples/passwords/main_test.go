@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/persist"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,6 +17,16 @@ type lines chan string
 func (l lines) Write(p []byte) (int, error) {
 	l <- string(p)
 	return len(p), nil
+}
+
+// publish writes a list to a file, in one step.
+func publish(path string, passwords ...string) error {
+	f, err := bloom.New(uint64(len(passwords)), 1e-6)
+	if err != nil {
+		return err
+	}
+	f.AddStrings(passwords, nil)
+	return persist.Save(path, f)
 }
 
 // TestNewList: a bad list is not used, a good one is.

@@ -71,7 +71,7 @@ func (f Format) Test(t *testing.T, filters ...*bloom.BloomFilter) {
 	require.Zero(t, out.Len())
 	data := f.Bytes(t, filters[0])
 	for n := range data {
-		require.ErrorIs(t, f.Write(&narrow{n}, filters[0]), errFull)
+		require.ErrorIs(t, f.Write(&testkit.ShortWriter{Room: n, Err: errFull}, filters[0]), errFull)
 		_, err := f.Read(bytes.NewReader(data[:n]))
 		require.Error(t, err, "cut to %d bytes", n)
 		require.Equal(t, f.Stream && n == 0, err == io.EOF, "cut to %d bytes: %v", n, err)
@@ -142,17 +142,6 @@ func LyingHead(t *testing.T, head string, read func(io.Reader) error) {
 }
 
 var errFull = errors.New("full")
-
-// narrow takes only so many bytes.
-type narrow struct{ room int }
-
-func (n *narrow) Write(p []byte) (int, error) {
-	if len(p) > n.room {
-		return n.room, errFull
-	}
-	n.room -= len(p)
-	return len(p), nil
-}
 
 // Positions compares the bits that keys set with testdata/positions.golden. A difference breaks every filter
 // in every file: correct the code, never the file.

@@ -117,13 +117,14 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	if err := read(bytes.NewReader(nil)); err != io.EOF {
 		t.Errorf("nothing at all: %v, want io.EOF", err)
 	}
-	cuts, flips := 0, 0
-	for n := 1; n < len(data); n++ {
+	for n := range data {
 		err := read(bytes.NewReader(data[:n]))
-		if !errors.Is(err, bloom.ErrCorrupt) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		if n > 0 && (!errors.Is(err, bloom.ErrCorrupt) || !errors.Is(err, io.ErrUnexpectedEOF)) {
 			t.Fatalf("cut off after %d bytes: %v", n, err)
 		}
-		cuts++
+		if err := read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errBroken))); !errors.Is(err, errBroken) {
+			t.Fatalf("a reader that fails after %d bytes: %v, want its error", n, err)
+		}
 	}
 	damaged := bytes.Clone(data)
 	for i := range len(data) * 8 {
@@ -133,7 +134,6 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 			t.Fatalf("bit %d of byte %d flipped: %v", i%8, i/8, err)
 		}
 		damaged[i/8] ^= 1 << (i % 8)
-		flips++
 	}
 	damaged[7]++ // the last byte of the magic
 	if err := read(bytes.NewReader(damaged)); !errors.Is(err, bloom.ErrIncompatible) {
@@ -148,7 +148,7 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 	if err := read(more); err != nil || more.Len() != 4 {
 		t.Errorf("with more behind it: %v, %d bytes left, want 4", err, more.Len())
 	}
-	t.Logf("%d cuts and %d flips, none accepted", cuts, flips)
+	t.Logf("%d bytes: every cut and every flipped bit is refused", len(data))
 }
 
 // Copies copies blocks of 17 and 64 bytes from every third place in data to every place, with -short from
@@ -240,47 +240,20 @@ func damage(random *rand.Rand, data, other []byte) []byte {
 	return data
 }
 
-// Failing lets each write in turn write only half, with an error or without. write must report it.
+// Failing ends writing after every number of bytes, with an error or without one. write must report it.
 func Failing(t *testing.T, write func(io.Writer) (int64, error)) {
 	t.Helper()
 	var whole bytes.Buffer
-	n, err := write(&whole)
-	if err != nil || n != int64(whole.Len()) {
+	if n, err := write(&whole); err != nil || n != int64(whole.Len()) {
 		t.Fatalf("%d bytes written, %d reported, %v", whole.Len(), n, err)
 	}
-	for _, c := range []struct{ err, want error }{{errBroken, errBroken}, {nil, io.ErrShortWrite}} {
-		for fail := 0; ; fail++ {
-			w := &failing{left: fail, err: c.err}
-			n, err := write(w)
-			if n != w.n {
-				t.Fatalf("%d bytes written, %d reported", w.n, n)
-			}
-			if !w.failed {
-				break
-			}
-			if !errors.Is(err, c.want) {
-				t.Fatalf("write %d: %v, want %v", fail, err, c.want)
+	for room := range whole.Len() {
+		for fails, want := range map[error]error{errBroken: errBroken, nil: io.ErrShortWrite} {
+			if n, err := write(&testkit.ShortWriter{Room: room, Err: fails}); n != int64(room) || !errors.Is(err, want) {
+				t.Fatalf("after %d bytes: %d reported, %v, want %v", room, n, err, want)
 			}
 		}
 	}
 }
 
 var errBroken = errors.New("broken")
-
-type failing struct {
-	left   int
-	err    error
-	failed bool
-	n      int64
-}
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left == 0 {
-		f.failed = true
-		f.n += int64(len(p) / 2)
-		return len(p) / 2, f.err
-	}
-	f.left--
-	f.n += int64(len(p))
-	return len(p), nil
-}

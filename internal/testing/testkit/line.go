@@ -33,11 +33,3 @@ func meet(count *atomic.Uint64, all uint64, patience int) {
 		}
 	}
 }
-
-// Dawdle takes some nanoseconds, which depend on the round and the goroutine, so that goroutines come
-// in different orders.
-func Dawdle(round, goroutine int) {
-	for range round * (2*goroutine + 1) % 31 {
-		runtime.KeepAlive(round)
-	}
-}

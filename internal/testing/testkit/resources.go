@@ -34,3 +34,19 @@ func TempDir(t testing.TB) string {
 	}
 	return dir
 }
+
+// A ShortWriter takes Room bytes, and then none: it returns Err, or no error as a broken writer does.
+type ShortWriter struct {
+	Room int
+	Err  error
+}
+
+func (w *ShortWriter) Write(p []byte) (int, error) {
+	if len(p) <= w.Room {
+		w.Room -= len(p)
+		return len(p), nil
+	}
+	n := w.Room
+	w.Room = 0
+	return n, w.Err
+}
