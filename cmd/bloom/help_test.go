@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/spf13/cobra"
 )
 
@@ -47,10 +48,7 @@ func TestMessages(t *testing.T) {
 
 // TestHelpExamples runs every command of the help texts, in a folder with the files that they name.
 func TestHelpExamples(t *testing.T) {
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("NOT TESTED without sh: the examples in the help texts")
-	}
+	shell := testkit.Program(t, "sh", "dash")
 	tried := 0
 	root := newRoot(&env{})
 	for _, c := range append(root.Commands(), root) {

@@ -1,13 +1,8 @@
-// Package redis measures filters in Redis against pipelined SETBIT and GETBIT, the common way to keep one:
-//
-//	redis-server --port 7777 --save "" &
-//	go test -run '^$' -bench . -count 10 ./redis -server localhost:7777 | benchstat -row /op,/batch -col /filter -
-package redis
+package redisfilter_test
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,48 +14,29 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-var bg = context.Background()
-
-var server = flag.String("server", "", "host and port of a Redis server, of which all data is deleted")
-
-// A set adds and looks up batches.
-type set interface {
-	AddMany(ctx context.Context, keys [][]byte, added []bool) (int, error)
-	ContainsMany(ctx context.Context, keys [][]byte, found []bool) (int, error)
-}
-
-const n, p = 2_000_000, 1e-4
-
-// BenchmarkRedis adds new keys, and looks up absent ones. The cache, which would answer for the
-// server, is off.
-func BenchmarkRedis(b *testing.B) {
-	if *server == "" {
-		b.Skip("NOT MEASURED: it needs -server")
-	}
-	client := redis.NewClient(&redis.Options{Addr: *server})
-	defer client.Close()
-	if err := client.FlushAll(bg).Err(); err != nil {
-		b.Fatal(err)
-	}
+// BenchmarkBatches adds new keys to filters, and looks up absent ones, against pipelined SETBIT and GETBIT, the common way to keep a
+// filter in Redis. The cache, which would answer for the server, is off.
+func BenchmarkBatches(b *testing.B) {
+	const n, p = 2_000_000, 1e-4
+	client := redistest.Start(b).Client
 	next := uint64(0)
 	for _, f := range []struct {
 		name string
-		opts []redisfilter.Option
-	}{
-		{"plain", nil},
-		{"growing", []redisfilter.Option{redisfilter.WithGrowth()}},
-		{"window", []redisfilter.Option{redisfilter.WithWindow(time.Hour, 4)}},
-		{"setbit", nil},
-	} {
+		opts []option
+	}{{"plain", nil}, {"growing", []option{growth}}, {"window", []option{redisfilter.WithWindow(time.Hour, 4)}}, {"setbit", nil}} {
 		scheme, err1 := bloom.NewScheme(n, p)
-		shared, err2 := redisfilter.Open(bg, client, f.name, n, p, append(f.opts, redisfilter.WithCache(0))...)
+		shared, err2 := redisfilter.Open(bg, client, f.name, n, p, append(f.opts, noCache)...)
 		err := errors.Join(err1, err2)
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := set(shared)
+		var s interface {
+			AddMany(ctx context.Context, keys [][]byte, added []bool) (int, error)
+			ContainsMany(ctx context.Context, keys [][]byte, found []bool) (int, error)
+		} = shared
 		if f.name == "setbit" {
 			s = setbit{client, scheme}
 		}
