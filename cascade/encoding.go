@@ -23,8 +23,7 @@ const maxLevels = 1 << 10
 // WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
 // [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
-	out := frame.NewWriter(w)
-	out.Magic(magic)
+	out := frame.NewWriter(w, magic)
 	out.Numbers(uint64(len(c.filters)))
 	for _, f := range c.filters {
 		out.Filter(f)
@@ -42,8 +41,8 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 // other options may be left out. [bloom.WithMaxBytes] limits the memory of all levels together.
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
-	in := frame.NewReader(r)
-	if err := in.Magic(magic); err != nil {
+	in, err := frame.NewReader(r, magic)
+	if err != nil {
 		return nil, err
 	}
 	var count uint64

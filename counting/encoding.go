@@ -40,8 +40,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 			}
 		}
 	}
-	out := frame.NewWriter(w)
-	out.Magic(magic)
+	out := frame.NewWriter(w, magic)
 	for _, plane := range planes {
 		out.Filter(plane)
 	}
@@ -53,8 +52,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // the end of the stream it returns io.EOF itself. Read takes the same options as [bloom.Read] and
 // returns the same errors. [bloom.WithMaxBytes] limits the memory of all counters, as in [New].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	in := frame.NewReader(r)
-	if err := in.Magic(magic); err != nil {
+	in, err := frame.NewReader(r, magic)
+	if err != nil {
 		return nil, err
 	}
 	limit := bloom.MaxBytes(opts...)

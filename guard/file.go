@@ -29,8 +29,7 @@ type snapshot struct {
 // WriteTo writes the file. It counts the keys before it writes the bits, so that the file has a bit
 // for each key that it counts.
 func (s snapshot) WriteTo(w io.Writer) (int64, error) {
-	out := frame.NewWriter(w)
-	out.Magic(magic)
+	out := frame.NewWriter(w, magic)
 	out.Numbers(s.keys.Load(), uint64(len(s.position)))
 	numbers := make([]uint64, (len(s.position)+7)/8)
 	padded := append(slices.Clip(s.position), make([]byte, 7)...)
@@ -95,8 +94,8 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 
 // read reads what WriteTo has written.
 func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
-	in := frame.NewReader(r)
-	if err := in.Magic(magic); err != nil {
+	in, err := frame.NewReader(r, magic)
+	if err != nil {
 		return s, err
 	}
 	var keys, length uint64

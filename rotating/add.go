@@ -1,6 +1,8 @@
 package rotating
 
 import (
+	"slices"
+
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -82,38 +84,33 @@ type adding struct {
 func (f *Filter) add(h1, h2 uint64, renew bool) bool {
 	a := adding{h1: h1, h2: h2, renew: renew, generation: f.time.generation()}
 	for range patience {
-		if f.try(&a) {
+		if f.try(&a, false) {
 			return a.won
 		}
 	}
-	return f.insist(&a)
-}
-
-// look reports whether a layer that is remembered has the key, and whether the add is done.
-func (f *Filter) look(a *adding, now *layered.Layers) (found, done bool) {
-	l := now.Youngest(a.h1, a.h2, a.looked)
-	if l == nil || l.Generation < f.oldest(now, a.generation) {
-		return false, false
+	f.turning.Lock()
+	defer f.turning.Unlock() // also if there is no memory
+	for !f.try(&a, true) {
 	}
-	return true, !a.renew || l.Generation == current(now, a.generation)
+	return a.won
 }
 
 // try adds the key unless a layer is needed or another goroutine adds one. It reports whether it is
-// done.
-func (f *Filter) try(a *adding) (done bool) {
+// done. locked means that the caller holds turning.
+func (f *Filter) try(a *adding, locked bool) (done bool) {
 	now := f.live.Load()
-	found, done := f.look(a, now)
-	if done {
-		return true
+	found := false
+	if l := now.Youngest(a.h1, a.h2, a.looked); l != nil && l.Generation >= f.oldest(now, a.generation) {
+		if !a.renew || l.Generation == current(now, a.generation) {
+			return true
+		}
+		found = true
 	}
 	newest := now.Newest()
-	if newest.Generation < a.generation {
-		f.turn(now, a.generation)
-		return false
-	}
-	took := newest.Tickets.Take()
-	if !took && f.room(now) {
-		f.turn(now, a.generation)
+	begun := newest.Generation >= a.generation
+	took := begun && newest.Tickets.Take()
+	if !begun || !took && f.room(now) {
+		f.turn(now, a.generation, locked)
 		return false
 	}
 	won := newest.Add(a.h1, a.h2, took)
@@ -128,58 +125,31 @@ func (f *Filter) try(a *adding) (done bool) {
 	return false
 }
 
-// insist adds the key while no layers can come.
-func (f *Filter) insist(a *adding) (won bool) {
-	f.turning.Lock()
-	defer f.turning.Unlock()
-	now := f.live.Load()
-	found, done := f.look(a, now)
-	if done {
-		return false
-	}
-	newest, took := now.Newest(), false
-	if newest.Generation >= a.generation {
-		took = newest.Tickets.Take()
-	}
-	if newest.Generation < a.generation || !took && f.room(now) {
-		newest = f.addLayer(now, current(now, a.generation))
-		took = newest.Tickets.Take()
-	}
-	return newest.Add(a.h1, a.h2, took) && !found
-}
-
 // room reports whether the generation may get another layer. If not, more than n keys came in a
 // window, and the newest layer takes more keys than it is sized for.
 func (f *Filter) room(now *layered.Layers) bool { return len(*now) < f.plan.maxLayers() }
 
 // turn adds a layer, and with it begins generation g if that has not begun, unless another
-// goroutine has done so since now was loaded. The next turn begins the generations of all adds
-// that wait, so none waits for more than two.
-func (f *Filter) turn(now *layered.Layers, g int64) {
-	for w := f.wanted.Load(); g > w && !f.wanted.CompareAndSwap(w, g); {
-		w = f.wanted.Load()
+// goroutine has done so since now was loaded. It drops the layers that have ended by then. If there is
+// no memory, it panics and has changed nothing.
+func (f *Filter) turn(now *layered.Layers, g int64, locked bool) {
+	if !locked {
+		f.turning.Lock()
+		defer f.turning.Unlock() // also if there is no memory
 	}
-	f.turning.Lock()
-	defer f.turning.Unlock() // also if there is no memory
-	if l := f.live.Load(); l == now || l.Newest().Generation < g {
-		f.addLayer(l, current(l, f.wanted.Load()))
+	l := f.live.Load()
+	if l != now && l.Newest().Generation >= g {
+		return
 	}
-}
-
-// addLayer adds a layer of generation g and drops the layers that have ended by then. The caller
-// holds turning. If there is no memory, it panics and has changed nothing.
-func (f *Filter) addLayer(now *layered.Layers, g int64) *layered.Layer {
-	l, err := layered.New(f.scheme)
+	b, err := f.scheme.Filter()
 	if err != nil {
 		panic(err) // rare: the first layer had as much
 	}
-	l.Generation, l.Serial = g, now.Newest().Serial+1
-	keep := *now
-	for len(keep) > 0 && keep[0].Generation < g-int64(f.plan.generations) {
-		keep = keep[1:]
+	g = current(l, g)
+	next := l.And(b, g, b.Params().N)
+	for next[0].Generation < g-int64(f.plan.generations) {
+		next = next[1:]
 	}
-	next := append(make(layered.Layers, 0, len(keep)+1), keep...)
-	next = append(next, l)
+	next = slices.Clone(next) // without the memory of the others
 	f.live.Store(&next)
-	return next.Newest()
 }

@@ -52,8 +52,12 @@ func TestNoMemoryForALayer(t *testing.T) {
 	scheme := f.scheme
 	c.sleep(f.time.length)
 	for name, begin := range map[string]func(){
-		"by a turn": func() { f.AddString("key") },
-		"insisting": func() { f.insist(&adding{generation: f.time.generation()}) },
+		"without the lock": func() { f.AddString("key") },
+		"with the lock": func() {
+			f.turning.Lock()
+			defer f.turning.Unlock()
+			f.try(&adding{generation: f.time.generation()}, true)
+		},
 	} {
 		f.scheme = bloom.Scheme{} // which makes no filter
 		require.Panics(t, begin, name)

@@ -33,8 +33,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if g := now.Newest().Generation; at.generation < g {
 		at = moment{generation: g}
 	}
-	out := frame.NewWriter(w)
-	out.Magic(magic)
+	out := frame.NewWriter(w, magic)
 	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
 		uint64(wrote.Unix()), uint64(wrote.Nanosecond()), uint64(at.generation), uint64(at.within), uint64(len(*now)))
 	for _, l := range *now {
@@ -49,17 +48,19 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // The time of day decides how much time has passed since WriteTo; keys whose window has passed
 // are forgotten. If the clock is before that of the writer, no time has passed.
 //
-// The options must agree with the filter: its window, if [WithWindow] is given, its generations,
-// and the options of [WithBloom]. A secret key and a custom strategy or hash must be given; other
-// options may be left out. [bloom.WithMaxBytes] limits the memory of all layers that there can be.
+// The options must agree with the filter: its generations, and the options of [WithBloom]. A secret key
+// and a custom strategy or hash must be given; other options may be left out. [bloom.WithMaxBytes]
+// limits the memory of all layers that there can be. [Filter.Window] returns the window, which is that of
+// the file: for another one, make a new filter.
+//
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	c, err := newConfig(config{}, opts)
 	if err != nil {
 		return nil, err
 	}
-	in := frame.NewReader(r)
-	if err := in.Magic(magic); err != nil {
+	in, err := frame.NewReader(r, magic)
+	if err != nil {
 		return nil, err
 	}
 	var n, p, window, generations, seconds, nanoseconds, generation, within, count uint64
@@ -83,9 +84,6 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	case c.generations != 0 && c.generations != f.plan.generations:
 		return nil, format.Errorf(bloom.ErrIncompatible, "the data has %d generations, want %d", f.plan.generations, c.generations)
 	}
-	if err := c.checkWindow(f.plan.window, bloom.ErrIncompatible); err != nil {
-		return nil, err
-	}
 	f.time = newTimeline(c.clock, length)
 	wrote := time.Unix(int64(seconds), int64(nanoseconds))
 	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
@@ -93,47 +91,19 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	f.time.at.generation = min(f.time.at.generation, saturate(int64(generation), generations+1))
 	each := frame.Limited(c.bloom, bloom.MaxBytes(c.bloom...)/most)
 	var all layered.Layers
+	oldest := uint64(0)
 	for i := range count {
-		l, err := f.readLayer(in, all, int64(generation), each)
+		var of uint64
+		b, left, err := all.Read(in, f.plan.layerKeys(), f.plan.p/float64(f.plan.maxLayers()), each, &of)
+		if err == nil && (of < oldest || of > generation) {
+			err = format.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", of, oldest, generation)
+		}
 		if err != nil {
 			return nil, format.In(err, "layer %d of at most %d", i, most)
 		}
-		all = append(all, l)
+		all, oldest = all.And(b, int64(of), left), of
 	}
 	f.scheme = all[0].Scheme()
-	if err := layered.CheckStrategy(f.scheme, bloom.ErrCorrupt); err != nil {
-		return nil, err
-	}
 	f.live.Store(&all)
 	return f, nil
-}
-
-// readLayer reads the layer that follows the given ones.
-func (f *Filter) readLayer(in *frame.Reader, older layered.Layers, newest int64, opts []bloom.Option) (layered.Layer, error) {
-	b, err := in.Filter("the filter", opts)
-	if err != nil {
-		return layered.Layer{}, err
-	}
-	var generation, left uint64
-	if err := in.Numbers("the numbers", &generation, &left); err != nil {
-		return layered.Layer{}, err
-	}
-	oldest := int64(0)
-	if len(older) > 0 {
-		oldest = older.Newest().Generation
-	}
-	got, keys, rate := b.Params(), f.plan.layerKeys(), f.plan.p/float64(f.plan.maxLayers())
-	switch {
-	case int64(generation) < oldest || int64(generation) > newest:
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", generation, oldest, newest)
-	case left > keys:
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, keys)
-	case got.N != keys || got.P != rate:
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, keys, rate)
-	case len(older) > 0 && (!b.Compatible(older[0].BloomFilter) || got != older[0].Params()):
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", b, older[0].BloomFilter)
-	}
-	l := layered.With(b, left)
-	l.Generation, l.Serial = int64(generation), uint64(len(older))
-	return l, nil
 }

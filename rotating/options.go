@@ -12,7 +12,6 @@ type Option func(*config)
 
 type config struct {
 	generations int
-	window      *time.Duration // nil if not given
 	clock       func() time.Time
 	bloom       []bloom.Option
 }
@@ -22,12 +21,6 @@ type config struct {
 // and cost one more lookup each.
 func WithGenerations(count int) Option {
 	return func(c *config) { c.generations = count }
-}
-
-// WithWindow makes [Read] refuse a filter with another window, and [New] another window than its own.
-// A file's window cannot be changed: make a new filter for that.
-func WithWindow(window time.Duration) Option {
-	return func(c *config) { c.window = &window }
 }
 
 // WithClock sets the clock, for tests and for messages that carry their time. It is called from
@@ -55,14 +48,6 @@ func newConfig(c config, opts []Option) (config, error) {
 		opt(&c)
 	}
 	return c, nil
-}
-
-// checkWindow returns an error of the given kind if the window is not that of WithWindow.
-func (c *config) checkWindow(window time.Duration, kind error) error {
-	if c.window != nil && *c.window != window {
-		return format.Errorf(kind, "window = %v, want that of WithWindow, %v", window, *c.window)
-	}
-	return nil
 }
 
 const maxGenerations = 1000

@@ -24,7 +24,6 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, time.Hour, 0, WithClock(nil), bloom.ErrInvalid, "generations = 0"},
 		{1, 0.1, time.Hour, 1001, WithClock(nil), bloom.ErrInvalid, "generations = 1001"},
 		{1, 0.1, 9, 10, WithClock(nil), bloom.ErrInvalid, "window = 9ns"},
-		{1, 0.1, time.Hour, 1, WithWindow(0), bloom.ErrInvalid, "window = 1h0m0s, want that of WithWindow, 0s"},
 		{1, 0, time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = 0"},
 		{1, 1, time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = 1"},
 		{1, math.NaN(), time.Hour, 1, WithClock(nil), bloom.ErrInvalid, "p = NaN"},

@@ -28,10 +28,8 @@ type Filter struct {
 	scheme bloom.Scheme // of a layer
 	time   timeline
 
-	live   atomic.Pointer[layered.Layers] // oldest first, at least one
-	wanted atomic.Int64                   // the newest generation that an add waits for
-
-	turning sync.Mutex // held while a layer is added
+	live    atomic.Pointer[layered.Layers] // oldest first, at least one
+	turning sync.Mutex                     // held while a layer is added
 }
 
 // New returns an empty filter that remembers a key for at least the window. While at most n
@@ -52,9 +50,6 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 	if err := f.plan.validate(bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
-	if err := c.checkWindow(window, bloom.ErrInvalid); err != nil {
-		return nil, err
-	}
 	if f.scheme, err = f.plan.scheme(c.bloom); err != nil {
 		return nil, err
 	}
@@ -64,12 +59,13 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
 		return nil, format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all", all, f.scheme.SizeBytes(), limit)
 	}
-	first, err := layered.New(f.scheme)
+	first, err := f.scheme.Filter()
 	if err != nil {
 		return nil, err
 	}
 	f.time = newTimeline(c.clock, f.plan.generation())
-	f.live.Store(&layered.Layers{first})
+	layers := layered.Layers{}.And(first, 0, f.scheme.Params().N)
+	f.live.Store(&layers)
 	return f, nil
 }
 

@@ -31,7 +31,6 @@ func (h *hand) filter() *Filter {
 		panic(k)
 	}
 	stepped.Name(&f.turning)
-	f.wanted.Load()
 	return f
 }
 

@@ -136,13 +136,12 @@ func (f *Filter) grow(now *layered.Layers) *fullError {
 	if f.layers.Load() != now || f.full.Load() != nil {
 		return f.full.Load()
 	}
-	next, err := f.newLayer(*now)
+	next, err := f.withLayer(*now)
 	if err != nil {
 		full := &fullError{cause: err}
 		f.full.Store(full)
 		return full
 	}
-	f.only.Store(nil) // before any key can be in the next layer
-	f.layers.Store(now.And(next))
+	f.layers.Store(&next)
 	return nil
 }

@@ -26,8 +26,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 		return 0, errZero
 	}
 	now := f.now()
-	out := frame.NewWriter(w)
-	out.Magic(magic)
+	out := frame.NewWriter(w, magic)
 	out.Numbers(f.n, math.Float64bits(f.p), uint64(len(now)))
 	for i := range now {
 		now[i].Write(out)
@@ -44,15 +43,15 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // [bloom.WithMaxBytes] limits the memory of all layers together, now and as the filter grows. Read
 // returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	in := frame.NewReader(r)
-	if err := in.Magic(magic); err != nil {
+	in, err := frame.NewReader(r, magic)
+	if err != nil {
 		return nil, err
 	}
 	var n, p, count uint64
 	if err := in.Numbers("the header", &n, &p, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{n: n, p: math.Float64frombits(p), opts: opts}
+	f := &Filter{n: n, p: math.Float64frombits(p)}
 	switch {
 	case !(f.p > 0 && f.p < 1):
 		return nil, format.Errorf(bloom.ErrCorrupt, "p = %v, want 0 < p < 1", f.p)
@@ -60,47 +59,21 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		return nil, format.Errorf(bloom.ErrCorrupt, "0 layers, want at least 1")
 	}
 	var all layered.Layers
-	for i := range count {
-		l, err := f.readLayer(in, all)
+	for i := range int(min(count, math.MaxInt)) {
+		keys, rate, err := plan(n, f.p, i, bloom.ErrCorrupt)
+		if err != nil {
+			return nil, err
+		}
+		b, left, err := all.Read(in, keys, rate, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()))
 		if err != nil {
 			return nil, format.In(err, "layer %d", i)
 		}
-		all = append(all, l)
+		all = all.And(b, 0, left)
 	}
 	f.scheme = all[0].Scheme()
-	if err := layered.CheckStrategy(f.scheme, bloom.ErrCorrupt); err != nil {
-		return nil, err
-	}
 	f.opts = append(optionsOf(f.scheme), opts...)
-	f.start(all)
+	f.layers.Store(&all)
 	return f, nil
-}
-
-// readLayer reads the layer that follows the given ones.
-func (f *Filter) readLayer(in *frame.Reader, older layered.Layers) (layered.Layer, error) {
-	b, err := in.Filter("the filter", frame.Limited(f.opts, bloom.MaxBytes(f.opts...)-older.SizeBytes()))
-	if err != nil {
-		return layered.Layer{}, err
-	}
-	var left uint64
-	if err := in.Numbers("the number of keys", &left); err != nil {
-		return layered.Layer{}, err
-	}
-	keys, rate, err := plan(f.n, f.p, len(older), bloom.ErrCorrupt)
-	if err != nil {
-		return layered.Layer{}, err
-	}
-	switch got := b.Params(); {
-	case got.N != keys || got.P != rate:
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, keys, rate)
-	case left > keys:
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, keys)
-	case len(older) > 0 && (b.Strategy() != older[0].Strategy() || !layered.SameHash(b, older[0].BloomFilter)):
-		return layered.Layer{}, format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", b, older[0].BloomFilter)
-	}
-	l := layered.With(b, left)
-	l.Serial = uint64(len(older))
-	return l, nil
 }
 
 // optionsOf returns the options that make a scheme like s, except for a secret key.

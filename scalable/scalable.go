@@ -33,8 +33,7 @@ type Filter struct {
 
 	growing sync.Mutex // held while a layer is added
 	layers  atomic.Pointer[layered.Layers]
-	only    atomic.Pointer[bloom.BloomFilter] // the first layer until there is a second
-	full    atomic.Pointer[fullError]         // why there can be no further layer
+	full    atomic.Pointer[fullError] // why there can be no further layer
 }
 
 // ErrFull means that a key could not be added because the filter cannot grow.
@@ -65,18 +64,18 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	}
 	f := &Filter{n: n, p: p, opts: slices.Clone(opts)}
-	first, err := f.newLayer(nil)
+	layers, err := f.withLayer(nil)
 	if err != nil {
 		return nil, err
 	}
-	f.scheme = first.Scheme()
+	f.scheme = layers[0].Scheme()
 	if err := layered.CheckStrategy(f.scheme, bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
 	if err := f.checkGrowth(); err != nil {
 		return nil, err
 	}
-	f.start(layered.Layers{first})
+	f.layers.Store(&layers)
 	return f, nil
 }
 
@@ -101,14 +100,6 @@ func (f *Filter) checkGrowth() error {
 		return nil
 	}
 	return nil
-}
-
-// start makes these the filter's first layers.
-func (f *Filter) start(all layered.Layers) {
-	if len(all) == 1 {
-		f.only.Store(all[0].BloomFilter)
-	}
-	f.layers.Store(&all)
 }
 
 // plan returns the number of keys and the rate of layer i: n·2^i keys at p/((i+1)(i+2)), or an error
@@ -139,28 +130,29 @@ func (f *Filter) layerScheme(i int) (bloom.Scheme, error) {
 	return s, nil
 }
 
-// newLayer returns the layer that follows the given ones.
-func (f *Filter) newLayer(older layered.Layers) (layered.Layer, error) {
-	i := len(older)
-	scheme, err := f.layerScheme(i)
+// withLayer returns the layers with the next one.
+func (f *Filter) withLayer(now layered.Layers) (layered.Layers, error) {
+	scheme, err := f.layerScheme(len(now))
 	if err != nil {
-		return layered.Layer{}, err
+		return nil, err
 	}
 	limit := min(bloom.MaxBytes(f.opts...), memory.Limit())
-	if total := older.SizeBytes() + scheme.SizeBytes(); total > limit {
-		return layered.Layer{}, format.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", i, total, limit)
+	if total := now.SizeBytes() + scheme.SizeBytes(); total > limit {
+		return nil, format.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", len(now), total, limit)
 	}
-	l, err := layered.New(scheme)
-	l.Serial = uint64(i)
-	return l, err
+	next, err := scheme.Filter()
+	if err != nil {
+		return nil, err
+	}
+	return now.And(next, 0, scheme.Params().N), nil
 }
 
 // Contains returns false if the key was definitely never added, true if it probably was.
 func (f *Filter) Contains(key []byte) bool {
-	if only := f.only.Load(); only != nil {
-		return only.Contains(key)
-	}
 	now := f.now()
+	if len(now) == 1 {
+		return now[0].Contains(key)
+	}
 	h1, h2 := f.scheme.Digest(key)
 	return now.Youngest(h1, h2, 0) != nil
 }

@@ -12,36 +12,33 @@ import (
 
 // A Reader reads what a Writer has written.
 type Reader struct {
-	r     io.Reader
-	began bool
-	sum   checksum
-	tail  tail
+	r    io.Reader
+	sum  checksum
+	tail tail
 }
 
-// NewReader returns a Reader that has read nothing yet.
-func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
-
-// Magic reads the magic, whose last byte is the version. It returns io.EOF at the end of the stream.
-func (r *Reader) Magic(magic string) error {
+// NewReader reads the magic of a format, whose last byte is the version. It returns io.EOF at the end of the
+// stream.
+func NewReader(r io.Reader, magic string) (*Reader, error) {
 	got := make([]byte, len(magic))
-	if err := r.full(got, "the header"); err != nil {
-		return err
+	if _, err := format.Full(r, got, "the header", true); err != nil {
+		return nil, err
 	}
-	last := len(magic) - 1
+	in, last := &Reader{r: r}, len(magic)-1
+	in.sum.Add(got)
 	switch {
 	case string(got) == magic:
-		r.sum.Add(got)
-		return nil
+		return in, nil
 	case string(got[:last]) == magic[:last]:
-		return format.Errorf(bloom.ErrIncompatible, "the data has format version %d, want %d", got[last], magic[last])
+		return nil, format.Errorf(bloom.ErrIncompatible, "the data has format version %d, want %d", got[last], magic[last])
 	}
-	return format.Unexpected(got, magic)
+	return nil, format.Unexpected(got, magic)
 }
 
 // Numbers reads numbers, and the checksum of everything read so far.
 func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 	buf := make([]byte, len(numbers)*8+checksumBytes)
-	if err := r.full(buf, what); err != nil {
+	if _, err := format.Full(r.r, buf, what, false); err != nil {
 		return err
 	}
 	end := len(numbers) * 8
@@ -79,9 +76,3 @@ func (s *source) Read(p []byte) (int, error) {
 
 // Remaining lets a filter allocate its memory at once if the reader knows its length.
 func (s *source) Remaining(remaining.Own) uint64 { return remaining.Of(s.r) }
-
-func (r *Reader) full(p []byte, what string) error {
-	_, err := format.Full(r.r, p, what, !r.began)
-	r.began = r.began || err == nil
-	return err
-}

@@ -19,13 +19,11 @@ type Writer struct {
 	pending []byte
 }
 
-// NewWriter returns a Writer that has written nothing yet.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
-
-// Magic writes the magic of a format.
-func (w *Writer) Magic(magic string) {
-	w.pending = append(w.pending, magic...)
-	w.sum.Add([]byte(magic))
+// NewWriter returns a Writer of the format with this magic.
+func NewWriter(w io.Writer, magic string) *Writer {
+	out := &Writer{w: w, pending: []byte(magic)}
+	out.sum.Add(out.pending)
+	return out
 }
 
 // Numbers writes numbers, little-endian, and the checksum of everything written so far. A file ends

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/tickets"
 )
@@ -17,20 +18,6 @@ type Layer struct {
 	Tickets    *tickets.Box
 	Generation int64  // of its keys; 0 in a filter that does not forget
 	Serial     uint64 // layers are numbered from 0 in the order in which they are added
-}
-
-// New returns an empty layer.
-func New(s bloom.Scheme) (Layer, error) {
-	f, err := s.Filter()
-	if err != nil {
-		return Layer{}, err
-	}
-	return With(f, f.Params().N), nil
-}
-
-// With returns a layer of a filter that takes that many more keys.
-func With(f *bloom.BloomFilter, left uint64) Layer {
-	return Layer{BloomFilter: f, Tickets: tickets.New(left, f.Params().M)}
 }
 
 // Add adds a key and reports whether the call has won in this layer. A ticket is used if the call
@@ -77,10 +64,14 @@ func (l Layers) Ask(b *Batch) int {
 	return b.Ask(len(l), func(i int) *bloom.BloomFilter { return l[i].BloomFilter })
 }
 
-// And returns the layers with one more.
-func (l Layers) And(next Layer) *Layers {
-	all := append(l[:len(l):len(l)], next)
-	return &all
+// And returns the layers with one more: a filter that takes that many more keys. It changes no layers that
+// have been published, but must not be called twice for the same ones.
+func (l Layers) And(f *bloom.BloomFilter, generation int64, left uint64) Layers {
+	next := Layer{BloomFilter: f, Tickets: tickets.New(left, f.Params().M), Generation: generation}
+	if len(l) > 0 {
+		next.Serial = l.Newest().Serial + 1
+	}
+	return append(l, next)
 }
 
 // Write writes a layer: its filter, then the numbers and how many more keys it takes. The bits come
@@ -88,6 +79,30 @@ func (l Layers) And(next Layer) *Layers {
 func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
 	out.Filter(l.BloomFilter)
 	out.Numbers(append(numbers, l.Left())...)
+}
+
+// Read reads a filter for n keys at rate p that follows these layers, the numbers, and how many more keys it
+// takes.
+func (l Layers) Read(in *frame.Reader, n uint64, p float64, opts []bloom.Option, numbers ...*uint64) (*bloom.BloomFilter, uint64, error) {
+	f, err := in.Filter("the filter", opts)
+	if err != nil {
+		return nil, 0, err
+	}
+	var left uint64
+	if err := in.Numbers("the numbers", append(numbers, &left)...); err != nil {
+		return nil, 0, err
+	}
+	switch got := f.Params(); {
+	case got.N != n || got.P != p:
+		err = format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, n, p)
+	case left > n:
+		err = format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, n)
+	case len(l) > 0 && (f.Strategy() != l[0].Strategy() || !SameHash(f, l[0].BloomFilter)):
+		err = format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", f, l[0].BloomFilter)
+	default:
+		err = CheckStrategy(f.Scheme(), bloom.ErrCorrupt)
+	}
+	return f, left, err
 }
 
 // SizeBytes returns the memory of the bits.

@@ -25,8 +25,7 @@ func Written(t testing.TB, f io.WriterTo) []byte {
 func Forge(t testing.TB, magic string, parts ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	out := frame.NewWriter(&b)
-	out.Magic(magic)
+	out := frame.NewWriter(&b, magic)
 	for _, part := range parts {
 		switch part := part.(type) {
 		case []uint64:
