@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"reflect"
 	"runtime"
 	"testing"
 
@@ -193,48 +192,6 @@ func TestLogs(t *testing.T) {
 		out.Reset()
 		slog.New(h).Info("a filter", "filter", f)
 		require.Contains(t, out.String(), f.String())
-	}
-}
-
-// TestZeroValues: every method of a zero filter or scheme returns an error or panics with what to
-// call, except the methods that read another filter into it and those that print it.
-func TestZeroValues(t *testing.T) {
-	other := map[string]bool{"ReadFrom": true, "UnmarshalBinary": true, "UnmarshalText": true, "String": true, "GoString": true, "LogValue": true}
-	for _, zero := range []any{new(BloomFilter), Scheme{}} {
-		of := reflect.TypeOf(zero)
-		for i := range of.NumMethod() {
-			method := of.Method(i)
-			if other[method.Name] {
-				continue
-			}
-			args := []reflect.Value{reflect.ValueOf(zero)}
-			for j := 1; j < method.Type.NumIn(); j++ {
-				args = append(args, reflect.Zero(method.Type.In(j)))
-			}
-			name := of.String() + "." + method.Name
-			if out := method.Type.NumOut(); out > 0 && method.Type.Out(out-1) == reflect.TypeFor[error]() {
-				err, _ := method.Func.Call(args)[out-1].Interface().(error)
-				require.ErrorIs(t, err, ErrInvalid, name)
-				continue
-			}
-			require.PanicsWithValue(t, zeroFilter, func() { method.Func.Call(args) }, name)
-		}
-	}
-	require.Equal(t, "bloom.BloomFilter(zero) bloom.Scheme(zero)", fmt.Sprint(BloomFilter{}, Scheme{}))
-	f := MustNew(10, 0.1)
-	require.False(t, f.Compatible(nil) || f.Equal(nil) || f.Compatible(new(BloomFilter)))
-	for _, other := range []*BloomFilter{nil, new(BloomFilter)} {
-		require.ErrorIs(t, f.Union(other), ErrInvalid)
-		require.ErrorIs(t, f.Intersect(other), ErrInvalid)
-	}
-	require.Zero(t, Strategy{}.BlockBits())
-	require.Zero(t, Strategy{}.WordsPerKey(8))
-	require.False(t, Strategy{}.NeedsKey())
-	require.Equal(t, []string{"", "none", "", "none"}, []string{Strategy{}.Name(), Strategy{}.String(), Hash{}.Name(), Hash{}.String()})
-	for _, opt := range []Option{WithStrategy(Strategy{}), WithHash(Hash{})} {
-		_, err := New(10, 0.1, opt)
-		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, "want one such as")
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Values calls every method of zero values, with zero arguments. A method may answer, return an
-// error of package bloom as its last result, or one that says it is closed, or panic with a text that begins with the package's
-// name. values has every exported type of the package in the current folder that has exported
-// methods.
-func Values(t *testing.T, values ...any) {
+// Values calls every method of zero values, with zero arguments, empty readers and writers that
+// discard. A method may answer, return an error of package bloom as its last result, or one that says
+// it is closed, or panic with a text that begins with the package's name. Values returns the methods
+// that answer. values has every exported type of the package in the current folder that has
+// exported methods.
+func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
 	var names []string
 	for _, v := range values {
@@ -40,12 +41,17 @@ func Values(t *testing.T, values ...any) {
 			}
 			for j := 1; j < method.Type.NumIn(); j++ {
 				arg := reflect.Zero(method.Type.In(j))
-				if arg.Type() == reflect.TypeFor[io.Writer]() {
+				switch arg.Type() {
+				case reflect.TypeFor[io.Writer]():
 					arg = reflect.ValueOf(io.Discard)
+				case reflect.TypeFor[io.Reader]():
+					arg = reflect.ValueOf(strings.NewReader(""))
 				}
 				args = append(args, arg)
 			}
-			call(t, named.PkgPath(), of.String()+"."+method.Name, method.Func, args)
+			if call(t, named.PkgPath(), of.String()+"."+method.Name, method.Func, args) {
+				answer = append(answer, name+"."+method.Name)
+			}
 		}
 	}
 	for _, name := range withMethods(t) {
@@ -53,9 +59,11 @@ func Values(t *testing.T, values ...any) {
 			t.Errorf("the zero %s is not tried", name)
 		}
 	}
+	return answer
 }
 
-func call(t *testing.T, path, name string, method reflect.Value, args []reflect.Value) {
+// call reports whether the method answers: it returns neither an error nor does it panic.
+func call(t *testing.T, path, name string, method reflect.Value, args []reflect.Value) (answers bool) {
 	t.Helper()
 	defer func() {
 		why := recover()
@@ -70,13 +78,19 @@ func call(t *testing.T, path, name string, method reflect.Value, args []reflect.
 		out = method.Call(args)
 	}
 	if len(out) == 0 {
-		return
+		return true
 	}
 	err, _ := out[len(out)-1].Interface().(error)
-	if err == nil || errors.Is(err, bloom.ErrInvalid) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrClosed) {
-		return
+	if err == nil {
+		return true
+	}
+	for _, allowed := range []error{bloom.ErrInvalid, bloom.ErrCorrupt, io.EOF, errors.ErrUnsupported, fs.ErrClosed} {
+		if errors.Is(err, allowed) {
+			return false
+		}
 	}
 	t.Errorf("%s: %v, want an error that wraps %v", name, err, bloom.ErrInvalid)
+	return false
 }
 
 // withMethods returns the exported types of the current folder that have exported methods.
