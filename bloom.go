@@ -36,7 +36,7 @@ type BloomFilter struct {
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
-// different keys. It takes about -1.44·n·log2(p) bits, see [ParamsFor].
+// different keys. It takes about -1.44·n·log2(p) bits, see [NewScheme].
 //
 // n = 0 makes the smallest filter. The error wraps [ErrInvalid] if p is not between 0 and 1 or too
 // small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has too little
@@ -191,9 +191,6 @@ func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest
 
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
-
-// Strategy returns the strategy that finds the keys' positions.
-func (f *BloomFilter) Strategy() Strategy { return f.scheme.must().strategy }
 
 // Scheme returns the filter without its bits.
 func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme.must()} }

@@ -40,15 +40,15 @@ func FuzzAgainstMap(f *testing.F) {
 		for i := range filters {
 			for key := range 256 {
 				if got := filters[i].ContainsString(string([]byte{byte(key)})); got != sets[i][byte(key)] {
-					t.Fatalf("%s: Contains(%d) = %v, it was added: %v", s.Identity(), key, got, sets[i][byte(key)])
+					t.Fatalf("%s: Contains(%d) = %v, it was added: %v", s.String(), key, got, sets[i][byte(key)])
 				}
 			}
 			if got, want := filters[i].Stats().EstimatedCount, uint64(len(sets[i])); !intersected(program) && (got+2+want/10 < want || got > want+2+want/10) {
-				t.Fatalf("%s: EstimatedCount = %d for %d keys", s.Identity(), got, want)
+				t.Fatalf("%s: EstimatedCount = %d for %d keys", s.String(), got, want)
 			}
 		}
 		if same, equal := maps.Equal(sets[0], sets[1]), filters[0].Equal(filters[1]); same != equal && !(same && intersected(program)) {
-			t.Fatalf("%s: Equal = %t, and the sets are equal: %t", s.Identity(), equal, same)
+			t.Fatalf("%s: Equal = %t, and the sets are equal: %t", s.String(), equal, same)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func fuzzStep(t *testing.T, op, key byte, filter **BloomFilter, other *BloomFilt
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read(bytes.NewReader(data), WithStrategy(f.Strategy()))
+		again, err := Read(bytes.NewReader(data), WithStrategy(f.Scheme().Strategy()))
 		if err != nil || !again.Equal(f) {
 			t.Fatalf("written and read again: %v", err)
 		}

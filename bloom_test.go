@@ -14,11 +14,11 @@ import (
 
 func TestNewReportsWhatItMade(t *testing.T) {
 	f := MustNew(1_000_000, 0.01)
-	want := must(ParamsFor(1_000_000, 0.01, DoubleHashing))
+	want := must(sizeFor(1_000_000, 0.01, DoubleHashing))
 	require.Equal(t, want, f.Params())
 	require.Equal(t, Params{N: 1_000_000, P: 0.01, M: 9_592_960, K: 7}, f.Params())
 	require.Equal(t, uint64(9_592_960/8), f.SizeBytes())
-	require.Equal(t, "double-hashing", f.Strategy().Name())
+	require.Equal(t, "double-hashing", f.Scheme().Strategy().Name())
 	require.Equal(t, "bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing hash=murmur3 bytes=1199120)", f.String())
 }
 
@@ -157,10 +157,10 @@ func TestFilterForNoKeys(t *testing.T) {
 				p = max(p, minSplitP)
 			}
 			f := must(New(0, p, WithStrategy(s)))
-			params := must(ParamsFor(0, p, s))
+			params := must(sizeFor(0, p, s))
 			require.Equal(t, params, f.Params())
 			require.Equal(t, Params{P: p, M: s.limits().sizeUnit, K: params.K}, params)
-			require.Zero(t, f.Strategy().FalsePositiveRate(params.M, params.K, 0))
+			require.Zero(t, f.Scheme().Strategy().FalsePositiveRate(params.M, params.K, 0))
 			require.False(t, f.ContainsString("x"))
 			for i := range 200 {
 				key := fmt.Append(nil, i)
@@ -214,7 +214,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 	positions := make([]uint64, 0, 64)
 	for _, f := range filters {
-		if testkit.RaceDetector && (f.scheme.hash.def.custom || f.Strategy().isCustom()) {
+		if testkit.RaceDetector && (f.scheme.hash.def.custom || f.Scheme().Strategy().isCustom()) {
 			continue // sync.Pool drops what it gets at random
 		}
 		sum := 0
@@ -254,7 +254,7 @@ func TestNoAllocations(t *testing.T) {
 				sum += len(f.Scheme().AppendPositions(positions, b[:]))
 			},
 		}
-		if !f.Strategy().NeedsKey() {
+		if !f.Scheme().Strategy().NeedsKey() {
 			calls["Digest"] = func(i uint64) {
 				var b [8]byte
 				b[0] = byte(i)

@@ -50,7 +50,7 @@
 //	1e-4            19.2   13          2.3 MiB
 //	1e-6            28.8   20          3.4 MiB
 //
-// k is the number of bits that each key sets. [ParamsFor] computes k and m, the number of
+// k is the number of bits that each key sets. [NewScheme] computes k and m, the number of
 // bits, from n and p. [ParamsForBits] computes k, m and p from n and the bits per key.
 //
 // # Choosing a strategy

@@ -194,18 +194,19 @@ func ExampleWithStrategy() {
 		return
 	}
 	f.AddString("row-1")
-	fmt.Println(f.ContainsString("row-1"), f.ContainsString("row-2"), f.Strategy())
+	fmt.Println(f.ContainsString("row-1"), f.ContainsString("row-2"), f.Scheme().Strategy())
 	// Output:
 	// true false split-block
 }
 
-func ExampleParamsFor() {
+func ExampleNewScheme_sizes() {
 	for _, p := range []float64{0.01, 0.0001} {
-		params, err := bloom.ParamsFor(1_000_000, p, bloom.DoubleHashing)
+		scheme, err := bloom.NewScheme(1_000_000, p)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
+		params := scheme.Params()
 		fmt.Printf("p = %v: m = %d bits (%.2f per key), k = %d\n", p, params.M, float64(params.M)/1e6, params.K)
 	}
 	// Output:
@@ -222,7 +223,7 @@ func ExampleNewStrategy() {
 	})
 	f := bloom.MustNew(1000, 0.01, bloom.WithStrategy(textbook))
 	f.AddString("key")
-	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Strategy())
+	fmt.Println(f.ContainsString("key"), f.ContainsString("other"), f.Scheme().Strategy())
 	// Output:
 	// true false textbook
 }
@@ -289,11 +290,12 @@ func ExampleWithSecret() {
 // If n is not known, make the filter large, with an m that has all small divisors, and shrink it
 // when the keys are in.
 func ExampleBloomFilter_FoldTo() {
-	params, err := bloom.ParamsFor(1_000_000, 0.01, bloom.DoubleHashing)
+	scheme, err := bloom.NewScheme(1_000_000, 0.01)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	params := scheme.Params()
 	const unit = 2520 * 64 // divisible by 1 to 10
 	params.M = (params.M + unit - 1) / unit * unit
 	f, err := bloom.NewWithParams(params)

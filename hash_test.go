@@ -116,7 +116,7 @@ func TestMapHashRefusesTheGivenP(t *testing.T) {
 // rate that a small p must make room for.
 func TestMapHashCollisionsAreInTheRate(t *testing.T) {
 	const n, p = 1 << 30, 1.1 * (1 << 30) / (1 << 64) // 90 % of p are collisions
-	wide := must(ParamsFor(n, p, DoubleHashing))
+	wide := must(sizeFor(n, p, DoubleHashing))
 	narrow := must(NewScheme(n, p, WithHash(MapHash)))
 	require.Greater(t, narrow.Params().M, wide.M+wide.M/20)
 	require.InEpsilon(t, p, narrowRate(narrow.Params())+n*math.Pow(2, -64), 1e-6)
@@ -259,7 +259,7 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 		longest, shapes = 16, map[string]func(dst []byte, i uint64){"random": keyShapes["random"], "zero tail": keyShapes["zero tail"]}
 	}
 	for _, s := range builtins {
-		params := must(ParamsFor(n, p, s))
+		params := must(sizeFor(n, p, s))
 		predicted := s.FalsePositiveRate(params.M, params.K, n)
 		for shape, write := range shapes {
 			for length := 2; length <= longest; length++ {
@@ -360,7 +360,7 @@ func customDigest(h Hash, key []byte) (h1, h2 uint64) {
 func TestCustomHashOfFiles(t *testing.T) {
 	other := NewHash64("other", func([]byte) uint64 { return 0 })
 	f := MustNew(100, 0.01, WithHash(customHash64))
-	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000040`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).Identity())
+	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000040`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).String())
 	require.Contains(t, f.String(), "hash=fnv-mixed")
 	require.Equal(t, "fnv-mixed", f.Stats().Hash)
 

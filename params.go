@@ -25,32 +25,13 @@ import (
 
 // Params are the four numbers of a filter.
 type Params struct {
-	N uint64  // planned number of different keys; 0 if unknown
-	P float64 // highest false-positive rate up to N keys; 0 if unknown
-	M uint64  // number of bits
-	K int     // positions per key
+	N uint64  `json:"n"` // planned number of different keys; 0 if unknown
+	P float64 `json:"p"` // highest false-positive rate up to N keys; 0 if unknown
+	M uint64  `json:"m"` // number of bits
+	K int     `json:"k"` // positions per key
 }
 
-// ParamsFor returns the parameters that [New] chooses for n keys at rate p: the smallest m for
-// which some k has a rate of at most p, see [Strategy.FalsePositiveRate], and the smallest such k. The
-// true rate is then never above p, and m is at most one word larger than it must be.
-//
-// m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
-// is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %
-// for p <= 0.5, and by more for larger p. Blocked needs more, see [Blocked].
-//
-// For n = 0, m is one word or block.
-//
-// New chooses the same unless its hash has 64 bits, like [MapHash]. Then it subtracts n/2^64, the
-// rate of equal digests, from p. For the parameters with any options, see [NewScheme].
-//
-// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or an invalid
-// strategy, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
-func ParamsFor(n uint64, p float64, s Strategy) (Params, error) {
-	return paramsFor(n, p, s, &murmur3Hash)
-}
-
-// paramsFor is ParamsFor with any hash.
+// paramsFor returns the parameters that [NewScheme] chooses.
 func paramsFor(n uint64, p float64, s Strategy, h *hash) (params Params, err error) {
 	params = Params{N: n, P: p}
 	if err := s.validate(); err != nil {

@@ -47,7 +47,7 @@ func TestFrozenSizes(t *testing.T) {
 	for _, s := range builtins {
 		sum := uint64(14695981039346656037) // FNV-1a
 		add := func(n uint64, p float64) Params {
-			got, err := ParamsFor(n, p, s)
+			got, err := sizeFor(n, p, s)
 			if err != nil {
 				sum *= 1099511628211
 				return got
@@ -76,9 +76,9 @@ func TestFrozenSizes(t *testing.T) {
 	frozen(t, file, out.String())
 }
 
-// TestParamsForKeepsPAndIsMinimal: the rate is at most p, no k keeps it with a word or block less, and no
+// TestSizesKeepPAndAreMinimal: the rate is at most p, no k keeps it with a word or block less, and no
 // smaller k with as much. Blocked takes more words per key only if that saves 3 % of the memory.
-func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
+func TestSizesKeepPAndAreMinimal(t *testing.T) {
 	for _, s := range builtins {
 		unit := s.limits().sizeUnit
 		words := func(k int) int {
@@ -89,7 +89,7 @@ func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 		}
 		for _, n := range []uint64{1, 2, 3, 5, 10, 33, 50, 100, 1000, 100_001, 1 << 30, 1 << 40} {
 			for _, p := range []float64{0.9, 0.5, 0.25, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9} {
-				got, err := ParamsFor(n, p, s)
+				got, err := sizeFor(n, p, s)
 				if s.checkP(p) != nil || n == 1<<40 && s == SplitBlock {
 					require.Error(t, err)
 					continue
@@ -114,15 +114,15 @@ func TestParamsForKeepsPAndIsMinimal(t *testing.T) {
 	}
 }
 
-// TestParamsForMemoryAboveTheBound: the figures of the documentation. The bound is for a k that
+// TestMemoryAboveTheBound: the figures of the documentation. The bound is for a k that
 // is no whole number. A whole one costs most where k is 1 to 3: up to 3.7 % at p = 0.38, between
 // k = 1 and k = 2. Below 0.11 it costs at most 0.7 %. The rounding to words adds up to 63 bits.
-func TestParamsForMemoryAboveTheBound(t *testing.T) {
+func TestMemoryAboveTheBound(t *testing.T) {
 	t.Parallel()
 	worst, worstP := 0.0, 0.0
 	for _, n := range []uint64{1000, 1_000_000} {
 		for p := 0.5; p > 1e-18; p *= 0.98 {
-			got := must(ParamsFor(n, p, DoubleHashing))
+			got := must(sizeFor(n, p, DoubleHashing))
 			over := (float64(got.M) - 63) / rate.OptimalM(n, p)
 			limit := 1.038
 			if p < 0.11 {
@@ -138,9 +138,9 @@ func TestParamsForMemoryAboveTheBound(t *testing.T) {
 	require.InDelta(t, 0.38, worstP, 0.02)
 }
 
-// FuzzParamsFor: for any n and p New has parameters whose predicted rate is at most p, or an
+// FuzzParams: for any n and p New has parameters whose predicted rate is at most p, or an
 // error that says why not. The seeds are all strategies with ordinary n and p.
-func FuzzParamsFor(f *testing.F) {
+func FuzzParams(f *testing.F) {
 	strategies := append([]Strategy{Blocked}, allStrategies...)
 	uniform := func(i uint64) float64 { return float64(mix(i)>>11) / (1 << 53) }
 	for s := range strategies {
@@ -211,7 +211,7 @@ func TestRateIsMonotoneForEveryStrategy(t *testing.T) {
 	}
 }
 
-func TestParamsForRejects(t *testing.T) {
+func TestParamsRejects(t *testing.T) {
 	for _, c := range []struct {
 		n    uint64
 		p    float64
@@ -231,7 +231,7 @@ func TestParamsForRejects(t *testing.T) {
 		{1, 0.01, NewStrategy("x", Definition{}), ErrInvalid, `strategy "x" has both or neither of Positions and KeyPositions, want one`},
 		{1, 0.01, NewStrategy("double-hashing", Definition{Positions: testkit.ByIndex(doubleIndex)}), ErrInvalid, `strategy "double-hashing" has a name that is taken`},
 	} {
-		_, err := ParamsFor(c.n, c.p, c.s)
+		_, err := sizeFor(c.n, c.p, c.s)
 		require.ErrorIs(t, err, c.want)
 		require.ErrorContains(t, err, c.text)
 		_, err = New(c.n, c.p, WithStrategy(c.s))
@@ -239,21 +239,21 @@ func TestParamsForRejects(t *testing.T) {
 		require.Panics(t, func() { MustNew(c.n, c.p, WithStrategy(c.s)) })
 	}
 	// The smallest p that k <= 64 reaches with half of the bits set.
-	got := must(ParamsFor(1_000_000, 0x1p-64, SeededHashing))
+	got := must(sizeFor(1_000_000, 0x1p-64, SeededHashing))
 	require.Equal(t, maxK, got.K)
 	// There, DoubleHashing makes room for digests with few different positions.
-	double := must(ParamsFor(1_000_000, 0x1p-64, DoubleHashing))
+	double := must(sizeFor(1_000_000, 0x1p-64, DoubleHashing))
 	require.Greater(t, double.M, got.M)
 }
 
-// TestParamsForEndsAtItsLimits: with p near 1, a filter has much fewer bits than
+// TestSizesEndAtTheirLimits: with p near 1, a filter has much fewer bits than
 // keys, and every step of a search is a small one.
-func TestParamsForEndsAtItsLimits(t *testing.T) {
+func TestSizesEndAtTheirLimits(t *testing.T) {
 	nearOne := math.Nextafter(1, 0)
 	for _, s := range []Strategy{DoubleHashing, Blocked} {
 		for _, n := range []uint64{1000, 1 << 40, 1 << 50, 1 << 60, math.MaxUint64} {
 			for _, p := range []float64{1e-12, 0.1, 0.5, 0.6, 0.999999, nearOne} {
-				got, err := ParamsFor(n, p, s)
+				got, err := sizeFor(n, p, s)
 				if err != nil {
 					require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
 					require.Greater(t, float64(n)*-math.Log1p(-p)/p, 1e13, "%s n=%d p=%v", s, n, p)
@@ -342,7 +342,7 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 		contains = func(f *BloomFilter, i uint64) bool { return f.ContainsDigest(digestOf(i)) }
 	}
 	f := MustNew(c.n, c.p, WithStrategy(s))
-	params, s := f.Params(), f.Strategy()
+	params, s := f.Params(), f.Scheme().Strategy()
 	predicted := s.FalsePositiveRate(params.M, params.K, c.n)
 	if predicted > c.p {
 		t.Fatalf("%+v: the predicted rate %v is above p", params, predicted)
@@ -383,8 +383,8 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 	}
 }
 
-// BenchmarkParamsFor sizes for an n and p that nobody has asked for before.
-func BenchmarkParamsFor(b *testing.B) {
+// BenchmarkParams sizes for an n and p that nobody has asked for before.
+func BenchmarkParams(b *testing.B) {
 	for _, s := range []Strategy{DoubleHashing, Blocked} {
 		for _, n := range []uint64{16, 1000, 1_000_000} {
 			for _, p := range []float64{0.1, 0.01, 1e-6} {
@@ -393,7 +393,7 @@ func BenchmarkParamsFor(b *testing.B) {
 					p := p
 					for b.Loop() {
 						p = math.Nextafter(p, 1)
-						if _, err := ParamsFor(n, p, s); err != nil {
+						if _, err := sizeFor(n, p, s); err != nil {
 							b.Fatal(err)
 						}
 					}

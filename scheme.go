@@ -18,8 +18,19 @@ import (
 // an error that wraps [ErrInvalid] if they return an error, and panic otherwise, except String.
 type Scheme struct{ scheme *scheme }
 
-// NewScheme returns the scheme of the filter that [New] makes from the same arguments. It
-// allocates no bits. The errors are New's, except those for too little memory.
+// NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no
+// bits. m is the smallest number of bits for which some k has a rate of at most p, see
+// [Strategy.FalsePositiveRate], and k is the smallest such k. The true rate is then never above p, and m
+// is at most one word larger than it must be.
+//
+// m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
+// is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %
+// for p <= 0.5, and by more for larger p. Blocked needs more, see [Blocked]. For n = 0, m is one word
+// or block. If the hash has 64 bits, like [MapHash], n/2^64, the rate of equal digests, is subtracted
+// from p.
+//
+// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
+// options, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	o, h, err := newOptions(opts)
 	if err != nil {
@@ -135,23 +146,16 @@ func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// Identity returns a text that is equal for two schemes if and only if every key has the same
+// String returns a text that is equal for two schemes if and only if every key has the same
 // positions in both. It consists of m, k, the names of strategy and hash, and the seed or a check
 // value that does not reveal the secret. The text is for comparing and for logs, not for
 // parsing. It is the same in every process if the scheme is [Scheme.Portable].
-func (s Scheme) Identity() string { return s.scheme.must().identity() }
-
-func (s *scheme) identity() string {
-	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x",
-		s.params.M, s.params.K, s.strategy.identity(), s.hash.def.identity(), s.hash.checkValue())
-}
-
-// String returns Identity.
 func (s Scheme) String() string {
 	if s.scheme == nil {
 		return "bloom.Scheme(zero)"
 	}
-	return s.Identity()
+	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.scheme.params.M, s.scheme.params.K,
+		s.scheme.strategy.identity(), s.scheme.hash.def.identity(), s.scheme.hash.checkValue())
 }
 
 // Digest is [BloomFilter.Digest] of the scheme's filters.

@@ -36,9 +36,9 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		made := MustNew(500, 0.001, opts...)
 		require.True(t, f.Compatible(made))
 		require.Equal(t, made.Params(), s.Params())
-		require.Equal(t, made.Strategy().Name(), s.Strategy().Name())
+		require.Equal(t, made.Scheme().Strategy().Name(), s.Strategy().Name())
 		require.Equal(t, made.SizeBytes(), s.SizeBytes())
-		require.Equal(t, s.Identity(), made.Scheme().Identity())
+		require.Equal(t, s.String(), made.Scheme().String())
 
 		marked := make([]atomic.Uint64, s.SizeBytes()/8)
 		for i := range 500 {
@@ -51,7 +51,7 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 			}
 		}
 		over := must(s.FilterOver(marked))
-		require.True(t, over.Equal(made), s.Identity())
+		require.True(t, over.Equal(made), s.String())
 
 		// The words are shared, not copied.
 		fresh := []byte("a key that comes later")
@@ -70,7 +70,7 @@ func TestFrozenIdentity(t *testing.T) {
 		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`: {WithSecret([16]byte{1})},
 	} {
 		s := must(NewSchemeWithParams(params, opts...))
-		require.Equal(t, want, s.Identity())
+		require.Equal(t, want, s.String())
 	}
 }
 
@@ -89,7 +89,7 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 			require.NotContains(t, out.String(), text)
 		}
 	}
-	require.Contains(t, out.String(), s.Identity())
+	require.Contains(t, out.String(), s.String())
 	require.Zero(t, s.Seed())
 	require.True(t, s.Keyed())
 }
@@ -131,7 +131,7 @@ func TestSchemeBytes(t *testing.T) {
 			for _, from := range [][]byte{data, whole} {
 				r := bytes.NewReader(from)
 				got := must(ReadScheme(r, opts...))
-				require.Equal(t, f.Scheme().Identity(), got.Identity())
+				require.Equal(t, f.Scheme().String(), got.String())
 				require.Equal(t, f.Scheme().Params(), got.Params())
 				require.Equal(t, len(from)-len(data), r.Len(), "nothing beyond the header is read")
 			}

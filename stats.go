@@ -9,13 +9,10 @@ import "math"
 // than the Add. EstimatedCount estimates the number of different keys from the bits. For exact
 // numbers, let each goroutine count its own calls and the calls that returned true.
 type Stats struct {
-	N         uint64  `json:"n"`          // planned number of keys; 0 if unknown
-	P         float64 `json:"p"`          // highest rate up to N keys; 0 if unknown
-	M         uint64  `json:"m"`          // number of bits
-	K         int     `json:"k"`          // positions per key
-	Strategy  string  `json:"strategy"`   // name of the strategy
-	Hash      string  `json:"hash"`       // name of the hash
-	SizeBytes uint64  `json:"size_bytes"` // memory of the bits
+	Params
+	Strategy  string `json:"strategy"`   // name of the strategy
+	Hash      string `json:"hash"`       // name of the hash
+	SizeBytes uint64 `json:"size_bytes"` // memory of the bits
 
 	Ones                       uint64  `json:"ones"`                          // bits that are set
 	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, about 0.5 if a filter of [New] holds its n keys
@@ -29,13 +26,13 @@ func (f *BloomFilter) Stats() Stats {
 	s := f.scheme.must()
 	ones, rate := f.measure()
 	return Stats{
-		N: s.params.N, P: s.params.P, M: s.params.M, K: s.params.K,
+		Params:    s.params,
 		Strategy:  s.strategy.Name(),
 		Hash:      s.hash.def.name,
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,
-		FillRatio:                  f.fill(ones),
+		FillRatio:                  float64(ones) / float64(s.params.M),
 		EstimatedCount:             f.countOf(ones),
 		EstimatedFalsePositiveRate: rate,
 	}
@@ -52,9 +49,6 @@ func (s Stats) Load() float64 {
 	}
 	return float64(s.EstimatedCount) / float64(s.N)
 }
-
-// fill returns the share of bits that are set.
-func (f *BloomFilter) fill(ones uint64) float64 { return float64(ones) / float64(f.scheme.params.M) }
 
 // countOf returns the most likely number of keys that have set x bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {

@@ -26,7 +26,7 @@ func TestStatsAreTheFilters(t *testing.T) {
 			}
 			st, p := f.Stats(), f.Params()
 			require.Equal(t, p, Params{N: st.N, P: st.P, M: st.M, K: st.K})
-			require.Equal(t, f.Strategy().Name(), st.Strategy)
+			require.Equal(t, f.Scheme().Strategy().Name(), st.Strategy)
 			require.Equal(t, f.SizeBytes(), st.SizeBytes)
 			require.Equal(t, f.Scheme().Hash().Name(), st.Hash)
 			require.Equal(t, f.bits.count(), st.Ones, "%s", s)
@@ -89,13 +89,13 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 			f.Add(binary.LittleEndian.AppendUint64(nil, i))
 		}
 		m, k, x := f.Params().M, f.Params().K, f.bits.count()
-		require.Equal(t, f.Stats().EstimatedCount, uint64(math.Round(f.Strategy().EstimatedN(m, k, x))), s)
-		require.Zero(t, f.Strategy().EstimatedN(m, k, 0), s)
-		require.True(t, math.IsInf(f.Strategy().EstimatedN(m, k, m), 1), s)
+		require.Equal(t, f.Stats().EstimatedCount, uint64(math.Round(f.Scheme().Strategy().EstimatedN(m, k, x))), s)
+		require.Zero(t, f.Scheme().Strategy().EstimatedN(m, k, 0), s)
+		require.True(t, math.IsInf(f.Scheme().Strategy().EstimatedN(m, k, m), 1), s)
 		for name, n := range map[string]float64{
-			"x > m": f.Strategy().EstimatedN(m, k, m+1),
-			"m = 0": f.Strategy().EstimatedN(0, k, 0),
-			"k = 0": f.Strategy().EstimatedN(m, 0, x),
+			"x > m": f.Scheme().Strategy().EstimatedN(m, k, m+1),
+			"m = 0": f.Scheme().Strategy().EstimatedN(0, k, 0),
+			"k = 0": f.Scheme().Strategy().EstimatedN(m, 0, x),
 		} {
 			require.True(t, math.IsNaN(n), "%s, %s: %v", s, name, n)
 		}
@@ -217,7 +217,7 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 			}
 			// One filter differs from the mean of all by a few percent at half load, where the
 			// bits vary most, and by less and less as they fill up.
-			predicted := f.Strategy().FalsePositiveRate(params.M, params.K, added)
+			predicted := f.Scheme().Strategy().FalsePositiveRate(params.M, params.K, added)
 			if math.Abs(estimate-predicted) > 0.1*predicted*(1-predicted)+1e-4 {
 				t.Errorf("%s load=%v: the estimate is %.5g, predicted are %.5g", s, load, estimate, predicted)
 			}

@@ -22,7 +22,7 @@ import (
 // bits of h1 at most. The 20 or more others decide by widen what happens inside. Keys that
 // agree in those too have equal digests, which New subtracts from p.
 
-// largestM is the largest m that New and ParamsFor choose.
+// largestM is the largest m that New chooses.
 const largestM = maxM - blockBits
 
 // TestLargestM: 9.39e14 keys at 1 % would fit by the classical bound, but not with a whole k.
@@ -31,7 +31,7 @@ func TestLargestM(t *testing.T) {
 		if s == SplitBlock {
 			continue // it ends sooner: TestSplitBlockParams
 		}
-		got, err := ParamsFor(6e14, 0.01, s)
+		got, err := sizeFor(6e14, 0.01, s)
 		require.NoError(t, err, s)
 		require.LessOrEqual(t, got.M, uint64(largestM), s)
 		for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestLargestM(t *testing.T) {
 			{939_000_000_000_000, 0.01, fmt.Sprintf("bits with strategy %q reaches p = 0.01 for n = 939000000000000 keys", s)},
 			{1e15, 0.01, "n = 1000000000000000 keys at p = 0.01 need 1.198e+15 bytes, want fewer than 1125899906842624"},
 		} {
-			_, err := ParamsFor(c.n, c.p, s)
+			_, err := sizeFor(c.n, c.p, s)
 			require.ErrorIs(t, err, ErrTooLarge, s)
 			require.ErrorContains(t, err, c.text)
 		}
@@ -180,12 +180,12 @@ func TestBlockedMemory(t *testing.T) {
 		{1e-6, 8, 16, 1.357},
 		{1e-9, 8, 24, 1.880},
 	} {
-		got := must(ParamsFor(n, c.p, Blocked))
+		got := must(sizeFor(n, c.p, Blocked))
 		require.Equal(t, c.k, got.K)
 		require.Equal(t, c.words, Blocked.WordsPerKey(got.K))
 		require.InDelta(t, c.over, float64(got.M)/rate.OptimalM(n, c.p), 0.001)
 	}
-	_, err := ParamsFor(n, 1e-13, Blocked)
+	_, err := sizeFor(n, 1e-13, Blocked)
 	require.ErrorIs(t, err, ErrInvalid)
 	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
 }
@@ -194,10 +194,10 @@ func TestBlockedMemory(t *testing.T) {
 // counts, a search must end, and a rate is computed at once.
 func TestBlockedBeyondAllSizes(t *testing.T) {
 	for _, p := range []float64{1e-9, 1e-12} {
-		got := must(ParamsFor(1<<40, p, Blocked))
+		got := must(sizeFor(1<<40, p, Blocked))
 		require.LessOrEqual(t, Blocked.FalsePositiveRate(got.M, got.K, 1<<40), p)
 		for _, n := range []uint64{2e14, 9e14} {
-			_, err := ParamsFor(uint64(n), p, Blocked)
+			_, err := sizeFor(uint64(n), p, Blocked)
 			require.ErrorIs(t, err, ErrTooLarge, "n=%v p=%v", n, p)
 			require.ErrorContains(t, err, formatUint(uint64(n))+" keys")
 		}

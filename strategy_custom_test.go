@@ -154,7 +154,7 @@ func TestCustomSizing(t *testing.T) {
 		edit(&d)
 		return NewStrategy("sized", d)
 	}
-	usual := must(ParamsFor(1000, 0.01, DoubleHashing))
+	usual := must(sizeFor(1000, 0.01, DoubleHashing))
 	for name, c := range map[string]struct {
 		s    Strategy
 		want Params
@@ -167,7 +167,7 @@ func TestCustomSizing(t *testing.T) {
 		}), Params{1000, 0.01, 2 * usual.M, usual.K}},
 		"Size": {with(func(d *Definition) { d.Size = func(n uint64, p float64) (uint64, int, error) { return n * 10, 6, nil } }), Params{1000, 0.01, 10000, 6}},
 	} {
-		got := must(ParamsFor(1000, 0.01, c.s))
+		got := must(sizeFor(1000, 0.01, c.s))
 		require.Equal(t, c.want, got, name)
 		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
 		if definitionOf(c.s).Size == nil {
@@ -243,7 +243,7 @@ func TestCustomSizingFindsTheLeast(t *testing.T) {
 			}
 			return Params{}
 		}
-		require.Equal(t, least(), must(ParamsFor(n, p, s)))
+		require.Equal(t, least(), must(sizeFor(n, p, s)))
 	}
 	tiny := definitionOf(customDouble)
 	tiny.MaxM = 10

@@ -47,7 +47,7 @@ func TestSplitBlockOfBillionsOfKeys(t *testing.T) {
 		n uint64
 		p float64
 	}{{6e10, 0.01}, {3e10, 1e-3}, {9e10, 0.03}} {
-		params := must(ParamsFor(c.n, c.p, SplitBlock))
+		params := must(sizeFor(c.n, c.p, SplitBlock))
 		blocks := params.M / splitBits
 		values := uint64(part) << 32 / blocks
 		for probe.SplitBlock(values<<32, blocks) >= part {
@@ -90,7 +90,7 @@ func TestSplitBlockParams(t *testing.T) {
 		p    float64
 		bits float64 // per key
 	}{{1_000_000, 1e-2, 10.53}, {1_000_000, 1e-3, 16.89}, {1_000_000, 1e-4, 26.34}, {1_000_000, 1e-6, 64.675}} {
-		params := must(ParamsFor(c.n, c.p, SplitBlock))
+		params := must(sizeFor(c.n, c.p, SplitBlock))
 		require.Equal(t, splitK, params.K)
 		require.InDelta(t, c.bits, float64(params.M)/float64(c.n), 0.005)
 		require.LessOrEqual(t, SplitBlock.FalsePositiveRate(params.M, 8, c.n), c.p)
@@ -119,7 +119,7 @@ func TestSplitBlockParams(t *testing.T) {
 	}
 	_, err := NewSchemeWithParams(Params{M: 1<<40 - 256, K: 8}, WithStrategy(SplitBlock))
 	require.NoError(t, err)
-	_, err = ParamsFor(200_000_000_000, 0.01, SplitBlock)
+	_, err = sizeFor(200_000_000_000, 0.01, SplitBlock)
 	require.ErrorIs(t, err, ErrTooLarge)
 
 	bits := must(ParamsForBits(1000, 12, SplitBlock))

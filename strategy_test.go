@@ -17,7 +17,7 @@ import (
 
 // positionsOf returns the distinct positions of a key by the strategy's formula.
 func positionsOf(f *BloomFilter, key []byte) []uint64 {
-	params, s := f.Params(), f.Strategy()
+	params, s := f.Params(), f.Scheme().Strategy()
 	var positions []uint64
 	switch {
 	case s.NeedsKey():
@@ -132,12 +132,12 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 	DoubleHashing = SeededHashing
 	defer func() { DoubleHashing = before }()
 
-	require.Equal(t, before, f.Strategy())
-	require.NotEqual(t, DoubleHashing, f.Strategy())
-	require.Equal(t, "double-hashing", f.Strategy().Name())
-	require.Equal(t, before, MustNew(100, 0.01).Strategy(), "the default is no variable")
+	require.Equal(t, before, f.Scheme().Strategy())
+	require.NotEqual(t, DoubleHashing, f.Scheme().Strategy())
+	require.Equal(t, "double-hashing", f.Scheme().Strategy().Name())
+	require.Equal(t, before, MustNew(100, 0.01).Scheme().Strategy(), "the default is no variable")
 	g := must(Read(bytes.NewReader(data)))
-	require.Equal(t, before, g.Strategy())
+	require.Equal(t, before, g.Scheme().Strategy())
 	require.True(t, g.Compatible(f))
 }
 

@@ -42,7 +42,7 @@ func TestZeroValues(t *testing.T) {
 	require.False(t, f.Compatible(nil) || f.Equal(nil) || f.Compatible(new(bloom.BloomFilter)))
 	_, err1 := bloom.New(0, 0)
 	_, err2 := bloom.NewWithParams(bloom.Params{})
-	_, err3 := bloom.ParamsFor(0, 0.1, bloom.Strategy{})
+	_, err3 := bloom.NewScheme(0, 0)
 	_, err4 := bloom.ParamsForBits(0, 1, bloom.Strategy{})
 	_, err5 := bloom.ParamsForBits(0, 0, bloom.DoubleHashing)
 	for i, err := range []error{

@@ -89,7 +89,7 @@ func rate(f *bloom.BloomFilter, n uint64, times, lookups int, add func(), contai
 		squares += hits * hits
 	}
 	all := float64(lookups * times)
-	promised := f.Strategy().FalsePositiveRate(p.M, p.K, n)
+	promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, n)
 	variance := max(promised*all, squares-sum*sum/float64(times)) // lookups and filters both vary
 	if sum > promised*all*1.02+sigmas*math.Sqrt(variance)+1 {
 		return fmt.Errorf("the rate is %.4g, want at most the promised %.4g (%.0f false positives of %.0f, %.1f sigma)",

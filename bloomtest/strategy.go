@@ -63,7 +63,7 @@ func atPoint(s bloom.Strategy, p Point) error {
 // bitsOf checks the positions of many keys.
 func bitsOf(f *bloom.BloomFilter) error {
 	const keys = 2000
-	other, err := bloom.NewSchemeWithParams(bloom.Params{M: f.Params().M, K: f.Params().K}, bloom.WithStrategy(f.Strategy()))
+	other, err := bloom.NewSchemeWithParams(bloom.Params{M: f.Params().M, K: f.Params().K}, bloom.WithStrategy(f.Scheme().Strategy()))
 	if err != nil {
 		return fmt.Errorf("the m and k of New are refused: %w", err)
 	}
@@ -107,12 +107,12 @@ func allocations(f *bloom.BloomFilter) error {
 // rateAt measures the rate until there are about 2000 false positives.
 func rateAt(f *bloom.BloomFilter) error {
 	p := f.Params()
-	if promised := f.Strategy().FalsePositiveRate(p.M, p.K, p.N); !(promised <= p.P*(1+1e-9)) {
+	if promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, p.N); !(promised <= p.P*(1+1e-9)) {
 		return fmt.Errorf("m = %d and k = %d are chosen, whose promised rate is %v", p.M, p.K, promised)
 	}
 	filters := int(min(max(4, 40_000/p.N), 400))
 	lookups := int(min(2000/p.P, 4e6)) / filters
-	if f.Strategy().NeedsKey() {
+	if f.Scheme().Strategy().NeedsKey() {
 		i := uint64(0)
 		next := func() []byte { i++; return key(i) }
 		return rate(f, p.N, filters, lookups, func() { f.Add(next()) }, func() bool { return f.Contains(next()) })
@@ -132,7 +132,7 @@ func digestBits(s bloom.Strategy) error {
 	k := f.Params().K
 	for _, times := range []uint64{37, 1009, 1 << 20} { // multiples of m keep its unit
 		m := f.Params().M * times
-		scheme, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(f.Strategy()))
+		scheme, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(f.Scheme().Strategy()))
 		if err != nil {
 			continue // not every size is possible
 		}

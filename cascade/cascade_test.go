@@ -155,7 +155,7 @@ func TestStats(t *testing.T) {
 			}
 			first := c.filters[0].Params()
 			require.Equal(t, bloom.Stats{
-				N: n, P: p, M: m, K: first.K, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: m / 8, Ones: ones,
+				Params: bloom.Params{N: n, P: p, M: m, K: first.K}, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: m / 8, Ones: ones,
 				FillRatio: float64(ones) / float64(m), EstimatedCount: n, EstimatedFalsePositiveRate: s.EstimatedFalsePositiveRate,
 			}, s)
 			wrong := 0

@@ -176,7 +176,7 @@ func (f *File) String() string {
 	if f.file == nil {
 		return "persist.File(zero)"
 	}
-	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.Identity(), f.SizeBytes())
+	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.String(), f.SizeBytes())
 }
 
 // Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose

@@ -85,7 +85,7 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.Equal(t, want.ContainsMany(rest, nil), f.ContainsMany(rest, nil))
 				require.True(t, f.ContainsString("later"), "they share the bits")
 				require.Equal(t, want.Params(), f.Scheme().Params())
-				require.Equal(t, want.Scheme().Identity(), f.Scheme().Identity())
+				require.Equal(t, want.Scheme().String(), f.Scheme().String())
 				require.Equal(t, want.Stats(), f.Stats())
 				require.Equal(t, want.SizeBytes(), f.SizeBytes())
 				require.True(t, want.Equal(f.Snapshot()))

@@ -141,7 +141,7 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 		return err
 	}
 	// decodeHeader takes from the file what no option says, such as a seed.
-	if has, wants := f.scheme.Identity(), same.Identity(); has != wants {
+	if has, wants := f.scheme.String(), same.String(); has != wants {
 		return format.Errorf(bloom.ErrIncompatible, "the file has %s, want %s", has, wants)
 	}
 	return nil

@@ -113,7 +113,7 @@ func TestScrape(t *testing.T) {
 	c.Add("guard", Local(g))
 	c.Add("new", Local(newGuard(t)))
 	c.Add("redis", &redis{remote{stats: f.Stats()}})
-	c.Add("full", &remote{stats: bloom.Stats{N: 1, P: 0.5, M: 64, K: 1, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
+	c.Add("full", &remote{stats: bloom.Stats{Params: bloom.Params{N: 1, P: 0.5, M: 64, K: 1}, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
 	c.Add("silent", &remote{err: errors.New("no connection")})
 	c.Add("removed", Local(f))
 	c.Remove("removed")
@@ -217,7 +217,7 @@ func collect(c *Collector) int {
 // TestInterval: a filter is asked once per interval, also if it fails.
 func TestInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &remote{stats: bloom.Stats{M: 64, K: 1}, err: errors.New("broken")}
+		r := &remote{stats: bloom.Stats{Params: bloom.Params{M: 64, K: 1}}, err: errors.New("broken")}
 		c := New(time.Minute)
 		c.Add("x", r)
 		for i, want := range []int{1, 1, 1, 8, 8} {
@@ -236,13 +236,13 @@ func TestInterval(t *testing.T) {
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := false
-		deaf := &remote{stats: bloom.Stats{M: 64, K: 1}, wait: func(ctx context.Context) {
+		deaf := &remote{stats: bloom.Stats{Params: bloom.Params{M: 64, K: 1}}, wait: func(ctx context.Context) {
 			_, limited = ctx.Deadline()
 			time.Sleep(12 * time.Second)
 		}}
 		c := New(time.Second)
 		c.Add("deaf", deaf)
-		c.Add("fast", &remote{stats: bloom.Stats{M: 64}})
+		c.Add("fast", &remote{stats: bloom.Stats{Params: bloom.Params{M: 64}}})
 		for round, want := range []int{9, 9, 16} { // down, down, up
 			start := time.Now()
 			var wg sync.WaitGroup

@@ -102,7 +102,7 @@ func (f *plan) header(ttl time.Duration) header {
 // fingerprint is a digest of everything that decides where the bits of a key are, and of n and p.
 func (f *plan) fingerprint(h header) uint64 {
 	text := fmt.Sprintf("redisfilter %d shards=%d slots=%d generations=%d ms=%d growing=%v n=%d p=%016x %s",
-		version, h.shards, h.slots, h.generations, h.millis, h.growth, h.n, math.Float64bits(h.p), f.scheme.Identity())
+		version, h.shards, h.slots, h.generations, h.millis, h.growth, h.n, math.Float64bits(h.p), f.scheme.String())
 	sum := sha256.Sum256([]byte(text))
 	return binary.LittleEndian.Uint64(sum[:])
 }

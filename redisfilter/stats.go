@@ -15,7 +15,9 @@ import (
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. The error is that of [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	s := f.plan.scheme
-	stats := bloom.Stats{P: f.plan.p, K: s.Params().K, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}
+	stats := bloom.Stats{
+		Params: bloom.Params{P: f.plan.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name(),
+	}
 	keys := 0.0
 	for _, s := range f.shards {
 		right := 1.0

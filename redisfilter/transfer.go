@@ -33,9 +33,9 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 		return errPlain
 	case local == nil:
 		return incompatible("local filter is nil")
-	case len(local.shards) != len(f.shards) || local.scheme.Identity() != f.plan.scheme.Identity():
+	case len(local.shards) != len(f.shards) || local.scheme.String() != f.plan.scheme.String():
 		return incompatible("a local filter of %d shards with %s, want %d with %s",
-			len(local.shards), local.scheme.Identity(), len(f.shards), f.plan.scheme.Identity())
+			len(local.shards), local.scheme.String(), len(f.shards), f.plan.scheme.String())
 	}
 	for i, s := range f.shards {
 		if err := f.merge(ctx, s, local.shards[i]); err != nil {

@@ -162,7 +162,7 @@ func TestStats(t *testing.T) {
 	check := func(layers, bytes, keys uint64) {
 		t.Helper()
 		got := f.Stats()
-		want := bloom.Stats{N: 70, P: 0.021, M: layers * each.M, K: each.K, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: bytes * each.M / 8, EstimatedCount: keys}
+		want := bloom.Stats{Params: bloom.Params{N: 70, P: 0.021, M: layers * each.M, K: each.K}, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: bytes * each.M / 8, EstimatedCount: keys}
 		if (got.Ones > 0) != (keys > 0) || (got.EstimatedFalsePositiveRate > 0) != (keys > 0) {
 			t.Errorf("Stats = %+v", got)
 		}

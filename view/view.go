@@ -238,7 +238,7 @@ func (v View) String() string {
 	case v.meta == 0:
 		return "view.View(zero)"
 	case v.scheme != (bloom.Scheme{}):
-		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.Identity(), v.bytes)
+		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.String(), v.bytes)
 	}
 	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s:%016x bytes=%d)",
 		v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hashes[v.meta>>16&0xff], v.seed(), v.bytes+trailerBytes)

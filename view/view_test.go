@@ -121,7 +121,7 @@ func sameAnswers(t *testing.T, f *bloom.BloomFilter, v View, first int) {
 		key := viewKey(i)
 		yes := f.Contains(key)
 		got := [3]bool{v.Contains(key), v.ContainsString(string(key)), yes}
-		if !f.Strategy().NeedsKey() {
+		if !f.Scheme().Strategy().NeedsKey() {
 			got[2] = v.ContainsDigest(f.Digest(key))
 		}
 		if got != [3]bool{yes, yes, yes} {
@@ -134,7 +134,7 @@ func sameAnswers(t *testing.T, f *bloom.BloomFilter, v View, first int) {
 // nil if a trailer cannot name the kind. It has the bits of a filter with as many bits.
 func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Option) []byte {
 	for _, bitsPerKey := range []float64{1, 10, 33, 64} {
-		b, err := NewBuilder(bitsPerKey, f.Strategy(), opts...)
+		b, err := NewBuilder(bitsPerKey, f.Scheme().Strategy(), opts...)
 		if err != nil {
 			require.ErrorIs(t, err, bloom.ErrInvalid)
 			require.Zero(t, bitsPerKey-1)
@@ -256,7 +256,7 @@ func TestAllocations(t *testing.T) {
 			own.AddString("x")
 			own.ContainsString("x")
 		}), "%v", f)
-		b, err := NewBuilder(10, f.Strategy(), opts...)
+		b, err := NewBuilder(10, f.Scheme().Strategy(), opts...)
 		if err != nil {
 			continue
 		}

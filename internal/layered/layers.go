@@ -97,7 +97,7 @@ func (l Layers) Read(in *frame.Reader, n uint64, p float64, opts []bloom.Option,
 		err = format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, n, p)
 	case left > n:
 		err = format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, n)
-	case len(l) > 0 && (f.Strategy() != l[0].Strategy() || !SameHash(f, l[0].BloomFilter)):
+	case len(l) > 0 && (f.Scheme().Strategy() != l[0].Scheme().Strategy() || !SameHash(f, l[0].BloomFilter)):
 		err = format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", f, l[0].BloomFilter)
 	default:
 		err = CheckStrategy(f.Scheme(), bloom.ErrCorrupt)

@@ -63,7 +63,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	p, ordinal := f.Params(), byte(1)
-	if f.Strategy() == Mitz32 {
+	if f.Scheme().Strategy() == Mitz32 {
 		ordinal = 0
 	}
 	if err := wire.Portable(f, required(strategies[ordinal])...); err != nil {

@@ -20,7 +20,7 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	require.ErrorContains(t, err, `with strategy "guava-mitz-32" reaches p = 0.01 for n = 300000000 keys`)
 	const n, m = 200_000_000, uint64(1) << 31
-	_, err = bloom.ParamsFor(n, 0.01, Mitz32)
+	_, err = bloom.NewScheme(n, 0.01, bloom.WithStrategy(Mitz32))
 	require.NoError(t, err)
 	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(m, 7, n))
 	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(4*m, 7, n))
@@ -33,14 +33,15 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 // have 1.67 times their rate.
 func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 	const n, p = 106_800_000, 1e-3
-	even, err := bloom.ParamsFor(n, p, Mitz64)
+	even, err := bloom.NewScheme(n, p, bloom.WithStrategy(Mitz64))
 	require.NoError(t, err)
-	require.InEpsilon(t, 1.673*p, Mitz32.FalsePositiveRate(even.M, even.K, n), 0.001)
-	params, err := bloom.ParamsFor(n, p, Mitz32)
+	require.InEpsilon(t, 1.673*p, Mitz32.FalsePositiveRate(even.Params().M, even.Params().K, n), 0.001)
+	uneven, err := bloom.NewScheme(n, p, bloom.WithStrategy(Mitz32))
 	require.NoError(t, err)
+	params := uneven.Params()
 	require.LessOrEqual(t, Mitz32.FalsePositiveRate(params.M, params.K, n), p)
 	require.Greater(t, Mitz32.FalsePositiveRate(params.M-64, params.K, n), p)
-	_, err = bloom.ParamsFor(n, 1e-6, Mitz32)
+	_, err = bloom.NewScheme(n, 1e-6, bloom.WithStrategy(Mitz32))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 

@@ -177,13 +177,13 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	if err != nil {
 		return bloom.Stats{}, send.Explain(f.key, err)
 	}
-	stats, strategy := bloom.Stats{M: 8 * size, K: f.k, SizeBytes: size}, bloom.DoubleHashing
+	stats, strategy := bloom.Stats{Params: bloom.Params{M: 8 * size, K: f.k}, SizeBytes: size}, bloom.DoubleHashing
 	switch s := f.positions.(type) {
 	case goZero:
 		stats.M = uint64(s)
 	case bloom.Scheme:
 		strategy = s.Strategy()
-		stats.N, stats.P, stats.M, stats.Strategy, stats.Hash = s.Params().N, s.Params().P, s.Params().M, strategy.Name(), s.Hash().Name()
+		stats.Params, stats.Strategy, stats.Hash = s.Params(), strategy.Name(), s.Hash().Name()
 	}
 	if stats.Ones, err = f.sender.Ones(ctx, f.key, 0, stats.SizeBytes); err != nil || stats.M == 0 {
 		return stats, err

@@ -114,8 +114,11 @@ func Others() []*Peer {
 // makeParquet returns the filter of the Parquet format. Its constructor takes no p: the filter
 // gets as many blocks as this library's SplitBlock, which gives both the same true rate.
 func makeParquet(n uint64, p float64) (parquet.SplitBlockFilter, error) {
-	params, err := bloom.ParamsFor(n, p, bloom.SplitBlock)
-	return make(parquet.SplitBlockFilter, params.M/256), err
+	scheme, err := bloom.NewScheme(n, p, bloom.WithStrategy(bloom.SplitBlock))
+	if err != nil {
+		return nil, err
+	}
+	return make(parquet.SplitBlockFilter, scheme.SizeBytes()/parquet.BlockSize), nil
 }
 
 // bbloomBits returns the size that bbloom chooses and no method tells: the textbook's, rounded

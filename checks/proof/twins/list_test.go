@@ -62,7 +62,7 @@ var twins = []twin{
 			edits("", "doubleContains", `*probe.Mul + y`, " + y")...)...)},
 	{name: "rate: sized by the textbook's formula", in: "internal/rate", tests: "TestIndependentIsNeverBelow", edits: edits("internal/rate", "Independent", "",
 		"\treturn math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))")},
-	{name: "rate: one unit too few", in: "", tests: "TestParamsForKeepsPAndIsMinimal", edits: edits("", "search", `return units * l.sizeUnit`, "return (units - 1) * l.sizeUnit")},
+	{name: "rate: one unit too few", in: "", tests: "TestSizesKeepPAndAreMinimal", edits: edits("", "search", `return units * l.sizeUnit`, "return (units - 1) * l.sizeUnit")},
 	{name: "rate: all blocks of SplitBlock are alike", in: "internal/rate", tests: "TestSplitBlockByItsClosedForm", edits: edits("internal/rate", "SplitBlock", `more == 0`, "true")},
 	{name: "rate: a product and a sum rounded once", in: "", tests: "TestFrozenSizes", edits: edits("internal/rate", "distinct", `float64(each*float64(j)*d[j]) + float64((1-float64(each*float64(j-1)))*d[j-1])`,
 		"math.FMA(each*float64(j), d[j], float64((1-float64(each*float64(j-1)))*d[j-1]))")},
@@ -94,7 +94,7 @@ var twins = []twin{
 	{name: "bad input: the header's length is believed", in: "", tests: "TestLyingHeaderAllocatesLittle", edits: edits("internal/format", "ReadWords", `room := min(total, unit)`, "room := total")},
 	{name: "bad input: another key", in: "", tests: "TestReadOptionsMustAgree", edits: edits("", "options.secretChecked", `h.checkValue() != check`, "false")},
 	{name: "bad input: a filter of another seed", in: "", tests: "TestCompatible", edits: edits("", "BloomFilter.compatible", `case x.hash.seed != y.hash.seed`, "case false")},
-	{name: "bad input: p = 1", in: "", tests: "TestParamsForRejects", edits: edits("", "Strategy.checkP", `!(p > 0 && p < 1)`, "!(p > 0 && p < 2)")},
+	{name: "bad input: p = 1", in: "", tests: "TestParamsRejects", edits: edits("", "Strategy.checkP", `!(p > 0 && p < 1)`, "!(p > 0 && p < 2)")},
 	{name: "bad input: a custom position outside the filter", in: "", tests: "TestCustomStrategyOutsidePanics", edits: edits("", "checkPosition", `pos >= m`, "pos > m")},
 	{name: "bad input: a damaged view", in: "view", tests: "TestViewDamage", edits: edits("view", "valid", `check(m, seed, meta) !=`, "0*check(m, seed, meta) != 0*")},
 
