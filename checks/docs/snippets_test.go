@@ -23,12 +23,12 @@ import (
 )
 
 // imports may be used in snippets without being imported.
-const imports = `bufio bytes context crypto/rand database/sql encoding/binary encoding/json errors expvar fmt hash/maphash io iter log log/slog
-	maps net/http net/netip os slices strings sync sync/atomic time
+const imports = `bufio bytes context crypto/rand database/sql encoding/binary encoding/hex encoding/json errors expvar fmt hash/maphash io iter log log/slog
+	maps net/http net/netip os slices strings sync sync/atomic testing time
 	github.com/prometheus/client_golang/prometheus github.com/redis/go-redis/v9`
 
 // ours are this library's packages, by their folders.
-const ours = `. cascade counting guard interop/bitsandblooms interop/guava interop/rebloom persist prombloom redisfilter redisfilter/bitmap
+const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/rebloom persist prombloom redisfilter redisfilter/bitmap
 	redisfilter/module rotating scalable typed view`
 
 // given may be used in snippets without being declared.

@@ -22,7 +22,7 @@ const (
 	maxLayers   = 1 << 11 // the rate halves from layer to layer, so 1,075 are possible
 )
 
-// A header is the first chunk of a filter. docs/formats.md describes its bytes.
+// A header is the first chunk of a filter; append writes its bytes.
 type header struct {
 	options   uint32
 	expansion uint32
