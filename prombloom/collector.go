@@ -21,7 +21,7 @@ type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
 
-type counter interface {
+type measured interface {
 	Metrics() map[string]float64
 }
 
@@ -52,7 +52,7 @@ type local struct {
 func (l local) Stats(context.Context) (bloom.Stats, error) { return l.f.Stats(), nil }
 
 func (l local) Metrics() map[string]float64 {
-	if c, ok := l.f.(counter); ok {
+	if c, ok := l.f.(measured); ok {
 		return c.Metrics()
 	}
 	return nil
@@ -128,17 +128,13 @@ func label(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // Describe describes all metrics.
 func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
-	descs <- upDesc
-	for _, m := range statsMetrics {
-		descs <- m.desc
-	}
-	for _, m := range counts {
+	for _, m := range metrics {
 		descs <- m.desc
 	}
 }
 
 // Collect asks all filters at the same time.
-func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	c.mu.Lock()
@@ -146,31 +142,27 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for name, w := range watched {
-		wg.Go(func() { w.collect(ctx, name, c.interval, metrics) })
+		wg.Go(func() { w.collect(ctx, name, c.interval, out) })
 	}
 	wg.Wait()
 }
 
-func (w *watched) collect(ctx context.Context, name string, interval time.Duration, metrics chan<- prometheus.Metric) {
+func (w *watched) collect(ctx context.Context, name string, interval time.Duration, out chan<- prometheus.Metric) {
+	values := map[string]float64{}
+	if source, ok := w.source.(measured); ok {
+		_ = try(func() { maps.Copy(values, source.Metrics()) })
+	}
 	stats, err := w.ask(ctx, interval)
-	up := 1.0
-	if err != nil {
-		up = 0
-	}
-	metrics <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up, name)
 	if err == nil && stats.M > 0 { // a guard that is not ready has none
-		for _, m := range statsMetrics {
-			metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(stats), name)
-		}
+		maps.Copy(values, valuesOf(stats))
 	}
-	source, ok := w.source.(counter)
-	var values map[string]float64
-	if !ok || try(func() { values = source.Metrics() }) != nil {
-		return
+	values["up"] = 0
+	if err == nil {
+		values["up"] = 1
 	}
-	for count, value := range values {
-		if m, ok := counts[count]; ok {
-			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, value, append([]string{name}, m.labels...)...)
+	for key, value := range values {
+		if m, ok := metrics[key]; ok {
+			out <- m.of(name, value)
 		}
 	}
 }

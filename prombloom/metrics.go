@@ -8,66 +8,68 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("bloom_"+name, help, append([]string{"filter"}, labels...), nil)
-}
-
-var upDesc = desc("up", "Whether the filter answered.")
-
-// statsMetrics are gauges of each filter.
-var statsMetrics = []struct {
-	desc  *prometheus.Desc
-	value func(bloom.Stats) float64
-}{
-	{desc("size_bytes", "Memory of the filter's bits."), func(s bloom.Stats) float64 { return float64(s.SizeBytes) }},
-	{desc("planned_keys", "Keys that the filter is for."), func(s bloom.Stats) float64 { return float64(s.N) }},
-	{desc("estimated_keys", "Different keys in the filter, estimated from its bits."), estimated},
-	{desc("load_ratio", "Estimated keys divided by planned keys."), bloom.Stats.Load},
-	{desc("fill_ratio", "Share of the bits that are set."), func(s bloom.Stats) float64 { return s.FillRatio }},
-	{desc("false_positive_rate_promised", "False-positive rate at the planned number of keys."), func(s bloom.Stats) float64 { return s.P }},
-	{desc("false_positive_rate_estimated", "False-positive rate now, estimated from the bits."), estimatedRate},
-}
-
-func estimatedRate(s bloom.Stats) float64 { return s.EstimatedFalsePositiveRate }
-
-func estimated(s bloom.Stats) float64 {
-	if s.EstimatedCount == math.MaxUint64 {
-		return math.Inf(1) // every bit is set
-	}
-	return float64(s.EstimatedCount)
-}
-
-// A count is the metric of one of the counts of guards and of filters in Redis.
-type count struct {
+// A metric has the label filter, and more labels with one value each.
+type metric struct {
 	desc   *prometheus.Desc
 	kind   prometheus.ValueType
 	labels []string
 }
 
-// counts has them by their names in Metrics.
-var counts = func() map[string]count {
-	const gauge, total = prometheus.GaugeValue, prometheus.CounterValue
-	counts := map[string]count{
-		"false_positive_rate": {
-			desc("false_positive_rate_observed", "Share of absent keys that the filter found, since the guard was made."), gauge, nil,
-		},
-		"ready":   {desc("guard_ready", "Whether the guard has a filter."), gauge, nil},
-		"scanned": {desc("guard_listed_keys", "Keys listed by the build under way, or by the last one."), gauge, nil},
-		"keys":    {desc("guard_added_keys", "New keys added to the filter."), gauge, nil},
+func (m metric) of(filter string, value float64) prometheus.Metric {
+	return prometheus.MustNewConstMetric(m.desc, m.kind, value, append([]string{filter}, m.labels...)...)
+}
 
-		"redis_round_trips": {desc("redis_round_trips_total", "Round trips of this process to the server."), total, nil},
-		"redis_keys":        {desc("redis_keys_total", "Keys that the server looked up or added."), total, nil},
-		"redis_cache_hits":  {desc("redis_cache_hits_total", "Keys that the local cache knew, without the server."), total, nil},
-		"redis_bytes":       {desc("redis_sent_bytes_total", "Bytes sent in adds and lookups."), total, nil},
-		"redis_lost":        {desc("redis_losses_total", "Losses noticed: the filter was gone, or older than what was confirmed."), total, nil},
-		"redis_unknown":     {desc("redis_unknown_adds_total", "Keys of adds without an answer."), total, nil},
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("bloom_"+name, help, append([]string{"filter"}, labels...), nil)
+}
+
+func gauge(name, help string) metric   { return metric{desc(name, help), prometheus.GaugeValue, nil} }
+func counter(name, help string) metric { return metric{desc(name, help), prometheus.CounterValue, nil} }
+
+// metrics has them by their names in valuesOf and in a Source's Metrics.
+var metrics = map[string]metric{
+	"up":             gauge("up", "Whether the filter answered."),
+	"size_bytes":     gauge("size_bytes", "Memory of the filter's bits."),
+	"planned_keys":   gauge("planned_keys", "Keys that the filter is for."),
+	"estimated_keys": gauge("estimated_keys", "Different keys in the filter, estimated from its bits."),
+	"load_ratio":     gauge("load_ratio", "Estimated keys divided by planned keys."),
+	"fill_ratio":     gauge("fill_ratio", "Share of the bits that are set."),
+	"rate_promised":  gauge("false_positive_rate_promised", "False-positive rate at the planned number of keys."),
+	"rate_estimated": gauge("false_positive_rate_estimated", "False-positive rate now, estimated from the bits."),
+
+	"false_positive_rate": gauge("false_positive_rate_observed", "Share of absent keys that the filter found, since the guard was made."),
+	"ready":               gauge("guard_ready", "Whether the guard has a filter."),
+	"scanned":             gauge("guard_listed_keys", "Keys listed by the build under way, or by the last one."),
+	"keys":                gauge("guard_added_keys", "New keys added to the filter."),
+	"spared":              lookups("spared"),
+	"found":               lookups("found"),
+	"false_positives":     lookups("false_positive"),
+	"not_ready":           lookups("not_ready"),
+	"failed":              lookups("failed"),
+
+	"redis_round_trips": counter("redis_round_trips_total", "Round trips of this process to the server."),
+	"redis_keys":        counter("redis_keys_total", "Keys that the server looked up or added."),
+	"redis_cache_hits":  counter("redis_cache_hits_total", "Keys that the local cache knew, without the server."),
+	"redis_bytes":       counter("redis_sent_bytes_total", "Bytes sent in adds and lookups."),
+	"redis_lost":        counter("redis_losses_total", "Losses noticed: the filter was gone, or older than what was confirmed."),
+	"redis_unknown":     counter("redis_unknown_adds_total", "Keys of adds without an answer."),
+}
+
+var lookupsDesc = desc("guard_lookups_total",
+	"Lookups by result: spared (the filter said no), found, false_positive, not_ready, failed (an error of the store).", "result")
+
+func lookups(result string) metric {
+	return metric{lookupsDesc, prometheus.CounterValue, []string{result}}
+}
+
+// valuesOf returns the values of a filter's metrics.
+func valuesOf(s bloom.Stats) map[string]float64 {
+	keys := float64(s.EstimatedCount)
+	if s.EstimatedCount == math.MaxUint64 {
+		keys = math.Inf(1) // every bit is set
 	}
-	lookups := desc("guard_lookups_total",
-		"Lookups by result: spared (the filter said no), found, false_positive, not_ready, failed (an error of the store).", "result")
-	for name, result := range map[string]string{
-		"spared": "spared", "found": "found", "false_positives": "false_positive", "not_ready": "not_ready", "failed": "failed",
-	} {
-		counts[name] = count{lookups, total, []string{result}}
+	return map[string]float64{
+		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": s.Load(),
+		"fill_ratio": s.FillRatio, "rate_promised": s.P, "rate_estimated": s.EstimatedFalsePositiveRate,
 	}
-	return counts
-}()
+}
