@@ -2,6 +2,7 @@ package bitsandblooms
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,7 +75,10 @@ func TestFormats(t *testing.T) {
 	binaryFormat.Test(t, filters...)
 	jsonFormat.Test(t, filters...)
 	lying := "\x00\x00\x00\x02\x00\x00\x00\x00" + head(0, 1, 0)[8:16] + "\x00\x00\x00\x02\x00\x00\x00\x00"
-	formattest.LyingHead(t, lying, func(r io.Reader) error { _, err := Read(r); return err })
+	formattest.LyingHead(t, lying, 0, func(r io.Reader) error { _, err := Read(r); return err })
+	for _, lying := range []string{`{"m":8589934592,"k":1,"b":"AAAAAgAAAAA`, `{"b":"AAAAAgAAAAA`} {
+		formattest.LyingHead(t, lying, 'A', func(r io.Reader) error { _, err := ReadJSON(r); return err })
+	}
 }
 
 func FuzzRead(f *testing.F) { binaryFormat.Fuzz(f, goldenFiles(f, "bloom")...) }
@@ -157,28 +161,50 @@ func TestReadRefuses(t *testing.T) {
 
 func TestReadJSONRefuses(t *testing.T) {
 	for _, c := range []struct{ json, text string }{
-		{``, "unexpected end of JSON input"},
-		{`{}`, "m = 0 bits"},
-		{`null`, "m = 0 bits"},
+		{``, "it ends within the JSON"},
+		{`{}`, "an object without b, want m, k and b"},
+		{`null`, "want an object"},
 		{`{"m":0,"k":3,"b":"AAAAAAAAAAA="}`, "m = 0 bits"},
 		{`{"m":64,"k":0,"b":""}`, "k = 0"},
 		{`{"m":64,"k":300,"b":""}`, "k = 300"},
 		{`{"m":-1,"k":3,"b":""}`, "cannot unmarshal number -1"},
-		{`{"m":64,"k":3,"b":7}`, "cannot unmarshal number"},
-		{`{"m":64,"k":3}`, "it ends within the head"},
+		{`{"m":64,"k":3,"b":7}`, `field b has '7', want '"'`},
+		{`{"m":64,"k":3}`, "an object without b"},
+		{`{"m":64,"k":3,"b":null}`, `field b has 'n', want '"'`},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","m":64}`, "field m twice"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA\x","k":3}`, "field b: invalid character 'x' in string escape code"},
+		{"{\"m\":64,\"k\":3,\"b\":\"AAAAAAAAAEAAAAAAAAAAAA\n==\"}", "field b: invalid character '\\n' in a string"},
+		{`{"b":"AAAAAAAAAEAAAAAAAAAAAAAA","k":3,"m":64}`, "field b has 2 bytes after the bits, want none"},
+		{`[]`, "the text is an array, want an object"},
+		{`true`, `the text is "true", want an object`},
 		{`{"m":64,"k":3,"b":"AAAA"}`, "it ends within the head"},
 		{`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`, "it ends within the bits"},
 		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAAAA"}`, "field b has 2 bytes after the bits, want none"},
-		{`{"m":64,"k":3,"b":"AAAA!"}`, "field b: illegal base64 data"},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "invalid character '{' after top-level value"},
+		{`{"m":64,"k":3,"b":"AAAAA!AA"}`, "field b is not base64"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "more after the object, want none"},
 	} {
 		_, err := ReadJSON(strings.NewReader(c.json))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, c.json)
 		require.ErrorContains(t, err, c.text)
 		require.ErrorContains(t, err, "bloom: corrupt data: ")
 	}
-	_, err := ReadJSON(strings.NewReader(`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","of a later version":1}`))
+	set := []byte(head(128, 1, 128)[16:] + strings.Repeat("\x01", 16))
+	for at := range set { // padding within the text
+		text := base64.StdEncoding.EncodeToString(set[:at]) + base64.StdEncoding.EncodeToString(set[at:])
+		_, err := ReadJSON(strings.NewReader(`{"m":128,"k":3,"b":"` + text + `"}`))
+		require.Equal(t, at%3 == 0, err == nil, "%d: %v", at, err)
+	}
+	want, err := ReadJSON(strings.NewReader(`{"m":64,"k":3,"b":"AAAAAAAAAED___AAAAAAAA=="}`))
 	require.NoError(t, err)
+	for _, same := range []string{
+		`{"m":64,"k":3,"b":"AAAAAAAAAED///AAAAAAAA==","of a later version":{"b":[{"b":1}]}}`,
+		`{"b" : "AAAAAAAAAED///AAAAAAAA==" , "k":3, "m":64} `,
+		`{"m":64,"b":"AAAA\u0041AAAA\u0045\u0044\/\/\u005f\u0041AAAAAAA\n=\r\u000a\u003d","k":3}`,
+	} {
+		got, err := ReadJSON(iotest.OneByteReader(strings.NewReader(same)))
+		require.NoError(t, err, same)
+		require.True(t, got.Equal(want), same)
+	}
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -1,13 +1,11 @@
 package bitsandblooms
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/bits"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
@@ -98,30 +96,20 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 }
 
 // ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made, to the end of
-// r, and nothing but white space after it. It reads both alphabets of base64. It needs about four
-// times the memory of the text: bound untrusted text by an io.LimitReader. Otherwise it is like
-// [Read].
-func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	var parts struct {
-		M uint64 `json:"m"`
-		K uint64 `json:"k"`
-		B string `json:"b"`
-	}
-	if err := wire.ReadJSON(r, &parts); err != nil {
-		return nil, err
-	}
-	alphabet := base64.URLEncoding
-	if strings.ContainsAny(parts.B, "+/") {
-		alphabet = base64.StdEncoding
-	}
-	bitSet, err := alphabet.Strict().DecodeString(parts.B)
-	if err != nil {
-		return nil, format.Errorf(bloom.ErrCorrupt, "field b: %w", err)
-	}
-	rest := bytes.NewReader(bitSet)
-	f, err := readBitSet(rest, parts.M, parts.K, opts)
-	if err == nil && rest.Len() > 0 {
-		err = format.Errorf(bloom.ErrCorrupt, "field b has %d bytes after the bits, want none", rest.Len())
+// r, and nothing but white space after it. It reads both alphabets of base64. If m and k come after b
+// it needs the memory of the bits twice, and then [bloom.WithMaxBytes] does not limit the first copy:
+// bound untrusted text by an io.LimitReader. Otherwise it is like [Read].
+func ReadJSON(r io.Reader, opts ...bloom.Option) (f *bloom.BloomFilter, err error) {
+	var m, k uint64
+	err = wire.ReadJSON(r, wire.Object{"m": &m, "k": &k, "b": wire.Bits{
+		Ready: func() bool { return m > 0 && k > 0 },
+		Read: func(bits io.Reader) (err error) {
+			f, err = readBitSet(bits, m, k, opts)
+			return err
+		},
+	}})
+	if err == nil && f == nil {
+		err = format.Errorf(bloom.ErrCorrupt, "an object without b, want m, k and b")
 	}
 	if err != nil {
 		return nil, err

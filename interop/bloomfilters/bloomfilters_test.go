@@ -235,8 +235,12 @@ func TestOldVersions(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	const good = `{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`
-	_, err := Read(strings.NewReader(good + " \n"))
+	want, err := Read(strings.NewReader(good + " \n"))
 	require.NoError(t, err)
+	sorted := `{"_filter":{"content":"\u0041QID","size":24},"_nbHashes":3,"_seed":78187493520,"_size":20,"of a later version":1,"type":"BloomFilter"}`
+	got, err := Read(strings.NewReader(sorted))
+	require.NoError(t, err)
+	require.True(t, got.Equal(want))
 	for _, c := range []struct {
 		from, to string
 		is       error
@@ -244,7 +248,7 @@ func TestReadRefuses(t *testing.T) {
 		{"BloomFilter", "CuckooFilter", bloom.ErrCorrupt}, {`"_size":20`, `"_size":0`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":-1`, bloom.ErrCorrupt},
 		{`"_size":20`, `"_size":20.5`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1e300`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1000000000000`, bloom.ErrTooLarge},
 		{`"_size":20`, `"_size":28`, bloom.ErrCorrupt}, {`"_size":20,`, ``, bloom.ErrCorrupt}, {`"_nbHashes":3`, `"_nbHashes":0`, bloom.ErrCorrupt},
-		{`"_nbHashes":3`, `"_nbHashes":256`, bloom.ErrCorrupt}, {`"size":24`, `"size":32`, bloom.ErrCorrupt}, {"AQID", "AQIDBA==", bloom.ErrCorrupt},
+		{`"_nbHashes":3`, `"_nbHashes":256`, bloom.ErrCorrupt}, {`"size":24`, `"size":32`, bloom.ErrCorrupt}, {"AQID", "AQIDBA==", bloom.ErrCorrupt}, {"AQID", "AQIDAA==", bloom.ErrCorrupt}, {"AQID", "AQI=", bloom.ErrCorrupt},
 		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrCorrupt},
 		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
 		{`{"size":24,"content":"AQID"}`, `7`, bloom.ErrCorrupt},

@@ -34,7 +34,7 @@ func filled(t testing.TB, n uint64, s bloom.Strategy) *bloom.BloomFilter {
 
 func TestFormat(t *testing.T) {
 	guavaFormat.Test(t, filled(t, 10, Mitz64), filled(t, 1, Mitz32), filled(t, 60_000, Mitz32), filled(t, 1_000_000, Mitz64))
-	formattest.LyingHead(t, "\x01\x07\x07\xff\xff\xff", func(r io.Reader) error { _, err := Read(r); return err })
+	formattest.LyingHead(t, "\x01\x07\x07\xff\xff\xff", 0, func(r io.Reader) error { _, err := Read(r); return err })
 }
 
 func FuzzRead(f *testing.F) {

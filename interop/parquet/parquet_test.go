@@ -40,7 +40,7 @@ func TestFormat(t *testing.T) {
 		large.Add(Append(nil, float64(i)))
 	}
 	parquetFormat.Test(t, small, medium, large)
-	formattest.LyingHead(t, string(appendHeader(nil, 1<<30)), func(r io.Reader) error { _, err := Read(r); return err })
+	formattest.LyingHead(t, string(appendHeader(nil, 1<<30)), 0, func(r io.Reader) error { _, err := Read(r); return err })
 }
 
 func FuzzRead(f *testing.F) { parquetFormat.Fuzz(f, parquetFormat.Bytes(f, sized(f, 64))) }

@@ -85,5 +85,5 @@ func TestLyingHeader(t *testing.T) {
 	le.PutUint64(header[headerBytes+8:], 1<<33)
 	head := append(le.AppendUint64(le.AppendUint64(nil, 1), uint64(len(header))), header...)
 	head = le.AppendUint64(le.AppendUint64(head, 1+maxChunk), maxChunk)
-	formattest.LyingHead(t, string(head), func(r io.Reader) error { _, err := Read(r); return err })
+	formattest.LyingHead(t, string(head), 0, func(r io.Reader) error { _, err := Read(r); return err })
 }

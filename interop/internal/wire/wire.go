@@ -3,7 +3,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -107,18 +106,6 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 		return nil, format.As(bloom.ErrCorrupt, err)
 	}
 	return f, nil
-}
-
-// ReadJSON decodes all of r, one JSON value.
-func ReadJSON(r io.Reader, value any) error {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return fmt.Errorf("bloom: reading JSON: %w", err)
-	}
-	if err := json.Unmarshal(text, value); err != nil {
-		return format.Errorf(bloom.ErrCorrupt, "%w", err)
-	}
-	return nil
 }
 
 // Write writes a head and then words. It may run while keys are added.

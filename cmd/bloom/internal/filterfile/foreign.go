@@ -19,7 +19,7 @@ const bitsOnly = "n, p, the names of strategy and hash, and a checksum"
 // expansion is RedisBloom's default.
 const expansion = 2
 
-// JSON is recognised by its names: it is read whole, and any other object may be a log of many gigabytes.
+// JSON is recognised by its names: any other object may be a log of many gigabytes.
 var (
 	mkb   = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
 	saved = regexp.MustCompile(`(?s)^\s*\{.*"_(size|nbHashes|filter|seed)"`)
