@@ -13,7 +13,7 @@ import (
 
 // Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since it
 // was saved; the filter then has the n and p of the file. If there is none, Open reads all keys of
-// the store. [Counts] shows the progress.
+// the store. [Guard.Metrics] shows the progress.
 //
 // Open returns any error from ctx, the store or the operating system, and the errors of [bloom.Read]
 // if the file is bad. The Guard is then as it was before, and Open can be called again, or

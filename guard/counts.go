@@ -1,61 +1,61 @@
 package guard
 
-// Counts is what a Guard has done since it was made.
-type Counts struct {
-	Scanned uint64 // keys listed by the build under way, or by the last one
+import (
+	"math/rand/v2"
+	"sync/atomic"
+)
 
-	N    uint64 // keys that the filter is for
-	Keys uint64 // new keys added to the filter; it is full when they are more than N
-
-	// The results of Get.
-	Spared         uint64 // the filter said "no"; sampled from about ten thousand on
-	Found          uint64 // the store had the key
-	FalsePositives uint64 // the filter said "maybe", and the store did not have the key
-	NotReady       uint64 // the store was asked because there was no filter
-	Failed         uint64 // the store returned an error
-}
-
-// FalsePositiveRate returns the observed rate: the share of lookups of absent keys that reached
-// the store, FalsePositives / (FalsePositives + Spared), and 0 if there were none. Keys deleted
-// since the last build count. For the rate of some minutes, subtract the two numbers of an
-// earlier Counts.
-func (c Counts) FalsePositiveRate() float64 {
-	if c.FalsePositives == 0 {
-		return 0
-	}
-	return float64(c.FalsePositives) / (float64(c.FalsePositives) + float64(c.Spared))
-}
-
-// Counts returns the counts, in constant time.
+// Metrics returns what the Guard has done since it was made, in constant time, for package prombloom and for logs:
 //
-// Spared is exact up to some ten thousand. From there on one call in 256 counts for 256, so
+//   - ready: 1 if there is a filter, else 0
+//   - scanned: keys listed by the build under way, or by the last one
+//   - keys: new keys added to the filter, which is full when they are more than the N of [Guard.Stats]
+//   - the results of [Get]: spared (the filter said "no"), found (the store had the key), false_positives
+//     (the filter said "maybe", and the store did not have the key), not_ready (the store was asked
+//     because there was no filter) and failed (the store returned an error)
+//   - false_positive_rate: the observed rate, false_positives / (false_positives + spared), and 0 if
+//     there were none. Keys deleted since the last build count.
+//
+// spared is exact up to some ten thousand. From there on one call in 256 counts for 256, so
 // that lookups rarely write to shared memory. The standard error at x calls is 16·√x: 1.6 % at a
 // million and 0.2 % at a hundred million.
-func (g *Guard) Counts() Counts {
-	c := Counts{
-		Scanned:        g.scanned.Load(),
-		Spared:         g.spared.sum(),
-		Found:          g.found.sum(),
-		FalsePositives: g.falsePositives.sum(),
-		NotReady:       g.notReady.sum(),
-		Failed:         g.failed.sum(),
+func (g *Guard) Metrics() map[string]float64 {
+	s, spared, wrong := g.getState(), float64(g.spared.count.Load()), float64(g.falsePositives.Load())
+	m := map[string]float64{
+		"ready": 0, "scanned": float64(g.scanned.Load()), "keys": 0,
+		"spared": spared, "found": float64(g.found.Load()), "false_positives": wrong,
+		"not_ready": float64(g.notReady.Load()), "failed": float64(g.failed.Load()), "false_positive_rate": 0,
 	}
-	if l := g.getState().current; l != nil {
-		c.N, c.Keys = l.Params().N, l.keys.Load()
+	if s.current != nil {
+		m["ready"], m["keys"] = 1, float64(s.current.keys.Load())
 	}
-	return c
+	if wrong > 0 {
+		m["false_positive_rate"] = wrong / (wrong + spared)
+	}
+	return m
 }
 
-// Metrics returns the counts by name, for package prombloom. N is in Stats. "ready" is 0 or 1.
-func (g *Guard) Metrics() map[string]float64 {
-	ready := 0.0
-	if g.Ready() {
-		ready = 1
-	}
-	c := g.Counts()
-	return map[string]float64{
-		"ready": ready, "scanned": float64(c.Scanned), "keys": float64(c.Keys),
-		"spared": float64(c.Spared), "found": float64(c.Found), "false_positives": float64(c.FalsePositives),
-		"not_ready": float64(c.NotReady), "failed": float64(c.Failed), "false_positive_rate": c.FalsePositiveRate(),
+// A sampled is a counter for many goroutines.
+type sampled struct {
+	many  atomic.Bool // add counts only some calls; then its cache line is only read
+	_     [64]byte
+	count atomic.Uint64
+	_     [64]byte
+}
+
+const (
+	exact  = 1 << 15 // calls before sampling begins
+	weight = 256     // of a sampled call, a power of two
+)
+
+// add counts every call at first, later one call in weight, with weight weight.
+func (c *sampled) add() {
+	switch {
+	case !c.many.Load():
+		if c.count.Add(1) >= exact {
+			c.many.Store(true)
+		}
+	case rand.Uint32()%weight == 0:
+		c.count.Add(weight)
 	}
 }

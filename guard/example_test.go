@@ -97,7 +97,7 @@ func Example() {
 
 	// The program is killed, and starts again.
 	g = opened(path, users)
-	fmt.Println("keys listed:", g.Counts().Scanned)
+	fmt.Println("keys listed:", g.Metrics()["scanned"])
 	fmt.Println(g.ContainsString("7"), g.ContainsString("8"), g.ContainsString("9"))
 	// Output:
 	// keys listed: 1
@@ -112,7 +112,7 @@ func ExampleGet() {
 		return "", false, nil
 	}
 	_, found, err := guard.Get(context.Background(), g, []byte("9"), load)
-	fmt.Println(found, err, g.Counts().Spared)
+	fmt.Println(found, err, g.Metrics()["spared"])
 	// Output: false <nil> 1
 }
 

@@ -33,8 +33,8 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 	out.Numbers(s.keys.Load(), uint64(len(s.position)))
 	numbers := make([]uint64, (len(s.position)+7)/8)
 	padded := append(slices.Clip(s.position), make([]byte, 7)...)
-	if _, err := binary.Decode(padded, binary.LittleEndian, numbers); err != nil {
-		return 0, err
+	for i := range numbers {
+		numbers[i] = binary.LittleEndian.Uint64(padded[8*i:])
 	}
 	out.Numbers(numbers...)
 	out.Filter(s.BloomFilter)
@@ -113,9 +113,9 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	if err := in.Numbers("the position", pointers...); err != nil {
 		return s, err
 	}
-	position, err := binary.Append(nil, binary.LittleEndian, numbers)
-	if err != nil {
-		return s, err
+	var position []byte
+	for _, x := range numbers {
+		position = binary.LittleEndian.AppendUint64(position, x)
 	}
 	for _, b := range position[length:] {
 		if b != 0 {

@@ -135,7 +135,7 @@ func TestKeep(t *testing.T) {
 		require.NotEqual(t, position, last.position, "saved at the end")
 
 		g = opened(t, path, 10, 1e-6, m)
-		require.Zero(t, g.Counts().Scanned)
+		require.Zero(t, counts(g)["scanned"])
 		require.True(t, g.ContainsString("c"))
 	})
 }
@@ -152,36 +152,38 @@ func TestKeepGrows(t *testing.T) {
 				errs = append(errs, err)
 			}
 		})
-		minute := func() Counts {
+		minute := func(scanned, n, keys float64) {
+			t.Helper()
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			return g.Counts()
+			require.Equal(t, map[string]float64{"ready": 1, "scanned": scanned, "keys": keys}, counts(g))
+			require.EqualValues(t, n, g.Stats().N)
 		}
 		synctest.Wait()
 		churn := func(n int) {
 			for i := range n {
-				key := fmt.Sprint("new ", g.Counts().Keys, i)
+				key := fmt.Sprint("new ", counts(g)["keys"], i)
 				put(t, g, m, key)
 				m.delete(key)
 			}
 		}
 		churn(40)
-		require.Equal(t, Counts{Scanned: 60, N: 100, Keys: 100}, minute(), "not full")
+		minute(60, 100, 100) // not full
 		churn(1)
-		require.Equal(t, Counts{Scanned: 60, N: 120, Keys: 60}, minute())
+		minute(60, 120, 60)
 		churn(61)
-		require.Equal(t, Counts{Scanned: 60, N: 120, Keys: 60}, minute(), "full of deleted keys")
+		minute(60, 120, 60) // full of deleted keys
 		for i := range 100 {
 			put(t, g, m, fmt.Sprint("stays ", i))
 		}
-		require.Equal(t, Counts{Scanned: 160, N: 120, Keys: 160}, minute())
-		require.Equal(t, Counts{Scanned: 160, N: 320, Keys: 160}, minute())
+		minute(160, 120, 160)
+		minute(160, 320, 160)
 		require.Empty(t, errs)
 		for i := range 161 {
 			put(t, g, m, fmt.Sprint("many ", i))
 		}
-		minute()
-		require.Equal(t, Counts{Scanned: 321, N: 320, Keys: 321}, minute(), "642 keys take more than 2000 bytes")
+		minute(321, 320, 321)
+		minute(321, 320, 321) // 642 keys take more than 2000 bytes
 		stop(t)
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], bloom.ErrTooLarge)

@@ -56,8 +56,8 @@ type Guard struct {
 
 	saving chan struct{} // has a token while no Save runs, so that the latest position is saved last
 
-	scanned                                         atomic.Uint64
-	spared, found, falsePositives, notReady, failed counter
+	spared                                           sampled
+	scanned, found, falsePositives, notReady, failed atomic.Uint64
 }
 
 // New returns a Guard for a store of n keys. At most a share p of lookups of absent keys reaches the
@@ -112,7 +112,7 @@ func (g *Guard) ContainsString(key string) bool {
 }
 
 // Get returns the value of a key. It asks the filter first, and calls load only if the filter says
-// "maybe". load returns whether the key is in the store, and its value. [Counts] has the results.
+// "maybe". load returns whether the key is in the store, and its value. [Guard.Metrics] counts the results.
 //
 // Get returns any error from load.
 func Get[V any](
@@ -120,19 +120,19 @@ func Get[V any](
 ) (value V, found bool, err error) {
 	filter := g.getState().filter
 	if filter != nil && !filter.Contains(key) {
-		g.spared.sample()
+		g.spared.add()
 		return value, false, nil
 	}
 	value, found, err = load(ctx, key)
 	switch {
 	case err != nil:
-		g.failed.add()
+		g.failed.Add(1)
 	case filter == nil:
-		g.notReady.add()
+		g.notReady.Add(1)
 	case found:
-		g.found.add()
+		g.found.Add(1)
 	default:
-		g.falsePositives.add()
+		g.falsePositives.Add(1)
 	}
 	return value, found, err
 }

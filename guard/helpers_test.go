@@ -137,3 +137,10 @@ func save(g *Guard) error {
 	_, err := g.Save(context.Background())
 	return err
 }
+
+// counts returns the metrics that are not 0.
+func counts(g *Guard) map[string]float64 {
+	m := g.Metrics()
+	maps.DeleteFunc(m, func(_ string, count float64) bool { return count == 0 })
+	return m
+}

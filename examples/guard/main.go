@@ -69,7 +69,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	value, found, err := []byte(nil), true, error(nil)
 	switch {
 	case len(name) == 0:
-		value, err = json.Marshal(s.guard.Counts())
+		value, err = json.Marshal(s.guard.Metrics())
 	case r.Method == http.MethodPut:
 		if value, err = io.ReadAll(r.Body); err == nil {
 			err = s.guard.Put(func() error { return s.store.put(name, value) }, name)

@@ -44,7 +44,7 @@ func TestService(t *testing.T) {
 		code, _ = ask(s, "GET", "grace", "")
 		require.Equal(t, http.StatusNotFound, code)
 		_, counts := ask(s, "GET", "", "")
-		require.Contains(t, counts, `"Spared":1`)
+		require.Contains(t, counts, `"spared":1`)
 		code, _ = ask(s, "PUT", "gone", "x")
 		require.Equal(t, http.StatusOK, code)
 		code, _ = ask(s, "DELETE", "gone", "")
