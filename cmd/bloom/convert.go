@@ -6,6 +6,8 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/spf13/cobra"
 )
 
@@ -38,8 +40,8 @@ func newConvert(e *env) *cobra.Command {
 		}
 		switch err := save(e, o.output, f, to); {
 		case errors.Is(err, bloom.ErrNotPortable):
-			return fmt.Errorf("%s: %w: a %s file has its own positions and hash; build it anew with --format %s",
-				files[0], bloom.ErrNotPortable, to.Name, to.Name)
+			return lines.At(files[0], format.Errorf(bloom.ErrNotPortable,
+				"a %s file has its own positions and hash; build it anew with --format %s", to.Name, to.Name))
 		case err != nil:
 			return err
 		}

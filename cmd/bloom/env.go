@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // An env holds a command's connections to the outside.
@@ -51,11 +53,8 @@ func statusOf(err error) int {
 	return statusError
 }
 
-// message returns the line that reports an error. The library's prefix is this program's name.
-func message(err error) string {
-	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "bloom: "), ": bloom: ", ": ")
-	return "bloom: " + printable(text) + "\n"
-}
+// message returns the line that reports an error. The library's name is this program's.
+func message(err error) string { return "bloom: " + printable(format.Text(err)) + "\n" }
 
 // printable returns a text from a file or a folder, quoted if it could control a terminal.
 func printable(text string) string {

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/spf13/cobra"
 )
 
@@ -36,7 +35,7 @@ func newUnion(e *env) *cobra.Command {
 				return err
 			}
 			if err := all.Union(f); err != nil {
-				return fmt.Errorf("%s and %s: %w", files[0], name, err)
+				return lines.At(files[0]+" and "+name, err)
 			}
 		}
 		warn(e, all.Stats())

@@ -8,24 +8,23 @@ import (
 	"io"
 )
 
-// The texts of the errors that package bloom documents. Another package puts its own prefix before them.
-const (
-	prefix       = "bloom: "
-	invalid      = "invalid parameter"
-	tooLarge     = "filter too large"
-	incompatible = "incompatible filters"
-	notPortable  = "filter is not portable"
-	corrupt      = "corrupt data"
-)
-
 // The errors that package bloom documents. Other errors wrap them.
 var (
-	ErrInvalid      = errors.New(prefix + invalid)
-	ErrTooLarge     = errors.New(prefix + tooLarge)
-	ErrIncompatible = errors.New(prefix + incompatible)
-	ErrNotPortable  = errors.New(prefix + notPortable)
-	ErrCorrupt      = errors.New(prefix + corrupt)
+	ErrInvalid      error = &named{text: "invalid parameter"}
+	ErrTooLarge     error = &named{text: "filter too large"}
+	ErrIncompatible error = &named{text: "incompatible filters"}
+	ErrNotPortable  error = &named{text: "filter is not portable"}
+	ErrCorrupt      error = &named{text: "corrupt data"}
 )
+
+// A named error has a text that begins with the name of package bloom.
+type named struct {
+	text string
+	err  error
+}
+
+func (e *named) Error() string { return "bloom: " + e.text }
+func (e *named) Unwrap() error { return e.err }
 
 // A Failure is an error of a kind.
 type Failure struct{ Kind, Reason error }
@@ -38,22 +37,19 @@ func Errorf(kind error, text string, args ...any) error {
 	return &Failure{kind, fmt.Errorf(text, args...)}
 }
 
-// Text returns the text of an error without the prefix of package bloom, if it is one of these.
+// Reading returns an error of a reader, for what was to be read.
+func Reading(what string, err error) error {
+	return &named{fmt.Sprintf("reading %s: %v", what, err), err}
+}
+
+// Text returns the text of an error without the name of package bloom, if it begins with that. Another package or
+// program puts its own name before it.
 func Text(err error) string {
-	if f, ok := err.(*Failure); ok {
-		return Text(f.Kind) + ": " + f.Reason.Error()
-	}
-	switch err {
-	case ErrInvalid:
-		return invalid
-	case ErrTooLarge:
-		return tooLarge
-	case ErrIncompatible:
-		return incompatible
-	case ErrNotPortable:
-		return notPortable
-	case ErrCorrupt:
-		return corrupt
+	switch e := err.(type) {
+	case *Failure:
+		return Text(e.Kind) + ": " + e.Reason.Error()
+	case *named:
+		return e.text
 	}
 	return err.Error()
 }
@@ -85,7 +81,7 @@ func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		return n, Truncated(what)
 	}
-	return n, fmt.Errorf("bloom: reading %s: %w", what, err)
+	return n, Reading(what, err)
 }
 
 // Truncated is the error for bytes that end within what.

@@ -115,7 +115,7 @@ func (f *footer) read(r io.ReaderAt) error {
 	case err == errStopped || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrTooLarge):
 		return err
 	case err != nil:
-		return fmt.Errorf("bloom: reading the footer: %w", err)
+		return format.Reading("the footer", err)
 	}
 	return f.endColumn()
 }

@@ -45,7 +45,7 @@ func ReadJSON(r io.Reader, fields Object) error {
 	case err == nil:
 		return nil
 	case in.source.err != nil:
-		return fmt.Errorf("bloom: reading JSON: %w", in.source.err)
+		return format.Reading("JSON", in.source.err)
 	case errors.As(err, new(*format.Failure)):
 		return err
 	case err == io.EOF || err == io.ErrUnexpectedEOF:

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
@@ -106,8 +106,10 @@ func readText(in *input, opts []bloom.Option) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err := io.Copy(io.Discard, decoded); err != nil || n > 0 {
-		return nil, fmt.Errorf("%d more bytes after the filter's end, want none: %w", n, cmp.Or(err, bloom.ErrCorrupt))
+	if n, err := io.Copy(io.Discard, decoded); err != nil {
+		return nil, format.Reading("the end", err)
+	} else if n > 0 {
+		return nil, format.Errorf(bloom.ErrCorrupt, "%d more bytes after the filter's end, want none", n)
 	}
 	return f, nil
 }

@@ -98,7 +98,7 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 				var done int
 				if done, working = work(c); working != nil {
 					if done < len(c.Lines) && len(in.Keys) == 0 {
-						working = Named(c.name, fmt.Errorf("line %d: %w", c.first+done, working))
+						working = Named(c.name, At(fmt.Sprintf("line %d", c.first+done), working))
 					}
 					cancel(working)
 				}

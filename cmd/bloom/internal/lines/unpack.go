@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // Until returns a reader of r that fails when ctx ends, with its cause.
@@ -47,8 +48,19 @@ func Named(name string, err error) error {
 	if name == "-" {
 		name = "standard input"
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return At(name, err)
 }
+
+// At adds to an error where it happened. The text leaves out the library's name, which is the program's.
+func At(where string, err error) error { return &located{where, err} }
+
+type located struct {
+	where string
+	err   error
+}
+
+func (l *located) Error() string { return l.where + ": " + format.Text(l.err) }
+func (l *located) Unwrap() error { return l.err }
 
 // packers are recognised by the first bytes of their files. Without open, the input is refused.
 var packers = []struct {
