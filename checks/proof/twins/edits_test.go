@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/imports"
 )
 
 // files returns the files that the twin changes or adds, by their paths.
@@ -23,7 +24,7 @@ func (w twin) files(t *testing.T) map[string]string {
 		part := text[from:to]
 		var changed string
 		if e.old == "" {
-			changed = "{\n{\n" + e.new + "\n}\n" + part[1:] // the old body remains, never reached: it uses the imports
+			changed = "{\n" + e.new + "\n}"
 		} else {
 			old := tokens(e.old)
 			require.Regexp(t, old, part, "%s in %s", e.declaration, path)
@@ -31,6 +32,13 @@ func (w twin) files(t *testing.T) map[string]string {
 		}
 		require.NotEqual(t, part, changed, "%s in %s is not changed", e.declaration, path)
 		files[path] = text[:from] + changed + text[to:]
+	}
+	for path, text := range files {
+		if strings.HasSuffix(path, ".go") {
+			fixed, err := imports.Process(path, []byte(text), nil) // adds and removes imports
+			require.NoError(t, err)
+			files[path] = string(fixed)
+		}
 	}
 	if w.slow {
 		slowDown(t, files)

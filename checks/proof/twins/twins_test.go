@@ -37,7 +37,7 @@ type twin struct {
 type edit struct {
 	folder, declaration string
 	old                 string // code, each occurrence of which is replaced; "" stands for the body of a function
-	new                 string // a body ends with return
+	new                 string
 }
 
 const maxRuns = 4 // two goroutines need not meet in the first run of a test
