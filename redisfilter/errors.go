@@ -37,7 +37,9 @@ var (
 
 	// ErrSlot means that so many other handles have begun to add since this one last added that one of them
 	// has got its slot. As far as is known, the filter is intact; but the keys that this handle added
-	// before are no longer checked for losses. The next add claims a new slot.
+	// before are no longer checked for losses. The next add claims a new slot. If the server has gone back
+	// to before this handle's claim, and more than one handle has claimed a slot since, the error is
+	// ErrSlot, too.
 	ErrSlot = send.ErrSlot
 )
 

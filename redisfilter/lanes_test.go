@@ -141,7 +141,7 @@ func (m modelRule) arrive(s *modelState, i int) {
 		s.at, s.tag, s.claim = r.gotAt, r.tag, r.got
 		s.sent, s.confirmed, s.have = [modelLanes]int8{}, [modelLanes]int8{}, 0
 	case r.tag != s.tag: // of a slot that the handle has lost
-	case r.state == older || r.state == displaced && r.got < s.claim:
+	case r.state == older || r.state == displaced && r.got <= s.claim:
 		s.told = true
 	case r.state == displaced:
 		s.tag, s.have = 0, 0

@@ -44,10 +44,10 @@ func (f *Filter) explain(s *shard, v *incarnation, sl *slot, err error) error {
 	return send.Explain(s.name, err)
 }
 
-// onTaken returns the error for a slot that has another tag: ErrSlot, or ErrLost if the value has seen fewer claims than
-// ours and so is older.
+// onTaken returns the error for a slot that has another tag: ErrSlot, or ErrLost if the value has seen no claim after
+// ours, and so went back to before it.
 func (f *Filter) onTaken(s *shard, v *incarnation, sl *slot, claims uint64) error {
-	if claims < sl.claim {
+	if claims <= sl.claim {
 		return f.onLost(s, v, isOlder)
 	}
 	v.slot.CompareAndSwap(sl, nil)
