@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // add sends a command that adds for each batch that gets a lane.
-func (f *Filter) add(ctx context.Context, batches []*batch, answers []bool) {
+func (f *Filter) add(ctx context.Context, batches []*batch) {
 	held := takeLanes(ctx, batches)
 	defer func() {
 		for _, b := range held {
@@ -28,7 +30,7 @@ func (f *Filter) add(ctx context.Context, batches []*batch, answers []bool) {
 		data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
 		args = append(append(b.slot.args(b.value.epoch, b.ticket), data, b.next()-b.done, words), args...)
 		f.count(b.next()-b.done, 170+len(data))
-		requests = append(requests, &request{shard: b.shard, script: addScript, args: args, once: true, add: true})
+		requests = append(requests, &request{key: b.shard.name, script: addScript, args: args, add: true})
 		sent = append(sent, b)
 	}
 	if len(requests) == 0 {
@@ -36,7 +38,7 @@ func (f *Filter) add(ctx context.Context, batches []*batch, answers []bool) {
 	}
 	f.exec(ctx, requests...)
 	for i, b := range sent {
-		f.added(b, requests[i], answers)
+		f.added(b, requests[i])
 	}
 }
 
@@ -60,17 +62,18 @@ func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 }
 
 // added reads the reply to an add.
-func (f *Filter) added(b *batch, r *request, answers []bool) {
+func (f *Filter) added(b *batch, r *request) {
 	last := b.next()
 	text, err := reply[string](r)
 	if send.Code(err) == send.More {
-		if state, ok := numberIn(err); ok && state != b.state && f.plan.mode.possible(state) {
-			raise(&b.value.state, state)
-			b.state = state
-			b.value.hear(0)
+		state, ok := numberIn(err)
+		if _, impossible := f.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
+			b.err = f.onLost(b.shard, b.value, isOlder)
 			return
 		}
-		b.err = f.onLost(b.shard, b.value, isOlder)
+		raise(&b.value.state, state)
+		b.state = state
+		b.value.hear(0)
 		return
 	}
 	var done int
@@ -83,25 +86,24 @@ func (f *Filter) added(b *batch, r *request, answers []bool) {
 	}
 	if err != nil {
 		b.err = f.explain(b.shard, b.value, b.slot, err)
-		b.unknown = append(b.unknown, b.indices[b.done:last]...)
-		b.done = last
+		f.sender.Counts.Unknown.Add(uint64(last - b.done))
+		b.settle(last, unknown)
 		return
 	}
 	b.slot.confirm(b.ticket)
 	b.value.hear(ms)
 	raise(&b.value.state, b.state)
-	confirmed := f.sender.Confirmed(r.call)
+	fate := answered
+	if err := f.sender.Confirmed(r.call); err != nil {
+		fate, b.warning = unconfirmed, err
+	}
 	for i := range done {
-		answers[b.indices[b.done+i]] = text[10+i/8]>>(i%8)&1 == 1
-		if confirmed == nil {
+		b.answers[b.indices[b.done+i]] = text[10+i/8]>>(i%8)&1 == 1
+		if fate == answered {
 			b.value.cache.learn(b.positionsOf(b.done + i))
 		}
 	}
-	if confirmed != nil {
-		b.warning = confirmed
-		b.unconfirmed = append(b.unconfirmed, b.indices[b.done:b.done+done]...)
-	}
-	b.done += done
+	b.settle(b.done+done, fate)
 	if b.done < last {
 		if b.state, err = f.plan.mode.full(b.value.known(), b.state); err != nil {
 			b.err = fmt.Errorf("%w: key %q", err, b.shard.name)
@@ -119,4 +121,80 @@ func decodeAdded(key, reply string, n int) (ms float64, done int, err error) {
 		}
 	}
 	return 0, 0, fmt.Errorf("redisfilter: key %q: a reply of %d bytes to %d keys, want 10 and a bit for each", key, len(reply), n)
+}
+
+// A block is the bits of a key in its block of 512: where it is, and a mask per word.
+type block struct {
+	index uint64
+	masks [blockBytes / 8]uint64
+}
+
+func blockOf(positions []uint64) block {
+	b := block{index: positions[0] / 512}
+	for _, pos := range positions {
+		b.masks[pos%512/64] |= 1 << (pos % 64)
+	}
+	return b
+}
+
+// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with their
+// distance to the first word. Empty masks make up for words that are less than wanted.
+func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
+	var used [len(b.masks)]bool
+	first, last := -1, 0
+	for i, mask := range b.masks {
+		if used[i] = mask != 0; !used[i] && words < wanted {
+			used[i] = true
+			words++
+		}
+		if used[i] {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	at += b.index * blockBytes
+	dst = appendDecimal(appendDecimal(dst, at+uint64(first)*8), at+uint64(last)*8+7)
+	for i, mask := range b.masks {
+		if used[i] {
+			dst = append(dst, byte(8*(i-first)))
+			dst = binary.LittleEndian.AppendUint64(dst, mask)
+		}
+	}
+	return dst
+}
+
+// appendDecimal appends a number in decimal digits, with their number before them.
+func appendDecimal(dst []byte, n uint64) []byte {
+	at := len(dst)
+	dst = strconv.AppendUint(append(dst, 0), n, 10)
+	dst[at] = byte(len(dst) - at - 1)
+	return dst
+}
+
+// pack writes keys [from, to) of a batch for add.lua, in layers of which the newest is the first. It returns the words per
+// key, which are those of the layer that has most. The positions of a key are known in the scheme first.
+func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
+	for _, l := range layers {
+		words = max(words, l.words)
+	}
+	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*words)))
+	var room []uint64
+	for i := from; i < to; i++ {
+		begin := len(dst)
+		dst = append(dst, 0, 0)
+		var block block
+		for _, l := range layers {
+			if l.scheme == first {
+				block = blockOf(b.positionsOf(i))
+			} else {
+				room = l.scheme.AppendPositions(room[:0], b.keys[i])
+				block = blockOf(room)
+			}
+			dst = block.appendTo(dst, l.at, l.words, words)
+		}
+		binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))
+	}
+	return dst, words
 }

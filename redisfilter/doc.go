@@ -33,7 +33,5 @@
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the
-// client's time limits are. If the context can end, this takes a goroutine per call. With a client that has
-// ContextTimeoutEnabled, a context with a deadline takes none, but then the call waits for the deadline
-// even if the context is cancelled earlier.
+// client's time limits are. If the context can end, this takes a goroutine per call.
 package redisfilter

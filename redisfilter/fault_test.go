@@ -284,7 +284,7 @@ func TestLost(t *testing.T) {
 			"deleted":   func(*filter) { s.Client.Del(bg, "f") },
 			"flushed":   func(*filter) { s.Client.FlushAll(bg) },
 			"expired":   func(*filter) { s.Client.PExpireAt(bg, "f", time.Unix(1, 0)) },
-			"cut":       func(f *filter) { restore(t, s, save(t, s)[:f.SizeBytes()/2]) },
+			"cut":       func(f *filter) { restore(t, s, save(t, s)[:sizeOf(s, f)/2]) },
 			"cut short": func(f *filter) { restore(t, s, save(t, s)[:200]) },
 			"list":      func(*filter) { s.Client.Del(bg, "f"); s.Client.LPush(bg, "f", 1) },
 			"made anew": func(*filter) {
@@ -326,7 +326,7 @@ func TestLost(t *testing.T) {
 					}
 					require.ErrorIs(t, err, redisfilter.ErrLost, where)
 					require.NotErrorIs(t, err, redisfilter.ErrUnknown, where)
-					require.EqualValues(t, 1, f.Counts().Lost, where)
+					require.EqualValues(t, 1, f.Metrics()["redis_lost"], where)
 					_, err = f.Contains(bg, keyOf(0))
 					require.ErrorIs(t, err, redisfilter.ErrLost, where)
 					require.NoError(t, f.Reopen(bg), where)

@@ -1,8 +1,6 @@
 package redisfilter
 
 import (
-	"fmt"
-
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -12,8 +10,6 @@ import (
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
-	name   string
-	opts   options
 	plan   *plan
 	sender *send.Sender
 	shards []*shard
@@ -37,47 +33,21 @@ func (f *Filter) Keys() []string {
 	return names
 }
 
-// SizeBytes returns the length of the values of all shards, with the layers that this handle has seen.
-func (f *Filter) SizeBytes() (size uint64) {
-	for _, s := range f.shards {
-		layers, err := f.plan.mode.reading(s.value.Load().state.Load())
-		if err == nil {
-			size += layers[len(layers)-1].end + epochBytes
-		}
-	}
-	return size
-}
-
-// String describes the filter in a line for a log.
-func (f *Filter) String() string {
-	return fmt.Sprintf("redisfilter.Filter(%q %v bytes=%d)", f.name, f.plan.header(0), f.SizeBytes())
-}
-
-// Counts tells what a filter has done since it was opened, for metrics. All counts only grow.
-type Counts struct {
-	RoundTrips uint64 // waits for the server: a command, or a pipeline for several shards
-	Keys       uint64 // keys that the server was asked for or that were sent to be added
-	CacheHits  uint64 // keys that the cache knew
-	Bytes      uint64 // bytes sent in adds and lookups, to within some percent
-	Lost       uint64 // losses noticed, see ErrLost: each shard and incarnation once
-	Unknown    uint64 // keys of adds without an answer, see ErrUnknown
-}
-
-// Counts returns the counts up to now.
-func (f *Filter) Counts() Counts {
-	c := &f.sender.Counts
-	return Counts{
-		RoundTrips: c.RoundTrips.Load(), Keys: c.Keys.Load(), CacheHits: c.CacheHits.Load(),
-		Bytes: c.Bytes.Load(), Lost: c.Lost.Load(), Unknown: c.Unknown.Load(),
-	}
-}
-
-// Metrics returns the counts by name, for package prombloom.
+// Metrics returns counts of what this handle has done since it was opened, for package prombloom among
+// others. They only grow:
+//
+//   - redis_round_trips: waits for the server, for a command or a pipeline for several shards
+//   - redis_keys: keys that were sent to be added or looked up
+//   - redis_cache_hits: keys that the cache knew
+//   - redis_bytes: bytes sent in adds and lookups, to within some percent
+//   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once
+//   - redis_unknown: keys of adds without an answer, see [ErrUnknown]
 func (f *Filter) Metrics() map[string]float64 {
-	c := f.Counts()
+	c := &f.sender.Counts
 	return map[string]float64{
-		"redis_round_trips": float64(c.RoundTrips), "redis_keys": float64(c.Keys), "redis_cache_hits": float64(c.CacheHits),
-		"redis_bytes": float64(c.Bytes), "redis_lost": float64(c.Lost), "redis_unknown": float64(c.Unknown),
+		"redis_round_trips": float64(c.RoundTrips.Load()), "redis_keys": float64(c.Keys.Load()),
+		"redis_cache_hits": float64(c.CacheHits.Load()), "redis_bytes": float64(c.Bytes.Load()),
+		"redis_lost": float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
 	}
 }
 

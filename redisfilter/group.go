@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -12,11 +13,9 @@ import (
 // itself at once. Under load, calls wait until one of those returns, and then all that have arrived go in
 // one command: one round trip instead of one per goroutine.
 type group struct {
+	filter *Filter
 	shard  *shard
 	add    bool
-	k      int // positions per key
-	sender *send.Sender
-	round  func(ctx context.Context, b *batch, answers []bool)
 
 	mu       sync.Mutex
 	underWay int      // commands, at most one per lane
@@ -28,9 +27,7 @@ type waiters struct {
 	ctx     context.Context // of the first one, without its end
 	batch   *batch
 	waiting int
-	done    chan struct{} // closed when the following are set
-	answers []bool
-	err     []error
+	done    chan struct{} // closed when the batch is done
 }
 
 func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, error) {
@@ -46,12 +43,18 @@ func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, e
 	defer g.returned()
 	b := g.newBatch()
 	b.indices, b.keys, b.positions = []int{0}, [][]byte{key}, positions
-	answers := make([]bool, 1)
-	g.round(ctx, b, answers)
-	return answers[0], g.errorOf(b, 0)
+	g.round(ctx, b)
+	return g.result(b, 0)
 }
 
-func (g *group) newBatch() *batch { return &batch{shard: g.shard, k: g.k} }
+func (g *group) newBatch() *batch {
+	return &batch{shard: g.shard, k: g.filter.plan.scheme.Params().K}
+}
+
+func (g *group) round(ctx context.Context, b *batch) {
+	b.answers, b.fates = make([]bool, len(b.keys)), make([]fate, len(b.keys))
+	g.filter.round(ctx, g.add, []*batch{b})
+}
 
 // wait joins the group that waits, and waits for its answer. It is called with the lock held.
 func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool, error) {
@@ -72,7 +75,7 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	g.mu.Unlock()
 	select {
 	case <-mine.done:
-		return mine.answers[i], mine.err[i]
+		return g.result(mine.batch, i)
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
@@ -80,16 +83,16 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	if mine == g.pending {
 		if mine.waiting--; mine.waiting == 0 {
 			g.pending = nil
-			return false, g.notSent(ctx.Err())
+			return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
 		}
 	}
-	err := g.sender.Stopped(ctx, g.shard.name)
+	err := g.filter.sender.Stopped(ctx, g.shard.name)
 	if !g.add {
 		return false, err
 	}
 	// The key goes with the others.
-	g.sender.Counts.Unknown.Add(1)
-	return false, &AddError{Unknown: []int{0}, Err: err}
+	g.filter.sender.Counts.Unknown.Add(1)
+	return false, addError([]fate{unknown}, err)
 }
 
 // returned is called when a command has returned.
@@ -109,42 +112,29 @@ func (g *group) returned() {
 // run sends a group.
 func (g *group) run(mine *waiters) {
 	defer g.returned()
-	n := len(mine.batch.indices)
-	mine.answers, mine.err = make([]bool, n), make([]error, n)
-	g.round(mine.ctx, mine.batch, mine.answers)
-	for i := range n {
-		mine.err[i] = g.errorOf(mine.batch, i)
-	}
+	g.round(mine.ctx, mine.batch)
 	close(mine.done)
 }
 
-// errorOf returns the error for the key at an index of a part.
-func (g *group) errorOf(b *batch, i int) error {
-	if b.err == nil && b.warning == nil {
-		return nil
-	}
-	var e AddError
-	switch {
-	case i >= b.done && !g.add:
-		return b.err
-	case i >= b.done:
-		e.NotAdded, e.Err = []int{0}, b.err
-	case slices.Contains(b.unknown, i):
-		g.sender.Counts.Unknown.Add(1)
-		e.Unknown, e.Err = []int{0}, b.err
-	case slices.Contains(b.unconfirmed, i):
-		e.Unconfirmed, e.Err = []int{0}, b.warning
+// result returns the answer or the error for a key of a batch that is done.
+func (g *group) result(b *batch, i int) (answer bool, err error) {
+	switch b.fates[i] {
+	case answered:
+	case unconfirmed:
+		err = b.warning
 	default:
-		return nil
+		err = b.err
 	}
-	return &e
+	if g.add {
+		err = addError(b.fates[i:i+1], err)
+	}
+	return b.answers[i], err
 }
 
 // notSent returns the error of a call whose context ended before anything was sent.
 func (g *group) notSent(err error) error {
-	err = send.Explain(g.shard.name, err)
-	if !g.add {
-		return err
+	if err = send.Explain(g.shard.name, err); g.add {
+		err = addError([]fate{notAdded}, err)
 	}
-	return &AddError{NotAdded: []int{0}, Err: err}
+	return err
 }

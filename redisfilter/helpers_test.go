@@ -78,3 +78,11 @@ func open(t testing.TB, client redis.UniversalClient, n uint64, p float64, opts 
 	t.Helper()
 	return kind{n: n, p: p}.open(t, client, opts...)
 }
+
+// sizeOf returns the length of the values of a filter.
+func sizeOf(s *redistest.Server, f *filter) (size int64) {
+	for _, name := range f.Keys() {
+		size += s.Client.StrLen(bg, name).Val()
+	}
+	return size
+}

@@ -29,6 +29,19 @@ type incarnation struct {
 	slot     atomic.Pointer[slot]   // nil until the first add, and after another handle has got it
 }
 
+// newIncarnation begins with what a header says, at a time of the server in milliseconds.
+func (f *Filter) newIncarnation(h header, ms float64) *incarnation {
+	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1)}
+	v.state.Store(h.State.whole())
+	v.shift.Store(h.Shift.whole())
+	v.time.Store(&sample{})
+	v.hear(ms)
+	if m := f.plan.scheme.Params().M; f.plan.fixed() && m/8*uint64(f.plan.shards) <= f.plan.opts.cache {
+		v.cache = newCache(m)
+	}
+	return v
+}
+
 // A sample is the server's clock at a time not after a time of ours.
 type sample struct{ server, ours time.Duration }
 
@@ -71,6 +84,37 @@ func raise(number *atomic.Uint64, value uint64) {
 		before := number.Load()
 		if before >= value || number.CompareAndSwap(before, value) {
 			return
+		}
+	}
+}
+
+// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that
+// the shard lacks, so it adds no errors. The nil cache knows nothing.
+type cache []atomic.Uint64
+
+func newCache(m uint64) cache { return make(cache, (m+63)/64) }
+
+// contains reports whether all bits at these positions are known to be set.
+func (f cache) contains(positions []uint64) bool {
+	if f == nil {
+		return false
+	}
+	for _, pos := range positions {
+		if f[pos/64].Load()>>(pos%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// learn notes that the bits at these positions are set.
+func (f cache) learn(positions []uint64) {
+	if f == nil {
+		return
+	}
+	for _, pos := range positions {
+		if word, bit := &f[pos/64], uint64(1)<<(pos%64); word.Load()&bit == 0 {
+			word.Or(bit)
 		}
 	}
 }

@@ -50,7 +50,7 @@ type modelRequest struct {
 const (
 	unsent = iota
 	sent
-	answered
+	executed
 	late
 	older
 	displaced
@@ -101,7 +101,7 @@ func verdict(have numbers, t ticket) int8 {
 	case have[t.lane] >= t.number:
 		return late
 	}
-	return answered
+	return executed
 }
 
 func (m modelRule) execute(s *modelState, i int) {
@@ -112,7 +112,7 @@ func (m modelRule) execute(s *modelState, i int) {
 		at := v.claims % modelSlots // the oldest: each claim stamps
 		v.claims++
 		v.slots[at] = modelSlot{tag: r.tag}
-		r.state, r.gotAt, r.got = answered, at, v.claims
+		r.state, r.gotAt, r.got = executed, at, v.claims
 	case sl.tag != r.tag:
 		r.state, r.got = displaced, v.claims
 	default:
@@ -120,7 +120,7 @@ func (m modelRule) execute(s *modelState, i int) {
 		if m.broken == "the server does not compare" {
 			t.confirmed = numbers{}
 		}
-		if r.state = verdict(wide(sl.last), t); r.state == answered {
+		if r.state = verdict(wide(sl.last), t); r.state == executed {
 			sl.last[r.lane] = r.number
 			if m.broken == "the server counts" {
 				sl.last[r.lane] = max(sl.last[r.lane]-r.number+1, 1)
@@ -145,7 +145,7 @@ func (m modelRule) arrive(s *modelState, i int) {
 		s.told = true
 	case r.state == displaced:
 		s.tag, s.have = 0, 0
-	case r.state == answered:
+	case r.state == executed:
 		l := lanes{wide(s.sent), wide(s.confirmed)}
 		l.confirm(ticket{lane: int(r.lane), number: uint64(r.number)})
 		s.confirmed = narrow(l.confirmed)
@@ -208,7 +208,7 @@ func (m modelRule) next(s modelState, yield func(modelState)) {
 				n.requests[i].given = true
 				yield(n)
 			}
-		case answered, late, older, displaced:
+		case executed, late, older, displaced:
 			m.arrive(&n, i)
 			yield(n)
 			n = s
@@ -314,13 +314,13 @@ func TestServerFollowsTheRule(t *testing.T) {
 			stored = appendNumber(stored, n)
 		}
 		require.NoError(t, server.Client.SetRange(ctx, "f", int64(sl.at+lanesField), string(stored)).Err())
-		r := &request{shard: s, script: addScript, args: append(sl.args(l.epoch, tick), []byte{}, 0, 2, "p", 1, false)}
+		r := &request{key: "f", script: addScript, args: append(sl.args(l.epoch, tick), []byte{}, 0, 2, "p", 1, false)}
 		f.exec(ctx, r)
 		want := verdict(have, tick)
 		counts[want]++
-		switch err := fmt.Sprint(r.err()); want {
-		case answered:
-			require.NoError(t, r.err())
+		switch err := fmt.Sprint(r.call.Err()); want {
+		case executed:
+			require.NoError(t, r.call.Err())
 			have[tick.lane] = tick.number
 		case late:
 			require.True(t, strings.HasPrefix(err, "BLOOMLATE"), err)
@@ -331,5 +331,5 @@ func TestServerFollowsTheRule(t *testing.T) {
 		require.Equal(t, have, numbersOf([]byte(value[sl.at+lanesField:][:numberBytes*lanesPerSlot])))
 	}
 	require.Len(t, counts, 3)
-	require.Greater(t, slices.Min([]int{counts[answered], counts[late], counts[older]}), 100)
+	require.Greater(t, slices.Min([]int{counts[executed], counts[late], counts[older]}), 100)
 }

@@ -63,10 +63,10 @@ func TestGolden(t *testing.T) {
 func TestGoldenNames(t *testing.T) {
 	s := redistest.Start(t)
 	for name, want := range map[string]string{
-		"seen":        "p:seen p:seen:{1.1} p:seen:{2.4} p:seen:{3.12} p:seen:{4.41}",
-		"{crawl}seen": "p:{crawl}seen p:{crawl}seen:{1} p:{crawl}seen:{2} p:{crawl}seen:{3} p:{crawl}seen:{4}",
+		"p:seen":        "p:seen p:seen:{1.1} p:seen:{2.4} p:seen:{3.12} p:seen:{4.41}",
+		"p:{crawl}seen": "p:{crawl}seen p:{crawl}seen:{1} p:{crawl}seen:{2} p:{crawl}seen:{3} p:{crawl}seen:{4}",
 	} {
-		f, err := redisfilter.Open(bg, s.Client, name, 1000, 0.01, redisfilter.WithShards(5), redisfilter.WithPrefix("p:"))
+		f, err := redisfilter.Open(bg, s.Client, name, 1000, 0.01, redisfilter.WithShards(5))
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Join(f.Keys(), " "))
 	}

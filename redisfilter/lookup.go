@@ -21,13 +21,11 @@ type reading struct {
 	batch     *batch
 	call      *send.Call
 	cmd       *redis.IntSliceCmd
-	layers    []layer
 	confirmed numbers  // when the command was made
 	known     uint64   // the state, then
 	to        int      // behind the last key
 	masks     []uint64 // of each word of a key
 	offsets   []uint64 // of all words, in bits
-	alive     []bool   // of the layers, after the reply; nil for all
 }
 
 // headWords are the words that a lookup reads before those of the keys: the slot, the epoch at the end, the state and the
@@ -35,32 +33,25 @@ type reading struct {
 const headWords = slotBytes/8 + 3
 
 // read sends a command that looks up keys of each batch.
-func (f *Filter) read(ctx context.Context, batches []*batch, answers []bool) {
-	readings := make([]*reading, 0, len(batches))
-	var calls []*send.Call
+func (f *Filter) read(ctx context.Context, batches []*batch) {
+	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {
-		layers, err := f.plan.mode.reading(b.state)
-		if err != nil {
-			b.err = fmt.Errorf("%w: key %q", err, b.shard.name)
-			continue
+		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
+			r := f.newReading(ctx, b)
+			readings, calls = append(readings, r), append(calls, r.call)
 		}
-		r := f.newReading(ctx, b, layers)
-		readings, calls = append(readings, r), append(calls, r.call)
-	}
-	if len(calls) == 0 {
-		return
 	}
 	f.sender.Send(ctx, calls...)
 	for _, r := range readings {
-		f.answered(ctx, r, answers)
+		f.answered(ctx, r)
 	}
 }
 
 // newReading makes the command for keys of a batch.
-func (f *Filter) newReading(ctx context.Context, b *batch, layers []layer) *reading {
-	r := &reading{batch: b, layers: layers, to: b.next(), known: b.value.state.Load()}
+func (f *Filter) newReading(ctx context.Context, b *batch) *reading {
+	r := &reading{batch: b, to: b.next(), known: b.value.state.Load()}
 	perKey := 0
-	for _, l := range layers {
+	for _, l := range b.layers {
 		perKey += l.words
 	}
 	r.offsets = make([]uint64, 0, headWords+(r.to-b.done)*perKey)
@@ -78,18 +69,17 @@ func (f *Filter) newReading(ctx context.Context, b *batch, layers []layer) *read
 			get(b.slot.at + at)
 		}
 	}
-	fixed := f.plan.mode.fixed()
-	if b.slot == nil || !fixed {
-		get(layers[len(layers)-1].end)
+	if b.slot == nil || !f.plan.fixed() {
+		get(b.layers[len(b.layers)-1].end)
 	}
-	if !fixed {
+	if !f.plan.fixed() {
 		get(stateField)
 		get(shiftField)
 	}
 	var room []uint64
 	for i := b.done; i < r.to; i++ {
 		var block block
-		for _, l := range layers {
+		for _, l := range b.layers {
 			if l.scheme == f.plan.scheme {
 				block = blockOf(b.positionsOf(i))
 			} else {
@@ -110,45 +100,42 @@ func (f *Filter) newReading(ctx context.Context, b *batch, layers []layer) *read
 	return r
 }
 
-// answered reads the reply to a reading. If the filter has grown, the keys are to be looked up again.
-func (f *Filter) answered(ctx context.Context, r *reading, answers []bool) (again bool) {
+// answered reads the reply to a reading. If the filter has grown, no key has an answer, and b.state is raised.
+func (f *Filter) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
 		b.err = f.explain(b.shard, b.value, b.slot, err)
-		return false
+		return
 	}
 	values := r.cmd.Val()
 	if len(values) != len(r.offsets) {
 		b.err = fmt.Errorf("redisfilter: key %q: %d replies, want %d", b.shard.name, len(values), len(r.offsets))
-		return false
+		return
 	}
-	alive, again, err := f.readHead(ctx, r, values[:len(values)-len(r.masks)])
-	if b.err = err; err != nil || again {
-		return again
+	if b.err = f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
+		return
 	}
-	r.alive = alive
 	b.value.hear(0)
 	values = values[len(values)-len(r.masks):]
 	at := 0
 	for i := b.done; i < r.to; i++ {
 		found := false
-		for n, l := range r.layers {
-			all := alive == nil || alive[n]
+		for n, l := range b.layers {
+			all := b.alive == nil || b.alive[n]
 			for range l.words {
 				all = all && bits.ReverseBytes64(uint64(values[at]))&r.masks[at] == r.masks[at]
 				at++
 			}
 			found = found || all
 		}
-		answers[b.indices[i]] = found
+		b.answers[b.indices[i]] = found
 	}
-	b.done = r.to
-	return false
+	b.settle(r.to, answered)
 }
 
-// readHead compares what a lookup has read before the keys with what the handle knows. It returns which layers count, and
-// whether the keys are to be looked up again.
-func (f *Filter) readHead(ctx context.Context, r *reading, head []int64) (alive []bool, again bool, err error) {
+// readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers count. It
+// sets b.again if the keys are to be looked up once more.
+func (f *Filter) readHead(ctx context.Context, r *reading, head []int64) error {
 	b := r.batch
 	if b.slot != nil {
 		var stored [slotBytes]byte
@@ -157,33 +144,30 @@ func (f *Filter) readHead(ctx context.Context, r *reading, head []int64) (alive 
 		}
 		switch {
 		case string(stored[:8]) != b.slot.tag:
-			return nil, false, f.taken(ctx, b.shard, b.value, b.slot, string(stored[:8]))
+			return f.taken(ctx, b.shard, b.value, b.slot, string(stored[:8]))
 		case numbersOf(stored[lanesField:]).lack(r.confirmed):
-			return nil, false, f.onLost(b.shard, b.value, isOlder)
+			return f.onLost(b.shard, b.value, isOlder)
 		}
 		head = head[slotBytes/8:]
 	}
-	if len(head) == 0 {
-		return nil, false, nil
+	if len(head) > 0 && uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
+		return f.onLost(b.shard, b.value, isGone)
 	}
-	if uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
-		return nil, false, f.onLost(b.shard, b.value, isGone)
+	if b.again = false; f.plan.fixed() {
+		return nil
 	}
-	if len(head) == 1 {
-		return nil, false, nil
-	}
-	state, shift := wholeOf(double(head[1])), wholeOf(double(head[2]))
-	if state < r.known || !f.plan.mode.possible(state) {
-		return nil, false, f.onLost(b.shard, b.value, isOlder)
+	state, shift := readDouble(head[1]).whole(), readDouble(head[2]).whole()
+	if _, impossible := f.plan.mode.reading(state); state < r.known || impossible != nil {
+		return f.onLost(b.shard, b.value, isOlder)
 	}
 	raise(&b.value.state, state)
 	raise(&b.value.shift, shift)
-	alive, again = f.plan.mode.alive(b.value.known(), b.state, state, shift)
-	if again {
-		b.state = state
-	}
-	return alive, again, nil
+	b.alive, b.again = f.plan.mode.alive(b.value.known(), b.state, state, shift)
+	b.state = state
+	return nil
 }
 
-// double returns a number that a script has written and a BITFIELD has read.
-func double(value int64) float64 { return math.Float64frombits(bits.ReverseBytes64(uint64(value))) }
+// readDouble returns a number that a script has written and a BITFIELD has read.
+func readDouble(value int64) double {
+	return double(math.Float64frombits(bits.ReverseBytes64(uint64(value))))
+}

@@ -2,7 +2,10 @@ package redisfilter
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,30 +33,30 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 }
 
 // Join opens the filter of this name with the n, p, shards, growth or window that it was made with, and
-// with its hash if that is of package bloom; pass a seed, a secret or a custom hash as options. Join never creates a filter:
-// the error wraps [ErrLost] if the filter or a part of it is
-// missing. Other errors are those of [Open].
+// with its hash if that is of package bloom; pass a seed, a secret or a custom hash as options. Join
+// never creates a filter: the error wraps [ErrLost] if the filter or a part of it is missing. Other
+// errors are those of [Open]. Join runs a script, which the server's ACL does not allow to a user with
+// +@read alone.
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
 		return nil, err
 	}
-	key := o.prefix + name
-	head, err := do[string](ctx, &Filter{sender: sender}, key, "GETRANGE", key, 0, headerBytes-1)
+	head, err := send.Do[string](ctx, sender, name, "GETRANGE", name, 0, headerBytes-1)
 	if err != nil {
 		return nil, err
 	}
 	if head == "" {
-		return nil, fmt.Errorf("%w: no filter at key %q; Open creates it", ErrLost, key)
+		return nil, fmt.Errorf("%w: no filter at key %q; Open creates it", ErrLost, name)
 	}
-	h, err := decodeHeader(key, head)
+	h, err := decodeHeader(name, head)
 	if err != nil {
 		return nil, err
 	}
-	if o, err = h.options(key, o); err != nil {
+	if o, err = h.options(name, o); err != nil {
 		return nil, err
 	}
-	return open(ctx, sender, name, h.n, h.p, o, false)
+	return open(ctx, sender, name, h.N, h.P, o, false)
 }
 
 // checked checks the arguments that do not depend on the size.
@@ -61,9 +64,6 @@ func checked(client redis.UniversalClient, name string, opts []Option) (options,
 	o, err := newOptions(opts)
 	if err == nil {
 		err = checkName(name)
-	}
-	if err == nil {
-		err = checkName(o.prefix + name)
 	}
 	if err != nil {
 		return o, nil, err
@@ -80,24 +80,121 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{name: name, opts: o, plan: plan, sender: sender}
+	f := &Filter{plan: plan, sender: sender, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
 	for i := range plan.shards {
-		f.shards = append(f.shards, &shard{name: shardName(o.prefix+name, i, plan.shards)})
+		s := &shard{name: shardName(name, i, plan.shards)}
+		f.shards = append(f.shards, s)
+		f.adds[i].filter, f.adds[i].shard, f.adds[i].add = f, s, true
+		f.lookups[i].filter, f.lookups[i].shard = f, s
 	}
-	f.adds, f.lookups = f.groups(true), f.groups(false)
 	if err := f.join(ctx, mayMake); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// groups returns a group for each shard.
-func (f *Filter) groups(add bool) []group {
-	all := make([]group, len(f.shards))
-	for i, s := range f.shards {
-		g := &all[i]
-		g.shard, g.add, g.k, g.sender = s, add, f.plan.scheme.Params().K, f.sender
-		g.round = func(ctx context.Context, b *batch, answers []bool) { f.round(ctx, add, []*batch{b}, answers) }
+// Reopen continues after [ErrLost] as [Open] would: it makes what is gone, empty, and joins what others
+// have made anew or what is left after the server has gone back to an older value. Shards that are not
+// lost stay as they are. If nothing is lost, Reopen does nothing. Goroutines that share the filter may
+// all call it.
+func (f *Filter) Reopen(ctx context.Context) error { return f.join(ctx, true) }
+
+// lookAtOnce is the number of shards that one pipeline looks at.
+const lookAtOnce = 64
+
+// join makes or joins every shard. It looks at all of them before it makes one: if anything else is
+// there, nothing is made. Unless mayMake is set, nothing is made.
+func (f *Filter) join(ctx context.Context, mayMake bool) error {
+	ttl, like := f.plan.opts.ttl, time.Time{}
+	if v := f.shards[0].value.Load(); v != nil {
+		ttl = v.ttl
 	}
-	return all
+	const tries = 10
+	missing := f.shards
+	for try := 0; len(missing) > 0; try++ {
+		if try > tries {
+			return fmt.Errorf("%w: key %q: created %d times and evicted or deleted each time: give the server more memory",
+				ErrLost, missing[0].name, tries)
+		}
+		var again []*shard
+		for first := 0; first < len(missing); first += lookAtOnce {
+			shards := missing[first:min(first+lookAtOnce, len(missing))]
+			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
+				state, ms, h, err := f.opened(shards[i], r)
+				if err != nil {
+					return err
+				}
+				if state != 'w' {
+					again = append(again, shards[i])
+					continue
+				}
+				ttl = h.ttl()
+				if h.expires().After(like) {
+					like = h.expires()
+				}
+				if v := shards[i].value.Load(); v == nil || v.epoch != h.epoch() || v.lost.Load() {
+					shards[i].value.Store(f.newIncarnation(h, ms))
+				}
+			}
+			if len(again) > 0 && !mayMake {
+				return fmt.Errorf("%w: no filter, or not all of it, at key %q; Open creates it", ErrLost, again[0].name)
+			}
+		}
+		missing = again
+	}
+	return nil
+}
+
+// open runs open.lua on some shards.
+func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
+	expires := int64(0)
+	if !like.IsZero() {
+		expires = like.UnixMilli()
+	}
+	requests := make([]*request, len(shards))
+	for i, s := range shards {
+		h := f.plan.header(ttl)
+		args := []any{mayMake, h.encode(), f.plan.end, h.TTL, expires, h.Millis}
+		requests[i] = &request{key: s.name, script: openScript, args: args}
+	}
+	f.exec(ctx, requests...)
+	return requests
+}
+
+// opened reads the reply to open.lua.
+func (f *Filter) opened(s *shard, r *request) (state byte, ms float64, h header, err error) {
+	text, err := reply[string](r)
+	if err != nil {
+		return 0, 0, h, f.explain(s, nil, nil, err)
+	}
+	if len(text) < 9 {
+		return 0, 0, h, fmt.Errorf("redisfilter: key %q: a reply of %d bytes, want a state, a time and a header", s.name, len(text))
+	}
+	state, ms = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
+	if state == 'n' || state == 'r' {
+		return state, ms, h, nil
+	}
+	if h, err = decodeHeader(s.name, text[9:]); err != nil {
+		return 0, 0, h, err
+	}
+	if ttl := f.plan.opts.ttl; ttl > 0 && h.TTL == 0 {
+		return 0, 0, h, fmt.Errorf("%w: key %q has no time to live; opened with WithTTL(%v)", ErrMismatch, s.name, ttl)
+	}
+	return state, ms, h, f.plan.check(s.name, h)
+}
+
+// Delete removes the filter from Redis for all processes: the next call of others and of this handle
+// returns [ErrLost]. A filter that another process has put in its place is left alone. After an error,
+// some shards may have been removed, and Delete can be called again.
+func (f *Filter) Delete(ctx context.Context) error {
+	for _, s := range f.shards {
+		v := s.value.Load()
+		r := &request{key: s.name, script: deleteScript, args: []any{v.epoch}}
+		f.exec(ctx, r)
+		if _, err := reply[int64](r); err != nil {
+			return f.explain(s, nil, nil, err)
+		}
+		v.lost.Store(true)
+	}
+	return nil
 }

@@ -12,7 +12,6 @@ type Option func(*options)
 
 type options struct {
 	bloom       []bloom.Option
-	prefix      string
 	ttl         time.Duration
 	shards      int // 0: chosen by size
 	cache       uint64
@@ -63,16 +62,11 @@ func (o *options) millis() int64 {
 }
 
 // WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that
-// open a filter must agree on them. bloom.MapHash is refused: its
-// positions have no meaning outside one process. The only strategy is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; a
-// growing filter returns [ErrFull] at the limit.
+// open a filter must agree on them. bloom.MapHash is refused: its positions have no meaning outside one
+// process. The only strategy is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; a growing
+// filter returns [ErrFull] at the limit.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
-}
-
-// WithPrefix puts a text before the names of all keys of the filter in Redis.
-func WithPrefix(prefix string) Option {
-	return func(o *options) { o.prefix = prefix }
 }
 
 // WithTTL makes the filter expire d after it was made, by the server's clock. The header keeps d:

@@ -5,13 +5,17 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sort"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 const (
+	// maxValue is the longest string in Redis, in bytes.
+	maxValue = 512 << 20
+
 	// shardBytes is the largest shard unless WithShards says otherwise. A command on a whole value of this size takes
 	// the server some 10 ms, in which it answers no client.
 	shardBytes = 30 << 20
@@ -22,8 +26,59 @@ const (
 
 // A plan says where the bits of a key are in each shard.
 type plan struct {
-	sizing
-	mode mode
+	n      uint64
+	p      float64
+	opts   options
+	bloom  []bloom.Option // of all layers
+	shards int
+	mode   mode
+	scheme bloom.Scheme // of the first layers
+	first  []layer      // of a new value
+	table  uint64       // where the slots begin in a value
+	slots  uint64
+	end    uint64 // where the epoch behind the slots begins
+	limit  uint64 // of the bytes of a shard
+}
+
+// A layer is a filter for a share of the keys.
+type layer struct {
+	scheme bloom.Scheme
+	words  int    // in which a key has bits
+	at     uint64 // where its bits begin in the value
+	end    uint64 // where the epoch behind it begins
+	keys   uint64 // the most that it takes, 0 for no limit
+}
+
+// A mode is what plain, growing and windowed filters differ in. The state of a value is a number that only grows: of its
+// layers, or of its generation.
+type mode interface {
+	// size returns the scheme of the first layers, how many there are, and how many keys each takes, 0 for no limit.
+	size() (s bloom.Scheme, layers int, keys uint64, err error)
+
+	// expect returns the state that a value of this handle probably has now.
+	expect(k known) uint64
+
+	// adding returns the layers that an add reads, the newest first, in a value of this state. It sets the bits of new
+	// keys in the newest one. The arguments are those of add.lua from ARGV[8] on.
+	adding(k known, state uint64, stamp bool) (layers []layer, args []any, err error)
+
+	// reading returns the layers that a lookup reads, or an error for a state that no value can have.
+	reading(state uint64) ([]layer, error)
+
+	// alive says for each of the layers that a lookup has read in a value taken for one of the state read whether it
+	// counts, by the state and the shift of the header. Nil stands for all. If again is set, the keys are to be looked up
+	// once more.
+	alive(k known, read, state, shift uint64) (alive []bool, again bool)
+
+	// full returns the state to add for when the newest layer has no room, or an error.
+	full(k known, state uint64) (uint64, error)
+}
+
+// A known is what a handle knows of a value at some time: the most layers or the latest generation that replies have shown,
+// the shift of generations, and a lower bound of the server's clock since 1970.
+type known struct {
+	state, shift uint64
+	time         time.Duration
 }
 
 // newPlan checks what the caller wants and sizes it.
@@ -34,24 +89,24 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	case n == 0:
 		return nil, invalid("n = 0 keys, want at least 1")
 	}
-	f := &plan{sizing: sizing{n: n, p: p, shards: max(1, o.shards)}}
+	f := &plan{n: n, p: p, opts: o, shards: max(1, o.shards)}
 	largest := uint64(shardBytes)
 	switch {
 	case o.growth:
-		f.mode, largest = &growing{sizing: &f.sizing}, growingBytes
+		f.mode, largest = &growing{plan: f}, growingBytes
 	case o.windowed:
-		f.mode = &windowed{sizing: &f.sizing, generations: o.generations, millis: o.millis()}
+		f.mode = windowed{f, o.millis()}
 	default:
-		f.mode = &plain{}
+		f.mode = plain{f}
 	}
 	// Schemes of several shards may be larger together than one filter can be.
-	f.opts = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
-	f.opts = append(f.opts, bloom.WithMaxBytes(math.MaxInt64))
+	f.bloom = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
+	f.bloom = append(f.bloom, bloom.WithMaxBytes(math.MaxInt64))
 	limit := bloom.MaxBytes(o.bloom...)
 	if err := f.size(); err != nil {
 		return nil, err
 	}
-	if whole := f.layout.length; o.shards == 0 && whole > largest {
+	if whole := f.length(); o.shards == 0 && whole > largest {
 		f.shards = int(min((whole+largest-1)/largest, maxShards+1))
 		if f.shards > maxShards {
 			return nil, tooLarge("n = %d keys at p = %v need %d bytes, want at most %d", n, p, whole, uint64(maxShards)*largest)
@@ -60,49 +115,74 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 			return nil, err
 		}
 	}
-	switch length := f.layout.length; {
+	switch length := f.length(); {
 	case length > maxValue:
 		return nil, tooLarge("%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
 	case length*uint64(f.shards) > limit:
 		return nil, tooLarge("%d bytes, want at most %d", length*uint64(f.shards), limit)
 	}
 	f.limit = min(maxValue, limit/uint64(f.shards))
-	f.mode.begin(&f.sizing)
 	return f, nil
 }
 
-// size computes the scheme of the first layer and the layout.
+// size computes the first layers and where the slots are.
 func (f *plan) size() error {
-	s, layers, err := f.mode.size(&f.sizing)
+	s, layers, keys, err := f.mode.size()
 	if err != nil {
 		return own(err)
 	}
-	if err := identity.Check(s); err != nil {
-		return own(err)
+	if err := s.Portable(); err != nil {
+		return own(format.As(bloom.ErrInvalid, err))
 	}
 	if s.Strategy() != bloom.Blocked {
 		return invalid("strategy %q, want Blocked", s.Strategy())
 	}
-	f.scheme = s
-	f.layout, err = layoutOf(s, layers)
-	return err
+	each := s.SizeBytes()
+	if each > math.MaxInt64/uint64(layers)/2 {
+		return tooLarge("%d layers of %d bytes", layers, each)
+	}
+	body := each * uint64(layers)
+	f.scheme, f.first = s, make([]layer, layers)
+	f.table, f.slots = headerBytes+body, min(max((body+1023)/1024, 128), 4096)
+	f.end = f.table + f.slots*slotBytes
+	for i := range f.first {
+		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, end: f.end, keys: keys}
+	}
+	return nil
+}
+
+// length returns the bytes of a new value.
+func (f *plan) length() uint64 { return f.end + epochBytes }
+
+// fixed reports whether the layers never change: a key that was seen stays, and lookups need no state.
+func (f *plan) fixed() bool { return !f.opts.growth && !f.opts.windowed }
+
+// perShard returns how many of n keys a shard holds at most: with several shards, six deviations more than the mean.
+func (f *plan) perShard() uint64 {
+	if f.shards == 1 {
+		return f.n
+	}
+	mean := float64(f.n) / float64(f.shards)
+	return uint64(math.Ceil(mean + 6*math.Sqrt(mean)))
 }
 
 // header returns the header of a new value.
 func (f *plan) header(ttl time.Duration) header {
 	h := header{
-		shards: f.shards, slots: f.layout.slots, epoch: newNonce(), n: f.n, p: f.p, ttl: ttl.Milliseconds(), end: f.layout.end,
-		text: textOf(f.scheme),
+		Version: version, Shards: uint16(f.shards), Generations: uint16(f.opts.generations), Slots: uint16(f.slots), N: f.n, P: f.p,
+		Millis: f.opts.millis(), TTL: ttl.Milliseconds(), Growth: f.opts.growth, End: double(f.end), State: 1,
+		Left: double(f.first[0].keys), Text: textOf(f.scheme.Hash()),
 	}
-	f.mode.describe(&h)
-	h.fingerprint = f.fingerprint(h)
+	copy(h.Magic[:], magic)
+	copy(h.Epoch[:], newNonce())
+	h.Fingerprint = f.fingerprint(h)
 	return h
 }
 
 // fingerprint is a digest of everything that decides where the bits of a key are, and of n and p.
 func (f *plan) fingerprint(h header) uint64 {
 	text := fmt.Sprintf("redisfilter %d shards=%d slots=%d generations=%d ms=%d growing=%v n=%d p=%016x %s",
-		version, h.shards, h.slots, h.generations, h.millis, h.growth, h.n, math.Float64bits(h.p), f.scheme.String())
+		version, h.Shards, h.Slots, h.Generations, h.Millis, h.Growth, h.N, math.Float64bits(h.P), f.scheme.String())
 	sum := sha256.Sum256([]byte(text))
 	return binary.LittleEndian.Uint64(sum[:])
 }
@@ -110,11 +190,52 @@ func (f *plan) fingerprint(h header) uint64 {
 // check compares a header with the plan.
 func (f *plan) check(key string, h header) error {
 	mine := f.header(0)
-	switch {
-	case h.fingerprint == mine.fingerprint:
-		return f.mode.check(key, h)
-	case h.String() == mine.String():
-		return fmt.Errorf("%w: key %q was created for %v, with another seed or secret", ErrMismatch, key, h)
+	if h.Fingerprint != mine.Fingerprint {
+		if h.String() == mine.String() {
+			return fmt.Errorf("%w: key %q was created for %v, with another seed or secret", ErrMismatch, key, h)
+		}
+		return fmt.Errorf("%w: key %q was created for %v; opened for %v", ErrMismatch, key, h, mine)
 	}
-	return fmt.Errorf("%w: key %q was created for %v; opened for %v", ErrMismatch, key, h, mine)
+	layers, err := f.mode.reading(h.State.whole())
+	if err == nil {
+		newest := layers[len(layers)-1]
+		if length := newest.end + epochBytes; length > f.limit {
+			return tooLarge("key %q has %d bytes, want at most %d", key, length, f.limit)
+		}
+		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: key %q has a header that contradicts itself: %+v", ErrMismatch, key, h)
 }
+
+// newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it
+// has bits, so it chooses the fewest words that need at most a quarter more memory than bloom.NewScheme does.
+func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
+	best, err := bloom.NewScheme(n, p, opts...)
+	if err != nil || best.Strategy() != bloom.Blocked {
+		return best, err
+	}
+	const block = blockBytes * 8
+	most := best.Params().M/block + best.Params().M/block/4
+	rate := func(blocks uint64, k int) float64 { return bloom.Blocked.FalsePositiveRate(blocks*block, k, n) }
+	for _, ks := range [][]int{{2, 6, 10}, {8, 12, 20}} {
+		if bloom.Blocked.WordsPerKey(ks[0]) >= wordsOf(best) {
+			break
+		}
+		blocks, chosen := most+1, 0
+		for _, k := range ks {
+			if blocks > 1 && rate(blocks-1, k) <= p {
+				blocks = 1 + uint64(sort.Search(int(blocks-2), func(i int) bool { return rate(uint64(i)+1, k) <= p }))
+				chosen = k
+			}
+		}
+		if chosen > 0 {
+			return bloom.NewSchemeWithParams(bloom.Params{N: n, P: p, M: blocks * block, K: chosen}, opts...)
+		}
+	}
+	return best, nil
+}
+
+// wordsOf returns in how many words of a block a scheme has the bits of a key.
+func wordsOf(s bloom.Scheme) int { return s.Strategy().WordsPerKey(s.Params().K) }

@@ -3,40 +3,88 @@ package redisfilter
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
+// A fate is what has become of a key.
+type fate uint8
+
+const (
+	notAdded    fate = iota // or not looked up
+	answered                // by the server or by the cache
+	unknown                 // it was sent to be added, and no answer came
+	unconfirmed             // it has an answer, but too few replicas have it
+)
+
+// A batch is the keys of one shard in a call.
+type batch struct {
+	shard     *shard
+	k         int      // positions per key
+	indices   []int    // of the keys in answers and fates
+	keys      [][]byte // as many
+	positions []uint64 // in the first layer, k for each key
+	answers   []bool
+	fates     []fate
+
+	value  *incarnation
+	slot   *slot  // nil for a handle that has only looked up
+	ticket ticket // of the add under way
+	state  uint64 // that the keys are packed for
+	done   int    // keys whose fate is known
+
+	layers []layer // that the last lookup has read
+	alive  []bool  // which of them count; nil for all
+	again  bool    // the filter has grown: look up once more
+
+	err     error // the keys from done on have no answer, and the other batches go on
+	warning error // too few replicas
+}
+
+func (b *batch) positionsOf(i int) []uint64 { return b.positions[i*b.k : (i+1)*b.k] }
+
+// commandKeys is the largest number of keys of one command for a shard of several: they receive different numbers of the
+// keys of a round.
+const commandKeys = send.BatchKeys * 5 / 4
+
+// next returns the end of the keys that the next command has.
+func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
+
+// settle gives the keys before the end a fate.
+func (b *batch) settle(end int, fate fate) {
+	for _, i := range b.indices[b.done:end] {
+		b.fates[i] = fate
+	}
+	b.done = end
+}
+
 // rounds does rounds of 500 keys, or with several shards of up to 4000, until all keys are done or a round has failed for
-// another reason than a lost shard. It returns the number of true answers, and of keys that were tried.
-func (f *Filter) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, done func(first int, b *batch)) (count, tried int) {
-	answers = send.Answers(len(keys), answers)
+// another reason than a lost shard. It returns the number of true answers.
+func (f *Filter) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, err error) {
+	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
-	for tried < len(keys) {
-		first, last := tried, min(tried+size, len(keys))
-		here := answers[first:last]
-		batches := f.split(add, keys[first:last], here)
-		f.round(ctx, add, batches, here)
-		for _, yes := range here {
-			if yes {
-				count++
-			}
-		}
-		tried = last
-		stop := false
+	var causes causes
+	for first, stop := 0, false; first < len(keys) && !stop; first += size {
+		last := min(first+size, len(keys))
+		batches := f.split(add, keys[first:last], answers[first:last], fates[first:last])
+		f.round(ctx, add, batches)
 		for _, b := range batches {
-			done(first, b)
+			causes.note(b.shard.name, b.err)
+			causes.note(b.shard.name, b.warning)
 			stop = stop || b.err != nil && !errors.Is(b.err, ErrLost) && !errors.Is(b.err, ErrSlot)
 		}
-		if stop {
-			break
+	}
+	for _, yes := range answers {
+		if yes {
+			count++
 		}
 	}
-	return count, tried
+	return count, fates, causes.err()
 }
 
 // split asks the cache, and divides the other keys by shard.
-func (f *Filter) split(add bool, keys [][]byte, answers []bool) (batches []*batch) {
+func (f *Filter) split(add bool, keys [][]byte, answers []bool, fates []fate) (batches []*batch) {
 	k := f.plan.scheme.Params().K
 	byShard := make([]*batch, len(f.shards))
 	positions := make([]uint64, 0, len(keys)*k)
@@ -46,7 +94,7 @@ func (f *Filter) split(add bool, keys [][]byte, answers []bool) (batches []*batc
 		pos := positions[before:]
 		n := shardOf(pos, len(f.shards))
 		if f.shards[n].value.Load().knows(pos) {
-			answers[i] = !add
+			answers[i], fates[i] = !add, answered
 			f.sender.Counts.CacheHits.Add(1)
 			positions = positions[:before]
 			continue
@@ -54,7 +102,8 @@ func (f *Filter) split(add bool, keys [][]byte, answers []bool) (batches []*batc
 		b := byShard[n]
 		if b == nil {
 			room := (len(keys) + len(f.shards) - 1) / len(f.shards)
-			b = &batch{shard: f.shards[n], k: k, indices: make([]int, 0, room), keys: make([][]byte, 0, room)}
+			b = &batch{shard: f.shards[n], k: k, answers: answers, fates: fates}
+			b.indices, b.keys = make([]int, 0, room), make([][]byte, 0, room)
 			byShard[n] = b
 			batches = append(batches, b)
 		}
@@ -70,7 +119,7 @@ func (f *Filter) split(add bool, keys [][]byte, answers []bool) (batches []*batc
 }
 
 // round adds or looks up the keys of some batches, each of another shard, at the same time.
-func (f *Filter) round(ctx context.Context, add bool, batches []*batch, answers []bool) {
+func (f *Filter) round(ctx context.Context, add bool, batches []*batch) {
 	f.prepare(ctx, add, batches)
 	for {
 		var todo []*batch
@@ -83,9 +132,31 @@ func (f *Filter) round(ctx context.Context, add bool, batches []*batch, answers 
 		case len(todo) == 0:
 			return
 		case add:
-			f.add(ctx, todo, answers)
+			f.add(ctx, todo)
 		default:
-			f.read(ctx, todo, answers)
+			f.read(ctx, todo)
 		}
 	}
+}
+
+// prepare sets the incarnations and slots of batches, or their errors. A shard that is lost does not keep the others from
+// being asked.
+func (f *Filter) prepare(ctx context.Context, add bool, batches []*batch) {
+	var all sync.WaitGroup
+	for _, b := range batches {
+		b.value = b.shard.value.Load()
+		b.state = f.plan.mode.expect(b.value.known())
+		if b.value.lost.Load() {
+			b.err = f.onLost(b.shard, b.value, "keys were lost before")
+			continue
+		}
+		switch b.slot = b.value.slot.Load(); {
+		case !add || b.slot != nil:
+		case len(batches) == 1:
+			b.slot, b.err = f.claim(ctx, b.shard, b.value)
+		default:
+			all.Go(func() { b.slot, b.err = f.claim(ctx, b.shard, b.value) })
+		}
+	}
+	all.Wait()
 }

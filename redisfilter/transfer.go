@@ -29,7 +29,7 @@ const (
 // or was made anew by another process.
 func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	switch {
-	case !f.plan.mode.fixed():
+	case !f.plan.fixed():
 		return errPlain
 	case local == nil:
 		return incompatible("local filter is nil")
@@ -48,7 +48,7 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 // Local returns a copy of the filter in this process. All keys that were added before Local began are in it. The errors are
 // those of [Filter.Merge].
 func (f *Filter) Local(ctx context.Context) (*Local, error) {
-	if !f.plan.mode.fixed() {
+	if !f.plan.fixed() {
 		return nil, errPlain
 	}
 	local, err := f.plan.local()
@@ -74,20 +74,19 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 	}
 	mark := newNonce()
 	upload := send.NextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(mark)), 36))
-	to := &shard{name: upload}
 	defer func() {
 		if err != nil {
 			f.sender.Remove(ctx, upload)
 		}
 	}()
 	write := func(at uint64, data []byte) error {
-		r := &request{shard: to, script: uploadScript, args: []any{at, data, uploadTTL.Milliseconds()}}
+		r := &request{key: upload, script: uploadScript, args: []any{at, data, uploadTTL.Milliseconds()}}
 		f.exec(ctx, r)
 		_, err := reply[int64](r)
 		return send.Explain(upload, err)
 	}
 	// The end first: a value that grows by pieces is copied each time and takes more memory.
-	if err := write(f.plan.layout.end, []byte(mark)); err != nil {
+	if err := write(f.plan.end, []byte(mark)); err != nil {
 		return err
 	}
 	words := local.Words()
@@ -97,7 +96,7 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 		for i := from; i < to; i++ {
 			chunk = binary.LittleEndian.AppendUint64(chunk, words[i].Load())
 		}
-		if err := write(f.plan.layout.body+uint64(from)*8, chunk); err != nil {
+		if err := write(headerBytes+uint64(from)*8, chunk); err != nil {
 			return err
 		}
 	}
@@ -109,8 +108,8 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 		return send.Explain(s.name, err)
 	}
 	defer b.slot.release(t)
-	r := &request{shard: s, second: upload, script: mergeScript, once: true, add: true,
-		args: append(b.slot.args(b.value.epoch, t), f.plan.layout.end, mark)}
+	r := &request{key: s.name, second: upload, script: mergeScript, add: true,
+		args: append(b.slot.args(b.value.epoch, t), f.plan.end, mark)}
 	f.exec(ctx, r)
 	switch whole, err := reply[int64](r); {
 	case err != nil:
@@ -124,31 +123,25 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 
 // pull adds the contents of a shard to a local filter.
 func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
-	before, err := f.look(ctx, s)
-	if err != nil {
-		return err
-	}
 	words, size := local.Words(), f.plan.scheme.SizeBytes()
-	for from := uint64(0); from < size; from += chunkBytes {
-		to := min(from+chunkBytes, size)
-		piece, err := do[string](ctx, f, s.name, "GETRANGE", s.name, f.plan.layout.body+from, f.plan.layout.body+to-1)
-		if err != nil {
-			return err
-		}
-		if uint64(len(piece)) != to-from {
-			return f.onLost(s, before.value, isGone)
-		}
-		for j := 0; j < len(piece); j += 8 {
-			if w := binary.LittleEndian.Uint64([]byte(piece[j : j+8])); w != 0 {
-				words[(from+uint64(j))/8].Or(w)
+	return f.steadily(ctx, s, func(b *batch) error {
+		for from := uint64(0); from < size; from += chunkBytes {
+			first, last := headerBytes+from, headerBytes+min(from+chunkBytes, size)-1
+			piece, err := send.Do[string](ctx, f.sender, s.name, "GETRANGE", s.name, first, last)
+			if err != nil {
+				return err
+			}
+			if uint64(len(piece)) != last-first+1 {
+				return f.onLost(s, b.value, isGone)
+			}
+			for j := 0; j < len(piece); j += 8 {
+				if w := binary.LittleEndian.Uint64([]byte(piece[j : j+8])); w != 0 {
+					words[(from+uint64(j))/8].Or(w)
+				}
 			}
 		}
-	}
-	after, err := f.look(ctx, s)
-	if err == nil && after.value != before.value {
-		err = f.onLost(s, nil, "the filter was reopened")
-	}
-	return err
+		return nil
+	})
 }
 
 // A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by

@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
-	"github.com/seed3447c163/bloom/redisfilter/internal/identity"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -60,8 +60,8 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	case isScheme && s.Params().M > maxBits:
 		return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxBits))
 	case isScheme:
-		if err := identity.Check(s); err != nil {
-			return nil, err
+		if err := s.Portable(); err != nil {
+			return nil, format.As(bloom.ErrInvalid, err)
 		}
 	}
 	return &Filter{sender: sender, key: key, positions: positions, k: len(positions.AppendPositions(nil, nil)), ttl: ttl}, nil
@@ -120,18 +120,18 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		}
 	}
 	values := redis.NewIntSliceCmd(ctx, args...)
-	calls := []*send.Call{{Key: f.key, Cmd: values}}
-	call := calls[0]
-	if add {
-		call.Cmd = send.Once{Cmder: values}
-	}
-	expire := redis.NewCmd(ctx, "PEXPIRE", f.key, f.ttl.Milliseconds())
-	if add && f.renew {
+	calls := []*send.Call{{Key: f.key, Cmd: values, Add: add}}
+	expire := redis.NewIntCmd(ctx, "PEXPIRE", f.key, f.ttl.Milliseconds())
+	left := redis.NewIntCmd(ctx, "PTTL", f.key)
+	switch {
+	case add && f.renew:
 		calls = append(calls, &send.Call{Key: f.key, Cmd: expire})
+	case add && f.ttl > 0:
+		calls = append(calls, &send.Call{Key: f.key, Cmd: left})
 	}
 	f.sender.Send(ctx, calls...)
-	if err := call.Err(); err != nil {
-		return batch.Unanswered(call, len(keys), err)
+	if err := calls[0].Err(); err != nil {
+		return batch.Unanswered(calls[0], len(keys), err)
 	}
 	bits := values.Val()
 	if len(bits) != want {
@@ -140,35 +140,25 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	for i := range keys {
 		answers[i] = slices.Contains(bits[i*f.k:(i+1)*f.k], 0) == add
 	}
-	if !add || f.ttl == 0 {
+	if len(calls) == 1 {
 		return nil
 	}
-	err := f.expire(ctx, calls[len(calls)-1], expire)
+	last := calls[1]
+	if !f.renew && last.Err() == nil {
+		if left.Val() >= 0 {
+			return nil
+		}
+		last = &send.Call{Key: f.key, Cmd: expire}
+		f.sender.Send(ctx, last)
+	}
+	err := last.Err()
+	if err == nil && expire.Val() != 1 {
+		err = fmt.Errorf("PEXPIRE answered %d, want 1", expire.Val())
+	}
 	if err != nil {
 		return &redisfilter.AddError{Unconfirmed: batch.Indices(0, len(keys)), Err: fmt.Errorf("added without a TTL: %w", err)}
 	}
 	return nil
-}
-
-// expire reads the reply to the PEXPIRE of an add, or sends one if the bitmap has no TTL.
-func (f *Filter) expire(ctx context.Context, call *send.Call, sent *redis.Cmd) error {
-	reply, err := any(nil), call.Err()
-	if f.renew && err == nil {
-		reply, err = sent.Result()
-	} else if err == nil {
-		var left any
-		if left, err = f.sender.Do(ctx, f.key, "PTTL", f.key); err != nil {
-			return err
-		}
-		if ms, err := send.As[int64](f.key, left); err != nil || ms >= 0 {
-			return err
-		}
-		reply, err = f.sender.Do(ctx, f.key, "PEXPIRE", f.key, f.ttl.Milliseconds())
-	}
-	if err == nil && reply != int64(1) {
-		err = fmt.Errorf("PEXPIRE answered %v, want 1", reply)
-	}
-	return err
 }
 
 // Stats counts the set bits. N and P are those of the scheme, M that of the scheme or of the value.
@@ -189,7 +179,6 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 		return stats, err
 	}
 	stats.FillRatio = float64(stats.Ones) / float64(stats.M)
-	count, rate := identity.Estimate(strategy, stats.M, f.k, stats.Ones)
-	stats.EstimatedCount, stats.EstimatedFalsePositiveRate = identity.Whole(count), rate
+	stats.EstimatedCount, stats.EstimatedFalsePositiveRate = send.Estimate(strategy, stats.M, f.k, stats.Ones)
 	return stats, nil
 }

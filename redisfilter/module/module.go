@@ -97,10 +97,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		args = append(args, slices.Clone(key)) // the command may outlive the call
 	}
 	cmd, info := redis.NewCmd(ctx, args...), redis.NewMapStringInterfaceCmd(ctx, "BF.INFO", f.name)
-	call, looked := &send.Call{Key: f.name, Cmd: cmd}, &send.Call{Key: f.name, Cmd: info}
-	if add {
-		call.Cmd = send.Once{Cmder: cmd}
-	}
+	call, looked := &send.Call{Key: f.name, Cmd: cmd, Add: add}, &send.Call{Key: f.name, Cmd: info}
 	most := f.most.Load() // before the reply to another call can raise it
 	f.sender.Send(ctx, call, looked)
 	if err := call.Err(); err != nil {

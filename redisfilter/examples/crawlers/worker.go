@@ -62,8 +62,8 @@ func work(ctx context.Context, cfg config, stdout io.Writer) error {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "process %d: %d pages, %d links, %d of them new to all processes; %d parts of the filter lost\n",
-		os.Getpid(), w.pages, w.links, len(w.won), seen.Counts().Lost)
+	fmt.Fprintf(stdout, "process %d: %d pages, %d links, %d of them new to all processes; %v parts of the filter lost\n",
+		os.Getpid(), w.pages, w.links, len(w.won), seen.Metrics()["redis_lost"])
 	return errors.Join(errors.Join(errs...), frontier.Call("Frontier.Next", r, new(string)))
 }
 

@@ -53,6 +53,9 @@ func Code(err error) string {
 	if found := inScript.FindStringSubmatch(err.Error()); found != nil {
 		return found[1]
 	}
+	if strings.Contains(err.Error(), "The user executing the script") { // may not execute one of its commands
+		return "NOPERM"
+	}
 	code, _, _ := strings.Cut(err.Error(), " ")
 	return code
 }

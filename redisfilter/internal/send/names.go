@@ -28,5 +28,5 @@ func NextTo(key, suffix string) string {
 func (s *Sender) Remove(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	s.Do(ctx, key, "UNLINK", key)
+	_, _ = Do[int64](ctx, s, key, "UNLINK", key)
 }

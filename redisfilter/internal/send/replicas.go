@@ -35,10 +35,10 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 		if ask {
 			pipe.Do(ctx, "ASKING")
 		}
-		pipe.Process(ctx, c.Cmd)
+		pipe.Process(ctx, c.command())
 		pipe.Process(ctx, c.waited)
 		pipe.Exec(ctx)
-		s.seek(ctx, c.Cmd.Err())
+		s.failed(ctx, c)
 		var moved bool
 		if moved, to, ask = s.redirected(ctx, c.Cmd.Err()); !moved {
 			return

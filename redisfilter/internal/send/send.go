@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -89,19 +91,32 @@ func (Once) NoRetry() bool { return true }
 type Call struct {
 	Key string
 	Cmd redis.Cmder
-	Add bool // replicas confirm it
+	Add bool // it is sent once, and replicas confirm it
 
 	sent      bool
 	abandoned error         // the end of ctx; the command may still be running
+	addr      string        // of the node, if the client's error does not name it
 	waited    *redis.IntCmd // the reply to WAIT
+}
+
+// command returns what the client gets.
+func (c *Call) command() redis.Cmder {
+	if c.Add {
+		return Once{c.Cmd}
+	}
+	return c.Cmd
 }
 
 // Err returns the error of a call. The reply may be read only if Err returns nil.
 func (c *Call) Err() error {
-	if c.abandoned != nil {
+	switch err := c.Cmd.Err(); {
+	case c.abandoned != nil:
 		return c.abandoned
+	case err != nil && c.addr != "":
+		return fmt.Errorf("%s: %w", c.addr, err)
+	default:
+		return err
 	}
-	return c.Cmd.Err()
 }
 
 // NotExecuted reports whether it is certain that the server has not executed a call that failed.
@@ -124,7 +139,12 @@ func (s *Sender) Confirmed(c *Call) error {
 
 // Stopped returns the error of a call whose context has ended before the reply.
 func (s *Sender) Stopped(ctx context.Context, key string) error {
-	addr := "the server"
+	return fmt.Errorf("redisfilter: key %q: stopped waiting for %s: %w", key, s.addr(ctx, key), ctx.Err())
+}
+
+// addr returns the address of the node that has a key.
+func (s *Sender) addr(ctx context.Context, key string) string {
+	addr := ""
 	switch c := s.Client.(type) {
 	case *redis.Client:
 		addr = c.Options().Addr
@@ -133,7 +153,13 @@ func (s *Sender) Stopped(ctx context.Context, key string) error {
 			addr = node.Options().Addr
 		}
 	}
-	return fmt.Errorf("redisfilter: key %q: stopped waiting for %s: %w", key, addr, ctx.Err())
+	switch addr {
+	case "":
+		return "the server"
+	case "FailoverClient": // what go-redis has for an address then
+		return "the primary that Sentinel knows"
+	}
+	return addr
 }
 
 // Send sends calls and waits until each has a reply or an error, but no longer than ctx allows.
@@ -146,26 +172,19 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		}
 		return
 	}
+	if len(calls) == 0 {
+		return
+	}
 	s.Counts.RoundTrips.Add(1)
 	for _, c := range calls {
 		c.sent = true
 	}
 	groups := s.groups(ctx, calls)
-	deadline, limited := ctx.Deadline()
-	if len(groups) == 1 && (ctx.Done() == nil || limited && s.keepsDeadlines()) {
+	if len(groups) == 1 && ctx.Done() == nil {
 		s.run(ctx, groups[0])
-		if limited && !time.Now().Before(deadline) { // the client words it in another way
-			for _, c := range calls {
-				if err := c.Cmd.Err(); err != nil && !IsReply(err) {
-					<-ctx.Done() // a moment at most
-					c.abandoned = s.Stopped(ctx, c.Key)
-				}
-			}
-		}
 		return
 	}
-	// A client without ContextTimeoutEnabled ends a call only by its own read timeout, and no client
-	// notices a cancellation.
+	// Clients end a call by their own time limits, some also at the deadline of ctx, and none when it is cancelled.
 	done := make([]chan struct{}, len(groups))
 	for i, group := range groups {
 		done[i] = make(chan struct{})
@@ -175,30 +194,30 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		}()
 	}
 	for i, group := range groups {
+		returned := true
 		select {
 		case <-done[i]:
-			continue
 		case <-ctx.Done():
+			select {
+			case <-done[i]:
+			default:
+				returned = false
+			}
 		}
-		select {
-		case <-done[i]:
-		default:
-			for _, c := range group {
+		for _, c := range group {
+			if !returned || over(ctx) && c.Cmd.Err() != nil && !IsReply(c.Cmd.Err()) {
 				c.abandoned = s.Stopped(ctx, c.Key)
 			}
 		}
 	}
 }
 
-// keepsDeadlines reports whether the client ends a call at the deadline of its context.
-func (s *Sender) keepsDeadlines() bool {
-	switch c := s.Client.(type) {
-	case *redis.Client:
-		return c.Options().ContextTimeoutEnabled
-	case *redis.ClusterClient:
-		return c.Options().ContextTimeoutEnabled
+// over reports whether ctx has ended. A client may notice its deadline a moment before.
+func over(ctx context.Context) bool {
+	if deadline, limited := ctx.Deadline(); limited && !time.Now().Before(deadline) {
+		<-ctx.Done()
 	}
-	return false
+	return ctx.Err() != nil
 }
 
 // groups divides calls by node. Adds that replicas confirm are divided by key.
@@ -238,11 +257,11 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 		}
 		return
 	case len(calls) == 1:
-		s.Client.Process(ctx, calls[0].Cmd)
+		s.Client.Process(ctx, calls[0].command())
 	default:
 		pipe := s.Client.Pipeline()
 		for _, c := range calls {
-			pipe.Process(ctx, c.Cmd)
+			pipe.Process(ctx, c.command())
 		}
 		_, err := pipe.Exec(ctx)
 		if !slices.ContainsFunc(calls, func(c *Call) bool { return c.Cmd.Err() != nil }) {
@@ -252,33 +271,34 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 		}
 	}
 	for _, c := range calls {
-		if s.seek(ctx, c.Cmd.Err()) {
-			return
-		}
+		s.failed(ctx, c)
 	}
 }
 
-// seek lets a cluster client look for the nodes again if err says that one does not answer: a
-// replica may have taken over. For pipelines and for commands that must not be repeated, the client
-// looks by itself only every ten seconds.
-func (s *Sender) seek(ctx context.Context, err error) bool {
-	c, ok := s.Client.(*redis.ClusterClient)
-	if !ok || err == nil || errors.Is(err, redis.Nil) || IsReply(err) {
-		return false
+// failed notes the node of a call that got no reply. A cluster client looks for the nodes again then: a replica may have
+// taken over. For pipelines and for commands that must not be repeated, the client looks by itself only every ten seconds.
+func (s *Sender) failed(ctx context.Context, call *Call) {
+	err := call.Cmd.Err()
+	if err == nil || errors.Is(err, redis.Nil) || IsReply(err) {
+		return
 	}
-	c.ReloadState(ctx)
-	return true
+	if _, named := errors.AsType[*net.OpError](err); !named {
+		call.addr = s.addr(ctx, call.Key)
+	}
+	if c, ok := s.Client.(*redis.ClusterClient); ok {
+		c.ReloadState(ctx)
+	}
 }
 
-// Do sends one command that may be repeated, and returns its reply.
-func (s *Sender) Do(ctx context.Context, key string, args ...any) (any, error) {
+// Do sends one command that may be repeated, and returns its reply, which must be a T. The error names the key.
+func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, err error) {
 	cmd := redis.NewCmd(ctx, args...)
 	call := &Call{Key: key, Cmd: cmd}
 	s.Send(ctx, call)
 	if err := call.Err(); err != nil {
-		return nil, err
+		return v, Explain(key, err)
 	}
-	return cmd.Result()
+	return As[T](key, cmd.Val())
 }
 
 // countBytes is the part of a value that one command counts: about 1 ms.
@@ -287,15 +307,21 @@ const countBytes = 4 << 20
 // Ones counts the set bits in bytes [from, to) of a key, in pieces.
 func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones uint64, err error) {
 	for ; from < to; from += countBytes {
-		v, err := s.Do(ctx, key, "BITCOUNT", key, from, min(from+countBytes, to)-1)
-		if err != nil {
-			return 0, Explain(key, err)
-		}
-		n, err := As[int64](key, v)
+		n, err := Do[int64](ctx, s, key, "BITCOUNT", key, from, min(from+countBytes, to)-1)
 		if err != nil {
 			return 0, err
 		}
 		ones += uint64(n)
 	}
 	return ones, nil
+}
+
+// Estimate returns the number of keys that set so many of m bits, rounded or math.MaxUint64, and the false-positive rate
+// after them.
+func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys uint64, rate float64) {
+	n := math.Round(s.EstimatedN(m, k, min(ones, m)))
+	if !(n < math.MaxUint64) {
+		return math.MaxUint64, 1
+	}
+	return uint64(n), s.FalsePositiveRate(m, k, uint64(n))
 }
