@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -20,13 +19,12 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 )
-
-var soakFor = flag.Duration("soak", 2*time.Second, "how long TestSoak runs")
 
 // A filter is what all kinds of filters have in common.
 type filter interface {
@@ -124,11 +122,11 @@ func (s *soak) key(i int) []byte {
 // snapshots. No key is missed, none has two winners, and p allows the false positives of all rounds.
 func TestSoak(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	rounds, operations, positives, expected := 0, 0, 0, 0.0
-	for began := time.Now(); rounds < len(kinds) || time.Since(began) < *soakFor; rounds++ {
+	rounds, operations, positives, expected := len(kinds)*testkit.Times(1, 3, 500), 0, 0, 0.0
+	for round := range rounds {
 		n := 1 + random.IntN(1<<(4+random.IntN(12)))
 		p := []float64{0.1, 0.01, 0.001, 1e-6}[random.IntN(4)]
-		s := &soak{kind: kinds[rounds%len(kinds)], prefix: random.Uint64(), added: make([]atomic.Bool, n), won: make([]atomic.Int32, n)}
+		s := &soak{kind: kinds[round%len(kinds)], prefix: random.Uint64(), added: make([]atomic.Bool, n), won: make([]atomic.Int32, n)}
 		var err error
 		s.f, err = s.make(t.TempDir(), uint64(n), p)
 		require.NoError(t, err, s.name)
@@ -150,7 +148,7 @@ func TestSoak(t *testing.T) {
 		if c, ok := s.f.(io.Closer); ok {
 			require.NoError(t, c.Close())
 		}
-		require.False(t, t.Failed(), "%s, n = %d, p = %g, round %d", s.name, n, p, rounds)
+		require.False(t, t.Failed(), "%s, n = %d, p = %g, round %d", s.name, n, p, round)
 	}
 	require.LessOrEqual(t, float64(positives), expected+4*math.Sqrt(expected)+4, "false positives")
 	t.Logf("%d rounds, %d operations, %d false positives, %.0f allowed", rounds, operations, positives, expected)
