@@ -120,7 +120,7 @@ func (b bitArray) equal(other bitArray) bool {
 	return true
 }
 
-// copyFrom overwrites all words with those of other, which has the same length and may be
+// copyFrom overwrites all words with the words of other, which has the same length and may be
 // written to meanwhile. Nobody else may know of b yet: its words are stored like any
 // others, in half the time that atomic stores take, or as vectors, in a quarter.
 func (b bitArray) copyFrom(other bitArray) {

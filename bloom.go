@@ -27,7 +27,7 @@ import (
 type BloomFilter struct {
 	bitset
 	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself
-	hash   *hash   // that of the scheme
+	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
 	byKey, byDigest *vector.Row // kernels in assembly, or nil
@@ -182,7 +182,7 @@ func (f *BloomFilter) doKey(key []byte, add bool) bool {
 
 // Digest returns the 128-bit digest of a key, to hash once and look up in many filters with
 // [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves every filter with the
-// same hash and seed or key, whatever its size, and with any strategy that does not need the key
+// same hash and seed or secret, whatever its size, and with any strategy that does not need the key
 // itself. Digest panics if this filter's strategy needs the key.
 func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 

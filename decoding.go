@@ -212,7 +212,7 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	return seededHasher(def, check), nil
 }
 
-// customChecked returns a custom hash, if it has as many bits as that of the data.
+// customChecked returns a custom hash, if it has as many bits as the data says.
 func (o *options) customChecked(def *hash, bits uint64) (hasher, error) {
 	switch {
 	case bits != 64 && bits != 128:

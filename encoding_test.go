@@ -150,9 +150,9 @@ func TestTextIsStrict(t *testing.T) {
 
 func TestNotPortable(t *testing.T) {
 	for text, f := range map[string]*BloomFilter{
-		"its hash is maphash, want Murmur3, RapidHash or a key": MustNew(10, 0.1, WithHash(MapHash)),
-		"its strategy has no name":                              MustNew(10, 0.1, WithStrategy(NewStrategy("", tripleDefinition))),
-		"its hash has no name":                                  MustNew(10, 0.1, WithHash(NewHash64("", func([]byte) uint64 { return 0 }))),
+		"its hash is maphash, want Murmur3, RapidHash or a secret": MustNew(10, 0.1, WithHash(MapHash)),
+		"its strategy has no name":                                 MustNew(10, 0.1, WithStrategy(NewStrategy("", tripleDefinition))),
+		"its hash has no name":                                     MustNew(10, 0.1, WithHash(NewHash64("", func([]byte) uint64 { return 0 }))),
 	} {
 		var out bytes.Buffer
 		_, written := f.WriteTo(&out)

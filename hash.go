@@ -238,7 +238,7 @@ func (d *hash) String() string { return displayName(d.name, d.serial) }
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// A hasher is a Hash with its seed or key. It is a struct with direct calls and not an
+// A hasher is a Hash with its seed or secret. It is a struct with direct calls and not an
 // interface: a key that crosses an interface escapes to the heap, and with it the caller's
 // stack buffer.
 type hasher struct {

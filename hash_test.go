@@ -58,7 +58,7 @@ func TestHashOptionsRefused(t *testing.T) {
 		`hash "maphash" and a seed, which`:                                     {WithHash(MapHash), WithSeed(1)},
 		`hash "fnv-mixed" and a seed`:                                          {WithHash(customHash64), WithSeed(1)},
 		`strategy "seeded-hashing" has a hash of its own, want no other hash`:  {WithSecret(testKey), WithStrategy(SeededHashing)},
-		`"seeded-hashing" has a hash of its own, want no other hash or key`:    {WithHash(MapHash), WithStrategy(SeededHashing)},
+		`"seeded-hashing" has a hash of its own, want no other hash or secret`: {WithHash(MapHash), WithStrategy(SeededHashing)},
 		`"seeded-hashing" has a hash of its own, want no other`:                {WithHash(customHash64), WithStrategy(SeededHashing)},
 		`hash "nothing" has no function`:                                       {WithHash(NewHash("nothing", nil))},
 		`hash "nothing64" has no function`:                                     {WithHash(NewHash64("nothing64", nil))},

@@ -98,7 +98,7 @@ func newScheme(params Params, strategy Strategy, h hasher) (*scheme, error) {
 func checkHash(s Strategy, h hasher) error {
 	switch {
 	case s.NeedsKey() && h.def != &noHash:
-		return invalid("strategy %q has a hash of its own, want no other hash or key", s)
+		return invalid("strategy %q has a hash of its own, want no other hash or secret", s)
 	case !s.NeedsKey() && h.def == &noHash:
 		return invalid("no hash with strategy %q, want one such as Murmur3", s)
 	}
@@ -183,7 +183,7 @@ func (s *scheme) portable() error {
 	case s == nil:
 		return errZero
 	case s.hash.def == &mapHash:
-		return fail(ErrNotPortable, "its hash is %v, want Murmur3, RapidHash or a key", MapHash)
+		return fail(ErrNotPortable, "its hash is %v, want Murmur3, RapidHash or a secret", MapHash)
 	case s.hash.def.name == "":
 		return fail(ErrNotPortable, "its hash has no name")
 	case s.strategy.Name() == "":

@@ -1,7 +1,7 @@
 package bloom
 
 // Compatible reports whether every key has the same positions in both filters: equal m, k,
-// strategy, hash, and seed or key. n and p may differ. Nothing is compatible with nil or the zero
+// strategy, hash, and seed or secret. n and p may differ. Nothing is compatible with nil or the zero
 // BloomFilter.
 func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 	f.scheme.must()

@@ -50,7 +50,7 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 }
 
 // TestCompatible: filters are compatible, and their schemes have one identity, if and only if
-// m, k, strategy, hash, and seed or key are equal. Union and Intersect refuse all others, say
+// m, k, strategy, hash, and seed or secret are equal. Union and Intersect refuse all others, say
 // why, and change nothing.
 func TestCompatible(t *testing.T) {
 	otherKey := testKey

@@ -26,7 +26,7 @@ type Strategy struct{ strategy }
 type strategy interface {
 	name() (name string, serial uint64) // in files, or empty with what tells it apart in this process
 	isCustom() bool                     // NewStrategy has made it
-	invalid() error                     // why New refuses it; nil for those of this package
+	invalid() error                     // why New refuses it; nil for a built-in strategy
 
 	// The m and k that a filter can have, and how New chooses them.
 	limits() limits
@@ -250,5 +250,5 @@ const (
 	scatteredWords = 4 << 20 / 8
 )
 
-// A digest is that of a key: h1 and h2.
+// A digest is h1 and h2 of a key.
 type digest = [2]uint64

@@ -29,7 +29,7 @@ type Definition struct {
 	// KeyPositions finds a key's positions from the key itself, for strategies that hash it more than
 	// once: the function stores positions i, i+1 and so on in dst, as many as fit. It gets a copy of
 	// the key, and must not keep dst, which is used again. Such a strategy has no other hash, and
-	// seed is that of [WithSeed]. Methods that take a digest panic.
+	// seed is the argument of [WithSeed]. Methods that take a digest panic.
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error)
 
 	// Step is how many of KeyPositions a lookup asks for at a time; it asks for more if all bits before

@@ -40,7 +40,7 @@ func compare(d, e digest) int {
 // Any other p takes more memory: a p below that rate p0 takes up to about 1.44·log2(p0/p) bits more
 // per key of the first list.
 //
-// The options are those of [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
+// The options are for [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
 // together. The strategy must work on a key's digest.
 //
 // New reads the second list twice, or three times with p = 0. It takes about 32 bytes per key of the

@@ -151,7 +151,7 @@ func (c *Cascade) sizeBytes() (bytes uint64) {
 	return bytes
 }
 
-// Stats returns the cascade's numbers, in O(m). N, P and K are those of the first level, and
+// Stats returns the cascade's numbers, in O(m). N, P and K belong to the first level, and
 // EstimatedCount is N: exactly the keys that are in. M, SizeBytes, Ones and FillRatio are of all
 // levels together. EstimatedFalsePositiveRate is for keys in neither list.
 func (c *Cascade) Stats() (s bloom.Stats) {

@@ -37,7 +37,7 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 // Read reads a cascade that [Cascade.WriteTo] has written, in O(m), and nothing beyond its end. At
 // the end of the stream it returns io.EOF itself.
 //
-// Options must agree with the cascade. A secret key and a custom strategy or hash must be given;
+// Options must agree with the cascade. A secret and a custom strategy or hash must be given;
 // other options may be left out. [bloom.WithMaxBytes] limits the memory of all levels together.
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {

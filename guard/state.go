@@ -16,7 +16,7 @@ import (
 //     current one and, during a build, to the next one.
 //   - A state is these two layers. A build publishes another state, which retires the one before.
 //   - A retired state may have puts inside. When its last put has left, it is idle.
-//   - The uncertain keys are those of failed puts: the store may have them, or get them later.
+//   - The uncertain keys come from failed puts: the store may have them, or get them later.
 //
 // # Why a "no" is never false
 //

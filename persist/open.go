@@ -30,7 +30,7 @@ import (
 //   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which another
 //     process could not read;
 //   - [bloom.ErrIncompatible] if the file was made with other parameters, another strategy,
-//     hash, seed or key, or by a later version of this package;
+//     hash, seed or secret, or by a later version of this package;
 //   - [bloom.ErrCorrupt] if the file is damaged, of another kind, or not a regular file;
 //   - errors.ErrUnsupported if this machine cannot map files, or the file's words have the
 //     other byte order.
@@ -61,7 +61,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 }
 
 // OpenExisting opens the filter in the file at path as the file's header describes it. As with
-// [bloom.Read], a filter made with a secret key needs [bloom.WithSecret], a custom strategy needs
+// [bloom.Read], a filter made with a secret needs [bloom.WithSecret], a custom strategy needs
 // [bloom.WithStrategy], and every option that is given must match the file.
 //
 // It returns the errors of [Open], and one that wraps fs.ErrNotExist if there is no file.

@@ -28,7 +28,7 @@ type reading struct {
 	offsets   []uint64 // of all words, in bits
 }
 
-// headWords are the words that a lookup reads before those of the keys: the slot, the epoch at the end, the state and the
+// headWords are the words that a lookup reads before the words of the keys: the slot, the epoch at the end, the state and the
 // shift.
 const headWords = slotBytes/8 + 3
 

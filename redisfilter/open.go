@@ -33,9 +33,9 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 }
 
 // Join opens the filter of this name with the n, p, shards, growth or window that it was made with, and
-// with its hash if that is of package bloom; pass a seed, a secret or a custom hash as options. Join
-// never creates a filter: the error wraps [ErrLost] if the filter or a part of it is missing. Other
-// errors are those of [Open]. Join runs a script, which the server's ACL does not allow to a user with
+// with its hash if package bloom has it; pass a seed, a secret or a custom hash as options. Join
+// never creates a filter: the error wraps [ErrLost] if the filter or a part of it is missing. It also
+// returns the errors of [Open]. Join runs a script, which the server's ACL does not allow to a user with
 // +@read alone.
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)

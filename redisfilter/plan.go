@@ -59,7 +59,7 @@ type mode interface {
 	expect(k known) uint64
 
 	// adding returns the layers that an add reads, the newest first, in a value of this state. It sets the bits of new
-	// keys in the newest one. The arguments are those of add.lua from ARGV[8] on.
+	// keys in the newest one. The arguments are for add.lua, from ARGV[8] on.
 	adding(k known, state uint64, stamp bool) (layers []layer, args []any, err error)
 
 	// reading returns the layers that a lookup reads, or an error for a state that no value can have.

@@ -64,7 +64,7 @@ func checkName(name string) error {
 }
 
 // shardOf chooses the shard of a key from its positions. They depend on the whole digest, under the
-// secret key if there is one, so that strangers cannot fill one shard. The function is frozen.
+// secret if there is one, so that strangers cannot fill one shard. The function is frozen.
 func shardOf(positions []uint64, shards int) int {
 	if shards == 1 {
 		return 0

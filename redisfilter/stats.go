@@ -14,8 +14,8 @@ import (
 // are remembered, whose bits and estimates the other numbers are. SizeBytes is the length of the values
 // in Redis.
 //
-// The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. The error is that of
-// [Filter.Contains].
+// The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
+// errors of [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	s := f.plan.scheme
 	stats := bloom.Stats{
@@ -63,7 +63,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return stats, nil
 }
 
-// sum returns a+b, or the largest number: that of a full layer.
+// sum returns a+b, or the largest number, which stands for a full layer.
 func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // steadily looks at a shard before and after do, which reads the value in pieces. It calls do again if a generation has

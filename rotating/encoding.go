@@ -46,12 +46,12 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // the end of the stream it returns io.EOF itself.
 //
 // The time of day decides how much time has passed since WriteTo; keys whose window has passed
-// are forgotten. If the clock is before that of the writer, no time has passed.
+// are forgotten. If the clock is before the writer's, no time has passed.
 //
-// The options must agree with the filter: its generations, and the options of [WithBloom]. A secret key
+// The options must agree with the filter: its generations, and the options of [WithBloom]. A secret
 // and a custom strategy or hash must be given; other options may be left out. [bloom.WithMaxBytes]
-// limits the memory of all layers that there can be. [Filter.Window] returns the window, which is that of
-// the file: for another one, make a new filter.
+// limits the memory of all layers that there can be. [Filter.Window] returns the file's window.
+// For another window, make a new filter.
 //
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {

@@ -33,7 +33,7 @@ func WithClock(now func() time.Time) Option {
 	return func(c *config) { c.clock = now }
 }
 
-// WithBloom passes options to the layers: hash, seed or key, and strategy. The strategy must
+// WithBloom passes options to the layers: hash, seed or secret, and strategy. The strategy must
 // work on a key's digest. [bloom.WithMaxBytes] limits the memory of all layers that there can
 // be, 4 per generation.
 func WithBloom(opts ...bloom.Option) Option {

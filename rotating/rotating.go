@@ -154,7 +154,7 @@ func (f *Filter) Count() uint64 {
 	return f.remembered().Keys()
 }
 
-// Stats returns the filter's numbers, in O(m). N and P are those of [New], K is that of each
+// Stats returns the filter's numbers, in O(m). N and P are the arguments of [New], K is for each
 // layer, SizeBytes is the memory of all layers. The other numbers cover the layers that are not
 // forgotten. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {

@@ -12,7 +12,7 @@
 //
 // # Guarantees
 //
-// The guarantees are those of package bloom: no false negatives, a rate of at most p, at most one
+// The guarantees are as in package bloom: no false negatives, a rate of at most p, at most one
 // winner per new key, also while a layer is added. Contains takes no lock. Contains and Add
 // allocate nothing, except the Add that adds a layer. Other adds of new keys wait for that Add.
 //

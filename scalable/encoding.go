@@ -37,7 +37,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
 // the end of the stream it returns io.EOF itself.
 //
-// Options must agree with the filter. A secret key and a custom strategy or hash must be given;
+// Options must agree with the filter. A secret and a custom strategy or hash must be given;
 // other options may be left out.
 //
 // [bloom.WithMaxBytes] limits the memory of all layers together, now and as the filter grows. Read
@@ -76,7 +76,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// optionsOf returns the options that make a scheme like s, except for a secret key.
+// optionsOf returns the options that make a scheme like s, except for a secret.
 func optionsOf(s bloom.Scheme) []bloom.Option {
 	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
 	if !s.Keyed() {

@@ -193,7 +193,7 @@ func (f *Filter) Layers() []bloom.Params {
 func (f *Filter) Count() uint64 { return f.now().Keys() }
 
 // Stats returns the filter's numbers, in O(m). N is how many keys the present layers are for:
-// with more keys the filter grows. K is that of the newest layer. EstimatedCount is [Filter.Count].
+// with more keys the filter grows. K belongs to the newest layer. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	s := f.now().Stats()
 	s.P = f.p

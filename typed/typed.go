@@ -75,7 +75,7 @@ func (f *Filter[T]) key(m *buffers, v T) []byte {
 		panic("typed: the append function returned nil")
 	}
 	// A function that trims returns a part of what it has appended. Wherever that begins, its
-	// capacity ends where the room does. A larger capacity is that of other memory.
+	// capacity ends where the room does. A larger capacity means other memory.
 	if cap(key) <= cap(room) {
 		m.keys.Use(cap(room) - cap(key) + len(key))
 	}

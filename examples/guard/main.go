@@ -44,7 +44,7 @@ func open(dir string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Strangers choose the names, so the filter has a secret key. It must be the same after a
+	// Strangers choose the names, so the filter has a secret. It must be the same after a
 	// restart, so it is kept in the database.
 	secret, err := store.secret()
 	if err != nil {

@@ -32,7 +32,7 @@ type Failure struct{ Kind, Reason error }
 func (f *Failure) Error() string   { return f.Kind.Error() + ": " + f.Reason.Error() }
 func (f *Failure) Unwrap() []error { return []error{f.Kind, f.Reason} }
 
-// Errorf returns an error of a kind. Its reason is that of fmt.Errorf.
+// Errorf returns an error of a kind. fmt.Errorf formats the reason.
 func Errorf(kind error, text string, args ...any) error {
 	return &Failure{kind, fmt.Errorf(text, args...)}
 }

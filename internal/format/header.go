@@ -27,7 +27,7 @@ type Header struct {
 	M, N           uint64
 	K              int // up to 255
 	P              float64
-	Check          uint64 // the seed, or a value that depends on the secret key
+	Check          uint64 // the seed, or a value that depends on the secret
 	Strategy, Hash string // names
 }
 

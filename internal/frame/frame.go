@@ -17,7 +17,7 @@ import (
 // checksumBytes is the size of a frame's checksum, and of a filter's.
 const checksumBytes = 8
 
-// A checksum is that of a filter's format, but neither half covers the other.
+// A checksum is computed as in a filter's file, but neither half covers the other.
 type checksum struct{ format.Checksum }
 
 func (c checksum) append(dst []byte) []byte {

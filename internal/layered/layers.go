@@ -121,7 +121,7 @@ func (l Layers) Keys() (sum uint64) {
 	return sum
 }
 
-// Stats returns the numbers of all layers together: N is the sum of theirs, K is that of the
+// Stats returns the numbers of all layers together: N is the sum of their n, K belongs to the
 // newest, EstimatedCount counts tickets.
 func (l Layers) Stats() (s bloom.Stats) {
 	right := 1.0

@@ -8,7 +8,7 @@ import (
 
 // An Arena is memory for functions that callers give to the library. It is on the heap, and no
 // piece is given out twice: a function that keeps a slice, against its contract, sees its own bytes
-// for ever, and not those of another call or of a stack. There is one allocation for many calls.
+// for ever, and are not shared with another call or a stack. There is one allocation for many calls.
 //
 // The zero Arena is ready to use. It is not safe for concurrent use.
 type Arena[E any] struct {

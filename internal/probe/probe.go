@@ -29,11 +29,11 @@ func Bit(r uint64) uint64 { return 1 << (r & 63) }
 // them. For keys of 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is start xor
 // length. If it were 0, the halves would be equal, the
 // digest (2x, 3x) of one x, and the bits of a key would follow from its block. It is never
-// 0: a start of 0 differs from every length but that of the empty key, and a length is less
+// 0: a start of 0 differs from every length except 0, and a length is less
 // than 2^63. With a start equal to the seed, Blocked had 24 to 35 times its rate for keys as
 // long as the seed.
 //
-// The product keeps starts apart: those of s and s+i differ for 0 < i < 2^63, so
+// The product keeps starts apart: the starts of s and s+i differ for 0 < i < 2^63, so
 // SeededHashing has k different hashes. Seeds that differ in the highest bit only are equal.
 func MurmurStart(seed uint64) uint64 {
 	if seed == 0 {

@@ -9,7 +9,7 @@ import (
 
 // Open opens an existing file and returns its information. Errors are of type *fs.PathError. For any file that
 // is not regular, the error wraps refused and comes at once; os.Open of a FIFO could wait for ever for the
-// other end. flag is that of os.OpenFile, and may have NoFollow.
+// other end. flag is the flag of os.OpenFile, and may have NoFollow.
 //
 // On Windows, as on other systems, other programs may replace and remove the file while it is open.
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
@@ -36,7 +36,7 @@ func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Check returns an error that wraps refused unless info is that of a regular file.
+// Check returns an error that wraps refused unless info describes a regular file.
 func Check(path string, info fs.FileInfo, refused error) error {
 	if info.Mode().IsRegular() {
 		return nil

@@ -27,7 +27,7 @@ import (
 
 // Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing
 // beyond its end: several filters may follow each other in a stream. At the end of the stream it
-// returns io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
+// returns io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
 // It reads both byte orders of the bit set.
 //
 // Unlike the decoder of bits-and-blooms, it refuses m = 0, k = 0, fewer bits than m, and set bits

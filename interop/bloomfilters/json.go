@@ -24,8 +24,8 @@ import (
 // filter is bit i%8 of byte i/8. There is no checksum.
 
 // Read reads a filter that bloom-filters 2 or 3 or [Write] has made, to the end of r, and
-// nothing but white space after it. n and p are not in the data, so those of
-// [bloom.BloomFilter.Params] are 0. The only option is [bloom.WithMaxBytes]. If _size and _nbHashes
+// nothing but white space after it. The data has no n and p, so
+// [bloom.BloomFilter.Params] has 0 for both. The only option is [bloom.WithMaxBytes]. If _size and _nbHashes
 // come after _filter, Read needs the memory of the bits twice, and WithMaxBytes does not limit the
 // first copy: bound untrusted text by an io.LimitReader.
 //

@@ -25,7 +25,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 
 // Read reads a filter that Guava's writeTo or [Write] has written, in O(m), and nothing beyond its
 // end: several filters may follow each other in a stream. At the end of the stream it returns
-// io.EOF itself. n and p are not in the data, so those of [bloom.BloomFilter.Params] are 0.
+// io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
 //
 // Read allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option, refuses larger
 // filters at once. The format has no checksum, so damage in the words goes unnoticed.

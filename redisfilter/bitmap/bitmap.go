@@ -3,7 +3,7 @@
 //
 // A redisfilter.Filter is better for all other purposes. Redis does not know the size of a bitmap's filter or
 // the bits of a key: a process with other parameters gets no error and misses the keys of others. A missing
-// bitmap is an empty filter. The errors are those of package redisfilter.
+// bitmap is an empty filter. Errors wrap the errors of package redisfilter.
 package bitmap
 
 import (
@@ -161,7 +161,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	return nil
 }
 
-// Stats counts the set bits. N and P are those of the scheme, M that of the scheme or of the value.
+// Stats counts the set bits. N and P come from the scheme, M from the scheme or the value.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	size, err := f.sender.Client.StrLen(ctx, f.key).Uint64()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package module uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
 // of the plain commands: a client that repeats an add whose reply was lost gets "seen" for a key that no
 // process was told is new; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
-// one. The errors are those of package redisfilter.
+// one. Errors wrap the errors of package redisfilter.
 //
 // Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A
 // filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this handle has
@@ -170,10 +170,10 @@ func explain(name string, err error) error {
 }
 
 // Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
-// 16 MiB, and two more. The options are those of rebloom.FromDump. Keys that are added during the call may
-// be missing. The error wraps redisfilter.ErrLost if there is no filter, redisfilter.ErrMismatch if the
-// key holds something else, or is that of rebloom.FromDump; bloom.ErrCorrupt may mean that a layer was added
-// during the call.
+// 16 MiB, and two more. It takes the options of rebloom.FromDump. Keys that are added during the call may
+// be missing. The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the
+// key holds something else. Pull also returns the errors of rebloom.FromDump; bloom.ErrCorrupt may mean that
+// a layer was added during the call.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*rebloom.Filter, error) {
 	return rebloom.FromDump(func(iterator int64) (int64, []byte, error) {
 		dump, err := client.BFScanDump(ctx, name, iterator).Result()
