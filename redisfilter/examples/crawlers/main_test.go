@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,15 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test binary be the worker processes that lead starts.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "-worker" {
-		main()
-	}
-	os.Exit(m.Run())
-}
-
-// TestCrawl moves a slot of the filter and kills a node while the processes crawl.
+// TestCrawl moves a slot of the filter and kills a node during the crawl.
 func TestCrawl(t *testing.T) {
 	c := redistest.StartCluster(t, 3, true)
 	client := c.Client()
@@ -45,7 +37,7 @@ func TestCrawl(t *testing.T) {
 	node.Start(t)
 	require.Zero(t, <-status, "%s%s", &out, &errs)
 	require.Contains(t, out.String(), "not once and not reported: 0\n")
-	require.Equal(t, 3, strings.Count(out.String(), "new to all processes"), out.String())
+	require.Equal(t, 3, strings.Count(out.String(), "new to all crawlers"), out.String())
 }
 
 func TestNoServer(t *testing.T) {
@@ -56,7 +48,7 @@ func TestNoServer(t *testing.T) {
 
 // TestCount: nothing that goes wrong is silent.
 func TestCount(t *testing.T) {
-	s := &site{addr: "a", fetched: make([]atomic.Int32, 5)}
+	s := &site{server: &httptest.Server{URL: "http://a"}, fetched: make([]atomic.Int32, 5)}
 	for i, times := range []int32{1, 2, 0, 2, 0} {
 		s.fetched[i].Store(times)
 	}
@@ -65,7 +57,7 @@ func TestCount(t *testing.T) {
 }
 
 func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-pages", "0"}, {"-processes", "-1"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-pages", "0"}, {"-crawlers", "-1"}, {"-nonsense"}} {
 		var out, errs strings.Builder
 		require.Equal(t, 2, run(t.Context(), args, &out, &errs))
 		require.NotEmpty(t, errs.String())

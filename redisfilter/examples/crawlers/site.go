@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -13,28 +13,20 @@ import (
 // A site has a number of pages, each with links to many others, and counts how often
 // each was fetched.
 type site struct {
-	server  *http.Server
-	addr    string
+	server  *httptest.Server
 	fetched []atomic.Int32
 }
 
 // siteDelay is how long a page takes.
 const siteDelay = 5 * time.Millisecond
 
-func startSite(pages int) (*site, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	s := &site{addr: l.Addr().String(), fetched: make([]atomic.Int32, pages)}
-	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
-	go s.server.Serve(l)
-	return s, nil
+func startSite(pages int) *site {
+	s := &site{fetched: make([]atomic.Int32, pages)}
+	s.server = httptest.NewServer(s)
+	return s
 }
 
-func (s *site) close() { s.server.Close() }
-
-func (s *site) url(i int) string { return fmt.Sprintf("http://%s/%d", s.addr, i) }
+func (s *site) url(i int) string { return fmt.Sprintf("%s/%d", s.server.URL, i) }
 
 // ServeHTTP answers with the links of page i: to 2i+1 and 2i+2, so that every page
 // can be reached, and to twenty more.
