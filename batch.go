@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
@@ -112,9 +113,34 @@ func prepare[K []byte | string | digest](f *BloomFilter, keys []K, digests []dig
 		sum(&f.scheme.hash, keys[:n], group)
 	}
 	if f.prefetches() && n > 0 {
-		f.kernel.prefetch(&f.bitset, memory.NoEscape(group), add)
+		f.prefetch(group, add)
 	}
 	return group
+}
+
+// prefetch asks for the lines that a group needs, for writing or reading.
+func (f *BloomFilter) prefetch(group []digest, write bool) {
+	var at [memory.MostLines]uint64 // in bytes
+	b, code := &f.bitset, f.kernel
+	if code.blockBytes > 0 {
+		for i := range group {
+			at[i%memory.MostLines] = probe.Reduce(group[i][0]&code.selects, b.units) * code.blockBytes
+		}
+		memory.Prefetch(b.bits.start(), &at, len(group), write)
+		return
+	}
+	lines := min(b.k, memory.MostLines)
+	if !write {
+		lines = min(lines, 8) // absent keys stop after four
+	}
+	positions := memory.NoEscape(at[:lines])
+	for _, d := range group {
+		code.positions(b, positions, d[0], d[1])
+		for i, pos := range positions {
+			positions[i] = pos / 64 * 8
+		}
+		memory.Prefetch(b.bits.start(), &at, lines, write)
+	}
 }
 
 // group adds or looks up a group.

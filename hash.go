@@ -51,7 +51,7 @@ func (h Hash) Name() string {
 // String returns the name, or for a hash without a name a text that is unique in this process.
 func (h Hash) String() string {
 	if h.def == nil {
-		return displayName("", 0)
+		return label{}.String()
 	}
 	return h.def.String()
 }
@@ -73,7 +73,7 @@ func (h Hash) String() string {
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
 // is the name of a built-in hash.
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
-	d := &hash{name: name, bits: 128, custom: true, serial: serialFor(name)}
+	d := &hash{label: newLabel(name), bits: 128, custom: true}
 	if sum != nil {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(memory.CopyKey(key)) }
 		if memory.IsOwn(sum) {
@@ -92,7 +92,7 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 // A key has the same digest as one of n others with probability n/2^64. [New] subtracts this from
 // p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
-	d := &hash{name: name, bits: 64, custom: true, serial: serialFor(name)}
+	d := &hash{label: newLabel(name), bits: 64, custom: true}
 	if sum != nil {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(memory.CopyKey(key))) }
 		if memory.IsOwn(sum) {
@@ -123,7 +123,7 @@ func (h Hash) validate() error {
 
 // A hash is what a Hash stands for: an entry of hashes, or what NewHash made. It never changes.
 type hash struct {
-	name  string
+	label
 	bits  int                      // of the digest that are independent
 	start func(seed uint64) uint64 // the state that a seed begins with; nil if it takes no seed
 
@@ -134,7 +134,6 @@ type hash struct {
 	vector vector.Hash // of the kernels in assembly
 
 	custom bool
-	serial uint64 // of one without a name: which call of NewHash made it
 }
 
 // hashes are all hashes of this package. A new one is an entry here, with a sum; those that a
@@ -142,11 +141,11 @@ type hash struct {
 var hashes = []*hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
-	murmur3Hash = hash{name: "murmur3", bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
-	rapidHash   = hash{name: "rapidhash-v3", bits: 64, start: rapidhash.Start, vector: vector.Rapid}
-	mapHash     = hash{name: "maphash", bits: 64}
-	sipHash     = hash{name: "siphash", bits: 128, sum: siphash.Hash128}                         // WithSecret chooses it
-	noHash      = hash{name: "none", bits: 128, start: func(seed uint64) uint64 { return seed }} // the strategy hashes the key itself
+	murmur3Hash = hash{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
+	rapidHash   = hash{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
+	mapHash     = hash{label: label{name: "maphash"}, bits: 64}
+	sipHash     = hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128}                         // WithSecret chooses it
+	noHash      = hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }} // the strategy hashes the key itself
 )
 
 // sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the
@@ -228,12 +227,10 @@ func (d *hash) identity() string {
 	case !d.custom:
 		return d.name
 	case d.bits == 64:
-		return uniqueName(d.name, d.serial) + "/64"
+		return d.unique() + "/64"
 	}
-	return uniqueName(d.name, d.serial)
+	return d.unique()
 }
-
-func (d *hash) String() string { return displayName(d.name, d.serial) }
 
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()

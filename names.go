@@ -1,41 +1,42 @@
 package bloom
 
 import (
-	"fmt"
 	"strconv"
 	"sync/atomic"
 )
 
-// Names identify strategies and hashes. Custom ones without a name are for this process, which
-// numbers them.
+// A label identifies a strategy or a hash: by its name, also in files, or without one by a number of
+// this process.
+type label struct {
+	name   string
+	serial uint64
+}
 
 // nameless counts the strategies and hashes without a name.
 var nameless atomic.Uint64
 
-// serialFor returns the number of a new one, 0 if it has a name.
-func serialFor(name string) uint64 {
+func newLabel(name string) label {
 	if name != "" {
-		return 0
+		return label{name: name}
 	}
-	return nameless.Add(1)
+	return label{serial: nameless.Add(1)}
 }
 
-// displayName returns the name or the number, for logs and errors.
-func displayName(name string, serial uint64) string {
+// String returns the name or the number, for logs and errors.
+func (l label) String() string {
 	switch {
-	case name != "":
-		return name
-	case serial > 0:
-		return fmt.Sprintf("unnamed#%d", serial)
+	case l.name != "":
+		return l.name
+	case l.serial > 0:
+		return "unnamed#" + strconv.FormatUint(l.serial, 10)
 	}
 	return "none"
 }
 
-// uniqueName returns a text that no other strategy or hash of this process has, whatever characters
-// are in a name.
-func uniqueName(name string, serial uint64) string {
-	if serial > 0 {
-		return fmt.Sprintf("%q#%d", name, serial)
+// unique returns a text that no other label of this process has, whatever characters are in a name.
+func (l label) unique() string {
+	if l.serial > 0 {
+		return `""#` + strconv.FormatUint(l.serial, 10)
 	}
-	return strconv.Quote(name)
+	return strconv.Quote(l.name)
 }

@@ -108,12 +108,12 @@ func possible(n uint64, p float64) error {
 }
 
 func noSize(s strategy, most, n uint64, p float64) error {
-	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, Strategy{s}.String(), p, n)
+	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, s.label(), p, n)
 }
 
 // noRate returns the error for a custom strategy whose Rate returns NaN.
 func noRate(s strategy, m uint64, k int, n uint64) error {
-	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", Strategy{s}.String(), m, k, n)
+	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", s.label(), m, k, n)
 }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.

@@ -24,9 +24,9 @@ type Strategy struct{ strategy }
 // that they can be compared, and stand in the program as data: the linker drops those that a
 // program does not use.
 type strategy interface {
-	name() (name string, serial uint64) // in files, or empty with what tells it apart in this process
-	isCustom() bool                     // NewStrategy has made it
-	invalid() error                     // why New refuses it; nil for a built-in strategy
+	label() label
+	isCustom() bool // NewStrategy has made it
+	invalid() error // why New refuses it; nil for a built-in strategy
 
 	// The m and k that a filter can have, and how New chooses them.
 	limits() limits
@@ -76,27 +76,25 @@ const (
 
 // Name returns the name that identifies the strategy, also in files. It is empty for a custom
 // strategy without a name.
-func (s Strategy) Name() string {
-	name, _ := s.names()
-	return name
-}
+func (s Strategy) Name() string { return s.label().name }
 
 // String returns the name, or for a strategy without a name a text that is unique in this process.
-func (s Strategy) String() string { return displayName(s.names()) }
+func (s Strategy) String() string { return s.label().String() }
 
 // identity returns what no other strategy of this process has.
 func (s Strategy) identity() string {
 	if s.NeedsKey() && s.isCustom() {
-		return uniqueName(s.names()) + "/key"
+		return s.label().unique() + "/key"
 	}
-	return uniqueName(s.names())
+	return s.label().unique()
 }
 
-func (s Strategy) names() (name string, serial uint64) {
+// label is that of the strategy, or none.
+func (s Strategy) label() label {
 	if s.strategy == nil {
-		return "", 0
+		return label{}
 	}
-	return s.name()
+	return s.strategy.label()
 }
 
 // NeedsKey reports whether the strategy needs the key itself, not only its digest, as
@@ -182,9 +180,9 @@ func (s Strategy) same(other Strategy) bool {
 // builtin is what the strategies of this package have in common.
 type builtin string
 
-func (b builtin) name() (string, uint64) { return string(b), 0 }
-func (b builtin) isCustom() bool         { return false }
-func (b builtin) invalid() error         { return nil }
+func (b builtin) label() label   { return label{name: string(b)} }
+func (b builtin) isCustom() bool { return false }
+func (b builtin) invalid() error { return nil }
 
 func (b builtin) layout(int) vector.Layout { return vector.NoLayout }
 
@@ -225,11 +223,10 @@ type kernel struct {
 	// at no bits.
 	positions func(b *bitset, dst []uint64, h1, h2 uint64)
 
-	// Batches of filters with at least prefetchFrom words call prefetch for a group of keys
-	// before the group's turn comes. It asks for the lines that the group needs, for writing
-	// or reading.
-	prefetch     func(b *bitset, group []digest, write bool)
-	prefetchFrom int
+	// Batches of filters with at least prefetchFrom words ask for a group's lines before its turn comes:
+	// those of the key's positions, or of its block of blockBytes, which these bits of h1 select.
+	prefetchFrom        int
+	blockBytes, selects uint64
 
 	// byKey is all that a strategy has that hashes the key itself.
 	byKey keyKernel

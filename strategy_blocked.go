@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/internal/vector"
@@ -75,35 +74,20 @@ func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 
 // kernel returns straight lines for the k that New chooses. For others, the positions serve.
 func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
+	code := kernel{
+		add: blockedAdd, contains: blockedContains, positions: blockedPositions,
+		prefetchFrom: prefetchWords, blockBytes: blockBits / 8, selects: math.MaxUint64,
+	}
 	switch z := s.wordsPerKey(k); {
 	case z == 2 && k <= 6:
-		return &blocked2Kernel, nil
+		code.add, code.contains = blocked2Add, blocked2Contains
 	case z == 4 && k <= 12:
-		return &blocked4Kernel, nil
+		code.add, code.contains = blocked4Add, blocked4Contains
 	case z == 8:
-		return &blocked8Kernel, nil
+		code.add, code.contains = blocked8Add, blocked8Contains
 	}
-	return &blockedKernel, nil
+	return &code, nil
 }
-
-var (
-	blocked2Kernel = kernel{
-		add: blocked2Add, contains: blocked2Contains, positions: blockedPositions,
-		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
-	}
-	blocked4Kernel = kernel{
-		add: blocked4Add, contains: blocked4Contains, positions: blockedPositions,
-		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
-	}
-	blocked8Kernel = kernel{
-		add: blocked8Add, contains: blocked8Contains, positions: blockedPositions,
-		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
-	}
-	blockedKernel = kernel{
-		add: blockedAdd, contains: blockedContains, positions: blockedPositions,
-		prefetch: blockedPrefetch, prefetchFrom: prefetchWords,
-	}
-)
 
 // blockedPositions is the strategy by its formula.
 func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
@@ -142,14 +126,6 @@ func blockedContains(b *bitset, h1, h2 uint64) bool {
 // and Read make as many words as m says.
 func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.units)*(blockBits/8))
-}
-
-func blockedPrefetch(b *bitset, group []digest, write bool) {
-	var at [memory.MostLines]uint64 // in bytes
-	for i := range group {
-		at[i%memory.MostLines] = probe.Reduce(group[i][0], b.units) * (blockBits / 8)
-	}
-	memory.Prefetch(b.bits.start(), &at, len(group), write)
 }
 
 // Two words: k is 2, 4 or 6.

@@ -66,7 +66,7 @@ type Definition struct {
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
 func NewStrategy(name string, d Definition) Strategy {
-	s := &custom{Definition: d, named: name, serial: serialFor(name)}
+	s := &custom{Definition: d, called: newLabel(name)}
 	s.wrong = s.contradiction()
 	return Strategy{s}
 }
@@ -75,14 +75,12 @@ func NewStrategy(name string, d Definition) Strategy {
 type custom struct {
 	Definition
 	scattered
-	named  string
-	serial uint64 // of one without a name: which call of NewStrategy made it
+	called label
 	wrong  error
 }
 
-func (s *custom) name() (string, uint64) { return s.named, s.serial }
+func (s *custom) label() label           { return s.called }
 func (s *custom) invalid() error         { return s.wrong }
-
 func (s *custom) isCustom() bool         { return true }
 func (s *custom) hashesKey() bool        { return s.KeyPositions != nil }
 func (*custom) layout(int) vector.Layout { return vector.NoLayout }
@@ -91,12 +89,12 @@ func (s *custom) foldUnit() uint64       { return 0 }
 // contradiction returns an error if the definition is invalid.
 func (s *custom) contradiction() error {
 	wrong := func(format string, args ...any) error {
-		return invalid("strategy %.40q %s", Strategy{s}.String(), fmt.Sprintf(format, args...))
+		return invalid("strategy %.40q %s", s.called, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case len(s.named) > format.MaxName:
-		return wrong("has a name of %d bytes, want at most %d", len(s.named), format.MaxName)
-	case builtinStrategy(s.named) != (Strategy{}):
+	case len(s.called.name) > format.MaxName:
+		return wrong("has a name of %d bytes, want at most %d", len(s.called.name), format.MaxName)
+	case builtinStrategy(s.called.name) != (Strategy{}):
 		return wrong("has a name that is taken by this package")
 	case (s.Positions == nil) == (s.KeyPositions == nil):
 		return wrong("has both or neither of Positions and KeyPositions, want one")
@@ -122,7 +120,7 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 		return search(s, n, p, s.Rate != nil)
 	}
 	if m, k, err = s.Size(n, p); err != nil {
-		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, Strategy{s}.String(), err)
+		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, s.called, err)
 	}
 	return m, k, nil
 }
@@ -170,15 +168,14 @@ func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 
 func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
 	if s.hashesKey() {
-		c := customKeys{label: Strategy{s}.String(), m: m, step: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
+		c := customKeys{label: s.called, m: m, step: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
 		c.find, err = s.KeyPositions(m, k, seed)
 		return &kernel{byKey: &c}, cmp.Or(err, noFunction(c.find == nil))
 	}
-	c := customDigests{label: Strategy{s}.String(), m: m}
+	c := customDigests{label: s.called, m: m}
 	c.find, err = s.Positions(m, k)
 	return &kernel{
-		add: c.add, contains: c.contains, positions: c.positions,
-		prefetch: c.prefetch, prefetchFrom: scatteredWords,
+		add: c.add, contains: c.contains, positions: c.positions, prefetchFrom: scatteredWords,
 	}, cmp.Or(err, noFunction(c.find == nil))
 }
 
@@ -191,7 +188,7 @@ func noFunction(missing bool) error {
 
 // A customDigests is the function of a custom strategy for one m and k.
 type customDigests struct {
-	label string
+	label label
 	m     uint64
 	find  func(h1, h2 uint64, i int) uint64
 }
@@ -235,25 +232,11 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 	return set != 0
 }
 
-func (c *customDigests) prefetch(b *bitset, group []digest, write bool) {
-	if b.k > memory.MostLines {
-		return
-	}
-	var at [memory.MostLines]uint64
-	for j := range group {
-		c.positions(b, at[:b.k], group[j][0], group[j][1])
-		for i, pos := range at[:b.k] {
-			at[i] = pos / 64 * 8 // in bytes
-		}
-		memory.Prefetch(b.bits.start(), &at, b.k, write)
-	}
-}
-
 // A customKeys is the function of a custom strategy that hashes the key itself. It gets no memory of
 // a goroutine's stack, which moves, but a copy of the key and positions from a pool, which are for one
 // call. A function that keeps them can only spoil positions: each is read once and then checked.
 type customKeys struct {
-	label string
+	label label
 	m     uint64
 	step  int
 	own   bool // find is this module's, and keeps nothing
@@ -314,12 +297,12 @@ func (c *customKeys) contains(b *bitset, key []byte) bool {
 
 // checkPosition panics if a position is not below m, even if the array has a bit there: no count or
 // estimate would include it.
-func checkPosition(pos, m uint64, label string) {
+func checkPosition(pos, m uint64, of label) {
 	if pos >= m {
-		outside(pos, m, label)
+		outside(pos, m, of)
 	}
 }
 
-func outside(pos, m uint64, label string) {
-	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", label, pos, m))
+func outside(pos, m uint64, of label) {
+	panic(fmt.Sprintf("bloom: strategy %q returned position %d, want less than m = %d", of, pos, m))
 }

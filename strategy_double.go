@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/internal/vector"
@@ -47,7 +46,7 @@ func (*double) layout(k int) vector.Layout {
 
 var doubleKernel = kernel{
 	add: doubleAdd, contains: doubleContains, positions: doublePositions,
-	prefetch: doublePrefetch, prefetchFrom: scatteredWords,
+	prefetchFrom: scatteredWords,
 }
 
 // doublePositions is the strategy by its formula.
@@ -123,20 +122,4 @@ func doubleAdd(b *bitset, h1, h2 uint64) bool {
 		x = x*probe.Mul + y
 	}
 	return n > 0 && flipAll(b.bits, unset[:n])
-}
-
-func doublePrefetch(b *bitset, group []digest, write bool) {
-	var at [memory.MostLines]uint64 // in bytes
-	probes := at[:min(b.k, memory.MostLines)]
-	if !write {
-		probes = probes[:min(len(probes), 8)] // absent keys stop after four
-	}
-	for j := range group {
-		d := &group[j]
-		doublePositions(b, probes, d[0], d[1])
-		for i, pos := range probes {
-			probes[i] = pos / 64 * 8
-		}
-		memory.Prefetch(b.bits.start(), &at, len(probes), write)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/internal/vector"
@@ -74,7 +73,7 @@ const (
 
 var splitKernel = kernel{
 	add: splitAdd, contains: splitContains, positions: splitPositions,
-	prefetch: splitPrefetch, prefetchFrom: prefetchWords,
+	prefetchFrom: prefetchWords, blockBytes: splitBits / 8, selects: 0xffffffff << 32,
 }
 
 // splitPositions is the strategy by its formula.
@@ -102,12 +101,4 @@ func splitAdd(b *bitset, h1, _ uint64) bool {
 	a0, a1, a2, a3 := wordAt(p, 0), wordAt(p, 1), wordAt(p, 2), wordAt(p, 3)
 	return flipFour(a0, a1, a2, a3,
 		m0&^atomic.LoadUint64(a0), m1&^atomic.LoadUint64(a1), m2&^atomic.LoadUint64(a2), m3&^atomic.LoadUint64(a3))
-}
-
-func splitPrefetch(b *bitset, group []digest, write bool) {
-	var at [memory.MostLines]uint64 // in bytes
-	for i := range group {
-		at[i%memory.MostLines] = probe.SplitBlock(group[i][0], b.units) * (splitBits / 8)
-	}
-	memory.Prefetch(b.bits.start(), &at, len(group), write)
 }
