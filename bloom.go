@@ -145,14 +145,12 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	switch f.hash {
 	case &rapidHash:
 		if rapidhash.Inlines(len(key)) {
-			h1 = rapidhash.Tail(rapidhash.Head(f.state, key), key)
+			h1, h2 = widened(rapidhash.Tail(rapidhash.Head(f.state, key), key))
 		} else {
-			h1 = rapidhash.Sum(f.state, key)
+			h1, h2 = widened(rapidhash.Sum(f.state, key))
 		}
-		h2 = widen(h1)
 	case &mapHash:
-		h1 = maphash.Bytes(mapSeed, key)
-		h2 = widen(h1)
+		h1, h2 = widened(maphash.Bytes(mapSeed, key))
 	case &murmur3Hash:
 		h1, h2 = murmur3.SeedSum128(f.state, f.state, key)
 	case &noHash, nil:

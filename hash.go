@@ -74,11 +74,10 @@ func (h Hash) String() string {
 // is the name of a built-in hash.
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 	d := &hash{label: newLabel(name), bits: 128, custom: true}
-	if sum != nil {
+	if memory.IsOwn(sum) {
+		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
+	} else if sum != nil {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(memory.CopyKey(key)) }
-		if memory.IsOwn(sum) {
-			d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
-		}
 	}
 	return Hash{d}
 }
@@ -93,11 +92,10 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 // p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
 	d := &hash{label: newLabel(name), bits: 64, custom: true}
-	if sum != nil {
+	if memory.IsOwn(sum) {
+		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
+	} else if sum != nil {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(memory.CopyKey(key))) }
-		if memory.IsOwn(sum) {
-			d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
-		}
 	}
 	return Hash{d}
 }
@@ -309,7 +307,5 @@ func Digest64(v uint64) (h1, h2 uint64) {
 	return widened(x)
 }
 
-// widen makes h2 from the h1 of a hash of 64 bits.
-func widen(h1 uint64) uint64 { return probe.Widen(h1) }
-
+// widened makes the digest of a hash of 64 bits.
 func widened(h1 uint64) (uint64, uint64) { return h1, probe.Widen(h1) }

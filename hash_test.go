@@ -29,10 +29,10 @@ func TestFrozenHashes(t *testing.T) {
 		{nil, "", 0, 0},
 		{nil, "hell", 0x629942693e10f867, 0x92db0b82baeb5347},
 		{nil, "The quick brown fox jumps over the lazy dog", 0xe34bbc7bbc071b6c, 0x7a433ca9c49a9347},
-		{[]Option{WithHash(RapidHash)}, "", 0x0338dc4be2cecdae, widen(0x0338dc4be2cecdae)},
-		{[]Option{WithHash(RapidHash)}, "a", 0x599f47df33a2e1eb, widen(0x599f47df33a2e1eb)},
-		{[]Option{WithHash(RapidHash), WithSeed(0)}, "hello world", 0x2f27cb27d5240940, widen(0x2f27cb27d5240940)},
-		{[]Option{WithHash(RapidHash), WithSeed(1)}, "", 0xad700ecdf353d5ca, widen(0xad700ecdf353d5ca)},
+		{[]Option{WithHash(RapidHash)}, "", 0x0338dc4be2cecdae, probe.Widen(0x0338dc4be2cecdae)},
+		{[]Option{WithHash(RapidHash)}, "a", 0x599f47df33a2e1eb, probe.Widen(0x599f47df33a2e1eb)},
+		{[]Option{WithHash(RapidHash), WithSeed(0)}, "hello world", 0x2f27cb27d5240940, probe.Widen(0x2f27cb27d5240940)},
+		{[]Option{WithHash(RapidHash), WithSeed(1)}, "", 0xad700ecdf353d5ca, probe.Widen(0xad700ecdf353d5ca)},
 		{[]Option{WithSecret(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
 		f := MustNew(10, 0.1, c.opts...)
@@ -424,7 +424,7 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		"multiples":        func(i uint64) (h1, h2 uint64) { return Digest64(i * 4096) },
 		"bytes swapped":    func(i uint64) (h1, h2 uint64) { return Digest64(bits.ReverseBytes64(i)) },
 		"golden multiples": func(i uint64) (h1, h2 uint64) { return Digest64(i * 0x9e3779b97f4a7c15) },
-		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, widen(h1) },
+		"64-bit hash":      func(i uint64) (h1, h2 uint64) { h1 = mix(i); return h1, probe.Widen(h1) },
 	}
 	for _, s := range append([]Strategy{equalSteps, lowAndHigh}, builtins...) {
 		if s.NeedsKey() {

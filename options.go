@@ -123,6 +123,10 @@ func (o *options) chooseHash() (hasher, error) {
 		def = &murmur3Hash
 	}
 	switch {
+	case o.strategy.NeedsKey() && (def != &noHash || o.secret != nil):
+		return hasher{}, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
+	case !o.strategy.NeedsKey() && def == &noHash:
+		return hasher{}, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
 	case o.secret != nil && o.seed != nil:
 		return hasher{}, invalid("a seed and a secret, want at most one")
 	case o.secret != nil && o.hash != nil:

@@ -36,9 +36,6 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	if err := checkHash(o.strategy, h); err != nil {
-		return Scheme{}, err // before a search
-	}
 	params, err := paramsFor(n, p, o.strategy, h.def)
 	if err != nil {
 		return Scheme{}, err
@@ -84,25 +81,11 @@ func newScheme(params Params, strategy Strategy, h hasher) (*scheme, error) {
 	if err := strategy.check(params.M, params.K); err != nil {
 		return nil, err
 	}
-	if err := checkHash(strategy, h); err != nil {
-		return nil, err
-	}
 	kernel, err := strategy.kernel(params.M, params.K, h.seed)
 	if err != nil {
 		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, strategy, err)
 	}
 	return &scheme{params, strategy, h, kernel, bitset{params.M / strategy.blockBits(), params.K, h.k0, nil}}, nil
-}
-
-// checkHash returns an error if the strategy cannot have the hash.
-func checkHash(s Strategy, h hasher) error {
-	switch {
-	case s.NeedsKey() && h.def != &noHash:
-		return invalid("strategy %q has a hash of its own, want no other hash or secret", s)
-	case !s.NeedsKey() && h.def == &noHash:
-		return invalid("no hash with strategy %q, want one such as Murmur3", s)
-	}
-	return nil
 }
 
 const (

@@ -140,7 +140,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 			for range c.keys {
 				h1 := draw(block)
 				added = append(added, h1)
-				f.AddDigest(h1, widen(h1)) // one block: h1 selects nothing here
+				f.AddDigest(h1, probe.Widen(h1)) // one block: h1 selects nothing here
 			}
 		ask:
 			for range 10 {
@@ -151,7 +151,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 					}
 				}
 				asked++
-				if f.ContainsDigest(h1, widen(h1)) {
+				if f.ContainsDigest(h1, probe.Widen(h1)) {
 					hits++
 				}
 			}
