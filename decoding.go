@@ -171,7 +171,7 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	want, found := o.strategy, builtinStrategy(name)
 	switch {
 	case name == "":
-		return found, fail(ErrCorrupt, "strategy %q, which no filter has", name)
+		return found, fail(ErrCorrupt, "its strategy has an empty name")
 	case want.Name() == name:
 		return want, nil
 	case want.strategy != nil:
@@ -191,7 +191,7 @@ func (o *options) hashNamed(name string, check uint64) (hasher, error) {
 	}
 	switch {
 	case name == "":
-		return hasher{}, fail(ErrCorrupt, "hash %q, which no filter has", name)
+		return hasher{}, fail(ErrCorrupt, "its hash has an empty name")
 	case def == &mapHash:
 		return hasher{}, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
 	case o.hash != nil && o.hash != def:

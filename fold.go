@@ -35,7 +35,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	count := f.countOf(ones)
 	collisions := s.hash.def.equalDigests(count)
 	if now+collisions > p {
-		return nil, invalid("p = %v, and the filter's rate is already %v", p, now+collisions)
+		return nil, invalid("p = %v, but the filter's rate is already %v", p, now+collisions)
 	}
 	small := f.smallestFold(probe.Primes(s.params.M/unit), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}

@@ -81,7 +81,7 @@ func TestFoldRefuses(t *testing.T) {
 	}
 	_, err := f.FoldTo(0.01)
 	require.ErrorIs(t, err, ErrInvalid)
-	require.ErrorContains(t, err, "and the filter's rate is already 0.")
+	require.ErrorContains(t, err, "but the filter's rate is already 0.")
 }
 
 // TestFoldTo: the result keeps p by its bits, and no smaller fold does. It has all keys.

@@ -66,9 +66,9 @@ func TestHashOptionsRefused(t *testing.T) {
 		`hash name "siphash" is taken`:                                         {WithHash(NewHash64("siphash", sum))},
 		`hash name "none" is taken`:                                            {WithHash(NewHash64("none", sum))},
 		`… has 256 bytes, want at most 255`:                                    {WithHash(NewHash64(strings.Repeat("x", 256), sum))},
-		"p = 1e-10 with rapidhash-v3, of whose digests n = 10000000000":        {WithHash(RapidHash)},
-		"p = 1e-10 with maphash, of whose digests n = 10000000000 keys take":   {WithHash(MapHash)},
-		"p = 1e-10 with fnv-mixed, of whose digests n = 10000000000 keys take": {WithHash(customHash64)},
+		"p = 1e-10 with rapidhash-v3: equal digests of n = 10000000000 keys":   {WithHash(RapidHash)},
+		"p = 1e-10 with maphash: equal digests of n = 10000000000 keys":        {WithHash(MapHash)},
+		"p = 1e-10 with fnv-mixed: equal digests of n = 10000000000 keys":      {WithHash(customHash64)},
 	} {
 		_, err := New(10_000_000_000, 1e-10, opts...)
 		require.ErrorIs(t, err, ErrInvalid, text)

@@ -80,7 +80,7 @@ func paramsFor(n uint64, p float64, s Strategy, h *hash) (params Params, err err
 	}
 	rest := p - h.equalDigests(n)
 	if !(rest > 0) {
-		return params, invalid("p = %v with %v, of whose digests n = %d keys take a share of %.2g: want a larger p", p, h, n, p-rest)
+		return params, invalid("p = %v with %v: equal digests of n = %d keys have a rate of %.2g, want a larger p", p, h, n, p-rest)
 	}
 	params.M, params.K, err = s.size(n, rest)
 	if err == nil {

@@ -44,13 +44,13 @@ func TestKinds(t *testing.T) {
 	mappedBytes, err := os.ReadFile(path + ".map")
 	require.NoError(t, err)
 	kinds := map[string]kind{
-		"a Bloom filter, for bloom.Read or persist.Load":            {bloom.MustNew(10, 0.1), load},
-		"a mapped filter, for persist.Open or persist.OpenReadOnly": {bytes.NewBuffer(mappedBytes), open},
-		"a scalable filter, for scalable.Read":                      of(scalable.Read)(scalable.New(10, 0.1)),
-		"a rotating filter, for rotating.Read":                      of(rotating.Read)(rotating.New(10, 0.1, time.Hour)),
-		"a counting filter, for counting.Read":                      of(counting.Read)(counting.New(10, 0.1)),
-		"a cascade, for cascade.Read":                               of(cascade.Read)(cascade.New(t.Context(), 0.5, none, none)),
-		"the filter of a guard, for guard.New and Open":             {bytes.NewBufferString("\x89bloomg\x01"), nil}, // guard takes a path
+		"a Bloom filter: use bloom.Read or persist.Load":            {bloom.MustNew(10, 0.1), load},
+		"a mapped filter: use persist.Open or persist.OpenReadOnly": {bytes.NewBuffer(mappedBytes), open},
+		"a scalable filter: use scalable.Read":                      of(scalable.Read)(scalable.New(10, 0.1)),
+		"a rotating filter: use rotating.Read":                      of(rotating.Read)(rotating.New(10, 0.1, time.Hour)),
+		"a counting filter: use counting.Read":                      of(counting.Read)(counting.New(10, 0.1)),
+		"a cascade: use cascade.Read":                               of(cascade.Read)(cascade.New(t.Context(), 0.5, none, none)),
+		"the filter of a guard: use guard.New and Open":             {bytes.NewBufferString("\x89bloomg\x01"), nil}, // guard takes a path
 	}
 	for holds, k := range kinds {
 		_ = os.Remove(path)

@@ -20,7 +20,7 @@ var kinds = []struct{ magic, holds, reader string }{
 func Unexpected(head []byte, magic string) error {
 	for _, k := range kinds {
 		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {
-			return Errorf(ErrCorrupt, "it holds %s, for %s", k.holds, k.reader)
+			return Errorf(ErrCorrupt, "it holds %s: use %s", k.holds, k.reader)
 		}
 	}
 	return Errorf(ErrCorrupt, "it begins with %q, want %q", head, magic)

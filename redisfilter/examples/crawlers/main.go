@@ -114,7 +114,7 @@ func crawl(ctx context.Context, cfg config, stdout io.Writer) error {
 	fmt.Fprintf(stdout, "pages fetched once: %d, not once but reported: %d, not once and not reported: %d\n", once, reported, silent)
 	fmt.Fprintf(stdout, "pages of which a crawler has reported that another might fetch them again: %d\n", len(frontier.unsure))
 	if silent > 0 {
-		return errors.New("some pages were not fetched exactly once, and nobody has said so")
+		return errors.New("some pages were not fetched exactly once, and no crawler has reported it")
 	}
 	return nil
 }
