@@ -30,7 +30,7 @@ func (f *Filter) add(ctx context.Context, batches []*batch) {
 		data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
 		args = append(append(b.slot.args(b.value.epoch, b.ticket), data, b.next()-b.done, words), args...)
 		f.count(b.next()-b.done, 170+len(data))
-		requests = append(requests, &request{key: b.shard.name, script: addScript, args: args, add: true})
+		requests = append(requests, &request{keys: []string{b.shard.name}, script: addScript, args: args, add: true})
 		sent = append(sent, b)
 	}
 	if len(requests) == 0 {

@@ -3,13 +3,16 @@ package redisfilter
 import (
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // SetClock makes the server read the time from the key clock, in milliseconds, and handles from a function.
 func SetClock(now func() time.Duration) (reset func()) {
 	add, open, before := *addScript, *openScript, elapsed
 	for _, s := range []*script{addScript, openScript} {
-		*s = *newScript(strings.Replace(s.source, "call('TIME')", "{0, call('GET', 'clock') * 1000}", 1))
+		s.source = strings.Replace(s.source, "call('TIME')", "{0, call('GET', 'clock') * 1000}", 1)
+		s.sha = redis.NewScript(s.source).Hash()
 	}
 	elapsed = now
 	return func() { *addScript, *openScript, elapsed = add, open, before }

@@ -210,7 +210,7 @@ func TestTransfer(t *testing.T) {
 			require.NoError(t, err)
 			require.InEpsilon(t, 1010, stats.EstimatedCount, 0.05)
 			require.EqualValues(t, stats.SizeBytes, sizeOf(s, f))
-			for _, name := range s.Client.Keys(bg, "*upload*").Val() {
+			for _, name := range s.Client.Keys(bg, "*merge*").Val() {
 				t.Errorf("%s is left", name)
 			}
 			wrong, err := redisfilter.NewLocal(k.n*2, k.p, k.opts...)

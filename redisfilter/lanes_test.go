@@ -314,7 +314,7 @@ func TestServerFollowsTheRule(t *testing.T) {
 			stored = appendNumber(stored, n)
 		}
 		require.NoError(t, server.Client.SetRange(ctx, "f", int64(sl.at+lanesField), string(stored)).Err())
-		r := &request{key: "f", script: addScript, args: append(sl.args(l.epoch, tick), []byte{}, 0, 2, "p", 1, false)}
+		r := &request{keys: []string{"f"}, script: addScript, args: append(sl.args(l.epoch, tick), []byte{}, 0, 2, "p", 1, false)}
 		f.exec(ctx, r)
 		want := verdict(have, tick)
 		counts[want]++

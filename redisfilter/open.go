@@ -155,7 +155,7 @@ func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl ti
 	for i, s := range shards {
 		h := f.plan.header(ttl)
 		args := []any{mayMake, h.encode(), f.plan.end, h.TTL, expires, h.Millis}
-		requests[i] = &request{key: s.name, script: openScript, args: args}
+		requests[i] = &request{keys: []string{s.name}, script: openScript, args: args}
 	}
 	f.exec(ctx, requests...)
 	return requests
@@ -189,7 +189,7 @@ func (f *Filter) opened(s *shard, r *request) (state byte, ms float64, h header,
 func (f *Filter) Delete(ctx context.Context) error {
 	for _, s := range f.shards {
 		v := s.value.Load()
-		r := &request{key: s.name, script: deleteScript, args: []any{v.epoch}}
+		r := &request{keys: []string{s.name}, script: deleteScript, args: []any{v.epoch}}
 		f.exec(ctx, r)
 		if _, err := reply[int64](r); err != nil {
 			return f.explain(s, nil, nil, err)

@@ -78,7 +78,7 @@ func WithTTL(d time.Duration) Option {
 
 // WithShards spreads the filter over this many keys in Redis, and so over the nodes of a cluster. All
 // users of a filter must name the same number. The default, 0, is one shard per 30 MiB: larger
-// values block the server for tens of milliseconds when they are made or merged.
+// values block the server for tens of milliseconds when they are made.
 func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }

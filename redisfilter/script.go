@@ -2,7 +2,7 @@ package redisfilter
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -12,34 +12,28 @@ import (
 
 // A script looks before it writes, and does all of its work or nothing: a process that ends at any moment leaves nothing
 // half done, and a value that has vanished or is another one is not changed. A write that can fail for want of memory
-// comes before all other writes. All filters use the same scripts, so a server holds six.
+// comes before all other writes. All filters use the same scripts, so a server holds five.
 type script struct{ source, sha string }
 
 var (
-	//go:embed scripts/open.lua
-	openSource string
-	//go:embed scripts/claim.lua
-	claimSource string
-	//go:embed scripts/add.lua
-	addSource string
-	//go:embed scripts/merge.lua
-	mergeSource string
-	//go:embed scripts/upload.lua
-	uploadSource string
-	//go:embed scripts/delete.lua
-	deleteSource string
+	//go:embed scripts
+	sources embed.FS
 
-	openScript, claimScript    = newScript(openSource), newScript(claimSource)
-	addScript, mergeScript     = newScript(addSource), newScript(mergeSource)
-	uploadScript, deleteScript = newScript(uploadSource), newScript(deleteSource)
+	openScript, claimScript, deleteScript = newScript("open"), newScript("claim"), newScript("delete")
+	addScript, mergeScript                = newScript("add"), newScript("merge")
 )
 
-func newScript(source string) *script { return &script{source, redis.NewScript(source).Hash()} }
+func newScript(name string) *script {
+	source, err := sources.ReadFile("scripts/" + name + ".lua")
+	if err != nil {
+		panic(err) // the program was built without the file
+	}
+	return &script{string(source), redis.NewScript(string(source)).Hash()}
+}
 
-// A request is a script that runs on a key.
+// A request is a script that runs on a shard, the first of its keys.
 type request struct {
-	key    string
-	second string // the second key, if there is one
+	keys   []string
 	script *script
 	args   []any
 	add    bool // it is sent once, and replicas confirm it
@@ -60,13 +54,12 @@ func (f *Filter) exec(ctx context.Context, requests ...*request) {
 				}
 				text = r.script.source
 			}
-			args := append(make([]any, 0, 5+len(r.args)), verb, text, 1, r.key)
-			if r.second != "" {
-				args[2] = 2
-				args = append(args, r.second)
+			args := append(make([]any, 0, 5+len(r.args)), verb, text, len(r.keys))
+			for _, key := range r.keys {
+				args = append(args, key)
 			}
 			r.cmd = redis.NewCmd(ctx, append(args, r.args...)...)
-			r.call = &send.Call{Key: r.key, Cmd: r.cmd, Add: r.add}
+			r.call = &send.Call{Key: r.keys[0], Cmd: r.cmd, Add: r.add}
 			calls = append(calls, r.call)
 		}
 		f.sender.Send(ctx, calls...)
@@ -78,7 +71,7 @@ func reply[T any](r *request) (v T, err error) {
 	if err := r.call.Err(); err != nil {
 		return v, err
 	}
-	return send.As[T](r.key, r.cmd.Val())
+	return send.As[T](r.keys[0], r.cmd.Val())
 }
 
 // numberIn returns the number behind the code of an error.

@@ -20,7 +20,7 @@ import (
 func TestScriptHeads(t *testing.T) {
 	files, err := filepath.Glob("scripts/*.lua")
 	require.NoError(t, err)
-	require.Len(t, files, 6)
+	require.Len(t, files, 5)
 	argument := regexp.MustCompile(`(?:KEYS|ARGV)\[\d+\]`)
 	for _, file := range files {
 		b, err := os.ReadFile(file)
@@ -42,7 +42,7 @@ func TestScriptHeads(t *testing.T) {
 	}
 }
 
-// TestScriptsOfAServer: filters of many sizes and kinds leave six scripts on the server.
+// TestScriptsOfAServer: filters of many sizes and kinds leave five scripts on the server.
 func TestScriptsOfAServer(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	for i := range 600 {
@@ -58,7 +58,7 @@ func TestScriptsOfAServer(t *testing.T) {
 		}
 		require.NoError(t, f.Delete(ctx))
 	}
-	require.Contains(t, s.Client.Info(ctx, "memory").Val(), "number_of_cached_scripts:6\r\n")
+	require.Contains(t, s.Client.Info(ctx, "memory").Val(), "number_of_cached_scripts:5\r\n")
 }
 
 // TestReplyTypes: a reply of another type than expected is an error that is no loss, and never taken for an answer.

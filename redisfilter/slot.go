@@ -170,7 +170,7 @@ func (f *Filter) claim(ctx context.Context, s *shard, v *incarnation) (*slot, er
 		return sl, nil
 	}
 	tag, table := newNonce(), f.plan.table
-	r := &request{key: s.name, script: claimScript, args: []any{v.epoch, tag, table, f.plan.end - 1}}
+	r := &request{keys: []string{s.name}, script: claimScript, args: []any{v.epoch, tag, table, f.plan.end - 1}}
 	f.exec(ctx, r)
 	got, err := reply[[]any](r)
 	if err != nil {

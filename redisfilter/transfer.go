@@ -3,30 +3,22 @@ package redisfilter
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-const (
-	// chunkBytes is the piece of a filter that one command transfers: round trips do not matter, and
-	// the server is free again after a tenth of a millisecond.
-	chunkBytes = 256 << 10
+// chunkBytes is the piece of a filter that one command transfers: round trips do not matter, and
+// the server is free again after some tenths of a millisecond.
+const chunkBytes = 256 << 10
 
-	// uploadTTL is how long an abandoned upload stays in the server's memory.
-	uploadTTL = 10 * time.Minute
-)
-
-// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process: for a bulk load, or to
-// bring a filter back that [Filter.Local] has read. Keys that others add at the same time stay.
+// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process: for a
+// bulk load, or to bring a filter back that [Filter.Local] has read. Keys that others add at the same
+// time stay.
 //
-// Each shard is uploaded under another name and merged by one command, in which the server answers no client: about 1 ms
-// per MiB. After an error, some shards may have been merged; merging them again does no harm. The error wraps
-// bloom.ErrIncompatible if the local filter has another layout, or if f grows or has a window; [ErrLost] if the filter is gone
-// or was made anew by another process.
+// After an error, a part may have been merged; merging again does no harm. The error wraps
+// bloom.ErrIncompatible if the local filter has another layout, or if f grows or has a window; [ErrLost]
+// if the filter is gone or was made anew by another process.
 func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	switch {
 	case !f.plan.fixed():
@@ -65,29 +57,12 @@ func (f *Filter) Local(ctx context.Context) (*Local, error) {
 
 var errPlain = incompatible("a filter that grows or has a window, want a plain one")
 
-// merge uploads a local filter and adds it to a shard. That is an add by this handle's slot, so that a rollback which
+// merge adds a local filter to a shard. Each piece is an add by this handle's slot, so that a rollback which
 // forgets it is noticed.
-func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) (err error) {
+func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
 	if f.prepare(ctx, true, []*batch{b}); b.err != nil {
 		return b.err
-	}
-	mark := newNonce()
-	upload := send.NextTo(s.name, ":upload:"+strconv.FormatUint(binary.LittleEndian.Uint64([]byte(mark)), 36))
-	defer func() {
-		if err != nil {
-			f.sender.Remove(ctx, upload)
-		}
-	}()
-	write := func(at uint64, data []byte) error {
-		r := &request{key: upload, script: uploadScript, args: []any{at, data, uploadTTL.Milliseconds()}}
-		f.exec(ctx, r)
-		_, err := reply[int64](r)
-		return send.Explain(upload, err)
-	}
-	// The end first: a value that grows by pieces is copied each time and takes more memory.
-	if err := write(f.plan.end, []byte(mark)); err != nil {
-		return err
 	}
 	words := local.Words()
 	for from := 0; from < len(words); from += chunkBytes / 8 {
@@ -96,29 +71,31 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 		for i := from; i < to; i++ {
 			chunk = binary.LittleEndian.AppendUint64(chunk, words[i].Load())
 		}
-		if err := write(headerBytes+uint64(from)*8, chunk); err != nil {
+		if err := f.mergeChunk(ctx, b, headerBytes+uint64(from)*8, chunk); err != nil {
 			return err
 		}
 	}
-	if err := write(0, []byte(mark)); err != nil {
-		return err
-	}
+	return b.warning
+}
+
+func (f *Filter) mergeChunk(ctx context.Context, b *batch, at uint64, chunk []byte) error {
+	key := b.shard.name
 	t, err := b.slot.wait(ctx)
 	if err != nil {
-		return send.Explain(s.name, err)
+		return send.Explain(key, err)
 	}
 	defer b.slot.release(t)
-	r := &request{key: s.name, second: upload, script: mergeScript, add: true,
-		args: append(b.slot.args(b.value.epoch, t), f.plan.end, mark)}
+	r := &request{keys: []string{key, send.NextTo(key, ":merge:a"), send.NextTo(key, ":merge:b")}, script: mergeScript, add: true,
+		args: append(b.slot.args(b.value.epoch, t), at, chunk)}
 	f.exec(ctx, r)
-	switch whole, err := reply[int64](r); {
-	case err != nil:
-		return f.explain(s, b.value, b.slot, err)
-	case whole != 1:
-		return fmt.Errorf("redisfilter: key %q: the upload was evicted or deleted; nothing was changed: give the server more memory", upload)
+	if _, err := reply[int64](r); err != nil {
+		return f.explain(b.shard, b.value, b.slot, err)
 	}
 	b.slot.confirm(t)
-	return f.sender.Confirmed(r.call)
+	if err := f.sender.Confirmed(r.call); err != nil {
+		b.warning = err
+	}
+	return nil
 }
 
 // pull adds the contents of a shard to a local filter.

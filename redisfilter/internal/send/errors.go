@@ -85,7 +85,7 @@ func As[T any](key string, reply any) (T, error) {
 }
 
 // Commands are the commands that a redisfilter.Filter sends.
-const Commands = "BITCOUNT, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PERSIST, PEXPIRE, PEXPIREAT, PTTL, SETRANGE, TIME, UNLINK and WAIT"
+const Commands = "BITCOUNT, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PEXPIREAT, SETRANGE, TIME, UNLINK and WAIT"
 
 // hints say what to do about an error reply, by its code.
 var hints = map[string]string{
