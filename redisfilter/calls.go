@@ -82,6 +82,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 	added = send.Answers(len(keys), added)
 	fates := make([]fate, len(keys))
 	var causes causes
+	var before error // of the last round
 	todo := make([]int, len(keys))
 	for i := range todo {
 		todo[i] = i
@@ -117,8 +118,10 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		if !errors.Is(err, ErrFull) && !errors.Is(err, ErrMismatch) {
 			select {
 			case <-time.After(pause):
+				before = err
 				continue
 			case <-ctx.Done():
+				causes.note("", before) // err may say only that ctx has ended
 			}
 		}
 		causes.note("", err)

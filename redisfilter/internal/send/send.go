@@ -109,14 +109,14 @@ func (c *Call) command() redis.Cmder {
 
 // Err returns the error of a call. The reply may be read only if Err returns nil.
 func (c *Call) Err() error {
-	switch err := c.Cmd.Err(); {
-	case c.abandoned != nil:
+	if c.abandoned != nil {
 		return c.abandoned
-	case err != nil && c.addr != "":
-		return fmt.Errorf("%s: %w", c.addr, err)
-	default:
-		return err
 	}
+	err := c.Cmd.Err()
+	if err != nil && c.addr != "" {
+		return fmt.Errorf("%s: %w", c.addr, err)
+	}
+	return err
 }
 
 // NotExecuted reports whether it is certain that the server has not executed a call that failed.
