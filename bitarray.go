@@ -121,7 +121,7 @@ func (b bitArray) equal(other bitArray) bool {
 }
 
 // copyFrom overwrites all words with the words of other, which has the same length and may be
-// written to meanwhile. Nobody else may know of b yet: its words are stored like any
+// written to during the copy. No other goroutine may know b yet: its words are stored like any
 // others, in half the time that atomic stores take, or as vectors, in a quarter.
 func (b bitArray) copyFrom(other bitArray) {
 	if vector.Has {
@@ -210,7 +210,7 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 //
 // A bit that occurs twice among the k is no exception, because the second pass leaves out all
 // occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
-// needs sequentially consistent atomics, and bits that are never cleared meanwhile.
+// needs sequentially consistent atomics, and bits that are never cleared during an add.
 
 // addAll sets the bits at these positions, as "How an add finds its one winner" says. It moves
 // the positions of the unset bits to the front, without a branch, which would be mispredicted
@@ -260,7 +260,7 @@ func (b bitArray) checkTail(m uint64, is error) error {
 	return nil
 }
 
-// plain views the words as such, while nobody else knows of them.
+// plain views the words without atomics, while no other goroutine knows them.
 func (b bitArray) plain() []uint64 {
 	return unsafe.Slice((*uint64)(b.start()), len(b))
 }

@@ -39,7 +39,7 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// ReadFrom replaces the filter by the next filter in r, which it reads as [Read] does. It does not
+// ReadFrom replaces the filter with the next filter in r, which it reads as [Read] does. It does not
 // read until the end of r. The receiver may be the zero BloomFilter. If it has a secret or a
 // custom strategy or hash, ReadFrom uses them like the options of Read. For other options, use
 // Read.

@@ -72,7 +72,7 @@ func WithHash(h Hash) Option {
 // default is 0. Filters with different seeds have different false positives and are not compatible.
 // A seed does not protect against chosen keys, because keys can be made that collide under every
 // seed: use [WithSecret]. Murmur3 does not use the highest bit of a seed: two seeds that differ in no
-// other bit find the same positions, and their filters are not compatible all the same.
+// other bit find the same positions, but their filters are not compatible.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
 // the highest bit set. Without the highest bit, a start could equal the length of a key, and one
@@ -82,12 +82,12 @@ func WithSeed(seed uint64) Option {
 }
 
 // WithSecret hashes with SipHash-2-4 and a secret. Use it if keys come from untrusted sources and
-// other processes read the filter. Without the secret, nobody can make keys that collide or
+// other processes read the filter. Without the secret, an attacker cannot make keys that collide or
 // predict false positives. SipHash takes about twice the time of Murmur3. The secret should be
 // 16 random bytes from crypto/rand. Filters with different secrets are not compatible.
 // [MapHash] is as safe, and faster for filters that do not leave the process.
 //
-// A secret of zeros, which nobody has set, is refused.
+// A secret of zeros is refused, because it looks unset.
 func WithSecret(secret [16]byte) Option {
 	return func(o *options) {
 		if secret == ([16]byte{}) {

@@ -120,7 +120,7 @@ func (s *scheme) digest(key []byte) (h1, h2 uint64) {
 	return d[0][0], d[0][1]
 }
 
-// Params returns m and k, and n and p as far as they are known.
+// Params returns m and k, and n and p if they are known.
 func (s Scheme) Params() Params { return s.scheme.must().params }
 
 // Strategy returns the strategy that finds the keys' positions.
@@ -141,7 +141,7 @@ func (s Scheme) String() string {
 		s.scheme.strategy.identity(), s.scheme.hash.def.identity(), s.scheme.hash.checkValue())
 }
 
-// Digest is [BloomFilter.Digest] of the scheme's filters.
+// Digest returns the digest of a key, as [BloomFilter.Digest] of the scheme's filters does.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }
 
 // Hash returns the hash of the keys. It is named "siphash" for [WithSecret], and "none" for a

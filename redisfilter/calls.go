@@ -76,7 +76,7 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 //
 // A key without a reply is given up, because another add would prove nothing: it is in AddError.Unknown,
 // and may be new. AddError.NotAdded has keys only if ctx has ended, or if trying again cannot help:
-// [ErrFull] and [ErrMismatch]. The error wraps [ErrLost] if keys were lost before or meanwhile, also if
+// [ErrFull] and [ErrMismatch]. The error wraps [ErrLost] if keys were lost before or during the call, also if
 // all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	added = send.Answers(len(keys), added)

@@ -19,8 +19,8 @@ type Set interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// A Filter adds values of type T to a [Set] and looks them up. A function says which bytes stand
-// for a value; two values are the same key if their bytes are equal.
+// A Filter adds values of type T to a [Set] and looks them up. A function encodes a value as
+// bytes; two values are the same key if their bytes are equal.
 //
 // All methods are safe for concurrent use by multiple goroutines if the set and the function are.
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // Open opens an existing file and returns its information. Errors are of type *fs.PathError. For any file that
-// is not regular, the error wraps refused and comes at once; os.Open of a FIFO could wait for ever for the
+// is not regular, the error wraps refused and comes at once; os.Open of a FIFO could wait without end for the
 // other end. flag is the flag of os.OpenFile, and may have NoFollow.
 //
 // On Windows, as on other systems, other programs may replace and remove the file while it is open.

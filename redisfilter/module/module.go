@@ -1,6 +1,6 @@
 // Package module uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
-// of the plain commands: a client that repeats an add whose reply was lost gets "seen" for a key that no
-// process was told is new; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
+// of the plain commands: a client that repeats an add after a lost reply gets "seen", although no process
+// got "new"; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
 // one. Errors wrap the errors of package redisfilter.
 //
 // Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A

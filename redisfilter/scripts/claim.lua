@@ -1,4 +1,4 @@
--- Gives a slot to a tag: a free one, or the one whose last use lies most claims back. It needs no clock and refuses nobody;
+-- Gives a slot to a tag: a free one, or the one whose last use lies most claims back. It needs no clock and refuses no handle;
 -- the handle that had the slot is told by its next call (BLOOMTAKEN). The reply is the slot's index and the number of claims.
 --
 -- KEYS[1]: the shard. ARGV[1]: the epoch. ARGV[2]: the tag, another for each claim.

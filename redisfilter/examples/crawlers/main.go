@@ -2,12 +2,12 @@
 //
 //	count, err := seen.AddAll(ctx, links, added)
 //
-// tells each crawler which of the links on a page nobody has seen before, and tells
+// tells each crawler which links of a page no crawler has seen before, and tells
 // it only to that crawler. crawler.go has what each machine would run, also about errors.
 //
 // The program starts the crawlers, a small site to crawl, and the frontier, from which the crawlers take their next
 // page. In the end it counts how often each page was fetched. It must be once, or a crawler has reported that it may not
-// be, also if nodes fail and cluster slots move meanwhile, as in the program's test.
+// be, also if nodes fail and cluster slots move during the crawl, as in the program's test.
 //
 // Usage:
 //
