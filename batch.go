@@ -124,7 +124,7 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 	b, code := &f.bitset, f.kernel
 	if code.blockBytes > 0 {
 		for i := range group {
-			at[i%memory.MostLines] = probe.Reduce(group[i][0]&code.selects, b.units) * code.blockBytes
+			at[i%memory.MostLines] = probe.Reduce(group[i][0]&code.selects, b.blocks) * code.blockBytes
 		}
 		memory.Prefetch(b.bits.start(), &at, len(group), write)
 		return

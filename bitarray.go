@@ -18,10 +18,10 @@ type bitArray []atomic.Uint64
 
 // A bitset is what the code of a strategy works on. Its fields have the places of [vector.Bits].
 type bitset struct {
-	units uint64 // what a digest selects among: blocks, or bits for strategies without blocks
-	k     int    // positions per key
-	state uint64 // what the hash begins with
-	bits  bitArray
+	blocks uint64 // a digest selects one of them; a block is one bit for independent positions
+	k      int    // positions per key
+	state  uint64 // what the hash begins with
+	bits   bitArray
 }
 
 func (b *bitset) vector() *vector.Bits { return (*vector.Bits)(unsafe.Pointer(b)) }
@@ -55,14 +55,9 @@ func tooLarge(m uint64, err error) error {
 
 func makeWords(n uint64) bitArray { return memory.MakeWords(n) }
 
-// get reports whether bit i is set, as 1 or 0 so that callers can combine bits
-// without branches. It inlines; a test holds it to that.
-func (b bitArray) get(i uint64) uint64 {
-	return b[i/64].Load() >> (i % 64) & 1
-}
-
-// at is get without a bounds check, for positions that were checked. The compiled code has no
-// branch.
+// at reports whether bit i is set, as 1 or 0 so that callers can combine bits without branches:
+// the compiled code has none. There is no bounds check: i must be less than m. On systems of 64
+// bits it inlines; a test holds it to that.
 func (b bitArray) at(i uint64) uint64 {
 	if atomic.LoadUint64(wordAt(b.start(), i/64))&(1<<(i&63)) != 0 {
 		return 1
@@ -211,6 +206,10 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 // A bit that occurs twice among the k is no exception, because the second pass leaves out all
 // occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
 // needs sequentially consistent atomics, and bits that are never cleared during an add.
+
+// fewPositions is the largest k for which adds use a short array on the stack: enough for p = 1e-4.
+// Zeroing a longer one takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
+const fewPositions = 16
 
 // addAll sets the bits at these positions, as "How an add finds its one winner" says. It moves
 // the positions of the unset bits to the front, without a branch, which would be mispredicted

@@ -171,11 +171,11 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 
 // doKey is do for a strategy that hashes the key itself.
 func (f *BloomFilter) doKey(key []byte, add bool) bool {
-	if code := f.scheme.must().kernel.byKey; add {
+	code := f.scheme.must().kernel.byKey
+	if add {
 		return code.add(&f.bitset, key)
-	} else {
-		return code.contains(&f.bitset, key)
 	}
+	return code.contains(&f.bitset, key)
 }
 
 // Digest returns the 128-bit digest of a key, to hash once and look up in many filters with

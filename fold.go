@@ -24,8 +24,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if s == nil {
 		return nil, errZero
 	}
-	unit := s.strategy.foldUnit()
-	if unit == 0 {
+	if !s.strategy.folds() {
 		return nil, invalid("a filter with strategy %q has no exact fold", s.strategy)
 	}
 	if err := s.strategy.checkP(p); err != nil {
@@ -37,7 +36,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if now+collisions > p {
 		return nil, invalid("p = %v, but the filter's rate is already %v", p, now+collisions)
 	}
-	small := f.smallestFold(probe.Primes(s.params.M/unit), p-collisions, count)
+	small := f.smallestFold(probe.Primes(f.blocks), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}
 	params.N = s.keysFor(params)
 	if small == f {
@@ -83,7 +82,7 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 // a few crowded blocks dominate it.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
-	return s.foldUnit() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
+	return s.blockBits() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
 }
 
 // fold returns the fold by a factor that divides, with no N and P.
@@ -94,7 +93,7 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 		panic(err) // the strategy can have every fold
 	}
 	bits := makeWords(wordsFor(m))
-	if unit := s.strategy.foldUnit(); unit == 1 {
+	if unit := s.strategy.blockBits(); unit == 1 {
 		probe.FoldBits(bits, f.bits, factor)
 	} else {
 		probe.FoldBlocks(bits, f.bits, int(factor), int(unit/64))

@@ -12,7 +12,7 @@ import (
 )
 
 // foldable are the strategies that have a fold.
-var foldable = slices.DeleteFunc(slices.Clone(builtins), func(s Strategy) bool { return s.foldUnit() == 0 })
+var foldable = slices.DeleteFunc(slices.Clone(builtins), func(s Strategy) bool { return !s.folds() })
 
 // folded is a filter of m bits with so many keys, and the one of m/factor bits with the
 // same keys, added one by one.
@@ -35,7 +35,7 @@ func TestFoldIsExact(t *testing.T) {
 	for _, s := range foldable {
 		for _, factor := range []uint64{1, 2, 3, 7, 8, 24, 63, 64, 65, 100, 128, 720} {
 			for _, units := range []uint64{1, 2, 3, 13} {
-				m := units * factor * s.foldUnit()
+				m := units * factor * s.blockBits()
 				for _, keys := range []int{1, 20} {
 					large, want := folded(t, s, m, factor, keys)
 					require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
@@ -60,7 +60,7 @@ func TestFoldIsExact(t *testing.T) {
 func TestFoldRefuses(t *testing.T) {
 	f := must(NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked)))
 	for _, s := range allStrategies {
-		if s.foldUnit() != 0 {
+		if s.folds() {
 			continue
 		}
 		f := MustNew(100, 0.1, WithStrategy(s))
@@ -106,8 +106,8 @@ func TestFoldTo(t *testing.T) {
 				}
 				factor := f.Params().M / got.Params().M
 				require.True(t, f.fold(factor).bits.equal(got.bits))
-				for larger := f.Params().M / s.foldUnit(); larger > factor; larger-- {
-					if f.Params().M/s.foldUnit()%larger == 0 {
+				for larger := f.Params().M / s.blockBits(); larger > factor; larger-- {
+					if f.Params().M/s.blockBits()%larger == 0 {
 						_, rate := f.fold(larger).measure()
 						require.Greater(t, rate, p-1e-15, "%s: %d keys fit m/%d, got m/%d", s, keys, larger, factor)
 					}

@@ -41,19 +41,17 @@ var (
 
 // Name returns the name that identifies the hash, also in files. It is empty for a custom hash
 // without a name.
-func (h Hash) Name() string {
-	if h.def == nil {
-		return ""
-	}
-	return h.def.name
-}
+func (h Hash) Name() string { return h.label().name }
 
 // String returns the name, or for a hash without a name a text that is unique in this process.
-func (h Hash) String() string {
+func (h Hash) String() string { return h.label().String() }
+
+// label is that of the hash, or none.
+func (h Hash) label() label {
 	if h.def == nil {
-		return label{}.String()
+		return label{}
 	}
-	return h.def.String()
+	return h.def.label
 }
 
 // NewHash returns a custom hash for [WithHash]. sum returns the 128-bit digest (h1, h2) of a key.
@@ -142,8 +140,10 @@ var (
 	murmur3Hash = hash{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
 	rapidHash   = hash{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
 	mapHash     = hash{label: label{name: "maphash"}, bits: 64}
-	sipHash     = hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128}                         // WithSecret chooses it
-	noHash      = hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }} // the strategy hashes the key itself
+	sipHash     = hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
+
+	// The strategy hashes the key itself, under the seed.
+	noHash = hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
 )
 
 // sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the

@@ -221,8 +221,8 @@ func TestKernelsNeedAlignment(t *testing.T) {
 		require.Equal(t, f.byDigest != nil, f.byKey != nil)
 	}
 	var f, b = bitset{}, vector.Bits{}
-	require.Equal(t, []uintptr{unsafe.Offsetof(b.Words), unsafe.Offsetof(b.Units), unsafe.Offsetof(b.K), unsafe.Offsetof(b.State)},
-		[]uintptr{unsafe.Offsetof(f.bits), unsafe.Offsetof(f.units), unsafe.Offsetof(f.k), unsafe.Offsetof(f.state)}, "where the assembly finds its fields")
+	require.Equal(t, []uintptr{unsafe.Offsetof(b.Words), unsafe.Offsetof(b.Blocks), unsafe.Offsetof(b.K), unsafe.Offsetof(b.State)},
+		[]uintptr{unsafe.Offsetof(f.bits), unsafe.Offsetof(f.blocks), unsafe.Offsetof(f.k), unsafe.Offsetof(f.state)}, "where the assembly finds its fields")
 }
 
 // TestLongKeysAreHashedInGo: the runtime cannot stop a goroutine in assembly, so batches give it keys

@@ -88,9 +88,7 @@ func newScheme(params Params, strategy Strategy, h hasher) (*scheme, error) {
 	return &scheme{params, strategy, h, kernel, bitset{params.M / strategy.blockBits(), params.K, h.k0, nil}}, nil
 }
 
-const (
-	zeroFilter = "bloom: use of the zero BloomFilter or Scheme: make one by New or NewScheme, or read one into it"
-)
+const zeroFilter = "bloom: use of the zero BloomFilter or Scheme: make one by New or NewScheme, or read one into it"
 
 var errZero = invalid("the zero BloomFilter or Scheme, want one that New or NewScheme made or that was read")
 
@@ -149,9 +147,7 @@ func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key)
 func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash.def} }
 
 // Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret.
-func (s Scheme) Seed() uint64 {
-	return s.scheme.must().hash.seed
-}
+func (s Scheme) Seed() uint64 { return s.scheme.must().hash.seed }
 
 // Keyed reports whether keys are hashed under a secret, by [WithSecret].
 func (s Scheme) Keyed() bool { return s.scheme.must().hash.def == &sipHash }

@@ -44,10 +44,9 @@ type strategy interface {
 	blockBits() uint64     // of the block that a digest selects; 1 if all positions are independent
 	wordsPerKey(k int) int // atomic operations of an add
 
-	// foldUnit is how many bits are merged as one by FoldTo: f neighbouring units become one
-	// where m becomes m/f, and a key's bits with them. It is 1 for positions floor(x·m), where
-	// x in [0, 1) does not depend on m; the size of a block that is selected so; otherwise 0.
-	foldUnit() uint64
+	// folds reports whether f neighbouring blocks become one where m becomes m/f, and a key's bits with
+	// them: the block is floor(x·blocks), where x in [0, 1) and the bits in it do not depend on m.
+	folds() bool
 
 	layout(k int) vector.Layout // of the kernels in assembly
 
@@ -183,6 +182,9 @@ type builtin string
 func (b builtin) label() label   { return label{name: string(b)} }
 func (b builtin) isCustom() bool { return false }
 func (b builtin) invalid() error { return nil }
+
+func (b builtin) hashesKey() bool { return false }
+func (b builtin) folds() bool     { return true }
 
 func (b builtin) layout(int) vector.Layout { return vector.NoLayout }
 

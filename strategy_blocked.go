@@ -65,10 +65,8 @@ func (s *blocked) measure(bits bitArray, _ uint64, k int) (uint64, float64) {
 	return rate.OfBlocks(bits, k, s.wordsPerKey(k))
 }
 
-func (*blocked) hashesKey() bool            { return false }
 func (*blocked) layout(k int) vector.Layout { return vector.Blocked(k) }
 func (*blocked) blockBits() uint64          { return blockBits }
-func (*blocked) foldUnit() uint64           { return blockBits }
 
 func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 
@@ -91,7 +89,7 @@ func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 
 // blockedPositions is the strategy by its formula.
 func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
-	block, z := probe.Reduce(h1, b.units)*blockBits, probe.Words(b.k)
+	block, z := probe.Reduce(h1, b.blocks)*blockBits, probe.Words(b.k)
 	for i := range dst {
 		word, r := probe.Blocked(h2^probe.Xor, i, z)
 		dst[i] = block + uint64(word)*64 + r%64
@@ -125,7 +123,7 @@ func blockedContains(b *bitset, h1, h2 uint64) bool {
 // of whole blocks in the filter: its scheme makes m a multiple of blockBits, and FilterOver
 // and Read make as many words as m says.
 func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
-	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.units)*(blockBits/8))
+	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.blocks)*(blockBits/8))
 }
 
 // Two words: k is 2, 4 or 6.

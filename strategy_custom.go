@@ -84,7 +84,7 @@ func (s *custom) invalid() error         { return s.wrong }
 func (s *custom) isCustom() bool         { return true }
 func (s *custom) hashesKey() bool        { return s.KeyPositions != nil }
 func (*custom) layout(int) vector.Layout { return vector.NoLayout }
-func (s *custom) foldUnit() uint64       { return 0 }
+func (s *custom) folds() bool            { return false }
 
 // contradiction returns an error if the definition is invalid.
 func (s *custom) contradiction() error {
@@ -206,16 +206,13 @@ func (c *customDigests) positions(_ *bitset, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// Clearing an array on the stack takes time, so there is a small one for most filters. BenchmarkCustom.
-const enough = 16 // for p = 1e-4
-
 func (c *customDigests) add(b *bitset, h1, h2 uint64) bool {
-	if b.k > enough {
+	if b.k > fewPositions {
 		var all [maxCustomK]uint64
 		c.positions(b, all[:b.k], h1, h2)
 		return addAll(b.bits, all[:b.k])
 	}
-	var few [enough]uint64
+	var few [fewPositions]uint64
 	c.positions(b, few[:b.k], h1, h2)
 	return addAll(b.bits, few[:b.k])
 }
@@ -270,12 +267,12 @@ func (c *customKeys) positions(dst []uint64, key []byte) {
 }
 
 func (c *customKeys) add(b *bitset, key []byte) bool {
-	if b.k > enough {
+	if b.k > fewPositions {
 		var all [maxCustomK]uint64
 		c.positions(all[:b.k], key)
 		return addAll(b.bits, all[:b.k])
 	}
-	var few [enough]uint64
+	var few [fewPositions]uint64
 	c.positions(few[:b.k], key)
 	return addAll(b.bits, few[:b.k])
 }

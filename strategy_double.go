@@ -32,8 +32,6 @@ type double struct {
 
 func (s *double) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*double) rate(m uint64, k int, n uint64) float64          { return rate.Double(m, k, n) }
-func (*double) hashesKey() bool                                 { return false }
-func (*double) foldUnit() uint64                                { return 1 }
 func (*double) kernel(uint64, int, uint64) (*kernel, error)     { return &doubleKernel, nil }
 
 // layout returns none for few positions, which would leave registers of eight mostly empty.
@@ -53,7 +51,7 @@ var doubleKernel = kernel{
 func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	x, y := h1, h2^probe.Xor
 	for i := range dst {
-		dst[i] = probe.Reduce(x, b.units)
+		dst[i] = probe.Reduce(x, b.blocks)
 		x = x*probe.Mul + y
 	}
 }
@@ -63,7 +61,7 @@ func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 // and misses are mixed, which costs more than the probes that it saves; beyond the cache, or
 // for many probes, the stop gains. BenchmarkContains.
 func doubleContains(b *bitset, h1, h2 uint64) bool {
-	p, m, k := b.bits.start(), b.units, b.k
+	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
 	for stop := k > 8 || m > 4<<20*8; k >= 4; k -= 4 {
 		x1 := x*probe.Mul + y
@@ -97,14 +95,10 @@ func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 	return 0
 }
 
-// listed is the largest k for which doubleAdd has a list at hand: enough for p = 1e-4. Zeroing a
-// longer one would take longer than doubleContains takes for a key that is present.
-const listed = 16
-
 // doubleAdd lists the unset bits without a branch, which would be mispredicted half the time,
 // and sets only those. BenchmarkAdd.
 func doubleAdd(b *bitset, h1, h2 uint64) bool {
-	if b.k > listed {
+	if b.k > fewPositions {
 		if doubleContains(b, h1, h2) {
 			return false
 		}
@@ -112,12 +106,12 @@ func doubleAdd(b *bitset, h1, h2 uint64) bool {
 		doublePositions(b, all[:b.k], h1, h2)
 		return addAll(b.bits, all[:b.k])
 	}
-	var unset [listed]uint64
-	p, m, n := b.bits.start(), b.units, uint(0)
+	var unset [fewPositions]uint64
+	p, m, n := b.bits.start(), b.blocks, uint(0)
 	x, y := h1, h2^probe.Xor
 	for k := b.k; k > 0; k-- {
 		pos := probe.Reduce(x, m)
-		unset[n%listed] = pos
+		unset[n%fewPositions] = pos
 		n += uint(unsetAt(p, pos))
 		x = x*probe.Mul + y
 	}

@@ -21,7 +21,7 @@ type seeded struct {
 
 func (s *seeded) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*seeded) hashesKey() bool                                 { return true }
-func (*seeded) foldUnit() uint64                                { return 0 }
+func (*seeded) folds() bool                                     { return false }
 func (*seeded) kernel(m uint64, _ int, seed uint64) (*kernel, error) {
 	return &kernel{byKey: &seededCode{probe.NewDivisor(m), seed}}, nil
 }
@@ -53,7 +53,7 @@ func (s *seededCode) add(b *bitset, key []byte) bool {
 // than a mispredicted branch.
 func (s *seededCode) contains(b *bitset, key []byte) bool {
 	for i := range b.k {
-		if b.bits.get(s.position(key, i)) == 0 {
+		if b.bits.at(s.position(key, i)) == 0 {
 			return false
 		}
 	}

@@ -44,11 +44,9 @@ func (*split) limits() limits {
 func (s *split) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*split) bestK(float64) int                               { return splitK }
 func (*split) rate(m uint64, _ int, n uint64) float64          { return rate.SplitBlock(m/splitBits, n) }
-func (*split) hashesKey() bool                                 { return false }
 func (*split) blockBits() uint64                               { return splitBits }
 func (*split) wordsPerKey(int) int                             { return splitBits / 64 }
 func (*split) layout(int) vector.Layout                        { return vector.Split }
-func (*split) foldUnit() uint64                                { return splitBits }
 func (*split) kernel(uint64, int, uint64) (*kernel, error)     { return &splitKernel, nil }
 
 func (*split) estimate(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
@@ -79,13 +77,13 @@ var splitKernel = kernel{
 // splitPositions is the strategy by its formula.
 func splitPositions(b *bitset, dst []uint64, h1, _ uint64) {
 	for i := range dst {
-		dst[i] = probe.SplitBlock(h1, b.units)*splitBits + probe.SplitBit(h1, i)
+		dst[i] = probe.SplitBlock(h1, b.blocks)*splitBits + probe.SplitBit(h1, i)
 	}
 }
 
 // splitBlockOf returns where a key's block begins.
 func splitBlockOf(b *bitset, h1 uint64) unsafe.Pointer {
-	return unsafe.Add(b.bits.start(), probe.SplitBlock(h1, b.units)*(splitBits/8))
+	return unsafe.Add(b.bits.start(), probe.SplitBlock(h1, b.blocks)*(splitBits/8))
 }
 
 func splitContains(b *bitset, h1, _ uint64) bool {

@@ -26,13 +26,13 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 func (v View) kernels(hash vector.Hash, b *vector.Bits) *vector.Row {
 	switch v.meta >> 8 & 0xff {
 	case double:
-		b.Units = v.m()
+		b.Blocks = v.m()
 		return vector.For(vector.Double, hash, b, false)
 	case split:
-		b.Units = uint64(v.bytes) / splitBytes
+		b.Blocks = uint64(v.bytes) / splitBytes
 		return vector.For(vector.Split, hash, b, false)
 	case blocked:
-		b.Units = uint64(v.bytes) / blockBytes
+		b.Blocks = uint64(v.bytes) / blockBytes
 		return vector.For(vector.Blocked(b.K), hash, b, false)
 	}
 	return nil

@@ -6,7 +6,7 @@
 // keep R12 to R15.
 
 #define words Bits_Words(DI)
-#define units Bits_Units(DI)
+#define blocks Bits_Blocks(DI)
 #define positions Bits_K(DI)
 #define state Bits_State(DI)
 
@@ -48,7 +48,7 @@ GLOBL salts<>(SB), RODATA|NOPTR, $32
 #define SPLIT \
 	VMOVD BX, X1        \
 	SHRQ $32, BX        \
-	IMULQ units, BX     \
+	IMULQ blocks, BX     \
 	VPBROADCASTD X1, Y1 \
 	SHRQ $32, BX        \
 	VPMULLD Y14, Y1, Y1 \
@@ -110,7 +110,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $32
 // BLOCK: SI the block, Y0 y in each lane.
 #define BLOCK \
 	MOVQ BX, DX         \
-	MULXQ units, AX, SI \
+	MULXQ blocks, AX, SI \
 	SHLQ $6, SI         \
 	ADDQ words, SI      \
 	VMOVQ R10, X0       \
@@ -308,7 +308,7 @@ GLOBL sums<>(SB), RODATA|NOPTR, $72
 
 // DOUBLESTART: Z31 the number of bits, Z30 and Z29 the powers and the sums.
 #define DOUBLESTART \
-	VPBROADCASTQ units, Z31       \
+	VPBROADCASTQ blocks, Z31       \
 	VMOVDQU64 powers<>(SB), Z30   \
 	VMOVDQU64 sums<>(SB), Z29
 

@@ -65,10 +65,10 @@ const MostLines = 1 << 10
 // Bits are what a kernel works on. A struct of another package may stand for one if its fields have
 // the same places.
 type Bits struct {
-	Units uint64 // what a digest selects among: blocks, or bits for Double
-	K     int    // positions per key
-	State uint64 // what the hash begins with
-	Words unsafe.Pointer
+	Blocks uint64 // a digest selects one of them; a block is one bit for Double
+	K      int    // positions per key
+	State  uint64 // what the hash begins with
+	Words  unsafe.Pointer
 }
 
 // A Row has the addresses of the kernels of a layout and a hash.
@@ -80,7 +80,7 @@ type Row struct {
 // For returns the kernels of a layout and a hash, or nil if this processor or these bits need the Go
 // kernels. shared says that others may write to the words meanwhile: then blocks must be aligned.
 func For(l Layout, h Hash, b *Bits, shared bool) *Row {
-	if l == Double && b.Units >= 1<<32 || l != Double && shared && uintptr(b.Words)%32 != 0 {
+	if l == Double && b.Blocks >= 1<<32 || l != Double && shared && uintptr(b.Words)%32 != 0 {
 		return nil
 	}
 	return table[h][l]

@@ -5,7 +5,7 @@ const steps = "checks/proof/interleavings"
 // onePass is Guava's rule: a key is new if any of its bits was new. Two adds can both win.
 const onePass = `	x, y, won := h1, h2^probe.Xor, false
 	for range b.k {
-		won = b.bits.flip(probe.Reduce(x, b.units)) || won
+		won = b.bits.flip(probe.Reduce(x, b.blocks)) || won
 		x = x*probe.Mul + y
 	}
 	return won`
@@ -74,9 +74,9 @@ var twins = []twin{
 
 	// No lock, no allocation.
 	{name: "no allocation: a string is copied", in: "", tests: "TestNoAllocations", edits: append(
-		edits("", "BloomFilter.ContainsString", "", "\tcopied = []byte(key)\n\treturn f.Contains(copied)"), edits("", "widen", `func widen`, "var copied []byte\n\nfunc widen")...)},
+		edits("", "BloomFilter.ContainsString", "", "\tcopied = []byte(key)\n\treturn f.Contains(copied)"), edits("", "widened", `func widened`, "var copied []byte\n\nfunc widened")...)},
 	{name: "no allocation: custom functions keep what they get", in: "", tests: "TestNoAllocations", edits: edits("internal/memory", "NoEscape", "", "\treturn s")},
-	{name: "no allocation: reading a bit is a call", in: "", tests: "TestInlining", edits: edits("", "bitArray.get", `func (b bitArray)`, "//go:noinline\nfunc (b bitArray)")},
+	{name: "no allocation: reading a bit is a call", in: "", tests: "TestInlining", edits: edits("", "bitArray.at", `func (b bitArray)`, "//go:noinline\nfunc (b bitArray)")},
 
 	// Stable positions and bytes.
 	{name: "stable: k-1 bits", in: "", tests: "TestFrozenPositions TestKernelsEqualIndexFunctions", edits: edits("", "doubleAdd", `k := b.k;`, "k := b.k - 1;")},
