@@ -25,7 +25,7 @@ import (
 // right checksum. The result is then a valid filter that may contain every key, which
 // [BloomFilter.Stats] shows.
 //
-// The error wraps [ErrCorrupt] if the bytes are damaged or no filter, and also
+// The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also
 // io.ErrUnexpectedEOF if they end too early. It wraps [ErrIncompatible] if the filter contradicts
 // the options, needs an option that is missing, or was written by a later version of this package.
 // It wraps [ErrTooLarge] if the filter exceeds the machine's memory or WithMaxBytes. Otherwise it

@@ -35,8 +35,8 @@
 // # Choosing n and p
 //
 // n is the largest number of different keys that the filter will ever hold. With more
-// keys there are still no false negatives, but the rate rises above p. For p = 1 %,
-// [Strategy.FalsePositiveRate] is 6 % after 1.5 n keys and 16 % after 2 n.
+// keys there are still no false negatives, but the rate rises above p. For p = 1 %, it is
+// 6 % after 1.5 n keys and 16 % after 2 n. [Strategy.FalsePositiveRate] computes it.
 // [BloomFilter.Stats] estimates the current count and rate. If you do not know n, use
 // package scalable, or make a large filter and shrink it with [BloomFilter.FoldTo].
 //
@@ -86,17 +86,18 @@
 //
 // A key is a byte slice or a string of any length. Package typed turns values of other
 // types into keys. [BloomFilter.Digest] hashes a key once for many filters, and
-// [Digest64] turns a 64-bit number or hash into a digest for [BloomFilter.AddDigest]: with
-// maphash.Comparable, any comparable value.
-// For many small filters, make one [Scheme] and call [Scheme.Filter].
+// [Digest64] turns a 64-bit number or hash into a digest for [BloomFilter.AddDigest]. With
+// maphash.Comparable, any comparable value can be a key. For many small filters, make one
+// [Scheme] and call [Scheme.Filter].
 //
 // # Costs
 //
 // Contains takes 5 to 13 nanoseconds in a filter that fits in the cache, from SplitBlock
-// with RapidHash to the default. [docs/performance.md] has the figures and the command. In a larger
-// filter, Add and Contains wait for memory. A key costs k cache misses with DoubleHashing,
-// one with Blocked and SplitBlock. [BloomFilter.AddMany] and [BloomFilter.ContainsMany]
-// overlap the waits of many keys. Union, Clone, Stats and the other methods that visit all bits take O(m).
+// with RapidHash to the default. [docs/performance.md] has the figures and the command. In
+// a larger filter, Add and Contains wait for memory. A key costs k cache misses with
+// DoubleHashing, one with Blocked and SplitBlock. [BloomFilter.AddMany] and
+// [BloomFilter.ContainsMany] overlap the waits of many keys. Union, Clone, Stats and the
+// other methods that visit all bits take O(m).
 //
 // # Files
 //

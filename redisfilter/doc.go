@@ -15,7 +15,7 @@
 //		fetch(url) // definitely new, and no other process got true
 //	}
 //
-// [WithGrowth] makes a filter that grows, [WithWindow] one that forgets.
+// [WithGrowth] makes a filter that grows, [WithWindow] a filter that forgets keys.
 //
 // # Guarantees
 //

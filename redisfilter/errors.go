@@ -33,14 +33,14 @@ var (
 	ErrReplicas = send.ErrReplicas
 
 	// ErrFull means that a growing filter has reached its limit, or that a generation of a window has its n keys; the
-	// error says when the next one begins. Keys that are in it are still answered. [AddError] lists the refused keys.
+	// error says when the next one begins. Present keys still get answers. [AddError] lists the refused keys.
 	ErrFull = send.ErrFull
 
-	// ErrSlot means that so many other handles have begun to add since this one last added that one of them
-	// has got its slot. As far as is known, the filter is intact; but the keys that this handle added
-	// before are no longer checked for losses. The next add claims a new slot. If the server has gone back
-	// to before this handle's claim, and more than one handle has claimed a slot since, the error is
-	// ErrSlot, too.
+	// ErrSlot means that another handle has got this handle's slot, because many others have begun to add
+	// since this handle last added. The filter is intact as far as is known, but keys that this handle
+	// added before are no longer checked for losses. The next add claims a new slot. The error is also
+	// ErrSlot if the server has gone back to before this handle's claim, and more than one handle has
+	// claimed a slot since.
 	ErrSlot = send.ErrSlot
 )
 
@@ -48,7 +48,7 @@ var (
 // valid.
 //
 // A key of Unknown may be in the filter although no process was told that it is new. A program that
-// adds it again and trusts a false loses it. If no key may be lost, treat the key as new, at the risk
+// adds the key again and trusts the answer false loses it. If no key may be lost, treat the key as new, at the risk
 // of doing some work twice. If no work may be done twice, drop the key.
 type AddError struct {
 	Unknown     []int // indices of keys that may or may not have been added

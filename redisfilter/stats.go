@@ -11,8 +11,8 @@ import (
 
 // Stats returns the state of all shards together, for package prombloom among others. N is the number of
 // keys that the filter is for: in all layers that it has now, or with a window, in all generations that
-// are remembered, whose bits and estimates the other numbers are. SizeBytes is the length of the values
-// in Redis.
+// are remembered. The other numbers describe the bits of these layers or generations. SizeBytes is the
+// length of the values in Redis.
 //
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
 // errors of [Filter.Contains].
