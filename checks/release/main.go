@@ -4,9 +4,8 @@
 //  2. It lets the nested modules require the release instead of their neighbours' folders, and
 //     serves all of them from a file proxy.
 //  3. It does what users will do: go get every module, run a program, go install the command.
-//  4. It builds the archives of the command.
-//  5. With -tag it tags the result in the repository. Nothing is pushed. On that tag it makes the same
-//     archives again. bash .ci/release -tag runs the long checks first.
+//  4. With -tag it tags the result in the repository. Nothing is pushed. bash .ci/release -tag runs the
+//     long checks first.
 //
 // The release commit does not go onto main, where nested modules go on using folders. Pushing its
 // tags publishes it: git push origin v0.1.0 cmd/v0.1.0 prombloom/v0.1.0 redisfilter/v0.1.0.
@@ -21,7 +20,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -40,16 +38,16 @@ type release struct {
 	version string
 	work    string    // a temporary folder
 	copy    string    // the clone
-	out     string    // for proxy and archives
+	proxy   string    // a folder
 	env     []string  // of commands that use the proxy
-	time    time.Time // of everything in the archives
+	time    time.Time // of the commit
 }
 
 func main() {
 	log.SetFlags(0)
 	r := release{}
 	flag.StringVar(&r.version, "version", "", "the version, such as v0.1.0")
-	keep := flag.String("keep", "", "leave the proxy and the archives in this folder")
+	keep := flag.String("keep", "", "leave the proxy in this folder")
 	tag := flag.Bool("tag", false, "tag the release in this repository")
 	flag.Parse()
 	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version || semver.Major(r.version) > "v1" {
@@ -58,28 +56,23 @@ func main() {
 	if changed := run("", nil, "git", "status", "--porcelain"); *tag && changed != "" {
 		log.Fatalf("uncommitted changes, want none:\n%s", changed)
 	}
-	tagged := strings.Contains("\n"+run("", nil, "git", "tag", "--points-at", "HEAD")+"\n", "\n"+r.version+"\n")
-	if !tagged && run("", nil, "git", "tag", "--list", r.version) != "" {
-		log.Fatalf("tag %s exists for another commit", r.version)
+	if run("", nil, "git", "tag", "--list", r.version) != "" {
+		log.Fatalf("tag %s exists", r.version)
 	}
 	r.work = must(os.MkdirTemp("", "release"))
 	defer os.RemoveAll(r.work)
-	r.copy, r.out = filepath.Join(r.work, "bloom"), filepath.Join(r.work, "out")
+	r.copy, r.proxy = filepath.Join(r.work, "bloom"), filepath.Join(r.work, "proxy")
 	if *keep != "" {
-		r.out = must(filepath.Abs(*keep))
+		r.proxy = must(filepath.Abs(*keep))
 	}
 	cache := filepath.Join(run("", nil, "go", "env", "GOMODCACHE"), "cache", "download")
-	proxies := "GOPROXY=file://" + filepath.Join(r.out, "proxy") + ",file://" + cache + "," + run("", nil, "go", "env", "GOPROXY")
+	proxies := "GOPROXY=file://" + r.proxy + ",file://" + cache + "," + run("", nil, "go", "env", "GOPROXY")
 	r.env = []string{proxies, "GOMODCACHE=" + filepath.Join(r.work, "modules"), "GONOSUMDB=" + root,
 		"GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOTOOLCHAIN=local"}
 
-	r.clone(tagged)
+	r.clone()
 	r.publish()
 	r.try()
-	if *keep == "" && !*tag { // one is enough to see that it works
-		targets = []string{runtime.GOOS + "/" + runtime.GOARCH}
-	}
-	r.archive()
 	if *keep != "" {
 		fmt.Printf("to try it: export %s GONOSUMDB=%s\n", proxies, root)
 	}
@@ -94,19 +87,12 @@ func main() {
 	}
 }
 
-// clone clones the repository and dates its CHANGELOG, which a tagged release has done.
-func (r *release) clone(tagged bool) {
+// clone clones the repository and dates its CHANGELOG.
+func (r *release) clone() {
 	user := func(field string) string { return field + "=" + run("", nil, "git", "config", field) }
 	source := run("", nil, "git", "rev-parse", "--show-toplevel")
 	run("", nil, "git", "clone", "-q", "-c", user("user.name"), "-c", user("user.email"), source, r.copy)
-	from := "HEAD"
-	if tagged {
-		from = "HEAD~1" // what the release was made of
-	}
-	r.time = must(time.Parse(time.RFC3339, run(r.copy, nil, "git", "log", "-1", "--format=%cI", from))).UTC()
-	if tagged {
-		return
-	}
+	r.time = must(time.Parse(time.RFC3339, run(r.copy, nil, "git", "log", "-1", "--format=%cI"))).UTC()
 	changelog := filepath.Join(r.copy, "CHANGELOG.md")
 	const heading = "## Unreleased\n"
 	before, after, found := strings.Cut(string(must(os.ReadFile(changelog))), heading)
@@ -143,7 +129,7 @@ func (r *release) publish() {
 // put writes one module to the proxy.
 func (r *release) put(folder string, mod []byte) {
 	m := module.Version{Path: path.Join(root, folder), Version: r.version}
-	dir := filepath.Join(r.out, "proxy", filepath.FromSlash(must(module.EscapePath(m.Path))), "@v")
+	dir := filepath.Join(r.proxy, filepath.FromSlash(must(module.EscapePath(m.Path))), "@v")
 	check(os.MkdirAll(dir, 0o755))
 	info := must(json.Marshal(map[string]any{"Version": r.version, "Time": r.time}))
 	for name, content := range map[string][]byte{r.version + ".mod": mod, r.version + ".info": info, "list": []byte(r.version + "\n")} {
@@ -183,16 +169,14 @@ func (r *release) try() {
 	if out := run(project, r.env, "go", "run", "."); out != "true false true <nil>" {
 		log.Fatalf("the program printed %q, want %q", out, "true false true <nil>")
 	}
-	run(project, append(r.env, "GOBIN="+filepath.Dir(r.command())), "go", "install", path.Join(root, "cmd/bloom")+"@"+r.version)
-	out := run(project, nil, r.command(), "--version")
+	command := filepath.Join(r.work, "bin", "bloom")
+	run(project, append(r.env, "GOBIN="+filepath.Dir(command)), "go", "install", path.Join(root, "cmd/bloom")+"@"+r.version)
+	out := run(project, nil, command, "--version")
 	if !strings.Contains(out, r.version) {
 		log.Fatalf("bloom --version printed %q, want %s in it", out, r.version)
 	}
 	fmt.Println("go get, go run and go install work:", out)
 }
-
-// command is the installed command.
-func (r *release) command() string { return filepath.Join(r.work, "bin", "bloom") }
 
 // run returns what a command prints, and ends the program if it fails.
 func run(dir string, env []string, name string, args ...string) string {
