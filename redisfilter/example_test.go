@@ -55,36 +55,3 @@ func ExampleFilter_AddMany() {
 	}
 	fmt.Println(count, added)
 }
-
-// The number of keys is not known: the filter begins with room for 100,000 and stops at 1 GiB.
-func ExampleWithGrowth() {
-	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
-	defer client.Close()
-	f, err := redisfilter.Open(ctx, client, "users", 100_000, 1e-4,
-		redisfilter.WithGrowth(), redisfilter.WithBloom(bloom.WithMaxBytes(1<<30)))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	added, err := f.Add(ctx, []byte("user 17"))
-	if errors.Is(err, redisfilter.ErrFull) {
-		fmt.Println("1 GiB is full:", err)
-	}
-	fmt.Println(added)
-}
-
-// Messages are delivered again within an hour. Each half of an hour has at most a million.
-func ExampleWithWindow() {
-	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
-	defer client.Close()
-	f, err := redisfilter.Open(ctx, client, "messages", 1_000_000, 1e-6, redisfilter.WithWindow(time.Hour, 2))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	isNew, err := f.Add(ctx, []byte("message 17"))
-	if errors.Is(err, redisfilter.ErrFull) {
-		fmt.Println("the error says when the next half of an hour begins:", err)
-	}
-	fmt.Println(isNew)
-}

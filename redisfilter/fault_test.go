@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,7 +52,7 @@ func TestRollback(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		for back := range 4 { // 0: to before the claim
 			for lost := 0; lost <= 3; lost++ {
-				for _, call := range []string{"Add", "Contains", "AddMany", "ContainsMany", "Stats"} {
+				for name, call := range calls {
 					var cut atomic.Bool
 					c := client(t, s.Addr, func(cmds []redis.Cmder, send func() error) error {
 						err := send()
@@ -88,19 +89,7 @@ func TestRollback(t *testing.T) {
 						require.Error(t, err)
 					}
 					cut.Store(false)
-					switch call {
-					case "Add":
-						_, err = f.Add(bg, keyOf(300))
-					case "Contains":
-						_, err = f.Contains(bg, keyOf(0))
-					case "AddMany":
-						_, err = f.AddMany(bg, keysOf(0, 5), nil)
-					case "ContainsMany":
-						_, err = f.ContainsMany(bg, keysOf(0, 5), nil)
-					case "Stats":
-						_, err = f.Stats(bg)
-					}
-					require.ErrorIs(t, err, redisfilter.ErrLost, "back %d, lost %d, %s", back, lost, call)
+					require.ErrorIs(t, call(f, 0), redisfilter.ErrLost, "back %d, lost %d, %s", back, lost, name)
 					require.NoError(t, f.Reopen(bg))
 					_, err = f.Add(bg, keyOf(300))
 					require.NoError(t, err)
@@ -161,24 +150,18 @@ func TestHungShard(t *testing.T) {
 	require.Empty(t, failed.NotAdded)
 	require.Equal(t, 300-len(failed.Unknown), count(added), "the other shards have answered")
 
-	// More single adds to the shard than go side by side, then one to each other shard.
+	// More single adds to the shard than go side by side, then one of each key of the other shards.
 	stuck, cancel := context.WithCancel(bg)
 	defer cancel()
 	for _, i := range failed.Unknown {
-		go f.Add(stuck, keyOf(2000+i))
+		go f.Add(stuck, keyOf(1000+i))
 	}
-	answered := 0
-	for i := range 60 {
-		ctx, cancel := context.WithTimeout(bg, 200*time.Millisecond)
-		if _, err := f.Add(ctx, keyOf(3000+i)); err == nil {
-			answered++
-		}
-		cancel()
-		if answered == 20 {
-			break
+	for i := range added {
+		if !slices.Contains(failed.Unknown, i) {
+			_, err := f.Add(bg, keyOf(1000+i))
+			require.NoError(t, err)
 		}
 	}
-	require.Equal(t, 20, answered)
 }
 
 // TestLookupsWriteNothing: a handle looks up on a server that takes no writes, also when its slot's time is to be
@@ -188,8 +171,10 @@ func TestLookupsWriteNothing(t *testing.T) {
 		f, g := k.open(t, s.Client, noCache), k.open(t, s.Client, noCache)
 		_, err := f.Add(bg, keyOf(0))
 		require.NoError(t, err)
-		for setting, hint := range map[string][2]string{"min-replicas-to-write": {"1", "bring the replicas up"}, "maxmemory": {"1", "the server is at maxmemory"}} {
-			require.NoError(t, s.Client.ConfigSet(bg, setting, hint[0]).Err())
+		for setting, hint := range map[string]string{
+			"min-replicas-to-write": "bring the replicas up", "maxmemory": "the server is at maxmemory",
+		} {
+			require.NoError(t, s.Client.ConfigSet(bg, setting, "1").Err())
 			f.Stamp()
 			for _, h := range []*filter{f, g} {
 				found, err := h.Contains(bg, keyOf(0))
@@ -203,7 +188,7 @@ func TestLookupsWriteNothing(t *testing.T) {
 			_, err := f.Add(bg, keyOf(1))
 			require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 			require.NotErrorIs(t, err, redisfilter.ErrLost)
-			require.ErrorContains(t, err, hint[1])
+			require.ErrorContains(t, err, hint)
 			require.NoError(t, s.Client.ConfigSet(bg, setting, "0").Err())
 		}
 	})
@@ -217,7 +202,7 @@ func TestTTL(t *testing.T) {
 		require.ErrorIs(t, err, redisfilter.ErrMismatch)
 		require.ErrorContains(t, err, "no time to live")
 		s.Client.FlushAll(bg)
-		maker := k.open(t, s.Client, redisfilter.WithTTL(time.Hour))
+		k.open(t, s.Client, redisfilter.WithTTL(time.Hour))
 		require.InDelta(t, time.Hour, s.Client.PTTL(bg, "f").Val(), float64(time.Minute))
 		joined, err := redisfilter.Join(bg, s.Client, "f")
 		require.NoError(t, err)
@@ -228,17 +213,6 @@ func TestTTL(t *testing.T) {
 		require.ErrorIs(t, err, redisfilter.ErrLost)
 		require.NoError(t, joined.Reopen(bg))
 		require.InDelta(t, time.Hour, s.Client.PTTL(bg, "f").Val(), float64(time.Minute))
-		require.NoError(t, s.Client.PExpire(bg, "f", time.Millisecond).Err())
-		redistest.Eventually(t, "it expires", func() error {
-			if s.Client.Exists(bg, "f").Val() != 0 {
-				return errors.New("it is there")
-			}
-			return nil
-		})
-		_, err = maker.Contains(bg, keyOf(1))
-		require.ErrorIs(t, err, redisfilter.ErrLost)
-		require.NoError(t, maker.Reopen(bg))
-		require.InDelta(t, time.Hour, s.Client.PTTL(bg, "f").Val(), float64(time.Minute))
 	})
 }
 
@@ -248,7 +222,9 @@ func TestOtherHeaders(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		k.open(t, s.Client)
 		value := save(t, s)
-		for at, want := range map[int]string{8: "layout version 99", 0: "does not hold a filter of this package", 24: "with another seed or secret"} {
+		for at, want := range map[int]string{
+			8: "layout version 99", 0: "does not hold a filter of this package", 24: "with another seed or secret",
+		} {
 			forged := []byte(value)
 			forged[at] = 99
 			restore(t, s, string(forged))
@@ -296,7 +272,7 @@ func TestLost(t *testing.T) {
 			"Delete": func(*filter) { require.NoError(t, k.open(t, s.Client).Delete(bg)) },
 		} {
 			for _, hasAdded := range []bool{true, false} {
-				for call := range 4 {
+				for name, call := range calls {
 					s.Client.FlushAll(bg)
 					f := k.open(t, s.Client)
 					if hasAdded {
@@ -304,24 +280,11 @@ func TestLost(t *testing.T) {
 						require.NoError(t, err)
 					}
 					do(f)
-					var err error
-					switch call {
-					case 0:
-						_, err = f.Add(bg, keyOf(100))
-					case 1:
-						_, err = f.Contains(bg, keyOf(100))
-					case 2:
-						_, err = f.AddMany(bg, keysOf(100, 120), nil)
-					case 3:
-						_, err = f.ContainsMany(bg, keysOf(100, 120), nil)
-					}
-					where := fmt.Sprint(what, hasAdded, call)
+					err := call(f, 100)
+					where := fmt.Sprint(what, hasAdded, name)
 					if what == "list" {
 						require.ErrorIs(t, err, redisfilter.ErrMismatch, where)
 						require.ErrorIs(t, f.Reopen(bg), redisfilter.ErrMismatch)
-						continue
-					}
-					if what == "cut" && !hasAdded && call%2 == 0 && err == nil {
 						continue
 					}
 					require.ErrorIs(t, err, redisfilter.ErrLost, where)

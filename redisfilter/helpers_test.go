@@ -86,3 +86,12 @@ func sizeOf(s *redistest.Server, f *filter) (size int64) {
 	}
 	return size
 }
+
+// calls are the calls that notice what has happened to a filter, with keys from a number on.
+var calls = map[string]func(f *filter, from int) error{
+	"Add":          func(f *filter, from int) error { _, err := f.Add(bg, keyOf(from)); return err },
+	"AddMany":      func(f *filter, from int) error { _, err := f.AddMany(bg, keysOf(from, from+20), nil); return err },
+	"Contains":     func(f *filter, from int) error { _, err := f.Contains(bg, keyOf(from)); return err },
+	"ContainsMany": func(f *filter, from int) error { _, err := f.ContainsMany(bg, keysOf(from, from+20), nil); return err },
+	"Stats":        func(f *filter, _ int) error { _, err := f.Stats(bg); return err },
+}

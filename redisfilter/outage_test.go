@@ -1,13 +1,13 @@
 package redisfilter_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom/internal/testing/child"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -45,7 +46,9 @@ var outages = []struct {
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
 	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage { return sentinel(t, true) }},
-	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage { return sentinel(t, false) }},
+	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage {
+		return sentinel(t, false)
+	}},
 }
 
 // names are those of the filters in an outage, one of each kind.
@@ -55,22 +58,17 @@ var names = []string{"plain", "growth", "window"}
 // a call of another kind. If the server has forgotten the later adds, the call returns ErrLost, and
 // Reopen goes on. If it has not, nothing is missing.
 func TestOutages(t *testing.T) {
-	calls := []func(f *filter) error{
-		func(f *filter) error { _, err := f.Add(bg, keyOf(5000)); return err },
-		func(f *filter) error { _, err := f.AddMany(bg, keysOf(6000, 6020), nil); return err },
-		func(f *filter) error { _, err := f.Contains(bg, keyOf(0)); return err },
-		func(f *filter) error { _, err := f.ContainsMany(bg, keysOf(0, 20), nil); return err },
-		func(f *filter) error { _, err := f.Stats(bg); return err },
-	}
 	for _, o := range outages {
 		t.Run(o.name, func(t *testing.T) {
 			out := o.start(t)
 			var handles []*filter // one for each call, of each kind
+			var order []string
 			for i, k := range kinds[:3] {
-				for range calls {
-					f, err := redisfilter.Open(bg, out.client, names[i], k.n, k.p, slices.Concat(k.opts, []option{noCache}, o.opts)...)
+				k.opts = append([]option{noCache}, append(k.opts, o.opts...)...)
+				for call := range calls {
+					f, err := redisfilter.Open(bg, out.client, names[i], k.n, k.p, k.opts...)
 					require.NoError(t, err)
-					handles = append(handles, f)
+					handles, order = append(handles, f), append(order, call)
 				}
 			}
 			next := 0
@@ -92,8 +90,8 @@ func TestOutages(t *testing.T) {
 			}
 			out.then()
 			for i, f := range handles {
-				err := calls[i%len(calls)](f)
-				where := fmt.Sprint(f, " call ", i%len(calls))
+				err := calls[order[i]](f, 5000)
+				where := fmt.Sprint(f.Keys(), order[i])
 				if o.lost {
 					require.ErrorIs(t, err, redisfilter.ErrLost, where)
 					require.NotErrorIs(t, err, redisfilter.ErrUnknown, where)
@@ -171,25 +169,16 @@ sentinel failover-timeout crawl 5000
 	}}
 }
 
-// killedEnv names the address of the server and the command at which a process kills itself.
-const killedEnv = "REDISFILTER_TEST_KILLED"
+func TestMain(m *testing.M) { child.Main(m, map[string]func([]string) error{"killed": killed}) }
 
-func TestMain(m *testing.M) {
-	if text := os.Getenv(killedEnv); text != "" {
-		killed(text)
+// killed does something of everything with a filter of a kind on a server, and prints each key that is confirmed to be in the
+// filter. It dies like by kill -9 when the server has executed its n-th command, before it reads the reply.
+func killed(args []string) error {
+	n, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
 	}
-	os.Exit(m.Run())
-}
-
-// killed does something of everything and prints each key that is confirmed to be in the filter. It dies like
-// by kill -9 when the server has executed its n-th command, before it reads the reply.
-func killed(text string) {
-	var addr, name string
-	var n int
-	if _, err := fmt.Sscan(text, &addr, &name, &n); err != nil {
-		panic(err)
-	}
-	client := redis.NewClient(&redis.Options{Addr: addr, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{Addr: args[0], DisableIdentity: true})
 	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
 		err := send()
 		if n--; n == 0 {
@@ -200,37 +189,33 @@ func killed(text string) {
 		}
 		return err
 	}))
-	for _, k := range kinds[:3] {
-		if k.name != name {
-			continue
-		}
-		must := func(err error) {
-			if err != nil {
-				panic(err)
-			}
-		}
-		f, err := redisfilter.Open(bg, client, "f", k.n, k.p, append(k.opts, noCache, redisfilter.WithTTL(time.Hour))...)
-		must(err)
-		for i := range 3 {
-			_, err := f.Add(bg, keyOf(i))
-			must(err)
-			fmt.Println(i, i+1)
-		}
-		_, err = f.AddMany(bg, keysOf(10, 1500), nil) // opens a layer if it grows
-		must(err)
-		fmt.Println(10, 1500)
-		if name == "plain" {
-			local, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
-			must(err)
-			local.Add(keyOf(2000))
-			must(f.Merge(bg, local))
-			fmt.Println(2000, 2001)
-			_, err = f.Local(bg)
-			must(err)
-		}
-		fmt.Println("end")
+	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == args[1] })]
+	f, err := redisfilter.Open(bg, client, "f", k.n, k.p, append(k.opts, noCache, redisfilter.WithTTL(time.Hour))...)
+	if err != nil {
+		return err
 	}
-	os.Exit(0)
+	for _, keys := range [][2]int{{0, 1}, {1, 2}, {10, 1500}} { // opens a layer if it grows
+		if _, err := f.AddMany(bg, keysOf(keys[0], keys[1]), nil); err != nil {
+			return err
+		}
+		fmt.Println(keys[0], keys[1])
+	}
+	if k.name == "plain" {
+		local, err := redisfilter.NewLocal(k.n, k.p, k.opts...)
+		if err != nil {
+			return err
+		}
+		local.Add(keyOf(2000))
+		if err := f.Merge(bg, local); err != nil {
+			return err
+		}
+		fmt.Println(2000, 2001)
+		if _, err = f.Local(bg); err != nil {
+			return err
+		}
+	}
+	fmt.Println("end")
+	return nil
 }
 
 // TestKilled kills a process after each of its commands. Others find a whole filter with all that was confirmed,
@@ -239,11 +224,7 @@ func TestKilled(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		for n := 1; ; n++ {
 			require.NoError(t, s.Client.FlushAll(bg).Err())
-			ctx, cancel := context.WithTimeout(bg, time.Minute)
-			cmd := exec.CommandContext(ctx, os.Args[0])
-			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", killedEnv, s.Addr, k.name, n))
-			out, err := cmd.Output()
-			cancel()
+			out, err := child.Command(os.Args[0], "killed", s.Addr, k.name, fmt.Sprint(n)).Output()
 			for _, name := range s.Client.Keys(bg, "*").Val() {
 				require.Positive(t, s.Client.PTTL(bg, name).Val(), "%s never expires", name)
 			}
@@ -263,7 +244,7 @@ func TestKilled(t *testing.T) {
 			require.True(t, added)
 			if strings.HasSuffix(string(out), "end\n") {
 				require.NoError(t, err)
-				require.Greater(t, n, 8)
+				require.Greater(t, n, 7)
 				return
 			}
 			failure, ok := errors.AsType[*exec.ExitError](err)

@@ -179,13 +179,6 @@ func TestSlots(t *testing.T) {
 // Reopen.
 func TestDisplaced(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
-		calls := map[string]func(f *filter) error{
-			"Add":          func(f *filter) error { _, err := f.Add(bg, keyOf(1)); return err },
-			"AddMany":      func(f *filter) error { _, err := f.AddMany(bg, keysOf(0, 20), nil); return err },
-			"Contains":     func(f *filter) error { _, err := f.Contains(bg, keyOf(1)); return err },
-			"ContainsMany": func(f *filter) error { _, err := f.ContainsMany(bg, keysOf(0, 20), nil); return err },
-			"Stats":        func(f *filter) error { _, err := f.Stats(bg); return err },
-		}
 		handles := map[string]*filter{}
 		for name := range calls {
 			handles[name] = k.open(t, s.Client, noCache)
@@ -197,11 +190,11 @@ func TestDisplaced(t *testing.T) {
 			require.NoError(t, err)
 		}
 		for name, call := range calls {
-			err := call(handles[name])
+			err := call(handles[name], 0)
 			require.ErrorIs(t, err, redisfilter.ErrSlot, name)
 			require.NotErrorIs(t, err, redisfilter.ErrLost, name)
 			require.NotErrorIs(t, err, redisfilter.ErrUnknown, name)
-			require.NoError(t, call(handles[name]), name)
+			require.NoError(t, call(handles[name], 0), name)
 			added, err := handles[name].Add(bg, []byte(name))
 			require.NoError(t, err)
 			require.True(t, added)

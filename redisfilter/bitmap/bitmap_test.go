@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -127,11 +126,6 @@ func TestBadBitmaps(t *testing.T) {
 	require.NoError(t, err)
 	large, err := bloom.NewScheme(1e10, 0.1)
 	require.NoError(t, err)
-	nameless, err := bloom.NewScheme(100, 0.1, bloom.WithStrategy(
-		bloom.NewStrategy("", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})))
-	require.NoError(t, err)
-	namelessHash, err := bloom.NewScheme(100, 0.1, bloom.WithHash(bloom.NewHash64("", func([]byte) uint64 { return 1 })))
-	require.NoError(t, err)
 	for _, c := range []struct {
 		text      string
 		positions Positions
@@ -140,8 +134,6 @@ func TestBadBitmaps(t *testing.T) {
 		{"no positions", nil, 0},
 		{"no positions", bloom.Scheme{}, 0},
 		{"its hash is maphash", mapHash, 0},
-		{"its strategy has no name", nameless, 0},
-		{"its hash has no name", namelessHash, 0},
 		{"TTL 1µs", javaArticle(t), time.Microsecond},
 		{"TTL -1ns", javaArticle(t), -1},
 	} {

@@ -109,7 +109,7 @@ func (c *Cluster) Client() *redis.ClusterClient {
 func (c *Cluster) living() (nodes []*Server) {
 	for _, n := range c.Nodes {
 		select {
-		case <-n.Exited:
+		case <-n.exited:
 		default:
 			nodes = append(nodes, n)
 		}

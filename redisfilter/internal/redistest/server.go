@@ -23,13 +23,14 @@ import (
 
 // A Server is a redis-server of one test's own, on a free loopback port.
 type Server struct {
-	Port    int
-	Addr    string
-	Dir     string
-	Args    []string
-	Process *exec.Cmd
-	Exited  <-chan struct{}
-	Client  *redis.Client
+	Port   int
+	Addr   string
+	Dir    string
+	Args   []string
+	Client *redis.Client
+
+	process *os.Process
+	exited  chan struct{} // closed when the process has ended
 }
 
 // Program returns the path of a program that a test needs.
@@ -93,15 +94,20 @@ func (s *Server) Start(t testing.TB) {
 // Run starts a server program and waits until it answers.
 func (s *Server) Run(t testing.TB, path string, args ...string) {
 	t.Helper()
-	s.Process = exec.Command(path, args...)
-	var err error
-	s.Exited, err = startChild(s.Process)
+	// Before it becomes the server, the shell starts a process that kills it when this program ends, also by kill -9.
+	const script = `exec 3<&0; (cat <&3; kill -9 $$) & exec "$0" "$@" 3<&-`
+	cmd := exec.Command("sh", append([]string{"-c", script, path}, args...)...)
+	_, err := cmd.StdinPipe()
 	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	exited := make(chan struct{})
+	go func() { cmd.Wait(); close(exited) }()
+	s.process, s.exited = cmd.Process, exited
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
 	defer c.Close()
 	Eventually(t, "redis-server answers", func() error {
 		select {
-		case <-s.Exited:
+		case <-exited:
 			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
 			t.Fatalf("redis-server has ended: %s", log)
 		default:
@@ -112,8 +118,8 @@ func (s *Server) Run(t testing.TB, path string, args ...string) {
 
 // Kill ends the server as kill -9 does, and waits for its end.
 func (s *Server) Kill() {
-	s.Process.Process.Kill()
-	<-s.Exited
+	s.process.Kill()
+	<-s.exited
 }
 
 // Eventually waits until ok returns no error, or fails after a minute.
