@@ -61,7 +61,7 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 			return nil, err
 		}
 		if read = room; read == total {
-			toNative(all, order)
+			ToNative(all, order)
 			return all, nil
 		}
 		room = min(total, 2*room)
@@ -73,9 +73,9 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 	return nil, err
 }
 
-// toNative turns words in the given byte order into the machine's. No other goroutine has them: atomic
+// ToNative turns words in the given byte order into the machine's. No other goroutine has them: atomic
 // stores would take three times as long.
-func toNative(w []atomic.Uint64, order binary.ByteOrder) {
+func ToNative(w []atomic.Uint64, order binary.ByteOrder) {
 	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
 		return
 	}

@@ -117,9 +117,10 @@ func TestOtherForms(t *testing.T) {
 		require.True(t, g.Equal(f))
 		text := strings.NewReplacer("-", "+", "_", "/").Replace(string(jsonFormat.Bytes(t, f)))
 		require.True(t, n == 1 || strings.ContainsAny(text, "+/"))
-		g, err = ReadJSON(strings.NewReader(text))
+		g, err = ReadJSON(iotest.HalfReader(strings.NewReader(text))) // of unknown length
 		require.NoError(t, err)
 		require.True(t, g.Equal(f))
+		require.LessOrEqual(t, cap(g.Words()), 2+len(f.Words())*8/7, "an array of double the size is kept")
 	}
 }
 
@@ -161,44 +162,47 @@ func TestReadRefuses(t *testing.T) {
 
 func TestReadJSONRefuses(t *testing.T) {
 	for _, c := range []struct{ json, text string }{
-		{``, "it ends within the JSON"},
-		{`{}`, "an object without b, want m, k and b"},
-		{`null`, "want an object"},
+		{``, "unexpected end of JSON input"},
+		{`{}`, "field b has 0 bytes, want at least 8"},
+		{`null`, "field b has 0 bytes"},
+		{`[{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="}]`, "cannot unmarshal array"},
 		{`{"m":0,"k":3,"b":"AAAAAAAAAAA="}`, "m = 0 bits"},
-		{`{"m":64,"k":0,"b":""}`, "k = 0"},
-		{`{"m":64,"k":300,"b":""}`, "k = 300"},
+		{`{"m":64,"k":0,"b":"AAAAAAAAAEA="}`, "k = 0"},
+		{`{"m":64,"k":300,"b":"AAAAAAAAAEA="}`, "k = 300"},
 		{`{"m":-1,"k":3,"b":""}`, "cannot unmarshal number -1"},
-		{`{"m":64,"k":3,"b":7}`, `field b has '7', want '"'`},
-		{`{"m":64,"k":3}`, "an object without b"},
-		{`{"m":64,"k":3,"b":null}`, `field b has 'n', want '"'`},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","m":64}`, "field m twice"},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA\x","k":3}`, "field b: invalid character 'x' in string escape code"},
-		{"{\"m\":64,\"k\":3,\"b\":\"AAAAAAAAAEAAAAAAAAAAAA\n==\"}", "field b: invalid character '\\n' in a string"},
-		{`{"b":"AAAAAAAAAEAAAAAAAAAAAAAA","k":3,"m":64}`, "field b has 2 bytes after the bits, want none"},
-		{`[]`, "the text is an array, want an object"},
-		{`true`, `the text is "true", want an object`},
-		{`{"m":64,"k":3,"b":"AAAA"}`, "it ends within the head"},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`, "it ends within the bits"},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAAAA"}`, "field b has 2 bytes after the bits, want none"},
+		{`{"m":64,"k":3,"b":7}`, "cannot unmarshal number"},
+		{`{"m":64,"k":3}`, "field b has 0 bytes"},
+		{`{"m":64,"k":3,"x":{"b":"AAAAAAAAAEAAAAAAAAAAAA=="}}`, "field b has 0 bytes"},
+		{`{"m":64,"b":null,"k":3,"x":"AAAA"}`, "field b has 0 bytes"},
+		{`{"m":64,"k":3,"b":"AAAA"}`, "field b has 3 bytes"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`, "field b has 8 bytes, want 16 for m = 64"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAAAA"}`, "field b has 18 bytes, want 16"},
 		{`{"m":64,"k":3,"b":"AAAAA!AA"}`, "field b is not base64"},
-		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "more after the object, want none"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA\x"}`, "field b is not base64"},
+		{"{\"m\":64,\"k\":3,\"b\":\"AAAAAAAAAEAAAAAAAAAAAA\n==\"}", `'\n' in a JSON string`},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "invalid character '{' after top-level value"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","b":""}`, "field b twice"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAA`, "it ends within the bits"},
 	} {
 		_, err := ReadJSON(strings.NewReader(c.json))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, c.json)
 		require.ErrorContains(t, err, c.text)
 		require.ErrorContains(t, err, "bloom: corrupt data: ")
 	}
-	set := []byte(head(128, 1, 128)[16:] + strings.Repeat("\x01", 16))
+	endless := io.MultiReader(strings.NewReader(`{"b":"`+strings.Repeat("A", 10_000)), iotest.ErrReader(errors.New("it is waited for")))
+	_, err := ReadJSON(endless, bloom.WithMaxBytes(1<<10))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	set := append(binary.BigEndian.AppendUint64(nil, 1<<13), make([]byte, 1<<10)...)
 	for at := range set { // padding within the text
 		text := base64.StdEncoding.EncodeToString(set[:at]) + base64.StdEncoding.EncodeToString(set[at:])
-		_, err := ReadJSON(strings.NewReader(`{"m":128,"k":3,"b":"` + text + `"}`))
+		_, err := ReadJSON(strings.NewReader(`{"m":8192,"k":3,"b":"` + text + `"}`))
 		require.Equal(t, at%3 == 0, err == nil, "%d: %v", at, err)
 	}
 	want, err := ReadJSON(strings.NewReader(`{"m":64,"k":3,"b":"AAAAAAAAAED___AAAAAAAA=="}`))
 	require.NoError(t, err)
 	for _, same := range []string{
-		`{"m":64,"k":3,"b":"AAAAAAAAAED///AAAAAAAA==","of a later version":{"b":[{"b":1}]}}`,
-		`{"b" : "AAAAAAAAAED///AAAAAAAA==" , "k":3, "m":64} `,
+		`{"m":64,"k":3,"b":"AAAAAAAAAED///AAAAAAAA==","of a later version":[{"b":"AAAA"}],"\"":"b"}`,
+		`{"x\\":1,"b" : "AAAAAAAAAED///AAAAAAAA==" , "k":3, "m":64} `,
 		`{"m":64,"b":"AAAA\u0041AAAA\u0045\u0044\/\/\u005f\u0041AAAAAAA\n=\r\u000a\u003d","k":3}`,
 	} {
 		got, err := ReadJSON(iotest.OneByteReader(strings.NewReader(same)))

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math/bits"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -39,38 +39,36 @@ import (
 // io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if the filter is larger than
 // WithMaxBytes or the machine's memory, or the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	var head [16]byte
+	var head [24]byte
 	if _, err := format.Full(r, head[:], "the head", true); err != nil {
 		return nil, err
 	}
-	return readBitSet(r, binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), opts)
-}
-
-// readBitSet reads the length and the words of a filter with the given m and k.
-func readBitSet(r io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	switch {
-	case m == 0:
-		return nil, format.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
-	case k == 0 || k > maxK:
-		return nil, format.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
-	}
-	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
+	s, order, err := shape(binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), head[16:], opts)
 	if err != nil {
 		return nil, err
 	}
-	var head [8]byte
-	if _, err := format.Full(r, head[:], "the head", false); err != nil {
-		return nil, err
+	return wire.Read(r, order, s)
+}
+
+// shape returns the scheme of a filter and the byte order of its set, which begins with its length.
+func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, order binary.ByteOrder, err error) {
+	switch {
+	case m == 0:
+		return s, nil, format.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
+	case k == 0 || k > maxK:
+		return s, nil, format.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
+	}
+	if s, err = wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts); err != nil {
+		return s, nil, err
 	}
 	// The length tells the byte orders apart: no m that fits a memory is the same in both.
-	order, length := binary.ByteOrder(binary.BigEndian), binary.BigEndian.Uint64(head[:])
-	if swapped := bits.ReverseBytes64(length); !holds(length, m) && holds(swapped, m) {
-		order, length = binary.LittleEndian, swapped
+	for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
+		if holds(order.Uint64(length), m) {
+			return s, order, nil
+		}
 	}
-	if !holds(length, m) {
-		return nil, format.Errorf(bloom.ErrCorrupt, "a set of %d bits for m = %d, want %d words", length, m, s.SizeBytes()/8)
-	}
-	return wire.Read(r, order, s)
+	return s, nil, format.Errorf(bloom.ErrCorrupt, "a set of %d bits for m = %d, want %d words",
+		binary.BigEndian.Uint64(length), m, s.SizeBytes()/8)
 }
 
 // holds reports whether a set of that length has m bits, and as many words.
@@ -96,25 +94,30 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 }
 
 // ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made, to the end of
-// r, and nothing but white space after it. It reads both alphabets of base64. If m and k come after b
-// it needs the memory of the bits twice, and then [bloom.WithMaxBytes] does not limit the first copy:
-// bound untrusted text by an io.LimitReader. Otherwise it is like [Read].
-func ReadJSON(r io.Reader, opts ...bloom.Option) (f *bloom.BloomFilter, err error) {
-	var m, k uint64
-	err = wire.ReadJSON(r, wire.Object{"m": &m, "k": &k, "b": wire.Bits{
-		Ready: func() bool { return m > 0 && k > 0 },
-		Read: func(bits io.Reader) (err error) {
-			f, err = readBitSet(bits, m, k, opts)
-			return err
-		},
-	}})
-	if err == nil && f == nil {
-		err = format.Errorf(bloom.ErrCorrupt, "an object without b, want m, k and b")
+// r, and nothing but white space after it. It reads both alphabets of base64. The bits get memory as
+// they arrive. [bloom.WithMaxBytes] does not limit other fields: bound untrusted text by an
+// io.LimitReader. Otherwise ReadJSON is like [Read].
+func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	var parts struct {
+		M uint64  `json:"m"`
+		K uint64  `json:"k"`
+		B *string `json:"b"`
 	}
+	set, err := wire.ReadJSON(r, &parts, 1, "b", opts)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	if parts.B == nil || set.Bytes < 8 {
+		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8", set.Bytes)
+	}
+	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)
+	if err != nil {
+		return nil, err
+	}
+	if want := 8 + s.SizeBytes(); set.Bytes != want {
+		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want %d for m = %d", set.Bytes, want, parts.M)
+	}
+	return wire.Over(s, order, set.Words[1:])
 }
 
 // WriteJSON writes what MarshalJSON of bits-and-blooms returns by default, in O(m):

@@ -1,10 +1,9 @@
 package bloomfilters
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -25,75 +23,58 @@ import (
 
 // Read reads a filter that bloom-filters 2 or 3 or [Write] has made, to the end of r, and
 // nothing but white space after it. The data has no n and p, so
-// [bloom.BloomFilter.Params] has 0 for both. The only option is [bloom.WithMaxBytes]. If _size and _nbHashes
-// come after _filter, Read needs the memory of the bits twice, and WithMaxBytes does not limit the
-// first copy: bound untrusted text by an io.LimitReader.
+// [bloom.BloomFilter.Params] has 0 for both. The bits get memory as they arrive. The only option is
+// [bloom.WithMaxBytes], which does not limit other fields: bound untrusted text by an io.LimitReader.
 //
 // The error wraps bloom.ErrIncompatible if the filter is of version 1 or older, whose positions
 // differ, bloom.ErrCorrupt if the text is not a filter, or bloom.ErrTooLarge if the filter is larger
 // than WithMaxBytes or has more than 2^32 bits. Read returns any error from r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	var kind string
-	var m, k, size uint64
-	var seed *uint64
-	var f *bloom.BloomFilter
-	err := wire.ReadJSON(r, wire.Object{
-		"type": &kind, "_size": &m, "_nbHashes": &k, "_seed": &seed,
-		"_filter": wire.Object{"size": &size, "content": wire.Bits{
-			Ready: func() bool { return m > 0 && k > 0 },
-			Read: func(bits io.Reader) (err error) {
-				f, err = readBits(bits, m, k, opts)
-				return err
-			},
-		}},
-	})
+	var parts struct {
+		Type   string          `json:"type"`
+		Size   uint64          `json:"_size"`
+		Hashes uint64          `json:"_nbHashes"`
+		Filter json.RawMessage `json:"_filter"`
+		Seed   *uint64         `json:"_seed"`
+	}
+	bits, err := wire.ReadJSON(r, &parts, 2, "content", opts)
+	if err != nil {
+		return nil, err
+	}
+	m, k := parts.Size, parts.Hashes
 	switch {
-	case kind != "BloomFilter" && (kind != "" || err == nil):
-		return nil, format.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter", kind)
-	case errors.Is(err, wire.ErrArray):
+	case parts.Type != "BloomFilter" || parts.Filter == nil || parts.Seed == nil:
+		return nil, format.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
+			parts.Type)
+	case parts.Filter[0] == '[':
 		return nil, format.Errorf(bloom.ErrIncompatible, "_filter is an array, as in bloom-filters before version 2, which has other positions")
-	case err != nil:
-		return nil, err
-	case f == nil || seed == nil:
-		return nil, format.Errorf(bloom.ErrCorrupt, "an object without content or _seed, want both, _size and _nbHashes")
-	case size != bytesFor(m)*8:
-		return nil, format.Errorf(bloom.ErrCorrupt, "_filter has size %d, want %d for %d bits", size, bytesFor(m)*8, m)
-	}
-	hash, err := HashOf(*seed)
-	if err != nil {
-		return nil, format.As(bloom.ErrCorrupt, err)
-	}
-	s, err := wire.Scheme(f.Params(), required(hash), opts)
-	if err != nil {
-		return nil, err
-	}
-	return s.FilterOver(f.Words())
-}
-
-// readBits reads a filter with the default hash.
-func readBits(bits io.Reader, m, k uint64, opts []bloom.Option) (*bloom.BloomFilter, error) {
-	switch {
-	case m == 0 || k == 0 || k > maxK:
-		return nil, format.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, want at least 1, and 1 to %d", m, k, maxK)
+	case m == 0 || k == 0 || k > maxK || *parts.Seed > maxSeed:
+		return nil, format.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
+			m, k, *parts.Seed, maxK, uint64(maxSeed))
 	case m > maxM:
 		return nil, format.Errorf(bloom.ErrTooLarge, "_size = %d bits, want at most %d", m, uint64(maxM))
 	}
-	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required(Hash), opts)
+	var set struct {
+		Size    uint64  `json:"size"`
+		Content *string `json:"content"`
+	}
+	if err := json.Unmarshal(parts.Filter, &set); err != nil {
+		return nil, format.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
+	}
+	if want := bytesFor(m); set.Size != want*8 || set.Content == nil || bits.Bytes != want {
+		return nil, format.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
+			set.Size, bits.Bytes, want*8, want, m)
+	}
+	hash, err := HashOf(*parts.Seed)
 	if err != nil {
 		return nil, err
 	}
-	zeros := make([]byte, s.SizeBytes()-bytesFor(m))
-	whole := io.MultiReader(io.LimitReader(bits, int64(bytesFor(m))), bytes.NewReader(zeros))
-	return wire.Read(padded{whole, remaining.Of(bits) + uint64(len(zeros))}, binary.LittleEndian, s)
+	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required(hash), opts)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Over(s, binary.LittleEndian, bits.Words)
 }
-
-// padded are the bytes of bits up to whole words.
-type padded struct {
-	io.Reader
-	left uint64
-}
-
-func (p padded) Remaining(remaining.Own) uint64 { return p.left }
 
 func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 

@@ -2,210 +2,177 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
-// An Object says where the fields of a JSON object go: to a pointer, to another Object or to Bits. Other
-// fields are skipped.
-type Object map[string]any
-
-// Bits are the bits of a filter, a JSON string in base64 of either alphabet.
+// Bits are the bytes of a filter's bits, as words in the same order. The bytes after them are 0.
 type Bits struct {
-	Ready func() bool                // reports whether all fields that Read needs have been read
-	Read  func(bits io.Reader) error // reads the decoded bytes, all of them
+	Words []atomic.Uint64
+	Bytes uint64
 }
 
-// ErrArray is the error for an array in the place of an Object.
-var ErrArray = errors.New("an array, want an object")
+// ReadJSON decodes all of r, one JSON value, except for the bits of a filter: the string of a key, in base64 of
+// either alphabet, at a depth of 1 or more. They get memory as they arrive, at most what the options allow and 16 bytes. value gets an
+// empty string for them.
+func ReadJSON(r io.Reader, value any, depth int, key string, opts []bloom.Option) (Bits, error) {
+	s := &splitter{Reader: bufio.NewReader(r), at: depth, key: key, left: remaining.Of(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
+	text, err := io.ReadAll(s)
+	if err != nil {
+		return Bits{}, err
+	}
+	if err := json.Unmarshal(text, value); err != nil {
+		return Bits{}, format.Errorf(bloom.ErrCorrupt, "%w", err)
+	}
+	return s.bits, nil
+}
 
-// ReadJSON reads all of r, one JSON object with each field at most once. Bits are decoded as they arrive. If
-// the fields that they need come later, ReadJSON holds the decoded bytes until the end.
-func ReadJSON(r io.Reader, fields Object) error {
-	in := &object{source: &source{Reader: r, left: remaining.Of(r)}, late: func() error { return nil }}
-	in.Decoder = json.NewDecoder(in.source)
-	err := in.read("the text", fields)
-	if err == nil {
-		if _, err = in.Token(); err == io.EOF {
-			err = in.late()
-		} else if err == nil {
-			err = errors.New("more after the object, want none")
+// A splitter reads JSON text. It takes the string of a key out of it and leaves an empty one.
+type splitter struct {
+	*bufio.Reader
+	at   int // depth of the key
+	key  string
+	left uint64 // about so many bytes of bits, or 0 if unknown
+	most uint64
+	bits Bits
+
+	depth             int
+	inString, escaped bool
+	last              []byte // string, as it is written
+	colon             bool   // came after last
+}
+
+func (s *splitter) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c, err := s.ReadByte()
+		if err == io.EOF {
+			return n, err
+		} else if err != nil {
+			return n, format.Reading("JSON", err)
 		}
-	}
-	switch {
-	case err == nil:
-		return nil
-	case in.source.err != nil:
-		return format.Reading("JSON", in.source.err)
-	case errors.As(err, new(*format.Failure)):
-		return err
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return format.Truncated("the JSON")
-	}
-	return format.Errorf(bloom.ErrCorrupt, "%w", err)
-}
-
-// A source remembers the error of a reader.
-type source struct {
-	io.Reader
-	left uint64 // about so many bytes, 0 if unknown
-	err  error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	if err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
-func (s *source) Remaining(remaining.Own) uint64 { return s.left }
-
-// An object is read token by token.
-type object struct {
-	*json.Decoder
-	source *source
-	depth  int
-	late   func() error // reads bits that came before fields that they need
-}
-
-func (in *object) read(name string, fields Object) error {
-	if token, err := in.Token(); err != nil {
-		return err
-	} else if token == json.Delim('[') {
-		return fmt.Errorf("%s is %w", name, ErrArray)
-	} else if token != json.Delim('{') {
-		return fmt.Errorf("%s is %.40q, want an object", name, fmt.Sprint(token))
-	}
-	in.depth++
-	for in.More() {
-		token, err := in.Token()
-		if err != nil {
-			return err
-		}
-		key := token.(string) // Token refuses other keys
-		field, known := fields[key]
-		switch field := field.(type) {
-		case nil:
-			if known {
-				return fmt.Errorf("field %s twice", key)
+		p[n] = c
+		n++
+		switch {
+		case s.inString && (c != '"' || s.escaped):
+			s.escaped = c == '\\' && !s.escaped
+			if len(s.last) <= len(s.key) {
+				s.last = append(s.last, c)
 			}
-			err = in.Decode(new(json.RawMessage))
-		case Object:
-			err = in.read(key, field)
-		case Bits:
-			err = in.bits(key, field)
-		default:
-			err = in.Decode(field)
-		}
-		if err != nil {
-			return err
-		}
-		if known {
-			fields[key] = nil
+		case s.inString:
+			s.inString = false
+		case c == '"':
+			if s.colon && s.depth == s.at && string(s.last) == s.key {
+				if err := s.readBits(); err != nil {
+					return n, err
+				}
+			}
+			s.inString, s.colon, s.last = true, false, s.last[:0]
+		case c > ' ': // no white space
+			s.colon = c == ':'
+			if c == '{' || c == '[' {
+				s.depth++
+			} else if c == '}' || c == ']' {
+				s.depth--
+			}
 		}
 	}
-	in.depth--
-	_, err := in.Token()
+	return n, nil
+}
+
+// readBits reads up to the closing quote.
+func (s *splitter) readBits() error {
+	if s.bits.Words != nil {
+		return format.Errorf(bloom.ErrCorrupt, "field %s twice", s.key)
+	}
+	err := s.bits.readAll(base64.NewDecoder(base64.StdEncoding.Strict(), &text{Reader: s.Reader}), s.left/8+2, s.most/8+2)
+	if err == io.ErrUnexpectedEOF || errors.As(err, new(base64.CorruptInputError)) {
+		return format.Errorf(bloom.ErrCorrupt, "field %s is not base64", s.key)
+	}
 	return err
 }
 
-// bits reads the string of a field. A json.Decoder would hold all of it: it gets an empty one instead.
-func (in *object) bits(key string, field Bits) error {
-	rest := bufio.NewReader(io.MultiReader(in.Buffered(), in.source))
-	for _, want := range []byte{':', '"'} {
-		got, err := byte(' '), error(nil)
-		for err == nil && strings.IndexByte(" \t\r\n", got) >= 0 {
-			got, err = rest.ReadByte()
+// readAll reads r to its end. It begins with room for some words, doubles it as they arrive, and refuses more than
+// most.
+func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
+	for room = max(room, 1<<10); err == nil; room *= 2 {
+		room = min(room, most)
+		if uint64(len(b.Words)) == room {
+			return format.Errorf(bloom.ErrTooLarge, "the bits are more than %d bytes", b.Bytes)
 		}
-		if err != nil {
+		if err := b.resize(room); err != nil {
 			return err
 		}
-		if got != want {
-			return fmt.Errorf("field %s has %q, want %q", key, got, want)
+		for buf := memory.BytesOfWords(b.Words); err == nil && b.Bytes < uint64(len(buf)); {
+			var n int
+			n, err = r.Read(buf[b.Bytes:])
+			b.Bytes += uint64(n)
 		}
 	}
-	decoded := &source{Reader: base64.NewDecoder(base64.StdEncoding.Strict(), &text{Reader: rest}), left: in.source.left / 4 * 3}
-	var err error
-	if field.Ready() {
-		err = field.readAll(key, decoded)
-	} else {
-		held := bytes.NewBuffer(make([]byte, 0, decoded.left+bytes.MinRead))
-		_, err = held.ReadFrom(decoded)
-		in.late = func() error { return field.readAll(key, held) }
-	}
-	switch {
-	case errors.As(decoded.err, new(base64.CorruptInputError)):
-		return fmt.Errorf("field %s is not base64", key)
-	case decoded.err != nil && decoded.err != io.ErrUnexpectedEOF:
-		return fmt.Errorf("field %s: %w", key, decoded.err)
-	case err != nil:
+	if err != io.EOF {
 		return err
 	}
-	in.Decoder = json.NewDecoder(io.MultiReader(strings.NewReader(strings.Repeat(`{"":`, in.depth)+`""`), rest))
-	for range 2*in.depth + 1 {
-		if _, err := in.Token(); err != nil {
-			return err
-		}
+	need, have := (b.Bytes+7)/8, uint64(len(b.Words))
+	if need < have-have/8 {
+		return b.resize(need)
 	}
+	b.Words = b.Words[:need]
 	return nil
 }
 
-// readAll reads decoded bits, which end with what Read reads.
-func (field Bits) readAll(key string, decoded io.Reader) error {
-	err := field.Read(decoded)
+// resize copies the words into an array of n.
+func (b *Bits) resize(n uint64) error {
+	words, err := memory.NewWords(n)
 	if err != nil {
-		return err
+		return format.Errorf(bloom.ErrTooLarge, "the bits are %w", err)
 	}
-	n, err := io.Copy(io.Discard, decoded)
-	if n > 0 {
-		return fmt.Errorf("field %s has %d bytes after the bits, want none", key, n)
-	}
-	return err
+	copy(memory.BytesOfWords(words), memory.BytesOfWords(b.Words))
+	b.Words = words
+	return nil
 }
 
-// A text is a JSON string after its opening quote. It returns the characters in the standard alphabet of base64.
+// A text is a JSON string, up to its closing quote. It returns the characters in the standard alphabet of base64.
 type text struct {
 	*bufio.Reader
-	padded, ended bool
+	padded bool
 }
 
 func (t *text) Read(p []byte) (n int, err error) {
-	for n < len(p) && !t.ended {
+	for n < len(p) {
 		c, err := t.ReadByte()
 		switch {
-		case err == io.EOF:
-			return n, io.ErrUnexpectedEOF
 		case err != nil:
-			return n, err
+		case c == '"' && n > 0:
+			return n, t.UnreadByte()
 		case c == '"':
-			t.ended = true
-			continue
+			return 0, cmp.Or(t.UnreadByte(), io.EOF)
 		case c == '\\':
-			if c, err = t.escaped(); err != nil {
-				return n, err
-			}
+			c, err = t.escaped()
 		case c < ' ':
-			return n, fmt.Errorf("invalid character %q in a string", c)
+			return n, format.Errorf(bloom.ErrCorrupt, "%q in a JSON string", c)
 		}
-		switch {
-		case c == '\r' || c == '\n': // base64 ignores them
+		if err == io.EOF {
+			return n, format.Truncated("the bits")
+		} else if err != nil {
+			return n, format.Reading("JSON", err)
+		}
+		switch c {
+		case '\r', '\n': // base64 ignores them
 			continue
-		case c == '-':
+		case '-':
 			c = '+'
-		case c == '_':
+		case '_':
 			c = '/'
-		case c == '=':
+		case '=':
 			t.padded = true
 		}
 		if t.padded && c != '=' {
@@ -214,27 +181,21 @@ func (t *text) Read(p []byte) (n int, err error) {
 		p[n] = c
 		n++
 	}
-	if n == 0 && len(p) > 0 {
-		return 0, io.EOF
-	}
 	return n, nil
 }
 
-// escaped returns the first byte of the character whose escape follows a backslash.
+// escaped returns the first byte of the character whose escape follows a backslash, or 0 for a bad one.
 func (t *text) escaped() (byte, error) {
 	sequence, err := t.Peek(1)
 	if err == nil && sequence[0] == 'u' {
 		sequence, err = t.Peek(5)
 	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
 	if err != nil {
 		return 0, err
 	}
 	var character string
-	if err := json.Unmarshal(fmt.Appendf(nil, `"\%s"`, sequence), &character); err != nil {
-		return 0, err
+	if json.Unmarshal(fmt.Appendf(nil, `"\%s"`, sequence), &character) != nil {
+		return 0, nil // which is not in base64
 	}
 	_, err = t.Discard(len(sequence))
 	return character[0], err

@@ -101,7 +101,13 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.FilterOver(all)
+	return Over(s, binary.NativeEndian, all)
+}
+
+// Over returns a filter that uses words in the given byte order. No other goroutine has them.
+func Over(s bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
+	format.ToNative(words, order)
+	f, err := s.FilterOver(words)
 	if err != nil {
 		return nil, format.As(bloom.ErrCorrupt, err)
 	}
