@@ -3,6 +3,7 @@ package proof
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -106,13 +107,6 @@ func record(s *bloom.BloomFilter, keys [][]byte, programs [][]op) []porcupine.Op
 	return slices.Concat(histories...)
 }
 
-// mix is a bijection whose outputs look random. Every run tries the same programs.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30 + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // search records histories until they have enough operations, and returns their number and the first
 // one that is not linearizable.
 func search(t *testing.T, enough int, record func(round uint64) []porcupine.Operation) (histories int, broken []porcupine.Operation) {
@@ -131,27 +125,26 @@ func search(t *testing.T, enough int, record func(round uint64) []porcupine.Oper
 
 // races returns a function that records a history of goroutines that add and look up three keys, and
 // counts the histories without a key that may be a false positive.
-func races(goroutines int, scheme bloom.Scheme, strict *int, make func() *bloom.BloomFilter) func(round uint64) []porcupine.Operation {
+func races(goroutines int, scheme bloom.Scheme, strict *int, filter func() *bloom.BloomFilter) func(round uint64) []porcupine.Operation {
 	return func(round uint64) []porcupine.Operation {
 		keys, positions := [][]byte{}, [][]uint64{}
 		for i := range 3 {
 			keys = append(keys, fmt.Appendf(nil, "key %d of %d", i, round))
 			positions = append(positions, scheme.AppendPositions(nil, keys[i]))
 		}
-		programs := [][]op{}
-		for g := range goroutines {
-			program := []op{}
-			for i := range uint64(6) {
-				r := mix(round<<16 + uint64(g)<<8 + i)
-				key := r % 3
-				if round%4 != 0 { // or they would seldom meet
-					key = mix(round+i<<40) % 3
+		random := rand.New(rand.NewPCG(round, 0)) // every run tries the same programs
+		programs := make([][]op, goroutines)
+		for range 6 {
+			same := random.IntN(3)
+			for g := range programs {
+				key := same
+				if round%4 == 0 { // otherwise they all meet
+					key = random.IntN(3)
 				}
-				program = append(program, op{key: int(key), add: r>>32%3 != 0})
+				programs[g] = append(programs[g], op{key: key, add: random.IntN(3) > 0})
 			}
-			programs = append(programs, program)
 		}
-		history := record(make(), keys, programs)
+		history := record(filter(), keys, programs)
 		if !annotate(history, positions) {
 			*strict++
 		}
@@ -162,7 +155,7 @@ func races(goroutines int, scheme bloom.Scheme, strict *int, make func() *bloom.
 // schemes returns every strategy in a filter where few keys share bits, and in one where most do.
 func schemes(t *testing.T) map[string]bloom.Scheme {
 	all := map[string]bloom.Scheme{}
-	custom := bloom.NewStrategy("custom", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return mix(h1+uint64(i)*h2) % m })})
+	custom := bloom.NewStrategy("custom", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 	for _, s := range append(bloom.Strategies(), custom) {
 		for _, k := range []int{6, 8, 16} {
 			for name, m := range map[string]uint64{"wide": 1 << 20, "narrow": 512} {

@@ -12,49 +12,36 @@ import (
 )
 
 // Ours returns this library's filters. "batch" gives a chunk of keys to one call, and
-// "digests" takes hashed keys.
-func Ours() (list []*Peer) {
-	strategies := map[string]bloom.Strategy{
-		"SplitBlock": bloom.SplitBlock, "Blocked": bloom.Blocked,
-		"DoubleHashing": bloom.DoubleHashing, "SeededHashing": bloom.SeededHashing,
+// "digests" takes hashed keys. The default hash is Murmur3.
+func Ours() []*Peer {
+	rapid, maps := bloom.WithHash(bloom.RapidHash), bloom.WithHash(bloom.MapHash)
+	return []*Peer{
+		ours("SplitBlock, RapidHash", single, bloom.SplitBlock, rapid),
+		ours("SplitBlock, RapidHash, batch", batch, bloom.SplitBlock, rapid),
+		ours("SplitBlock, MapHash", single, bloom.SplitBlock, maps),
+		ours("SplitBlock, Murmur3", single, bloom.SplitBlock),
+		ours("Blocked, RapidHash", single, bloom.Blocked, rapid),
+		ours("Blocked, RapidHash, batch", batch, bloom.Blocked, rapid),
+		ours("Blocked, Murmur3", single, bloom.Blocked),
+		ours("DoubleHashing, Murmur3", single, bloom.DoubleHashing), // the default
+		ours("DoubleHashing, Murmur3, batch", batch, bloom.DoubleHashing),
+		ours("DoubleHashing, RapidHash", single, bloom.DoubleHashing, rapid),
+		ours("SeededHashing, Murmur3", single, bloom.SeededHashing),
+		ours("SplitBlock, digests", digests, bloom.SplitBlock),
+		ours("SplitBlock, digests, batch", digestsBatch, bloom.SplitBlock),
+		ours("Blocked, digests", digests, bloom.Blocked),
 	}
-	hashes := map[string]bloom.Hash{"RapidHash": bloom.RapidHash, "MapHash": bloom.MapHash} // Murmur3 is the default
-	uses := map[string]func(*bloom.BloomFilter) Filter{"": single, "batch": batch, "digests": digests, "digests batch": digestsBatch}
-	for _, name := range []string{
-		"SplitBlock, RapidHash",
-		"SplitBlock, RapidHash, batch",
-		"SplitBlock, MapHash",
-		"SplitBlock, Murmur3",
-		"Blocked, RapidHash",
-		"Blocked, RapidHash, batch",
-		"Blocked, Murmur3",
-		"DoubleHashing, Murmur3", // the default
-		"DoubleHashing, Murmur3, batch",
-		"DoubleHashing, RapidHash",
-		"SeededHashing, Murmur3",
-		"SplitBlock, digests",
-		"SplitBlock, digests, batch",
-		"Blocked, digests",
-	} {
-		parts := append(strings.Split(name, ", "), "")
-		use := parts[2]
-		if parts[1] == "digests" {
-			use = strings.TrimSpace("digests " + use)
+}
+
+func ours(name string, use func(*bloom.BloomFilter) Filter, s bloom.Strategy, opts ...bloom.Option) *Peer {
+	hashed := strings.Contains(name, "digests")
+	return &Peer{Name: "ours: " + name, Safe: Full, Hashed: hashed, Make: func(n uint64, p float64) (Filter, error) {
+		f, err := bloom.New(n, p, append(opts, bloom.WithStrategy(s))...)
+		if err != nil {
+			return nil, err
 		}
-		opts := []bloom.Option{bloom.WithStrategy(strategies[parts[0]])}
-		if hash, ok := hashes[parts[1]]; ok {
-			opts = append(opts, bloom.WithHash(hash))
-		}
-		hashed := parts[1] == "digests"
-		list = append(list, &Peer{Name: "ours: " + name, Safe: Full, Hashed: hashed, Make: func(n uint64, p float64) (Filter, error) {
-			f, err := bloom.New(n, p, opts...)
-			if err != nil {
-				return nil, err
-			}
-			return uses[use](f), nil
-		}})
-	}
-	return list
+		return use(f), nil
+	}}
 }
 
 func single(f *bloom.BloomFilter) Filter {
