@@ -45,13 +45,13 @@ var kinds = []kind{
 	{"growth", 1024, 1e-9, []option{growth}},
 	{"window", 10_000, 1e-9, []option{window}},
 	{"plain/two words", 4000, 1e-2, nil},
-	{"plain/eight words", 4000, 1e-12, nil},
+	{"plain/smallest p", 4000, 1e-12, nil},
 	{"plain/shards", 4000, 1e-9, []option{redisfilter.WithShards(5)}},
 	{"plain/secret", 4000, 1e-9, []option{redisfilter.WithBloom(bloom.WithSecret([16]byte{1, 2, 3})), redisfilter.WithShards(2)}},
 	{"growth/from two words", 1024, 1e-2, []option{growth}},
 	{"growth/shards", 2048, 1e-9, []option{growth, redisfilter.WithShards(2)}},
 	{"window/two words", 10_000, 0.1, []option{window}},
-	{"window/eight words", 10_000, 1e-11, []option{redisfilter.WithWindow(time.Hour, 4)}},
+	{"window/smallest p", 10_000, 1e-11, []option{redisfilter.WithWindow(time.Hour, 4)}},
 	{"window/shards", 10_000, 1e-9, []option{window, redisfilter.WithShards(3)}},
 }
 

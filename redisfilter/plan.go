@@ -210,21 +210,25 @@ func (f *plan) check(key string, h header) error {
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it
-// has bits, so it chooses the fewest words that need at most a quarter more memory than bloom.NewScheme does.
+// has bits. It has two if that needs at most a quarter more memory than bloom.NewScheme does. It has four otherwise, which
+// needs at most 28 % more down to p = 1e-12, and a few blocks if n is small.
 func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {
 		return best, err
 	}
 	const block = blockBytes * 8
-	most := best.Params().M/block + best.Params().M/block/4
+	least := best.Params().M / block
 	rate := func(blocks uint64, k int) float64 { return bloom.Blocked.FalsePositiveRate(blocks*block, k, n) }
-	for _, ks := range [][]int{{2, 6, 10}, {8, 12, 20}} {
-		if bloom.Blocked.WordsPerKey(ks[0]) >= wordsOf(best) {
-			break
+	for _, choice := range []struct {
+		ks   []int
+		most uint64
+	}{{[]int{2, 6, 10}, least + least/4}, {[]int{8, 12, 20, 28}, least + least/3 + 4}} {
+		if bloom.Blocked.WordsPerKey(choice.ks[0]) >= wordsOf(best) {
+			return best, nil
 		}
-		blocks, chosen := most+1, 0
-		for _, k := range ks {
+		blocks, chosen := choice.most+1, 0
+		for _, k := range choice.ks {
 			if blocks > 1 && rate(blocks-1, k) <= p {
 				blocks = 1 + uint64(sort.Search(int(blocks-2), func(i int) bool { return rate(uint64(i)+1, k) <= p }))
 				chosen = k
@@ -234,7 +238,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 			return bloom.NewSchemeWithParams(bloom.Params{N: n, P: p, M: blocks * block, K: chosen}, opts...)
 		}
 	}
-	return best, nil
+	return best, format.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
 // wordsOf returns in how many words of a block a scheme has the bits of a key.

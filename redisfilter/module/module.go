@@ -44,7 +44,9 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 		return nil, err
 	}
 	f := &Filter{sender: sender, name: name}
-	reserve := &redis.BFReserveOptions{Capacity: int64(plan.N), Error: plan.P, Expansion: int64(plan.Expansion), NonScaling: plan.Expansion == 0}
+	reserve := &redis.BFReserveOptions{
+		Capacity: int64(plan.N), Error: plan.P, Expansion: int64(plan.Expansion), NonScaling: plan.Expansion == 0,
+	}
 	err = client.BFReserveWithArgs(ctx, name, reserve).Err()
 	if send.IsReply(err) && strings.Contains(err.Error(), "exists") {
 		var header redis.ScanDump

@@ -6,7 +6,7 @@
 -- KEYS[1]: the shard.
 -- ARGV[1], ARGV[2]: first and last byte of the handle's slot. ARGV[3]: first byte of the number of the lane.
 -- ARGV[4]: the epoch, the slot's tag, the lane, the number of this add, and the confirmed number of each lane.
--- ARGV[5]: the keys. ARGV[6]: how many. ARGV[7]: words per key, 2, 4 or 8.
+-- ARGV[5]: the keys. ARGV[6]: how many. ARGV[7]: words per key, 2 or 4.
 -- ARGV[8]: 'p' plain, 'g' growing, 'w' window. ARGV[9]: the number of layers, or the generation, that the keys are packed for.
 -- ARGV[10]: plain: 1 to stamp the slot (others always do); growing: where the epoch behind the newest layer begins; window:
 -- milliseconds per generation.
@@ -69,7 +69,7 @@ end
 -- A loop over the words would take up to 45 % more time.
 local d, n, band, bor, sub = ARGV[5], tonumber(ARGV[6]), bit.band, bit.bor, string.sub
 local out, byte, w, pos, done, room = '', 0, 1, 1, 0, left
-local two, four = ARGV[7] == '2', ARGV[7] == '4'
+local two = ARGV[7] == '2'
 while done < n do
   local next, seen, first, span
   if two then
@@ -94,7 +94,7 @@ while done < n do
     if not seen then
       first, span = from, pk('<i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2)
     end
-  elseif four then
+  else
     local size, from, to, i1, a1, b1, i2, a2, b2, i3, a3, b3, i4, a4, b4, p = up('<I2Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4', d, pos)
     next = pos + 2 + size
     local v = call('GETRANGE', K, from, to)
@@ -123,54 +123,6 @@ while done < n do
     if not seen then
       first, span = from, pk('<i4i4c0i4i4c0i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2, sub(v, i2 + 9, i3), X3, Y3,
         sub(v, i3 + 9, i4), X4, Y4)
-    end
-  else
-    local size, from, to, i1, a1, b1, i2, a2, b2, i3, a3, b3, i4, a4, b4, i5, a5, b5, i6, a6, b6, i7, a7, b7, i8, a8, b8, p
-      = up('<I2Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4', d, pos)
-    next = pos + 2 + size
-    local v = call('GETRANGE', K, from, to)
-    local x1, y1 = up('<i4i4', v, i1 + 1)
-    local x2, y2 = up('<i4i4', v, i2 + 1)
-    local x3, y3 = up('<i4i4', v, i3 + 1)
-    local x4, y4 = up('<i4i4', v, i4 + 1)
-    local x5, y5 = up('<i4i4', v, i5 + 1)
-    local x6, y6 = up('<i4i4', v, i6 + 1)
-    local x7, y7 = up('<i4i4', v, i7 + 1)
-    local x8, y8 = up('<i4i4', v, i8 + 1)
-    local X1, Y1, X2, Y2 = bor(x1, a1), bor(y1, b1), bor(x2, a2), bor(y2, b2)
-    local X3, Y3, X4, Y4 = bor(x3, a3), bor(y3, b3), bor(x4, a4), bor(y4, b4)
-    local X5, Y5, X6, Y6 = bor(x5, a5), bor(y5, b5), bor(x6, a6), bor(y6, b6)
-    local X7, Y7, X8, Y8 = bor(x7, a7), bor(y7, b7), bor(x8, a8), bor(y8, b8)
-    seen = X1 == x1 and Y1 == y1 and X2 == x2 and Y2 == y2 and X3 == x3 and Y3 == y3 and X4 == x4 and Y4 == y4 and
-      X5 == x5 and Y5 == y5 and X6 == x6 and Y6 == y6 and X7 == x7 and Y7 == y7 and X8 == x8 and Y8 == y8
-    while not seen and p < next do
-      local f, t, j1, j2, j3, j4, j5, j6, j7, j8
-      f, t, j1, a1, b1, j2, a2, b2, j3, a3, b3, j4, a4, b4, j5, a5, b5, j6, a6, b6, j7, a7, b7, j8, a8, b8, p
-        = up('<Bc0Bc0Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4Bi4i4', d, p)
-      local o = call('GETRANGE', K, f, t)
-      repeat
-        x1, y1 = up('<i4i4', o, j1 + 1)
-        if band(x1, a1) ~= a1 or band(y1, b1) ~= b1 then break end
-        x2, y2 = up('<i4i4', o, j2 + 1)
-        if band(x2, a2) ~= a2 or band(y2, b2) ~= b2 then break end
-        x3, y3 = up('<i4i4', o, j3 + 1)
-        if band(x3, a3) ~= a3 or band(y3, b3) ~= b3 then break end
-        x4, y4 = up('<i4i4', o, j4 + 1)
-        if band(x4, a4) ~= a4 or band(y4, b4) ~= b4 then break end
-        x5, y5 = up('<i4i4', o, j5 + 1)
-        if band(x5, a5) ~= a5 or band(y5, b5) ~= b5 then break end
-        x6, y6 = up('<i4i4', o, j6 + 1)
-        if band(x6, a6) ~= a6 or band(y6, b6) ~= b6 then break end
-        x7, y7 = up('<i4i4', o, j7 + 1)
-        if band(x7, a7) ~= a7 or band(y7, b7) ~= b7 then break end
-        x8, y8 = up('<i4i4', o, j8 + 1)
-        seen = band(x8, a8) == a8 and band(y8, b8) == b8
-      until true
-    end
-    if not seen then
-      first, span = from, pk('<i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4c0i4i4', X1, Y1, sub(v, i1 + 9, i2), X2, Y2,
-        sub(v, i2 + 9, i3), X3, Y3, sub(v, i3 + 9, i4), X4, Y4, sub(v, i4 + 9, i5), X5, Y5, sub(v, i5 + 9, i6), X6, Y6,
-        sub(v, i6 + 9, i7), X7, Y7, sub(v, i7 + 9, i8), X8, Y8)
     end
   end
   if not seen then

@@ -29,8 +29,8 @@ func IsReply(err error) bool {
 
 // before are the codes of error replies that a server gives before it executes a command. A script
 // of this module gives one of its own before it writes.
-var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOAUTH", "NOPERM",
-	"NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
+var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED",
+	"NOAUTH", "NOPERM", "NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
 	Gone, Taken, Older, More}
 
 // The codes of the scripts.
@@ -72,7 +72,8 @@ func NotExecuted(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true
 	}
-	return IsReply(err) && (strings.HasPrefix(err.Error(), "ERR unknown command") || strings.HasPrefix(err.Error(), "ERR max number of clients"))
+	text := err.Error()
+	return IsReply(err) && (strings.HasPrefix(text, "ERR unknown command") || strings.HasPrefix(text, "ERR max number of clients"))
 }
 
 // As returns the reply to a command on a key, which must be a T.

@@ -19,7 +19,10 @@ func TestErrorReplies(t *testing.T) {
 		"ERR max number of clients reached":                                                         true,
 		"ERR Error running script (call to f_1): @user_script:3: -OOM command not allowed":          true,
 		"ERR Error running script (call to f_1): @user_script: 12: @user_script: 12: -READONLY You": true,
-		"ERR Connection timed out":                                                                  false, "upstream failure": false, "ERR no such host": false, "ERR Error running script: x": false,
+		"ERR Connection timed out":                                                                  false,
+		"upstream failure":                                                                          false,
+		"ERR no such host":                                                                          false,
+		"ERR Error running script: x":                                                               false,
 	} {
 		require.Equal(t, notAdded, NotExecuted(reply(text)), text)
 	}
