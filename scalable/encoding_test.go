@@ -10,13 +10,14 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 )
 
 // fill adds a range of keys.
 func fill(f *Filter, first, keys uint64) *Filter {
 	var b [16]byte
 	for i := range keys {
-		unfailing{f}.Add(key(&b, first+i))
+		layeredtest.Unfailing{Growing: f}.Add(key(&b, first+i))
 	}
 	return f
 }

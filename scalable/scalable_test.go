@@ -31,25 +31,6 @@ func oneLayer(n uint64, p float64, opts ...bloom.Option) *Filter {
 	return must(n, p, append(opts, bloom.WithMaxBytes(must(n, p, opts...).sizeBytes()))...)
 }
 
-// unfailing panics if there is no room.
-type unfailing struct{ *Filter }
-
-func (u unfailing) Add(key []byte) bool {
-	added, err := u.Filter.Add(key)
-	if err != nil {
-		panic(err)
-	}
-	return added
-}
-
-func (u unfailing) AddMany(keys [][]byte, added []bool) int {
-	count, err := u.Filter.AddMany(keys, added)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
 // TestPlan: the layers' rates never sum to more than p, and not to much less.
 func TestPlan(t *testing.T) {
 	sum := 0.0
@@ -164,7 +145,7 @@ func TestFull(t *testing.T) {
 }
 
 func TestBatches(t *testing.T) {
-	layeredtest.Batches(t, unfailing{must(50, 0.01)}, unfailing{must(50, 0.01)}, func() {})
+	layeredtest.Batches(t, layeredtest.Unfailing{Growing: must(50, 0.01)}, layeredtest.Unfailing{Growing: must(50, 0.01)}, func() {})
 }
 
 func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }

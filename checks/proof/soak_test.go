@@ -32,25 +32,6 @@ type filter interface {
 	io.WriterTo
 }
 
-// growing gives a scalable filter these signatures. It never becomes full here.
-type growing struct{ *scalable.Filter }
-
-func (g growing) Add(key []byte) bool {
-	won, err := g.Filter.Add(key)
-	if err != nil {
-		panic(err)
-	}
-	return won
-}
-
-func (g growing) AddMany(keys [][]byte, added []bool) int {
-	n, err := g.Filter.AddMany(keys, added)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 // A kind makes filters for n keys at rate p, and reads what they write.
 type kind struct {
 	name string
@@ -87,11 +68,11 @@ var kinds = append(builtIn(),
 	kind{"scalable",
 		func(_ string, n uint64, p float64) (filter, error) {
 			f, err := scalable.New(n/20+1, p)
-			return growing{f}, err
+			return layeredtest.Unfailing{Growing: f}, err
 		},
 		func(r io.Reader) (filter, error) {
 			f, err := scalable.Read(r)
-			return growing{f}, err
+			return layeredtest.Unfailing{Growing: f}, err
 		}},
 	kind{"counting",
 		func(_ string, n uint64, p float64) (filter, error) { return counting.New(n, p) },

@@ -30,6 +30,31 @@ type Filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
+// A Growing is a filter whose adds can fail.
+type Growing interface {
+	Add(key []byte) (bool, error)
+	AddMany(keys [][]byte, added []bool) (int, error)
+	Contains(key []byte) bool
+	ContainsMany(keys [][]byte, found []bool) int
+	io.WriterTo
+}
+
+// Unfailing makes a Filter of a Growing. It panics if an add fails.
+type Unfailing struct{ Growing }
+
+func (u Unfailing) Add(key []byte) bool { return must(u.Growing.Add(key)) }
+
+func (u Unfailing) AddMany(keys [][]byte, added []bool) int {
+	return must(u.Growing.AddMany(keys, added))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // Key writes the i-th of a sequence of different keys into b.
 func Key(b *[16]byte, i uint64) []byte {
 	binary.LittleEndian.PutUint64(b[:], i)
