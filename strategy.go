@@ -19,9 +19,9 @@ import (
 // A Strategy is a small value that never changes, and can be compared.
 type Strategy struct{ strategy }
 
-// A strategy is what a Strategy stands for. Each is one type in one file, and answers here
-// everything that is asked about it. The types are small values without a pointer, or pointers, so
-// that they can be compared, and stand in the program as data: the linker drops those that a
+// A strategy is what a Strategy stands for. Each is one type in one file, which
+// answers all questions about it. The types are small values without a pointer, or pointers, so
+// that they can be compared, and are static data: the linker drops the strategies that a
 // program does not use.
 type strategy interface {
 	label() label

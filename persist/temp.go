@@ -34,7 +34,7 @@ type tempFile interface {
 	// inherit gives the file the owner and the permissions of old, if it is not nil.
 	inherit(old *os.File) error
 	Sync() error
-	// allocate appends so many zeros at the given offset, the file's end. It checks that the
+	// allocate appends zero bytes at offset, the end of the file. It checks that the
 	// file can be mapped and takes the space from the disk, because a mapped file on a full
 	// disk kills the program.
 	allocate(offset, bytes int64) error

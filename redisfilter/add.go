@@ -173,7 +173,7 @@ func appendDecimal(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// pack writes keys [from, to) of a batch for add.lua, in layers of which the newest is the first. It returns the most words per
+// pack writes keys [from, to) of a batch for add.lua, in layers, newest first. It returns the most words per
 // key of any layer. The positions of a key are known in the scheme first.
 func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {

@@ -50,7 +50,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 //  1. Suppose A wins in layer a and B in layer b. One layer has one winner, so let a < b.
 //  2. A saw a as the newest layer after its bits were complete. B saw b later than that.
 //  3. When B first saw a layer newer than a, it looked the key up in all older layers except
-//     those that it had won itself. A has won a, so B looked into a and found the key.
+//     the layers where it had won itself. A has won a, so B looked into a and found the key.
 //
 // At least one: let b be the newest layer to which any of them adds the key. The winner of b
 // goes no further, so it has found b still the newest.

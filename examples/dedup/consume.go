@@ -19,7 +19,7 @@ type Partition interface {
 }
 
 const (
-	commitEvery = 1_000   // messages: at most so many are processed twice after a kill
+	commitEvery = 1_000   // messages: at most this many are processed twice after a kill
 	saveEvery   = 100_000 // messages that the start reads again; the broker must keep them
 )
 

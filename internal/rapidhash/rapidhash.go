@@ -61,9 +61,9 @@ func Sum(state uint64, key []byte) uint64 {
 	return end(0, 0, state, 0)
 }
 
-// Inlines reports whether Tail(Head(state, key), key) is Sum of a key of so many bytes. The
-// compiler writes the three into the caller, which it does not with Sum: a lookup in SplitBlock
-// takes 0.4 ns less, and an add of a key that is there 0.8 ns.
+// Inlines reports whether Tail(Head(state, key), key) is Sum for a key of n bytes. The
+// compiler inlines these three functions but not Sum: a lookup in SplitBlock
+// takes 0.4 ns less, and an add of a present key 0.8 ns.
 func Inlines(n int) bool { return n > 16 && n <= 48 }
 
 // Head takes all but the last 16 bytes into the state, see [Inlines].

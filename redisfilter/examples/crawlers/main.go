@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // crawl starts everything, waits for the crawlers, and counts.
 func crawl(ctx context.Context, cfg config, stdout io.Writer) error {
-	ctx, cancel := context.WithCancelCause(ctx) // whatever fails ends all
+	ctx, cancel := context.WithCancelCause(ctx) // any failure ends all
 	defer cancel(nil)
 	site := startSite(cfg.pages)
 	defer site.server.Close()

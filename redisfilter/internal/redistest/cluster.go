@@ -23,7 +23,7 @@ const slotCount = 16384
 
 var bg = context.Background()
 
-// StartCluster starts a cluster of so many masters, with a replica of each if replicas is set, and waits until it is whole.
+// StartCluster starts a cluster of masters, with a replica of each if replicas is set, and waits until it is whole.
 func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 	t.Helper()
 	c, count := &Cluster{t: t}, masters

@@ -16,7 +16,7 @@ type Proxy struct {
 	Addr   string
 	target string
 
-	CutEvery atomic.Int64 // close the connection instead of every so many-th reply; 0: never
+	CutEvery atomic.Int64 // close the connection instead of every CutEvery-th reply; 0: never
 	replies  atomic.Int64
 
 	Silent sync.RWMutex // held for writing: nothing passes, nothing is closed

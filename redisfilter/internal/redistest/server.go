@@ -39,11 +39,11 @@ func Program(t testing.TB, name string) string {
 	return testkit.Program(t, name, name)
 }
 
-// ports are those that FreePort has returned.
+// ports has the ports that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port that no process listens on, and that no other call has returned. It is below those that the
-// system gives to outgoing connections, which would take it away, and so is the port of the cluster bus, 10,000 above it.
+// FreePort returns a port that no process listens on, and that no other call has returned. It is below the ports that the
+// system gives to outgoing connections, and so is the port of the cluster bus, 10,000 above it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {

@@ -26,7 +26,7 @@ import (
 // command, about 1 ms for this many keys.
 const BatchKeys = 500
 
-// Answers returns room for the answers to so many keys: the caller's, cleared, unless that is nil.
+// Answers returns room for one answer per key: the caller's, cleared, or a new slice if that is nil.
 func Answers(keys int, answers []bool) []bool {
 	if answers == nil {
 		return make([]bool, keys)
@@ -316,7 +316,7 @@ func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones ui
 	return ones, nil
 }
 
-// Estimate returns the number of keys that set so many of m bits, rounded or math.MaxUint64, and the false-positive rate
+// Estimate returns the number of keys that set this many of m bits, rounded or math.MaxUint64, and the false-positive rate
 // after them.
 func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys uint64, rate float64) {
 	n := math.Round(s.EstimatedN(m, k, min(ones, m)))

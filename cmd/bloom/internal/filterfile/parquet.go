@@ -59,7 +59,7 @@ func (f Column) Encode(values [][]byte) (keys [][]byte, err error) {
 // maxColumns limits the memory for a list of columns. A hostile footer has one per 5 bytes.
 const maxColumns = 1 << 16
 
-// Columns are the columns with a filter of a Parquet file, of which none was chosen.
+// Columns are the columns of a Parquet file that have a filter, if none was chosen.
 type Columns []parquet.Column
 
 // Choose is the error for a command that needs one filter.
