@@ -20,9 +20,9 @@ var good64 = bloom.NewHash64("good", murmur3.Sum64)
 // broken ones below are made from.
 func TestBuiltinsPass(t *testing.T) {
 	for _, s := range append(bloom.Strategies(), at(bloom.Definition{}, good)) {
-		require.NoError(t, TestStrategy(s, Point{10, 0.1}, Point{1000, 0.01}))
+		require.NoError(t, TestStrategy(s, bloom.Params{N: 10, P: 0.1}, bloom.Params{N: 1000, P: 0.01}))
 	}
-	require.NoError(t, TestStrategy(blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h2 }), Point{1000, 0.03}))
+	require.NoError(t, TestStrategy(blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h2 }), bloom.Params{N: 1000, P: 0.03}))
 	if !testkit.RaceDetector {
 		require.NoError(t, TestStrategy(bloom.DoubleHashing), "at the default points")
 	}
@@ -75,52 +75,52 @@ func TestBrokenStrategies(t *testing.T) {
 	scratch := make([]atomic.Uint64, 64)
 	for _, c := range []struct {
 		text   string
-		point  Point
+		point  bloom.Params
 		broken bloom.Strategy
 	}{
-		{`n = 10, p = 0.1: panic: bloom: strategy "broken" returned position`, Point{10, 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
+		{`n = 10, p = 0.1: panic: bloom: strategy "broken" returned position`, bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			if i == 0 && h1%256 == 0 {
 				return m
 			}
 			return good(h1, h2, i, m, k)
 		})},
-		{"has positions [", Point{10, 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // not pure
+		{"has positions [", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // not pure
 			return good(h1+calls.Add(1)%3, h2, i, m, k)
 		})},
-		{"and then [", Point{1000, 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one scratch for all
+		{"and then [", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one scratch for all
 			scratch[i].Store(good(h1, h2, i, m, k)) // atomically, or the race detector would find it first
 			runtime.Gosched()                       // another call comes in between, as it may at any time
 			return scratch[i].Load()
 		})},
-		{"Add allocates", Point{10, 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
+		{"Add allocates", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			more := make([]uint64, 1+int(h1>>63))
 			kept.Store(&more)
 			return good(h1, h2, i, m, k)
 		})},
-		{"n = 100, p = 0.001: the rate is", Point{100, 1e-3}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // equal steps
+		{"n = 100, p = 0.001: the rate is", bloom.Params{N: 100, P: 1e-3}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // equal steps
 			pos, _ := bits.Mul64(h1+uint64(i)*(h2|1), m)
 			return pos
 		})},
-		{"the rate is", Point{100, 0.05}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one position twice
+		{"the rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one position twice
 			return good(h1, h2, i%(k-1), m, k)
 		})},
-		{"the rate is", Point{1000, 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // half of the filter
+		{"the rate is", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // half of the filter
 			return good(h1, h2, i, (m+1)/2, k)
 		})},
-		{"the rate is", Point{20_000, 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // each four the same
+		{"the rate is", bloom.Params{N: 20_000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // each four the same
 			return good(h1, h2, i%4, m, k)
 		})},
-		{"the rate is", Point{10, 0.1}, at(bloom.Definition{ // promises too much
+		{"the rate is", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{ // promises too much
 			Rate: func(m uint64, k int, n uint64) float64 { return bloom.DoubleHashing.FalsePositiveRate(m, k, n) / 3 },
 		}, good)},
-		{"whose promised rate is", Point{100, 0.05}, at(bloom.Definition{ // sizes too small
+		{"whose promised rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{ // sizes too small
 			Size: func(n uint64, p float64) (uint64, int, error) { return n*4/64*64 + 64, 3, nil },
 		}, good)},
-		{"no function", Point{10, 0.1}, bloom.NewStrategy("broken", bloom.Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
+		{"no function", bloom.Params{N: 10, P: 0.1}, bloom.NewStrategy("broken", bloom.Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
 			return nil, nil
 		}})},
-		{"depends on the part of the filter", Point{1000, 0.03}, blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h1 })},
-		{"depends on the part of the filter", Point{10, 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // bits serve as word and as bit
+		{"depends on the part of the filter", bloom.Params{N: 1000, P: 0.03}, blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h1 })},
+		{"depends on the part of the filter", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // bits serve as word and as bit
 			for range i {
 				h1 = h1*0xd1342543de82ef95 + h2
 			}
@@ -132,7 +132,7 @@ func TestBrokenStrategies(t *testing.T) {
 		require.ErrorContains(t, err, c.text, "%v", c.point)
 		require.ErrorContains(t, err, `bloomtest: "broken": `)
 	}
-	err := TestStrategy(bloom.DoubleHashing, Point{100, 0.01}, Point{0, 0.01})
+	err := TestStrategy(bloom.DoubleHashing, bloom.Params{N: 100, P: 0.01}, bloom.Params{N: 0, P: 0.01})
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	require.ErrorContains(t, err, "n = 0")
 }
@@ -180,8 +180,8 @@ func ExampleTestStrategy() {
 		},
 	})
 	// Equal steps keep their rate with many keys and a large p, and not with few.
-	fmt.Println(TestStrategy(textbook, Point{20_000, 0.01}))
-	fmt.Println(TestStrategy(textbook, Point{100, 1e-3}) != nil)
+	fmt.Println(TestStrategy(textbook, bloom.Params{N: 20_000, P: 0.01}))
+	fmt.Println(TestStrategy(textbook, bloom.Params{N: 100, P: 1e-3}) != nil)
 	// Output:
 	// <nil>
 	// true

@@ -8,17 +8,14 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Point is a filter whose rate is measured.
-type Point struct {
-	N uint64 // keys, at least 1
-	P float64
+var defaultPoints = []bloom.Params{
+	{N: 10, P: 0.1}, {N: 100, P: 0.05}, {N: 100, P: 0.01}, {N: 100, P: 1e-3},
+	{N: 1000, P: 0.01}, {N: 1000, P: 1e-4}, {N: 20_000, P: 0.01}, {N: 20_000, P: 1e-3},
 }
-
-var defaultPoints = []Point{{10, 0.1}, {100, 0.05}, {100, 0.01}, {100, 1e-3}, {1000, 0.01}, {1000, 1e-4}, {20_000, 0.01}, {20_000, 1e-3}}
 
 // TestStrategy tests a strategy and returns the first thing that is wrong with it:
 //
-//   - [bloom.New] makes a filter with it for each of the points;
+//   - [bloom.New] makes a filter with it for the N and P of each of the points;
 //   - the positions of a key are below m and always the same, on all goroutines and in every
 //     filter of the same m and k, and Add sets exactly those bits;
 //   - Add, Contains and AppendPositions allocate nothing;
@@ -29,7 +26,7 @@ var defaultPoints = []Point{{10, 0.1}, {100, 0.05}, {100, 0.01}, {100, 1e-3}, {1
 // The default points reach from 10 to 20,000 keys and down to p = 1e-4. Pass other points for a
 // strategy that is known to break its promise there. The rates are measured with independent
 // digests, or with different keys for a strategy that needs the key.
-func TestStrategy(s bloom.Strategy, points ...Point) error {
+func TestStrategy(s bloom.Strategy, points ...bloom.Params) error {
 	if len(points) == 0 {
 		points = defaultPoints
 	}
@@ -44,7 +41,7 @@ func TestStrategy(s bloom.Strategy, points ...Point) error {
 	return nil
 }
 
-func atPoint(s bloom.Strategy, p Point) error {
+func atPoint(s bloom.Strategy, p bloom.Params) error {
 	if p.N == 0 {
 		return fmt.Errorf("%w: no keys, want at least 1", bloom.ErrInvalid)
 	}

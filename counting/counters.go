@@ -52,12 +52,6 @@ func nonzero(word uint64) uint64 {
 	return (word | word>>1) & lowest
 }
 
-// fulls returns which counters of a word are full, each as its lowest bit.
-func fulls(word uint64) uint64 {
-	word &= word >> 2
-	return word & (word >> 1) & lowest
-}
-
 // gather moves bits 0, 4, 8, … of a word to bits 0, 1, 2, …
 func gather(word uint64) uint64 {
 	word = (word | word>>3) & 0x0303030303030303

@@ -10,8 +10,7 @@ import (
 type noText = layered.NoText
 
 // A Filter is a set of keys, like [bloom.BloomFilter], from which keys can be removed. Make one
-// with [New]. The zero Filter is not usable: its methods return an error or panic, except String
-// and Full.
+// with [New]. The zero Filter is not usable: its methods return an error or panic, except String.
 //
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].

@@ -3,7 +3,6 @@ package counting
 import (
 	"fmt"
 	"log/slog"
-	"math/bits"
 
 	"github.com/seed3447c163/bloom"
 )
@@ -24,14 +23,6 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 		plain[i/4].Store(plain[i/4].Load() | set<<(i%4*perWord))
 	}
 	return b
-}
-
-// Full returns how many counters are full, in O(m). They stay full, and count as set bits.
-func (f *Filter) Full() (count uint64) {
-	for i := range f.counters {
-		count += uint64(bits.OnesCount64(fulls(f.counters[i].Load())))
-	}
-	return count
 }
 
 // Stats returns the numbers of [Filter.BloomFilter], in O(m). M is the number of counters, Ones is

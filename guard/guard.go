@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/memory"
 )
 
 // A Store gives a Guard the keys of a database.
@@ -106,10 +107,7 @@ func (g *Guard) Contains(key []byte) bool {
 }
 
 // ContainsString is [Guard.Contains] for a string, without copying it.
-func (g *Guard) ContainsString(key string) bool {
-	filter := g.getState().filter
-	return filter == nil || filter.ContainsString(key)
-}
+func (g *Guard) ContainsString(key string) bool { return g.Contains(memory.BytesOf(key)) }
 
 // Get returns the value of a key. It asks the filter first, and calls load only if the filter says
 // "maybe". load returns whether the key is in the store, and its value. [Guard.Metrics] counts the results.

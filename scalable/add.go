@@ -17,9 +17,7 @@ import (
 // The error wraps [ErrFull] if the key is new and there is no room for it. The key is then not
 // in the filter. If adds under way hold the last room, Add waits for them, at most a second.
 func (f *Filter) Add(key []byte) (bool, error) {
-	if f.layers.Load() == nil {
-		return false, errZero
-	}
+	f.now() // panics for the zero Filter
 	return f.add(f.scheme.Digest(key))
 }
 
@@ -33,10 +31,6 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.Bytes
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 	memory.CheckAnswers("scalable", len(keys), added)
-	if f.layers.Load() == nil {
-		clear(added)
-		return 0, errZero
-	}
 	return layered.AddMany(f.scheme, keys, added, f.now, f.add)
 }
 

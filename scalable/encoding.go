@@ -23,7 +23,7 @@ const magic = "\x89blooms\x01"
 // [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.layers.Load() == nil {
-		return 0, errZero
+		return 0, format.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
 	}
 	now := f.now()
 	out := frame.NewWriter(w, magic)

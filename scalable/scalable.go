@@ -177,8 +177,6 @@ func (f *Filter) now() layered.Layers {
 	panic("scalable: use of the zero Filter: make one by New or Read")
 }
 
-var errZero = format.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
-
 // Layers returns the parameters of each layer, oldest first.
 func (f *Filter) Layers() []bloom.Params {
 	now := f.now()

@@ -108,12 +108,6 @@ func (b *Builder) AddDigest(h1, h2 uint64) {
 	b.digests[n][0], b.digests[n][1] = h1, h2
 }
 
-// SizeBytes returns how many bytes AppendTo will append.
-func (b *Builder) SizeBytes() int {
-	b.check()
-	return b.bitBytes(len(b.digests)) + trailerBytes
-}
-
 // AppendTo appends the filter of the collected keys to dst, and forgets them. It allocates only if
 // dst has too little room. Without keys, it appends an empty filter.
 func (b *Builder) AppendTo(dst []byte) []byte {

@@ -3,6 +3,7 @@ package bitsandblooms
 import (
 	"testing"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/seed3447c163/bloom/internal/testing/formattest"
 	"github.com/stretchr/testify/require"
@@ -29,5 +30,5 @@ func TestSum256(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloom.Params{N: 100, P: 0.05}, bloom.Params{N: 1000, P: 0.01}, bloom.Params{N: 20_000, P: 1e-3}))
 }

@@ -291,5 +291,5 @@ func FuzzRead(f *testing.F) {
 
 // TestConformance uses digests of 128 bits. Those of Hash have 64.
 func TestConformance(t *testing.T) {
-	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 100, P: 0.05}, bloomtest.Point{N: 1000, P: 0.01}, bloomtest.Point{N: 20_000, P: 1e-3}))
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloom.Params{N: 100, P: 0.05}, bloom.Params{N: 1000, P: 0.01}, bloom.Params{N: 20_000, P: 1e-3}))
 }

@@ -48,6 +48,6 @@ func TestMitz32KeepsItsRateNearItsReach(t *testing.T) {
 // TestConformance excludes few keys with a small p, which the strategies document.
 func TestConformance(t *testing.T) {
 	for _, s := range []bloom.Strategy{Mitz64, Mitz32} {
-		require.NoError(t, bloomtest.TestStrategy(s, bloomtest.Point{N: 1000, P: 0.05}, bloomtest.Point{N: 20_000, P: 0.01}))
+		require.NoError(t, bloomtest.TestStrategy(s, bloom.Params{N: 1000, P: 0.05}, bloom.Params{N: 20_000, P: 0.01}))
 	}
 }

@@ -475,8 +475,8 @@ func FuzzRead(f *testing.F) {
 
 // TestConformance, at points where RedisBloom's sizes keep p.
 func TestConformance(t *testing.T) {
-	require.NoError(t, bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 1000, P: 0.02}, bloomtest.Point{N: 20_000, P: 0.002}))
-	err := bloomtest.TestStrategy(Strategy, bloomtest.Point{N: 20_000, P: 0.124})
+	require.NoError(t, bloomtest.TestStrategy(Strategy, bloom.Params{N: 1000, P: 0.02}, bloom.Params{N: 20_000, P: 0.002}))
+	err := bloomtest.TestStrategy(Strategy, bloom.Params{N: 20_000, P: 0.124})
 	require.ErrorContains(t, err, "m = 86912 and k = 4 are chosen, whose promised rate is 0.131")
 	require.NoError(t, bloomtest.TestHash(Hash))
 }
