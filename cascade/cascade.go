@@ -72,15 +72,18 @@ func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 	return len(c.filters)%2 == 1
 }
 
-// ContainsMany looks up keys like [Cascade.Contains], one after the other, but faster. It returns
-// how many are in. If found is not nil, found[i] becomes the answer to keys[i].
+// ContainsMany looks up keys like [Cascade.Contains], one after the other, but faster if the cascade
+// is larger than the cache. It returns how many are in. If found is not nil, found[i] becomes the answer
+// to keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
 	memory.CheckAnswers("cascade", len(keys), found)
-	clear(found)
-	if len(c.filters) == 0 {
-		return 0
+	if len(c.filters) == 0 || c.filters[0].SizeBytes() <= layered.InCache {
+		for i, key := range keys {
+			count += layered.Answer(c.Contains(key), found, i)
+		}
+		return count
 	}
 	var b layered.Batch
 	for first := 0; first < len(keys); first += layered.Group {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/testing/frametest"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
@@ -112,6 +113,7 @@ func TestSize(t *testing.T) {
 
 // TestContainsMany compares a batch with single lookups, for keys of both lists and of none.
 func TestContainsMany(t *testing.T) {
+	defer func(size uint64) { layered.InCache = size }(layered.InCache)
 	for _, out := range []uint64{0, 1, 300, 5000} { // one level, and odd and even numbers of them
 		c, err := New(t.Context(), 0.3, numbered("k", 0, 300), numbered("k", 300, out))
 		require.NoError(t, err)
@@ -125,6 +127,7 @@ func TestContainsMany(t *testing.T) {
 			}
 		}
 		for _, n := range []int{0, 1, 64, 65, 6000} {
+			layered.InCache = uint64(n%2) << 20
 			found := slices.Repeat([]bool{true}, n)
 			c.ContainsMany(keys[:n], found)
 			require.Equal(t, want[:n], found)

@@ -35,8 +35,9 @@ func (f *Filter) Renew(key []byte) bool {
 // RenewString is [Filter.Renew] for a string, without copying it.
 func (f *Filter) RenewString(key string) bool { return f.Renew(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
-// definitely new. If added is not nil, added[i] becomes the answer to keys[i].
+// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
+// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
+// answer to keys[i].
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {

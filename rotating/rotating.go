@@ -131,8 +131,9 @@ func (f *Filter) remembered() layered.Layers {
 	return nil
 }
 
-// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster. It returns
-// how many were probably added. If found is not nil, found[i] becomes the answer to keys[i].
+// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster if the layers
+// are larger than the cache. It returns how many were probably added. If found is not nil, found[i]
+// becomes the answer to keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {

@@ -24,9 +24,9 @@ func (f *Filter) Add(key []byte) (bool, error) {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other, but faster. It returns how many were
-// definitely new. If added is not nil, added[i] becomes the answer to keys[i]. AddMany stops at
-// the first key for which there is no room.
+// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
+// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
+// answer to keys[i]. AddMany stops at the first key for which there is no room.
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {

@@ -160,12 +160,16 @@ func (f *Filter) Contains(key []byte) bool {
 // ContainsString is [Filter.Contains] for a string, without copying it.
 func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
-// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster. It returns
-// how many were probably added. If found is not nil, found[i] becomes the answer to keys[i].
+// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster if the layers
+// are larger than the cache. It returns how many were probably added. If found is not nil, found[i]
+// becomes the answer to keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
 	memory.CheckAnswers("scalable", len(keys), found)
+	if now := f.now(); len(now) == 1 {
+		return now[0].ContainsMany(keys, found)
+	}
 	return layered.ContainsMany(f.scheme, keys, found, f.now)
 }
 

@@ -25,21 +25,13 @@ func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
 	}
 }
 
-// Ask looks the group up in filters, the last one first, and returns how many keys were found. A
-// filter is asked only for the keys that no later one has.
-func (b *Batch) Ask(filters int, filter func(i int) *bloom.BloomFilter) (count int) {
+// ask looks the group up in layers, the last one first. A layer is asked only for the keys that no later
+// one has.
+func (b *Batch) ask(layers Layers) {
 	clear(b.Found[:b.Keys])
-	for i := filters - 1; i >= 0 && count < b.Keys; i-- {
-		f := filter(i)
-		if f.SizeBytes() <= inCache {
-			for j, d := range b.Digests[:b.Keys] {
-				if !b.Found[j] && f.ContainsDigest(d[0], d[1]) {
-					b.Found[j] = true
-					count++
-				}
-			}
-			continue
-		}
+	count := 0
+	for i := len(layers) - 1; i >= 0 && count < b.Keys; i-- {
+		f := layers[i]
 		left := 0
 		for j, d := range b.Digests[:b.Keys] {
 			b.pending[left], b.index[left] = d, uint8(j)
@@ -50,11 +42,11 @@ func (b *Batch) Ask(filters int, filter func(i int) *bloom.BloomFilter) (count i
 			b.Found[b.index[j]] = yes
 		}
 	}
-	return count
 }
 
-// inCache is the size up to which lookups one by one are faster than a batch. BenchmarkAsk.
-const inCache = 1 << 20
+// InCache is the size of a filter up to which lookups one by one are faster than a batch, see BenchmarkAsk.
+// Only tests change it.
+var InCache uint64 = 1 << 20
 
 // one is 1 for true. The compiler makes no branch of it.
 func one(yes bool) int {
@@ -64,20 +56,21 @@ func one(yes bool) int {
 	return 0
 }
 
-// AddMany adds keys that no layer has by add, and stops at its first error. It loads the layers once per
-// group.
+// AddMany adds keys by add, and stops at its first error. If the layers are larger than the cache, it calls
+// add only for keys that no layer has. It loads the layers once per group.
 func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
 	clear(added)
 	var b Batch
 	for first := 0; first < len(keys); first += Group {
-		layers := now()
-		b.Hash(s, keys[first:])
-		layers.Ask(&b)
-		for i, d := range b.Digests[:b.Keys] {
-			if b.Found[i] {
-				continue
+		group := keys[first:min(first+Group, len(keys))]
+		b.begin(s, group, now())
+		for i, key := range group {
+			var yes bool
+			if b.Keys == 0 {
+				yes, err = add(s.Digest(key))
+			} else if !b.Found[i] {
+				yes, err = add(b.Digests[i][0], b.Digests[i][1])
 			}
-			yes, err := add(d[0], d[1])
 			if err != nil {
 				return count, err
 			}
@@ -91,14 +84,27 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
 	var b Batch
 	for first := 0; first < len(keys); first += Group {
-		layers := now()
-		b.Hash(s, keys[first:])
-		count += layers.Ask(&b)
-		if found != nil {
-			copy(found[first:], b.Found[:b.Keys])
+		group, layers := keys[first:min(first+Group, len(keys))], now()
+		b.begin(s, group, layers)
+		for i, key := range group {
+			yes := b.Found[i]
+			if b.Keys == 0 {
+				h1, h2 := s.Digest(key)
+				yes = layers.Youngest(h1, h2, 0) != nil
+			}
+			count += Answer(yes, found, first+i)
 		}
 	}
 	return count
+}
+
+// begin looks up a group of keys, or none if the layers fit the cache: lookups one by one are faster there.
+func (b *Batch) begin(s bloom.Scheme, keys [][]byte, layers Layers) {
+	b.Keys = 0
+	if len(layers) > 0 && layers.Newest().SizeBytes() > InCache {
+		b.Hash(s, keys)
+		b.ask(layers)
+	}
 }
 
 // Answer stores the answer to the i-th key if the caller wants it, and counts it.

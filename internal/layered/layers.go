@@ -59,11 +59,6 @@ func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	return nil
 }
 
-// Ask looks a group up in the layers and returns how many keys were found.
-func (l Layers) Ask(b *Batch) int {
-	return b.Ask(len(l), func(i int) *bloom.BloomFilter { return l[i].BloomFilter })
-}
-
 // And returns the layers with one more: a filter that takes that many more keys. It changes no layers that
 // have been published, but must not be called twice for the same ones.
 func (l Layers) And(f *bloom.BloomFilter, generation int64, left uint64) Layers {

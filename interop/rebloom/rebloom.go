@@ -218,18 +218,13 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 // what Contains of keys[i] would return.
 //
 // It panics if found is neither nil nor as long as keys.
-func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
+func (f *Filter) ContainsMany(keys [][]byte, found []bool) int {
 	memory.CheckAnswers("rebloom", len(keys), found)
-	layers := f.all()
-	var b layered.Batch
-	for first := 0; first < len(keys); first += layered.Group {
-		b.Hash(layers[0].Scheme(), keys[first:])
-		count += b.Ask(len(layers), func(i int) *bloom.BloomFilter { return layers[i].BloomFilter })
-		if found != nil {
-			copy(found[first:], b.Found[:b.Keys])
-		}
+	var layers layered.Layers
+	for _, l := range f.all() {
+		layers = append(layers, layered.Layer{BloomFilter: l.BloomFilter})
 	}
-	return count
+	return layered.ContainsMany(layers[0].Scheme(), keys, found, func() layered.Layers { return layers })
 }
 
 // Layers returns the parameters of each layer, oldest first.

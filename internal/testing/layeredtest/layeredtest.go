@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
 )
@@ -79,7 +80,9 @@ func Hooked(hook *func()) bloom.Strategy {
 func Batches(t *testing.T, one, many Filter, between func()) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(2, 2))
-	for range 60 {
+	defer func(size uint64) { layered.InCache = size }(layered.InCache)
+	for round := range 60 {
+		layered.InCache = uint64(round%2) << 20 // as if the filters were larger than the cache, and not
 		keys := make([][]byte, random.IntN(300))
 		for i := range keys {
 			keys[i] = Key(new([16]byte), random.Uint64N(3000))
