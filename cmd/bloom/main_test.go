@@ -57,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range []string{
 		"--help", "", "check --help", "help status", "completion bash", "__complete nothing",
 		"check FILE", "check -v FILE", "check -c FILE", "check -c FILE -k pear", "check -c -v FILE -k apple", "dedup",
-		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json", "man",
+		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json",
 		"build -n 100 -o -", "union -o - FILE", "convert --format text -o - FILE",
 	} {
 		command := strings.Fields(strings.ReplaceAll(args, "FILE", path))

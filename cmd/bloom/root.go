@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -41,7 +40,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.AddCommand(
 		newSize(e), newBuild(e), newAdd(e), newCheck(e), newDedup(e), newInfo(e), newUnion(e), newConvert(e),
-		&cobra.Command{Use: "man", Short: "print the manual page", Long: "Prints the manual page, in roff.", RunE: printManual},
 		&cobra.Command{Use: "input", Short: "keys, fields, packed files, numbers", Long: inputHelp},
 		&cobra.Command{Use: "formats", Short: "the formats of filters", Long: formatsHelp()},
 		&cobra.Command{Use: "secrets", Short: "secrets, for keys from strangers", Long: secretsHelp},
@@ -56,18 +54,6 @@ func version() string {
 		v = info.Main.Version
 	}
 	return fmt.Sprintf("%s (%s %s/%s)", cmp.Or(v, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// printManual prints the manual page bloom(1), made of the help texts.
-func printManual(man *cobra.Command, _ []string) error {
-	root := man.Root()
-	roff := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
-	text := fmt.Sprintf(".TH BLOOM 1\n.SH NAME\nbloom \\- %s\n", roff.Replace(root.Short))
-	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
-		text += fmt.Sprintf(".SH %q\n.nf\n%s\n.fi\n", strings.ToUpper(c.Name()), roff.Replace(c.Long+"\n\n"+c.UsageString()))
-	}
-	_, err := io.WriteString(man.OutOrStdout(), text)
-	return err
 }
 
 func formatsHelp() string {
