@@ -35,6 +35,8 @@
 // change it: a page that is linked every minute is still visited once per window. With
 // [Filter.Renew], the age counts from the last call.
 //
+// For messages that carry their time, pass [WithClock] a function that returns the latest time seen.
+//
 // Add does not add a new key that is a false positive, on average one of 1/p keys. Such a key
 // looks present until the older keys are forgotten. Renew adds it in any case.
 //

@@ -45,8 +45,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
 // the end of the stream it returns io.EOF itself.
 //
-// The time of day decides how much time has passed since WriteTo; keys whose window has passed
-// are forgotten. If the clock is before the writer's, no time has passed.
+// The time of day, or the clock of [WithClock], decides how much time has passed since WriteTo; keys
+// whose window has passed are forgotten. If the clock is before the writer's, no time has passed.
 //
 // The options must agree with the filter: its generations, and the options of [WithBloom]. A secret
 // and a custom strategy or hash must be given; other options may be left out. [bloom.WithMaxBytes]

@@ -4,7 +4,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	added, err := f.AddString(url)
+//	added, err := f.AddString(user)
 //
 // The filter begins with one layer for n keys. When a layer has all its keys, the filter adds a
 // layer for twice as many. Each layer has a lower rate than the layer before. The rates of all
