@@ -12,16 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNewReportsWhatItMade(t *testing.T) {
-	f := MustNew(1_000_000, 0.01)
-	want := must(sizeFor(1_000_000, 0.01, DoubleHashing))
-	require.Equal(t, want, f.Params())
-	require.Equal(t, Params{N: 1_000_000, P: 0.01, M: 9_592_960, K: 7}, f.Params())
-	require.Equal(t, uint64(9_592_960/8), f.SizeBytes())
-	require.Equal(t, "double-hashing", f.Scheme().Strategy().Name())
-	require.Equal(t, "bloom.BloomFilter(n=1000000 p=0.01 m=9592960 k=7 strategy=double-hashing hash=murmur3 bytes=1199120)", f.String())
-}
-
 func TestNewWithParams(t *testing.T) {
 	f := must(NewWithParams(Params{M: 21_895, K: 5}, WithStrategy(SeededHashing)))
 	require.Equal(t, uint64(343*8), f.SizeBytes(), "whole words, but m stays what it was")

@@ -63,16 +63,6 @@ func ExampleBloomFilter_Add() {
 	// process m-2
 }
 
-func ExampleBloomFilter_Contains() {
-	f := bloom.MustNew(1000, 0.001)
-	f.Add([]byte("apple"))
-	fmt.Println(f.Contains([]byte("apple")), "means probably added")
-	fmt.Println(f.Contains([]byte("pear")), "means definitely not added")
-	// Output:
-	// true means probably added
-	// false means definitely not added
-}
-
 // A crawler: many workers find the same links. The worker whose AddString returns true fetches
 // the page. There is no lock, and no check before the add.
 func ExampleBloomFilter_AddString() {
@@ -197,21 +187,6 @@ func ExampleWithStrategy() {
 	fmt.Println(f.ContainsString("row-1"), f.ContainsString("row-2"), f.Scheme().Strategy())
 	// Output:
 	// true false split-block
-}
-
-func ExampleNewScheme_sizes() {
-	for _, p := range []float64{0.01, 0.0001} {
-		scheme, err := bloom.NewScheme(1_000_000, p)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		params := scheme.Params()
-		fmt.Printf("p = %v: m = %d bits (%.2f per key), k = %d\n", p, params.M, float64(params.M)/1e6, params.K)
-	}
-	// Output:
-	// p = 0.01: m = 9592960 bits (9.59 per key), k = 7
-	// p = 0.0001: m = 19172992 bits (19.17 per key), k = 13
 }
 
 func ExampleNewStrategy() {

@@ -12,27 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTextbookFigures(t *testing.T) {
-	for _, c := range []struct {
-		n    uint64
-		p    float64
-		m, k float64
-	}{
-		{1_000_000, 0.0001, 19_170_117, 13},
-		{3000, 0.03, 21_895, 5},
-		{1_000_000, 0.01, 9_585_058, 7},
-	} {
-		m := math.Round(rate.OptimalM(c.n, c.p))
-		require.Equal(t, c.m, m)
-		require.Equal(t, c.k, math.Round(math.Ln2*m/float64(c.n)))
-	}
-	// At the optimal k half of all bits are set, and the rate is 2^-k.
-	const m, n, k = 1 << 20, 72_681, 10 // ln 2 · m/n = 10.0000
-	require.InEpsilon(t, m/2, rate.Ones(m, k, n), 1e-4)
-	require.InEpsilon(t, 1.0/1024, rate.Textbook(m, k, n), 1e-4)
-	require.InEpsilon(t, float64(n), DoubleHashing.EstimatedN(m, k, uint64(rate.Ones(m, k, n))), 1e-4)
-}
-
 // TestFrozenSizes: every architecture chooses the same m and k, and predicts the
 // same rate to the last bit. A third of the settings are ties: p is the rate of a filter that
 // New might choose, or one unit in the last place more or less. A difference means that two
