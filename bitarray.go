@@ -126,7 +126,7 @@ func (b bitArray) copyFrom(other bitArray) {
 			b, other = b[lines*blockWords:], other[lines*blockWords:]
 		}
 	}
-	to := b.plain()
+	to := unsafe.Slice((*uint64)(b.start()), len(b))
 	for ; len(to) >= blockWords && len(other) >= blockWords; to, other = to[blockWords:], other[blockWords:] {
 		t, from := (*[blockWords]uint64)(to), (*block)(other)
 		t[0], t[1], t[2], t[3] = from[0].Load(), from[1].Load(), from[2].Load(), from[3].Load()
@@ -257,11 +257,6 @@ func (b bitArray) checkTail(m uint64, is error) error {
 		}
 	}
 	return nil
-}
-
-// plain views the words without atomics, while no other goroutine knows them.
-func (b bitArray) plain() []uint64 {
-	return unsafe.Slice((*uint64)(b.start()), len(b))
 }
 
 // clear zeroes all words.

@@ -82,18 +82,9 @@ func TestBitArrayCopies(t *testing.T) {
 	copied := makeWords(uint64(len(several)))
 	copied.copyFrom(several)
 	require.True(t, copied.equal(several))
-}
-
-// TestBitArrayLetsTheRuntimeStop: the garbage collector stops all goroutines, but none in assembly,
-// which so refuses to do much at once.
-func TestBitArrayLetsTheRuntimeStop(t *testing.T) {
-	if !vector.Has {
-		return // Go's own loops can be stopped
+	if vector.Has { // the runtime cannot stop a goroutine in assembly, which so refuses to do much at once
+		require.Panics(t, func() { vector.CopyLines(copied.start(), several.start(), vector.MostLines+1) })
 	}
-	from, to := makeWords(blockWords*(2*vector.MostLines+3)), makeWords(blockWords*(2*vector.MostLines+3))
-	require.Panics(t, func() { vector.CopyLines(to.start(), from.start(), vector.MostLines+1) })
-	to.copyFrom(from)
-	to.clear()
 }
 
 // TestBitArrayClears: as many words as asked for, and no others, wherever they begin.
@@ -108,23 +99,6 @@ func TestBitArrayClears(t *testing.T) {
 			require.EqualValues(t, len(words)-length, words.count())
 			require.Zero(t, words[skip:][:length].count())
 		}
-	}
-}
-
-// BenchmarkClear compares Clear with the memory's own speed.
-func BenchmarkClear(b *testing.B) {
-	words := makeWords(1 << 21)
-	for name, do := range map[string]func(){"clear": words.clear, "memclr": func() { clear(words.plain()) }} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				b.StopTimer()
-				for i := range words.plain() {
-					words.plain()[i] = 1
-				}
-				b.StartTimer()
-				do()
-			}
-		})
 	}
 }
 

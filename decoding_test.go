@@ -56,6 +56,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 	keyed := marshal(t, MustNew(10, 0.1, WithSecret(testKey), WithStrategy(Blocked)))
 	rapid := marshal(t, MustNew(10, 0.1, WithHash(RapidHash), WithSeed(17)))
 	named := marshal(t, MustNew(10, 0.1, WithStrategy(triple)))
+	hashed := marshal(t, MustNew(10, 0.1, WithHash(customHash64)))
 	for _, c := range []struct {
 		data []byte
 		opts []Option
@@ -88,6 +89,13 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{named, nil, `the data's strategy is "triple", want one of that name by WithStrategy`},
 		{named, []Option{WithStrategy(NewStrategy("other", tripleDefinition))}, `the data's strategy is "triple", want "other"`},
 		{named, []Option{WithStrategy(DoubleHashing)}, `the data's strategy is "triple", want "double-hashing"`},
+		{hashed, []Option{WithHash(customHash64)}, ""},
+		{hashed, nil, `the data's hash is "fnv-mixed", want one of that name by WithHash`},
+		{hashed, []Option{WithHash(customHash)}, `the data's hash is "fnv-mixed", want "murmur3-77"`},
+		{hashed, []Option{WithHash(Murmur3)}, `the data's hash is "fnv-mixed", want "murmur3"`},
+		{hashed, []Option{WithHash(customHash64), WithSecret(testKey)}, `the data's hash is "fnv-mixed" without a secret, want the given one`},
+		{hashed, []Option{WithHash(customHash64), WithSeed(5)}, `the data's hash is "fnv-mixed" without a seed, want seed 5`},
+		{plain, []Option{WithHash(customHash64)}, `the data's hash is "murmur3", want "fnv-mixed"`},
 	} {
 		_, err := Read(bytes.NewReader(c.data), c.opts...)
 		if c.text == "" {
@@ -126,6 +134,7 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{MustNew(5, 0.5, WithStrategy(triple)), named, true},
 		{MustNew(5, 0.5, WithStrategy(triple)), plain, false},
 		{MustNew(5, 0.5), named, false},
+		{MustNew(5, 0.5, WithHash(customHash64)), hashed, true},
 	} {
 		before := *c.into
 		if err := c.into.UnmarshalBinary(c.data); c.ok {

@@ -322,33 +322,6 @@ func customDigest(h Hash, key []byte) (h1, h2 uint64) {
 	return h1, x ^ x>>32
 }
 
-// TestCustomHashOfFiles: the reader must give the hash of the file's name.
-func TestCustomHashOfFiles(t *testing.T) {
-	other := NewHash64("other", func([]byte) uint64 { return 0 })
-	f := MustNew(100, 0.01, WithHash(customHash64))
-	require.Equal(t, `m=1024 k=7 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000040`, must(NewSchemeWithParams(Params{M: 1024, K: 7}, WithHash(customHash64))).String())
-	require.Contains(t, f.String(), "hash=fnv-mixed")
-	require.Equal(t, "fnv-mixed", f.Stats().Hash)
-
-	data := marshal(t, f)
-	for text, opts := range map[string][]Option{
-		`the data's hash is "fnv-mixed", want one of that name by WithHash`:   nil,
-		`the data's hash is "fnv-mixed", want "other"`:                        {WithHash(other)},
-		`the data's hash is "fnv-mixed", want "murmur3"`:                      {WithHash(Murmur3)},
-		`the data's hash is "fnv-mixed" without a secret, want the given one`: {WithHash(customHash64), WithSecret(testKey)},
-		`without a seed, want seed 5`:                                         {WithHash(customHash64), WithSeed(5)},
-	} {
-		_, err := Read(bytes.NewReader(data), opts...)
-		require.ErrorIs(t, err, ErrIncompatible, text)
-		require.ErrorContains(t, err, text)
-	}
-	_, err := Read(bytes.NewReader(marshal(t, MustNew(9, 0.1))), WithHash(customHash64))
-	require.ErrorContains(t, err, `the data's hash is "murmur3", want "fnv-mixed"`)
-	g := must(Read(bytes.NewReader(data), WithHash(customHash64)))
-	require.True(t, f.Equal(g))
-	require.NoError(t, g.UnmarshalBinary(data), "the receiver has the hash")
-}
-
 // TestFrozenDigest64: they never change.
 func TestFrozenDigest64(t *testing.T) {
 	for v, want := range map[uint64][2]uint64{

@@ -10,27 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
-	triple := NewStrategy("custom", Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
-	for _, opts := range [][]Option{
-		nil,
-		{WithSeed(7)},
-		{WithHash(MapHash)},
-		{WithHash(RapidHash)},
-		{WithSecret([16]byte{1, 2, 3})},
-		{WithStrategy(Blocked)},
-		{WithStrategy(Blocked), WithHash(MapHash)},
-		{WithStrategy(Blocked), WithHash(RapidHash), WithSeed(7)},
-		{WithStrategy(SeededHashing)},
-		{WithStrategy(SeededHashing), WithSeed(7)},
-		{WithStrategy(triple)},
-		{WithStrategy(customSeeded), WithSeed(7)},
-		{WithStrategy(customDouble)},
-	} {
+	for _, strategy := range allStrategies {
+		opts := []Option{WithStrategy(strategy), WithSeed(7)}
 		s := must(NewScheme(500, 0.001, opts...))
 		f := must(s.Filter())
 		made := MustNew(500, 0.001, opts...)
@@ -44,9 +29,7 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		for i := range 500 {
 			key := fmt.Appendf(nil, "key %d", i)
 			made.Add(key)
-			positions := s.AppendPositions(nil, key)
-			require.Len(t, positions, s.Params().K)
-			for _, pos := range positions {
+			for _, pos := range s.AppendPositions(nil, key) {
 				marked[pos/64].Or(1 << (pos % 64))
 			}
 		}
@@ -65,9 +48,10 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 func TestFrozenIdentity(t *testing.T) {
 	params := Params{M: 1024, K: 4}
 	for want, opts := range map[string][]Option{
-		`m=1024 k=4 strategy="double-hashing" hash=murmur3:0000000000000000`: nil,
-		`m=1024 k=4 strategy="blocked" hash=murmur3:000000000000002a`:        {WithStrategy(Blocked), WithSeed(42)},
-		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`: {WithSecret([16]byte{1})},
+		`m=1024 k=4 strategy="double-hashing" hash=murmur3:0000000000000000`:        nil,
+		`m=1024 k=4 strategy="blocked" hash=murmur3:000000000000002a`:               {WithStrategy(Blocked), WithSeed(42)},
+		`m=1024 k=4 strategy="double-hashing" hash=siphash:e0c7af1a1421f6f9`:        {WithSecret([16]byte{1})},
+		`m=1024 k=4 strategy="double-hashing" hash="fnv-mixed"/64:0000000000000040`: {WithHash(customHash64)},
 	} {
 		s := must(NewSchemeWithParams(params, opts...))
 		require.Equal(t, want, s.String())

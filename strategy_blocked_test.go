@@ -105,18 +105,6 @@ func selectorOf(z, group, b int) bool {
 	return false
 }
 
-// TestSelectionStaysInside: the kernels have no bounds checks.
-func TestSelectionStaysInside(t *testing.T) {
-	for _, units := range []uint64{1, 2, 3, 1000, 1<<32 - 2, maxSplitBlocks, largestM / blockBits, largestM, maxM} {
-		require.Equal(t, units-1, probe.Reduce(math.MaxUint64, units))
-		require.Zero(t, probe.Reduce(0, units))
-		if units <= maxSplitBlocks {
-			require.Equal(t, units-1, probe.SplitBlock(math.MaxUint64, units))
-			require.Zero(t, probe.SplitBlock(0, units))
-		}
-	}
-}
-
 // TestMapHashRateWithinABlock fills blocks with keys that agree in the upper 44 bits of h1, as
 // in a filter of 2^44 blocks, and looks up other such keys. Their rate is that of the model,
 // which takes them to be independent.
@@ -205,17 +193,5 @@ func TestBlockedBeyondAllSizes(t *testing.T) {
 	for _, k := range []int{6, 8, 16} {
 		require.Equal(t, 1.0, Blocked.FalsePositiveRate(512*7, k, math.MaxUint64))
 		require.InDelta(t, 1, Blocked.FalsePositiveRate(512*7, k, 7<<17), 1e-12)
-	}
-}
-
-// TestBlockedRefuses the m and k that it cannot have.
-func TestBlockedRefuses(t *testing.T) {
-	for params, text := range map[Params]string{
-		{M: 512, K: 7}:  `m = 512 and k = 7 with strategy "blocked", want multiples of 512 and 2`,
-		{M: 1000, K: 8}: `m = 1000 and k = 8 with strategy "blocked", want multiples of 512 and 2`,
-	} {
-		_, err := NewWithParams(params, WithStrategy(Blocked))
-		require.ErrorIs(t, err, ErrInvalid)
-		require.ErrorContains(t, err, text)
 	}
 }

@@ -15,32 +15,10 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// positionsOf returns the distinct positions of a key by the strategy's formula.
+// positionsOf returns the distinct positions of a key by the strategy's formula, which
+// TestCustomStrategiesAreTheBuiltinOnes and golden files hold.
 func positionsOf(f *BloomFilter, key []byte) []uint64 {
-	params, s := f.Params(), f.Scheme().Strategy()
-	var positions []uint64
-	switch {
-	case s.NeedsKey():
-		for i := range uint64(params.K) {
-			start := f.Scheme().Seed() + i
-			if start != 0 {
-				start = start*0x9e3779b97f4a7c15 | 1<<63
-			}
-			positions = append(positions, murmur3.SeedSum64(start, key)%params.M)
-		}
-	case s == DoubleHashing || s == customDouble || s == triple:
-		index := doubleIndex
-		if s == triple {
-			index = tripleIndex
-		}
-		h1, h2 := f.Digest(key)
-		for i := range params.K {
-			positions = append(positions, index(h1, h2, i, params.M))
-		}
-	default:
-		h1, h2 := f.Digest(key)
-		positions = digestPositions(s, h1, h2, params.M, params.K)
-	}
+	positions := f.Scheme().AppendPositions(nil, key)
 	slices.Sort(positions)
 	return slices.Compact(positions)
 }
@@ -141,7 +119,6 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 	require.True(t, g.Compatible(f))
 }
 
-// races asks for the long version of all tests about the one winner.
 // race lets goroutines add the same new keys in lockstep to a filter that it empties every
 // perFilter keys, and counts the keys by their number of winners.
 func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (winners map[int]int) {
