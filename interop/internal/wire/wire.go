@@ -41,22 +41,31 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error)
 	if err != nil {
 		return s, err
 	}
-	if got, want := kind(s), kindOf(required); got != want {
-		return s, format.Errorf(bloom.ErrInvalid, "the options ask for %s, want %s", got, want)
+	if got, want := kindOf(s), requiredKind(required); got != want {
+		return s, format.Errorf(bloom.ErrInvalid, "the options ask for %v, want %v", got, want)
 	}
 	return s, nil
 }
 
-func kind(s bloom.Scheme) string {
-	return fmt.Sprintf("strategy %q, hash %q and seed %d", s.Strategy(), s.Hash(), s.Seed())
+// A kind is what the options of a format determine.
+type kind struct {
+	strategy bloom.Strategy
+	hash     string
+	seed     uint64
 }
 
-func kindOf(required []bloom.Option) string {
+func (k kind) String() string {
+	return fmt.Sprintf("strategy %q, hash %q and seed %d", k.strategy, k.hash, k.seed)
+}
+
+func kindOf(s bloom.Scheme) kind { return kind{s.Strategy(), s.Hash().Name(), s.Seed()} }
+
+func requiredKind(required []bloom.Option) kind {
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // m and k that each strategy takes
 	if err != nil {
 		panic(err)
 	}
-	return kind(s)
+	return kindOf(s)
 }
 
 // New returns an empty filter with the [Scheme] of the same arguments.
@@ -71,8 +80,8 @@ func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, err
 // Portable returns an error that wraps bloom.ErrNotPortable if a filter differs from the options that a
 // format requires.
 func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
-	if got, want := kind(f.Scheme()), kindOf(required); got != want {
-		return format.Errorf(bloom.ErrNotPortable, "it has %s, want %s", got, want)
+	if got, want := kindOf(f.Scheme()), requiredKind(required); got != want {
+		return format.Errorf(bloom.ErrNotPortable, "it has %v, want %v", got, want)
 	}
 	return nil
 }
