@@ -181,18 +181,6 @@ func (c *causes) note(key string, err error) {
 	*c = append(*c, cause{text, err, map[string]bool{key: true}})
 }
 
-// several is an error that many shards have.
-type several struct {
-	error
-	shards int
-}
-
-func (s several) Error() string {
-	return fmt.Sprintf("redisfilter: %d shards, one of them: %s", s.shards, strings.TrimPrefix(s.error.Error(), "redisfilter: "))
-}
-
-func (s several) Unwrap() error { return s.error }
-
 // err returns nil, the only error, or the first ones.
 func (c causes) err() error {
 	const most = 3
@@ -200,7 +188,8 @@ func (c causes) err() error {
 	for _, cause := range c[:min(len(c), most)] {
 		err := cause.first
 		if n := len(cause.shards); n > 1 {
-			err = several{err, n}
+			text := strings.TrimPrefix(err.Error(), "redisfilter: ")
+			err = reworded{err, fmt.Sprintf("redisfilter: %d shards, one of them: %s", n, text)}
 		}
 		all = append(all, err)
 	}
@@ -225,11 +214,14 @@ func incompatible(text string, args ...any) error {
 	return own(format.Errorf(bloom.ErrIncompatible, text, args...))
 }
 
-// own makes an error of package bloom one of this package.
-func own(err error) error { return wrapped{err} }
+// own gives an error of package bloom the prefix of this package instead of that package's.
+func own(err error) error { return reworded{err, "redisfilter: " + format.Text(err)} }
 
-// A wrapped is an error of package bloom with the prefix of this package instead of that package's.
-type wrapped struct{ error }
+// A reworded is an error with another text.
+type reworded struct {
+	error
+	text string
+}
 
-func (w wrapped) Error() string { return "redisfilter: " + format.Text(w.error) }
-func (w wrapped) Unwrap() error { return w.error }
+func (r reworded) Error() string { return r.text }
+func (r reworded) Unwrap() error { return r.error }

@@ -17,10 +17,3 @@ func SetClock(now func() time.Duration) (reset func()) {
 	elapsed = now
 	return func() { *addScript, *openScript, elapsed = add, open, before }
 }
-
-// Stamp makes the next add of a handle stamp its slots.
-func (f *Filter) Stamp() {
-	for _, s := range f.shards {
-		s.value.Load().slot.Load().stamped.Store(0)
-	}
-}

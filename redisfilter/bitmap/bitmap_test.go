@@ -38,16 +38,20 @@ func javaArticle(t testing.TB) bloom.Scheme {
 	return s
 }
 
+// must returns positions that have no error.
+func must(p Positions, err error) Positions {
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // TestBitmapLayouts adds keys and finds exactly the bits set, with Redis's own
 // GETBIT, that an independent computation of each layout (in Python, from the
 // published digests) has found; and, the other way round, finds keys that SETBIT
 // has put there.
 func TestBitmapLayouts(t *testing.T) {
 	s := startServer(t)
-	must := func(p Positions, err error) Positions {
-		require.NoError(t, err)
-		return p
-	}
 	for name, c := range map[string]struct {
 		positions Positions
 		want      map[string][]int64
@@ -68,9 +72,6 @@ func TestBitmapLayouts(t *testing.T) {
 				s.Client.FlushAll(bg)
 				b, err := Open(s.Client, "{theirs}", c.positions, 0)
 				require.NoError(t, err)
-				found, err := b.Contains(bg, []byte(key))
-				require.NoError(t, err)
-				require.False(t, found, "a missing bitmap is an empty filter")
 				added, err := addEach(bg, b, [][]byte{[]byte(key), []byte(key)})
 				require.NoError(t, err)
 				require.Equal(t, []bool{true, false}, added)
@@ -80,13 +81,13 @@ func TestBitmapLayouts(t *testing.T) {
 				require.EqualValues(t, len(positions), s.Client.BitCount(bg, "{theirs}", nil).Val())
 
 				s.Client.Del(bg, "{theirs}")
-				for _, pos := range positions {
+				for _, pos := range positions { // a missing bitmap is an empty filter
 					found, err := b.Contains(bg, []byte(key))
 					require.NoError(t, err)
 					require.False(t, found)
 					s.Client.SetBit(bg, "{theirs}", pos, 1)
 				}
-				found, err = b.Contains(bg, []byte(key))
+				found, err := b.Contains(bg, []byte(key))
 				require.NoError(t, err)
 				require.True(t, found)
 			})
@@ -103,16 +104,11 @@ func TestGoZeroLeavesTheCallersBytes(t *testing.T) {
 	require.Equal(t, "hello", string(whole))
 }
 
-// uneven has one position more than the key has bytes.
-type uneven struct{}
-
-func (uneven) AppendPositions(dst []uint64, key []byte) []uint64 {
-	return append(dst, make([]uint64, 1+len(key))...)
-}
-
 func TestUnevenPositions(t *testing.T) {
 	s := startServer(t)
-	b, err := Open(s.Client, "f", uneven{}, 0)
+	b, err := Open(s.Client, "f", positionsFunc(func(dst []uint64, key []byte) []uint64 {
+		return append(dst, make([]uint64, 1+len(key))...)
+	}), 0)
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisfilter: 3 positions for a key and 1 for another, want as many", func() {
 		addEach(bg, b, [][]byte{nil, []byte("ab")})
@@ -231,10 +227,6 @@ func TestStats(t *testing.T) {
 		}
 		return append(dst, uint64(key[len(key)-1]))
 	})
-	must := func(p Positions, err error) Positions {
-		require.NoError(t, err)
-		return p
-	}
 	for name, c := range map[string]struct {
 		positions Positions
 		m         uint64 // 0: that of the value

@@ -190,8 +190,10 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 func Push(ctx context.Context, client redis.UniversalClient, name string, local *rebloom.Filter) (err error) {
 	temporary := send.NextTo(name, ":push:"+rand.Text())
 	defer func() {
-		if err != nil {
-			(&send.Sender{Client: client}).Remove(ctx, temporary)
+		if err != nil { // also if ctx has ended; if this fails, it expires
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			client.Unlink(ctx, temporary)
 		}
 	}()
 	for iterator, chunk := range local.Chunks() {

@@ -1,10 +1,6 @@
 package send
 
-import (
-	"context"
-	"strings"
-	"time"
-)
+import "strings"
 
 // HashTag returns the part of a key that alone decides its slot, or "".
 func HashTag(key string) string {
@@ -22,11 +18,4 @@ func NextTo(key, suffix string) string {
 		return key + suffix
 	}
 	return "{" + key + "}" + suffix
-}
-
-// Remove removes a temporary value, also when ctx has ended. If this fails, the value expires.
-func (s *Sender) Remove(ctx context.Context, key string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_, _ = Do[int64](ctx, s, key, "UNLINK", key)
 }
