@@ -72,8 +72,10 @@ func NotExecuted(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true
 	}
-	text := err.Error()
-	return IsReply(err) && (strings.HasPrefix(text, "ERR unknown command") || strings.HasPrefix(text, "ERR max number of clients"))
+	if err == nil || !IsReply(err) {
+		return false
+	}
+	return strings.HasPrefix(err.Error(), "ERR unknown command") || strings.HasPrefix(err.Error(), "ERR max number of clients")
 }
 
 // As returns the reply to a command on a key, which must be a T.
