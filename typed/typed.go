@@ -30,7 +30,7 @@ type Set interface {
 // calls AddDigest and ContainsDigest of [bloom.BloomFilter] saves that time.
 type Filter[T any] struct {
 	set       Set
-	filter    *bloom.BloomFilter // the set, if it is one: direct calls are faster
+	filter    *bloom.BloomFilter // the set, if it is one: a batch is faster by direct calls
 	appendKey func(dst []byte, v T) []byte
 }
 
@@ -42,7 +42,7 @@ type Filter[T any] struct {
 //
 // Different values need different bytes. If a value has two strings, write the length before the
 // first; otherwise ("ab", "c") and ("a", "bc") are the same key. The bytes of a value must stay the
-// same as long as the set, or a file of it, lives. bloomtest.TestKeys tests an append function.
+// same as long as the set, or a file of it, lives.
 //
 // New panics if set or appendKey is nil. All other methods panic if appendKey returns nil, as a
 // function does that drops an error: all values would be one key.
@@ -92,11 +92,7 @@ func (f *Filter[T]) buffers() *buffers {
 // Add adds a value, with the answer of [bloom.BloomFilter.Add].
 func (f *Filter[T]) Add(v T) (added bool) {
 	m := f.buffers()
-	if key := f.key(m, v); f.filter != nil {
-		added = f.filter.Add(key)
-	} else {
-		added = f.set.Add(key)
-	}
+	added = f.set.Add(f.key(m, v))
 	pooled.Put(m)
 	return added
 }
@@ -104,11 +100,7 @@ func (f *Filter[T]) Add(v T) (added bool) {
 // Contains returns false if the value was definitely never added, true if it probably was.
 func (f *Filter[T]) Contains(v T) (found bool) {
 	m := f.buffers()
-	if key := f.key(m, v); f.filter != nil {
-		found = f.filter.Contains(key)
-	} else {
-		found = f.set.Contains(key)
-	}
+	found = f.set.Contains(f.key(m, v))
 	pooled.Put(m)
 	return found
 }
