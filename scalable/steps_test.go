@@ -3,6 +3,7 @@
 package scalable
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -88,7 +89,6 @@ func (r *race) verdict(waiting bool, wins int) string {
 // TestOneWinnerInSteps: goroutines add the same key, from every state of its bits, while layers are
 // added: the first has room for one key.
 func TestOneWinnerInSteps(t *testing.T) {
-	total := 0
 	for _, c := range []struct {
 		keys     []int
 		switches int
@@ -98,7 +98,7 @@ func TestOneWinnerInSteps(t *testing.T) {
 			continue
 		}
 		for start := range 4 {
-			states, wrong := stepped.Explore(t, func() stepped.World {
+			stepped.Holds(t, fmt.Sprintf("keys %v, at most %d switches, bits %02b", c.keys, c.switches, start), func() stepped.World {
 				r := &race{}
 				r.begin(start, must)
 				w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
@@ -113,18 +113,12 @@ func TestOneWinnerInSteps(t *testing.T) {
 				}
 				return w
 			})
-			if total += states; wrong != "" {
-				t.Fatalf("keys %v, bits %02b: %s", c.keys, start, wrong)
-			}
-			t.Logf("keys %v, at most %d switches, bits %02b: %d states", c.keys, c.switches, start, states)
 		}
 	}
-	t.Logf("%d states, never a second winner", total)
 }
 
 // TestFullInSteps: there is room for one key, and goroutines add the same key or another.
 func TestFullInSteps(t *testing.T) {
-	total := 0
 	for _, c := range []struct {
 		keys     []int
 		switches int
@@ -133,7 +127,7 @@ func TestFullInSteps(t *testing.T) {
 		if c.long && !*testkit.Long {
 			continue
 		}
-		states, wrong := stepped.Explore(t, func() stepped.World {
+		stepped.Holds(t, fmt.Sprintf("keys %v, at most %d switches", c.keys, c.switches), func() stepped.World {
 			r := &race{}
 			r.begin(0, oneLayer)
 			w := stepped.World{Switches: c.switches, Check: func(waiting bool) string {
@@ -155,10 +149,5 @@ func TestFullInSteps(t *testing.T) {
 			}
 			return w
 		})
-		if total += states; wrong != "" {
-			t.Fatalf("keys %v: %s", c.keys, wrong)
-		}
-		t.Logf("keys %v, at most %d switches: %d states", c.keys, c.switches, states)
 	}
-	t.Logf("%d states", total)
 }

@@ -26,6 +26,16 @@ type World struct {
 	Switches int
 }
 
+// Holds fails the test if a check fails in one of the orders that Explore tries. what says what they have in common.
+func Holds(t *testing.T, what string, made func() World) {
+	t.Helper()
+	states, wrong := Explore(t, made)
+	if wrong != "" {
+		t.Fatalf("%s: %s", what, wrong)
+	}
+	t.Logf("%s: %d states", what, states)
+}
+
 // Explore runs the threads of a world in every order in which processors could run them, one
 // operation of this package after the other. It makes the world for each order, the same each time. It
 // returns the number of different states, and what is wrong with the first wrong order, or "".
