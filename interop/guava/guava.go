@@ -20,7 +20,6 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/floats"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -73,12 +72,12 @@ func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)
 	}
 	keys := float64(max(n, 1))
-	bits := math.Floor(-keys * floats.ExactLog(p) / (ln2 * ln2))
+	bits := math.Floor(-keys * wire.Log(p) / (ln2 * ln2))
 	if bits < 1 && p > 0 && p < 1 {
 		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v need less than one bit, and Guava rounds that to none",
 			n, p)
 	}
-	k := -floats.ExactLog(p) / ln2
+	k := -wire.Log(p) / ln2
 	if release == Since18 {
 		k = bits / keys * ln2
 	}

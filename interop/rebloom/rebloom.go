@@ -24,7 +24,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/floats"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -137,7 +136,7 @@ func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey floa
 	if rate == 0 { // half of the smallest float64, which a header may have
 		return p, 0, format.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
-	bitsPerKey = -floats.ExactLog(rate) / 0.480453013918201
+	bitsPerKey = -wire.Log(rate) / 0.480453013918201
 	bits := math.Floor(float64(capacity) * bitsPerKey)
 	if bits >= 1<<53 {
 		return p, 0, format.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)

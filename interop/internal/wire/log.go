@@ -1,16 +1,16 @@
-package floats
+package wire
 
 import "math"
 
-// ExactLog returns the natural logarithm of x > 0, correctly rounded.
+// Log returns the natural logarithm of x > 0, correctly rounded.
 //
 // Other systems compute m and k from logarithms in float64. If a result is close to a whole number or a
 // half, one unit in the last place decides. math.Log is off by that for one x of a hundred; the logarithms
 // of the JVM and of the C library are not.
 //
-// ExactLog splits x into 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
+// Log splits x into 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
 // in pairs of float64, which have twice the digits.
-func ExactLog(x float64) float64 {
+func Log(x float64) float64 {
 	f, e := math.Frexp(x) // also right for subnormal numbers
 	if f < math.Sqrt2/2 {
 		f, e = 2*f, e-1
