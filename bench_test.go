@@ -51,13 +51,10 @@ func (r *keyRing) next(i, number uint64) []byte {
 	return r[i%64][:]
 }
 
-// benchStrategies are the strategies that differ in speed; Blocked8 is for p below 1e-5.
-var benchStrategies = []Strategy{DoubleHashing, SeededHashing, Blocked, SplitBlock}
-
 // benchEach runs op over strategies and sizes, on one goroutine and on all
 // processors. The high half of the keys' numbers tells goroutines apart.
 func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte, i uint64) bool) {
-	for _, s := range benchStrategies {
+	for _, s := range builtins {
 		for _, n := range benchSizes {
 			for _, parallel := range []bool{false, true} {
 				goroutines := "1"

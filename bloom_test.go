@@ -277,7 +277,7 @@ func TestSmallFiltersAllocateLittle(t *testing.T) {
 	if testkit.RaceDetector {
 		t.Skip("NOT TESTED with the race detector, which allocates: allocations")
 	}
-	for _, s := range []Strategy{DoubleHashing, SeededHashing, Blocked} {
+	for _, s := range builtins {
 		option := WithStrategy(s)
 		p := 0.01
 		require.LessOrEqual(t, testing.AllocsPerRun(500, func() {

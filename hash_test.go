@@ -241,7 +241,7 @@ func TestMurmurStartsAtNoLength(t *testing.T) {
 
 // TestRateOfEverySeedAndLength: the rate holds for every strategy, seed, length and shape of
 // keys, in each small filter and in all of a strategy, shape and length together. Murmur3
-// started at the length of its keys has half a digest: Blocked1's rate is then 35 times p.
+// started at the length of its keys has half a digest: the rate of Blocked is then up to 35 times p.
 func TestRateOfEverySeedAndLength(t *testing.T) {
 	sequential(t)
 	t.Parallel()
