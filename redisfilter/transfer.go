@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
@@ -85,8 +86,9 @@ func (f *Filter) mergeChunk(ctx context.Context, b *batch, at uint64, chunk []by
 		return send.Explain(key, err)
 	}
 	defer b.slot.release(t)
-	r := &request{keys: []string{key, send.NextTo(key, ":merge:a"), send.NextTo(key, ":merge:b")}, script: mergeScript, add: true,
-		args: append(b.slot.args(b.value.epoch, t), at, chunk)}
+	temporary := send.NextTo(key, ":merge:"+rand.Text()) // names that nobody else has
+	r := &request{keys: []string{key, temporary + ":a", temporary + ":b"}, script: mergeScript, add: true}
+	r.args = append(b.slot.args(b.value.epoch, t), at, chunk)
 	f.exec(ctx, r)
 	if _, err := reply[int64](r); err != nil {
 		return f.explain(b.shard, b.value, b.slot, err)
