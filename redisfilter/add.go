@@ -33,9 +33,6 @@ func (f *Filter) add(ctx context.Context, batches []*batch) {
 		requests = append(requests, &request{keys: []string{b.shard.name}, script: addScript, args: args, add: true})
 		sent = append(sent, b)
 	}
-	if len(requests) == 0 {
-		return
-	}
 	f.exec(ctx, requests...)
 	for i, b := range sent {
 		f.added(b, requests[i])
