@@ -28,7 +28,6 @@ import (
 	"log/slog"
 	"math"
 	"math/bits"
-	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
@@ -178,13 +177,11 @@ func (c *Cascade) Stats() (s bloom.Stats) {
 // String describes the cascade in one line.
 func (c *Cascade) String() string {
 	if len(c.filters) == 0 {
-		return "cascade of no levels"
+		return "cascade.Cascade(levels=0)"
 	}
-	var keys []string
-	for _, f := range c.filters {
-		keys = append(keys, fmt.Sprint(f.Params().N))
-	}
-	return fmt.Sprintf("cascade of %d levels for %s keys, %d bytes", len(c.filters), strings.Join(keys, ", "), c.sizeBytes())
+	first := c.filters[0]
+	return fmt.Sprintf("cascade.Cascade(n=%d p=%g levels=%d strategy=%s bytes=%d)",
+		first.Params().N, first.Params().P, len(c.filters), first.Scheme().Strategy(), c.sizeBytes())
 }
 
 // LogValue is String, for package log/slog.

@@ -47,13 +47,6 @@ func (t *table) Position(context.Context) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(nil, uint64(len(t.log))), nil
 }
 
-func (t *table) get(_ context.Context, key []byte) (user string, found bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	user, found = t.users[string(key)]
-	return user, found, nil
-}
-
 func (t *table) put(key, user string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,32 +109,11 @@ func ExampleGet() {
 	// Output: false <nil> 1
 }
 
-// The key is in the filter before the store has it. In a program, the function is a commit.
-func ExampleGuard_Put() {
-	users := &table{users: map[string]string{}}
-	g := opened("", users)
-	check(g.Put(func() error { return users.put("8", "Grace") }, []byte("8")))
-	fmt.Println(guard.Get(context.Background(), g, []byte("8"), users.get))
-	// Output: Grace true <nil>
-}
-
 // publish replaces a list of leaked passwords.
 func publish(path string, passwords ...string) {
 	f := bloom.MustNew(1000, 1e-6)
 	f.AddStrings(passwords, nil)
 	check(persist.Save(path, f))
-}
-
-// A program refuses passwords of a list that another program publishes.
-func ExampleOpenList() {
-	dir := folder()
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "leaked.bloom")
-	publish(path, "123456", "password")
-	leaked, err := guard.OpenList(path)
-	check(err)
-	fmt.Println(leaked.ContainsString("password"), leaked.ContainsString("correct horse battery staple"))
-	// Output: true false
 }
 
 // Watch reads each new list. It runs in a goroutine of its own.

@@ -198,24 +198,6 @@ type positions struct {
 
 func (s positions) Position(context.Context) ([]byte, error) { return s.position() }
 
-// A Save that waits for another Save ends when it is cancelled.
-func TestSaveGivesUpWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan []byte)
-		s := positions{newMemStore("a"), func() ([]byte, error) { return <-answer, nil }}
-		g := opened(t, filepath.Join(t.TempDir(), "guard"), 10, 0.01, s)
-		saved := make(chan error)
-		go func() { saved <- save(g) }()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := g.Save(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		answer <- []byte{1}
-		require.NoError(t, <-saved)
-	})
-}
-
 func TestBadPosition(t *testing.T) {
 	for _, c := range []struct {
 		position  []byte
