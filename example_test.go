@@ -47,19 +47,6 @@ func ExampleNew() {
 	// bloom: invalid parameter: p = 1, want 0 < p < 1
 }
 
-// A message that is mistaken for a known one is dropped, so p is 1e-9: 43 bits per key.
-func ExampleBloomFilter_Add() {
-	seen := bloom.MustNew(1_000_000, 1e-9)
-	for _, id := range []string{"m-1", "m-2", "m-1"} { // the broker delivers m-1 twice
-		if seen.Add([]byte(id)) {
-			fmt.Println("process", id)
-		}
-	}
-	// Output:
-	// process m-1
-	// process m-2
-}
-
 // Digest hashes a key once for several filters.
 func ExampleBloomFilter_Digest() {
 	byDay := []*bloom.BloomFilter{bloom.MustNew(1000, 0.001), bloom.MustNew(5000, 0.001), bloom.MustNew(1000, 0.001)}
@@ -210,19 +197,6 @@ func ExampleBloomFilter_AddMany() {
 	// 1
 }
 
-// Strangers choose the URLs that a crawler of the open web finds, so its hash is keyed.
-func ExampleWithSecret() {
-	var secret [16]byte
-	if _, err := rand.Read(secret[:]); err != nil {
-		fmt.Println(err)
-		return
-	}
-	seen := bloom.MustNew(1_000_000, 1e-6, bloom.WithSecret(secret))
-	fmt.Println(seen.AddString("https://example.com/"), seen.AddString("https://example.com/"))
-	// Output:
-	// true false
-}
-
 // If n is not known, make the filter large, with an m that has all small divisors, and shrink it
 // when the keys are in.
 func ExampleBloomFilter_FoldTo() {
@@ -362,8 +336,9 @@ func ExampleBloomFilter_WriteTo() {
 	// false
 }
 
-// The bytes do not contain the secret. Reading them needs it.
-func ExampleRead_key() {
+// Strangers who do not know the secret cannot make keys that collide. The bytes do not contain it, and reading
+// them needs it.
+func ExampleWithSecret() {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
 		fmt.Println(err)
