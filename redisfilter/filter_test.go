@@ -39,11 +39,11 @@ func TestModel(t *testing.T) {
 				keys[i] = keyOf(random.IntN(3000))
 			}
 			adding := random.IntN(3) > 0
-			do := ask
+			do := f.ContainsMany
 			if adding {
-				do = add
+				do = f.AddMany
 			}
-			answers, err := do(bg, f, keys)
+			answers, err := redistest.Each(bg, do, keys)
 			require.NoError(t, err)
 			for i, key := range keys {
 				if coarse := k.p > 1e-6; coarse && !have[string(key)] && answers[i] != adding {
@@ -55,7 +55,7 @@ func TestModel(t *testing.T) {
 			}
 		}
 		for _, f := range handles {
-			found, err := ask(bg, f, keysOf(0, 3000))
+			found, err := redistest.Each(bg, f.ContainsMany, keysOf(0, 3000))
 			require.NoError(t, err)
 			for i, yes := range found {
 				if yes && !have[string(keyOf(i))] && k.p > 1e-6 {
@@ -149,7 +149,7 @@ func TestCache(t *testing.T) {
 	require.LessOrEqual(t, f.Metrics()["redis_round_trips"], float64(adds/10+20))
 	// Another handle learns from its adds, not from lookups.
 	g := open(t, s.Client, 10_000, 1e-6)
-	_, err := ask(bg, g, keysOf(0, adds/10))
+	_, err := g.ContainsMany(bg, keysOf(0, adds/10), nil)
 	require.NoError(t, err)
 	for known := range 2 {
 		before := g.Metrics()["redis_round_trips"]
@@ -353,11 +353,12 @@ func TestWindow(t *testing.T) {
 				}
 				adding := random.IntN(2) == 0
 				gen := max(latest, now/length)
-				do := ask
+				f := handles[random.IntN(len(handles))]
+				do := f.ContainsMany
 				if adding {
-					do, latest = add, gen
+					do, latest = f.AddMany, gen
 				}
-				answers, err := do(bg, handles[random.IntN(len(handles))], keys)
+				answers, err := redistest.Each(bg, do, keys)
 				require.NoError(t, err)
 				for i, key := range keys {
 					b, ever := born[string(key)]

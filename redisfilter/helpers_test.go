@@ -23,8 +23,6 @@ var (
 	keyOf  = redistest.KeyOf
 	keysOf = redistest.KeysOf
 	count  = redistest.Count
-	add    = redistest.AddEach
-	ask    = redistest.AskEach
 
 	noCache = redisfilter.WithCache(0)
 	growth  = redisfilter.WithGrowth()

@@ -22,8 +22,7 @@ var (
 	keyOf       = redistest.KeyOf
 	keysOf      = redistest.KeysOf
 	count       = redistest.Count
-	addEach     = redistest.AddEach
-	askEach     = redistest.AskEach
+	each        = redistest.Each
 )
 
 const fox = "The quick brown fox jumps over the lazy dog"
@@ -72,7 +71,7 @@ func TestBitmapLayouts(t *testing.T) {
 				s.Client.FlushAll(bg)
 				b, err := Open(s.Client, "{theirs}", c.positions, 0)
 				require.NoError(t, err)
-				added, err := addEach(bg, b, [][]byte{[]byte(key), []byte(key)})
+				added, err := each(bg, b.AddMany, [][]byte{[]byte(key), []byte(key)})
 				require.NoError(t, err)
 				require.Equal(t, []bool{true, false}, added)
 				for _, pos := range positions {
@@ -111,7 +110,7 @@ func TestUnevenPositions(t *testing.T) {
 	}), 0)
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisfilter: 3 positions for a key and 1 for another, want as many", func() {
-		addEach(bg, b, [][]byte{nil, []byte("ab")})
+		each(bg, b.AddMany, [][]byte{nil, []byte("ab")})
 	})
 }
 
@@ -245,7 +244,7 @@ func TestStats(t *testing.T) {
 		require.Zero(t, stats.Ones, name)
 		_, err = f.AddMany(bg, keysOf(0, 3000), nil)
 		require.NoError(t, err)
-		again, err := askEach(bg, f, keysOf(0, 3000))
+		again, err := each(bg, f.ContainsMany, keysOf(0, 3000))
 		require.NoError(t, err)
 		require.Equal(t, 3000, count(again))
 		stats, err = f.Stats(bg)

@@ -24,8 +24,7 @@ var (
 	keysOf      = redistest.KeysOf
 	count       = redistest.Count
 	indices     = batch.Indices
-	addEach     = redistest.AddEach
-	askEach     = redistest.AskEach
+	each        = redistest.Each
 )
 
 func TestModule(t *testing.T) {
@@ -47,13 +46,13 @@ func TestModule(t *testing.T) {
 			added, err = other.Add(bg, keyOf(0))
 			require.NoError(t, err)
 			require.False(t, added)
-			answers, err := addEach(bg, m, append(keysOf(0, 1200), keyOf(7)))
+			answers, err := each(bg, m.AddMany, append(keysOf(0, 1200), keyOf(7)))
 			require.NoError(t, err)
 			require.Equal(t, 1199, count(answers))
 			found, err := m.Contains(bg, keyOf(3))
 			require.NoError(t, err)
 			require.True(t, found)
-			answers, err = askEach(bg, m, keysOf(600, 1800))
+			answers, err = each(bg, m.ContainsMany, keysOf(600, 1800))
 			require.NoError(t, err)
 			require.Equal(t, 600, count(answers))
 
@@ -63,7 +62,7 @@ func TestModule(t *testing.T) {
 			require.Empty(t, fake.filters)
 			_, err = m.Contains(bg, keyOf(0))
 			require.ErrorIs(t, err, redisfilter.ErrLost, "and not false, which the module answers")
-			_, err = askEach(bg, m, keysOf(0, 1200))
+			_, err = m.ContainsMany(bg, keysOf(0, 1200), nil)
 			require.ErrorIs(t, err, redisfilter.ErrLost)
 
 			fake.filters["f"] = &fakeFilter{other: true}
@@ -88,7 +87,7 @@ func TestFull(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 	m, err := Open(bg, client, "f", plan(700, 0.01, 0))
 	require.NoError(t, err)
-	added, err := addEach(bg, m, keysOf(0, 1200))
+	added, err := each(bg, m.AddMany, keysOf(0, 1200))
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "the filter refuses for certain")
 	failed, ok := errors.AsType[*redisfilter.AddError](err)
@@ -126,13 +125,13 @@ func TestStrangeReplies(t *testing.T) {
 		{"-ERR busy\r\n", []int{0, 1, 2}, "busy"},
 	} {
 		fake.replies = map[string]string{"BF.INSERT": c.reply, "BF.MEXISTS": c.reply}
-		_, err := addEach(bg, m, keysOf(0, 3))
+		_, err := m.AddMany(bg, keysOf(0, 3), nil)
 		require.ErrorContains(t, err, c.text)
 		failed, ok := errors.AsType[*redisfilter.AddError](err)
 		require.True(t, ok)
 		require.Equal(t, c.unknown, failed.Unknown)
 		require.ErrorIs(t, err, redisfilter.ErrUnknown)
-		_, err = askEach(bg, m, keysOf(0, 3))
+		_, err = m.ContainsMany(bg, keysOf(0, 3), nil)
 		require.ErrorContains(t, err, c.text)
 	}
 	_, err = m.Contains(bg, keyOf(0))
@@ -140,7 +139,7 @@ func TestStrangeReplies(t *testing.T) {
 
 	// No reply at all.
 	m.sender.Client.(*redis.Client).Close()
-	_, err = addEach(bg, m, keysOf(0, 3))
+	_, err = m.AddMany(bg, keysOf(0, 3), nil)
 	require.ErrorIs(t, err, redis.ErrClosed)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "nothing was sent")
 	p := startProxy(t, addr)
@@ -149,7 +148,7 @@ func TestStrangeReplies(t *testing.T) {
 	_, err = m.Contains(bg, keyOf(0)) // so that there is a connection
 	require.NoError(t, err)
 	p.CutEvery.Store(1)
-	_, err = addEach(bg, m, keysOf(0, 3))
+	_, err = m.AddMany(bg, keysOf(0, 3), nil)
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
 }
 
@@ -168,14 +167,14 @@ func TestMadeAnew(t *testing.T) {
 	client := protocolClient(t, addr, 2)
 	f, err := Open(bg, client, "f", plan(700, 0.01, 2))
 	require.NoError(t, err)
-	_, err = addEach(bg, f, keysOf(0, 100))
+	_, err = f.AddMany(bg, keysOf(0, 100), nil)
 	require.NoError(t, err)
 	fake.mu.Lock()
 	delete(fake.filters, "f")
 	fake.mu.Unlock()
 	other, err := Open(bg, client, "f", plan(700, 0.01, 2))
 	require.NoError(t, err)
-	_, err = addEach(bg, other, keysOf(50, 60))
+	_, err = other.AddMany(bg, keysOf(50, 60), nil)
 	require.NoError(t, err)
 	_, err = f.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrLost)
