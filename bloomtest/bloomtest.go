@@ -1,5 +1,5 @@
-// Package bloomtest tests custom strategies and hashes of package bloom: one call in a test checks that a
-// filter keeps its promises with them.
+// Package bloomtest tests custom strategies and hashes of package bloom, and append functions of
+// package typed: one call in a test checks that a filter keeps its promises with them.
 //
 //	func TestMine(t *testing.T) {
 //		if err := bloomtest.TestStrategy(mine); err != nil {
