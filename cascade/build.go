@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
@@ -21,13 +23,13 @@ import (
 var ErrConflict = errors.New("cascade: a key is in both lists")
 
 // A digest is the hash of a key.
-type digest = [2]uint64
+type digest struct{ h1, h2 uint64 }
 
-func compare(d, e digest) int {
-	if c := cmp.Compare(d[0], e[0]); c != 0 {
+func (d digest) compare(e digest) int {
+	if c := cmp.Compare(d.h1, e.h1); c != 0 {
 		return c
 	}
-	return cmp.Compare(d[1], e[1])
+	return cmp.Compare(d.h2, e.h2)
 }
 
 // New makes the cascade of two lists. Each list may yield a key several times, in any order, and
@@ -43,9 +45,9 @@ func compare(d, e digest) int {
 // The options are for [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
 // together. The strategy must work on a key's digest.
 //
-// New reads the second list twice, or three times with p = 0. It takes about 32 bytes per key of the
-// first list and per key of the second list that passes the first level, and up to twice as much until
-// the garbage collector runs.
+// New hashes the second list twice, or three times with p = 0, on all processors. It takes about 32
+// bytes per key of the first list and per key of the second list that passes the first level, and
+// up to twice as much until the garbage collector runs.
 //
 // The error wraps [ErrConflict], an error of bloom.New, or an error of ctx or of a list.
 func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts ...bloom.Option) (*Cascade, error) {
@@ -62,16 +64,18 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if in == nil || out == nil {
 		return nil, format.Errorf(bloom.ErrInvalid, "a list is nil, want one that yields nothing for no keys")
 	}
-	inside, err := collect(ctx, sample, in, nil)
+	all := func(h1, h2 uint64) bool { return true }
+	inside, _, err := collect(ctx, sample, in, all)
 	if err != nil {
 		return nil, err
 	}
+	inside = distinct(inside)
 	c := &Cascade{}
 	if len(inside) == 0 {
 		return c, nil
 	}
 	if p == 0 {
-		outs, err := each(ctx, out, func([]byte) {})
+		_, outs, err := collect(ctx, sample, out, func(h1, h2 uint64) bool { return false })
 		if err != nil {
 			return nil, err
 		}
@@ -80,12 +84,13 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	if err := c.append(p, inside, opts); err != nil {
 		return nil, err
 	}
-	outside, err := collect(ctx, sample, out, c.filters[0])
+	outside, _, err := collect(ctx, sample, out, c.filters[0].ContainsDigest)
 	if err != nil {
 		return nil, err
 	}
+	outside = distinct(outside)
 	for _, d := range outside {
-		if _, both := slices.BinarySearchFunc(inside, d, compare); both {
+		if _, both := slices.BinarySearchFunc(inside, d, digest.compare); both {
 			return nil, conflict(sample, out, d)
 		}
 	}
@@ -102,7 +107,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 			return nil, err
 		}
 		f := c.filters[i]
-		passed := slices.DeleteFunc(before, func(d digest) bool { return !f.ContainsDigest(level(d[0], d[1], i)) })
+		passed := slices.DeleteFunc(before, func(d digest) bool { return !f.ContainsDigest(level(d.h1, d.h2, i)) })
 		before, now = now, passed
 	}
 	return c, nil
@@ -115,56 +120,102 @@ func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
 		return err
 	}
 	for _, d := range keys {
-		f.AddDigest(level(d[0], d[1], len(c.filters)))
+		f.AddDigest(level(d.h1, d.h2, len(c.filters)))
 	}
 	c.filters = append(c.filters, f)
 	return nil
 }
 
-// each calls use for the keys of a list, and returns how many there are.
-func each(ctx context.Context, list iter.Seq2[[]byte, error], use func(key []byte)) (count uint64, err error) {
-	for key, err := range list {
-		if err != nil {
-			return count, err
+// distinct sorts the digests and drops duplicates.
+func distinct(digests []digest) []digest {
+	slices.SortFunc(digests, digest.compare)
+	return slices.Compact(digests)
+}
+
+// A goroutine hashes up to batchKeys keys or batchBytes bytes at a time.
+const (
+	batchKeys  = 4096
+	batchBytes = 1 << 20
+)
+
+type wanted func(h1, h2 uint64) bool
+
+// collect hashes a list on all processors. It returns the wanted digests and the number of keys.
+func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], wanted wanted) ([]digest, uint64, error) {
+	type batch struct {
+		bytes []byte
+		ends  []int
+	}
+	batches := make(chan batch)
+	free := make(chan batch, 2*runtime.GOMAXPROCS(0))
+	var mu sync.Mutex
+	var found [][]digest // by batch: one slice that grows would take more than twice the memory
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			mine := make([]digest, 0, batchKeys)
+			for b := range batches {
+				start := 0
+				for _, end := range b.ends {
+					if h1, h2 := hasher.Digest(b.bytes[start:end]); wanted(h1, h2) {
+						mine = append(mine, digest{h1, h2})
+					}
+					start = end
+				}
+				select {
+				case free <- batch{b.bytes[:0], b.ends[:0]}:
+				default:
+				}
+				mu.Lock()
+				found = append(found, slices.Clone(mine))
+				mu.Unlock()
+				mine = mine[:0]
+			}
+		}()
+	}
+	end := sync.OnceFunc(func() {
+		close(batches)
+		workers.Wait()
+	})
+	defer end() // also if the list panics
+	count, err := uint64(0), error(nil)
+	var b batch
+	send := func() bool {
+		select {
+		case batches <- b:
+			count += uint64(len(b.ends))
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+			return false
 		}
-		use(key)
-		if count++; count%1024 == 0 && ctx.Err() != nil {
+		select {
+		case b = <-free:
+		default:
+			b = batch{}
+		}
+		return true
+	}
+	for key, failed := range list {
+		if failed != nil {
+			err = failed
+			break
+		}
+		b.bytes = append(b.bytes, key...)
+		b.ends = append(b.ends, len(b.bytes))
+		if (len(b.ends) == batchKeys || len(b.bytes) >= batchBytes) && !send() {
 			break
 		}
 	}
-	return count, context.Cause(ctx) // a list that ends because of ctx may not say so
-}
-
-// collect returns the digests of the keys of a list, sorted and each once: of all keys, or of those that f has.
-func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], f *bloom.BloomFilter) ([]digest, error) {
-	var parts [][]digest // one slice that grows would take more than twice the memory
-	var part []digest
-	var group [layered.Group]digest
-	n := 0
-	end := func() {
-		var has [layered.Group]bool
-		if f != nil {
-			f.ContainsDigests(group[:n], has[:n])
-		}
-		for i, d := range group[:n] {
-			if f == nil || has[i] {
-				part = append(part, d)
-			}
-		}
-		if n = 0; len(part) > 1<<16 {
-			parts, part = append(parts, part), make([]digest, 0, cap(part))
-		}
+	if err == nil && len(b.ends) > 0 {
+		send()
 	}
-	_, err := each(ctx, list, func(key []byte) {
-		group[n][0], group[n][1] = hasher.Digest(key)
-		if n++; n == len(group) {
-			end()
-		}
-	})
 	end()
-	all := slices.Concat(append(parts, part)...)
-	slices.SortFunc(all, compare)
-	return slices.Compact(all), err
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // a list that ends because of ctx may not say so
+	}
+	return slices.Concat(found...), count, err
 }
 
 // conflict names the key of the second list that has this digest.
@@ -173,9 +224,9 @@ func conflict(hasher bloom.Scheme, out iter.Seq2[[]byte, error], d digest) error
 		if err != nil {
 			return err
 		}
-		if h1, h2 := hasher.Digest(key); h1 == d[0] && h2 == d[1] {
+		if h1, h2 := hasher.Digest(key); h1 == d.h1 && h2 == d.h2 {
 			return fmt.Errorf("%w: %q", ErrConflict, key)
 		}
 	}
-	return fmt.Errorf("%w: one with digest %016x%016x, which the second list no longer has", ErrConflict, d[0], d[1])
+	return fmt.Errorf("%w: one with digest %016x%016x, which the second list no longer has", ErrConflict, d.h1, d.h2)
 }

@@ -1,3 +1,5 @@
+//go:build go1.25
+
 package cascade
 
 import (
@@ -8,8 +10,11 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
@@ -233,6 +238,28 @@ func TestListsThatEndEarly(t *testing.T) {
 		_, err := New(ctx, 0, in, out)
 		require.ErrorIs(t, err, context.Canceled, lists)
 	}
+}
+
+// TestListThatPanics: the panic leaves no goroutine behind. synctest waits for all.
+func TestListThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.PanicsWithValue(t, "broken", func() {
+			_, _ = New(t.Context(), 0, func(func([]byte, error) bool) { panic("broken") }, numbered("k", 0, 10))
+		})
+	})
+}
+
+// TestLargeKeys: the memory that New takes is that of digests, however long the keys are.
+func TestLargeKeys(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // each processor has a batch
+	const size, keys = 64 << 10, 2000
+	in, out := numbered(strings.Repeat("x", size), 0, keys), numbered("k", 0, keys)
+	var c *Cascade
+	var err error
+	got := testkit.Allocated(func() { c, err = New(t.Context(), 0, in, out) })
+	require.NoError(t, err)
+	holds(t, c, in, out)
+	require.Less(t, got, uint64(size*keys/2))
 }
 
 func TestValues(t *testing.T) { layeredtest.Values(t, new(Cascade)) }
