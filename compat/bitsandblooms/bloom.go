@@ -132,10 +132,18 @@ func Locations(data []byte, k uint) []uint64 { return bitsandblooms.Locations(da
 func (f *BloomFilter) Copy() *BloomFilter { return &BloomFilter{*f.filter.Clone()} }
 
 // Merge adds the keys of g, which must have the same m and k.
-func (f *BloomFilter) Merge(g *BloomFilter) error { return f.filter.Union(&g.filter) }
+func (f *BloomFilter) Merge(g *BloomFilter) error { return f.filter.Union(g.inner()) }
 
 // Equal reports whether both filters have the same m, k and bits.
-func (f *BloomFilter) Equal(g *BloomFilter) bool { return f.filter.Equal(&g.filter) }
+func (f *BloomFilter) Equal(g *BloomFilter) bool { return f.filter.Equal(g.inner()) }
+
+// inner returns nil for nil, which package bloom refuses by name.
+func (f *BloomFilter) inner() *bloom.BloomFilter {
+	if f == nil {
+		return nil
+	}
+	return &f.filter
+}
 
 // ClearAll removes all keys and returns the filter.
 func (f *BloomFilter) ClearAll() *BloomFilter {

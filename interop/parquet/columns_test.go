@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/stretchr/testify/require"
 )
 
@@ -277,3 +278,5 @@ func FuzzColumns(f *testing.F) {
 	f.Add(golden(f, "small"))
 	f.Fuzz(lookAt)
 }
+
+func TestZeroValues(t *testing.T) { zero.Values(t, Column{}) }

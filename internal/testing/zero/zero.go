@@ -24,6 +24,7 @@ import (
 // exported methods.
 func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
+	pkg, want := withMethods(t)
 	var names []string
 	for _, v := range values {
 		of := reflect.TypeOf(v)
@@ -44,17 +45,17 @@ func Values(t *testing.T, values ...any) (answer []string) {
 				switch arg.Type() {
 				case reflect.TypeFor[io.Writer]():
 					arg = reflect.ValueOf(io.Discard)
-				case reflect.TypeFor[io.Reader]():
+				case reflect.TypeFor[io.Reader](), reflect.TypeFor[io.ReaderAt]():
 					arg = reflect.ValueOf(strings.NewReader(""))
 				}
 				args = append(args, arg)
 			}
-			if call(t, named.PkgPath(), of.String()+"."+method.Name, method.Func, args) {
+			if call(t, pkg, of.String()+"."+method.Name, method.Func, args) {
 				answer = append(answer, name+"."+method.Name)
 			}
 		}
 	}
-	for _, name := range withMethods(t) {
+	for _, name := range want {
 		if !slices.Contains(names, name) {
 			t.Errorf("the zero %s is not tried", name)
 		}
@@ -63,11 +64,11 @@ func Values(t *testing.T, values ...any) (answer []string) {
 }
 
 // call reports whether the method answers: it returns neither an error nor does it panic.
-func call(t *testing.T, path, name string, method reflect.Value, args []reflect.Value) (answers bool) {
+func call(t *testing.T, pkg, name string, method reflect.Value, args []reflect.Value) (answers bool) {
 	t.Helper()
 	defer func() {
 		why := recover()
-		if want := path[strings.LastIndex(path, "/")+1:] + ": "; why != nil && !strings.HasPrefix(fmt.Sprint(why), want) {
+		if want := pkg + ": "; why != nil && !strings.HasPrefix(fmt.Sprint(why), want) {
 			t.Errorf("%s: panic: %v, want a text that begins with %q", name, why, want)
 		}
 	}()
@@ -93,19 +94,20 @@ func call(t *testing.T, path, name string, method reflect.Value, args []reflect.
 	return false
 }
 
-// withMethods returns the exported types of the current folder that have exported methods.
-func withMethods(t *testing.T) (names []string) {
+// withMethods returns the name of the package in the current folder, and its exported types that have exported methods.
+func withMethods(t *testing.T) (pkg string, names []string) {
 	t.Helper()
 	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range packages {
+		pkg = p.Name
 		for _, of := range doc.New(p, ".", 0).Types {
 			if len(of.Methods) > 0 {
 				names = append(names, of.Name)
 			}
 		}
 	}
-	return names
+	return pkg, names
 }
