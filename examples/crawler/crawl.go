@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"mime"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -27,22 +29,22 @@ const (
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
 	seen   *bloom.BloomFilter
-	depth  int
-	limit  rate.Limit // requests per second and host
-	log    *log.Logger
+	depth  uint
+	delay  time.Duration // between requests to a host
 	client http.Client
 	hosts  map[string]*host // those of the start URLs
 
-	mu     sync.Mutex
-	counts map[string]int64 // by the names of the summary
-	next   []page           // the pages one click further away
+	fetched, failed, known atomic.Int64 // pages, pages, and links to pages that were seen before
+
+	mu   sync.Mutex
+	next []page // the pages one click further away
 }
 
 // A page is a URL to fetch.
 type page struct {
 	*url.URL
 	host  *host
-	depth int // clicks away from a start URL
+	depth uint // clicks away from a start URL
 }
 
 // A host is a site to crawl, with its rules.
@@ -51,10 +53,9 @@ type host struct {
 	rules   *robotstxt.RobotsData
 }
 
-func newCrawler(n uint64, depth int, perSecond float64, failures io.Writer) (*crawler, error) {
+func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
-	c := &crawler{seen: seen, depth: depth, limit: rate.Limit(perSecond), log: log.New(failures, "not fetched: ", 0),
-		hosts: map[string]*host{}, counts: map[string]int64{}}
+	c := &crawler{seen: seen, depth: depth, delay: delay, hosts: map[string]*host{}}
 	c.client.Timeout = timeout
 	c.client.CheckRedirect = func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // the target goes through the filter
@@ -62,37 +63,49 @@ func newCrawler(n uint64, depth int, perSecond float64, failures io.Writer) (*cr
 	return c, err
 }
 
-// crawl returns when all pages are fetched or ctx ends.
+// crawl returns when all pages are fetched or ctx ends. Its error says why no page was fetched.
 //
 // It works level by level: all pages at one depth are done before the first page of the next.
 // Otherwise a long chain of fast pages could reach a URL before a short chain of slow pages does,
 // and the depth limit would cut off pages that are near enough. An exact set could store the depth
 // and correct it; a filter cannot.
-func (c *crawler) crawl(ctx context.Context, starts []*url.URL) {
-	for _, u := range starts {
+func (c *crawler) crawl(ctx context.Context, starts ...string) error {
+	for _, start := range starts {
+		u, err := normalize(&url.URL{}, start)
+		if err != nil {
+			return fmt.Errorf("start URL %q: %w", start, err)
+		}
 		c.hosts[u.Host] = c.newHost(ctx, u)
-	}
-	for _, u := range starts {
 		c.follow(u, "", 0)
 	}
 	for len(c.next) > 0 && ctx.Err() == nil {
 		level := c.next
 		c.next = nil
-		pages := make(chan page)
 		var done sync.WaitGroup
-		for range workers {
+		slots := make(chan struct{}, workers)
+		for _, p := range level {
+			slots <- struct{}{}
 			done.Go(func() {
-				for p := range pages {
-					c.visit(ctx, p)
-				}
+				c.visit(ctx, p) // after ctx has ended, it returns at once
+				<-slots
 			})
 		}
-		for _, p := range level {
-			pages <- p // after ctx has ended, visit returns at once
-		}
-		close(pages)
 		done.Wait()
 	}
+	if c.fetched.Load() == 0 && ctx.Err() == nil {
+		return errors.New("nothing was fetched: all start pages failed, or robots.txt forbids them")
+	}
+	return nil
+}
+
+// summary says what was fetched, and whether the filter was large enough.
+func (c *crawler) summary() string {
+	summary := fmt.Sprintf("%d pages fetched, %d failed, %d links led to pages seen before; filter: %v",
+		c.fetched.Load(), c.failed.Load(), c.known.Load(), c.seen)
+	if c.seen.Stats().Load() > 1 {
+		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
+	}
+	return summary
 }
 
 // newHost fetches a host's robots.txt. If it cannot be read, nothing is allowed (RFC 9309, 2.3.1.4).
@@ -102,16 +115,14 @@ func (c *crawler) newHost(ctx context.Context, u *url.URL) *host {
 	var rules *robotstxt.RobotsData
 	if err == nil {
 		defer resp.Body.Close()
-		if rules, err = robotstxt.FromResponse(resp); err == nil && resp.StatusCode >= 500 {
-			err = errors.New(resp.Status)
-		}
+		rules, err = robotstxt.FromResponse(resp)
 	}
 	if err != nil {
 		c.fail(ctx, robots, err)
 		rules, _ = robotstxt.FromStatusAndBytes(http.StatusServiceUnavailable, nil)
 	}
-	limit := min(c.limit, rate.Every(rules.FindGroup(agent).CrawlDelay)) // Every(0) is no limit
-	return &host{rate.NewLimiter(limit, 1), rules}
+	delay := max(c.delay, rules.FindGroup(agent).CrawlDelay)
+	return &host{rate.NewLimiter(rate.Every(delay), 1), rules} // Every(0) is no limit
 }
 
 // visit waits for the host's rate limit, fetches a page and follows its links.
@@ -121,7 +132,7 @@ func (c *crawler) visit(ctx context.Context, p page) {
 		c.fail(ctx, p.URL, err)
 		return
 	}
-	c.count("fetched")
+	c.fetched.Add(1)
 	for _, ref := range links {
 		c.follow(base, ref, p.depth+1)
 	}
@@ -158,44 +169,27 @@ func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 
 // follow queues the target of a link if the crawler may follow it and has not seen it. The filter
 // comes last: a filter cannot forget, so it must not learn a URL that is not queued.
-func (c *crawler) follow(base *url.URL, ref string, depth int) {
-	c.count("links")
+func (c *crawler) follow(base *url.URL, ref string, depth uint) {
 	u, err := normalize(base, ref)
 	if err != nil {
-		c.count("unusable")
 		return
 	}
-	host, known := c.hosts[u.Host]
-	switch {
-	case !known:
-		c.count("off-host")
-	case depth > c.depth:
-		c.count("too deep")
-	case !host.rules.TestAgent(u.RequestURI(), agent):
-		c.count("robots.txt")
-	case !c.seen.AddString(u.String()):
-		c.count("duplicate")
-	default:
-		c.count("new")
-		c.mu.Lock()
-		c.next = append(c.next, page{u, host, depth})
-		c.mu.Unlock()
+	host := c.hosts[u.Host]
+	if host == nil || depth > c.depth || !host.rules.TestAgent(u.RequestURI(), agent) {
+		return
 	}
-}
-
-func (c *crawler) count(what string) {
+	if !c.seen.AddString(u.String()) {
+		c.known.Add(1)
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts[what]++
+	c.next = append(c.next, page{u, host, depth})
 }
 
 func (c *crawler) fail(ctx context.Context, u *url.URL, err error) {
-	if ctx.Err() != nil {
-		return // interrupted
+	if ctx.Err() == nil { // not interrupted
+		c.failed.Add(1)
+		log.Printf("not fetched: %s: %v", u, err)
 	}
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // without the URL
-	}
-	c.count("failed")
-	c.log.Printf("%s: %v", u, err)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,11 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crawlOf runs the crawler on a server with the extra arguments. It returns the number of requests
-// per path and query, and what the crawler printed.
-func crawlOf(t *testing.T, h http.Handler, args ...string) (requests map[string]int, status int, output string) {
+// crawlOf crawls a server. It returns the number of requests per path and query.
+func crawlOf(t *testing.T, n uint64, depth uint, h http.Handler, starts ...string) (map[string]int, *crawler, error) {
 	var mu sync.Mutex
-	requests = map[string]int{}
+	requests := map[string]int{}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		requests[r.RequestURI]++
@@ -33,18 +30,17 @@ func crawlOf(t *testing.T, h http.Handler, args ...string) (requests map[string]
 		h.ServeHTTP(w, r)
 	}))
 	defer site.Close()
-	var out bytes.Buffer
-	status = run(t.Context(), append(append([]string{"-rate", "1e6"}, args...), site.URL), &out, &out)
-	return requests, status, out.String()
+	c, err := newCrawler(n, depth, 0)
+	require.NoError(t, err)
+	err = c.crawl(t.Context(), append(starts, site.URL)...)
+	return requests, c, err
 }
 
-// count returns a number of the summary.
-func count(t *testing.T, summary, what string) int {
-	m := regexp.MustCompile(`(?m)^ *([0-9,]+) ` + what + `$`).FindStringSubmatch(summary)
-	require.NotNil(t, m, "no %q in:\n%s", what, summary)
-	n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
-	require.NoError(t, err)
-	return n
+func sendLinks(w http.ResponseWriter, links ...string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	for _, link := range links {
+		fmt.Fprintf(w, "<p><a href=\"%s\">link</a>\n", link)
+	}
 }
 
 func links(hrefs ...string) http.HandlerFunc {
@@ -53,30 +49,53 @@ func links(hrefs ...string) http.HandlerFunc {
 
 // TestBuiltInSite: every page that may be fetched is fetched exactly once.
 func TestBuiltInSite(t *testing.T) {
-	requests, status, out := crawlOf(t, siteHandler())
-	require.Equal(t, 0, status, out)
-	want := []string{"/vector", "/rope.html", "/glossary.html?a=hash-table&b=trie", "/archive/"}
-	require.NoError(t, fs.WalkDir(siteFiles, "site", func(path string, d fs.DirEntry, err error) error {
+	requests, c, err := crawlOf(t, 1000, 8, siteHandler())
+	require.NoError(t, err)
+	want := map[string]int{"/index.html": 1, "/trees": 1, "/rope.html": 1, // two redirects and a dead link
+		"/glossary.html?a=hash-table&b=trie": 1, "/trees/b-tree.html?print=yes": 1}
+	require.NoError(t, fs.WalkDir(site, "site", func(path string, d fs.DirEntry, err error) error {
 		path = strings.TrimPrefix(path, "site")
 		if !d.IsDir() && path != "/sponsor.html" && !strings.HasPrefix(path, "/drafts/") { // nofollow, robots.txt
-			want = append(want, strings.TrimSuffix(path, "index.html"))
+			want[strings.TrimSuffix(path, "index.html")] = 1
 		}
 		return err
 	}))
-	for i := range letters {
-		want = append(want, fmt.Sprintf("/archive/%d", i))
+	want["/index.html"] = 1
+	require.Equal(t, want, requests)
+	require.EqualValues(t, 1, c.failed.Load(), "rope")
+	require.EqualValues(t, len(want)-2, c.fetched.Load(), "without rope and robots.txt")
+	require.NotContains(t, c.summary(), "outgrown")
+}
+
+// TestManyLinks: the workers meet the same links at the same time, and a calendar has no end.
+func TestManyLinks(t *testing.T) {
+	const pages = 3000
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		links := []string{"/calendar?month=1"}
+		for i := range pages {
+			links = append(links, fmt.Sprint("/page/", i))
+		}
+		sendLinks(w, links...)
+	})
+	mux.HandleFunc("GET /page/{i}", func(w http.ResponseWriter, r *http.Request) {
+		i, _ := strconv.Atoi(r.PathValue("i"))
+		links := []string{"/", fmt.Sprintf("%d?", (i+1)%pages), fmt.Sprintf("../new/%d", i/5)}
+		for j := range 5 {
+			links = append(links, fmt.Sprintf("../page/%d", (7*i+j*j)%pages))
+		}
+		sendLinks(w, links...)
+	})
+	mux.HandleFunc("GET /calendar", func(w http.ResponseWriter, r *http.Request) {
+		month, _ := strconv.Atoi(r.FormValue("month"))
+		sendLinks(w, fmt.Sprintf("?month=%d", month-1), fmt.Sprintf("?month=%d#top", month+1))
+	})
+	requests, _, err := crawlOf(t, 10_000, 8, mux)
+	require.NoError(t, err)
+	require.Len(t, requests, 2+pages+pages/5+15, "robots.txt, the start, and months 1-7 to 1+7")
+	for path, n := range requests {
+		require.Equal(t, 1, n, path)
 	}
-	for month := 1 - 7; month <= 1+7; month++ { // clicks 1 to 8
-		want = append(want, fmt.Sprintf("/calendar?month=%d", month))
-	}
-	for _, path := range want {
-		require.Equal(t, 1, requests[path], path)
-		delete(requests, path)
-	}
-	require.Equal(t, map[string]int{"/index.html": 1, "/trees/b-tree.html?print=yes": 1}, requests) // linked too
-	require.Equal(t, len(want)+1, count(t, out, "new"))                                             // without robots.txt
-	require.Equal(t, count(t, out, "new"), count(t, out, "fetched")+count(t, out, "failed"))
-	require.Contains(t, out, "/rope.html: 404 Not Found")
 }
 
 // TestDepthIsTheSmallest: "/child" is 3 clicks away through the slow page and 4 through the fast
@@ -92,14 +111,14 @@ func TestDepthIsTheSmallest(t *testing.T) {
 	mux.Handle("GET /faster", links("/page"))
 	mux.Handle("GET /page", links("/child"))
 	mux.Handle("GET /child", links())
-	requests, status, _ := crawlOf(t, mux, "-depth", "3")
-	require.Equal(t, 0, status)
+	requests, _, err := crawlOf(t, 100, 3, mux)
+	require.NoError(t, err)
 	require.Equal(t, 1, requests["/child"])
 }
 
 // TestFilter: the filter has a keyed hash, learns no URL that is not queued, and reports when it is full.
 func TestFilter(t *testing.T) {
-	c, err := newCrawler(100, 2, 1, io.Discard)
+	c, err := newCrawler(100, 2, 0)
 	require.NoError(t, err)
 	require.Equal(t, bloom.MapHash, c.seen.Scheme().Hash())
 	start, err := url.Parse("http://example.org/")
@@ -107,8 +126,9 @@ func TestFilter(t *testing.T) {
 	c.hosts[start.Host] = &host{}
 	c.follow(start, "", 3) // too deep
 	require.False(t, c.seen.ContainsString(start.String()))
-	requests, _, out := crawlOf(t, siteHandler(), "-n", "10")
-	require.Contains(t, out, "The crawl has outgrown the filter")
+	requests, c, err := crawlOf(t, 10, 8, siteHandler())
+	require.NoError(t, err)
+	require.Contains(t, c.summary(), "The crawl has outgrown the filter")
 	for path, n := range requests {
 		require.Equal(t, 1, n, path)
 	}
@@ -124,31 +144,30 @@ func TestOffHost(t *testing.T) {
 	mux.Handle("GET /away", http.RedirectHandler(other.URL+"/redirected", http.StatusFound))
 	mux.Handle("GET /here", http.RedirectHandler("/there?b=1&a=2", http.StatusFound))
 	mux.Handle("GET /there", links())
-	requests, status, out := crawlOf(t, mux)
-	require.Equal(t, 0, status)
+	requests, _, err := crawlOf(t, 100, 8, mux)
+	require.NoError(t, err)
 	require.Zero(t, asked)
-	require.Equal(t, 2, count(t, out, "off-host"))
 	require.Equal(t, 1, requests["/there?a=2&b=1"])
-	_, status, _ = crawlOf(t, mux, other.URL)
-	require.Equal(t, 0, status)
+	_, _, err = crawlOf(t, 100, 8, mux, other.URL)
+	require.NoError(t, err)
 	require.Equal(t, 3, asked, "robots.txt and two pages")
 }
 
 func TestRobots(t *testing.T) {
-	for robots, want := range map[string]struct{ answer, status int }{
-		"User-agent: *\nDisallow:\n\nUser-agent: Bloom-Crawler\nDisallow: /\n": {200, 1},
-		"no":             {500, 1},
-		"Disallow: /\n":  {200, 1}, // before User-agent
-		"none, so allow": {404, 0},
+	for robots, want := range map[string]struct{ answer, pages int }{
+		"User-agent: *\nDisallow:\n\nUser-agent: Bloom-Crawler\nDisallow: /\n": {200, 0},
+		"no":             {500, 0},
+		"Disallow: /\n":  {200, 0}, // before User-agent
+		"none, so allow": {404, 1},
 	} {
-		requests, status, out := crawlOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests, _, err := crawlOf(t, 100, 8, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
 				w.WriteHeader(want.answer)
 				io.WriteString(w, robots)
 			}
 		}))
-		assert.Equal(t, want.status, status, out)
-		assert.Equal(t, 1-want.status, requests["/"], out)
+		assert.Equal(t, want.pages == 0, err != nil, robots)
+		assert.Equal(t, want.pages, requests["/"], robots)
 	}
 }
 
@@ -162,10 +181,10 @@ func TestBadServer(t *testing.T) {
 	})
 	mux.HandleFunc("GET /nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
 	mux.Handle("GET /good", links())
-	_, status, out := crawlOf(t, mux)
-	require.Equal(t, 0, status)
-	require.Equal(t, 4, count(t, out, "failed"), out)
-	require.Equal(t, 2, count(t, out, "fetched"), out)
+	_, c, err := crawlOf(t, 100, 8, mux)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, c.failed.Load())
+	require.EqualValues(t, 2, c.fetched.Load())
 }
 
 // TestCancel: Ctrl-C ends a crawl while a server does not answer.
@@ -179,19 +198,18 @@ func TestCancel(t *testing.T) {
 			}
 			sendLinks(w, "/hang", "/1")
 		}))
-		var out bytes.Buffer
-		require.Equal(t, 0, run(ctx, []string{site.URL}, &out, &out))
-		require.Contains(t, out.String(), "interrupted")
-		require.Equal(t, 0, count(t, out.String(), "failed"), out.String())
+		c, err := newCrawler(100, 8, 0)
+		require.NoError(t, err)
+		require.NoError(t, c.crawl(ctx, site.URL))
+		require.Zero(t, c.failed.Load())
 		site.Close()
 	}
 }
 
-func TestUsageErrors(t *testing.T) {
-	for _, args := range [][]string{{"-n", "-7"}, {"-rate", "NaN"}, {"-depth", "-2"}, {"-speed", "1"}, {"ftp://example.org/"}, {"http://[::1"}} {
-		var out bytes.Buffer
-		require.Equal(t, 2, run(t.Context(), args, io.Discard, &out), args)
-		require.Contains(t, out.String(), args[len(args)-1])
+func TestBadStart(t *testing.T) {
+	for _, start := range []string{"ftp://example.org/", "http://[::1"} {
+		_, _, err := crawlOf(t, 100, 8, siteHandler(), start)
+		require.ErrorContains(t, err, start)
 	}
 }
 
