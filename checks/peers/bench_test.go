@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/seed3447c163/bloom/checks/peers/filters"
 )
 
 const (
@@ -23,11 +21,11 @@ const (
 var operations = []string{"add", "again", "hit", "miss", "mixed"}
 
 // peers returns all filters that are measured. Names have no spaces, as benchstat wants.
-func peers() []*filters.Peer {
-	return slices.Concat(filters.Hashes(), filters.Ours(), filters.Others())
+func peers() []*Peer {
+	return slices.Concat(Hashes(), Ours(), Others())
 }
 
-func label(p *filters.Peer) string {
+func label(p *Peer) string {
 	return strings.NewReplacer(", ", ",", ": ", ":", " ", "-", "/", "-").Replace(p.Name)
 }
 
@@ -39,7 +37,7 @@ func BenchmarkFilter(b *testing.B) {
 			f := &subject{peer: peer, n: 10_000, lengths: []int{40}}
 			for _, op := range operations {
 				writes := op == "add" || op == "again"
-				if goroutines > 1 && (peer.Safe == filters.None || peer.Safe == filters.Readers && writes) || peer.Static && op == "again" {
+				if goroutines > 1 && (peer.Safe == None || peer.Safe == Readers && writes) || peer.Static && op == "again" {
 					continue
 				}
 				b.Run(fmt.Sprintf("filter=%s/op=%s/goroutines=%d", label(peer), op, goroutines), func(b *testing.B) {
@@ -55,7 +53,7 @@ func BenchmarkFilter(b *testing.B) {
 func BenchmarkSome(b *testing.B) {
 	all := peers()
 	for _, name := range []string{"parquet-go", "ours: SplitBlock, RapidHash", "ours: SplitBlock, RapidHash, batch", "ours: Blocked, RapidHash", "ours: DoubleHashing, Murmur3", "ours: DoubleHashing, Murmur3, batch", "bits-and-blooms"} {
-		peer := all[slices.IndexFunc(all, func(p *filters.Peer) bool { return p.Name == name })]
+		peer := all[slices.IndexFunc(all, func(p *Peer) bool { return p.Name == name })]
 		run := func(what string, n uint64, lengths ...int) {
 			f := &subject{peer: peer, n: n, lengths: lengths}
 			b.Run(fmt.Sprintf("filter=%s/%s", label(peer), what), func(b *testing.B) { f.measure(b, "mixed", 1) })
@@ -75,7 +73,7 @@ func BenchmarkSome(b *testing.B) {
 
 // BenchmarkVariants measures the filters that grow, forget and remove.
 func BenchmarkVariants(b *testing.B) {
-	for _, peer := range filters.Variants() {
+	for _, peer := range Variants() {
 		f := &subject{peer: peer, n: 10_000, lengths: []int{40}}
 		for _, op := range []string{"add", "hit", "miss"} {
 			b.Run(fmt.Sprintf("filter=%s/op=%s", label(peer), op), func(b *testing.B) { f.measure(b, op, 1) })
@@ -85,20 +83,20 @@ func BenchmarkVariants(b *testing.B) {
 
 // A subject is a filter that is measured with keys of some lengths.
 type subject struct {
-	peer    *filters.Peer
+	peer    *Peer
 	n       uint64
 	lengths []int
-	filled  filters.Filter // with the keys 0 to n-1
-	salt    uint64         // the last number that was used for keys
+	filled  *Filter // with the keys 0 to n-1
+	salt    uint64  // the last number that was used for keys
 }
 
 // absent is the number of the first key that is in no filter.
 const absent = 1 << 63
 
 func (f *subject) measure(b *testing.B, op string, goroutines int) {
-	keys := make([]*filters.Keys, goroutines)
+	keys := make([]*Keys, goroutines)
 	for i := range keys {
-		keys[i] = filters.NewKeys(chunk, f.peer.Hashed, f.lengths...)
+		keys[i] = NewKeys(chunk, f.peer.Hashed, f.lengths...)
 	}
 	filter, left, positives := f.filled, uint64(0), atomic.Int64{}
 	var bursts []float64 // times per key
@@ -107,18 +105,18 @@ func (f *subject) measure(b *testing.B, op string, goroutines int) {
 		filter = f.make(b)
 		for from := uint64(0); from < f.n; from += chunk {
 			keys[0].Fill(int(min(chunk, f.n-from)), func(i uint64) uint64 { return from + i })
-			filter.Add(*keys[0])
+			filter.add(*keys[0])
 		}
-		if static, ok := filter.(filters.Builder); ok {
-			static.Build()
+		if filter.build != nil {
+			filter.build()
 		}
 		f.filled = filter
 	}
-	use := func(k *filters.Keys) {
+	use := func(k *Keys) {
 		if op == "add" || op == "again" {
-			filter.Add(*k)
+			filter.add(*k)
 		} else {
-			positives.Add(int64(filter.Contains(*k)))
+			positives.Add(int64(filter.contains(*k)))
 		}
 	}
 	b.ResetTimer()
@@ -136,7 +134,7 @@ func (f *subject) measure(b *testing.B, op string, goroutines int) {
 			f.salt += chunk
 			salt := f.salt
 			k.Fill(count, func(i uint64) uint64 {
-				random := filters.Mix(salt + i)
+				random := Mix(salt + i)
 				if op == "add" || op == "miss" || op == "mixed" && random&1 == 0 {
 					return absent + salt + i
 				}
@@ -166,13 +164,13 @@ func (f *subject) measure(b *testing.B, op string, goroutines int) {
 	if len(bursts) > 0 {
 		b.ReportMetric(slices.Min(bursts), "ns/op")
 	}
-	if op == "miss" && goroutines == 1 && filter.Bits() > 0 {
+	if op == "miss" && goroutines == 1 && filter.bits > 0 {
 		b.ReportMetric(100*float64(positives.Load())/float64(b.N), "rate%")
-		b.ReportMetric(float64(filter.Bits())/float64(f.n), "bits/key")
+		b.ReportMetric(float64(filter.bits)/float64(f.n), "bits/key")
 	}
 }
 
-func (f *subject) make(b *testing.B) filters.Filter {
+func (f *subject) make(b *testing.B) *Filter {
 	made, err := f.peer.Make(f.n, p)
 	if err != nil {
 		b.Fatal(err)

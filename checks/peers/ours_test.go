@@ -1,4 +1,4 @@
-package filters
+package compare
 
 import (
 	"hash/maphash"
@@ -33,9 +33,9 @@ func Ours() []*Peer {
 	}
 }
 
-func ours(name string, use func(*bloom.BloomFilter) Filter, s bloom.Strategy, opts ...bloom.Option) *Peer {
+func ours(name string, use func(*bloom.BloomFilter) *Filter, s bloom.Strategy, opts ...bloom.Option) *Peer {
 	hashed := strings.Contains(name, "digests")
-	return &Peer{Name: "ours: " + name, Safe: Full, Hashed: hashed, Make: func(n uint64, p float64) (Filter, error) {
+	return &Peer{Name: "ours: " + name, Safe: Full, Hashed: hashed, Make: func(n uint64, p float64) (*Filter, error) {
 		f, err := bloom.New(n, p, append(opts, bloom.WithStrategy(s))...)
 		if err != nil {
 			return nil, err
@@ -44,16 +44,16 @@ func ours(name string, use func(*bloom.BloomFilter) Filter, s bloom.Strategy, op
 	}}
 }
 
-func single(f *bloom.BloomFilter) Filter {
-	return adapter{
+func single(f *bloom.BloomFilter) *Filter {
+	return &Filter{
 		add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Add(key) }) },
 		contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Contains(key) }) },
 		bits:     f.SizeBytes() * 8,
 	}
 }
 
-func batch(f *bloom.BloomFilter) Filter {
-	return adapter{
+func batch(f *bloom.BloomFilter) *Filter {
+	return &Filter{
 		add:      func(k Keys) int { return f.AddMany(k.Bytes, k.Answers) },
 		contains: func(k Keys) int { return f.ContainsMany(k.Bytes, k.Answers) },
 		bits:     f.SizeBytes() * 8,
@@ -61,8 +61,8 @@ func batch(f *bloom.BloomFilter) Filter {
 }
 
 // digests has loops of its own: each would copy every digest once more, 0.2 ns.
-func digests(f *bloom.BloomFilter) Filter {
-	return adapter{
+func digests(f *bloom.BloomFilter) *Filter {
+	return &Filter{
 		add: func(k Keys) (n int) {
 			for _, d := range k.Digests {
 				if f.AddDigest(d[0], d[1]) {
@@ -83,8 +83,8 @@ func digests(f *bloom.BloomFilter) Filter {
 	}
 }
 
-func digestsBatch(f *bloom.BloomFilter) Filter {
-	return adapter{
+func digestsBatch(f *bloom.BloomFilter) *Filter {
+	return &Filter{
 		add:      func(k Keys) int { return f.AddDigests(k.Digests, k.Answers) },
 		contains: func(k Keys) int { return f.ContainsDigests(k.Digests, k.Answers) },
 		bits:     f.SizeBytes() * 8,
@@ -96,8 +96,8 @@ func Hashes() []*Peer {
 	seed, start := maphash.MakeSeed(), rapidhash.Start(0)
 	alone := func(name string, hash func(Keys) uint64) *Peer {
 		all := func(k Keys) int { return int(hash(k) & 1) }
-		return &Peer{Name: "hash: " + name, Safe: Full, Make: func(uint64, float64) (Filter, error) {
-			return adapter{add: all, contains: all}, nil
+		return &Peer{Name: "hash: " + name, Safe: Full, Make: func(uint64, float64) (*Filter, error) {
+			return &Filter{add: all, contains: all}, nil
 		}}
 	}
 	return []*Peer{

@@ -1,4 +1,4 @@
-package filters
+package compare
 
 import (
 	"math"
@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// keys returns count keys, numbered from first.
-func keys(first, count uint64) Keys {
+// numbered returns count keys, numbered from first.
+func numbered(first, count uint64) Keys {
 	k := NewKeys(int(count), true, 8)
 	k.Fill(int(count), func(i uint64) uint64 { return first + i })
 	return *k
 }
 
-func filled(t *testing.T, p *Peer, n uint64, rate float64) Filter {
+func filled(t *testing.T, p *Peer, n uint64, rate float64) *Filter {
 	t.Helper()
 	f, err := p.Make(n, rate)
 	if err != nil {
 		t.Fatalf("%s: %v", p.Name, err)
 	}
-	f.Add(keys(0, n))
-	if b, ok := f.(Builder); ok {
-		b.Build()
+	f.add(numbered(0, n))
+	if f.build != nil {
+		f.build()
 	}
 	return f
 }
@@ -39,17 +39,17 @@ func TestPeers(t *testing.T) {
 		names[p.Name] = true
 		for _, rate := range []float64{0.01, 0.001} {
 			f := filled(t, p, n, rate)
-			if found := f.Contains(keys(0, n)); found != n {
+			if found := f.contains(numbered(0, n)); found != n {
 				t.Fatalf("%s: only %d of %d keys found", p.Name, found, n)
 			}
 			least := -math.Log2(rate)
-			if perKey := float64(f.Bits()) / n; perKey > 0 && !(perKey > least && perKey < 5*least) {
+			if perKey := float64(f.bits) / n; perKey > 0 && !(perKey > least && perKey < 5*least) {
 				t.Errorf("%s: %.2f bits per key for p = %g, want %.2f to %.2f", p.Name, perKey, rate, least, 5*least)
 			}
-			if got := float64(f.Contains(keys(n, misses))) / misses; got > 20*rate {
+			if got := float64(f.contains(numbered(n, misses))) / misses; got > 20*rate {
 				t.Errorf("%s: a rate of %g, promised %g", p.Name, got, rate)
 			}
-			if added := f.Add(keys(2*n, n)); strings.HasPrefix(p.Name, "ours") && added < n*9/10 {
+			if added := f.add(numbered(2*n, n)); strings.HasPrefix(p.Name, "ours") && added < n*9/10 {
 				t.Errorf("%s: only %d of %d other keys were new", p.Name, added, n)
 			}
 		}

@@ -1,4 +1,4 @@
-package filters
+package compare
 
 import (
 	"time"
@@ -41,9 +41,9 @@ func (g growing) Add(key []byte) bool {
 }
 
 func variant(name string, make func(n uint64, p float64) (set, error)) *Peer {
-	return &Peer{Name: name, Safe: Full, Make: func(n uint64, p float64) (Filter, error) {
+	return &Peer{Name: name, Safe: Full, Make: func(n uint64, p float64) (*Filter, error) {
 		f, err := make(n, p)
-		return adapter{
+		return &Filter{
 			add:      func(k Keys) int { return each(k.Bytes, f.Add) },
 			contains: func(k Keys) int { return each(k.Bytes, f.Contains) },
 		}, err

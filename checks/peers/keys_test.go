@@ -1,4 +1,4 @@
-package filters
+package compare
 
 import (
 	"encoding/binary"

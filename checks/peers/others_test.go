@@ -1,4 +1,4 @@
-package filters
+package compare
 
 import (
 	"math"
@@ -20,9 +20,9 @@ import (
 // of hashes get them from xxh3.
 func Others() []*Peer {
 	return []*Peer{
-		{Name: "parquet-go", Safe: Readers, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "parquet-go", Safe: Readers, Make: func(n uint64, p float64) (*Filter, error) {
 			f, err := makeParquet(n, p)
-			return adapter{
+			return &Filter{
 				add: func(k Keys) int {
 					return each(k.Bytes, func(key []byte) bool { f.Insert(xxh3.Hash(key)); return false })
 				},
@@ -32,26 +32,26 @@ func Others() []*Peer {
 				bits: uint64(len(f)) * 256,
 			}, err
 		}},
-		{Name: "parquet-go, digests", Safe: Readers, Hashed: true, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "parquet-go, digests", Safe: Readers, Hashed: true, Make: func(n uint64, p float64) (*Filter, error) {
 			f, err := makeParquet(n, p)
-			return adapter{
+			return &Filter{
 				add:      func(k Keys) int { return each(k.Hashes, func(h uint64) bool { f.Insert(h); return false }) },
 				contains: func(k Keys) int { return each(k.Hashes, func(h uint64) bool { return f.Check(h) }) },
 				bits:     uint64(len(f)) * 256,
 			}, err
 		}},
-		{Name: "bits-and-blooms", Safe: Readers, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "bits-and-blooms", Safe: Readers, Make: func(n uint64, p float64) (*Filter, error) {
 			f := bitsandblooms.NewWithEstimates(uint(n), p)
-			return adapter{
+			return &Filter{
 				add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { f.Add(key); return false }) },
 				contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Test(key) }) },
 				bits:     uint64(f.Cap()),
 			}, nil
 		}},
-		{Name: "bits-and-blooms + RWMutex", Safe: Full, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "bits-and-blooms + RWMutex", Safe: Full, Make: func(n uint64, p float64) (*Filter, error) {
 			var mu sync.RWMutex // as its README advises
 			f := bitsandblooms.NewWithEstimates(uint(n), p)
-			return adapter{
+			return &Filter{
 				add: func(k Keys) int {
 					return each(k.Bytes, func(key []byte) bool { mu.Lock(); f.Add(key); mu.Unlock(); return false })
 				},
@@ -61,12 +61,12 @@ func Others() []*Peer {
 				bits: uint64(f.Cap()),
 			}, nil
 		}},
-		{Name: "holiman/bloomfilter", Safe: Full, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "holiman/bloomfilter", Safe: Full, Make: func(n uint64, p float64) (*Filter, error) {
 			f, err := holiman.NewOptimal(n, p)
 			if err != nil {
 				return nil, err
 			}
-			return adapter{
+			return &Filter{
 				add: func(k Keys) int {
 					return each(k.Bytes, func(key []byte) bool { f.AddHash(xxh3.Hash(key)); return false })
 				},
@@ -76,9 +76,9 @@ func Others() []*Peer {
 				bits: f.M(),
 			}, nil
 		}},
-		{Name: "ristretto z.Bloom", Safe: Readers, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "ristretto z.Bloom", Safe: Readers, Make: func(n uint64, p float64) (*Filter, error) {
 			f := z.NewBloomFilter(float64(n), p)
-			return adapter{
+			return &Filter{
 				add: func(k Keys) int {
 					return each(k.Bytes, func(key []byte) bool { f.Add(xxh3.Hash(key)); return false })
 				},
@@ -88,20 +88,20 @@ func Others() []*Peer {
 				bits: uint64(f.TotalSize()-5*8) * 8, // without the five words of its struct
 			}, nil
 		}},
-		{Name: "ipfs/bbloom", Safe: Readers, Make: func(n uint64, p float64) (Filter, error) {
+		{Name: "ipfs/bbloom", Safe: Readers, Make: func(n uint64, p float64) (*Filter, error) {
 			f, err := bbloom.New(float64(n), p)
 			if err != nil {
 				return nil, err
 			}
-			return adapter{
+			return &Filter{
 				add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { f.Add(key); return false }) },
 				contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Has(key) }) },
 				bits:     bbloomBits(n, p),
 			}, nil
 		}},
-		{Name: "BoomFilters", Safe: None, Make: func(n uint64, p float64) (Filter, error) { // all calls share one hash.Hash64
+		{Name: "BoomFilters", Safe: None, Make: func(n uint64, p float64) (*Filter, error) { // all calls share one hash.Hash64
 			f := boom.NewBloomFilter(uint(n), p)
-			return adapter{
+			return &Filter{
 				add:      func(k Keys) int { return each(k.Bytes, func(key []byte) bool { f.Add(key); return false }) },
 				contains: func(k Keys) int { return each(k.Bytes, func(key []byte) bool { return f.Test(key) }) },
 				bits:     uint64(f.Capacity()),
@@ -134,28 +134,23 @@ func bbloomBits(n uint64, p float64) uint64 {
 
 // makePebble returns the filter of pebble's tables, which is built from all keys. It is sized in
 // whole bits per key: the textbook's number, rounded up.
-func makePebble(n uint64, p float64) (Filter, error) {
+func makePebble(n uint64, p float64) (*Filter, error) {
 	const table = 0 // pebble.TableFilter, whose package would bring the whole store
 	policy := pebble.FilterPolicy(math.Ceil(-math.Log2(p) / math.Ln2))
 	writer := policy.NewWriter(table)
-	f := &built{}
-	f.adapter = adapter{
+	var data []byte
+	f := &Filter{
 		add: func(k Keys) int {
 			return each(k.Bytes, func(key []byte) bool { writer.AddKey(key); return false })
 		},
 		contains: func(k Keys) int {
-			data := f.data
+			data := data // not through the closure for every key
 			return each(k.Bytes, func(key []byte) bool { return policy.MayContain(table, data, key) })
 		},
-		build: func() { f.data = writer.Finish(nil) },
+	}
+	f.build = func() {
+		data = writer.Finish(nil)
+		f.bits = uint64(len(data)) * 8
 	}
 	return f, nil
 }
-
-// built is a filter whose bytes are known once it is built.
-type built struct {
-	adapter
-	data []byte
-}
-
-func (b *built) Bits() uint64 { return uint64(len(b.data)) * 8 }
