@@ -35,7 +35,7 @@ func newBuild(e *env) *cobra.Command {
 	}, "number rate strategy hash secret-file null field delimiter key output force format quiet")
 	o.p = 0.01
 	return o.runs(func(files []string) error {
-		release, err := o.claim(o.format)
+		release, err := o.claim()
 		if err != nil {
 			return err
 		}

@@ -28,12 +28,12 @@ func newConvert(e *env) *cobra.Command {
 	}, "secret-file output force format column")
 	o.cmd.MarkFlagRequired("format")
 	return o.runs(func(files []string) error {
-		to := o.format
-		release, err := o.claim(to)
+		release, err := o.claim()
 		if err != nil {
 			return err
 		}
 		defer release()
+		to := o.format
 		f, from, err := o.open(files[0])
 		if err != nil {
 			return err

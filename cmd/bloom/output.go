@@ -15,7 +15,6 @@ import (
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/seed3447c163/bloom/persist"
-	"golang.org/x/term"
 )
 
 // open reads a filter in any format. "-" is standard input.
@@ -68,11 +67,8 @@ func (o *command) openToWrite(path string) (filterfile.Filter, *filterfile.Forma
 }
 
 // claim locks the new file and checks that it may be written.
-func (o *command) claim(to *filterfile.Format) (release func(), err error) {
+func (o *command) claim() (release func(), err error) {
 	if o.output == "-" {
-		if isTerminal(o.stdout) && !to.Text {
-			return nil, errors.New("a filter is binary and standard output is a terminal, want -o FILE or a pipe")
-		}
 		return func() {}, nil
 	}
 	if release, err = lock(o.env, o.output); err != nil {
@@ -87,11 +83,6 @@ func (o *command) claim(to *filterfile.Format) (release func(), err error) {
 		release()
 	}
 	return release, err
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // save writes the filter to a file in one step, or to standard output for "-".

@@ -20,7 +20,7 @@ func newUnion(e *env) *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 	}, "secret-file output force")
 	return o.runs(func(files []string) error {
-		release, err := o.claim(&filterfile.Native)
+		release, err := o.claim()
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,6 @@ var (
 	bloomFilters = Format{
 		Name:       "npm-bloom-filters",
 		About:      "JavaScript: saveAsJSON of bloom-filters",
-		Text:       true,
 		Lacks:      bitsOnly,
 		is:         func(head []byte, _ int64) bool { return saved.Match(head) },
 		read:       reading(bloomfilters.Read),
@@ -63,7 +62,6 @@ var (
 	bitsAndBloomsJSON = Format{
 		Name:   "bits-and-blooms-json",
 		About:  "Go: MarshalJSON of bits-and-blooms/bloom",
-		Text:   true,
 		Lacks:  bitsOnly,
 		is:     func(head []byte, _ int64) bool { return mkb.Match(head) },
 		read:   reading(bitsandblooms.ReadJSON),

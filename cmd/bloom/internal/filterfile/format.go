@@ -14,7 +14,6 @@ import (
 // A Format is a way to write a filter to a file.
 type Format struct {
 	Name, About string
-	Text        bool   // no binary bytes
 	Has         string // what only this format has
 	Lacks       string // what this package's own format has and this one does not
 

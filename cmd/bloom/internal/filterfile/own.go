@@ -30,7 +30,6 @@ var (
 	text = Format{
 		Name:   "text",
 		About:  "the same in base64",
-		Text:   true,
 		is:     func(head []byte, _ int64) bool { return bytes.HasPrefix(decoded(head), []byte(magic)) },
 		header: decoded,
 		read:   readText,
