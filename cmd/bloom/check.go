@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
@@ -15,8 +14,7 @@ the lines whose keys are definitely not in. With -q it stops at the first such
 line and prints none.
 
 The exit status is grep's: 0 if a line was selected, 1 if none was, 2 after an
-error. As with grep, a file that cannot be read is reported, and the others are
-searched.
+error. It ends at a file that cannot be read.
 
 For a Parquet file, --column names one of the filters that bloom info lists.
 Keys are values in text; a value that the column's type cannot hold is an error,
@@ -64,7 +62,6 @@ func (o *check) run(args []string) error {
 		print = nil
 	}
 	in, selected := o.input(files), 0
-	in.Skip = func(err error) { io.WriteString(o.stderr, message(err)) }
 	err = in.Each(func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
 		if column, ok := opened.(filterfile.Column); ok {
@@ -82,17 +79,14 @@ func (o *check) run(args []string) error {
 	switch {
 	case err == errEnough:
 		return nil
-	case err != nil && err != lines.ErrSkipped:
+	case err != nil:
 		return err
 	case o.counts && !o.quiet:
 		if _, err := fmt.Fprintln(o.stdout, selected); err != nil {
 			return err
 		}
 	}
-	switch {
-	case err != nil:
-		return errReported
-	case selected == 0:
+	if selected == 0 {
 		return errNotFound
 	}
 	return nil

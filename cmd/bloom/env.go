@@ -38,7 +38,6 @@ func (f failure) Error() string { return f.text }
 
 var (
 	errNotFound = failure{statusNotFound, ""}
-	errReported = failure{statusError, ""} // its message was printed before
 	errOverfull = failure{statusOverfull, "overfull"}
 )
 

@@ -20,9 +20,7 @@ import (
 const infoHelp = `Prints what each filter was made for, its fill, the number of its keys and its
 false-positive rate now. Number and rate are estimated from the bits, to a
 percent or so for filters of some thousand keys. For a Parquet file it lists
-the columns with a filter.
-
-A file that cannot be read is reported, and the others are described.`
+the columns with a filter.`
 
 func newInfo(e *env) *cobra.Command {
 	o := newCommand(e, &cobra.Command{
@@ -32,26 +30,22 @@ func newInfo(e *env) *cobra.Command {
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
 		Args:    cobra.MinimumNArgs(1),
 	}, "secret-file column json")
-	return o.runs(func(files []string) (failed error) {
+	return o.runs(func(files []string) error {
 		for _, name := range files {
 			f, from, err := o.open(name)
-			switch {
-			case err != nil && (len(files) == 1 || e.ctx.Err() != nil):
+			if err != nil {
 				return err
-			case err != nil:
-				io.WriteString(e.stderr, message(err))
-				failed = errReported
-				continue
-			case o.asJSON:
-				err = json.NewEncoder(e.stdout).Encode(describe(name, from, f))
-			default:
-				err = describe(name, from, f).print(e.stdout, from)
+			}
+			if d := describe(name, from, f); o.asJSON {
+				err = json.NewEncoder(e.stdout).Encode(d)
+			} else {
+				err = d.print(e.stdout, from)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return failed
+		return nil
 	})
 }
 

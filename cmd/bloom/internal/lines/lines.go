@@ -33,11 +33,7 @@ type Input struct {
 	Keys    []string // the keys, without files
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
-	Skip    func(err error) // called for a file that cannot be read, if the others are to be read; may be nil
 }
-
-// ErrSkipped says that Skip was called.
-var ErrSkipped = errors.New("unreadable input")
 
 // A Chunk holds the lines that one read has completed.
 type Chunk struct {
@@ -69,8 +65,7 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 // work returns how many lines it has answered. If these are not all, its error is about the next
 // line, and Each names that line.
 //
-// The first error ends all three, but Each prints the lines before it. If Skip is not nil, Each goes
-// on after an unreadable file and returns ErrSkipped at the end.
+// The first error ends all three, but Each prints the lines before it.
 func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
 	switch {
 	case len(in.Keys) > 0 && len(in.Files) > 0:
@@ -137,21 +132,16 @@ func (s *stream) readAll() error {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	var skipped error
 	for _, name := range files {
 		err := s.readOne(name)
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
-		if err != nil && s.Skip == nil {
+		if err != nil {
 			return err
 		}
-		if err != nil {
-			s.Skip(err)
-			skipped = ErrSkipped
-		}
 	}
-	return skipped
+	return nil
 }
 
 func (s *stream) readOne(name string) error {
