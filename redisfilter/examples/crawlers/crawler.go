@@ -16,53 +16,29 @@ import (
 
 // A crawler is what each machine runs, with a handle of its own.
 type crawler struct {
-	seen     *redisfilter.Filter
-	frontier *frontier
+	seen *redisfilter.Filter
 
-	mu           sync.Mutex
-	pages, links int
-	won          []string // the links that this crawler was the first to add
+	mu     sync.Mutex
+	won    []string // the links that this crawler was the first to add
+	next   []string // those of them that are to be fetched
+	unsure []string // pages that another crawler may be told to fetch, too
 }
 
 // newCrawler makes or joins the filter of the URLs that were seen. All crawlers name the same
 // parameters, or get an error. A false positive is a page that is never fetched, hence the small p.
-// With -replicas 1, an add is answered when a replica has it, so that a failover does not forget it. A filter of this
+// With one replica, an add is answered when the replica has it, so that a failover does not forget it. A filter of this
 // size would be one key; six shards are on all nodes.
-func newCrawler(ctx context.Context, client redis.UniversalClient, cfg config, frontier *frontier) (*crawler, error) {
-	seen, err := redisfilter.Open(ctx, client, cfg.filter, 100_000, 1e-6,
-		redisfilter.WithShards(6), redisfilter.WithWait(cfg.replicas, time.Second))
-	return &crawler{seen: seen, frontier: frontier}, err
+func newCrawler(ctx context.Context, client redis.UniversalClient, filter string, replicas int) (*crawler, error) {
+	seen, err := redisfilter.Open(ctx, client, filter, 100_000, 1e-6,
+		redisfilter.WithShards(6), redisfilter.WithWait(replicas, time.Second))
+	return &crawler{seen: seen}, err
 }
 
-// run fetches pages in eight goroutines until all are done.
-func (c *crawler) run(ctx context.Context) error {
-	const goroutines = 8
-	errs := make([]error, goroutines)
-	var all sync.WaitGroup
-	for i := range goroutines {
-		all.Go(func() {
-			for page := c.frontier.next(); page != "" && errs[i] == nil; page = c.frontier.next() {
-				fresh, err := c.fetch(ctx, page)
-				c.frontier.report(fresh)
-				errs[i] = err
-			}
-		})
-	}
-	all.Wait()
-	// A loss shows in the next call for the shard. Stats makes one for each.
-	_, err := c.seen.Stats(ctx)
-	if errors.Is(err, redisfilter.ErrLost) {
-		c.frontier.doubt(c.won)
-		err = nil
-	}
-	return errors.Join(append(errs, err)...)
-}
-
-// fetch fetches a page and returns the links that no crawler has added before.
-func (c *crawler) fetch(ctx context.Context, page string) (fresh []string, err error) {
+// fetch fetches a page and keeps the links that no crawler has added before.
+func (c *crawler) fetch(ctx context.Context, page string) error {
 	links, err := linksOf(ctx, page)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	keys, added := make([][]byte, len(links)), make([]bool, len(links))
 	for i, link := range links {
@@ -71,41 +47,47 @@ func (c *crawler) fetch(ctx context.Context, page string) (fresh []string, err e
 	_, err = c.seen.AddAll(ctx, keys, added)
 	failed := &redisfilter.AddError{}
 	if err != nil && !errors.As(err, &failed) {
-		return nil, err
+		return err
 	}
-	var unsure []string // another crawler may be told to fetch these, too
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, i := range failed.Unknown {
 		// The reply was lost, and no crawler knows whether this link was new. Skipping it might lose it;
 		// fetching it might fetch it twice.
 		added[i] = true
-		unsure = append(unsure, links[i])
+		c.unsure = append(c.unsure, links[i])
 	}
 	for _, i := range failed.Unconfirmed {
 		// The replica does not have it. If the node fails now, it is forgotten.
 		if added[i] {
-			unsure = append(unsure, links[i])
+			c.unsure = append(c.unsure, links[i])
 		}
 	}
 	for i, yes := range added {
 		if yes {
-			fresh = append(fresh, links[i])
+			c.won = append(c.won, links[i])
+			c.next = append(c.next, links[i])
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.pages++
-	c.links += len(links)
-	c.won = append(c.won, fresh...)
 	if errors.Is(err, redisfilter.ErrLost) {
 		// A shard is older than what it had confirmed to this crawler. Any of these links may be
 		// forgotten.
-		unsure = append(unsure, c.won...)
+		c.unsure = append(c.unsure, c.won...)
 	}
-	c.frontier.doubt(unsure)
-	if len(failed.NotAdded) == 0 {
-		err = nil
+	if len(failed.NotAdded) > 0 {
+		return err
 	}
-	return fresh, err
+	return nil
+}
+
+// finish notices a loss after the last add. A loss shows in the next call for the shard; Stats makes one for each.
+func (c *crawler) finish(ctx context.Context) error {
+	_, err := c.seen.Stats(ctx)
+	if errors.Is(err, redisfilter.ErrLost) {
+		c.unsure = append(c.unsure, c.won...)
+		return nil
+	}
+	return err
 }
 
 // linksOf fetches a page and returns the links on it: here, its lines.

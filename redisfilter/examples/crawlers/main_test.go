@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -15,11 +16,9 @@ import (
 func TestCrawl(t *testing.T) {
 	c := redistest.StartCluster(t, 3, true)
 	client := c.Client()
-	var out, errs strings.Builder
-	status := make(chan int, 1)
-	go func() {
-		status <- run(t.Context(), []string{"-redis", strings.Join(c.Addrs(), ","), "-filter", "seen", "-replicas", "1"}, &out, &errs)
-	}()
+	var out strings.Builder
+	end := make(chan error, 1)
+	go func() { end <- crawl(t.Context(), strings.Join(c.Addrs(), ","), "seen", 1, &out) }()
 	redistest.Eventually(t, "the crawl begins", func() error {
 		if n := client.BitCount(t.Context(), "seen", nil).Val(); n < 1000 {
 			return fmt.Errorf("%d bits", n)
@@ -33,17 +32,15 @@ func TestCrawl(t *testing.T) {
 	require.NoError(t, err)
 	node.Kill()
 	redistest.Eventually(t, "its replica takes over", func() error { _, err := c.Master("seen"); return err })
-	require.Empty(t, status, "the crawl goes on")
+	require.Empty(t, end, "the crawl goes on")
 	node.Start(t)
-	require.Zero(t, <-status, "%s%s", &out, &errs)
+	require.NoError(t, <-end, out.String())
 	require.Contains(t, out.String(), "not once and not reported: 0\n")
 	require.Equal(t, 3, strings.Count(out.String(), "new to all crawlers"), out.String())
 }
 
 func TestNoServer(t *testing.T) {
-	var out, errs strings.Builder
-	require.Equal(t, 1, run(t.Context(), []string{"-redis", "127.0.0.1:1"}, &out, &errs))
-	require.Contains(t, errs.String(), "127.0.0.1:1")
+	require.ErrorContains(t, crawl(t.Context(), "127.0.0.1:1", "seen", 0, io.Discard), "127.0.0.1:1")
 }
 
 // TestCount: nothing that goes wrong is silent.
@@ -54,12 +51,4 @@ func TestCount(t *testing.T) {
 	}
 	once, reported, silent := s.count(map[string]bool{s.url(0): true, s.url(1): true, s.url(2): true})
 	require.Equal(t, []int{1, 2, 2}, []int{once, reported, silent})
-}
-
-func TestBadFlags(t *testing.T) {
-	for _, args := range [][]string{{"-pages", "0"}, {"-crawlers", "-1"}, {"-nonsense"}} {
-		var out, errs strings.Builder
-		require.Equal(t, 2, run(t.Context(), args, &out, &errs))
-		require.NotEmpty(t, errs.String())
-	}
 }

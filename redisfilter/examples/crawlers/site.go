@@ -17,9 +17,6 @@ type site struct {
 	fetched []atomic.Int32
 }
 
-// siteDelay is how long a page takes.
-const siteDelay = 5 * time.Millisecond
-
 func startSite(pages int) *site {
 	s := &site{fetched: make([]atomic.Int32, pages)}
 	s.server = httptest.NewServer(s)
@@ -37,7 +34,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.fetched[i].Add(1)
-	time.Sleep(siteDelay)
+	time.Sleep(5 * time.Millisecond) // as long as a page takes
 	for link := 1; link <= 22; link++ {
 		to := 2*i + link
 		if link > 2 {
