@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 )
@@ -27,17 +28,9 @@ type set interface {
 	Contains(key []byte) bool
 }
 
-// growing is a scalable filter with room.
-type growing struct{ *scalable.Filter }
-
 func newGrowing(n uint64, p float64) (set, error) {
 	f, err := scalable.New(n, p)
-	return growing{f}, err
-}
-
-func (g growing) Add(key []byte) bool {
-	added, err := g.Filter.Add(key)
-	return added && err == nil
+	return layeredtest.Unfailing{Growing: f}, err
 }
 
 func variant(name string, make func(n uint64, p float64) (set, error)) *Peer {

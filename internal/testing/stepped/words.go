@@ -11,9 +11,6 @@ type Bool struct{ x Int64 }
 
 func (b *Bool) Load() bool       { return b.x.Load() != 0 }
 func (b *Bool) Store(value bool) { b.x.Store(bit(value)) }
-func (b *Bool) CompareAndSwap(before, value bool) bool {
-	return b.x.CompareAndSwap(bit(before), bit(value))
-}
 
 func bit(b bool) int64 {
 	if b {
@@ -46,16 +43,6 @@ func (x *Shared[T]) Store(value *T) {
 func (x *Shared[T]) Swap(value *T) (before *T) {
 	x.do(func(old *T) (*T, uint64) { before = old; return value, nameOf(unsafe.Pointer(old)) })
 	return before
-}
-
-func (x *Shared[T]) CompareAndSwap(before, value *T) (swapped bool) {
-	x.do(func(old *T) (*T, uint64) {
-		if swapped = old == before; swapped {
-			return value, 1
-		}
-		return old, 0
-	})
-	return swapped
 }
 
 // A Mutex is a sync.Mutex. A thread that locks it finds all that earlier ones have found, which
@@ -103,10 +90,10 @@ func (m *Mutex) Unlock() {
 }
 
 // A Once is a sync.Once for a function without steps.
-type Once struct{ done Bool }
+type Once struct{ done Int64 }
 
 func (o *Once) Do(f func()) {
-	if o.done.CompareAndSwap(false, true) {
+	if o.done.Swap(1) == 0 {
 		f()
 	}
 }
