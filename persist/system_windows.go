@@ -10,24 +10,9 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/regular"
 	"golang.org/x/sys/windows"
 )
-
-// shareAll lets other programs read, write, rename and replace a file that this one has open.
-// os.Open does not let them rename or replace it.
-const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-
-func createFile(path string, access uint32, security *windows.SecurityAttributes, how, attributes uint32) (*os.File, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	h, err := windows.CreateFile(name, access, shareAll, security, how, attributes, 0)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return os.NewFile(uintptr(h), path), nil
-}
 
 // createNew makes a new file. It has the access list of the file that it will replace from the beginning.
 func createNew(name string, old *os.File) (*os.File, error) {
@@ -43,7 +28,7 @@ func createNew(name string, old *os.File) (*os.File, error) {
 		}
 	}
 	const access = windows.GENERIC_READ | windows.GENERIC_WRITE | windows.DELETE
-	return createFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
+	return regular.CreateFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
 // takeOwner does nothing: createNew has set the access list.
@@ -121,7 +106,7 @@ func renameOver(from, to string) error {
 
 	// A handle that writes through: the new name is on the disk when the call returns.
 	const flags = windows.FILE_FLAG_WRITE_THROUGH | windows.FILE_FLAG_OPEN_REPARSE_POINT
-	f, err := createFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, flags)
+	f, err := regular.CreateFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, flags)
 	if err != nil {
 		return err
 	}
