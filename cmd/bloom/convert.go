@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/spf13/cobra"
@@ -13,8 +11,9 @@ import (
 
 const convertHelp = `Writes a filter in another format. It gives the same answers: a format with
 other positions or another hash is refused. For another program, build a filter
-with bloom build --format. What the new format cannot hold is printed on
-standard error.
+with bloom build --format. Files of other programs have no checksum and not
+the names of strategy and hash, and most have no n and p. Counters, growth and
+the name of a Parquet column stay behind.
 
 For a Parquet file, --column names one of the filters that bloom info lists.`
 
@@ -33,29 +32,15 @@ func newConvert(e *env) *cobra.Command {
 			return err
 		}
 		defer release()
-		to := o.format
-		f, from, err := o.open(files[0])
+		f, _, err := o.open(files[0])
 		if err != nil {
 			return err
 		}
-		switch err := save(e, o.output, f, to); {
-		case errors.Is(err, bloom.ErrNotPortable):
+		err = save(e, o.output, f, o.format)
+		if errors.Is(err, bloom.ErrNotPortable) {
 			return lines.At(files[0], format.Errorf(bloom.ErrNotPortable,
-				"a %s file has its own positions and hash; build it anew with --format %s", to.Name, to.Name))
-		case err != nil:
-			return err
+				"a %s file has its own positions and hash; build it anew with --format %s", o.format.Name, o.format.Name))
 		}
-		sayLost(e, from, to)
-		return nil
+		return err
 	})
-}
-
-// sayLost prints what the old file says and the new one does not.
-func sayLost(e *env, from, to *filterfile.Format) {
-	if from.Has != "" && from != to {
-		fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.Name, from.Has)
-	}
-	if from.Lacks == "" && to.Lacks != "" {
-		fmt.Fprintf(e.stderr, "bloom: not in the %s file: %s\n", to.Name, to.Lacks)
-	}
 }

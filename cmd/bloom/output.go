@@ -45,13 +45,13 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 }
 
 // openPlain reads a filter that can be made into a plain one.
-func (o *command) openPlain(path string) (*bloom.BloomFilter, *filterfile.Format, error) {
-	f, from, err := o.open(path)
+func (o *command) openPlain(path string) (*bloom.BloomFilter, error) {
+	f, _, err := o.open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	plain, err := filterfile.Plain(f)
-	return plain, from, lines.Named(path, err)
+	return plain, lines.Named(path, err)
 }
 
 // openToWrite reads a filter that can be changed and written back.

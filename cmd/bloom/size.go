@@ -82,12 +82,6 @@ func (o *size) run([]string) (err error) {
 		return err
 	case o.asJSON:
 		return json.NewEncoder(o.stdout).Encode(all)
-	case o.n == 0:
-		fmt.Fprintf(o.stdout, "%s at a false-positive rate of at most %v:\n\n", humanize.IBytes(o.m), o.p)
-	case o.p == 0:
-		fmt.Fprintf(o.stdout, "%s keys in %s:\n\n", grouped(o.n), humanize.IBytes(o.m))
-	default:
-		fmt.Fprintf(o.stdout, "%s keys at a false-positive rate of at most %v:\n\n", grouped(o.n), o.p)
 	}
 	t := tabwriter.NewWriter(o.stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "strategy\tkeys\tbits per key\tk\tbits\tsize\trate\t")

@@ -8,8 +8,8 @@ import (
 
 const unionHelp = `Writes one filter with the keys of all. The filters must have the same -n, -p,
 strategy, hash and secret. With more than -n keys together, the rate is
-above -p. The new file has the format of the first, or this program's own if
-that is only read.`
+above -p. The new file has this program's own format; bloom convert writes it
+in another.`
 
 func newUnion(e *env) *cobra.Command {
 	o := newCommand(e, &cobra.Command{
@@ -25,12 +25,12 @@ func newUnion(e *env) *cobra.Command {
 			return err
 		}
 		defer release()
-		all, from, err := o.openPlain(files[0])
+		all, err := o.openPlain(files[0])
 		if err != nil {
 			return err
 		}
 		for _, name := range files[1:] {
-			f, _, err := o.openPlain(name)
+			f, err := o.openPlain(name)
 			if err != nil {
 				return err
 			}
@@ -39,14 +39,6 @@ func newUnion(e *env) *cobra.Command {
 			}
 		}
 		warn(e, all.Stats())
-		to := from
-		if !from.Keeps() || from.Grows() { // a plain filter does not
-			to = &filterfile.Native
-		}
-		if err := save(e, o.output, all, to); err != nil {
-			return err
-		}
-		sayLost(e, from, to)
-		return nil
+		return save(e, o.output, all, &filterfile.Native)
 	})
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/seed3447c163/bloom/interop/rebloom"
 )
 
-const bitsOnly = "n, p, the names of strategy and hash, and a checksum"
-
 // expansion is RedisBloom's default.
 const expansion = 2
 
@@ -29,8 +27,6 @@ var (
 	redisBloom = Format{
 		Name:   "redisbloom",
 		About:  "chunks of BF.SCANDUMP: iterator, length, data",
-		Has:    "the exact number of keys, and the growth",
-		Lacks:  "the names of strategy and hash, and a checksum",
 		is:     isRedisBloom,
 		read:   reading(rebloom.Read),
 		itself: writesItself[*rebloom.Filter],
@@ -51,7 +47,6 @@ var (
 	bloomFilters = Format{
 		Name:       "npm-bloom-filters",
 		About:      "JavaScript: saveAsJSON of bloom-filters",
-		Lacks:      bitsOnly,
 		is:         func(head []byte, _ int64) bool { return saved.Match(head) },
 		read:       reading(bloomfilters.Read),
 		write:      bloomfilters.Write,
@@ -62,7 +57,6 @@ var (
 	bitsAndBloomsJSON = Format{
 		Name:   "bits-and-blooms-json",
 		About:  "Go: MarshalJSON of bits-and-blooms/bloom",
-		Lacks:  bitsOnly,
 		is:     func(head []byte, _ int64) bool { return mkb.Match(head) },
 		read:   reading(bitsandblooms.ReadJSON),
 		write:  bitsandblooms.WriteJSON,
@@ -71,7 +65,6 @@ var (
 	bitsAndBlooms = Format{
 		Name:       "bits-and-blooms",
 		About:      "Go: WriteTo of bits-and-blooms/bloom",
-		Lacks:      bitsOnly,
 		is:         isBitsAndBlooms,
 		read:       reading(bitsandblooms.Read),
 		write:      bitsandblooms.Write,
@@ -81,7 +74,6 @@ var (
 	guavaFile = Format{
 		Name:  "guava",
 		About: "Java: writeTo of Guava; keys are UTF-8 strings",
-		Lacks: bitsOnly,
 		is:    isGuava,
 		read:  reading(guava.Read),
 		write: guava.Write,

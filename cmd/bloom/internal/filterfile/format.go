@@ -14,8 +14,6 @@ import (
 // A Format is a way to write a filter to a file.
 type Format struct {
 	Name, About string
-	Has         string // what only this format has
-	Lacks       string // what this package's own format has and this one does not
 
 	// is recognises the first bytes of a file of size bytes, -1 if unknown.
 	is   func(head []byte, size int64) bool

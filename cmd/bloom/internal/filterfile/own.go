@@ -45,7 +45,6 @@ var (
 	count = Format{
 		Name:   "counting",
 		About:  "removes keys; Go: counting; only read",
-		Has:    "the counters, which removing needs",
 		is:     beginsWith("\x89bloomc"),
 		header: at(8),
 		read:   reading(counting.Read),

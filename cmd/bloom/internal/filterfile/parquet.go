@@ -13,14 +13,12 @@ var (
 	parquetFile = Format{
 		Name:  "parquet-file",
 		About: "a Parquet file, with filters of columns; only read",
-		Has:   "the column's name, type and row group",
 		is:    beginsWith("PAR1", "PARE"),
 		read:  readColumn,
 	}
 	parquetFilter = Format{
 		Name:   "parquet",
 		About:  "the filter of a Parquet column, with its header",
-		Lacks:  bitsOnly,
 		is:     isParquetFilter,
 		read:   reading(parquet.Read),
 		write:  parquet.Write,
