@@ -59,6 +59,6 @@ func TestService(t *testing.T) {
 		cancel()
 		require.NoError(t, <-saved)
 		require.ErrorIs(t, <-ended, context.Canceled)
-		require.NoError(t, s.store.close())
+		require.NoError(t, s.store.db.Close())
 	}
 }

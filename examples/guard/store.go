@@ -56,8 +56,6 @@ func openStore(dir string) (*store, error) {
 	return &store{db}, nil
 }
 
-func (s *store) close() error { return s.db.Close() }
-
 // secret returns the key of the guard's filter. The first call makes it.
 func (s *store) secret() (secret [16]byte, err error) {
 	err = s.db.Update(func(tx *bbolt.Tx) error {
@@ -115,19 +113,18 @@ func (s *store) Position(context.Context) ([]byte, error) {
 	return position, tx.Rollback()
 }
 
-// Keys lists the puts since a position, or all records if the log does not reach back so far. The
-// transaction reads one state of the database.
+// Keys lists the puts since a position, or all records if the log does not have the position: it is
+// empty, forgotten, or of a newer copy of the database. The transaction reads one state of the database.
 func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := s.db.View(func(tx *bbolt.Tx) error {
-			log := tx.Bucket(puts)
-			if len(since) > 0 && reachesBack(log, decode(since)) {
-				c := log.Cursor()
-				for number, key := c.Seek(encode(decode(since) + 1)); number != nil && yield(key, nil); number, key = c.Next() {
+			c := tx.Bucket(puts).Cursor()
+			if number, _ := c.Seek(since); number != nil && bytes.Equal(number, since) {
+				for number, key := c.Next(); number != nil && yield(key, nil); number, key = c.Next() {
 				}
 				return nil
 			}
-			c := tx.Bucket(records).Cursor()
+			c = tx.Bucket(records).Cursor()
 			for key, _ := c.First(); key != nil && yield(key, nil); key, _ = c.Next() {
 			}
 			return nil
@@ -138,26 +135,13 @@ func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// reachesBack reports whether the log has all puts since a position.
-func reachesBack(log *bbolt.Bucket, since uint64) bool {
-	if since >= log.Sequence() {
-		return since == log.Sequence() // the database is an older copy if it is higher
-	}
-	oldest, _ := log.Cursor().First()
-	return oldest != nil && decode(oldest) <= since+1
-}
-
-// forget deletes the log up to a position that the guard's Save has returned.
+// forget deletes the log before a position that the guard's Save has returned. The position stays, so
+// that Keys finds it.
 func (s *store) forget(position []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
-		log := tx.Bucket(puts)
-		var old [][]byte // a cursor's bucket must not change
-		c := log.Cursor()
-		for key, _ := c.First(); key != nil && bytes.Compare(key, position) <= 0; key, _ = c.Next() {
-			old = append(old, key)
-		}
-		for _, key := range old {
-			if err := log.Delete(key); err != nil {
+		c := tx.Bucket(puts).Cursor()
+		for number, _ := c.First(); number != nil && bytes.Compare(number, position) < 0; number, _ = c.Seek(number) {
+			if err := c.Delete(); err != nil {
 				return err
 			}
 		}
@@ -166,11 +150,3 @@ func (s *store) forget(position []byte) error {
 }
 
 func encode(number uint64) []byte { return binary.BigEndian.AppendUint64(nil, number) }
-
-// decode returns the number of a position, 0 if there is none.
-func decode(position []byte) uint64 {
-	if len(position) != 8 {
-		return 0
-	}
-	return binary.BigEndian.Uint64(position)
-}
