@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,9 +105,6 @@ func linksOf(ctx context.Context, url string) (links []string, err error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", url, resp.Status)
 	}
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		links = append(links, lines.Text())
-	}
-	return links, lines.Err()
+	body, err := io.ReadAll(resp.Body)
+	return strings.Fields(string(body)), err
 }
