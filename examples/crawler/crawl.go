@@ -29,7 +29,7 @@ const (
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
 	seen   *bloom.BloomFilter
-	depth  uint
+	depth  uint          // most clicks away from a start URL
 	delay  time.Duration // between requests to a host
 	client http.Client
 	hosts  map[string]*host // those of the start URLs
@@ -37,14 +37,7 @@ type crawler struct {
 	fetched, failed, known atomic.Int64 // pages, pages, and links to pages that were seen before
 
 	mu   sync.Mutex
-	next []page // the pages one click further away
-}
-
-// A page is a URL to fetch.
-type page struct {
-	*url.URL
-	host  *host
-	depth uint // clicks away from a start URL
+	next []*url.URL // the pages one click further away
 }
 
 // A host is a site to crawl, with its rules.
@@ -76,17 +69,17 @@ func (c *crawler) crawl(ctx context.Context, starts ...string) error {
 			return fmt.Errorf("start URL %q: %w", start, err)
 		}
 		c.hosts[u.Host] = c.newHost(ctx, u)
-		c.follow(u, "", 0)
+		c.follow(u, "")
 	}
-	for len(c.next) > 0 && ctx.Err() == nil {
+	for depth := uint(0); depth <= c.depth && len(c.next) > 0 && ctx.Err() == nil; depth++ {
 		level := c.next
 		c.next = nil
 		var done sync.WaitGroup
 		slots := make(chan struct{}, workers)
-		for _, p := range level {
+		for _, u := range level {
 			slots <- struct{}{}
 			done.Go(func() {
-				c.visit(ctx, p) // after ctx has ended, it returns at once
+				c.visit(ctx, u, depth < c.depth) // after ctx has ended, it returns at once
 				<-slots
 			})
 		}
@@ -125,26 +118,29 @@ func (c *crawler) newHost(ctx context.Context, u *url.URL) *host {
 	return &host{rate.NewLimiter(rate.Every(delay), 1), rules} // Every(0) is no limit
 }
 
-// visit waits for the host's rate limit, fetches a page and follows its links.
-func (c *crawler) visit(ctx context.Context, p page) {
-	base, links, err := c.fetch(ctx, p)
+// visit waits for the host's rate limit, fetches a page and, except at the last level, follows its links.
+func (c *crawler) visit(ctx context.Context, u *url.URL, follow bool) {
+	base, links, err := c.fetch(ctx, u)
 	if err != nil {
-		c.fail(ctx, p.URL, err)
+		c.fail(ctx, u, err)
 		return
 	}
 	c.fetched.Add(1)
+	if !follow {
+		return
+	}
 	for _, ref := range links {
-		c.follow(base, ref, p.depth+1)
+		c.follow(base, ref)
 	}
 }
 
 // fetch returns the links of a page and the URL that they are relative to. A redirect is a link too:
 // a server may forward every URL to a new one.
-func (c *crawler) fetch(ctx context.Context, p page) (base *url.URL, links []string, err error) {
-	if err := p.host.limiter.Wait(ctx); err != nil {
+func (c *crawler) fetch(ctx context.Context, u *url.URL) (base *url.URL, links []string, err error) {
+	if err := c.hosts[u.Host].limiter.Wait(ctx); err != nil {
 		return nil, nil, err
 	}
-	resp, err := c.get(ctx, p.URL)
+	resp, err := c.get(ctx, u)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,13 +149,13 @@ func (c *crawler) fetch(ctx context.Context, p page) (base *url.URL, links []str
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode/100 == 3 && location != "":
-		return p.URL, []string{location}, nil
+		return u, []string{location}, nil
 	case resp.StatusCode/100 != 2:
 		return nil, nil, errors.New(resp.Status)
 	case mediaType == "text/html":
-		return readLinks(io.LimitReader(resp.Body, maxBody), p.URL)
+		return readLinks(io.LimitReader(resp.Body, maxBody), u)
 	}
-	return p.URL, nil, nil
+	return u, nil, nil
 }
 
 func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
@@ -169,13 +165,13 @@ func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 
 // follow queues the target of a link if the crawler may follow it and has not seen it. The filter
 // comes last: a filter cannot forget, so it must not learn a URL that is not queued.
-func (c *crawler) follow(base *url.URL, ref string, depth uint) {
+func (c *crawler) follow(base *url.URL, ref string) {
 	u, err := normalize(base, ref)
 	if err != nil {
 		return
 	}
 	host := c.hosts[u.Host]
-	if host == nil || depth > c.depth || !host.rules.TestAgent(u.RequestURI(), agent) {
+	if host == nil || !host.rules.TestAgent(u.RequestURI(), agent) {
 		return
 	}
 	if !c.seen.AddString(u.String()) {
@@ -184,7 +180,7 @@ func (c *crawler) follow(base *url.URL, ref string, depth uint) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next = append(c.next, page{u, host, depth})
+	c.next = append(c.next, u)
 }
 
 func (c *crawler) fail(ctx context.Context, u *url.URL, err error) {

@@ -123,9 +123,11 @@ func TestFilter(t *testing.T) {
 	require.Equal(t, bloom.MapHash, c.seen.Scheme().Hash())
 	start, err := url.Parse("http://example.org/")
 	require.NoError(t, err)
-	c.hosts[start.Host] = &host{}
-	c.follow(start, "", 3) // too deep
+	c.follow(start, "") // off-host
 	require.False(t, c.seen.ContainsString(start.String()))
+	_, c, err = crawlOf(t, 100, 0, siteHandler())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, c.seen.Stats().EstimatedCount, "links that are too deep")
 	requests, c, err := crawlOf(t, 10, 8, siteHandler())
 	require.NoError(t, err)
 	require.Contains(t, c.summary(), "The crawl has outgrown the filter")

@@ -1,7 +1,7 @@
 // Crawler is a concurrent web crawler. A Bloom filter is its only memory of the URLs it has seen:
 //
 //	if seen.AddString(url) {
-//		next = append(next, page) // new, and no other worker gets true
+//		next = append(next, url) // new, and no other worker gets true
 //	}
 //
 // One call asks and records, from any number of workers, without a lock. A page whose URL is a
