@@ -12,15 +12,8 @@ import (
 //
 //	1: i32 number of bytes   2: union algorithm {1: BLOCK}   3: union hash {1: XXHASH}   4: union compression {1: UNCOMPRESSED}
 
-// unions are the unions of the header, from field 2 on, and the names of their fields, from 1 on.
-var unions = []struct {
-	what  string
-	names []string
-}{
-	{"algorithm", []string{"BLOCK"}},
-	{"hash", []string{"XXHASH"}},
-	{"compression", []string{"UNCOMPRESSED", "GZIP"}}, // GZIP is parquet-go's own
-}
+// unions are the unions of the header, from field 2 on, and the names of their fields 1.
+var unions = []struct{ what, first string }{{"algorithm", "BLOCK"}, {"hash", "XXHASH"}, {"compression", "UNCOMPRESSED"}}
 
 // appendHeader appends the header of a filter of at most 2^31-1 bytes.
 func appendHeader(dst []byte, bytes uint64) []byte {
@@ -59,13 +52,11 @@ func readHeader(r io.Reader) (length int, size uint64, err error) {
 		return 0, 0, err
 	}
 	for i, union := range unions {
-		switch choice := int(chosen[i+2]); {
+		switch choice := chosen[i+2]; {
 		case choice == 0:
 			return 0, 0, format.Errorf(bloom.ErrCorrupt, "the header has no %s", union.what)
-		case choice > len(union.names):
-			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %d, want %s", union.what, choice, union.names[0])
 		case choice > 1:
-			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %s, want %s", union.what, union.names[choice-1], union.names[0])
+			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %d, want 1, %s", union.what, choice, union.first)
 		}
 	}
 	if bytes <= 0 || bytes%blockBytes != 0 || bytes > maxBytes {
