@@ -21,8 +21,8 @@ prints a line before it waits for more input.
 
 A new key is taken for an old one, and its line dropped, at a rate of at most
 -p (1e-6), for at most -n distinct keys (10M). At one more, dedup stops with
-status 3. --overfull goes on and drops more and more, --grow takes more memory
-instead, and --window forgets keys after a time, for -n keys per window.
+status 3. --grow takes more memory instead, and --window forgets keys after a
+time, for -n keys per window.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
 it of the flags; later runs may leave these out. It is written at the end:
@@ -35,9 +35,9 @@ without the keys of the old one:
 // A dedup is the command dedup.
 type dedup struct {
 	*command
-	filter         string
-	window         time.Duration
-	grow, overfull bool
+	filter string
+	window time.Duration
+	grow   bool
 }
 
 func newDedup(e *env) *cobra.Command {
@@ -54,8 +54,7 @@ func newDedup(e *env) *cobra.Command {
 	flag(f, &o.filter, notEmpty, "filter", "", "`FILE` that keeps the keys from one run to the next")
 	flag(f, &o.window, duration, "window", "", "forget keys after this `TIME`, such as 30d or 12h")
 	f.BoolVar(&o.grow, "grow", false, "take more memory for more than -n keys")
-	f.BoolVar(&o.overfull, "overfull", false, "go on beyond -n distinct keys")
-	o.cmd.MarkFlagsMutuallyExclusive("window", "grow", "overfull")
+	o.cmd.MarkFlagsMutuallyExclusive("window", "grow")
 	return o.runs(o.run)
 }
 
@@ -129,14 +128,14 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 func (o *dedup) printNew(f filterfile.Filter, files []string) error {
 	before := f.Stats().EstimatedCount
 	plain, fixed := f.(*bloom.BloomFilter)
-	room, planned, advice := uint64(math.MaxUint64), uint64(0), "want a larger -n, --grow or --overfull"
+	room, planned, advice := uint64(math.MaxUint64), uint64(0), "want a larger -n or --grow"
 	if o.filter != "" {
-		advice = "want --overfull, or a new file: see bloom help dedup"
+		advice = "want a new file: see bloom help dedup"
 	}
 	if fixed {
 		planned = plain.Params().N // a file of another program may not say n
 	}
-	if planned > 0 && !o.overfull {
+	if planned > 0 {
 		room = planned - min(planned, before)
 	}
 	read, printed := 0, 0
@@ -166,10 +165,7 @@ func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed i
 	s := f.Stats()
 	count, of := s.EstimatedCount, ""
 	if n > 0 {
-		of = " of " + grouped(n)
-		if !o.overfull { // which loses keys
-			count = before + uint64(printed)
-		}
+		count, of = before+uint64(printed), " of "+grouped(n)
 	}
 	if !o.quiet {
 		fmt.Fprintf(o.stderr, "%s read, %s printed, %s dropped\n", counted(read, "line"), grouped(printed), grouped(read-printed))

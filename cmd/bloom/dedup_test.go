@@ -35,7 +35,7 @@ func TestDedupIsSequential(t *testing.T) {
 		fmt.Fprintln(&text, rng.IntN(30_000))
 	}
 	for _, s := range slices.Concat(bloom.Strategies(), filterfile.Strategies()) {
-		f, err := bloom.New(5000, 0.1, bloom.WithStrategy(s))
+		f, err := bloom.New(30_000, 0.3, bloom.WithStrategy(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestDedupIsSequential(t *testing.T) {
 		for name, pieces := range readers {
 			path := filepath.Join(t.TempDir(), "seen.bloom")
 			var out, said bytes.Buffer
-			args := []string{"dedup", "-n", "5000", "-p", "0.1", "-s", s.Name(), "--overfull", "--filter", path}
+			args := []string{"dedup", "-n", "30000", "-p", "0.3", "-s", s.Name(), "--filter", path}
 			if !s.NeedsKey() {
 				args = append(args, "--hash", "murmur3")
 			}
