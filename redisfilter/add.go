@@ -12,7 +12,7 @@ import (
 )
 
 // add sends a command that adds for each batch that gets a lane.
-func (f *Filter) add(ctx context.Context, batches []*batch) {
+func (f *handle) add(ctx context.Context, batches []*batch) {
 	held := takeLanes(ctx, batches)
 	defer func() {
 		for _, b := range held {
@@ -59,7 +59,7 @@ func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 }
 
 // added reads the reply to an add.
-func (f *Filter) added(b *batch, r *request) {
+func (f *handle) added(b *batch, r *request) {
 	last := b.next()
 	text, err := reply[string](r)
 	if send.Code(err) == send.More {

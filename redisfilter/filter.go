@@ -1,19 +1,13 @@
 package redisfilter
 
-import (
-	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/send"
-)
+import "github.com/seed3447c163/bloom"
 
 // A Filter is a Bloom filter in Redis that any number of processes and machines share. Make or join
 // one with [Open].
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
-	plan   *plan
-	sender *send.Sender
-	shards []*shard
-
+	handle
 	adds, lookups []group // of single keys, for each shard
 }
 
@@ -49,10 +43,4 @@ func (f *Filter) Metrics() map[string]float64 {
 		"redis_cache_hits": float64(c.CacheHits.Load()), "redis_bytes": float64(c.Bytes.Load()),
 		"redis_lost": float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
 	}
-}
-
-// count counts the keys and bytes of a command.
-func (f *Filter) count(keys, bytes int) {
-	f.sender.Counts.Keys.Add(uint64(keys))
-	f.sender.Counts.Bytes.Add(uint64(bytes))
 }

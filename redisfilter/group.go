@@ -13,7 +13,7 @@ import (
 // itself at once. Under load, calls wait until one of those returns, and then all that have arrived go in
 // one command: one round trip instead of one per goroutine.
 type group struct {
-	filter *Filter
+	handle *handle
 	shard  *shard
 	add    bool
 
@@ -48,12 +48,12 @@ func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, e
 }
 
 func (g *group) newBatch() *batch {
-	return &batch{shard: g.shard, k: g.filter.plan.scheme.Params().K}
+	return &batch{shard: g.shard, k: g.handle.plan.scheme.Params().K}
 }
 
 func (g *group) round(ctx context.Context, b *batch) {
 	b.answers, b.fates = make([]bool, len(b.keys)), make([]fate, len(b.keys))
-	g.filter.round(ctx, g.add, []*batch{b})
+	g.handle.round(ctx, g.add, []*batch{b})
 }
 
 // wait joins the group that waits, and waits for its answer. It is called with the lock held.
@@ -86,12 +86,12 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 			return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
 		}
 	}
-	err := g.filter.sender.Stopped(ctx, g.shard.name)
+	err := g.handle.sender.Stopped(ctx, g.shard.name)
 	if !g.add {
 		return false, err
 	}
 	// The key goes with the others.
-	g.filter.sender.Counts.Unknown.Add(1)
+	g.handle.sender.Counts.Unknown.Add(1)
 	return false, addError([]fate{unknown}, err)
 }
 

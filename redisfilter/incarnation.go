@@ -30,13 +30,13 @@ type incarnation struct {
 }
 
 // newIncarnation begins with what a header says, at a time of the server in milliseconds.
-func (f *Filter) newIncarnation(h header, ms float64) *incarnation {
+func newIncarnation(f *plan, h header, ms float64) *incarnation {
 	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1)}
 	v.state.Store(h.State.whole())
 	v.shift.Store(h.Shift.whole())
 	v.time.Store(&sample{})
 	v.hear(ms)
-	if m := f.plan.scheme.Params().M; f.plan.fixed() && m/8*uint64(f.plan.shards) <= f.plan.opts.cache {
+	if m := f.scheme.Params().M; f.fixed() && m/8*uint64(f.shards) <= f.opts.cache {
 		v.cache = newCache(m)
 	}
 	return v

@@ -33,7 +33,7 @@ type reading struct {
 const headWords = slotBytes/8 + 3
 
 // read sends a command that looks up keys of each batch.
-func (f *Filter) read(ctx context.Context, batches []*batch) {
+func (f *handle) read(ctx context.Context, batches []*batch) {
 	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {
 		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
@@ -48,7 +48,7 @@ func (f *Filter) read(ctx context.Context, batches []*batch) {
 }
 
 // newReading makes the command for keys of a batch.
-func (f *Filter) newReading(ctx context.Context, b *batch) *reading {
+func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 	r := &reading{batch: b, to: b.next(), known: b.value.state.Load()}
 	perKey := 0
 	for _, l := range b.layers {
@@ -101,7 +101,7 @@ func (f *Filter) newReading(ctx context.Context, b *batch) *reading {
 }
 
 // answered reads the reply to a reading. If the filter has grown, no key has an answer, and b.state is raised.
-func (f *Filter) answered(ctx context.Context, r *reading) {
+func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
 		b.err = f.explain(b.shard, b.value, b.slot, err)
@@ -135,7 +135,7 @@ func (f *Filter) answered(ctx context.Context, r *reading) {
 
 // readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers count. It
 // sets b.again if the keys are to be looked up once more.
-func (f *Filter) readHead(ctx context.Context, r *reading, head []int64) error {
+func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	b := r.batch
 	if b.slot != nil {
 		var stored [slotBytes]byte

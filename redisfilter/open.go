@@ -80,12 +80,12 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{plan: plan, sender: sender, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
+	f := &Filter{handle: handle{plan: plan, sender: sender}, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
 	for i := range plan.shards {
 		s := &shard{name: shardName(name, i, plan.shards)}
 		f.shards = append(f.shards, s)
-		f.adds[i].filter, f.adds[i].shard, f.adds[i].add = f, s, true
-		f.lookups[i].filter, f.lookups[i].shard = f, s
+		f.adds[i].handle, f.adds[i].shard, f.adds[i].add = &f.handle, s, true
+		f.lookups[i].handle, f.lookups[i].shard = &f.handle, s
 	}
 	if err := f.join(ctx, mayMake); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 					like = h.expires()
 				}
 				if v := shards[i].value.Load(); v == nil || v.epoch != h.epoch() || v.lost.Load() {
-					shards[i].value.Store(f.newIncarnation(h, ms))
+					shards[i].value.Store(newIncarnation(f.plan, h, ms))
 				}
 			}
 			if len(again) > 0 && !mayMake {

@@ -8,60 +8,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A fate is what has become of a key.
-type fate uint8
-
-const (
-	notAdded    fate = iota // or not looked up
-	answered                // by the server or by the cache
-	unknown                 // it was sent to be added, and no answer came
-	unconfirmed             // it has an answer, but too few replicas have it
-)
-
-// A batch is the keys of one shard in a call.
-type batch struct {
-	shard     *shard
-	k         int      // positions per key
-	indices   []int    // of the keys in answers and fates
-	keys      [][]byte // as many
-	positions []uint64 // in the first layer, k for each key
-	answers   []bool
-	fates     []fate
-
-	value  *incarnation
-	slot   *slot  // nil for a handle that has only looked up
-	ticket ticket // of the add under way
-	state  uint64 // that the keys are packed for
-	done   int    // keys whose fate is known
-
-	layers []layer // that the last lookup has read
-	alive  []bool  // which of them count; nil for all
-	again  bool    // the filter has grown: look up once more
-
-	err     error // the keys from done on have no answer, and the other batches go on
-	warning error // too few replicas
-}
-
-func (b *batch) positionsOf(i int) []uint64 { return b.positions[i*b.k : (i+1)*b.k] }
-
-// commandKeys is the largest number of keys of one command for a shard of several: they receive different numbers of the
-// keys of a round.
-const commandKeys = send.BatchKeys * 5 / 4
-
-// next returns the end of the keys that the next command has.
-func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
-
-// settle gives the keys before the end a fate.
-func (b *batch) settle(end int, fate fate) {
-	for _, i := range b.indices[b.done:end] {
-		b.fates[i] = fate
-	}
-	b.done = end
-}
-
 // rounds does rounds of 500 keys, or with several shards of up to 4000, until all keys are done or a round has failed for
 // another reason than a lost shard. It returns the number of true answers.
-func (f *Filter) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, err error) {
+func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, err error) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
 	var causes causes
@@ -84,7 +33,7 @@ func (f *Filter) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 }
 
 // split asks the cache, and divides the other keys by shard.
-func (f *Filter) split(add bool, keys [][]byte, answers []bool, fates []fate) (batches []*batch) {
+func (f *handle) split(add bool, keys [][]byte, answers []bool, fates []fate) (batches []*batch) {
 	k := f.plan.scheme.Params().K
 	byShard := make([]*batch, len(f.shards))
 	positions := make([]uint64, 0, len(keys)*k)
@@ -119,7 +68,7 @@ func (f *Filter) split(add bool, keys [][]byte, answers []bool, fates []fate) (b
 }
 
 // round adds or looks up the keys of some batches, each of another shard, at the same time.
-func (f *Filter) round(ctx context.Context, add bool, batches []*batch) {
+func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 	f.prepare(ctx, add, batches)
 	for {
 		var todo []*batch
@@ -141,7 +90,7 @@ func (f *Filter) round(ctx context.Context, add bool, batches []*batch) {
 
 // prepare sets the incarnations and slots of batches, or their errors. A shard that is lost does not keep the others from
 // being asked.
-func (f *Filter) prepare(ctx context.Context, add bool, batches []*batch) {
+func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
 	var all sync.WaitGroup
 	for _, b := range batches {
 		b.value = b.shard.value.Load()

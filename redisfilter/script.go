@@ -43,7 +43,7 @@ type request struct {
 }
 
 // exec runs requests. A server that does not know a script gets its source.
-func (f *Filter) exec(ctx context.Context, requests ...*request) {
+func (f *handle) exec(ctx context.Context, requests ...*request) {
 	for _, verb := range []string{"EVALSHA", "EVAL"} {
 		var calls []*send.Call
 		for _, r := range requests {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"strings"
 )
 
 // Version is the version of the format. It rises when the bytes change, and when the positions of a strategy,
@@ -62,42 +61,3 @@ func sum(header []byte) uint32 {
 
 // SetSum sets the checksum of a whole header.
 func SetSum(header []byte) { binary.LittleEndian.PutUint32(header[checkAt:], sum(header)) }
-
-// Header reads the header and checks its checksum and version.
-func (in *Reader) Header() (Header, error) {
-	const what = "the header"
-	buf := make([]byte, unit, MaxHeader)
-	err := in.full(buf, what)
-	if begin := buf[:min(in.N, int64(len(magic)))]; in.N > 0 && !strings.HasPrefix(magic, string(begin)) {
-		return Header{}, Unexpected(begin, magic)
-	}
-	if err != nil {
-		return Header{}, err
-	}
-	strategyEnd := fixed + int(buf[13])
-	hashEnd := strategyEnd + int(buf[14])
-	buf = buf[:headerBytes(hashEnd-fixed)]
-	if err := in.full(buf[unit:], what); err != nil {
-		return Header{}, err
-	}
-	if got, want := sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); got != want {
-		return Header{}, Errorf(ErrCorrupt, "the header has checksum %#08x, want %#08x", got, want)
-	}
-	if got := buf[len(magic)]; got != Version {
-		return Header{}, Errorf(ErrIncompatible, "the data has format version %d, want %d", got, Version)
-	}
-	for i, b := range buf {
-		if (i == 15 || i >= hashEnd) && b != 0 {
-			return Header{}, Errorf(ErrCorrupt, "byte %d of the header is %#x, want 0", i, b)
-		}
-	}
-	return Header{
-		K:        int(buf[12]),
-		M:        binary.LittleEndian.Uint64(buf[16:]),
-		N:        binary.LittleEndian.Uint64(buf[24:]),
-		P:        math.Float64frombits(binary.LittleEndian.Uint64(buf[32:])),
-		Check:    binary.LittleEndian.Uint64(buf[40:]),
-		Strategy: string(buf[fixed:strategyEnd]),
-		Hash:     string(buf[strategyEnd:hashEnd]),
-	}, nil
-}

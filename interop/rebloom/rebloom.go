@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -130,23 +129,6 @@ func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
 	f.layers.Store(&layers)
 	return next, nil
 }
-
-// layerParams returns the numbers of a layer as the server computes them.
-func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
-	if rate == 0 { // half of the smallest float64, which a header may have
-		return p, 0, format.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
-	}
-	bitsPerKey = -wire.Log(rate) / 0.480453013918201
-	bits := math.Floor(float64(capacity) * bitsPerKey)
-	if bits >= 1<<53 {
-		return p, 0, format.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)
-	}
-	k := int(math.Ceil(ln2 * bitsPerKey))
-	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
-}
-
-// ln2 is the server's ln 2.
-const ln2 = 0.693147180559945
 
 // all returns the present layers, oldest first.
 func (f *Filter) all() []*layer {

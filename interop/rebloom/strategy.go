@@ -2,10 +2,13 @@ package rebloom
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // Strategy is the strategy of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
@@ -61,3 +64,20 @@ func murmur64A(key []byte, seed uint64) uint64 {
 	h = (h ^ h>>47) * factor
 	return h ^ h>>47
 }
+
+// layerParams returns the numbers of a layer as the server computes them.
+func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
+	if rate == 0 { // half of the smallest float64, which a header may have
+		return p, 0, format.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
+	}
+	bitsPerKey = -wire.Log(rate) / 0.480453013918201
+	bits := math.Floor(float64(capacity) * bitsPerKey)
+	if bits >= 1<<53 {
+		return p, 0, format.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)
+	}
+	k := int(math.Ceil(ln2 * bitsPerKey))
+	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
+}
+
+// ln2 is the server's ln 2.
+const ln2 = 0.693147180559945

@@ -22,12 +22,6 @@ var Formats = []*Format{
 	&parquetFile, &parquetFilter, &redisBloom, &bloomFilters, &bitsAndBloomsJSON, &bitsAndBlooms, &guavaFile,
 }
 
-// A Filter can be queried.
-type Filter interface {
-	ContainsMany(keys [][]byte, found []bool) int
-	Stats() bloom.Stats
-}
-
 // Open reads a filter. It returns the filter of a package of this library, a Column or Columns.
 func Open(file *File) (any, *Format, error) {
 	in := newInput(file)

@@ -34,6 +34,12 @@ type Format struct {
 	hash       func(name string) (bloom.Hash, bool)
 }
 
+// A Filter can be queried.
+type Filter interface {
+	ContainsMany(keys [][]byte, found []bool) int
+	Stats() bloom.Stats
+}
+
 // A File is a file that may hold a filter.
 type File struct {
 	io.Reader

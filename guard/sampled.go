@@ -1,0 +1,31 @@
+package guard
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+// A sampled is a counter for many goroutines.
+type sampled struct {
+	many  atomic.Bool // add counts only some calls; then its cache line is only read
+	_     [64]byte
+	count atomic.Uint64
+	_     [64]byte
+}
+
+const (
+	exact  = 1 << 15 // calls before sampling begins
+	weight = 256     // of a sampled call, a power of two
+)
+
+// add counts every call at first, later one call in weight, with weight weight.
+func (c *sampled) add() {
+	switch {
+	case !c.many.Load():
+		if c.count.Add(1) >= exact {
+			c.many.Store(true)
+		}
+	case rand.Uint32()%weight == 0:
+		c.count.Add(weight)
+	}
+}

@@ -1,0 +1,90 @@
+package redisfilter
+
+import (
+	"math"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+)
+
+const (
+	// maxValue is the longest string in Redis, in bytes.
+	maxValue = 512 << 20
+
+	// shardBytes is the largest shard unless WithShards says otherwise. A command on a whole value of this size takes
+	// the server some 10 ms, in which it answers no client.
+	shardBytes = 30 << 20
+
+	// growingBytes is the same for the first layer of a growing shard. Opening the fourth layer moves and clears 30 MiB.
+	growingBytes = 2 << 20
+)
+
+// newPlan checks what the caller wants and sizes it.
+func newPlan(n uint64, p float64, o options) (*plan, error) {
+	switch {
+	case !(p > 0 && p < 1):
+		return nil, invalid("p = %v, want 0 < p < 1", p)
+	case n == 0:
+		return nil, invalid("n = 0 keys, want at least 1")
+	}
+	f := &plan{n: n, p: p, opts: o, shards: max(1, o.shards)}
+	largest := uint64(shardBytes)
+	switch {
+	case o.growth:
+		f.mode, largest = &growing{plan: f}, growingBytes
+	case o.windowed:
+		f.mode = windowed{f, o.millis()}
+	default:
+		f.mode = plain{f}
+	}
+	// Schemes of several shards may be larger together than one filter can be.
+	f.bloom = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
+	f.bloom = append(f.bloom, bloom.WithMaxBytes(math.MaxInt64))
+	limit := bloom.MaxBytes(o.bloom...)
+	if err := f.size(); err != nil {
+		return nil, err
+	}
+	if whole := f.length(); o.shards == 0 && whole > largest {
+		f.shards = int(min((whole+largest-1)/largest, maxShards+1))
+		if f.shards > maxShards {
+			return nil, tooLarge("n = %d keys at p = %v need %d bytes, want at most %d", n, p, whole, uint64(maxShards)*largest)
+		}
+		if err := f.size(); err != nil {
+			return nil, err
+		}
+	}
+	switch length := f.length(); {
+	case length > maxValue:
+		return nil, tooLarge("%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
+	case length*uint64(f.shards) > limit:
+		return nil, tooLarge("%d bytes, want at most %d", length*uint64(f.shards), limit)
+	}
+	f.limit = min(maxValue, limit/uint64(f.shards))
+	return f, nil
+}
+
+// size computes the first layers and where the slots are.
+func (f *plan) size() error {
+	s, layers, keys, err := f.mode.size()
+	if err != nil {
+		return own(err)
+	}
+	if err := s.Portable(); err != nil {
+		return own(format.As(bloom.ErrInvalid, err))
+	}
+	if s.Strategy() != bloom.Blocked {
+		return invalid("strategy %q, want Blocked", s.Strategy())
+	}
+	each := s.SizeBytes()
+	if each > math.MaxInt64/uint64(layers)/2 {
+		return tooLarge("%d layers of %d bytes", layers, each)
+	}
+	body := each * uint64(layers)
+	f.scheme, f.first = s, make([]layer, layers)
+	f.table, f.slots = headerBytes+body, min(max((body+1023)/1024, 128), 4096)
+	f.end = f.table + f.slots*slotBytes
+	for i := range f.first {
+		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, end: f.end, keys: keys}
+	}
+	return nil
+}
