@@ -92,7 +92,7 @@
 //
 // # Costs
 //
-// Contains takes 5 to 13 nanoseconds in a filter that fits in the cache, from SplitBlock
+// Contains takes 5 to 14 nanoseconds in a filter that fits in the cache, from SplitBlock
 // with RapidHash to the default. [docs/performance.md] has the figures and the command. In
 // a larger filter, Add and Contains wait for memory. A key costs k cache misses with
 // DoubleHashing, one with Blocked and SplitBlock. [BloomFilter.AddMany] and
