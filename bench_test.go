@@ -148,7 +148,7 @@ func BenchmarkBatch(b *testing.B) {
 	for i := range keys {
 		keys[i] = buffers[i][:]
 	}
-	for _, s := range []Strategy{DoubleHashing, Blocked, SplitBlock} {
+	for _, s := range Strategies() {
 		for name, op := range map[string]func(f *BloomFilter){
 			"op=contains/batch=true":  func(f *BloomFilter) { f.ContainsMany(keys, answers) },
 			"op=add/batch=true":       func(f *BloomFilter) { f.AddMany(keys, answers) },

@@ -86,11 +86,14 @@ func TestParamsForBitsRejects(t *testing.T) {
 		require.ErrorContains(t, err, c.text)
 	}
 	// Neither m nor what it is rounded to reaches 2^53.
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
+	for _, s := range Strategies() {
 		_, err := ParamsForBits(1<<53-1, 1, s)
 		require.ErrorIs(t, err, ErrTooLarge)
-		got := must(ParamsForBits(1<<40, 8191, s))
-		require.Less(t, got.M, uint64(maxM))
+		if got, err := ParamsForBits(1<<40, 8191, s); err != nil {
+			require.ErrorIs(t, err, ErrTooLarge, s)
+		} else {
+			require.Less(t, got.M, s.limits().maxM, s)
+		}
 	}
 	_, err := ParamsForBits(0, math.Inf(1), DoubleHashing)
 	require.NotContains(t, err.Error(), "NaN")

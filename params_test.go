@@ -229,13 +229,17 @@ func TestParamsRejects(t *testing.T) {
 // keys, and every step of a search is a small one.
 func TestSizesEndAtTheirLimits(t *testing.T) {
 	nearOne := math.Nextafter(1, 0)
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
+	for _, s := range Strategies() {
 		for _, n := range []uint64{1000, 1 << 40, 1 << 50, 1 << 60, math.MaxUint64} {
 			for _, p := range []float64{1e-12, 0.1, 0.5, 0.6, 0.999999, nearOne} {
 				got, err := sizeFor(n, p, s)
+				if errors.Is(err, ErrInvalid) {
+					require.True(t, p < s.limits().minP || p > s.limits().maxP, "%s n=%d p=%v: %v", s, n, p, err)
+					continue
+				}
 				if err != nil {
 					require.ErrorIs(t, err, ErrTooLarge, "%s n=%d p=%v", s, n, p)
-					require.Greater(t, float64(n)*-math.Log1p(-p)/p, 1e13, "%s n=%d p=%v", s, n, p)
+					require.Greater(t, float64(n)*-math.Log1p(-p)/p, min(1e13, float64(s.limits().maxM)), "%s n=%d p=%v", s, n, p)
 					continue
 				}
 				require.Less(t, got.M, uint64(1<<53), "%s n=%d p=%v", s, n, p)
@@ -364,7 +368,7 @@ func (c rateCase) check(t *testing.T, s Strategy) {
 
 // BenchmarkParams sizes for an n and p that nobody has asked for before.
 func BenchmarkParams(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
+	for _, s := range Strategies() {
 		for _, n := range []uint64{16, 1000, 1_000_000} {
 			for _, p := range []float64{0.1, 0.01, 1e-6} {
 				b.Run(fmt.Sprintf("strategy=%s/n=%d/p=%v", s, n, p), func(b *testing.B) {

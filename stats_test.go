@@ -242,8 +242,8 @@ func TestEstimatesOfAnyFill(t *testing.T) {
 }
 
 func BenchmarkStats(b *testing.B) {
-	for _, s := range []Strategy{DoubleHashing, Blocked} {
-		for _, n := range []uint64{1_000_000, 40_000_000} {
+	for _, s := range Strategies() {
+		for _, n := range []uint64{1_000_000, 10_000_000} {
 			b.Run(fmt.Sprintf("strategy=%s/n=%d", s, n), func(b *testing.B) {
 				f := full(s, n)
 				b.SetBytes(int64(f.SizeBytes()))

@@ -11,10 +11,12 @@ import (
 // BenchmarkView compares lookups in a view and in the filter with the same bits, in cache.
 func BenchmarkView(b *testing.B) {
 	for _, s := range strategies[1:] {
-		for _, hash := range []bloom.Hash{bloom.Murmur3, bloom.RapidHash} {
+		for _, hash := range bloom.Hashes() {
 			const n = 10_000
 			built, err := NewBuilder(10, s, bloom.WithHash(hash))
-			require.NoError(b, err)
+			if err != nil {
+				continue // not portable
+			}
 			var keys [][]byte
 			for i := range 4096 {
 				keys = append(keys, fmt.Appendf(nil, "some key of some length, number %08d", i*n/4096*2))

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -12,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var strategies = []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked, bloom.SplitBlock}
+var strategies = slices.DeleteFunc(bloom.Strategies(), bloom.Strategy.NeedsKey)
 
 func key(i uint64) []byte { return fmt.Appendf(nil, "some key, number %08d", i) }
 
