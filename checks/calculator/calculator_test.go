@@ -33,7 +33,11 @@ func TestPage(t *testing.T) {
 	build.Dir, build.Env = filepath.Join("..", "..", "cmd"), append(os.Environ(), "GOWORK=off")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	server := httptest.NewServer(http.StripPrefix("/some/path", http.FileServer(http.Dir(dir))))
+	files := http.StripPrefix("/some/path", http.FileServer(http.Dir(dir)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store") // or the browser takes a file that is missing from its cache
+		files.ServeHTTP(w, r)
+	}))
 	defer server.Close()
 
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
