@@ -105,7 +105,8 @@ func avalanche(s bloom.Scheme) error {
 		}
 		for i, n := range flips {
 			if share := float64(n) / float64(tries*length*8); share < 0.4 || share > 0.6 {
-				return fmt.Errorf("bit %d of h%d flips with %.0f %% of the bits of a key of %d bytes, want 50", i%64, 1+i/64, 100*share, length)
+				return fmt.Errorf("bit %d of h%d flips with %.0f %% of the bits of a key of %d bytes, want 50",
+					i%64, 1+i/64, 100*share, length)
 			}
 		}
 	}

@@ -147,7 +147,8 @@ func digestBits(s bloom.Strategy) error {
 			}
 			for i := range k {
 				if z := max(bits[i].dependence(), words[i].dependence()); z > sigmas+2 {
-					return fmt.Errorf("with m = %d, bit %d of a key depends on the part of the filter that the key falls into: %.1f sigma", m, i, z)
+					return fmt.Errorf("with m = %d, bit %d of a key depends on the part of the filter that the key falls into: %.1f sigma",
+						m, i, z)
 				}
 			}
 		}

@@ -84,7 +84,8 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 			return snapshot{}, err
 		}
 		if len(position) < 1 || len(position) > maxLength {
-			return snapshot{}, format.Errorf(bloom.ErrInvalid, "Position of the store returned %d bytes, want 1 to %d", len(position), maxLength)
+			return snapshot{}, format.Errorf(bloom.ErrInvalid, "Position of the store returned %d bytes, want 1 to %d",
+				len(position), maxLength)
 		}
 		if g.state.Load().current == l {
 			return snapshot{l, position}, nil

@@ -151,7 +151,8 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 func fileSize(s bloom.Scheme) (int64, error) {
 	if s.SizeBytes() > math.MaxInt-headerSize {
 		const most = math.MaxInt - headerSize
-		return 0, format.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d", s.Params().M, s.SizeBytes(), most)
+		return 0, format.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d",
+			s.Params().M, s.SizeBytes(), most)
 	}
 	return headerSize + int64(s.SizeBytes()), nil
 }

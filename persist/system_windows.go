@@ -111,7 +111,8 @@ func renameOver(from, to string) error {
 		return err
 	}
 	defer f.Close()
-	return windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileRenameInfoEx, (*byte)(unsafe.Pointer(r)), uint32(8*len(buf)))
+	return windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileRenameInfoEx,
+		(*byte)(unsafe.Pointer(r)), uint32(8*len(buf)))
 }
 
 // mapFile maps the first size bytes of a file.

@@ -57,7 +57,8 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 		return nil, err
 	}
 	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
-		return nil, format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all", all, f.scheme.SizeBytes(), limit)
+		return nil, format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all",
+			all, f.scheme.SizeBytes(), limit)
 	}
 	first, err := f.scheme.Filter()
 	if err != nil {

@@ -47,7 +47,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, format.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
 			parts.Type)
 	case parts.Filter[0] == '[':
-		return nil, format.Errorf(bloom.ErrIncompatible, "_filter is an array, as in bloom-filters before version 2, which has other positions")
+		return nil, format.Errorf(bloom.ErrIncompatible,
+			"_filter is an array, as in bloom-filters before version 2, which has other positions")
 	case m == 0 || k == 0 || k > maxK || *parts.Seed > maxSeed:
 		return nil, format.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
 			m, k, *parts.Seed, maxK, uint64(maxSeed))

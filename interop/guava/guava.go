@@ -74,8 +74,8 @@ func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 	keys := float64(max(n, 1))
 	bits := math.Floor(-keys * wire.Log(p) / (ln2 * ln2))
 	if bits < 1 && p > 0 && p < 1 {
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v need less than one bit, and Guava rounds that to none",
-			n, p)
+		return bloom.Params{}, format.Errorf(bloom.ErrInvalid,
+			"n = %d keys at p = %v need less than one bit, and Guava rounds that to none", n, p)
 	}
 	k := -wire.Log(p) / ln2
 	if release == Since18 {

@@ -186,7 +186,8 @@ func (f *footer) endColumn() error {
 		return format.Errorf(bloom.ErrCorrupt, "column %q is number %d of its row group, want at most the schema's %d",
 			c.Path, f.leaf+1, len(f.leaves))
 	case c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset):
-		return format.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d", c.Path, c.Length, c.Offset, f.size)
+		return format.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d",
+			c.Path, c.Length, c.Offset, f.size)
 	}
 	leaf := f.leaves[f.leaf]
 	if c.Logical = leaf.logical; c.Type == "FIXED_LEN_BYTE_ARRAY" {

@@ -160,9 +160,11 @@ func explain(name string, err error) error {
 	case err == nil || strings.HasPrefix(text, "redisfilter: "):
 		return err
 	case strings.HasPrefix(text, "ERR unknown command"):
-		return fmt.Errorf("redisfilter: key %q: the server does not have the RedisBloom module: load it, or use redisfilter.Open: %w", name, err)
+		return fmt.Errorf("redisfilter: key %q: the server does not have the RedisBloom module: load it, or use redisfilter.Open: %w",
+			name, err)
 	case send.IsReply(err) && strings.Contains(text, "not found"):
-		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted: Open makes an empty one: %w", redisfilter.ErrLost, name, err)
+		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted: Open makes an empty one: %w",
+			redisfilter.ErrLost, name, err)
 	case strings.HasPrefix(text, "WRONGTYPE"):
 		return fmt.Errorf("%w: key %q holds no filter of the module: %w", redisfilter.ErrMismatch, name, err)
 	case strings.Contains(text, "is full"):

@@ -96,8 +96,8 @@ func read(name string) (m measured, err error) {
 				}
 			}
 			if cpu := result.GetConfig("cpu"); cpu != "" {
-				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s", strings.Join(strings.Fields(cpu), " "), runtime.NumCPU(), runtime.GOOS,
-					runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly))
+				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s", strings.Join(strings.Fields(cpu), " "), runtime.NumCPU(),
+					runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly))
 			}
 		}
 	}
@@ -118,7 +118,8 @@ func (m measured) contradictions() error {
 			}
 			less := func(row string) {
 				if slower, ok := cells[cell{row, c.column}]; ok && slower > 1.1*time {
-					all = append(all, fmt.Errorf("%s, %s: %s takes %.1f ns, but %s %.1f ns", table, c.column, row, slower*1e9, c.row, time*1e9))
+					all = append(all, fmt.Errorf("%s, %s: %s takes %.1f ns, but %s %.1f ns",
+						table, c.column, row, slower*1e9, c.row, time*1e9))
 				}
 			}
 			less(c.row + ",batch")

@@ -98,7 +98,8 @@ func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 func (f Format) check(t *testing.T, data []byte) {
 	filter, err := f.Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 	if err != nil {
-		known := err == io.EOF || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
+		known := err == io.EOF || errors.Is(err, bloom.ErrCorrupt) ||
+			errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
 		require.True(t, known, "%v", err)
 		return
 	}

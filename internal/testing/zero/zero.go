@@ -97,7 +97,8 @@ func call(t *testing.T, pkg, name string, method reflect.Value, args []reflect.V
 // withMethods returns the name of the package in the current folder, and its exported types that have exported methods.
 func withMethods(t *testing.T) (pkg string, names []string) {
 	t.Helper()
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", notTest, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,8 @@ func crawl(ctx context.Context, addrs, filter string, replicas int, out io.Write
 		for _, page := range c.unsure {
 			unsure[page] = true
 		}
-		fmt.Fprintf(out, "crawler %d: %d links new to all crawlers; %v parts of the filter lost\n", i, len(c.won), c.seen.Metrics()["redis_lost"])
+		fmt.Fprintf(out, "crawler %d: %d links new to all crawlers; %v parts of the filter lost\n",
+			i, len(c.won), c.seen.Metrics()["redis_lost"])
 	}
 	once, reported, silent := site.count(unsure)
 	fmt.Fprintf(out, "pages fetched once: %d, not once but reported: %d of %d, not once and not reported: %d\n",
