@@ -145,7 +145,7 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 	if !s.Strategy().NeedsKey() {
 		return nil
 	}
-	return fmt.Errorf("%w: strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", kind, s.Strategy())
+	return format.Errorf(kind, "strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", s.Strategy())
 }
 
 // SameHash reports whether both filters hash keys alike.

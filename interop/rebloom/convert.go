@@ -1,8 +1,6 @@
 package rebloom
 
 import (
-	"fmt"
-
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
@@ -40,7 +38,7 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	}
 	made, err := New(plan)
 	if err != nil {
-		return nil, fmt.Errorf("%w, for the filter's n = %d and p = %v", err, is.N, is.P)
+		return nil, format.In(err, "a filter of RedisBloom for n = %d and p = %v", is.N, is.P)
 	}
 	l := made.all()[0]
 	if err := l.Union(f); err != nil {
