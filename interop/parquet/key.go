@@ -156,7 +156,7 @@ func (c Column) decimal(text, precision, scale string) []byte {
 		unsigned = strings.TrimPrefix(text, "+")
 	}
 	whole, part, _ := strings.Cut(unsigned, ".")
-	if whole+part == "" || digits > maxText || c.TypeLength > maxText {
+	if whole+part == "" || after < 0 || after > digits || digits > maxText || c.TypeLength > maxText {
 		return nil
 	}
 	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")

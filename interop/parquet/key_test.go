@@ -147,6 +147,7 @@ func TestKeyOfHostileColumns(t *testing.T) {
 	for _, typ := range append(types, "9") {
 		for _, logical := range []string{
 			"DECIMAL(2147483647,2147483647)", "DECIMAL(9223372036854775807,0)", "DECIMAL(-1,-1)", "DECIMAL(0,2147483647)", "DECIMAL(18,0)",
+			"DECIMAL(-9223372036854775808,2147483647)", "DECIMAL(-9223372036854775808,9223372036854775807)",
 			"INTEGER(127,true)", "INTEGER(-1,false)", "INTEGER(0,true)", "TIME(9,true)", "TIMESTAMP(9,false)", "DATE", "UUID", "FLOAT16", "19", "",
 		} {
 			for _, length := range []int{math.MinInt32, 0, 16, math.MaxInt32} {
