@@ -183,6 +183,8 @@ func TestReadJSONRefuses(t *testing.T) {
 		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="} {}`, "invalid character '{' after top-level value"},
 		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","b":""}`, "field b twice"},
 		{`{"m":64,"k":3,"b":"AAAAAAAAAEAA`, "it ends within the bits"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","B":"AAAA"}`, "want at least 8, once"},
+		{`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA==","\u0062":"AAAA"}`, "want at least 8, once"},
 	} {
 		_, err := ReadJSON(strings.NewReader(c.json))
 		require.ErrorIs(t, err, bloom.ErrCorrupt, c.json)

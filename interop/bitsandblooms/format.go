@@ -28,7 +28,8 @@ import (
 // Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing
 // beyond its end: several filters may follow each other in a stream. At the end of the stream it
 // returns io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
-// It reads both byte orders of the bit set.
+// It reads both byte orders of the bit set. A length that is the same in both counts as big-endian, the
+// default: below 2^40, that are the multiples of 0x101000000.
 //
 // Unlike the decoder of bits-and-blooms, it refuses m = 0, k = 0, fewer bits than m, and set bits
 // from m on. It allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option,
@@ -61,7 +62,7 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 	if s, err = wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts); err != nil {
 		return s, nil, err
 	}
-	// The length tells the byte orders apart: no m that fits a memory is the same in both.
+	// The length tells the byte orders apart, except where it is the same in both.
 	for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
 		if holds(order.Uint64(length), m) {
 			return s, order, nil
@@ -107,8 +108,8 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts.B == nil || set.Bytes < 8 {
-		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8", set.Bytes)
+	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // the text of another spelling of b is still there
+		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
 	}
 	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)
 	if err != nil {

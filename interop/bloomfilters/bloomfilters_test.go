@@ -252,6 +252,7 @@ func TestReadRefuses(t *testing.T) {
 		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrCorrupt},
 		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
 		{`{"size":24,"content":"AQID"}`, `7`, bloom.ErrCorrupt},
+		{`{"size":24,"content":"AQID"}`, `{"size":24,"content":"AQID","Content":"AAAA"}`, bloom.ErrCorrupt},
 	} {
 		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)))
 		require.ErrorIs(t, err, c.is, "%s instead of %s", c.to, c.from)

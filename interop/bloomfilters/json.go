@@ -62,7 +62,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err := json.Unmarshal(parts.Filter, &set); err != nil {
 		return nil, format.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
 	}
-	if want := bytesFor(m); set.Size != want*8 || set.Content == nil || bits.Bytes != want {
+	if want := bytesFor(m); set.Size != want*8 || set.Content == nil || *set.Content != "" || bits.Bytes != want {
 		return nil, format.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
 			set.Size, bits.Bytes, want*8, want, m)
 	}
