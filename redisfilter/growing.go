@@ -26,10 +26,7 @@ type growing struct {
 }
 
 // layerKeys returns for how many keys layer i of a shard is.
-func (m *growing) layerKeys(i int) uint64 {
-	s := uint64(m.plan.shards)
-	return max(m.plan.n/s+min(m.plan.n%s, 1), leastKeys) << i
-}
+func (m *growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKeys) << i }
 
 // scheme returns the scheme of layer i. The rates of all layers add up to p: 1/(1·2) + 1/(2·3) + ... = 1, as in package
 // scalable.

@@ -84,8 +84,10 @@ func WithShards(shards int) Option {
 }
 
 // WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer is
-// for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers. The default is one shard
-// per 2 MiB of the first layer: opening a layer blocks the server for some milliseconds.
+// for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers.
+//
+// Opening a layer blocks the server for 0.6 ms per MiB of a shard, so the default is many shards: one per 64 KiB of the
+// first layers up to 32, and then one per 2 MiB. Fewer shards make batches cheaper.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }

@@ -25,3 +25,21 @@ func TestFewWords(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowingShards: by default, no shard of a growing filter exceeds 8 MiB while all have at most 256 MiB, if n is at most 60
+// times too small. With the second layer, none exceeds it up to 4,096 shards.
+func TestGrowingShards(t *testing.T) {
+	for _, n := range []uint64{1, 1e3, 3e4, 4e4, 1e5, 1e6, 3e6, 1e7, 3e7, 1e8, 1e9} {
+		for digits := 1.0; digits < 10; digits += 0.5 {
+			f, err := newPlan(n, math.Pow(10, -digits), options{growth: true})
+			require.NoError(t, err)
+			for count := uint64(1); count <= 6; count++ {
+				layers, err := f.mode.reading(count)
+				require.NoError(t, err)
+				if length := layers[count-1].end + epochBytes; count == 2 && f.shards < maxShards || length*uint64(f.shards) <= 256<<20 {
+					require.LessOrEqual(t, length, uint64(8<<20), "%d layers of %d shards for n = %d, p = 1e-%v", count, f.shards, n, digits)
+				}
+			}
+		}
+	}
+}

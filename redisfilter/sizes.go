@@ -15,9 +15,23 @@ const (
 	// the server some 10 ms, in which it answers no client.
 	shardBytes = 30 << 20
 
-	// growingBytes is the same for the first layer of a growing shard. Opening the fourth layer moves and clears 30 MiB.
-	growingBytes = 2 << 20
+	// A growing filter has one shard per growingBytes of its first layers up to growingShards, and then one per
+	// growingMost. To open a layer, the server moves the value to new memory, which takes 0.6 ms per MiB: 5 ms for the
+	// 8 MiB that no shard exceeds while the filter has at most 256 MiB, if n is at most 60 times too small.
+	growingBytes, growingShards, growingMost = 64 << 10, 32, 2 << 20
 )
+
+// shardsFor returns the number of shards for values of so many bytes together.
+func (o *options) shardsFor(whole uint64) int {
+	count := func(each uint64) uint64 { return (whole + each - 1) / each }
+	switch {
+	case o.shards > 0:
+		return o.shards
+	case o.growth:
+		return int(min(max(count(growingMost), min(count(growingBytes), growingShards)), maxShards))
+	}
+	return int(min(count(shardBytes), maxShards))
+}
 
 // newPlan checks what the caller wants and sizes it.
 func newPlan(n uint64, p float64, o options) (*plan, error) {
@@ -27,11 +41,10 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	case n == 0:
 		return nil, invalid("n = 0 keys, want at least 1")
 	}
-	f := &plan{n: n, p: p, opts: o, shards: max(1, o.shards)}
-	largest := uint64(shardBytes)
+	f := &plan{n: n, p: p, opts: o, shards: 1}
 	switch {
 	case o.growth:
-		f.mode, largest = &growing{plan: f}, growingBytes
+		f.mode = &growing{plan: f}
 	case o.windowed:
 		f.mode = windowed{f, o.millis()}
 	default:
@@ -44,14 +57,9 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	if err := f.size(); err != nil {
 		return nil, err
 	}
-	if whole := f.length(); o.shards == 0 && whole > largest {
-		f.shards = int(min((whole+largest-1)/largest, maxShards+1))
-		if f.shards > maxShards {
-			return nil, tooLarge("n = %d keys at p = %v need %d bytes, want at most %d", n, p, whole, uint64(maxShards)*largest)
-		}
-		if err := f.size(); err != nil {
-			return nil, err
-		}
+	f.shards = o.shardsFor(f.length())
+	if err := f.size(); err != nil {
+		return nil, err
 	}
 	switch length := f.length(); {
 	case length > maxValue:
