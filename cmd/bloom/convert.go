@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/spf13/cobra"
@@ -32,9 +33,12 @@ func newConvert(e *env) *cobra.Command {
 			return err
 		}
 		defer release()
-		f, _, err := o.open(files[0])
+		f, from, err := o.open(files[0])
+		if err == nil && from != o.format {
+			f, err = filterfile.Plain(f)
+		}
 		if err != nil {
-			return err
+			return lines.Named(files[0], err)
 		}
 		err = save(e, o.output, f, o.format)
 		if errors.Is(err, bloom.ErrNotPortable) {

@@ -176,6 +176,9 @@ func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed i
 	case rotates && s.EstimatedFalsePositiveRate > s.P:
 		fmt.Fprintf(o.stderr, "bloom: warning: more than %s keys in a window: the rate is now %.2g, above %v\n",
 			grouped(s.N), s.EstimatedFalsePositiveRate, s.P)
+	case s.N == 0 && s.EstimatedFalsePositiveRate > o.p:
+		fmt.Fprintf(o.stderr, "bloom: warning: the file does not say how many keys its filter is for: the rate is now %.2g, above %v\n",
+			s.EstimatedFalsePositiveRate, o.p)
 	case n > 0 && overP(s):
 		warn(o.env, s)
 	case n > 0 && o.filter != "" && float64(count) >= 0.9*float64(n):

@@ -111,7 +111,7 @@ func rate(text string) (float64, error) {
 func memory(text string) (uint64, error) {
 	x, err := humanize.ParseBytes(text)
 	if err != nil || x == 0 || x >= 1<<50 {
-		return 0, errors.New("want a size from 1B to 1PiB, such as 500MB or 1GiB")
+		return 0, errors.New("want a size from 1B to less than 1PiB, such as 500MB or 1GiB")
 	}
 	return x, nil
 }

@@ -36,7 +36,7 @@ func (o *command) end() byte {
 // input returns the input of the flags and files.
 func (o *command) input(files []string) *lines.Input {
 	return &lines.Input{
-		Form:    lines.Form{End: o.end(), Field: int(o.field), Delimiter: o.delimiter},
+		Form:    lines.Form{End: o.end(), Field: o.field, Delimiter: o.delimiter},
 		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
 	}
 }

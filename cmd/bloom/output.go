@@ -32,7 +32,7 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 			return nil, nil, err
 		}
 		if info.Mode().IsRegular() {
-			in.Size, in.At = info.Size(), file
+			in.Size, in.Whole = info.Size(), file
 		}
 		raw = file
 	}

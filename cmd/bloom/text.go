@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 	"math"
-	"math/big"
 
 	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
 )
 
 // grouped formats a count: 1,234,567.
-func grouped[N int | uint64](n N) string { return humanize.BigComma(new(big.Int).SetUint64(uint64(n))) }
+func grouped[N int | uint64](n N) string { return humanize.Comma(int64(n)) }
 
 // counted formats a count of things: 1 key, 2 keys.
 func counted[N int | uint64](n N, noun string) string {

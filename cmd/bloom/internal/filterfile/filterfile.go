@@ -2,6 +2,7 @@
 package filterfile
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ var Formats = []*Format{
 
 // Open reads a filter. It returns the filter of a package of this library, a Column or Columns.
 func Open(file *File) (any, *Format, error) {
-	in := newInput(file)
+	in := &input{bufio.NewReaderSize(file, 64<<10), file}
 	head, err := in.Peek(4096)
 	if err != nil && err != io.EOF {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/seed3447c163/bloom"
@@ -43,10 +44,10 @@ type Filter interface {
 // A File is a file that may hold a filter.
 type File struct {
 	io.Reader
-	Size   int64       // -1 if unknown
-	At     io.ReaderAt // the same bytes, nil if Size is unknown
-	Path   string      // "-" for standard input
-	Column string      // of a Parquet file, "" for the only one
+	Size   int64    // -1 if unknown
+	Whole  *os.File // which Reader reads, nil if Size is unknown
+	Path   string   // "-" for standard input
+	Column string   // of a Parquet file, "" for the only one
 
 	// Secret returns the option for the secret, or none. needed is whether the filter has one.
 	Secret func(needed bool) ([]bloom.Option, error)
@@ -56,26 +57,11 @@ type File struct {
 type input struct {
 	*bufio.Reader
 	file *File
-	left int64 // in the file, behind the buffer
-}
-
-func newInput(file *File) *input {
-	in := &input{file: file, left: file.Size}
-	in.Reader = bufio.NewReaderSize((*unbuffered)(in), 64<<10)
-	return in
-}
-
-type unbuffered input
-
-func (in *unbuffered) Read(p []byte) (int, error) {
-	n, err := in.file.Read(p)
-	in.left -= int64(n)
-	return n, err
 }
 
 // Remaining lets a filter get its memory at once.
 func (in *input) Remaining(remaining.Own) uint64 {
-	return uint64(max(0, in.left+int64(in.Buffered())))
+	return remaining.Of(in.file.Whole) + uint64(in.Buffered())
 }
 
 // reading adapts a function of the library. A file must end with its filter.

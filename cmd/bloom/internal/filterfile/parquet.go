@@ -68,13 +68,13 @@ func (c Columns) Choose() error {
 // readColumn reads the filter of the column that --column names, or of the only column with one.
 func readColumn(in *input, opts []bloom.Option) (any, error) {
 	switch {
-	case in.file.At == nil:
+	case in.file.Whole == nil:
 		return nil, errors.New("a Parquet file in a stream, want its name: its end is read first")
 	case len(opts) > 0:
 		return nil, errors.New("a Parquet file's filters have no secret, want none")
 	}
 	var found Columns
-	for c, err := range parquet.Columns(in.file.At, in.file.Size) {
+	for c, err := range parquet.Columns(in.file.Whole, in.file.Size) {
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func readColumn(in *input, opts []bloom.Option) (any, error) {
 	}
 	switch {
 	case len(found) == 1:
-		f, err := found[0].Filter(in.file.At)
+		f, err := found[0].Filter(in.file.Whole)
 		return Column{f, found[0]}, err
 	case in.file.Column == "":
 		return found, nil

@@ -22,7 +22,7 @@ const (
 // A Form says what a line is, and which part of it is its key.
 type Form struct {
 	End       byte   // ends a line
-	Field     int    // the field that is the key, from 1; 0 for the whole line
+	Field     uint64 // the field that is the key, from 1; 0 for the whole line
 	Delimiter string // between fields; empty for blanks, as in awk
 }
 
@@ -59,13 +59,13 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 }
 
 // Each reads as many lines at a time as have arrived: a program further up the pipe need not fill a
-// buffer. It calls work with each chunk of lines, and then print, in order. Reading, work and print
-// run at the same time. print may be nil.
+// buffer. It calls work with each chunk of lines, and then print, in order, while it reads the next
+// one. print may be nil.
 //
 // work returns how many lines it has answered. If these are not all, its error is about the next
 // line, and Each names that line.
 //
-// The first error ends all three, but Each prints the lines before it.
+// The first error ends the reading, but Each prints the lines before it.
 func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
 	switch {
 	case len(in.Keys) > 0 && len(in.Files) > 0:
@@ -79,38 +79,33 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	for range inFlight {
 		s.free <- &Chunk{buf: make([]byte, chunkSize)}
 	}
-	worked := make(chan *Chunk, inFlight)
-	var reading, working, printing error
+	var reading, working error
 	go func() {
 		defer close(s.full)
 		reading = s.readAll()
 	}()
-	go func() {
-		defer close(worked)
-		for c := range s.full {
-			if working == nil {
-				c.Yes = slices.Grow(c.Yes[:0], len(c.Lines))[:len(c.Lines)]
-				var done int
-				if done, working = work(c); working != nil {
-					if done < len(c.Lines) && len(in.Keys) == 0 {
-						working = Named(c.name, At(fmt.Sprintf("line %d", c.first+done), working))
-					}
-					cancel(working)
-				}
-				c.Lines = c.Lines[:done]
-				worked <- c
-			}
-		}
-	}()
-	for c := range worked {
-		if print != nil && printing == nil {
-			if printing = print(c); printing != nil {
-				cancel(printing)
+	for c := range s.full {
+		if working == nil {
+			if working = in.answer(c, work, print); working != nil {
+				cancel(working)
 			}
 		}
 		s.free <- c
 	}
-	return cmp.Or(printing, working, reading)
+	return cmp.Or(working, reading)
+}
+
+// answer calls work with a chunk, and print with the lines that it has answered.
+func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
+	c.Yes = slices.Grow(c.Yes[:0], len(c.Lines))[:len(c.Lines)]
+	done, err := work(c)
+	if err != nil && done < len(c.Lines) && len(in.Keys) == 0 {
+		err = Named(c.name, At(fmt.Sprintf("line %d", c.first+done), err))
+	}
+	if c.Lines = c.Lines[:done]; print != nil {
+		err = cmp.Or(print(c), err)
+	}
+	return err
 }
 
 // A stream divides an input into chunks of lines.

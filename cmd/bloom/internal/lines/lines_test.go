@@ -93,7 +93,7 @@ func TestUnpack(t *testing.T) {
 // TestFields are those of awk, or of cut with -d.
 func TestFields(t *testing.T) {
 	for _, c := range []struct {
-		field      int
+		field      uint64
 		delimiter  string
 		line, want string
 	}{
