@@ -48,10 +48,10 @@ func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer
 	return g.do(ctx, key, *room)
 }
 
-// AddMany adds keys as [Filter.Add] does one after the other, in one round trip for each 500. It returns
-// the number of new keys. If added is not nil, added[i] becomes what Add of keys[i] would return. Of
-// equal keys in one batch, the first is the new one. It panics if added is neither nil nor as long as
-// keys.
+// AddMany adds keys as [Filter.Add] does one after the other, in one round trip for each 500 that the
+// cache does not know. It returns the number of new keys. If added is not nil, added[i] becomes what Add
+// of keys[i] would return. Of equal keys in one batch, the first is the new one. It panics if added is
+// neither nil nor as long as keys.
 //
 // An error is an [AddError] that lists the keys without an answer. The other answers are valid and
 // counted.

@@ -147,9 +147,19 @@ func TestCache(t *testing.T) {
 	}
 	require.Equal(t, adds/10, wins)
 	require.LessOrEqual(t, f.Metrics()["redis_round_trips"], float64(adds/10+20))
+	// A batch needs a round trip for each 500 keys that the cache does not know.
+	var batch [][]byte
+	for i := range 1000 {
+		batch = append(append(batch, keysOf(0, 9)...), keyOf(adds+i))
+	}
+	before := f.Metrics()["redis_round_trips"]
+	n, err := f.AddMany(bg, batch, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1000, n)
+	require.EqualValues(t, before+2, f.Metrics()["redis_round_trips"])
 	// Another handle learns from its adds, not from lookups.
 	g := open(t, s.Client, 10_000, 1e-6)
-	_, err := g.ContainsMany(bg, keysOf(0, adds/10), nil)
+	_, err = g.ContainsMany(bg, keysOf(0, adds/10), nil)
 	require.NoError(t, err)
 	for known := range 2 {
 		before := g.Metrics()["redis_round_trips"]

@@ -8,15 +8,15 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// rounds does rounds of 500 keys, or with several shards of up to 4000, until all keys are done or a round has failed for
-// another reason than a lost shard. It returns the number of true answers.
+// rounds does rounds until all keys are done or a round has failed for another reason than a lost shard. A round sends 500
+// keys, or with several shards up to 4000. It returns the number of true answers.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, err error) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
 	var causes causes
-	for first, stop := 0, false; first < len(keys) && !stop; first += size {
-		last := min(first+size, len(keys))
-		batches := f.split(add, keys[first:last], answers[first:last], fates[first:last])
+	for from, stop := 0, false; from < len(keys) && !stop; {
+		var batches []*batch
+		batches, from = f.split(add, keys, from, size, answers, fates)
 		f.round(ctx, add, batches)
 		for _, b := range batches {
 			causes.note(b.shard.name, b.err)
@@ -32,14 +32,15 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 	return count, fates, causes.err()
 }
 
-// split asks the cache, and divides the other keys by shard.
-func (f *handle) split(add bool, keys [][]byte, answers []bool, fates []fate) (batches []*batch) {
-	k := f.plan.scheme.Params().K
+// split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most size
+// keys. It returns where they end.
+func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate) (batches []*batch, end int) {
+	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))
-	positions := make([]uint64, 0, len(keys)*k)
-	for i, key := range keys {
-		before := len(positions)
-		positions = f.plan.scheme.AppendPositions(positions, key)
+	positions := make([]uint64, 0, (most+1)*k)
+	for end = from; end < len(keys) && len(positions) < most*k; end++ {
+		i, before := end, len(positions)
+		positions = f.plan.scheme.AppendPositions(positions, keys[i])
 		pos := positions[before:]
 		n := shardOf(pos, len(f.shards))
 		if f.shards[n].value.Load().knows(pos) {
@@ -50,21 +51,21 @@ func (f *handle) split(add bool, keys [][]byte, answers []bool, fates []fate) (b
 		}
 		b := byShard[n]
 		if b == nil {
-			room := (len(keys) + len(f.shards) - 1) / len(f.shards)
+			room := (most + len(f.shards) - 1) / len(f.shards)
 			b = &batch{shard: f.shards[n], k: k, answers: answers, fates: fates}
 			b.indices, b.keys = make([]int, 0, room), make([][]byte, 0, room)
 			byShard[n] = b
 			batches = append(batches, b)
 		}
 		b.indices = append(b.indices, i)
-		b.keys = append(b.keys, key)
+		b.keys = append(b.keys, keys[i])
 		if len(f.shards) > 1 {
 			b.positions = append(b.positions, pos...)
 		} else {
 			b.positions = positions
 		}
 	}
-	return batches
+	return batches, end
 }
 
 // round adds or looks up the keys of some batches, each of another shard, at the same time.
