@@ -24,7 +24,7 @@ func (f *handle) add(ctx context.Context, batches []*batch) {
 	for _, b := range held {
 		layers, args, err := f.plan.mode.adding(b.value.known(), b.state, b.slot.stamp())
 		if err != nil {
-			b.err = fmt.Errorf("%w: key %q", err, b.shard.name)
+			b.err = err
 			continue
 		}
 		data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
@@ -52,7 +52,6 @@ func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 	}
 	b := batches[0]
 	if b.ticket, b.err = b.slot.wait(ctx); b.err != nil {
-		b.err = send.Explain(b.shard.name, b.err)
 		return nil
 	}
 	return batches[:1]
@@ -65,7 +64,7 @@ func (f *handle) added(b *batch, r *request) {
 	if send.Code(err) == send.More {
 		state, ok := numberIn(err)
 		if _, impossible := f.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
-			b.err = f.onLost(b.shard, b.value, isOlder)
+			b.err = f.onLost(b.value, isOlder)
 			return
 		}
 		raise(&b.value.state, state)
@@ -76,13 +75,13 @@ func (f *handle) added(b *batch, r *request) {
 	var done int
 	var ms float64
 	if err == nil {
-		ms, done, err = decodeAdded(b.shard.name, text, last-b.done)
+		ms, done, err = decodeAdded(text, last-b.done)
 	} else if r.call.NotExecuted() {
-		b.err = f.explain(b.shard, b.value, b.slot, err)
+		b.err = f.refused(b.value, b.slot, err)
 		return
 	}
 	if err != nil {
-		b.err = f.explain(b.shard, b.value, b.slot, err)
+		b.err = f.refused(b.value, b.slot, err)
 		f.sender.Counts.Unknown.Add(uint64(last - b.done))
 		b.settle(last, unknown)
 		return
@@ -102,14 +101,12 @@ func (f *handle) added(b *batch, r *request) {
 	}
 	b.settle(b.done+done, fate)
 	if b.done < last {
-		if b.state, err = f.plan.mode.full(b.value.known(), b.state); err != nil {
-			b.err = fmt.Errorf("%w: key %q", err, b.shard.name)
-		}
+		b.state, b.err = f.plan.mode.full(b.value.known(), b.state)
 	}
 }
 
 // decodeAdded reads the numbers of a reply to an add of n keys.
-func decodeAdded(key, reply string, n int) (ms float64, done int, err error) {
+func decodeAdded(reply string, n int) (ms float64, done int, err error) {
 	if len(reply) >= 10 {
 		b := []byte(reply[:10])
 		ms, done = math.Float64frombits(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint16(b[8:]))
@@ -117,7 +114,7 @@ func decodeAdded(key, reply string, n int) (ms float64, done int, err error) {
 			return ms, done, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("redisfilter: key %q: a reply of %d bytes to %d keys, want 10 and a bit for each", key, len(reply), n)
+	return 0, 0, fmt.Errorf("a reply of %d bytes to %d keys, want 10 and a bit for each", len(reply), n)
 }
 
 // A block is the bits of a key in its block of 512: where it is, and a mask per word.

@@ -56,8 +56,8 @@ func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer
 // An error is an [AddError] that lists the keys without an answer. The other answers are valid and
 // counted.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	count, fates, err := f.rounds(ctx, true, keys, added)
-	return count, addError(fates, err)
+	count, fates, causes := f.rounds(ctx, true, keys, added)
+	return count, addError(fates, causes.err())
 }
 
 // ContainsMany looks up keys as [Filter.Contains] does, in one round trip for each 500. It returns how
@@ -66,8 +66,8 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 //
 // After an error, true results are valid; false results are not.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	count, _, err = f.rounds(ctx, false, keys, found)
-	return count, err
+	count, _, causes := f.rounds(ctx, false, keys, found)
+	return count, causes.err()
 }
 
 // AddAll adds keys as [Filter.AddMany] does, and tries those again that were not added: while the server
@@ -81,8 +81,7 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	added = send.Answers(len(keys), added)
 	fates := make([]fate, len(keys))
-	var causes causes
-	var before error // of the last round
+	var all, before causes // of the call, and of the last round
 	todo := make([]int, len(keys))
 	for i := range todo {
 		todo[i] = i
@@ -92,8 +91,9 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		for j, i := range todo {
 			rest[j] = keys[i]
 		}
-		n, got, err := f.rounds(ctx, true, rest, answers)
+		n, got, causes := f.rounds(ctx, true, rest, answers)
 		count += n
+		err := causes.err()
 		lost := errors.Is(err, ErrLost)
 		tell := lost
 		var again []int
@@ -107,7 +107,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 			}
 		}
 		if tell {
-			causes.note("", err)
+			all.add(causes)
 		}
 		if todo = again; len(todo) == 0 {
 			break
@@ -118,14 +118,14 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		if !errors.Is(err, ErrFull) && !errors.Is(err, ErrMismatch) {
 			select {
 			case <-time.After(pause):
-				before = err
+				before = causes
 				continue
 			case <-ctx.Done():
-				causes.note("", before) // err may say only that ctx has ended
+				all.add(before) // causes may say only that ctx has ended
 			}
 		}
-		causes.note("", err)
+		all.add(causes)
 		break
 	}
-	return count, addError(fates, causes.err())
+	return count, addError(fates, all.err())
 }

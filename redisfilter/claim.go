@@ -3,8 +3,6 @@ package redisfilter
 import (
 	"context"
 	"fmt"
-
-	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // claim takes a slot for an incarnation that has none. Of several goroutines, one asks the server; the others wait, but no
@@ -14,7 +12,7 @@ func (f *handle) claim(ctx context.Context, s *shard, v *incarnation) (*slot, er
 	case v.claiming <- struct{}{}:
 		defer func() { <-v.claiming }()
 	case <-ctx.Done():
-		return nil, send.Explain(s.name, fmt.Errorf("stopped waiting for a slot: %w", ctx.Err()))
+		return nil, fmt.Errorf("stopped waiting for a slot: %w", ctx.Err())
 	}
 	if sl := v.slot.Load(); sl != nil {
 		return sl, nil
@@ -24,7 +22,7 @@ func (f *handle) claim(ctx context.Context, s *shard, v *incarnation) (*slot, er
 	f.exec(ctx, r)
 	got, err := reply[[]any](r)
 	if err != nil {
-		return nil, f.explain(s, v, nil, err)
+		return nil, f.refused(v, nil, err)
 	}
 	if len(got) == 2 {
 		i, first := got[0].(int64)
@@ -35,5 +33,5 @@ func (f *handle) claim(ctx context.Context, s *shard, v *incarnation) (*slot, er
 			return sl, nil
 		}
 	}
-	return nil, fmt.Errorf("redisfilter: key %q: reply %v to a claim, want a slot below %d", s.name, got, f.plan.slots)
+	return nil, fmt.Errorf("reply %v to a claim, want a slot below %d", got, f.plan.slots)
 }

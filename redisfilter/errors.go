@@ -1,7 +1,6 @@
 package redisfilter
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -73,7 +72,7 @@ func (e *AddError) Error() string {
 			kinds = append(kinds, fmt.Sprintf("%d keys %s", len(kind.keys), kind.text))
 		}
 	}
-	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), strings.TrimPrefix(e.Err.Error(), "redisfilter: "))
+	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), format.Text(e.Err))
 }
 
 // Unwrap returns the cause, and ErrUnknown if there are such keys.
@@ -117,45 +116,64 @@ func addError(fates []fate, err error) error {
 type causes []cause
 
 type cause struct {
-	text   string // without the key
-	first  error
+	err    error
+	first  string // of the shards
 	shards map[string]bool
 }
 
-func (c *causes) note(key string, err error) {
+func (c *causes) note(shard string, err error) {
 	if err == nil {
 		return
 	}
-	text := strings.Replace(err.Error(), fmt.Sprintf("key %q", key), "", 1)
 	for _, known := range *c {
-		if known.text == text {
-			known.shards[key] = true
+		if format.Text(known.err) == format.Text(err) {
+			known.shards[shard] = true
 			return
 		}
 	}
-	*c = append(*c, cause{text, err, map[string]bool{key: true}})
+	*c = append(*c, cause{err, shard, map[string]bool{shard: true}})
 }
 
-// err returns nil, the only error, or the first ones.
+func (c *causes) add(more causes) {
+	for _, cause := range more {
+		for shard := range cause.shards {
+			c.note(shard, cause.err)
+		}
+	}
+}
+
+// err returns nil, or an error with the texts of the first causes that wraps all of them.
 func (c causes) err() error {
 	const most = 3
-	var all []error
-	for _, cause := range c[:min(len(c), most)] {
-		err := cause.first
+	if len(c) == 0 {
+		return nil
+	}
+	var all joined
+	for i, cause := range c {
+		err := send.Explain(cause.first, cause.err)
+		text := format.Text(err)
 		if n := len(cause.shards); n > 1 {
-			text := strings.TrimPrefix(err.Error(), "redisfilter: ")
-			err = reworded{err, fmt.Sprintf("redisfilter: %d shards, one of them: %s", n, text)}
+			text = fmt.Sprintf("%d shards, one of them: %s", n, text)
 		}
-		all = append(all, err)
+		all.errs = append(all.errs, err)
+		if i < most {
+			all.texts = append(all.texts, text)
+		}
 	}
-	switch {
-	case len(c) > most:
-		all = append(all, fmt.Errorf("redisfilter: and %d other errors", len(c)-most))
-	case len(all) == 1:
-		return all[0]
+	if others := len(c) - most; others > 0 {
+		all.texts = append(all.texts, fmt.Sprintf("and %d other errors", others))
 	}
-	return errors.Join(all...)
+	return own(all)
 }
+
+// joined are errors with their texts.
+type joined struct {
+	errs  []error
+	texts []string
+}
+
+func (j joined) Error() string   { return strings.Join(j.texts, "; ") }
+func (j joined) Unwrap() []error { return j.errs }
 
 func invalid(text string, args ...any) error {
 	return own(format.Errorf(bloom.ErrInvalid, text, args...))
@@ -169,14 +187,5 @@ func incompatible(text string, args ...any) error {
 	return own(format.Errorf(bloom.ErrIncompatible, text, args...))
 }
 
-// own gives an error of package bloom the prefix of this package instead of that package's.
-func own(err error) error { return reworded{err, "redisfilter: " + format.Text(err)} }
-
-// A reworded is an error with another text.
-type reworded struct {
-	error
-	text string
-}
-
-func (r reworded) Error() string { return r.text }
-func (r reworded) Unwrap() error { return r.error }
+// own gives an error the prefix of this package instead of package bloom's.
+func own(err error) error { return &send.Error{Err: err} }

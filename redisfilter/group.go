@@ -86,7 +86,7 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 			return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
 		}
 	}
-	err := g.handle.sender.Stopped(ctx, g.shard.name)
+	err := send.Explain(g.shard.name, g.handle.sender.Stopped(ctx, g.shard.name))
 	if !g.add {
 		return false, err
 	}
@@ -125,7 +125,7 @@ func (g *group) result(b *batch, i int) (answer bool, err error) {
 	default:
 		err = b.err
 	}
-	if g.add {
+	if err = send.Explain(g.shard.name, err); g.add {
 		err = addError(b.fates[i:i+1], err)
 	}
 	return b.answers[i], err

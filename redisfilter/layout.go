@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // The value of a shard, see docs/layout.md: a header, the body, a slot for each handle that adds, and the epoch. A growing
@@ -60,13 +63,25 @@ func (h header) encode() []byte {
 	return b
 }
 
-// decodeHeader reads the beginning of the value of a key. The error wraps ErrMismatch.
-func decodeHeader(key, value string) (h header, err error) {
+// readHeader reads the header of a shard. The error wraps ErrLost if there is no value, or is that of decodeHeader.
+func readHeader(ctx context.Context, sender *send.Sender, name string) (h header, err error) {
+	value, err := send.Do[string](ctx, sender, name, "GETRANGE", name, 0, headerBytes-1)
+	switch {
+	case err != nil:
+		return h, err
+	case value == "":
+		return h, format.Errorf(ErrLost, "there is no filter; Open creates it")
+	}
+	return decodeHeader(value)
+}
+
+// decodeHeader reads the beginning of a value. The error wraps ErrMismatch.
+func decodeHeader(value string) (h header, err error) {
 	if _, err := binary.Decode([]byte(value), binary.LittleEndian, &h); err != nil || string(h.Magic[:]) != magic {
-		return h, fmt.Errorf("%w: key %q does not hold a filter of this package; choose another name, or delete the key", ErrMismatch, key)
+		return h, format.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
 	}
 	if h.Version != version {
-		return h, fmt.Errorf("%w: key %q has layout version %d, this package has %d", ErrMismatch, key, h.Version, version)
+		return h, format.Errorf(ErrMismatch, "layout version %d, this package has %d", h.Version, version)
 	}
 	return h, nil
 }
@@ -84,7 +99,7 @@ func (h header) expires() (t time.Time) {
 }
 
 // options returns the options of a handle that joins a filter with this header.
-func (h header) options(key string, o options) (options, error) {
+func (h header) options(o options) (options, error) {
 	o.bloom = h.hash(o.bloom)
 	o.shards, o.growth, o.windowed, o.generations = int(h.Shards), h.Growth, h.Generations > 0, int(h.Generations)
 	o.ttl = h.ttl()
@@ -94,7 +109,7 @@ func (h header) options(key string, o options) (options, error) {
 	longest := int64(math.MaxInt64 / time.Millisecond)
 	if o.shards < 1 || o.shards > maxShards || h.TTL < 0 || h.TTL > longest || o.growth && o.windowed ||
 		o.windowed && (o.generations > maxGenerations || h.Millis < 1 || h.Millis > longest/int64(h.Generations)) {
-		return o, fmt.Errorf("%w: key %q has impossible numbers in its header: %v", ErrMismatch, key, h)
+		return o, format.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
 	}
 	return o, nil
 }

@@ -104,12 +104,12 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
-		b.err = f.explain(b.shard, b.value, b.slot, err)
+		b.err = f.refused(b.value, b.slot, err)
 		return
 	}
 	values := r.cmd.Val()
 	if len(values) != len(r.offsets) {
-		b.err = fmt.Errorf("redisfilter: key %q: %d replies, want %d", b.shard.name, len(values), len(r.offsets))
+		b.err = fmt.Errorf("%d replies, want %d", len(values), len(r.offsets))
 		return
 	}
 	if b.err = f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
@@ -144,21 +144,21 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 		}
 		switch {
 		case string(stored[:8]) != b.slot.tag:
-			return f.taken(ctx, b.shard, b.value, b.slot, string(stored[:8]))
+			return f.taken(ctx, b.shard.name, b.value, b.slot, string(stored[:8]))
 		case numbersOf(stored[lanesField:]).lack(r.confirmed):
-			return f.onLost(b.shard, b.value, isOlder)
+			return f.onLost(b.value, isOlder)
 		}
 		head = head[slotBytes/8:]
 	}
 	if len(head) > 0 && uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
-		return f.onLost(b.shard, b.value, isGone)
+		return f.onLost(b.value, isGone)
 	}
 	if b.again = false; f.plan.fixed() {
 		return nil
 	}
 	state, shift := readDouble(head[1]).whole(), readDouble(head[2]).whole()
 	if _, impossible := f.plan.mode.reading(state); state < r.known || impossible != nil {
-		return f.onLost(b.shard, b.value, isOlder)
+		return f.onLost(b.value, isOlder)
 	}
 	raise(&b.value.state, state)
 	raise(&b.value.shift, shift)

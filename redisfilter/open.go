@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -42,19 +43,12 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	if err != nil {
 		return nil, err
 	}
-	head, err := send.Do[string](ctx, sender, name, "GETRANGE", name, 0, headerBytes-1)
+	h, err := readHeader(ctx, sender, name)
+	if err == nil {
+		o, err = h.options(o)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if head == "" {
-		return nil, fmt.Errorf("%w: no filter at key %q; Open creates it", ErrLost, name)
-	}
-	h, err := decodeHeader(name, head)
-	if err != nil {
-		return nil, err
-	}
-	if o, err = h.options(name, o); err != nil {
-		return nil, err
+		return nil, send.Explain(name, err)
 	}
 	return open(ctx, sender, name, h.N, h.P, o, false)
 }
@@ -70,7 +64,7 @@ func checked(client redis.UniversalClient, name string, opts []Option) (options,
 	}
 	sender, err := send.New(client, o.replicas, o.wait)
 	if err != nil {
-		return o, nil, own(err)
+		return o, nil, err
 	}
 	return o, sender, nil
 }
@@ -113,16 +107,16 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	missing := f.shards
 	for try := 0; len(missing) > 0; try++ {
 		if try > tries {
-			return fmt.Errorf("%w: key %q: created %d times and evicted or deleted each time: give the server more memory",
-				ErrLost, missing[0].name, tries)
+			return send.Explain(missing[0].name, format.Errorf(ErrLost,
+				"created %d times and evicted or deleted each time: give the server more memory", tries))
 		}
 		var again []*shard
 		for first := 0; first < len(missing); first += lookAtOnce {
 			shards := missing[first:min(first+lookAtOnce, len(missing))]
 			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
-				state, ms, h, err := f.opened(shards[i], r)
+				state, ms, h, err := f.opened(r)
 				if err != nil {
-					return err
+					return send.Explain(shards[i].name, err)
 				}
 				if state != 'w' {
 					again = append(again, shards[i])
@@ -137,7 +131,7 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 				}
 			}
 			if len(again) > 0 && !mayMake {
-				return fmt.Errorf("%w: no filter, or not all of it, at key %q; Open creates it", ErrLost, again[0].name)
+				return send.Explain(again[0].name, format.Errorf(ErrLost, "there is no filter, or not all of it; Open creates it"))
 			}
 		}
 		missing = again
@@ -162,25 +156,25 @@ func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl ti
 }
 
 // opened reads the reply to open.lua.
-func (f *Filter) opened(s *shard, r *request) (state byte, ms float64, h header, err error) {
+func (f *Filter) opened(r *request) (state byte, ms float64, h header, err error) {
 	text, err := reply[string](r)
 	if err != nil {
-		return 0, 0, h, f.explain(s, nil, nil, err)
+		return 0, 0, h, err
 	}
 	if len(text) < 9 {
-		return 0, 0, h, fmt.Errorf("redisfilter: key %q: a reply of %d bytes, want a state, a time and a header", s.name, len(text))
+		return 0, 0, h, fmt.Errorf("a reply of %d bytes, want a state, a time and a header", len(text))
 	}
 	state, ms = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
 	if state == 'n' || state == 'r' {
 		return state, ms, h, nil
 	}
-	if h, err = decodeHeader(s.name, text[9:]); err != nil {
+	if h, err = decodeHeader(text[9:]); err != nil {
 		return 0, 0, h, err
 	}
 	if ttl := f.plan.opts.ttl; ttl > 0 && h.TTL == 0 {
-		return 0, 0, h, fmt.Errorf("%w: key %q has no time to live; opened with WithTTL(%v)", ErrMismatch, s.name, ttl)
+		return 0, 0, h, format.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
 	}
-	return state, ms, h, f.plan.check(s.name, h)
+	return state, ms, h, f.plan.check(h)
 }
 
 // Delete removes the filter from Redis for all processes: the next call of others and of this handle
@@ -192,7 +186,7 @@ func (f *Filter) Delete(ctx context.Context) error {
 		r := &request{keys: []string{s.name}, script: deleteScript, args: []any{v.epoch}}
 		f.exec(ctx, r)
 		if _, err := reply[int64](r); err != nil {
-			return f.explain(s, nil, nil, err)
+			return send.Explain(s.name, err)
 		}
 		v.lost.Store(true)
 	}

@@ -106,25 +106,25 @@ func (f *plan) fingerprint(h header) uint64 {
 }
 
 // check compares a header with the plan.
-func (f *plan) check(key string, h header) error {
+func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
 		if h.String() == mine.String() {
-			return fmt.Errorf("%w: key %q was created for %v, with another seed or secret", ErrMismatch, key, h)
+			return format.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}
-		return fmt.Errorf("%w: key %q was created for %v; opened for %v", ErrMismatch, key, h, mine)
+		return format.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
 	layers, err := f.mode.reading(h.State.whole())
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return tooLarge("key %q has %d bytes, want at most %d", key, length, f.limit)
+			return tooLarge("%d bytes, want at most %d", length, f.limit)
 		}
 		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: key %q has a header that contradicts itself: %+v", ErrMismatch, key, h)
+	return format.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it

@@ -10,10 +10,9 @@ import (
 
 // rounds does rounds until all keys are done or a round has failed for another reason than a lost shard. A round sends 500
 // keys, or with several shards up to 4000. It returns the number of true answers.
-func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, err error) {
+func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
-	var causes causes
 	for from, stop := 0, false; from < len(keys) && !stop; {
 		var batches []*batch
 		batches, from = f.split(add, keys, from, size, answers, fates)
@@ -29,7 +28,7 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 			count++
 		}
 	}
-	return count, fates, causes.err()
+	return count, fates, causes
 }
 
 // split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most size
@@ -97,7 +96,7 @@ func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
 		b.value = b.shard.value.Load()
 		b.state = f.plan.mode.expect(b.value.known())
 		if b.value.lost.Load() {
-			b.err = f.onLost(b.shard, b.value, "keys were lost before")
+			b.err = f.onLost(b.value, "keys were lost before")
 			continue
 		}
 		switch b.slot = b.value.slot.Load(); {

@@ -71,11 +71,11 @@ func reply[T any](r *request) (v T, err error) {
 	if err := r.call.Err(); err != nil {
 		return v, err
 	}
-	return send.As[T](r.keys[0], r.cmd.Val())
+	return send.As[T](r.cmd.Val())
 }
 
 // numberIn returns the number behind the code of an error.
 func numberIn(err error) (n uint64, ok bool) {
-	_, failed := fmt.Sscanf(err.Error()[len(send.Code(err)):], "%d", &n)
+	_, failed := fmt.Sscanf(send.Reply(err), send.Code(err)+" %d", &n)
 	return n, failed == nil
 }

@@ -131,4 +131,15 @@ func TestCauses(t *testing.T) {
 	_, err = f.AddMany(ctx, redistest.KeysOf(0, 4000), nil)
 	require.ErrorIs(t, err, ErrLost)
 	require.Less(t, len(err.Error()), 300)
+
+	// An error that is not printed is matched all the same.
+	var many causes
+	for i := range 5 {
+		many.note("f", fmt.Errorf("cause %d", i))
+	}
+	many.note("f", f.onLost(nil, isGone))
+	err = addError([]fate{notAdded}, many.err())
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorContains(t, err, "and 3 other errors")
+	require.Equal(t, 1, strings.Count(err.Error(), "redisfilter: "))
 }

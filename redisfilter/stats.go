@@ -46,7 +46,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 			return nil
 		})
 		if err != nil {
-			return bloom.Stats{}, err
+			return bloom.Stats{}, send.Explain(s.name, err)
 		}
 		stats.EstimatedCount = sum(stats.EstimatedCount, shard.EstimatedCount)
 		stats.N += shard.N
@@ -82,12 +82,12 @@ func (f *Filter) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 		case after.err != nil:
 			return after.err
 		case after.value != before.value:
-			return f.onLost(s, nil, "the filter was reopened")
+			return f.onLost(nil, "the filter was reopened")
 		case after.state == before.state:
 			return nil
 		}
 	}
-	return fmt.Errorf("redisfilter: key %q: changed during each of %d attempts to read it", s.name, tries)
+	return fmt.Errorf("it changed during each of %d attempts to read it", tries)
 }
 
 // look looks up no keys.

@@ -32,7 +32,7 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	}
 	for i, s := range f.shards {
 		if err := f.merge(ctx, s, local.shards[i]); err != nil {
-			return err
+			return send.Explain(s.name, err)
 		}
 	}
 	return nil
@@ -50,7 +50,7 @@ func (f *Filter) Local(ctx context.Context) (*Local, error) {
 	}
 	for i, s := range f.shards {
 		if err := f.pull(ctx, s, local.shards[i]); err != nil {
-			return nil, err
+			return nil, send.Explain(s.name, err)
 		}
 	}
 	return local, nil
@@ -83,7 +83,7 @@ func (f *Filter) mergeChunk(ctx context.Context, b *batch, at uint64, chunk []by
 	key := b.shard.name
 	t, err := b.slot.wait(ctx)
 	if err != nil {
-		return send.Explain(key, err)
+		return err
 	}
 	defer b.slot.release(t)
 	temporary := send.NextTo(key, ":merge:"+rand.Text()) // names that nobody else has
@@ -91,7 +91,7 @@ func (f *Filter) mergeChunk(ctx context.Context, b *batch, at uint64, chunk []by
 	r.args = append(b.slot.args(b.value.epoch, t), at, chunk)
 	f.exec(ctx, r)
 	if _, err := reply[int64](r); err != nil {
-		return f.explain(b.shard, b.value, b.slot, err)
+		return f.refused(b.value, b.slot, err)
 	}
 	b.slot.confirm(t)
 	if err := f.sender.Confirmed(r.call); err != nil {
@@ -111,7 +111,7 @@ func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) e
 				return err
 			}
 			if uint64(len(piece)) != last-first+1 {
-				return f.onLost(s, b.value, isGone)
+				return f.onLost(b.value, isGone)
 			}
 			for j := 0; j < len(piece); j += 8 {
 				if w := binary.LittleEndian.Uint64([]byte(piece[j : j+8])); w != 0 {

@@ -63,6 +63,6 @@ func (m windowed) alive(k known, _, state, shift uint64) ([]bool, bool) {
 // full says when the next generation begins.
 func (m windowed) full(k known, state uint64) (uint64, error) {
 	begins := time.UnixMilli(int64(state+1-k.shift) * m.millis)
-	return 0, fmt.Errorf("%w: the generation has its n = %d keys; the next one begins at %s, in %v", ErrFull, m.plan.n,
+	return 0, format.Errorf(ErrFull, "the generation has its n = %d keys; the next one begins at %s, in %v", m.plan.n,
 		begins.UTC().Format(time.RFC3339Nano), max(0, time.Duration(begins.UnixNano())-k.time).Round(time.Millisecond))
 }

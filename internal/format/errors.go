@@ -24,12 +24,14 @@ type named struct {
 }
 
 func (e *named) Error() string { return "bloom: " + e.text }
+func (e *named) Text() string  { return e.text }
 func (e *named) Unwrap() error { return e.err }
 
 // A Failure is an error of a kind.
 type Failure struct{ Kind, Reason error }
 
 func (f *Failure) Error() string   { return f.Kind.Error() + ": " + f.Reason.Error() }
+func (f *Failure) Text() string    { return Text(f.Kind) + ": " + f.Reason.Error() }
 func (f *Failure) Unwrap() []error { return []error{f.Kind, f.Reason} }
 
 // Errorf returns an error of a kind. fmt.Errorf formats the reason.
@@ -42,14 +44,11 @@ func Reading(what string, err error) error {
 	return &named{fmt.Sprintf("reading %s: %v", what, err), err}
 }
 
-// Text returns the text of an error without the name of package bloom, if it begins with that. Another package or
+// Text returns the text of an error without the name of its package, if its type knows that. Another package or
 // program puts its own name before it.
 func Text(err error) string {
-	switch e := err.(type) {
-	case *Failure:
-		return Text(e.Kind) + ": " + e.Reason.Error()
-	case *named:
-		return e.text
+	if e, ok := err.(interface{ Text() string }); ok {
+		return e.Text()
 	}
 	return err.Error()
 }

@@ -54,24 +54,28 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	}
 	switch s, isScheme := positions.(bloom.Scheme); {
 	case ttl < 0 || ttl > 0 && ttl < time.Millisecond:
-		return nil, fmt.Errorf("%w: TTL %v, want at least 1ms, or 0 for none", bloom.ErrInvalid, ttl)
+		return invalid("TTL %v, want at least 1ms, or 0 for none", ttl)
 	case positions == nil || isScheme && s == (bloom.Scheme{}):
-		return nil, fmt.Errorf("%w: no positions, want a Scheme of NewScheme", bloom.ErrInvalid)
+		return invalid("no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
-		return nil, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, s.Params().M, uint64(maxBits))
+		return nil, &send.Error{Err: format.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))}
 	case isScheme:
 		if err := s.Portable(); err != nil {
-			return nil, format.As(bloom.ErrInvalid, err)
+			return nil, &send.Error{Err: format.As(bloom.ErrInvalid, err)}
 		}
 	}
 	return &Filter{sender: sender, key: key, positions: positions, k: len(positions.AppendPositions(nil, nil)), ttl: ttl}, nil
+}
+
+func invalid(text string, args ...any) (*Filter, error) {
+	return nil, &send.Error{Err: format.Errorf(bloom.ErrInvalid, text, args...)}
 }
 
 // OpenRenewing is [Open] with a TTL that each add renews, also one of known keys, as an EXPIRE after each batch of SETBIT does.
 func OpenRenewing(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
 	f, err := Open(client, key, positions, ttl)
 	if err == nil && ttl == 0 {
-		return nil, fmt.Errorf("%w: TTL 0, want at least 1ms", bloom.ErrInvalid)
+		return invalid("TTL 0, want at least 1ms")
 	}
 	if err == nil {
 		f.renew = true
@@ -176,7 +180,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 		stats.Params, stats.Strategy, stats.Hash = s.Params(), strategy.Name(), s.Hash().Name()
 	}
 	if stats.Ones, err = f.sender.Ones(ctx, f.key, 0, stats.SizeBytes); err != nil || stats.M == 0 {
-		return stats, err
+		return stats, send.Explain(f.key, err)
 	}
 	stats.FillRatio = float64(stats.Ones) / float64(stats.M)
 	stats.EstimatedCount, stats.EstimatedFalsePositiveRate = send.Estimate(strategy, stats.M, f.k, stats.Ones)

@@ -22,6 +22,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/rebloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
@@ -48,18 +49,18 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 		Capacity: int64(plan.N), Error: plan.P, Expansion: int64(plan.Expansion), NonScaling: plan.Expansion == 0,
 	}
 	err = client.BFReserveWithArgs(ctx, name, reserve).Err()
-	if send.IsReply(err) && strings.Contains(err.Error(), "exists") {
+	if strings.Contains(send.Reply(err), "exists") {
 		var header redis.ScanDump
 		var is rebloom.Plan
 		if header, err = client.BFScanDump(ctx, name, 0).Result(); err == nil {
 			is, err = rebloom.ReadPlan([]byte(header.Data))
 		}
 		if err == nil && is != plan {
-			err = fmt.Errorf("%w: key %q was made by the plan %+v, opened for %+v", redisfilter.ErrMismatch, name, is, plan)
+			err = format.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
 		}
 	}
 	if err != nil {
-		return nil, explain(f.name, err)
+		return nil, explain(name, err)
 	}
 	return f, nil
 }
@@ -117,7 +118,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	case err != nil && !add:
 		return explain(f.name, err)
 	case err == nil && items < most:
-		err = fmt.Errorf("%w: key %q: it has %d keys and had %d: it was made anew", redisfilter.ErrLost, f.name, items, most)
+		err = format.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
 		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
 	}
 	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
@@ -154,21 +155,17 @@ func (f *Filter) read(reply any, answers []bool) error {
 	return &failed
 }
 
-// explain adds what the user can do.
+// explain names the key in an error, and adds what the user can do.
 func explain(name string, err error) error {
-	switch text := fmt.Sprint(err); {
-	case err == nil || strings.HasPrefix(text, "redisfilter: "):
-		return err
-	case strings.HasPrefix(text, "ERR unknown command"):
-		return fmt.Errorf("redisfilter: key %q: the server does not have the RedisBloom module: load it, or use redisfilter.Open: %w",
-			name, err)
-	case send.IsReply(err) && strings.Contains(text, "not found"):
-		return fmt.Errorf("%w: key %q: it was evicted, expired, flushed or deleted: Open makes an empty one: %w",
-			redisfilter.ErrLost, name, err)
-	case strings.HasPrefix(text, "WRONGTYPE"):
-		return fmt.Errorf("%w: key %q holds no filter of the module: %w", redisfilter.ErrMismatch, name, err)
-	case strings.Contains(text, "is full"):
-		return fmt.Errorf("%w: key %q: it does not scale: open one with a larger n: %w", redisfilter.ErrFull, name, err)
+	switch reply := send.Reply(err); {
+	case strings.HasPrefix(reply, "ERR unknown command"):
+		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom module: load it, or use redisfilter.Open", Err: err}
+	case strings.Contains(reply, "not found"):
+		err = format.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
+	case strings.HasPrefix(reply, "WRONGTYPE"):
+		return &send.Error{Key: name, Err: format.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
+	case err != nil && strings.Contains(err.Error(), "is full"): // also the text of an element
+		err = format.Errorf(redisfilter.ErrFull, "it does not scale: open one with a larger n: %w", err)
 	}
 	return send.Explain(name, err)
 }
@@ -220,7 +217,7 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 		err = cmds[i].Err() // instead of EXECABORT
 	}
 	if err == nil && rename.Val() != int64(1) {
-		err = fmt.Errorf("%w: key %q is in use: choose another name, or delete it", redisfilter.ErrMismatch, name)
+		err = format.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
 	}
 	return explain(name, err)
 }

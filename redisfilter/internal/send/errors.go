@@ -9,22 +9,49 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // The errors of package redisfilter, which documents them.
 var (
-	ErrMismatch = errors.New("redisfilter: not this filter")
-	ErrLost     = errors.New("redisfilter: filter lost")
-	ErrUnknown  = errors.New("redisfilter: keys may or may not have been added")
-	ErrFull     = errors.New("redisfilter: filter full")
-	ErrSlot     = errors.New("redisfilter: slot lost")
-	ErrReplicas = errors.New("redisfilter: too few replicas confirmed")
+	ErrMismatch error = &Error{Err: errors.New("not this filter")}
+	ErrLost     error = &Error{Err: errors.New("filter lost")}
+	ErrUnknown  error = &Error{Err: errors.New("keys may or may not have been added")}
+	ErrFull     error = &Error{Err: errors.New("filter full")}
+	ErrSlot     error = &Error{Err: errors.New("slot lost")}
+	ErrReplicas error = &Error{Err: errors.New("too few replicas confirmed")}
 )
 
-// IsReply reports whether err is an error reply, of the server or of a proxy in front of it.
-func IsReply(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok && !errors.Is(err, redis.Nil)
+// An Error is what the packages of this module return. The name of package redisfilter stands once before its text, also if
+// it wraps another Error. Within the packages, errors name neither that nor the key.
+type Error struct {
+	Key  string // in Redis, or ""
+	Hint string // what the user can do, or ""
+	Err  error
+}
+
+func (e *Error) Error() string { return "redisfilter: " + e.Text() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Text returns the error without the name of the package.
+func (e *Error) Text() string {
+	text := format.Text(e.Err)
+	if e.Hint != "" {
+		text = e.Hint + ": " + text
+	}
+	if e.Key != "" {
+		text = fmt.Sprintf("key %q: %s", e.Key, text)
+	}
+	return text
+}
+
+// Reply returns the text of an error reply, of the server or of a proxy in front of it, or "".
+func Reply(err error) string {
+	if reply, ok := errors.AsType[redis.Error](err); ok && !errors.Is(err, redis.Nil) {
+		return reply.Error()
+	}
+	return ""
 }
 
 // before are the codes of error replies that a server gives before it executes a command. A script
@@ -47,16 +74,14 @@ var inScript = regexp.MustCompile(`@user_script: ?\d+: -?([A-Z]+) `)
 
 // Code returns the code of an error reply, or "".
 func Code(err error) string {
-	if err == nil || !IsReply(err) {
-		return ""
-	}
-	if found := inScript.FindStringSubmatch(err.Error()); found != nil {
+	reply := Reply(err)
+	if found := inScript.FindStringSubmatch(reply); found != nil {
 		return found[1]
 	}
-	if strings.Contains(err.Error(), "The user executing the script") { // may not execute one of its commands
+	if strings.Contains(reply, "The user executing the script") { // may not execute one of its commands
 		return "NOPERM"
 	}
-	code, _, _ := strings.Cut(err.Error(), " ")
+	code, _, _ := strings.Cut(reply, " ")
 	return code
 }
 
@@ -72,17 +97,14 @@ func NotExecuted(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true
 	}
-	if err == nil || !IsReply(err) {
-		return false
-	}
-	return strings.HasPrefix(err.Error(), "ERR unknown command") || strings.HasPrefix(err.Error(), "ERR max number of clients")
+	return strings.HasPrefix(Reply(err), "ERR unknown command") || strings.HasPrefix(Reply(err), "ERR max number of clients")
 }
 
-// As returns the reply to a command on a key, which must be a T.
-func As[T any](key string, reply any) (T, error) {
+// As returns a reply, which must be a T.
+func As[T any](reply any) (T, error) {
 	v, ok := reply.(T)
 	if !ok {
-		return v, fmt.Errorf("redisfilter: key %q: a reply of type %T, want %T", key, reply, v)
+		return v, fmt.Errorf("a reply of type %T, want %T", reply, v)
 	}
 	return v, nil
 }
@@ -113,21 +135,17 @@ type plain struct{ error }
 func (p plain) Error() string { return trailer.ReplaceAllString(p.error.Error(), "") }
 func (p plain) Unwrap() error { return p.error }
 
-// Explain names the key in an error and adds what the user can do.
+// Explain names the key in an error that does not name one, and adds what the user can do.
 func Explain(key string, err error) error {
-	if err != nil && IsReply(err) {
-		err = plain{err}
-	}
-	switch {
-	case err == nil || strings.HasPrefix(err.Error(), "redisfilter: "):
+	if e, ok := err.(*Error); err == nil || ok && e.Key != "" {
 		return err
+	}
+	hint := hints[Code(err)]
+	switch {
 	case Code(err) == "WRONGTYPE":
-		return fmt.Errorf("%w: key %q does not hold a string; choose another name, or delete the key: %w", ErrMismatch, key, err)
-	case strings.HasPrefix(err.Error(), "ERR unknown command"):
-		return fmt.Errorf("redisfilter: key %q: the server does not have the command, want Redis 6.2 or later with scripts: %w", key, err)
+		err = format.Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
+	case strings.HasPrefix(Reply(err), "ERR unknown command"):
+		hint = "the server does not have the command, want Redis 6.2 or later with scripts"
 	}
-	if hint, ok := hints[Code(err)]; ok {
-		return fmt.Errorf("redisfilter: key %q: %s: %w", key, hint, err)
-	}
-	return fmt.Errorf("redisfilter: key %q: %w", key, err)
+	return &Error{key, hint, err}
 }

@@ -77,10 +77,11 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 // for good, which makes the cluster client look for the slots.
 func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
 	c, ok := s.Client.(*redis.ClusterClient)
-	if !ok || err == nil || !IsReply(err) {
+	fields := strings.Fields(Reply(err))
+	if !ok || len(fields) == 0 {
 		return false, "", false
 	}
-	switch fields := strings.Fields(err.Error()); {
+	switch {
 	case len(fields) == 3 && fields[0] == "ASK":
 		return true, fields[2], true
 	case len(fields) == 3 && fields[0] == "MOVED":

@@ -52,29 +52,32 @@ type Counters struct{ RoundTrips, Keys, CacheHits, Bytes, Lost, Unknown atomic.U
 // New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
+	invalid := func(text string, args ...any) (*Sender, error) {
+		return nil, &Error{Err: format.Errorf(bloom.ErrInvalid, text, args...)}
+	}
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return nil, format.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
+		return invalid("wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return nil, format.Errorf(bloom.ErrInvalid, "no client")
+		return invalid("no client")
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return nil, format.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
+			return invalid("a cluster client that reads from replicas: it misses keys that were just added")
 		}
 	case *redis.Ring:
-		return nil, format.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
+		return invalid("client %T: it continues at a server without the keys when one does not answer", client)
 	default:
 		if replicas > 0 {
-			return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
+			return invalid("client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return nil, format.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
+		return invalid("wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
@@ -112,11 +115,14 @@ func (c *Call) Err() error {
 	if c.abandoned != nil {
 		return c.abandoned
 	}
-	err := c.Cmd.Err()
-	if err != nil && c.addr != "" {
+	switch err := c.Cmd.Err(); {
+	case err != nil && c.addr != "":
 		return fmt.Errorf("%s: %w", c.addr, err)
+	case Reply(err) != "":
+		return plain{err}
+	default:
+		return err
 	}
-	return err
 }
 
 // NotExecuted reports whether it is certain that the server has not executed a call that failed.
@@ -130,16 +136,16 @@ func (s *Sender) Confirmed(c *Call) error {
 	}
 	switch got, err := c.waited.Result(); {
 	case err != nil:
-		return errors.Join(ErrReplicas, Explain(c.Key, err))
+		return format.Errorf(ErrReplicas, "%w", err)
 	case got < int64(s.Replicas):
-		return fmt.Errorf("%w: %d of %d within %v", ErrReplicas, got, s.Replicas, s.Timeout)
+		return format.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
 	}
 	return nil
 }
 
 // Stopped returns the error of a call whose context has ended before the reply.
 func (s *Sender) Stopped(ctx context.Context, key string) error {
-	return fmt.Errorf("redisfilter: key %q: stopped waiting for %s: %w", key, s.addr(ctx, key), ctx.Err())
+	return fmt.Errorf("stopped waiting for %s: %w", s.addr(ctx, key), ctx.Err())
 }
 
 // addr returns the address of the node that has a key.
@@ -205,7 +211,7 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 			}
 		}
 		for _, c := range group {
-			if !returned || over(ctx) && c.Cmd.Err() != nil && !IsReply(c.Cmd.Err()) {
+			if !returned || over(ctx) && c.Cmd.Err() != nil && Reply(c.Cmd.Err()) == "" {
 				c.abandoned = s.Stopped(ctx, c.Key)
 			}
 		}
@@ -279,7 +285,7 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 // taken over. For pipelines and for commands that must not be repeated, the client looks by itself only every ten seconds.
 func (s *Sender) failed(ctx context.Context, call *Call) {
 	err := call.Cmd.Err()
-	if err == nil || errors.Is(err, redis.Nil) || IsReply(err) {
+	if err == nil || errors.Is(err, redis.Nil) || Reply(err) != "" {
 		return
 	}
 	if _, named := errors.AsType[*net.OpError](err); !named {
@@ -290,15 +296,15 @@ func (s *Sender) failed(ctx context.Context, call *Call) {
 	}
 }
 
-// Do sends one command that may be repeated, and returns its reply, which must be a T. The error names the key.
+// Do sends one command that may be repeated, and returns its reply, which must be a T.
 func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, err error) {
 	cmd := redis.NewCmd(ctx, args...)
 	call := &Call{Key: key, Cmd: cmd}
 	s.Send(ctx, call)
 	if err := call.Err(); err != nil {
-		return v, Explain(key, err)
+		return v, err
 	}
-	return As[T](key, cmd.Val())
+	return As[T](cmd.Val())
 }
 
 // countBytes is the part of a value that one command counts: about 1 ms.
