@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ import (
 var secret = [16]byte{1}
 
 func TestMain(m *testing.M) {
-	child.Main(m, map[string]func([]string) error{"consume": consume, "serve": serve})
+	child.Main(m, map[string]func([]string) error{"consume": consume})
 }
 
 // A disk is a partition whose state is in a folder. Every second message repeats one of the last 20,000 IDs.
@@ -115,20 +114,20 @@ var designs = []struct {
 	{"snapshot with its offset", 0, commitEvery, func(path string, n uint64, d *disk) error {
 		return Consume(path, n, secret, d, d.process)
 	}},
-	{"mapped file, Add and process", 1, 0, func(path string, n uint64, d *disk) error {
-		seen, err := mapped(path, n)
+	{"mapped files, Add and process", 1, 0, func(path string, n uint64, d *disk) error { // as Once does
+		seen, err := OpenDays(filepath.Dir(path), n, secret)
 		if err != nil {
 			return err
 		}
 		return d.each(func(_ uint64, id []byte) error {
-			if !seen.Add(id) {
-				return nil
+			if isNew, err := seen.Add(id); err != nil || !isNew {
+				return err
 			}
 			return d.process(id, nil)
 		})
 	}},
 	{"mapped file, process and Add", 0, 1, func(path string, n uint64, d *disk) error {
-		seen, err := mapped(path, n)
+		seen, err := persist.Open(path, n, 1e-9, bloom.WithSecret(secret))
 		if err != nil {
 			return err
 		}
@@ -141,10 +140,6 @@ var designs = []struct {
 			return err
 		})
 	}},
-}
-
-func mapped(path string, n uint64) (*persist.File, error) {
-	return persist.Open(path, n, 1e-9, bloom.WithSecret(secret))
 }
 
 // consume is a child that consumes all messages with one of the designs.
@@ -295,75 +290,6 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// serve is a child that answers requests until it is killed. It notes each request that it has processed.
-func serve(args []string) error {
-	child.EndWithTest()
-	seen, err := OpenDays(args[0], 100_000, secret)
-	if err != nil {
-		return err
-	}
-	done, err := os.OpenFile(filepath.Join(args[0], "done"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	server := httptest.NewServer(Once(seen, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(done, r.Header.Get("Idempotency-Key")+"\n")
-	})))
-	fmt.Println(server.URL)
-	select {}
-}
-
-// TestServerIsKilled repeats every request until there is an answer, and kills the server all the time. No
-// request is processed twice, and a kill loses only requests that were under way.
-func TestServerIsKilled(t *testing.T) {
-	const kills, clients = 10, 4
-	dir := testkit.TempDir(t)
-	var address atomic.Value
-	start := func() *child.Process {
-		p := child.Start(t, "serve", dir)
-		url, ok := p.Line()
-		require.True(t, ok, "%s", p.Errors())
-		address.Store(url)
-		return p
-	}
-	server := start()
-	var sent atomic.Int64
-	var stop atomic.Bool
-	var group testkit.Group
-	for range clients {
-		group.Go(func() {
-			for !stop.Load() {
-				key := strconv.FormatInt(sent.Add(1), 10)
-				for answers := 0; answers < 2 && !stop.Load(); { // the second one as after a lost answer
-					if status, err := request(address.Load().(string), key); err == nil && (status == 200 || status == 409) {
-						answers++
-					}
-				}
-			}
-		})
-	}
-	for i := range kills {
-		for target := sent.Load() + 200 + 37*int64(i); sent.Load() < target; {
-			time.Sleep(time.Millisecond)
-		}
-		require.NoError(t, server.Process.Kill())
-		_ = server.Wait()
-		server = start()
-	}
-	stop.Store(true)
-	group.Wait()
-	file, err := os.ReadFile(filepath.Join(dir, "done"))
-	require.NoError(t, err)
-	done := map[string]int{}
-	for key := range strings.FieldsSeq(string(file)) {
-		if done[key]++; done[key] > 1 {
-			t.Errorf("request %s was processed twice", key)
-		}
-	}
-	t.Logf("%d requests, %d kills: %d never processed", sent.Load(), kills, int(sent.Load())-len(done))
-	require.GreaterOrEqual(t, len(done), int(sent.Load())-clients*(kills+1))
-}
-
 func request(url, key string) (status int, err error) {
 	r, err := http.NewRequest("POST", url, nil)
 	if err != nil {
@@ -392,6 +318,9 @@ func TestFailures(t *testing.T) {
 	}
 	calls := 0
 	server := httptest.NewServer(Once(seen, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if isNew, err := seen.Add([]byte("key")); isNew || err != nil {
+			t.Error("the handler is called before the key is added", err)
+		}
 		calls++
 		outcomes[calls-1](w)
 	})))
