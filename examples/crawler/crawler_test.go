@@ -136,20 +136,29 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestOffHost: links and redirects to other hosts are not followed, unless they are start URLs.
-func TestOffHost(t *testing.T) {
+// TestOddLinks: links and redirects to other hosts are not followed, unless they are start URLs. Pages that
+// cannot be read are counted, and the crawl goes on.
+func TestOddLinks(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer other.Close()
 	mux := http.NewServeMux()
-	mux.Handle("GET /{$}", links(other.URL+"/", "/away", "/here"))
+	mux.Handle("GET /{$}", links(other.URL+"/", "/away", "/here", "/error", "/reset", "/cut", "/nowhere"))
 	mux.Handle("GET /away", http.RedirectHandler(other.URL+"/redirected", http.StatusFound))
 	mux.Handle("GET /here", http.RedirectHandler("/there?b=1&a=2", http.StatusFound))
 	mux.Handle("GET /there", links())
-	requests, _, err := crawlOf(t, 100, 8, mux)
+	mux.HandleFunc("GET /reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("GET /cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		sendLinks(w, "/after-cut")
+	})
+	mux.HandleFunc("GET /nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
+	requests, c, err := crawlOf(t, 100, 8, mux)
 	require.NoError(t, err)
 	require.Zero(t, asked)
 	require.Equal(t, 1, requests["/there?a=2&b=1"])
+	require.EqualValues(t, 4, c.failed.Load(), "error, reset, cut, nowhere")
+	require.EqualValues(t, 4, c.fetched.Load(), "the start, away, here, there")
 	_, _, err = crawlOf(t, 100, 8, mux, other.URL)
 	require.NoError(t, err)
 	require.Equal(t, 3, asked, "robots.txt and two pages")
@@ -171,22 +180,6 @@ func TestRobots(t *testing.T) {
 		assert.Equal(t, want.pages == 0, err != nil, robots)
 		assert.Equal(t, want.pages, requests["/"], robots)
 	}
-}
-
-func TestBadServer(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.Handle("GET /{$}", links("/error", "/reset", "/cut", "/nowhere", "/good"))
-	mux.HandleFunc("GET /reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	mux.HandleFunc("GET /cut", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000000")
-		sendLinks(w, "/after-cut")
-	})
-	mux.HandleFunc("GET /nowhere", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) })
-	mux.Handle("GET /good", links())
-	_, c, err := crawlOf(t, 100, 8, mux)
-	require.NoError(t, err)
-	require.EqualValues(t, 4, c.failed.Load())
-	require.EqualValues(t, 2, c.fetched.Load())
 }
 
 // TestCancel: Ctrl-C ends a crawl while a server does not answer.

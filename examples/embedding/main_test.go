@@ -76,26 +76,3 @@ func TestUnreadableFiltersMayContain(t *testing.T) {
 	}
 	require.False(t, p.MayContain(pebble.TableFilter, filterOf(p, 0), key(1)))
 }
-
-// BenchmarkMayContain queries one filter, as pebble does: through the interface. Half of the keys are
-// present.
-func BenchmarkMayContain(b *testing.B) {
-	const keys = 10_000
-	policies := map[string]pebble.FilterPolicy{"pebble": theirs.FilterPolicy(10)}
-	for _, s := range strategies {
-		policies[s.Name()] = Policy{10, s}
-	}
-	var queries [1024][]byte
-	for i := range queries {
-		queries[i] = key(keys - 512 + uint64(i*7)%1024)
-	}
-	for name, policy := range policies {
-		filter := filterOf(policy, keys)
-		b.Run("of="+name, func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				policy.MayContain(pebble.TableFilter, filter, queries[i%len(queries)])
-			}
-		})
-	}
-}
