@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -45,44 +44,40 @@ func plain(name string, opts ...bloom.Option) kind {
 		func(r io.Reader) (filter, error) { return bloom.Read(r, opts...) }}
 }
 
-// builtIn are the strategies of package bloom, each with two hashes if it can have them.
-func builtIn() (all []kind) {
+// kinds are all kinds of filters, and each strategy with two hashes if it can have them.
+func kinds() (all []kind) {
 	for _, s := range bloom.Strategies() {
 		all = append(all, plain(s.Name(), bloom.WithStrategy(s), bloom.WithSeed(99)))
 		if !s.NeedsKey() {
 			all = append(all, plain(s.Name()+", RapidHash", bloom.WithStrategy(s), bloom.WithHash(bloom.RapidHash)))
 		}
 	}
-	return all
+	mapped := plain("mapped file", bloom.WithStrategy(bloom.Blocked))
+	mapped.make = func(dir string, n uint64, p float64) (filter, error) {
+		return persist.Open(filepath.Join(dir, "mapped"), n, p, bloom.WithStrategy(bloom.Blocked))
+	}
+	return append(all,
+		plain("keyed", bloom.WithSecret([16]byte{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3})),
+		plain("blocked, MapHash", bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash)),
+		plain("Guava's", bloom.WithStrategy(guava.Mitz64)),
+		mapped,
+		kind{"scalable",
+			func(_ string, n uint64, p float64) (filter, error) { return unfailing(scalable.New(n/20+1, p)) },
+			func(r io.Reader) (filter, error) { return unfailing(scalable.Read(r)) }},
+		kind{"counting",
+			func(_ string, n uint64, p float64) (filter, error) { return counting.New(n, p) },
+			func(r io.Reader) (filter, error) { return counting.Read(r) }},
+		kind{"rotating",
+			func(_ string, n uint64, p float64) (filter, error) {
+				return rotating.New(n, p, 24*time.Hour, rotating.WithGenerations(3))
+			},
+			func(r io.Reader) (filter, error) { return rotating.Read(r) }},
+	)
 }
 
-var kinds = append(builtIn(),
-	plain("keyed", bloom.WithSecret([16]byte{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3})),
-	plain("blocked, MapHash", bloom.WithStrategy(bloom.Blocked), bloom.WithHash(bloom.MapHash)),
-	plain("Guava's", bloom.WithStrategy(guava.Mitz64)),
-	kind{"mapped file",
-		func(dir string, n uint64, p float64) (filter, error) {
-			return persist.Open(filepath.Join(dir, "mapped"), n, p, bloom.WithStrategy(bloom.Blocked))
-		},
-		func(r io.Reader) (filter, error) { return bloom.Read(r) }},
-	kind{"scalable",
-		func(_ string, n uint64, p float64) (filter, error) {
-			f, err := scalable.New(n/20+1, p)
-			return layeredtest.Unfailing{Growing: f}, err
-		},
-		func(r io.Reader) (filter, error) {
-			f, err := scalable.Read(r)
-			return layeredtest.Unfailing{Growing: f}, err
-		}},
-	kind{"counting",
-		func(_ string, n uint64, p float64) (filter, error) { return counting.New(n, p) },
-		func(r io.Reader) (filter, error) { return counting.Read(r) }},
-	kind{"rotating",
-		func(_ string, n uint64, p float64) (filter, error) {
-			return rotating.New(n, p, 24*time.Hour, rotating.WithGenerations(3))
-		},
-		func(r io.Reader) (filter, error) { return rotating.Read(r) }},
-)
+func unfailing(f *scalable.Filter, err error) (filter, error) {
+	return layeredtest.Unfailing{Growing: f}, err
+}
 
 // A soak is one filter and the truth about its keys.
 type soak struct {
@@ -100,10 +95,11 @@ func (s *soak) key(i int) []byte {
 }
 
 // TestSoak runs random operations of several goroutines on every kind of filter, with batches and
-// snapshots. No key is missed, none has two winners, and p allows the false positives of all rounds.
+// snapshots. No key is missed, and none has two winners.
 func TestSoak(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	rounds, operations, positives, expected := len(kinds)*testkit.Times(1, 3, 500), 0, 0, 0.0
+	kinds, operations := kinds(), 0
+	rounds := len(kinds) * testkit.Times(1, 3, 500)
 	for round := range rounds {
 		n := 1 + random.IntN(1<<(4+random.IntN(12)))
 		p := []float64{0.1, 0.01, 0.001, 1e-6}[random.IntN(4)]
@@ -124,15 +120,13 @@ func TestSoak(t *testing.T) {
 		}
 		wg.Wait()
 		operations += goroutines * steps
-		positives += s.check(t)
-		expected += p * float64(2*n)
+		s.check(t)
 		if c, ok := s.f.(io.Closer); ok {
 			require.NoError(t, c.Close())
 		}
 		require.False(t, t.Failed(), "%s, n = %d, p = %g, round %d", s.name, n, p, round)
 	}
-	require.LessOrEqual(t, float64(positives), expected+4*math.Sqrt(expected)+4, "false positives")
-	t.Logf("%d rounds, %d operations, %d false positives, %.0f allowed", rounds, operations, positives, expected)
+	t.Logf("%d rounds, %d operations", rounds, operations)
 }
 
 // step adds or looks up some keys, one by one or in a batch, in the filter or rarely in a snapshot.
@@ -175,25 +169,14 @@ func (s *soak) step(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// check looks up all keys when the goroutines have ended, in the filter and in its snapshot, and returns
-// how many of twice as many absent keys are false positives.
-func (s *soak) check(t *testing.T) (positives int) {
+// check looks up all keys when the goroutines have ended, in the filter and in its snapshot.
+func (s *soak) check(t *testing.T) {
 	again := s.writeAndRead(t)
 	for i := range s.added {
 		if s.added[i].Load() && !(s.f.Contains(s.key(i)) && again.Contains(s.key(i))) || s.won[i].Load() > 1 {
 			t.Errorf("%s: key %d is missed at the end, or has %d winners", s.name, i, s.won[i].Load())
 		}
-		for _, absent := range []int{1<<40 + i, 1<<41 + i} {
-			found := s.f.Contains(s.key(absent))
-			if found != again.Contains(s.key(absent)) {
-				t.Errorf("%s: a snapshot gives another answer", s.name)
-			}
-			if found {
-				positives++
-			}
-		}
 	}
-	return positives
 }
 
 // writeAndRead returns a snapshot: what a reader gets of the filter's bytes, or a clone of a filter that
