@@ -18,7 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var guavaFormat = formattest.Format{Read: Read, Write: Write, Stream: true}
+var guavaFormat = formattest.Format[*bloom.BloomFilter]{
+	New: func(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+		return New(n, p, Since334, opts...)
+	},
+	Read: Read, Write: Write, Stream: true,
+}
 
 // filled returns a filter of n numbers.
 func filled(t testing.TB, n uint64, s bloom.Strategy) *bloom.BloomFilter {

@@ -22,7 +22,7 @@ func fromHex(t testing.TB, text string) []byte {
 	return data
 }
 
-var parquetFormat = formattest.Format{Read: Read, Write: Write, Stream: true}
+var parquetFormat = formattest.Format[*bloom.BloomFilter]{New: New, Read: Read, Write: Write, Stream: true}
 
 func sized(t testing.TB, bytes uint64) *bloom.BloomFilter {
 	s, err := schemeOf(bytes, nil)
@@ -98,18 +98,11 @@ func TestNewSizes(t *testing.T) {
 			require.True(t, size >= 32 && size <= 128<<20 && size&(size-1) == 0, "%d bytes", size)
 			require.True(t, size >= least.SizeBytes() && size < 2*least.SizeBytes())
 			require.Equal(t, bloom.Params{N: n, P: p, M: size * 8, K: 8}, f.Params())
+			_, err = New(n, p, bloom.WithMaxBytes(size-1))
+			require.ErrorIs(t, err, bloom.ErrTooLarge)
 		}
 	}
 	_, err := New(200_000_000, 0.01)
-	require.ErrorIs(t, err, bloom.ErrTooLarge)
-}
-
-func TestNewRefuses(t *testing.T) {
-	for _, opt := range []bloom.Option{bloom.WithStrategy(bloom.DoubleHashing), bloom.WithHash(bloom.Murmur3), bloom.WithSeed(1)} {
-		_, err := New(1000, 0.01, opt)
-		require.ErrorIs(t, err, bloom.ErrInvalid)
-	}
-	_, err := New(1000, 0.01, bloom.WithMaxBytes(2047))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 
