@@ -1,7 +1,6 @@
 package rebloom
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -44,12 +44,9 @@ type chunk struct {
 
 func (f *Filter) chunks() iter.Seq2[int64, chunk] {
 	return func(yield func(int64, chunk) bool) {
-		layers, h := f.all(), f.header
-		for _, l := range layers {
-			h.layers = append(h.layers, shape{l.Params(), l.bitsPerKey, l.items.Load()})
-		}
+		header, layers := f.state()
 		end := int64(1)
-		if !yield(end, chunk{header: h.append(nil)}) {
+		if !yield(end, chunk{header: header.append(nil)}) {
 			return
 		}
 		for _, l := range layers {
@@ -65,6 +62,18 @@ func (f *Filter) chunks() iter.Seq2[int64, chunk] {
 	}
 }
 
+// state returns the header and the layers of one moment.
+func (f *Filter) state() (header, layered.Layers) {
+	f.adding.Lock()
+	defer f.adding.Unlock()
+	h, layers := f.header, f.all()
+	h.layers = slices.Clone(h.layers)
+	for i := range layers {
+		h.layers[i].items = layers[i].Params().N - layers[i].Left()
+	}
+	return h, layers
+}
+
 // FromDump returns the filter that BF.SCANDUMP returns. It calls scan with 0 and then with the iterator of
 // the last call, until scan returns iterator 0, and keeps nothing of the data. The filter then grows as the
 // server's would.
@@ -76,20 +85,45 @@ func (f *Filter) chunks() iter.Seq2[int64, chunk] {
 // if the filter has options that RedisBloom's own filters do not have, or a layer with a k above 255,
 // bloom.ErrInvalid or bloom.ErrTooLarge. Otherwise it is the error of scan.
 func FromDump(scan func(iterator int64) (next int64, data []byte, err error), opts ...bloom.Option) (*Filter, error) {
-	iterator := int64(0)
-	f, err := read(func() (int64, int64, io.Reader, error) {
-		next, data, err := scan(iterator)
-		if err == nil && next == 0 {
-			err = io.EOF
-		}
-		iterator = next
-		return next, int64(len(data)), bytes.NewReader(data), err
-	}, opts)
-	if err == io.EOF {
-		err = corrupt("no chunk at all")
+	s := &scanner{scan: scan}
+	f, err := Read(s, opts...)
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case err == io.EOF:
+		return nil, corrupt("no chunk at all")
 	}
 	return f, err
 }
+
+// A scanner reads the replies of BF.SCANDUMP as a file.
+type scanner struct {
+	scan       func(iterator int64) (next int64, data []byte, err error)
+	iterator   int64
+	head, data []byte // of the last chunk, without the bytes that were read
+	err        error  // of scan
+}
+
+func (s *scanner) Read(p []byte) (int, error) {
+	if len(s.head)+len(s.data) == 0 {
+		next, data, err := s.scan(s.iterator)
+		if err != nil || next == 0 {
+			s.err = err
+			return 0, cmp.Or(err, io.EOF)
+		}
+		s.iterator, s.head, s.data = next, appendHead(next, len(data)), data
+	}
+	from := &s.head
+	if len(s.head) == 0 {
+		from = &s.data
+	}
+	n := copy(p, *from)
+	*from = (*from)[n:]
+	return n, nil
+}
+
+// Remaining lets a layer of one chunk get its memory at once.
+func (s *scanner) Remaining(remaining.Own) uint64 { return uint64(len(s.data)) }
 
 // Redis has no format for a filter in a file, so this one is the project's own: for each chunk,
 // in the order of BF.SCANDUMP,
@@ -102,13 +136,17 @@ func FromDump(scan func(iterator int64) (next int64, data []byte, err error), op
 // The empty reply that ends a dump is left out.
 const chunkHead = 16
 
+func appendHead(iterator int64, length int) []byte {
+	head := binary.LittleEndian.AppendUint64(nil, uint64(iterator))
+	return binary.LittleEndian.AppendUint64(head, uint64(length))
+}
+
 // WriteTo writes the chunks to w as a file, which [Read] and the command read. Do not add keys
 // during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	counter := &format.Counter{W: w}
 	for end, c := range f.chunks() {
-		head := binary.LittleEndian.AppendUint64(nil, uint64(end))
-		head = binary.LittleEndian.AppendUint64(head, uint64(len(c.header)+len(c.words)*8))
+		head := appendHead(end, len(c.header)+len(c.words)*8)
 		if err := wire.Write(counter, binary.LittleEndian, append(head, c.header...), c.words); err != nil {
 			return counter.N, err
 		}
@@ -120,43 +158,26 @@ func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 // BF.SCANDUMP in this format, to the end of r. It takes the options and returns the errors of [FromDump], or
 // any error from r. At the end of the stream it returns io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	return read(func() (int64, int64, io.Reader, error) {
-		var head [chunkHead]byte
-		if _, err := format.Full(r, head[:], "the head of a chunk", true); err != nil {
-			return 0, 0, nil, err
-		}
-		iterator, length := binary.LittleEndian.Uint64(head[:]), binary.LittleEndian.Uint64(head[8:])
-		if length > maxChunk {
-			return 0, 0, nil, corrupt("a chunk of %d bytes, want at most %d", length, maxChunk)
-		}
-		return int64(iterator), int64(length), r, nil
-	}, opts)
-}
-
-// read returns the filter of the chunks that fetch returns, one per call, and then io.EOF.
-func read(fetch func() (iterator, length int64, data io.Reader, err error), opts []bloom.Option) (*Filter, error) {
 	if err := checkOptions(opts); err != nil {
 		return nil, err
 	}
-	iterator, length, data, err := fetch()
-	switch {
-	case err != nil:
+	d := &dump{r: r}
+	if err := d.next(); err != nil {
 		return nil, err
-	case iterator != 1:
-		return nil, corrupt("the first chunk has iterator %d, want 1, the header's", iterator)
-	case length > headerBytes+maxLayers*layerBytes:
-		return nil, corrupt("a header of %d bytes, want at most %d", length, headerBytes+maxLayers*layerBytes)
 	}
-	raw := make([]byte, length)
-	if _, err := format.Full(data, raw, "the header", false); err != nil {
+	if most := uint64(headerBytes + maxLayers*layerBytes); d.left > most {
+		return nil, corrupt("a header of %d bytes, want at most %d", d.left, most)
+	}
+	raw := make([]byte, d.left)
+	if _, err := format.Full(d, raw, "the header", false); err != nil {
 		return nil, err
 	}
 	f := &Filter{maxBytes: bloom.MaxBytes(opts...)}
+	var err error
 	if f.header, err = readHeader(raw, f.maxBytes); err != nil {
 		return nil, err
 	}
-	d := &dump{fetch: fetch, end: 1}
-	var layers []*layer
+	var layers layered.Layers
 	for i, shape := range f.header.layers {
 		if shape.K > maxK {
 			return nil, format.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
@@ -171,62 +192,59 @@ func read(fetch func() (iterator, length int64, data io.Reader, err error), opts
 		if err != nil {
 			return nil, err
 		}
-		l := &layer{bitsPerKey: shape.bitsPerKey}
-		l.items.Store(shape.items)
-		if l.BloomFilter, err = wire.Read(d, binary.LittleEndian, s); err != nil {
+		l, err := wire.Read(d, binary.LittleEndian, s)
+		if err != nil {
 			return nil, cmp.Or(d.err, err)
 		}
-		layers = append(layers, l)
+		layers = layers.And(l, 0, shape.N-shape.items)
 	}
-	f.header.layers = nil
 	f.layers.Store(&layers)
-	if _, length, _, err = fetch(); err == nil || d.left > 0 {
-		return nil, corrupt("%d bytes after the last layer", d.left+length)
+	if err := d.next(); err == nil {
+		return nil, corrupt("%d bytes after the last layer", d.left)
 	} else if err != io.EOF {
 		return nil, err
 	}
 	return f, nil
 }
 
-// A dump is the chunks after the header as one stream.
+// A dump is the data of the chunks as one stream.
 type dump struct {
-	fetch func() (iterator, length int64, data io.Reader, err error)
-	end   int64 // iterator of the last chunk
-	left  int64 // bytes of the last chunk that were not read
-	data  io.Reader
-	err   error // of fetch, except io.EOF
+	r    io.Reader
+	end  uint64 // iterator of the last chunk, or 0
+	left uint64 // bytes of the last chunk that were not read
+	err  error  // of the head of a chunk
 }
 
-// next begins a chunk if all bytes of the last one were read.
+// next begins a chunk if all bytes of the last one were read. At the end it returns io.EOF itself.
 func (d *dump) next() error {
 	if d.left > 0 {
 		return nil
 	}
-	iterator, length, data, err := d.fetch()
-	if err == nil && (length <= 0 || iterator != d.end+length) {
-		err = corrupt("a chunk of %d bytes with iterator %d after %d: one is missing, or out of order", length, iterator, d.end)
-	}
-	if err != nil {
-		if err != io.EOF {
-			d.err = err
-		}
+	var head [chunkHead]byte
+	if _, err := format.Full(d.r, head[:], "the head of a chunk", true); err != nil {
 		return err
 	}
-	d.end, d.left, d.data = iterator, length, data
-	return nil
+	iterator, length := binary.LittleEndian.Uint64(head[:]), binary.LittleEndian.Uint64(head[8:])
+	switch {
+	case length > maxChunk:
+		d.err = corrupt("a chunk of %d bytes, want at most %d", length, maxChunk)
+	case d.end == 0 && iterator != 1:
+		d.err = corrupt("the first chunk has iterator %d, want 1, the header's", int64(iterator))
+	case d.end > 0 && (length == 0 || iterator != d.end+length):
+		d.err = corrupt("a chunk of %d bytes with iterator %d after %d: one is missing, or out of order", length, int64(iterator), d.end)
+	}
+	d.end, d.left = iterator, length
+	return d.err
 }
 
 func (d *dump) Read(p []byte) (int, error) {
 	if err := d.next(); err != nil {
 		return 0, err
 	}
-	n, err := d.data.Read(p[:min(int64(len(p)), d.left)])
-	d.left -= int64(n)
-	if n > 0 {
-		err = nil // it comes again
-	}
+	n, err := d.r.Read(p[:min(uint64(len(p)), d.left)])
+	d.left -= uint64(n)
 	return n, err
 }
 
 // Remaining lets a layer get its memory at once.
-func (d *dump) Remaining(remaining.Own) uint64 { return remaining.Of(d.data) }
+func (d *dump) Remaining(remaining.Own) uint64 { return remaining.Of(d.r) }

@@ -3,6 +3,7 @@ package rebloom
 import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -40,11 +41,12 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	if err != nil {
 		return nil, format.In(err, "a filter of RedisBloom for n = %d and p = %v", is.N, is.P)
 	}
-	l := made.all()[0]
-	if err := l.Union(f); err != nil {
+	only := made.all()[0]
+	if err := only.Union(f); err != nil {
 		return nil, format.Errorf(bloom.ErrNotPortable, "it has m = %d and k = %d, and RedisBloom %d and %d for its n and p",
-			is.M, is.K, l.Params().M, l.Params().K)
+			is.M, is.K, only.Params().M, only.Params().K)
 	}
-	l.items.Store(min(f.Stats().EstimatedCount, is.N))
+	layers := layered.Layers(nil).And(only.BloomFilter, 0, is.N-min(f.Stats().EstimatedCount, is.N))
+	made.layers.Store(&layers)
 	return made, nil
 }

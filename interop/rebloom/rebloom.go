@@ -36,20 +36,18 @@ var ErrFull = errors.New("rebloom: the filter is full and does not grow")
 //
 // All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
 // Add takes one because RedisBloom counts each new key. The same keys in the same order make
-// the server's bytes. Methods of the zero Filter panic, except String.
+// the server's bytes. Methods of the zero Filter panic, except String. A Filter does not marshal to text,
+// JSON or gob: use [Filter.WriteTo].
 type Filter struct {
-	header   header // without its layers
+	noText
+
 	adding   sync.Mutex
-	layers   atomic.Pointer[[]*layer] // oldest first
+	header   header                         // the layers' items are set when it is written
+	layers   atomic.Pointer[layered.Layers] // n and p of each are the capacity and the rate in the header
 	maxBytes uint64
 }
 
-// A layer is one filter of the chain. Its n and p are the capacity and the rate in the header.
-type layer struct {
-	*bloom.BloomFilter
-	bitsPerKey float64
-	items      atomic.Uint64
-}
+type noText = layered.NoText
 
 // A Plan is the arguments of BF.RESERVE.
 type Plan struct {
@@ -81,7 +79,7 @@ func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 		f.header = header{options: madeBy | optionNoScaling, expansion: 2} // the server's default
 		rate = plan.P
 	}
-	if _, err := f.grow(plan.N, rate); err != nil {
+	if err := f.grow(nil, plan.N, rate); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -103,35 +101,27 @@ func (f *Filter) Plan() Plan {
 }
 
 // grow appends an empty layer.
-func (f *Filter) grow(capacity uint64, rate float64) (*layer, error) {
+func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) error {
 	params, bitsPerKey, err := layerParams(capacity, rate)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if params.K > maxK {
-		return nil, format.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
+		return format.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
 			rate, params.K, maxK)
 	}
-	var known []*layer
-	if layers := f.layers.Load(); layers != nil {
-		known = *layers
-	}
-	room := f.maxBytes
-	for _, l := range known {
-		room -= l.SizeBytes()
-	}
-	filter, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(room))...)
+	next, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(f.maxBytes-layers.SizeBytes()))...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	next := &layer{BloomFilter: filter, bitsPerKey: bitsPerKey}
-	layers := append(known[:len(known):len(known)], next)
+	f.header.layers = append(f.header.layers, shape{Params: params, bitsPerKey: bitsPerKey})
+	layers = layers.And(next, 0, capacity)
 	f.layers.Store(&layers)
-	return next, nil
+	return nil
 }
 
 // all returns the present layers, oldest first.
-func (f *Filter) all() []*layer {
+func (f *Filter) all() layered.Layers {
 	if layers := f.layers.Load(); layers != nil {
 		return *layers
 	}
@@ -150,12 +140,12 @@ func (f *Filter) Add(key []byte) (bool, error) {
 	}
 	f.adding.Lock()
 	defer f.adding.Unlock()
-	if f.contains(h1, h2) {
+	layers := f.all()
+	if layers.Youngest(h1, h2, 0) != nil {
 		return false, nil
 	}
-	layers := f.all()
-	last := layers[len(layers)-1]
-	if p := last.Params(); last.items.Load() >= p.N {
+	if last := layers.Newest(); !last.Tickets.Take() {
+		p := last.Params()
 		if !f.header.scaling() {
 			return false, fmt.Errorf("%w: it has %d keys", ErrFull, p.N)
 		}
@@ -163,14 +153,13 @@ func (f *Filter) Add(key []byte) (bool, error) {
 		if hi != 0 {
 			return false, format.Errorf(bloom.ErrTooLarge, "%d times %d keys", f.header.expansion, p.N)
 		}
-		var err error
-		if last, err = f.grow(capacity, p.P/2); err != nil {
+		if err := f.grow(layers, capacity, p.P/2); err != nil {
 			return false, err
 		}
+		layers = f.all()
+		layers.Newest().Tickets.Take()
 	}
-	last.items.Add(1)
-	last.AddDigest(h1, h2)
-	return true, nil
+	return layers.Newest().Add(h1, h2, true), nil
 }
 
 // AddString is [Filter.Add] for a string.
@@ -183,16 +172,7 @@ func (f *Filter) Contains(key []byte) bool { return f.contains(sum(key)) }
 // ContainsString is [Filter.Contains] for a string.
 func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
-// contains looks in the newest layer first, which is the largest.
-func (f *Filter) contains(h1, h2 uint64) bool {
-	layers := f.all()
-	for i := len(layers) - 1; i >= 0; i-- {
-		if layers[i].ContainsDigest(h1, h2) {
-			return true
-		}
-	}
-	return false
-}
+func (f *Filter) contains(h1, h2 uint64) bool { return f.all().Youngest(h1, h2, 0) != nil }
 
 // ContainsMany looks up keys, faster than [Filter.Contains] if the filter is larger than the
 // cache. It returns how many of them were probably added; if found is not nil, found[i] becomes
@@ -201,11 +181,7 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int {
 	memory.CheckAnswers("rebloom", len(keys), found)
-	var layers layered.Layers
-	for _, l := range f.all() {
-		layers = append(layers, layered.Layer{BloomFilter: l.BloomFilter})
-	}
-	return layered.ContainsMany(layers[0].Scheme(), keys, found, func() layered.Layers { return layers })
+	return layered.ContainsMany(f.all()[0].Scheme(), keys, found, f.all)
 }
 
 // Layers returns the parameters of each layer, oldest first.
@@ -222,13 +198,8 @@ func (f *Filter) String() string {
 		return "rebloom.Filter(zero)"
 	}
 	plan, layers := f.Plan(), f.all()
-	items, size := uint64(0), uint64(0)
-	for _, l := range layers {
-		items += l.items.Load()
-		size += l.SizeBytes()
-	}
 	return fmt.Sprintf("rebloom.Filter(n=%d p=%g expansion=%d layers=%d bytes=%d keys=%d)",
-		plan.N, plan.P, plan.Expansion, len(layers), size, items)
+		plan.N, plan.P, plan.Expansion, len(layers), layers.SizeBytes(), layers.Keys())
 }
 
 // LogValue is String, for package log/slog.
@@ -237,16 +208,8 @@ func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 // Stats returns statistics of all layers together, in O(m). N is the capacity of BF.INFO, and
 // EstimatedCount its exact count of the keys that were new. P is from the [Plan], K from the
 // newest layer.
-func (f *Filter) Stats() (s bloom.Stats) {
-	right := 1.0
-	for _, l := range f.all() {
-		of := l.Stats()
-		layered.Total(&s, of)
-		s.N += of.N
-		s.EstimatedCount += l.items.Load()
-		right *= 1 - of.EstimatedFalsePositiveRate
-	}
+func (f *Filter) Stats() bloom.Stats {
+	s := f.all().Stats()
 	s.P = f.Plan().P
-	s.EstimatedFalsePositiveRate = 1 - right
 	return s
 }
