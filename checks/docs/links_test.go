@@ -57,7 +57,7 @@ var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	target  = regexp.MustCompile(`\]\([^)]*\)`)
-	mention = regexp.MustCompile(`\b(docs/[\w./-]+\.md)\b|go (?:run|build|install|test|vet)(?: -[\w=]+)* \./([\w/-]+)`)
+	mention = regexp.MustCompile(`\b(docs/[\w./-]+\.md)\b|go (?:run|build|install|test|vet)(?: -[\w=]+)* \./([\w/-]+)|\x60([\w*]+\.go)\x60`)
 )
 
 // TestLinks follows every link to a file or heading of the repository.
@@ -126,11 +126,11 @@ func anchors(d document) map[string]bool {
 	return all
 }
 
-// TestMentions looks for the documents and folders that comments and commands name without a link.
+// TestMentions looks for the documents, folders and files that comments, commands and lists name without a link.
 func TestMentions(t *testing.T) {
 	for _, d := range read(t, "*.go", "*.md") {
 		for _, m := range mention.FindAllStringSubmatch(string(d.source), -1) {
-			named, found := m[1]+m[2], false
+			named, found := m[1]+m[2]+m[3], false
 			for _, dir := range []string{filepath.Dir(d.path), ".", "*", "*/*"} { // a command may begin with cd
 				matches, _ := filepath.Glob(filepath.Join(root, dir, named))
 				found = found || len(matches) > 0
