@@ -70,6 +70,9 @@ func (f *handle) added(b *batch, r *request) {
 		raise(&b.value.state, state)
 		b.state = state
 		b.value.hear(0)
+		if b.repacked++; b.repacked > 10 {
+			b.err = fmt.Errorf("a generation ended during each of %d attempts to add", b.repacked)
+		}
 		return
 	}
 	var done int

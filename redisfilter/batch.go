@@ -18,6 +18,8 @@ type batch struct {
 	state  uint64 // that the keys are packed for
 	done   int    // keys whose fate is known
 
+	repacked int // how often, because the state was another one
+
 	layers []layer // that the last lookup has read
 	alive  []bool  // which of them count; nil for all
 	again  bool    // the filter has grown: look up once more

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -76,7 +78,7 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 //
 // A key without a reply is given up, because another add would prove nothing: it is in AddError.Unknown,
 // and may be new. AddError.NotAdded has keys only if ctx has ended, or if trying again cannot help:
-// [ErrFull] and [ErrMismatch]. The error wraps [ErrLost] if keys were lost before or during the call, also if
+// [ErrFull], [ErrMismatch] and redis.ErrClosed. The error wraps [ErrLost] if keys were lost before or during the call, also if
 // all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	added = send.Answers(len(keys), added)
@@ -115,7 +117,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		if lost {
 			f.Reopen(ctx) // if it fails, the filter is still lost the next time
 		}
-		if !errors.Is(err, ErrFull) && !errors.Is(err, ErrMismatch) {
+		if !errors.Is(err, ErrFull) && !errors.Is(err, ErrMismatch) && !errors.Is(err, redis.ErrClosed) {
 			select {
 			case <-time.After(pause):
 				before = causes

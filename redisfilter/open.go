@@ -127,7 +127,7 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 					like = h.expires()
 				}
 				if v := shards[i].value.Load(); v == nil || v.epoch != h.epoch() || v.lost.Load() {
-					shards[i].value.Store(newIncarnation(f.plan, h, ms))
+					shards[i].value.CompareAndSwap(v, newIncarnation(f.plan, h, ms)) // another Reopen may have been first
 				}
 			}
 			if len(again) > 0 && !mayMake {

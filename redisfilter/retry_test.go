@@ -91,4 +91,21 @@ func TestAddAllEnds(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrLost)
 	require.Equal(t, 10, n)
 	<-started // before the test ends the server
+	require.NoError(t, c.Close())
+	_, err = down.AddAll(bg, keysOf(20, 30), nil)
+	require.ErrorIs(t, err, redis.ErrClosed)
+}
+
+// TestShortGenerations: adds that take longer than a generation end.
+func TestShortGenerations(t *testing.T) {
+	s := redistest.Start(t)
+	slow := client(t, s.Addr, func(_ []redis.Cmder, send func() error) error {
+		time.Sleep(3 * time.Millisecond)
+		return send()
+	})
+	f := open(t, slow, 1000, 0.01, redisfilter.WithWindow(2*time.Millisecond, 2))
+	_, err := f.AddMany(bg, keysOf(0, 10), nil)
+	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	require.True(t, ok, err)
+	require.Len(t, failed.NotAdded, 10)
 }
