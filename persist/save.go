@@ -94,19 +94,28 @@ func openOld(path string) (*os.File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && isMapped(f) {
-		f.Close()
-		// Programs that have it open would go on with a file that has no name.
-		return nil, fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	mapped, err := isMapped(f)
+	if mapped {
+		// Programs that have it open would go on with a file that has no name.
+		err = fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // isMapped reports whether a file holds a mapped filter.
-func isMapped(f io.ReaderAt) bool {
+func isMapped(f io.ReaderAt) (bool, error) {
 	head := make([]byte, len(magic))
-	_, err := f.ReadAt(head, 0)
-	return err == nil && string(head) == magic
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return false, err
+	}
+	return string(head) == magic, nil
 }
 
 // realPath follows symbolic links in the last part of a path. The last link may lead to a new file.

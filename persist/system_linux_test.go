@@ -43,6 +43,11 @@ func TestSpaceIsReserved(t *testing.T) {
 	require.LessOrEqual(t, holes(t, sparse), int64(0))
 }
 
+// A file that cannot be read may be a mapped filter. The first bytes of this one cannot: no memory is there.
+func TestSaveOverAFileThatCannotBeRead(t *testing.T) {
+	require.ErrorIs(t, Save("/proc/self/mem", filterWith("a")), syscall.EIO)
+}
+
 // makeSparse makes a file with the header and the size of another one, and a hole for the words.
 func makeSparse(t *testing.T, path, of string) {
 	t.Helper()

@@ -101,7 +101,7 @@ var twins = []twin{
 	// Files.
 	{name: "files: no fsync", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "save", `err := file.Sync()`, "err := error(nil)")},
 	{name: "files: no fsync of the folder", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "makeFile", `return files.syncDir(folder(path))`, "return nil")},
-	{name: "files: Save replaces a mapped file", in: "persist", tests: "TestSaveAndLoadRefuse", edits: edits("persist", "isMapped", "", "\treturn false")},
+	{name: "files: Save replaces a mapped file", in: "persist", tests: "TestSaveAndLoadRefuse", edits: edits("persist", "isMapped", "", "\treturn false, nil")},
 	{name: "files: Save takes the file of a living one", in: "persist", tests: "TestLeftovers", edits: edits("persist", "removeLeftovers", `lock(f) == nil`, "true")},
 	{name: "files: an earlier Save undoes a later one", in: "persist", tests: "TestSavesFollowEachOther", edits: edits("persist", "save", `takeTurn(path)`, "func() {}")},
 	{name: "files: a mapping that ends under its users", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.Close", `if f`, "if _ = unmapFile(f.mapping.Load().data); f")},
