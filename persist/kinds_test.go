@@ -46,10 +46,10 @@ func TestKinds(t *testing.T) {
 	kinds := map[string]kind{
 		"a Bloom filter: use bloom.Read or persist.Load":            {bloom.MustNew(10, 0.1), load},
 		"a mapped filter: use persist.Open or persist.OpenReadOnly": {bytes.NewBuffer(mappedBytes), open},
-		"a scalable filter: use scalable.Read":                      of(scalable.Read)(scalable.New(10, 0.1)),
-		"a rotating filter: use rotating.Read":                      of(rotating.Read)(rotating.New(10, 0.1, time.Hour)),
-		"a counting filter: use counting.Read":                      of(counting.Read)(counting.New(10, 0.1)),
-		"a cascade: use cascade.Read":                               of(cascade.Read)(cascade.New(t.Context(), 0.5, none, none)),
+		"a scalable filter: use scalable.Read or persist.LoadWith":  of(scalable.Read)(scalable.New(10, 0.1)),
+		"a rotating filter: use rotating.Read or persist.LoadWith":  of(rotating.Read)(rotating.New(10, 0.1, time.Hour)),
+		"a counting filter: use counting.Read or persist.LoadWith":  of(counting.Read)(counting.New(10, 0.1)),
+		"a cascade: use cascade.Read or persist.LoadWith":           of(cascade.Read)(cascade.New(t.Context(), 0.5, none, none)),
 		"the filter of a guard: use guard.New and Open":             {bytes.NewBufferString("\x89bloomg\x01"), nil}, // guard takes a path
 	}
 	for holds, k := range kinds {

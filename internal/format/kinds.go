@@ -8,10 +8,10 @@ import (
 var kinds = []struct{ magic, holds, reader string }{
 	{magic, "a Bloom filter", "bloom.Read or persist.Load"},
 	{"\x89blmap\n", "a mapped filter", "persist.Open or persist.OpenReadOnly"},
-	{"\x89blooms", "a scalable filter", "scalable.Read"},
-	{"\x89bloomr", "a rotating filter", "rotating.Read"},
-	{"\x89bloomc", "a counting filter", "counting.Read"},
-	{"\x89bloome", "a cascade", "cascade.Read"},
+	{"\x89blooms", "a scalable filter", "scalable.Read or persist.LoadWith"},
+	{"\x89bloomr", "a rotating filter", "rotating.Read or persist.LoadWith"},
+	{"\x89bloomc", "a counting filter", "counting.Read or persist.LoadWith"},
+	{"\x89bloome", "a cascade", "cascade.Read or persist.LoadWith"},
 	{"\x89bloomg", "the filter of a guard", "guard.New and Open"},
 }
 
