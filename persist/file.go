@@ -163,20 +163,12 @@ func (f *File) Stats() bloom.Stats {
 // be united with the file.
 func (f *File) Scheme() bloom.Scheme { return f.scheme }
 
-// SizeBytes returns the memory of the bits, which the file has after a header of 4096 bytes.
-func (f *File) SizeBytes() uint64 {
-	if f.file == nil {
-		panic(f.failure("SizeBytes"))
-	}
-	return f.scheme.SizeBytes()
-}
-
 // String describes the file in a line for a log, in constant time.
 func (f *File) String() string {
 	if f.file == nil {
 		return "persist.File(zero)"
 	}
-	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.String(), f.SizeBytes())
+	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.String(), f.scheme.SizeBytes())
 }
 
 // Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose

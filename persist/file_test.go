@@ -87,7 +87,6 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.Equal(t, want.Params(), f.Scheme().Params())
 				require.Equal(t, want.Scheme().String(), f.Scheme().String())
 				require.Equal(t, want.Stats(), f.Stats())
-				require.Equal(t, want.SizeBytes(), f.SizeBytes())
 				require.True(t, want.Equal(f.Snapshot()))
 				var written, expected bytes.Buffer
 				_, err = f.WriteTo(&written)
@@ -203,7 +202,7 @@ func TestUseAfterClose(t *testing.T) {
 			got = out[len(out)-1].Interface()
 		}()
 		switch name {
-		case "Scheme", "SizeBytes", "String":
+		case "Scheme", "String":
 			require.NotErrorIs(t, asError(got), os.ErrClosed, name)
 		default:
 			require.ErrorIs(t, asError(got), os.ErrClosed, name)
