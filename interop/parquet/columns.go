@@ -109,7 +109,7 @@ func (f *footer) read(r io.ReaderAt) error {
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(r, f.size-tail-length, length), int(min(length, 1<<20)))
 	w := walker{in: in, visit: f.visit}
-	switch err := w.fields(0); {
+	switch err := w.walk(); {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return format.Truncated("the footer")
 	case err == errStopped || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrTooLarge):

@@ -42,7 +42,7 @@ func readHeader(r io.Reader) (length int, size uint64, err error) {
 		}
 		return nil
 	}}
-	err = w.fields(0)
+	err = w.walk()
 	switch {
 	case err == io.EOF && in.read == 0:
 		return 0, 0, err

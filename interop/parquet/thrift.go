@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/seed3447c163/bloom"
@@ -37,148 +38,131 @@ type walker struct {
 	in    io.ByteReader
 	visit func(path []byte, number int64, text []byte) error
 
+	err  error // the first one, of in or visit; then all that is read is 0
 	path []byte
 	buf  []byte
 }
 
+// walk reads the struct. It returns io.EOF itself for an early end.
+func (w *walker) walk() error {
+	w.fields(0)
+	return w.err
+}
+
 // fields reads the fields of a struct.
-func (w *walker) fields(depth int) error {
+func (w *walker) fields(depth int) {
 	outer := len(w.path)
-	defer func() { w.path = w.path[:outer] }()
 	for id := int64(0); ; {
-		b, err := w.in.ReadByte()
-		if err != nil {
-			return err
-		}
+		b := w.byte()
 		typ := b & 15
 		if typ == typeStop {
-			return nil
+			break
 		}
 		id += int64(b >> 4)
 		if b>>4 == 0 {
-			if id, err = w.integer(); err != nil {
-				return err
-			}
+			id = w.integer()
 		}
 		if id < 0 || id > 255 {
 			id = 255 // Parquet has no such field
 		}
 		w.path = append(w.path[:outer], byte(id))
-		if typ == typeTrue || typ == typeFalse {
-			if err := w.visit(w.path, int64(typeFalse-typ), nil); err != nil { // the type is the value
-				return err
-			}
-			continue
-		}
-		if err := w.value(typ, depth); err != nil {
-			return unexpected(err)
+		if typ == typeTrue || typ == typeFalse { // the type is the value
+			w.report(int64(typeFalse-typ), nil)
+		} else {
+			w.value(typ, depth+1)
 		}
 	}
+	w.path = w.path[:outer]
 }
 
 // value reads a value, a field or an element of a list.
-func (w *walker) value(typ byte, depth int) error {
-	if depth++; depth > maxDepth {
-		return format.Errorf(bloom.ErrCorrupt, "nested more than %d deep", maxDepth)
+func (w *walker) value(typ byte, depth int) {
+	if depth > maxDepth {
+		w.fail("nested more than %d deep", maxDepth)
+		return
 	}
 	switch typ {
 	case typeTrue, typeFalse:
-		return w.discard(1)
+		w.byte()
 	case typeI8:
-		b, err := w.in.ReadByte()
-		if err != nil {
-			return err
-		}
-		return w.visit(w.path, int64(int8(b)), nil)
+		w.report(int64(int8(w.byte())), nil)
 	case typeDouble:
-		return w.discard(8)
+		for range 8 {
+			w.byte()
+		}
 	case typeI16, typeI32, typeI64:
-		v, err := w.integer()
-		if err != nil {
-			return err
-		}
-		return w.visit(w.path, v, nil)
+		w.report(w.integer(), nil)
 	case typeBinary:
-		return w.binary()
+		w.binary()
 	case typeStruct:
-		if err := w.visit(w.path, 0, nil); err != nil {
-			return err
-		}
-		return w.fields(depth)
+		w.report(0, nil)
+		w.fields(depth)
 	case typeList, typeSet:
-		b, err := w.in.ReadByte()
-		if err != nil {
-			return err
-		}
-		n, typ := uint64(b>>4), b&15
+		b := w.byte()
+		n := uint64(b >> 4)
 		if n == 15 {
-			if n, err = w.unsigned(); err != nil {
-				return err
-			}
+			n = w.unsigned()
 		}
-		for range n { // each takes at least a byte, so the bytes bound n
-			if err := w.value(typ, depth); err != nil {
-				return err
-			}
+		for ; n > 0 && w.err == nil; n-- { // each takes at least a byte, so the bytes bound n
+			w.value(b&15, depth+1)
 		}
-		return nil
+	default:
+		w.fail("a field of type %d, want 1 to 10 or 12", typ)
 	}
-	return format.Errorf(bloom.ErrCorrupt, "a field of type %d, want 1 to 10 or 12", typ)
 }
 
-func (w *walker) integer() (int64, error) {
-	v, err := w.unsigned()
-	return int64(v>>1) ^ -int64(v&1), err
+func (w *walker) integer() int64 {
+	v := w.unsigned()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // unsigned is binary.ReadUvarint with an error that wraps bloom.ErrCorrupt for more than 64 bits.
-func (w *walker) unsigned() (v uint64, err error) {
+func (w *walker) unsigned() (v uint64) {
 	for shift := 0; ; shift += 7 {
-		b, err := w.in.ReadByte()
-		if err != nil {
-			return 0, unexpected(err)
-		}
+		b := w.byte()
 		if shift == 63 && b > 1 {
-			return 0, format.Errorf(bloom.ErrCorrupt, "a number of more than 64 bits")
+			w.fail("a number of more than 64 bits")
+			return 0
 		}
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
-			return v, nil
+			return v
 		}
 	}
 }
 
-func (w *walker) binary() error {
-	n, err := w.unsigned()
-	if err != nil {
-		return err
-	}
+func (w *walker) binary() {
+	n := w.unsigned()
 	w.buf = w.buf[:0]
-	for range n {
-		b, err := w.in.ReadByte()
-		if err != nil {
-			return err
-		}
+	for left := n; left > 0 && w.err == nil; left-- {
+		b := w.byte()
 		if n <= maxText {
 			w.buf = append(w.buf, b)
 		}
 	}
-	return w.visit(w.path, int64(min(n, 1<<62)), w.buf)
+	w.report(int64(min(n, 1<<62)), w.buf)
 }
 
-func (w *walker) discard(n int) error {
-	for range n {
-		if _, err := w.in.ReadByte(); err != nil {
-			return err
-		}
+// report calls visit, unless there was an error.
+func (w *walker) report(number int64, text []byte) {
+	if w.err == nil {
+		w.err = w.visit(w.path, number, text)
 	}
-	return nil
 }
 
-// unexpected is the error of an end within a value.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+// byte returns the next byte, or 0 after an error, which ends each struct and number.
+func (w *walker) byte() byte {
+	if w.err != nil {
+		return 0
 	}
-	return err
+	b, err := w.in.ReadByte()
+	if err != nil {
+		w.err = err
+		return 0
+	}
+	return b
+}
+
+func (w *walker) fail(text string, args ...any) {
+	w.err = cmp.Or(w.err, format.Errorf(bloom.ErrCorrupt, text, args...))
 }
