@@ -29,29 +29,13 @@ var golden = []struct {
 
 func TestFrozenFiles(t *testing.T) {
 	for _, g := range golden {
-		data, err := os.ReadFile("testdata/" + g.name + ".bloom")
-		require.NoError(t, err)
-		text, err := os.ReadFile("testdata/" + g.name + ".json")
-		require.NoError(t, err)
-
-		f, err := Read(bytes.NewReader(data))
-		require.NoError(t, err)
-		fromJSON, err := ReadJSON(bytes.NewReader(text))
-		require.NoError(t, err)
-		require.True(t, f.Equal(fromJSON))
 		made, err := New(g.n, g.p)
 		require.NoError(t, err)
 		for i := range g.keys {
-			key := fmt.Sprintf("key %d", i)
-			require.True(t, f.ContainsString(key))
-			made.AddString(key)
+			made.AddString(fmt.Sprintf("key %d", i))
 		}
-		require.True(t, f.Equal(made))
-		if f.Stats().FillRatio < 1 {
-			require.InDelta(t, g.keys, f.Stats().EstimatedCount, 1)
-		}
-		require.Equal(t, data, binaryFormat.Bytes(t, made))
-		require.Equal(t, string(text), string(jsonFormat.Bytes(t, made)))
+		binaryFormat.Golden(t, "testdata/"+g.name+".bloom", made)
+		jsonFormat.Golden(t, "testdata/"+g.name+".json", made)
 	}
 }
 

@@ -1,12 +1,10 @@
 package guava
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,15 +96,10 @@ func goldenCases() (list []oracleCase) {
 // TestFrozenFiles compares with what Guava has written once, without a JVM.
 func TestFrozenFiles(t *testing.T) {
 	for _, c := range goldenCases() {
-		data, err := os.ReadFile(filepath.Join("testdata", c.name+".bloom"))
-		require.NoError(t, err)
-		f, err := Read(bytes.NewReader(data))
-		require.NoError(t, err)
-		require.NotContains(t, c.keys.answers(f.Contains), "0", c.name)
-		require.Equal(t, data, guavaFormat.Bytes(t, f), c.name)
 		made := c.filter(t, Since334)
 		c.keys.answers(made.Add)
-		require.Equal(t, data, guavaFormat.Bytes(t, made), c.name)
+		require.NotContains(t, c.keys.answers(made.Contains), "0", c.name)
+		guavaFormat.Golden(t, filepath.Join("testdata", c.name+".bloom"), made)
 	}
 }
 

@@ -40,6 +40,18 @@ func (f Format[F]) Bytes(t testing.TB, filter F) []byte {
 	return out.Bytes()
 }
 
+// Golden compares a file of the other system with a filter of the same keys. The file is read and written again.
+func (f Format[F]) Golden(t *testing.T, path string, made F) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	read, err := f.Read(bytes.NewReader(data))
+	require.NoError(t, err)
+	for _, filter := range []F{read, made} {
+		require.Equal(t, string(data), string(f.Bytes(t, filter)), path)
+	}
+}
+
 // Test writes and reads filters, the first of which is small and the last has some megabytes.
 func (f Format[F]) Test(t *testing.T, filters ...F) {
 	t.Helper()
@@ -88,6 +100,8 @@ func (f Format[F]) Test(t *testing.T, filters ...F) {
 		require.True(t, n == 0 || err != io.EOF, "cut to %d bytes", n)
 		_, err = f.Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errFull)))
 		require.ErrorIs(t, err, errFull)
+		_, err = f.Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 	for i := range len(data) * 8 {
 		data[i/8] ^= 1 << (i % 8)
