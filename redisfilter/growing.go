@@ -8,29 +8,28 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-const (
-	// leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer
-	// layers.
-	leastKeys = 1024
-
-	// maxLayers is more than the layers of a value.
-	maxLayers = 32
-)
+// leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer layers.
+const leastKeys = 1024
 
 // growing is the mode of a filter that opens a further layer when the newest one is full. Each layer is for twice as many
 // keys as the one before. A layer that is not the newest never changes. The state is the number of layers.
 type growing struct {
-	plan   *plan
-	mu     sync.Mutex
-	layers []layer // that were needed so far, the oldest first
+	plan *plan
+	all  func() ([]layer, error) // the layers of a value, the oldest first, and why there is no further one
+}
+
+func newGrowing(f *plan) growing {
+	m := growing{plan: f}
+	m.all = sync.OnceValues(m.layers)
+	return m
 }
 
 // layerKeys returns for how many keys layer i of a shard is.
-func (m *growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKeys) << i }
+func (m growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKeys) << i }
 
 // scheme returns the scheme of layer i. The rates of all layers add up to p: 1/(1·2) + 1/(2·3) + ... = 1, as in package
 // scalable.
-func (m *growing) scheme(i int) (bloom.Scheme, error) {
+func (m growing) scheme(i int) (bloom.Scheme, error) {
 	s, err := newScheme(m.layerKeys(i), m.plan.p/(float64(i+1)*float64(i+2)), m.plan.bloom)
 	if err != nil {
 		return s, format.In(err, "layer %d of a filter for n = %d keys at p = %v", i, m.plan.n, m.plan.p)
@@ -38,43 +37,44 @@ func (m *growing) scheme(i int) (bloom.Scheme, error) {
 	return s, nil
 }
 
-func (m *growing) size() (s bloom.Scheme, layers int, keys uint64, err error) {
+func (m growing) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	s, err = m.scheme(0)
 	return s, 1, m.layerKeys(0), err
 }
 
-// upTo returns the first count layers. The error wraps ErrFull if they take more than limit bytes.
-func (m *growing) upTo(count, limit uint64) ([]layer, error) {
-	if count < 1 || count > maxLayers {
-		return nil, format.Errorf(ErrFull, "%d layers, want 1 to %d", count, maxLayers)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.layers == nil {
-		m.layers = slices.Clone(m.plan.first)
-	}
-	for i := len(m.layers); i < int(count); i++ {
+// layers computes what all returns.
+func (m growing) layers() (layers []layer, err error) {
+	layers = slices.Clone(m.plan.first)
+	for i := 1; ; i++ {
 		s, err := m.scheme(i)
 		if err != nil {
-			return nil, format.As(ErrFull, err)
+			return layers, format.As(ErrFull, err)
 		}
-		l := layer{scheme: s, words: wordsOf(s), at: m.layers[i-1].end + epochBytes, keys: m.layerKeys(i)}
+		l := layer{scheme: s, words: wordsOf(s), at: layers[i-1].end + epochBytes, keys: m.layerKeys(i)}
 		l.end = l.at + s.SizeBytes()
-		if l.end+epochBytes > maxValue {
-			return nil, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", i+1, l.end+epochBytes, uint64(maxValue))
+		if length := l.end + epochBytes; length > maxValue {
+			return layers, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", i+1, length, uint64(maxValue))
 		}
-		m.layers = append(m.layers, l)
+		layers = append(layers, l)
 	}
-	if got := m.layers[count-1].end + epochBytes; got > limit {
-		return nil, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", count, got, limit)
-	}
-	return m.layers[:count:count], nil
 }
 
-func (m *growing) expect(k known) uint64 { return k.state }
+// upTo returns the first count layers. The error wraps ErrFull if they take more than limit bytes.
+func (m growing) upTo(count, limit uint64) ([]layer, error) {
+	layers, err := m.all()
+	if count < 1 || count > uint64(len(layers)) {
+		return nil, err
+	}
+	if length := layers[count-1].end + epochBytes; length > limit {
+		return nil, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", count, length, limit)
+	}
+	return layers[:count:count], nil
+}
+
+func (m growing) expect(k known) uint64 { return k.state }
 
 // adding returns the layers that a value is known to have, or one more within this handle's limit.
-func (m *growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
+func (m growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
 	limit := uint64(maxValue)
 	if state > k.state {
 		limit = m.plan.limit
@@ -88,8 +88,8 @@ func (m *growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) 
 	return newestFirst, []any{"g", state, newestFirst[0].end, newestFirst[0].keys}, nil
 }
 
-func (m *growing) reading(state uint64) ([]layer, error) { return m.upTo(state, maxValue) }
+func (m growing) reading(state uint64) ([]layer, error) { return m.upTo(state, maxValue) }
 
-func (m *growing) alive(_ known, read, state, _ uint64) ([]bool, bool) { return nil, state > read }
+func (m growing) alive(_ known, read, state, _ uint64) ([]bool, bool) { return nil, state > read }
 
-func (m *growing) full(_ known, state uint64) (uint64, error) { return state + 1, nil }
+func (m growing) full(_ known, state uint64) (uint64, error) { return state + 1, nil }

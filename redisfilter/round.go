@@ -99,11 +99,7 @@ func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
 			b.err = f.onLost(b.value, "keys were lost before")
 			continue
 		}
-		switch b.slot = b.value.slot.Load(); {
-		case !add || b.slot != nil:
-		case len(batches) == 1:
-			b.slot, b.err = f.claim(ctx, b.shard, b.value)
-		default:
+		if b.slot = b.value.slot.Load(); add && b.slot == nil {
 			all.Go(func() { b.slot, b.err = f.claim(ctx, b.shard, b.value) })
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // TestScriptHeads: the head of each script names the arguments that it uses, and no others.
@@ -69,7 +70,7 @@ func TestReplyTypes(t *testing.T) {
 		client := redis.NewClient(&redis.Options{Addr: s.Addr})
 		f, err := Open(ctx, client, "f", 1000, 0.01, WithCache(0))
 		require.NoError(t, err)
-		client.AddHook(redistest.OddReplies(&odd, reply))
+		client.AddHook(oddReplies(&odd, reply))
 		odd = true
 		_, claimed := f.Add(ctx, []byte("a"))
 		odd = false
@@ -90,6 +91,21 @@ func TestReplyTypes(t *testing.T) {
 		odd = false
 		require.NoError(t, s.Client.FlushAll(ctx).Err())
 		require.NoError(t, client.Close())
+	}
+}
+
+// oddReplies gives single commands of a client another reply while odd is set.
+func oddReplies(odd *bool, reply any) redistest.Hook {
+	return func(cmds []redis.Cmder, do func() error) error {
+		err := do()
+		cmd := cmds[0]
+		if once, ok := cmd.(send.Once); ok {
+			cmd = once.Cmder
+		}
+		if cmd, ok := cmd.(*redis.Cmd); ok && *odd && err == nil {
+			cmd.SetVal(reply)
+		}
+		return err
 	}
 }
 

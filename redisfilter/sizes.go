@@ -44,7 +44,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	f := &plan{n: n, p: p, opts: o, shards: 1}
 	switch {
 	case o.growth:
-		f.mode = &growing{plan: f}
+		f.mode = newGrowing(f)
 	case o.windowed:
 		f.mode = windowed{f, o.millis()}
 	default:

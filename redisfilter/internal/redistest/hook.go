@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // A Hook is called when a client sends commands, a single one or those of a pipeline. It calls
@@ -26,20 +24,5 @@ func (h Hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (h Hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		return h(cmds, func() error { return next(ctx, cmds) })
-	}
-}
-
-// OddReplies gives single commands of a client another reply while odd is set.
-func OddReplies(odd *bool, reply any) Hook {
-	return func(cmds []redis.Cmder, do func() error) error {
-		err := do()
-		cmd := cmds[0]
-		if once, ok := cmd.(send.Once); ok {
-			cmd = once.Cmder
-		}
-		if cmd, ok := cmd.(*redis.Cmd); ok && *odd && err == nil {
-			cmd.SetVal(reply)
-		}
-		return err
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
@@ -48,29 +45,27 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 
 // node returns a client of the node that holds a key, or of the node at addr.
 func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, error) {
-	switch c := s.Client.(type) {
-	case *redis.Client:
-		return c, nil
-	case *redis.ClusterClient:
-		if addr == "" {
-			return c.MasterForKey(ctx, key)
-		}
-		var mu sync.Mutex
-		var found *redis.Client
-		err := c.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-			if node.Options().Addr == addr {
-				mu.Lock()
-				defer mu.Unlock()
-				found = node
-			}
-			return nil
-		})
-		if err == nil && found == nil {
-			return c.MasterForKey(ctx, key)
-		}
-		return found, err
+	c, ok := s.Client.(*redis.ClusterClient)
+	switch {
+	case !ok:
+		return s.Client.(*redis.Client), nil // New has checked it
+	case addr == "":
+		return c.MasterForKey(ctx, key)
 	}
-	return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", s.Client)
+	var mu sync.Mutex
+	var found *redis.Client
+	err := c.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		if node.Options().Addr == addr {
+			mu.Lock()
+			defer mu.Unlock()
+			found = node
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		return c.MasterForKey(ctx, key)
+	}
+	return found, err
 }
 
 // redirected reports whether err says that the key is at another node: for this command only, or
