@@ -17,7 +17,7 @@
 //	bloom_false_positive_rate_promised   p
 //	bloom_false_positive_rate_estimated  rate, computed from the bits
 //
-// For a [guard.Guard], also what [guard.Guard.Counts] returns:
+// For a [guard.Guard], also what [guard.Guard.Metrics] returns:
 //
 //	bloom_false_positive_rate_observed   rate since the guard was made
 //	bloom_guard_ready                    0 or 1
@@ -25,7 +25,7 @@
 //	bloom_guard_added_keys               new keys added to the current filter
 //	bloom_guard_lookups_total            with the label result: spared, found, false_positive, not_ready, failed
 //
-// For a filter in Redis, what its Counts returns, for this process:
+// For a filter in Redis, what its Metrics returns, for this process:
 //
 //	bloom_redis_round_trips_total        round trips to the server
 //	bloom_redis_keys_total               keys sent to the server, to add or to look up

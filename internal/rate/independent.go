@@ -29,7 +29,7 @@ func Independent(m uint64, k int, n uint64) float64 {
 	return min(1, expanded(m, k, n)*(1+float64(0.007*share*share)))
 }
 
-// Double returns the rate of [DoubleHashing] of package bloom. Its positions are a congruential sequence modulo
+// Double returns the rate of DoubleHashing of package bloom. Its positions are a congruential sequence modulo
 // 2^64, whose period is full for nearly all digests. The period divides 2^j, and the key has 2^j different
 // positions, if (C-1)·h1 + h2 is a multiple of 2^(64-j). One digest of 2^(64-j) has that. It matters below
 // 1e-16.

@@ -2,7 +2,7 @@
 //
 //   - An add is sent at most once, see [Once].
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
-//   - Replicas confirm an add, see [Call.Confirmed].
+//   - Replicas confirm an add, see [Sender.Confirmed].
 //   - An error names the key and the remedy, see [Explain].
 package send
 
