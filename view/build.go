@@ -51,7 +51,7 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 		return nil, format.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the builder is for %q", scheme.Strategy(), s)
 	case meta>>8&0xff == other:
 		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for strategy %q, want DoubleHashing, Blocked or SplitBlock", s)
-	case meta>>16&0xff == otherHash:
+	case meta>>16&0xff == other:
 		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for hash %q, want Murmur3 or RapidHash", scheme.Hash())
 	}
 	return &Builder{bitsPerKey: bitsPerKey, scheme: scheme, meta: meta}, nil
@@ -68,7 +68,7 @@ func (b *Builder) check() {
 // add the keys before the slice grows again, which may move it. A filter for 0 keys is valid.
 //
 // It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
-// whole bytes or whole blocks, and 16 bytes. It panics if n is negative.
+// whole bytes or whole blocks, and 16 bytes. It panics if n is negative or the filter cannot fit the memory.
 func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
 	b.check()
 	start, size := len(dst), b.bitBytes(n)
@@ -82,12 +82,13 @@ func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
 
 // bitBytes returns the size of the bits of n keys.
 func (b *Builder) bitBytes(n int) int {
-	if n < 0 {
-		panic(fmt.Sprintf("view: a filter for %d keys, want at least 0", n))
+	const most = math.MaxInt / 2
+	bytes := math.Ceil(float64(n) * b.bitsPerKey / 8)
+	if n < 0 || bytes > most {
+		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, b.bitsPerKey, most))
 	}
 	unit := max(1, int(b.scheme.Strategy().BlockBits()/8))
-	bytes := max(1, int((float64(n)*b.bitsPerKey+7)/8))
-	return (bytes + unit - 1) / unit * unit
+	return (max(1, int(bytes)) + unit - 1) / unit * unit
 }
 
 // Add collects a key, unless it equals the last one.

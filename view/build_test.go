@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"testing"
 
@@ -63,7 +64,14 @@ func TestViewBuilder(t *testing.T) {
 		require.False(t, none.Contains(viewKey(i)))
 	}
 
-	require.PanicsWithValue(t, "view: a filter for -1 keys, want at least 0", func() { b.Append(nil, -1) })
+	for _, n := range []int{-1, math.MaxInt} {
+		want := fmt.Sprintf("view: a filter for %d keys of 10 bits, want 0 to %d bytes", n, math.MaxInt/2)
+		require.PanicsWithValue(t, want, func() { b.Append(nil, n) })
+	}
+	half, err := NewBuilder(8.5, bloom.DoubleHashing)
+	require.NoError(t, err)
+	_, f := half.Append(nil, 1)
+	require.Equal(t, 2, f.bytes, "8.5 bits, rounded up")
 	for _, c := range []struct {
 		bits float64
 		s    bloom.Strategy
