@@ -6,8 +6,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/internal/rapidhash"
-	"github.com/twmb/murmur3"
 )
 
 // A Filter is a View that keys can be added to: it changes the bytes. [FilterOver] makes one over
@@ -25,23 +23,12 @@ func FilterOver(s bloom.Scheme, bits []byte) (Filter, error) {
 
 // Add adds a key.
 func (f Filter) Add(key []byte) {
-	switch f.meta >> 16 & 0xff {
-	case murmur3Hash:
-		start := probe.MurmurStart(f.seed())
-		f.AddDigest(murmur3.SeedSum128(start, start, key))
-	case rapidHash:
-		h1 := rapidhash.Sum(rapidhash.Start(f.seed()), key)
-		f.AddDigest(h1, probe.Widen(h1))
-	case 0:
-		panic(zeroView)
-	default:
-		if f.scheme.Strategy().NeedsKey() {
-			var room [maxK]uint64
-			f.set(f.scheme.AppendPositions(room[:0], key))
-			return
-		}
-		f.AddDigest(f.scheme.Digest(key))
+	if f.meta>>16&0xff == other && f.scheme.Strategy().NeedsKey() {
+		var room [maxK]uint64
+		f.set(f.scheme.AppendPositions(room[:0], key))
+		return
 	}
+	f.AddDigest(f.digest(key))
 }
 
 // AddString is [Filter.Add] for a string, without copying it.
@@ -49,12 +36,9 @@ func (f Filter) AddString(key string) { f.Add(memory.BytesOf(key)) }
 
 // AddDigest adds a key by its digest, see [bloom.BloomFilter.AddDigest].
 func (f Filter) AddDigest(h1, h2 uint64) {
-	b, m, k, y := f.bits, uint64(f.bytes)*8, int(f.meta&0xff), h2^probe.Xor
+	b, m, k, y := f.bits, f.m(), int(f.meta&0xff), h2^probe.Xor
 	switch f.meta >> 8 & 0xff {
 	case double:
-		if f.scheme != (bloom.Scheme{}) {
-			m = f.scheme.Params().M
-		}
 		for x := h1; k > 0; k-- {
 			setInBytes(b, probe.Reduce(x, m))
 			x = x*probe.Mul + y

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
@@ -41,11 +42,11 @@ const (
 	double  = 1
 	blocked = 2
 	split   = 3
-	other   = 0xff // in no trailer
 
-	otherHash   = 0xff // in no trailer
 	murmur3Hash = 1
 	rapidHash   = 2
+
+	other = 0xff // another strategy or hash, in no trailer
 )
 
 // strategies and hashes are by their numbers in a trailer.
@@ -152,18 +153,14 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 
 // metaOf returns k and the numbers of strategy and hash, as in a trailer.
 func metaOf(s bloom.Scheme) uint32 {
-	strategy, hash := uint32(other), uint32(otherHash)
-	for i, of := range strategies[1:] {
-		if of == s.Strategy() {
-			strategy = uint32(i) + 1
-		}
+	return uint32(s.Params().K) | numberIn(strategies[:], s.Strategy())<<8 | numberIn(hashes[:], s.Hash())<<16
+}
+
+func numberIn[T comparable](list []T, of T) uint32 {
+	if i := slices.Index(list[1:], of); i >= 0 {
+		return uint32(i) + 1
 	}
-	for i, of := range hashes[1:] {
-		if of == s.Hash() {
-			hash = uint32(i) + 1
-		}
-	}
-	return uint32(s.Params().K) | strategy<<8 | hash<<16
+	return other
 }
 
 // Contains is [bloom.BloomFilter.Contains].
@@ -180,7 +177,7 @@ func (v View) Contains(key []byte) bool {
 		if v.meta&noSeed == 0 {
 			b.State = rapidhash.Start(v.seed())
 		}
-	default:
+	case other:
 		return v.containsOther(key)
 	}
 	if least, lengths := hash.Lengths(); uint(len(key)-least) < lengths {
@@ -188,11 +185,7 @@ func (v View) Contains(key []byte) bool {
 			return vector.Contains(&b, unsafe.Pointer(unsafe.SliceData(key)), len(key), row)
 		}
 	}
-	if hash == vector.Murmur {
-		return v.ContainsDigest(murmur3.SeedSum128(b.State, b.State, key))
-	}
-	h1 := rapidhash.Sum(b.State, key)
-	return v.ContainsDigest(h1, probe.Widen(h1))
+	return v.ContainsDigest(v.digest(key))
 }
 
 // noSeed in meta says that the hash has no seed.
@@ -213,16 +206,28 @@ func (v View) seed() uint64 {
 	return v.scheme.Seed()
 }
 
+// digest hashes a key.
+func (v View) digest(key []byte) (h1, h2 uint64) {
+	switch v.meta >> 16 & 0xff {
+	case murmur3Hash:
+		start := probe.MurmurStart(v.seed())
+		return murmur3.SeedSum128(start, start, key)
+	case rapidHash:
+		h1 = rapidhash.Sum(rapidhash.Start(v.seed()), key)
+		return h1, probe.Widen(h1)
+	case other:
+		return v.scheme.Digest(key)
+	}
+	panic(zeroView)
+}
+
 // containsOther is Contains for a hash that has no number in a trailer.
 func (v View) containsOther(key []byte) bool {
-	if v.meta == 0 {
-		panic(zeroView)
-	}
 	if v.scheme.Strategy().NeedsKey() {
 		var room [maxK]uint64
 		return v.have(v.scheme.AppendPositions(room[:0], key))
 	}
-	return v.ContainsDigest(v.scheme.Digest(key))
+	return v.ContainsDigest(v.digest(key))
 }
 
 const zeroView = "view: use of the zero View: make one by New or Over"
