@@ -66,10 +66,10 @@ func BenchmarkBatches(b *testing.B) {
 }
 
 // cpu returns the nanoseconds of a processor that the server has used.
-func cpu(b *testing.B, client *redis.Client) (ns float64) {
+func cpu(t testing.TB, client *redis.Client) (ns float64) {
 	info, err := client.Info(bg, "cpu").Result()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(info) {
 		var seconds float64

@@ -45,9 +45,13 @@ var outages = []struct {
 		s := redistest.Start(t, "--appendonly", "yes")
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
-	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage { return sentinel(t, true) }},
+	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage {
+		s := startWatched(t)
+		return outage{s.client, func() { s.lag(t) }, func() { s.failover(t) }}
+	}},
 	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage {
-		return sentinel(t, false)
+		s := startWatched(t)
+		return outage{s.client, nil, func() { s.failover(t) }}
 	}},
 }
 
@@ -119,15 +123,21 @@ func restart(t *testing.T, s *redistest.Server) {
 	redistest.Eventually(t, "the client has noticed", func() error { return s.Client.Ping(bg).Err() })
 }
 
-// sentinel starts a primary, a replica and a Sentinel. If lagging is set, the replica receives nothing after
-// the first adds. Then the primary is killed, and the replica takes over.
-func sentinel(t *testing.T, lagging bool) outage {
+// A watched is a primary and a replica that Sentinel watches.
+type watched struct {
+	primary, replica *redistest.Server
+	sentinel         *redis.SentinelClient
+	addr             string // of the Sentinel
+	client           *redis.Client
+}
+
+func startWatched(t *testing.T) *watched {
 	path := redistest.Program(t, "redis-sentinel")
-	primary := redistest.Start(t)
-	require.NoError(t, primary.Client.Do(bg, "ACL", "SETUSER", "copier", "on", ">secret", "+@all", "~*", "&*").Err())
-	replica := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(primary.Port), "--repl-diskless-sync-delay", "0",
+	s := &watched{primary: redistest.Start(t)}
+	require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", "copier", "on", ">secret", "+@all", "~*", "&*").Err())
+	s.replica = redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(s.primary.Port), "--repl-diskless-sync-delay", "0",
 		"--masteruser", "copier", "--masterauth", "secret")
-	replica.Follows(t)
+	s.replica.Follows(t)
 	watcher := &redistest.Server{Port: redistest.FreePort(t), Dir: t.TempDir()}
 	watcher.Addr = fmt.Sprintf("127.0.0.1:%d", watcher.Port)
 	config := filepath.Join(watcher.Dir, "sentinel.conf")
@@ -135,41 +145,51 @@ func sentinel(t *testing.T, lagging bool) outage {
 bind 127.0.0.1
 dir %s
 sentinel monitor crawl 127.0.0.1 %d 1
-sentinel down-after-milliseconds crawl 2000
+sentinel down-after-milliseconds crawl 60000
 sentinel failover-timeout crawl 5000
-`, watcher.Port, watcher.Dir, primary.Port), 0o600))
+`, watcher.Port, watcher.Dir, s.primary.Port), 0o600))
 	watcher.Run(t, path, config)
 	t.Cleanup(watcher.Kill)
-	asked := redis.NewSentinelClient(&redis.Options{Addr: watcher.Addr})
-	t.Cleanup(func() { asked.Close() })
+	s.addr = watcher.Addr
+	s.sentinel, s.client = redis.NewSentinelClient(&redis.Options{Addr: watcher.Addr}), watchedClient(watcher.Addr)
+	t.Cleanup(func() { s.sentinel.Close(); s.client.Close() })
 	redistest.Eventually(t, "Sentinel knows the replica", func() error {
-		replicas, err := asked.Replicas(bg, "crawl").Result()
+		replicas, err := s.sentinel.Replicas(bg, "crawl").Result()
 		if err == nil && (len(replicas) != 1 || replicas[0]["master-link-status"] != "ok") {
 			err = errors.New("it does not")
 		}
 		return err
 	})
-	client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{watcher.Addr}})
-	t.Cleanup(func() { client.Close() })
-	between := func() {
-		if lagging {
-			require.NoError(t, primary.Client.Do(bg, "WAIT", 1, 0).Err())
-			require.NoError(t, primary.Client.Do(bg, "ACL", "SETUSER", "copier", "off").Err())
-			require.NoError(t, primary.Client.ClientKillByFilter(bg, "TYPE", "replica").Err())
-		}
-	}
-	return outage{client, between, func() {
-		primary.Kill()
-		redistest.Eventually(t, "the replica takes over", func() error {
-			if err := client.Set(bg, "other", 1, 0).Err(); err != nil {
-				return err
-			}
-			return replica.Client.Get(bg, "other").Err()
-		})
-	}}
+	return s
 }
 
-func TestMain(m *testing.M) { child.Main(m, map[string]func([]string) error{"killed": killed}) }
+// watchedClient returns a client of the primary that the Sentinel at addr knows.
+func watchedClient(addr string) *redis.Client {
+	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{addr}})
+}
+
+// lag lets the replica receive nothing more.
+func (s *watched) lag(t *testing.T) {
+	require.NoError(t, s.primary.Client.Do(bg, "WAIT", 1, 0).Err())
+	require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", "copier", "off").Err())
+	require.NoError(t, s.primary.Client.ClientKillByFilter(bg, "TYPE", "replica").Err())
+}
+
+// failover kills the primary, and waits until the replica has taken over. Sentinel is told, because one that notices in seconds
+// would take a slow server for a dead one.
+func (s *watched) failover(t *testing.T) {
+	s.primary.Kill()
+	redistest.Eventually(t, "the replica takes over", func() error {
+		if err := s.client.Set(bg, "other", 1, 0).Err(); err != nil {
+			return errors.Join(err, s.sentinel.Failover(bg, "crawl").Err()) // once more, if it was given up
+		}
+		return s.replica.Client.Get(bg, "other").Err()
+	})
+}
+
+func TestMain(m *testing.M) {
+	child.Main(m, map[string]func([]string) error{"killed": killed, "crawler": crawler})
+}
 
 // killed does something of everything with a filter of a kind on a server, and prints each key that is confirmed to be in the
 // filter. It dies like by kill -9 when the server has executed its n-th command, before it reads the reply.
