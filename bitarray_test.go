@@ -14,25 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBitArrayAgainstMap(t *testing.T) {
-	for _, m := range []uint64{1, 63, 64, 65, 1000} {
-		b := must(newBitArray(m))
-		require.Len(t, b, int((m+63)/64))
-		model := map[uint64]bool{}
-		for i := range 3 * m {
-			pos := mix(i) % m
-			require.Equal(t, !model[pos], b.flip(pos), "flip(%d) of %d", pos, m)
-			model[pos] = true
-		}
-		b.set(m - 1)
-		model[m-1] = true
-		for pos := range m {
-			require.Equal(t, model[pos], b.at(pos) == 1, "at(%d) of %d", pos, m)
-		}
-		require.Equal(t, uint64(len(model)), b.count())
-	}
-}
-
 func TestBitArrayCombines(t *testing.T) {
 	fill := func(words ...uint64) bitArray {
 		b := make(bitArray, len(words))

@@ -2,7 +2,9 @@ package bloom
 
 import (
 	"bytes"
+	"encoding/binary"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -26,6 +28,14 @@ func FuzzAgainstMap(f *testing.F) {
 	f.Add([]byte("\x00a\x06b\x07c\x03-\x05-\x06d\x04-"))
 	f.Add([]byte{0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 1, 4, 8, 0, 10, 3, 12, 5, 13, 5, 14, 0, 15, 0})
 	shapes := fuzzShapes()
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range 6 * len(shapes) {
+		program := []byte{byte(i), 0}
+		for range 60 {
+			program = binary.LittleEndian.AppendUint16(program, uint16(random.Uint32()))
+		}
+		f.Add(program)
+	}
 	f.Fuzz(func(t *testing.T, program []byte) {
 		if len(program) == 0 {
 			return

@@ -28,27 +28,6 @@ func TestUnionIsTheFilterOfAllKeys(t *testing.T) {
 	}
 }
 
-func TestIntersectKeepsCommonKeys(t *testing.T) {
-	for _, s := range allStrategies {
-		f, g := filled(s, 0, 600), filled(s, 400, 900)
-		rate := min(f.Stats().EstimatedFalsePositiveRate, g.Stats().EstimatedFalsePositiveRate)
-		require.NoError(t, f.Intersect(g))
-		for i := uint64(400); i < 600; i++ {
-			require.True(t, f.ContainsString(formatUint(i)))
-		}
-		lost := 0
-		for i := range uint64(400) {
-			if !f.ContainsString(formatUint(i)) {
-				lost++
-			}
-		}
-		require.Greater(t, lost, 370, "keys of only one are gone, but for false positives")
-		require.LessOrEqual(t, f.Stats().EstimatedFalsePositiveRate, rate)
-		require.NoError(t, f.Intersect(MustNew(1000, 0.001, WithStrategy(s))))
-		require.Zero(t, f.Stats().FillRatio)
-	}
-}
-
 // TestCompatible: filters are compatible, and their schemes have one identity, if and only if
 // m, k, strategy, hash, and seed or secret are equal. Union and Intersect refuse all others, say
 // why, and change nothing.
@@ -114,29 +93,4 @@ func TestCompatible(t *testing.T) {
 	require.True(t, named.Compatible(must(NewWithParams(params, WithHash(customHash64)))), "a hash is its name")
 	_, err := Read(bytes.NewReader(marshal(t, MustNew(10, 0.1, WithStrategy(triple)))), WithStrategy(byKey))
 	require.Error(t, err, "positions by keys instead of digests")
-}
-
-func TestCloneIsIndependent(t *testing.T) {
-	for _, s := range allStrategies {
-		f := filled(s, 0, 100)
-		c := f.Clone()
-		require.True(t, c.Equal(f))
-		require.Equal(t, f.Params(), c.Params())
-		require.Equal(t, f.String(), c.String())
-		c.AddString("only in the clone")
-		require.False(t, f.ContainsString("only in the clone"))
-		require.False(t, c.Equal(f))
-		f.Clear()
-		require.True(t, c.ContainsString("7"))
-	}
-}
-
-func TestClearForgets(t *testing.T) {
-	for _, s := range allStrategies {
-		f := filled(s, 0, 100)
-		f.Clear()
-		require.Zero(t, f.Stats().FillRatio)
-		require.True(t, f.Equal(MustNew(1000, 0.001, WithStrategy(s))))
-		require.True(t, f.AddString("7"), "new again")
-	}
 }

@@ -57,6 +57,7 @@ func kernelEqualsIndexFunction(t *testing.T, f *BloomFilter) {
 			t.Fatalf("%s: Add to an empty filter is false", f)
 		}
 		require.Equal(t, want, setBits(f), "%s", f)
+		require.EqualValues(t, len(want), f.bits.count())
 		if f.Add(key) || !f.Contains(key) {
 			t.Fatalf("%s: an added key is not there", f)
 		}
