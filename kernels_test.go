@@ -190,21 +190,6 @@ func TestKernelsTogether(t *testing.T) {
 	})
 }
 
-// TestKernelsDoNotAllocate: a key on the stack stays there.
-func TestKernelsDoNotAllocate(t *testing.T) {
-	eachRow(t, 4000, func(t *testing.T, s *scheme) {
-		f := s.filter(makeWords(wordsFor(s.params.M)))
-		require.Zero(t, testing.AllocsPerRun(20, func() {
-			key := [40]byte{1, 2, 3}
-			f.Add(key[:])
-			f.Contains(key[:])
-			f.AddDigest(1, 2)
-			f.ContainsDigest(1, 2)
-			f.ContainsMany([][]byte{key[:], key[1:], key[2:], key[3:], key[4:]}, nil)
-		}))
-	})
-}
-
 // TestKernelsNeedAlignment: a vector of words that others write must not cross a cache line.
 func TestKernelsNeedAlignment(t *testing.T) {
 	words := makeWords(64)
