@@ -98,6 +98,8 @@ func TestReadOptionsMustAgree(t *testing.T) {
 		{plain, []Option{WithHash(customHash64)}, `the data's hash is "murmur3", want "fnv-mixed"`},
 	} {
 		_, err := Read(bytes.NewReader(c.data), c.opts...)
+		_, ofScheme := ReadScheme(bytes.NewReader(c.data), c.opts...)
+		require.Equal(t, err, ofScheme)
 		if c.text == "" {
 			require.NoError(t, err)
 			continue

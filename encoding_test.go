@@ -192,23 +192,6 @@ func TestEncodingAllocatesOnce(t *testing.T) {
 	}
 }
 
-// failingWriter takes so many bytes and then fails, or takes less than it is given
-// without saying so.
-type failingWriter struct {
-	room  int64
-	fails error
-}
-
-func (w *failingWriter) Write(p []byte) (int, error) {
-	if int64(len(p)) <= w.room {
-		w.room -= int64(len(p))
-		return len(p), nil
-	}
-	n := w.room
-	w.room = 0
-	return int(n), w.fails
-}
-
 // encodedBytes returns the size of the filter in a file.
 func encodedBytes(f *BloomFilter) uint64 {
 	h, err := f.scheme.header()
@@ -223,22 +206,22 @@ func TestWriterThatFails(t *testing.T) {
 	large := must(NewWithParams(Params{M: 3*format.ChunkBytes*8 - 5, K: 3}))
 	for _, c := range []struct {
 		f    *BloomFilter
-		step int64
+		step int
 	}{{MustNew(100, 0.01), 1}, {large, 997}} {
-		size := int64(encodedBytes(c.f))
-		for at := int64(0); at < size; at += c.step {
+		size := int(encodedBytes(c.f))
+		for at := 0; at < size; at += c.step {
 			for _, want := range []error{fails, nil} {
-				n, err := c.f.WriteTo(&failingWriter{at, want})
+				n, err := c.f.WriteTo(&testkit.ShortWriter{Room: at, Err: want})
 				if want == nil {
 					want = io.ErrShortWrite
 				}
-				if err != want || n != at {
+				if err != want || n != int64(at) {
 					t.Fatalf("at %d: %d, %v, want %v", at, n, err, want)
 				}
 			}
 		}
-		n := must(c.f.WriteTo(&failingWriter{size, fails}))
-		require.Equal(t, size, n)
+		n := must(c.f.WriteTo(&testkit.ShortWriter{Room: size, Err: fails}))
+		require.EqualValues(t, size, n)
 	}
 }
 

@@ -130,22 +130,3 @@ func TestSchemeBytes(t *testing.T) {
 		}
 	}
 }
-
-func TestSchemeBytesRefuse(t *testing.T) {
-	_, err := Scheme{}.AppendBinary(nil)
-	require.ErrorIs(t, err, ErrInvalid)
-	_, err = MustNew(1000, 0.01, WithHash(MapHash)).Scheme().AppendBinary(nil)
-	require.ErrorIs(t, err, ErrNotPortable)
-
-	s := must(NewScheme(1000, 0.01, WithSecret([16]byte{1})))
-	data, err := s.AppendBinary(nil)
-	require.NoError(t, err)
-	for _, opts := range [][]Option{nil, {WithSecret([16]byte{2})}, {WithSeed(1)}, {WithSecret([16]byte{1}), WithStrategy(Blocked)}} {
-		_, err = ReadScheme(bytes.NewReader(data), opts...)
-		require.ErrorIs(t, err, ErrIncompatible)
-	}
-	_, err = ReadScheme(bytes.NewReader(data), WithSecret([16]byte{1}), WithMaxBytes(8))
-	require.ErrorIs(t, err, ErrTooLarge)
-	_, err = ReadScheme(bytes.NewReader(data), nil)
-	require.ErrorIs(t, err, ErrInvalid)
-}

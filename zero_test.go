@@ -36,6 +36,8 @@ func TestZeroValues(t *testing.T) {
 		require.ErrorIs(t, err, bloom.ErrInvalid, i)
 		_, err = bloom.Read(strings.NewReader(""), opt)
 		require.ErrorIs(t, err, bloom.ErrInvalid, i)
+		_, err = bloom.ReadScheme(strings.NewReader(""), opt)
+		require.ErrorIs(t, err, bloom.ErrInvalid, i)
 		require.NotPanics(t, func() { bloom.MaxBytes(opt) }, i)
 	}
 	f := bloom.MustNew(10, 0.1)
