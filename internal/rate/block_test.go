@@ -112,22 +112,6 @@ func TestBlockSaturatesBelowTheShortcut(t *testing.T) {
 	require.InDelta(t, 1, SplitBlock(2, 1<<16), 1e-8)
 }
 
-// TestMixtureIsSmooth: where its sum begins and ends depends on its arguments, which must
-// not show.
-func TestMixtureIsSmooth(t *testing.T) {
-	for _, n := range []uint64{3, 50, 1000, 1 << 30} {
-		for z := 1; z <= 8; z *= 2 {
-			before := 1.0
-			for blocks := uint64(1); blocks < 64*n; blocks += 1 + blocks/50 {
-				rate := Blocked(blocks, 8, z, n)
-				require.LessOrEqual(t, rate, before*(1+1e-9), "z=%d n=%d blocks=%d", z, n, blocks)
-				require.Positive(t, rate)
-				before = rate
-			}
-		}
-	}
-}
-
 // TestTablesOfManyGoroutines: concurrent goroutines extend the tables and get the results of one goroutine.
 func TestTablesOfManyGoroutines(t *testing.T) {
 	reset := func() {
