@@ -44,7 +44,6 @@ func (f Format) Test(t *testing.T, golden string) io.WriterTo {
 	read := func(r io.Reader) error { _, err := f.Read(r); return err }
 	Damage(t, data, read)
 	Failing(t, f.Write)
-	Copies(t, f.Earlier, read)
 	Damages(t, testkit.Times(10_000, 100_000, 11_000_000), read, f.Earlier, f.Later)
 	Mixed(t, read, f.Earlier, f.Later)
 	return holds
@@ -144,34 +143,6 @@ func Damage(t *testing.T, data []byte, read func(io.Reader) error) {
 		t.Errorf("with more behind it: %v, %d bytes left, want 4", err, more.Len())
 	}
 	t.Logf("%d bytes: every cut and every flipped bit is refused", len(data))
-}
-
-// Copies copies blocks of 17 and 64 bytes from every third place in data to every place, with -short from
-// every fifth; with -long from every place, and blocks of 8, 32 and 48 bytes, too. The result must be refused.
-func Copies(t *testing.T, data []byte, read func(io.Reader) error) {
-	t.Helper()
-	lengths, tried := []int{17, 64}, 0
-	if *testkit.Long {
-		lengths = append(lengths, 8, 32, 48)
-	}
-	damaged := bytes.Clone(data)
-	for from := 0; from < len(data); from += testkit.Times(5, 3, 1) {
-		for _, length := range lengths {
-			for to := 0; max(from, to)+length <= len(data); to++ {
-				block, old := data[from:from+length], data[to:to+length]
-				if bytes.Equal(block, old) {
-					continue
-				}
-				copy(damaged[to:], block)
-				tried++
-				if err := read(bytes.NewReader(damaged)); err == nil {
-					t.Fatalf("%d bytes copied from %d to %d: accepted", length, from, to)
-				}
-				copy(damaged[to:], old)
-			}
-		}
-	}
-	t.Logf("%d bytes: %d copies of a block, none accepted", len(data), tried)
 }
 
 // Damages damages files many times, by a fixed sequence of random numbers: it flips bits, changes bytes,
