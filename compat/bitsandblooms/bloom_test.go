@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The library's own tests, and comparisons with it, are in checks/formats/bitsandblooms.
+// Comparisons with the library itself are in checks/formats/bitsandblooms.
 
 // A program of bits-and-blooms with another import line.
 func Example() {
@@ -63,6 +63,7 @@ func TestWhatNobodyCanMake(t *testing.T) {
 		"k = 256, want 1 to 255":                          func() { New(1000, 256) },
 		fmt.Sprintf("k = %d, want 1 to 255", math.MaxInt): func() { From(nil, math.MaxUint) },
 		"p = 0, want 0 < p < 1":                           func() { NewWithEstimates(1000, 0) },
+		"bloom: filter too large: n = ":                   func() { NewWithEstimates(math.MaxInt, 1e-9) },
 		"use of the zero BloomFilter":                     func() { new(BloomFilter).Test(nil) },
 	} {
 		func() {
