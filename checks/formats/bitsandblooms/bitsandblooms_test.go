@@ -6,20 +6,11 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path"
-	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,81 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// without are their tests that cannot run over compat/bitsandblooms, and why. The rest is cut with them.
-var without = map[string]string{
-	"TestMarshalUnmarshalJSONValue": "makes a filter from a bitset.BitSet",
-	"TestHashBasic":                 "tests the unexported hash",
-	"TestHashRandom":                "tests the unexported hash",
-	"TestLocation":                  "finds positions by unexported functions",
-	"chiTestBloom":                  "of TestLocation",
-}
-
-// unexported are the fields that their tests use, and what says the same.
-var unexported = []struct{ from, to string }{
-	{`(\w+)\.b\.Equal\((\w+)\.b\)`, "$1.Equal($2)"},
-	{`(\w+)\.b == nil`, "$1.Cap() == 0"},
-	{`\b(\w+)\.m\b`, "$1.Cap()"},
-	{`\b(\w+)\.k\b`, "$1.K()"},
-}
-
-// TestTheirTests runs the tests of bits-and-blooms itself over compat/bitsandblooms.
-func TestTheirTests(t *testing.T) {
-	dir, overlay := t.TempDir(), make(map[string]string)
-	folder, err := filepath.Abs("theirs") // which exists only for the go command
-	require.NoError(t, err)
-	sources, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/bits-and-blooms/bloom/v3").Output()
-	require.NoError(t, err)
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(sources)), "*_test.go"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	left := maps.Clone(without)
-	var tests []string
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
-		require.NoError(t, err)
-		for _, decl := range slices.Backward(parsed.Decls) {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if _, cannot := left[f.Name.Name]; cannot {
-				delete(left, f.Name.Name)
-				source = slices.Delete(source, int(f.Pos()-parsed.FileStart), int(f.End()-parsed.FileStart))
-			} else if strings.HasPrefix(f.Name.Name, "Test") {
-				tests = append(tests, f.Name.Name)
-			}
-		}
-		for _, spec := range slices.Backward(parsed.Imports) {
-			name, err := strconv.Unquote(spec.Path.Value)
-			require.NoError(t, err)
-			if !bytes.Contains(source, []byte(path.Base(name)+".")) {
-				source = slices.Delete(source, int(spec.Pos()-parsed.FileStart), int(spec.End()-parsed.FileStart))
-			}
-		}
-		for _, u := range unexported {
-			source = regexp.MustCompile(u.from).ReplaceAll(source, []byte(u.to))
-		}
-		source = bytes.Replace(source, []byte("package bloom\n"), []byte("package theirs\nimport . \"github.com/seed3447c163/bloom/compat/bitsandblooms\"\n"), 1)
-		written := filepath.Join(dir, filepath.Base(file))
-		require.NoError(t, os.WriteFile(written, source, 0o600))
-		overlay[filepath.Join(folder, filepath.Base(file))] = written
-	}
-	require.Empty(t, left, "their tests have no such function")
-	list := filepath.Join(dir, "overlay.json")
-	require.NoError(t, os.WriteFile(list, must(json.Marshal(map[string]any{"Replace": overlay})), 0o600))
-	program := filepath.Join(dir, "theirs.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", list, "-vet=off", "-c", "-o", program, "./theirs").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	out, err = exec.CommandContext(t.Context(), program, "-test.v").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	for _, name := range tests {
-		require.Contains(t, string(out), "--- PASS: "+name+" ")
-	}
-	t.Logf("%d of their tests pass; %d cannot run", len(tests), len(without)-1)
-}
-
 func key(set, i int) []byte {
 	if set == 0 && i < 300 { // every length, and the ends of the blocks of 16
 		return bytes.Repeat([]byte{byte(i), 0xff, 1}, 100)[:i]
@@ -116,6 +32,7 @@ func key(set, i int) []byte {
 
 // shapes are the m and k of the cases: given, and by n and p.
 func shapes(t *testing.T) (list []bloom.Params) {
+	list = append(list, bloom.Params{}) // both count as 1
 	for _, m := range []uint64{1, 2, 63, 64, 65, 127, 128, 1000, 4096, 99_991, 600_000, 3_000_001} {
 		for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 13, 30, 255} {
 			list = append(list, bloom.Params{M: m, K: k})
@@ -125,8 +42,6 @@ func shapes(t *testing.T) (list []bloom.Params) {
 		for _, p := range []float64{0.9, 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-6, 1e-12, 1e-70} {
 			params, err := bitsandblooms.Params(n, p)
 			require.NoError(t, err)
-			m, k := theirs.EstimateParameters(uint(max(n, 1)), p) // theirs has no sizes for 0
-			require.Equal(t, [2]uint64{uint64(m), uint64(k)}, [2]uint64{params.M, uint64(params.K)})
 			list = append(list, params)
 		}
 	}
@@ -165,7 +80,8 @@ func TestDropIn(t *testing.T) {
 	for _, p := range shapes(t) {
 		m, k := uint(p.M), uint(p.K)
 		their, our := theirs.New(m, k), ours.New(m, k)
-		require.Equal(t, [2]uint{m, k}, [2]uint{our.Cap(), our.K()})
+		require.Equal(t, [2]uint{their.Cap(), their.K()}, [2]uint{our.Cap(), our.K()})
+		m, k = our.Cap(), our.K()
 		for i := range 400 {
 			data := key(i%2, i/2)
 			text := string(data)
@@ -197,10 +113,8 @@ func TestDropIn(t *testing.T) {
 		if size := their.ApproximatedSize(); size != 0 { // of a full filter, theirs is what the processor makes of infinity
 			require.Equal(t, size, our.ApproximatedSize())
 		}
-		if p.N > 0 {
-			wantM, wantK := theirs.EstimateParameters(uint(p.N), p.P)
-			gotM, gotK := ours.EstimateParameters(uint(p.N), p.P)
-			require.Equal(t, [2]uint{wantM, wantK}, [2]uint{gotM, gotK})
+		if m < 3000 && k <= 4 {
+			require.Equal(t, theirs.EstimateFalsePositiveRate(m, k, m/5), ours.EstimateFalsePositiveRate(m, k, m/5))
 		}
 		their2, our2 := their.Copy(), our.Copy()
 		require.NoError(t, their2.ClearAll().Merge(theirs.New(m, k).AddString("another")))
@@ -208,15 +122,16 @@ func TestDropIn(t *testing.T) {
 		same(t, their2, our2)
 		same(t, their, our)
 		require.Equal(t, their.Equal(their2), our.Equal(our2))
-		require.Error(t, our.Merge(ours.New(m+1, k)))
-		require.Equal(t, our.Equal(ours.New(m+1, k)), their.Equal(theirs.New(m+1, k)))
+		for _, other := range []*ours.BloomFilter{ours.New(m+2, k), ours.New(m, k%255+2)} {
+			require.Error(t, our.Merge(other))
+			require.False(t, our.Equal(other))
+		}
 		if m%64 == 0 {
 			words := make([]uint64, m/64)
 			same(t, theirs.From(words, k).AddString("x"), ours.From(make([]uint64, m/64), k).AddString("x"))
 			require.Equal(t, theirs.FromWithM(words, m, k).TestString("x"), ours.FromWithM(words, m, k).TestString("x"))
 		}
 	}
-	require.Equal(t, theirs.EstimateFalsePositiveRate(1000, 4, 150), ours.EstimateFalsePositiveRate(1000, 4, 150))
 }
 
 // same compares all forms of bytes, and reads each library's by the other.
@@ -250,14 +165,13 @@ func TestSizes(t *testing.T) {
 		if math.MaxUint == math.MaxUint32 {
 			n %= 1 << 16 // theirs has an uint
 		}
-		got, err := bitsandblooms.Params(n, p)
-		if err != nil {
+		if _, err := bitsandblooms.Params(n, p); err != nil {
 			require.True(t, n == 0 || p == 0 || p == 1 || p < 1e-76, "%d %v %v", n, p, err)
 			continue
 		}
 		m, k := theirs.EstimateParameters(uint(max(n, 1)), p) // theirs has no sizes for 0
-		if got.M != uint64(m) || got.K != int(k) {
-			t.Fatalf("n = %d, p = %v: %+v, want %d and %d", n, p, got, m, k)
+		if gotM, gotK := ours.EstimateParameters(uint(n), p); gotM != m || gotK != k {
+			t.Fatalf("n = %d, p = %v: %d and %d, want %d and %d", n, p, gotM, gotK, m, k)
 		}
 		equal++
 	}
