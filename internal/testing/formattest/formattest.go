@@ -48,7 +48,7 @@ func (f Format[F]) Golden(t *testing.T, path string, made F) {
 	read, err := f.Read(bytes.NewReader(data))
 	require.NoError(t, err)
 	for _, filter := range []F{read, made} {
-		require.Equal(t, string(data), string(f.Bytes(t, filter)), path)
+		require.True(t, bytes.Equal(data, f.Bytes(t, filter)), path)
 	}
 }
 
