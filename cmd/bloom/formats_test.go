@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -174,89 +171,6 @@ func list(first, last int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for i := first; i < last && yield(strconv.AppendInt(nil, int64(i), 10), nil); i++ {
 		}
-	}
-}
-
-// TestRedisBloom: the dump of a server gives the server's answers. It can be written again, built
-// again, and as a plain filter; a cut one is refused.
-func TestRedisBloom(t *testing.T) {
-	files, err := filepath.Glob("../../interop/rebloom/testdata/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
-	}
-	built := 0
-	for _, name := range files {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var dump struct {
-			Reserve []any `json:"reserve"` // rate, n, options
-			N       int   `json:"n"`
-			Asked   int   `json:"absent_asked"`
-			True    []int `json:"absent_answered_true"`
-			Chunks  []struct {
-				Iter uint64 `json:"iter"`
-				Hex  string `json:"hex"`
-			} `json:"chunks"`
-		}
-		if err := json.Unmarshal(raw, &dump); err != nil {
-			t.Fatal(err)
-		}
-		var whole, keys, absent, want []byte
-		for _, c := range dump.Chunks {
-			data, err := hex.DecodeString(c.Hex)
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole = binary.LittleEndian.AppendUint64(whole, c.Iter)
-			whole = binary.LittleEndian.AppendUint64(whole, uint64(len(data)))
-			whole = append(whole, data...)
-		}
-		for i := range dump.N {
-			keys = fmt.Appendf(keys, "key-%d\n", i)
-		}
-		for i := range dump.Asked {
-			absent = fmt.Appendf(absent, "absent-%d\n", i)
-		}
-		for _, i := range dump.True {
-			want = fmt.Appendf(want, "absent-%d\n", i)
-		}
-		path, keysFile := writeFile(t, whole), writeFile(t, keys)
-		status := statusFound
-		if len(keys)+len(want) == 0 {
-			status = statusNotFound
-		}
-		if got, _ := expectRun(t, status, "check", path, keysFile, writeFile(t, absent)); got != string(keys)+string(want) {
-			t.Errorf("%s: %d bytes of answers, the server's %d", name, len(got), len(keys)+len(want))
-		}
-		expectRun(t, statusFound, "convert", "--format", "redisbloom", "-o", path+".same", path)
-		expectRun(t, statusFound, "add", path+".same", os.DevNull)
-		expectBytes(t, path+".same", whole)
-		status = statusFound
-		if len(dump.Chunks) > 2 {
-			status = statusError // several layers
-		}
-		expectRun(t, status, "convert", "--format", "bloom", "-o", path+".bloom", path)
-		if len(dump.Reserve) == 2 {
-			expectRun(t, statusFound, "build", "-p", dump.Reserve[0].(string), "-n", fmt.Sprint(dump.Reserve[1]), "--format", "redisbloom", "-o", path+".built", keysFile)
-			expectBytes(t, path+".built", whole)
-			built++
-		}
-		for cut := 0; cut < len(whole); cut += 1 + len(whole)/10 {
-			expectRun(t, statusError, "info", writeFile(t, whole[:cut]))
-		}
-		expectRun(t, statusError, "info", writeFile(t, append(whole[:len(whole):len(whole)], whole...)))
-	}
-	if built < 3 {
-		t.Errorf("%d built, want 3", built)
-	}
-}
-
-func expectBytes(t *testing.T, path string, want []byte) {
-	t.Helper()
-	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s: %d bytes, want other %d (%v)", path, len(got), len(want), err)
 	}
 }
 
