@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -163,7 +162,7 @@ func (c causes) err() error {
 	if others := len(c) - most; others > 0 {
 		all.texts = append(all.texts, fmt.Sprintf("and %d other errors", others))
 	}
-	return own(all)
+	return &send.Error{Err: all}
 }
 
 // joined are errors with their texts.
@@ -174,18 +173,3 @@ type joined struct {
 
 func (j joined) Error() string   { return strings.Join(j.texts, "; ") }
 func (j joined) Unwrap() []error { return j.errs }
-
-func invalid(text string, args ...any) error {
-	return own(format.Errorf(bloom.ErrInvalid, text, args...))
-}
-
-func tooLarge(text string, args ...any) error {
-	return own(format.Errorf(bloom.ErrTooLarge, text, args...))
-}
-
-func incompatible(text string, args ...any) error {
-	return own(format.Errorf(bloom.ErrIncompatible, text, args...))
-}
-
-// own gives an error the prefix of this package instead of package bloom's.
-func own(err error) error { return &send.Error{Err: err} }

@@ -54,17 +54,15 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 }
 
 // checked checks the arguments that do not depend on the size.
-func checked(client redis.UniversalClient, name string, opts []Option) (options, *send.Sender, error) {
-	o, err := newOptions(opts)
-	if err == nil {
+func checked(client redis.UniversalClient, name string, opts []Option) (o options, sender *send.Sender, err error) {
+	if o, err = newOptions(opts); err == nil {
 		err = checkName(name)
 	}
-	if err != nil {
-		return o, nil, err
+	if err == nil {
+		sender, err = send.New(client, o.replicas, o.wait)
 	}
-	sender, err := send.New(client, o.replicas, o.wait)
 	if err != nil {
-		return o, nil, err
+		return o, nil, &send.Error{Err: err}
 	}
 	return o, sender, nil
 }
@@ -72,7 +70,7 @@ func checked(client redis.UniversalClient, name string, opts []Option) (options,
 func open(ctx context.Context, sender *send.Sender, name string, n uint64, p float64, o options, mayMake bool) (*Filter, error) {
 	plan, err := newPlan(n, p, o)
 	if err != nil {
-		return nil, err
+		return nil, &send.Error{Err: err}
 	}
 	f := &Filter{handle: handle{plan: plan, sender: sender}, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
 	for i := range plan.shards {

@@ -118,7 +118,7 @@ func (f *plan) check(h header) error {
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return tooLarge("%d bytes, want at most %d", length, f.limit)
+			return format.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
 		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
 			return nil

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -56,9 +58,9 @@ func clusterSlot(text string) int {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return invalid("empty name, want one for a Redis key")
+		return format.Errorf(bloom.ErrInvalid, "empty name, want one for a Redis key")
 	case send.HashTag(name) == "" && strings.ContainsAny(name, "{}"):
-		return invalid("name %q, want no braces, or a hash tag such as {crawl}", name)
+		return format.Errorf(bloom.ErrInvalid, "name %q, want no braces, or a hash tag such as {crawl}", name)
 	}
 	return nil
 }

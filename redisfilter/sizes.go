@@ -37,9 +37,9 @@ func (o *options) shardsFor(whole uint64) int {
 func newPlan(n uint64, p float64, o options) (*plan, error) {
 	switch {
 	case !(p > 0 && p < 1):
-		return nil, invalid("p = %v, want 0 < p < 1", p)
+		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	case n == 0:
-		return nil, invalid("n = 0 keys, want at least 1")
+		return nil, format.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
 	f := &plan{n: n, p: p, opts: o, shards: 1}
 	switch {
@@ -63,9 +63,9 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	}
 	switch length := f.length(); {
 	case length > maxValue:
-		return nil, tooLarge("%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
+		return nil, format.Errorf(bloom.ErrTooLarge, "%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
 	case length*uint64(f.shards) > limit:
-		return nil, tooLarge("%d bytes, want at most %d", length*uint64(f.shards), limit)
+		return nil, format.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length*uint64(f.shards), limit)
 	}
 	f.limit = min(maxValue, limit/uint64(f.shards))
 	return f, nil
@@ -75,17 +75,17 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 func (f *plan) size() error {
 	s, layers, keys, err := f.mode.size()
 	if err != nil {
-		return own(err)
+		return err
 	}
 	if err := s.Portable(); err != nil {
-		return own(format.As(bloom.ErrInvalid, err))
+		return format.As(bloom.ErrInvalid, err)
 	}
 	if s.Strategy() != bloom.Blocked {
-		return invalid("strategy %q, want Blocked", s.Strategy())
+		return format.Errorf(bloom.ErrInvalid, "strategy %q, want Blocked", s.Strategy())
 	}
 	each := s.SizeBytes()
 	if each > math.MaxInt64/uint64(layers)/2 {
-		return tooLarge("%d layers of %d bytes", layers, each)
+		return format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes", layers, each)
 	}
 	body := each * uint64(layers)
 	f.scheme, f.first = s, make([]layer, layers)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -57,6 +58,10 @@ func (f *Filter) Local(ctx context.Context) (*Local, error) {
 }
 
 var errPlain = incompatible("a filter that grows or has a window, want a plain one")
+
+func incompatible(text string, args ...any) error {
+	return &send.Error{Err: format.Errorf(bloom.ErrIncompatible, text, args...)}
+}
 
 // merge adds a local filter to a shard. Each piece is an add by this handle's slot, so that a rollback which
 // forgets it is noticed.
@@ -135,17 +140,17 @@ type Local struct {
 // The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a window.
 func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
 	o, err := newOptions(opts)
-	if err != nil {
-		return nil, err
+	var f *plan
+	if err == nil {
+		f, err = newPlan(n, p, o)
 	}
-	if o.growth || o.windowed {
+	switch {
+	case err != nil:
+		return nil, &send.Error{Err: err}
+	case !f.fixed():
 		return nil, errPlain
 	}
-	plan, err := newPlan(n, p, o)
-	if err != nil {
-		return nil, err
-	}
-	return plan.local()
+	return f.local()
 }
 
 func (f *plan) local() (*Local, error) {
@@ -153,7 +158,7 @@ func (f *plan) local() (*Local, error) {
 	for i := range l.shards {
 		var err error
 		if l.shards[i], err = f.scheme.Filter(); err != nil {
-			return nil, own(err)
+			return nil, &send.Error{Err: err}
 		}
 	}
 	return l, nil

@@ -49,33 +49,30 @@ type Filter struct {
 // bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
-	if err != nil {
-		return nil, err
-	}
 	switch s, isScheme := positions.(bloom.Scheme); {
+	case err != nil:
 	case ttl < 0 || ttl > 0 && ttl < time.Millisecond:
-		return invalid("TTL %v, want at least 1ms, or 0 for none", ttl)
+		err = format.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none", ttl)
 	case positions == nil || isScheme && s == (bloom.Scheme{}):
-		return invalid("no positions, want a Scheme of NewScheme")
+		err = format.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
-		return nil, &send.Error{Err: format.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))}
+		err = format.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))
 	case isScheme:
-		if err := s.Portable(); err != nil {
-			return nil, &send.Error{Err: format.As(bloom.ErrInvalid, err)}
+		if err = s.Portable(); err != nil {
+			err = format.As(bloom.ErrInvalid, err)
 		}
 	}
+	if err != nil {
+		return nil, &send.Error{Err: err}
+	}
 	return &Filter{sender: sender, key: key, positions: positions, k: len(positions.AppendPositions(nil, nil)), ttl: ttl}, nil
-}
-
-func invalid(text string, args ...any) (*Filter, error) {
-	return nil, &send.Error{Err: format.Errorf(bloom.ErrInvalid, text, args...)}
 }
 
 // OpenRenewing is [Open] with a TTL that each add renews, also one of known keys, as an EXPIRE after each batch of SETBIT does.
 func OpenRenewing(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
 	f, err := Open(client, key, positions, ttl)
 	if err == nil && ttl == 0 {
-		return invalid("TTL 0, want at least 1ms")
+		return nil, &send.Error{Err: format.Errorf(bloom.ErrInvalid, "TTL 0, want at least 1ms")}
 	}
 	if err == nil {
 		f.renew = true

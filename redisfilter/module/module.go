@@ -42,7 +42,7 @@ type Filter struct {
 func Open(ctx context.Context, client redis.UniversalClient, name string, plan rebloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
-		return nil, err
+		return nil, &send.Error{Err: err}
 	}
 	f := &Filter{sender: sender, name: name}
 	reserve := &redis.BFReserveOptions{

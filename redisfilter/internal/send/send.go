@@ -52,32 +52,29 @@ type Counters struct{ RoundTrips, Keys, CacheHits, Bytes, Lost, Unknown atomic.U
 // New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
-	invalid := func(text string, args ...any) (*Sender, error) {
-		return nil, &Error{Err: format.Errorf(bloom.ErrInvalid, text, args...)}
-	}
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return invalid("wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
+		return nil, format.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return invalid("no client")
+		return nil, format.Errorf(bloom.ErrInvalid, "no client")
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return invalid("a cluster client that reads from replicas: it misses keys that were just added")
+			return nil, format.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
 		}
 	case *redis.Ring:
-		return invalid("client %T: it continues at a server without the keys when one does not answer", client)
+		return nil, format.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
 	default:
 		if replicas > 0 {
-			return invalid("client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
+			return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return invalid("wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
+		return nil, format.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
