@@ -23,7 +23,7 @@ const (
 	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
 	workers   = 8
 	timeout   = 10 * time.Second // per request
-	maxBody   = 4 << 20          // bytes read per page
+	maxBody   = 4 << 20          // bytes read per page or robots.txt
 )
 
 // A crawler fetches pages and follows their links until none are left.
@@ -153,14 +153,24 @@ func (c *crawler) fetch(ctx context.Context, u *url.URL) (base *url.URL, links [
 	case resp.StatusCode/100 != 2:
 		return nil, nil, errors.New(resp.Status)
 	case mediaType == "text/html":
-		return readLinks(io.LimitReader(resp.Body, maxBody), u)
+		return readLinks(resp.Body, u)
 	}
 	return u, nil, nil
 }
 
+// A body is the beginning of an answer.
+type body struct {
+	io.Reader
+	io.Closer
+}
+
 func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req := &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {userAgent}}}
-	return c.client.Do(req.WithContext(ctx))
+	resp, err := c.client.Do(req.WithContext(ctx))
+	if err == nil {
+		resp.Body = body{io.LimitReader(resp.Body, maxBody), resp.Body}
+	}
+	return resp, err
 }
 
 // follow queues the target of a link if the crawler may follow it and has not seen it. The filter

@@ -170,6 +170,7 @@ func TestRobots(t *testing.T) {
 		"no":             {500, 0},
 		"Disallow: /\n":  {200, 0}, // before User-agent
 		"none, so allow": {404, 1},
+		strings.Repeat("#", maxBody) + "\nUser-agent: *\nDisallow: /\n": {200, 1}, // or a server could fill the memory
 	} {
 		requests, _, err := crawlOf(t, 100, 8, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
