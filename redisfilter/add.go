@@ -170,25 +170,27 @@ func appendDecimal(dst []byte, n uint64) []byte {
 	return dst
 }
 
+// blockOf returns the bits of key i in a layer. The positions of a key are known in the scheme first.
+func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
+	if l.scheme == first {
+		return blockOf(b.positionsOf(i))
+	}
+	b.room = l.scheme.AppendPositions(b.room[:0], b.keys[i])
+	return blockOf(b.room)
+}
+
 // pack writes keys [from, to) of a batch for add.lua, in layers, newest first. It returns the most words per
-// key of any layer. The positions of a key are known in the scheme first.
+// key of any layer.
 func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {
 		words = max(words, l.words)
 	}
 	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*words)))
-	var room []uint64
 	for i := from; i < to; i++ {
 		begin := len(dst)
 		dst = append(dst, 0, 0)
-		var block block
 		for _, l := range layers {
-			if l.scheme == first {
-				block = blockOf(b.positionsOf(i))
-			} else {
-				room = l.scheme.AppendPositions(room[:0], b.keys[i])
-				block = blockOf(room)
-			}
+			block := b.blockOf(i, l, first)
 			dst = block.appendTo(dst, l.at, l.words, words)
 		}
 		binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))

@@ -9,6 +9,7 @@ type batch struct {
 	indices   []int    // of the keys in answers and fates
 	keys      [][]byte // as many
 	positions []uint64 // in the first layer, k for each key
+	room      []uint64 // for positions in another layer
 	answers   []bool
 	fates     []fate
 

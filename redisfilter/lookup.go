@@ -76,16 +76,9 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 		get(stateField)
 		get(shiftField)
 	}
-	var room []uint64
 	for i := b.done; i < r.to; i++ {
-		var block block
 		for _, l := range b.layers {
-			if l.scheme == f.plan.scheme {
-				block = blockOf(b.positionsOf(i))
-			} else {
-				room = l.scheme.AppendPositions(room[:0], b.keys[i])
-				block = blockOf(room)
-			}
+			block := b.blockOf(i, l, f.plan.scheme)
 			for word, mask := range block.masks {
 				if mask != 0 {
 					r.masks = append(r.masks, mask)
