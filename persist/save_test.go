@@ -90,7 +90,7 @@ func TestSaveAndLoadRefuse(t *testing.T) {
 // Load takes little more memory than the filter.
 func TestLoadMemory(t *testing.T) {
 	path := filepath.Join(testkit.TempDir(t), "f")
-	f := bloom.MustNew(8_000_000, 0.01) // more than one part of a temporary file
+	f := bloom.MustNew(8_000_000, 0.01)
 	require.NoError(t, Save(path, f))
 	var err error
 	got := testkit.Allocated(func() { _, err = Load(path) })

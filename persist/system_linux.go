@@ -51,8 +51,3 @@ func renameNew(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	return os.NewSyscallError("renameat2", err)
 }
-
-// beginWriting asks the disk to begin with a part of a file. It is only a hint.
-func beginWriting(f *os.File, at, bytes int64) {
-	_ = unix.SyncFileRange(int(f.Fd()), at, bytes, unix.SYNC_FILE_RANGE_WRITE)
-}

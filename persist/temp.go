@@ -64,10 +64,7 @@ func folder(path string) string {
 type osFiles struct{}
 
 // An osFile is a temporary file.
-type osFile struct {
-	*os.File
-	written, begun int64 // bytes written, and of these, bytes that the disk has begun with
-}
+type osFile struct{ *os.File }
 
 // writers limits the files that a process writes at a time. Each needs two open files, and a thread
 // while it waits for the disk.
@@ -87,7 +84,7 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 			return nil, err
 		}
 		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
-			return &osFile{File: f}, nil
+			return &osFile{f}, nil
 		}
 		_ = f.Close() // another Save took it for a leftover before it was locked
 	}
@@ -114,17 +111,6 @@ func (osFiles) discard(t tempFile) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	<-writers
-}
-
-// Write has the disk begin with each part of a large file. Otherwise Sync would wait for all of it.
-func (f *osFile) Write(p []byte) (int, error) {
-	const part = 8 << 20
-	n, err := f.File.Write(p)
-	if f.written += int64(n); f.written-f.begun >= part {
-		beginWriting(f.File, f.begun, f.written-f.begun)
-		f.begun = f.written
-	}
-	return n, err
 }
 
 func (f *osFile) inherit(old *os.File) error {
