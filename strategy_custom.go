@@ -119,8 +119,11 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 	if s.Size == nil {
 		return search(s, n, p, s.Rate != nil)
 	}
-	if m, k, err = s.Size(n, p); err != nil {
+	switch m, k, err = s.Size(n, p); {
+	case err != nil:
 		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, s.called, err)
+	case m >= maxM:
+		return 0, 0, fail(ErrTooLarge, "m = %d bits by the Size of strategy %q, want fewer than %d", m, s.called, uint64(maxM))
 	}
 	return m, k, nil
 }
@@ -161,7 +164,9 @@ func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 		return ones, rate
 	}
 	if n := wholeKeys(s.estimate(m, k, ones)); n < math.MaxUint64 {
-		return ones, s.Rate(m, k, n)
+		if rate := s.Rate(m, k, n); rate >= 0 && rate <= 1 {
+			return ones, rate
+		}
 	}
 	return ones, 1
 }

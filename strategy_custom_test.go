@@ -184,6 +184,11 @@ func TestCustomSizing(t *testing.T) {
 	}
 	_, err := ParamsForBits(1000, 10, with(func(d *Definition) { d.MaxM = 9000 }))
 	require.ErrorIs(t, err, ErrTooLarge)
+	_, err = NewScheme(1000, 0.01, WithStrategy(with(func(d *Definition) {
+		d.Size = func(uint64, float64) (uint64, int, error) { return maxM, 1, nil }
+	})))
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, `m = 9007199254740992 bits by the Size of strategy "sized", want fewer than 9007199254740992`)
 }
 
 // TestCustomRateOfStats: the rate of a filter is its strategy's for the estimated number of keys.
@@ -199,14 +204,20 @@ func TestCustomRateOfStats(t *testing.T) {
 	require.Equal(t, 1.0, f.Stats().EstimatedFalsePositiveRate)
 }
 
-// TestCustomEstimateThatIsNone: a result that is no number of keys counts as unknown.
-func TestCustomEstimateThatIsNone(t *testing.T) {
+// TestCustomResultsThatAreNone: a result that is no number of keys counts as unknown, one that is no rate as 1.
+func TestCustomResultsThatAreNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
 		d := definitionOf(customDouble)
 		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
 		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
 		f.AddString("key")
 		require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount, n)
+
+		d = definitionOf(customDouble)
+		d.Rate = func(uint64, int, uint64) float64 { return n }
+		f = must(NewWithParams(Params{M: 100, K: 3}, WithStrategy(NewStrategy("odd", d))))
+		f.AddString("key")
+		require.Equal(t, 1.0, f.Stats().EstimatedFalsePositiveRate, n)
 	}
 }
 
