@@ -214,12 +214,7 @@ func (d *hash) equalDigests(n uint64) float64 {
 	return 0 // n/2^128
 }
 
-// same reports whether two hashes are taken to be equal.
-func (d *hash) same(other *hash) bool {
-	return d == other || d.identity() == other.identity()
-}
-
-// identity returns what no other hash of this process has.
+// identity returns a text that only hashes that are taken to be equal have in common.
 func (d *hash) identity() string {
 	switch {
 	case !d.custom:

@@ -94,15 +94,7 @@ var (
 	triple           = NewStrategy("triple", tripleDefinition)
 	tripleDefinition = Definition{Positions: testkit.ByIndex(tripleIndex)}
 
-	customDouble = NewStrategy("custom-double", Definition{
-		Positions: testkit.ByIndex(func(x, h2 uint64, i int, m uint64) uint64 {
-			for y := h2 ^ 0x9e3779b97f4a7c15; i > 0; i-- {
-				x = x*0xd1342543de82ef95 + y
-			}
-			x, _ = bits.Mul64(x, m)
-			return x
-		}),
-	})
+	customDouble = NewStrategy("custom-double", Definition{Positions: testkit.ByIndex(doubleIndex)})
 	customSeeded = NewStrategy("custom-seeded", Definition{
 		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error) {
 			return func(dst []uint64, key []byte, i int) {
@@ -163,9 +155,6 @@ func eachPosition(at func(h1, h2 uint64, i, k int) uint64) Definition {
 
 // definitionOf returns that of a custom strategy.
 func definitionOf(s Strategy) Definition { return s.strategy.(*custom).Definition }
-
-// inBlocks reports whether all of a key's bits are in one block.
-func inBlocks(s Strategy) bool { return s.blockBits() > 1 }
 
 // canHave reports whether a filter with the strategy can have these m and k.
 func canHave(s Strategy, m uint64, k int) bool { return s.check(m, k) == nil }
@@ -245,7 +234,7 @@ func portables(t testing.TB) map[string]portable {
 	}
 	for _, s := range allStrategies {
 		params := fit(s, 961, 7)
-		if inBlocks(s) {
+		if s.blockBits() > 1 {
 			params = fit(s, 1024, 8)
 		}
 		params.N, params.P = 100, 0.01

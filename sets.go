@@ -24,9 +24,9 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fail(ErrIncompatible, "m = %d and %d", a.M, b.M)
 	case a.K != b.K:
 		return fail(ErrIncompatible, "k = %d and %d", a.K, b.K)
-	case !x.strategy.same(y.strategy):
+	case x.strategy.identity() != y.strategy.identity():
 		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.identity(), y.strategy.identity())
-	case !x.hash.def.same(y.hash.def):
+	case x.hash.def.identity() != y.hash.def.identity():
 		return fail(ErrIncompatible, "hashes %s and %s", x.hash.def.identity(), y.hash.def.identity())
 	case x.hash.def == &sipHash && x.hash != y.hash:
 		return fail(ErrIncompatible, "different secrets")

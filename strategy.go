@@ -80,7 +80,7 @@ func (s Strategy) Name() string { return s.label().name }
 // String returns the name, or for a strategy without a name a text that is unique in this process.
 func (s Strategy) String() string { return s.label().String() }
 
-// identity returns what no other strategy of this process has.
+// identity returns a text that only strategies that are taken to be equal have in common.
 func (s Strategy) identity() string {
 	if s.NeedsKey() && s.isCustom() {
 		return s.label().unique() + "/key"
@@ -170,11 +170,6 @@ func (s Strategy) validate() error {
 	return s.invalid()
 }
 
-// same reports whether two strategies put keys in the same places.
-func (s Strategy) same(other Strategy) bool {
-	return s == other || s.identity() == other.identity()
-}
-
 // builtin is what the strategies of this package have in common.
 type builtin string
 
@@ -215,7 +210,7 @@ func (scattered) wordsPerKey(k int) int { return k }
 // A kernel is the code of a strategy for filters with one m and k. It is a struct of functions and
 // not part of strategy, because it is chosen for a filter, by k and by the processor, and built for
 // a custom strategy. Only digests cross these functions, which are called through variables: a key
-// would escape to the heap, except through noescape.
+// would escape to the heap, except through memory.NoEscape.
 type kernel struct {
 	// add adds a key, as "How an add finds its one winner" says; contains asks for one.
 	add, contains func(b *bitset, h1, h2 uint64) bool
@@ -233,7 +228,7 @@ type kernel struct {
 	byKey keyKernel
 }
 
-// A keyKernel is the code of a strategy that hashes the key itself. The keys come through noescape.
+// A keyKernel is the code of a strategy that hashes the key itself. The keys come through memory.NoEscape.
 type keyKernel interface {
 	add(b *bitset, key []byte) bool
 	contains(b *bitset, key []byte) bool
