@@ -94,26 +94,6 @@ func TestIndependentAtItsEdges(t *testing.T) {
 	require.InEpsilon(t, brute(2000, 300, 3), Independent(2000, 300, 3), 3e-9)
 }
 
-func TestTextbookFigures(t *testing.T) {
-	for _, c := range []struct {
-		n    uint64
-		p    float64
-		m, k float64
-	}{
-		{1_000_000, 0.0001, 19_170_117, 13},
-		{3000, 0.03, 21_895, 5},
-		{1_000_000, 0.01, 9_585_058, 7},
-	} {
-		m := math.Round(OptimalM(c.n, c.p))
-		require.Equal(t, c.m, m)
-		require.Equal(t, c.k, math.Round(math.Ln2*m/float64(c.n)))
-	}
-	// At the optimal k half of all bits are set, and the rate is 2^-k.
-	const m, n, k = 1 << 20, 72_681, 10 // ln 2 · m/n = 10.0000
-	require.InEpsilon(t, m/2, Ones(m, k, n), 1e-4)
-	require.InEpsilon(t, 1.0/1024, Textbook(m, k, n), 1e-4)
-}
-
 // TestDouble: the number of digests with few positions, by all sequences modulo 2^12 instead of 2^64, and their
 // part of the rate.
 func TestDouble(t *testing.T) {
