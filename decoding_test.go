@@ -8,46 +8,13 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/stretchr/testify/require"
 )
-
-func TestSeveralFiltersInOneStream(t *testing.T) {
-	var stream bytes.Buffer
-	var want []*BloomFilter
-	for i := range uint64(20) {
-		f := MustNew(10*(i+1), 0.01, WithSeed(i))
-		f.AddString("key " + formatUint(i))
-		_, err := f.WriteTo(&stream)
-		require.NoError(t, err)
-		want = append(want, f)
-	}
-	file := must(os.Create(filepath.Join(t.TempDir(), "stream")))
-	defer file.Close()
-	_, err := file.Write(stream.Bytes())
-	require.NoError(t, err)
-	_, err = file.Seek(0, io.SeekStart)
-	require.NoError(t, err)
-	require.Equal(t, uint64(stream.Len()), remaining.Of(file))
-	// A reader of no known length, too.
-	for _, r := range []io.Reader{file, bytes.NewReader(stream.Bytes()), iotest.HalfReader(bytes.NewReader(stream.Bytes()))} {
-		for _, f := range want {
-			g := must(Read(r))
-			same(t, f, g)
-		}
-		_, err := Read(r)
-		require.True(t, err == io.EOF, "%v", err)
-		n, err := new(BloomFilter).ReadFrom(r)
-		require.True(t, err == io.EOF, "%v", err)
-		require.Zero(t, n)
-	}
-}
 
 func TestReadOptionsMustAgree(t *testing.T) {
 	other := testKey

@@ -225,13 +225,13 @@ func TestParamsRejects(t *testing.T) {
 	require.Greater(t, double.M, got.M)
 }
 
-// TestSizesEndAtTheirLimits: with p near 1, a filter has much fewer bits than
-// keys, and every step of a search is a small one.
+// TestSizesEndAtTheirLimits: with p near 1, a filter has much fewer bits than keys, and every step of a
+// search is a small one. With a small p, few bits per key can take more blocks than a uint64 counts.
 func TestSizesEndAtTheirLimits(t *testing.T) {
 	nearOne := math.Nextafter(1, 0)
 	for _, s := range Strategies() {
-		for _, n := range []uint64{1000, 1 << 40, 1 << 50, 1 << 60, math.MaxUint64} {
-			for _, p := range []float64{1e-12, 0.1, 0.5, 0.6, 0.999999, nearOne} {
+		for _, n := range []uint64{1000, 1 << 40, 2e14, 9e14, 1 << 50, 1 << 60, math.MaxUint64} {
+			for _, p := range []float64{1e-12, 1e-9, 0.1, 0.5, 0.6, 0.999999, nearOne} {
 				got, err := sizeFor(n, p, s)
 				if errors.Is(err, ErrInvalid) {
 					require.True(t, p < s.limits().minP || p > s.limits().maxP, "%s n=%d p=%v: %v", s, n, p, err)
@@ -243,6 +243,7 @@ func TestSizesEndAtTheirLimits(t *testing.T) {
 					continue
 				}
 				require.Less(t, got.M, uint64(1<<53), "%s n=%d p=%v", s, n, p)
+				require.LessOrEqual(t, s.FalsePositiveRate(got.M, got.K, n), p, "%s n=%d p=%v", s, n, p)
 			}
 		}
 	}

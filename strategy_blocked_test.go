@@ -177,21 +177,3 @@ func TestBlockedMemory(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 	require.ErrorContains(t, err, `p = 1e-13 with strategy "blocked", want at least 1e-12`)
 }
-
-// TestBlockedBeyondAllSizes: where few bits per key would take more blocks than a uint64
-// counts, a search must end, and a rate is computed at once.
-func TestBlockedBeyondAllSizes(t *testing.T) {
-	for _, p := range []float64{1e-9, 1e-12} {
-		got := must(sizeFor(1<<40, p, Blocked))
-		require.LessOrEqual(t, Blocked.FalsePositiveRate(got.M, got.K, 1<<40), p)
-		for _, n := range []uint64{2e14, 9e14} {
-			_, err := sizeFor(uint64(n), p, Blocked)
-			require.ErrorIs(t, err, ErrTooLarge, "n=%v p=%v", n, p)
-			require.ErrorContains(t, err, formatUint(uint64(n))+" keys")
-		}
-	}
-	for _, k := range []int{6, 8, 16} {
-		require.Equal(t, 1.0, Blocked.FalsePositiveRate(512*7, k, math.MaxUint64))
-		require.InDelta(t, 1, Blocked.FalsePositiveRate(512*7, k, 7<<17), 1e-12)
-	}
-}
