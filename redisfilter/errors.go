@@ -116,6 +116,7 @@ type causes []cause
 
 type cause struct {
 	err    error
+	text   string
 	first  string // of the shards
 	shards map[string]bool
 }
@@ -124,13 +125,14 @@ func (c *causes) note(shard string, err error) {
 	if err == nil {
 		return
 	}
+	text := format.Text(err)
 	for _, known := range *c {
-		if format.Text(known.err) == format.Text(err) {
+		if known.text == text {
 			known.shards[shard] = true
 			return
 		}
 	}
-	*c = append(*c, cause{err, shard, map[string]bool{shard: true}})
+	*c = append(*c, cause{err, text, shard, map[string]bool{shard: true}})
 }
 
 func (c *causes) add(more causes) {
@@ -150,14 +152,15 @@ func (c causes) err() error {
 	var all joined
 	for i, cause := range c {
 		err := send.Explain(cause.first, cause.err)
+		all.errs = append(all.errs, err)
+		if i >= most {
+			continue
+		}
 		text := format.Text(err)
 		if n := len(cause.shards); n > 1 {
 			text = fmt.Sprintf("%d shards, one of them: %s", n, text)
 		}
-		all.errs = append(all.errs, err)
-		if i < most {
-			all.texts = append(all.texts, text)
-		}
+		all.texts = append(all.texts, text)
 	}
 	if others := len(c) - most; others > 0 {
 		all.texts = append(all.texts, fmt.Sprintf("and %d other errors", others))
