@@ -271,11 +271,18 @@ func lookAt(t *testing.T, data []byte) {
 	for _, c := range columns {
 		require.False(t, c.refused == "" && c.Offset+c.Length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
 		_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
+		for _, text := range []string{"1", "15:04:05", "2024-05-17"} {
+			if key, err := c.Key(text); err == nil {
+				_, _ = c.Contains(bytes.NewReader(data), key)
+			}
+		}
 	}
 }
 
 func FuzzColumns(f *testing.F) {
-	f.Add(golden(f, "small"))
+	for _, name := range []string{"small", "logical", "converted"} {
+		f.Add(golden(f, name))
+	}
 	f.Fuzz(lookAt)
 }
 
