@@ -26,38 +26,25 @@ const maxChunk = 16 << 20
 func (f *Filter) Chunks() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		var buf []byte
-		for end, c := range f.chunks() {
-			buf = append(slices.Grow(buf[:0], len(c.words)*8), c.header...)
-			buf = format.AppendWords(buf, c.words)
-			if !yield(end, buf) {
-				return
-			}
-		}
+		f.chunks(func(end int64, header []byte, words []atomic.Uint64) bool {
+			buf = append(slices.Grow(buf[:0], len(words)*8), header...)
+			buf = format.AppendWords(buf, words)
+			return yield(end, buf)
+		})
 	}
 }
 
-// A chunk is a header or words.
-type chunk struct {
-	header []byte
-	words  []atomic.Uint64
-}
-
-func (f *Filter) chunks() iter.Seq2[int64, chunk] {
-	return func(yield func(int64, chunk) bool) {
-		header, layers := f.state()
-		end := int64(1)
-		if !yield(end, chunk{header: header.append(nil)}) {
-			return
-		}
-		for _, l := range layers {
-			for words := l.Words(); len(words) > 0; {
-				part := words[:min(len(words), maxChunk/8)]
-				words = words[len(part):]
-				end += int64(len(part)) * 8
-				if !yield(end, chunk{words: part}) {
-					return
-				}
-			}
+// chunks yields the header and then words, until yield returns false.
+func (f *Filter) chunks(yield func(end int64, header []byte, words []atomic.Uint64) bool) {
+	header, layers := f.state()
+	end := int64(1)
+	more := yield(end, header.append(nil), nil)
+	for _, l := range layers {
+		for words := l.Words(); more && len(words) > 0; {
+			part := words[:min(len(words), maxChunk/8)]
+			words = words[len(part):]
+			end += int64(len(part)) * 8
+			more = yield(end, nil, part)
 		}
 	}
 }
@@ -145,13 +132,12 @@ func appendHead(iterator int64, length int) []byte {
 // during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	counter := &format.Counter{W: w}
-	for end, c := range f.chunks() {
-		head := appendHead(end, len(c.header)+len(c.words)*8)
-		if err := wire.Write(counter, binary.LittleEndian, append(head, c.header...), c.words); err != nil {
-			return counter.N, err
-		}
-	}
-	return counter.N, nil
+	f.chunks(func(end int64, header []byte, words []atomic.Uint64) bool {
+		head := append(appendHead(end, len(header)+len(words)*8), header...)
+		err = wire.Write(counter, binary.LittleEndian, head, words)
+		return err == nil
+	})
+	return counter.N, err
 }
 
 // Read reads a filter that [Filter.WriteTo] has written, or that was made of the replies of
