@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -27,18 +28,11 @@ func listOf(word string) *bloom.BloomFilter {
 	return f
 }
 
-func bytesOf(t *testing.T, f *bloom.BloomFilter) []byte {
-	t.Helper()
-	raw, err := f.MarshalBinary()
-	require.NoError(t, err)
-	return raw
-}
-
 func TestList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
 	_, err := OpenList(path)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	a, b, c := bytesOf(t, listOf("a")), bytesOf(t, listOf("b")), bytesOf(t, listOf("c"))
+	a, b, c := frametest.Written(t, listOf("a")), frametest.Written(t, listOf("b")), frametest.Written(t, listOf("c"))
 	require.NoError(t, os.WriteFile(path, a, 0o600))
 	_, err = OpenList(path)
 	require.ErrorIs(t, err, bloom.ErrIncompatible)
