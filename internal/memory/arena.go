@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// An Arena is memory for functions that callers give to the library. It is on the heap, and no
-// piece is given out twice: a function that keeps a slice, against its contract, sees its own bytes
-// for ever, and are not shared with another call or a stack. There is one allocation for many calls.
+// An Arena is memory for functions that callers give to the library. It is on the heap, and no piece of
+// it is given out twice. So a function may keep what it gets: no other call and no stack shares the
+// bytes. One allocation serves many calls.
 //
 // The zero Arena is ready to use. It is not safe for concurrent use.
 type Arena[E any] struct {

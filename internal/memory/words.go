@@ -36,10 +36,10 @@ func TryWords(n uint64) (w []atomic.Uint64, err error) {
 	return MakeWords(n), nil
 }
 
-// MakeWords returns n words, in ordinary memory of the heap: whether the system uses huge pages for it is not
-// the library's choice, because it would outlive the filter. An array of whole cache lines begins at one, because all size classes of the
-// runtime that it can have are multiples of 64 bytes. So each block of Blocked is one line.
-// TestBlocksAreCacheLines.
+// MakeWords returns n words, in ordinary memory of the heap. The library does not ask the system for huge
+// pages, because the heap would keep them after the filter. An array of whole cache lines begins at a line,
+// because all size classes of the runtime that it can have are multiples of 64 bytes. So each block of Blocked
+// is one line. TestBlocksAreCacheLines.
 func MakeWords(n uint64) []atomic.Uint64 { return make([]atomic.Uint64, n) }
 
 // BytesOfWords views words as memory while no other goroutine has them.

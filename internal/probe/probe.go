@@ -25,13 +25,12 @@ func Bit(r uint64) uint64 { return 1 << (r & 63) }
 // MurmurStart returns the initial value of both halves of Murmur3 x64-128 for a seed: 0 for seed 0,
 // which is plain Murmur3, otherwise seed·Xor mod 2^64 with the highest bit set.
 //
-// Murmur3 xors the key's length into both halves, adds each half to the other, and mixes
-// them. For keys of 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is start xor
-// length. If it were 0, the halves would be equal, the
-// digest (2x, 3x) of one x, and the bits of a key would follow from its block. It is never
-// 0: a start of 0 differs from every length except 0, and a length is less
-// than 2^63. With a start equal to the seed, Blocked had 24 to 35 times its rate for keys as
-// long as the seed.
+// Murmur3 xors the key's length into both halves, adds each half to the other, and mixes them. For keys of
+// 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is start xor length. If that
+// were 0, the digest would be (2x, 3x) of one x, and the bits of a key would follow from its block. It is
+// never 0: a start of 0 differs from every length except 0, and all other starts are at least 2^63, more
+// than any length. With a start equal to the seed, Blocked had 24 to 35 times its rate for keys as long as
+// the seed.
 //
 // The product keeps starts apart: the starts of s and s+i differ for 0 < i < 2^63, so
 // SeededHashing has k different hashes. Seeds that differ in the highest bit only are equal.
