@@ -15,8 +15,8 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources; [Local] makes a
-// Source of a filter in memory. If it has a method Metrics() map[string]float64, these numbers
-// become metrics too. Names that this package does not know are left out.
+// Source of a filter in memory. If it has a method Metrics() map[string]float64, which must not wait,
+// these numbers become metrics too. Names that this package does not know are left out.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
