@@ -58,7 +58,8 @@ func NewWithEstimates(n uint, p float64) *BloomFilter { return New(EstimateParam
 func EstimateParameters(n uint, p float64) (m, k uint) {
 	params := must(bitsandblooms.Params(uint64(n), p))
 	if params.M > math.MaxUint { // of 32 bits
-		panic(format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %d bits, want at most %d", n, p, params.M, uint(math.MaxUint)))
+		const most = uint(math.MaxUint)
+		panic(format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %d bits, want at most %d", n, p, params.M, most))
 	}
 	return uint(params.M), uint(params.K)
 }
