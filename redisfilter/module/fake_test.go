@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,26 +18,21 @@ import (
 	"github.com/seed3447c163/bloom/interop/rebloom"
 )
 
-// A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that
-// speaks the few commands of it that this package uses, with exact sets in place of
-// filters. It answers as the module's documentation says, in RESP2, or in RESP3 to
-// clients that ask for it. Of a filter that was recorded with the real module, see
-// recording_test.go, it plays the answers that were recorded.
+// A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that speaks the few commands of it that this
+// package uses, with filters of package rebloom, which equal recorded ones of the module byte for byte. It answers in RESP2, or
+// in RESP3 to clients that ask for it.
 type fakeModule struct {
 	mu      sync.Mutex
 	filters map[string]*fakeFilter
 	last    []string          // the last command
-	replies map[string]string // in place of its own, by command
+	replies map[string]string // instead of its own, by command
 }
 
+// A fakeFilter is a key of another type without a filter and without chunks.
 type fakeFilter struct {
-	other      bool // a key of another type
-	capacity   int
-	nonScaling bool
-	items      map[string]bool
-	chunks     []chunk // of BF.SCANDUMP
-	expires    bool
-	recorded   *recording
+	*rebloom.Filter
+	loaded  []chunk // by BF.LOADCHUNK
+	expires bool
 }
 
 // A chunk is a reply of BF.SCANDUMP.
@@ -45,54 +41,42 @@ type chunk struct {
 	Data     []byte
 }
 
+// chunks are what BF.SCANDUMP returns.
+func (f *fakeFilter) chunks() (chunks []chunk) {
+	for iterator, data := range f.Chunks() {
+		chunks = append(chunks, chunk{iterator, bytes.Clone(data)})
+	}
+	return chunks
+}
+
 // reserved makes what BF.RESERVE does.
 func reserved(args []string) *fakeFilter {
-	f := &fakeFilter{items: make(map[string]bool)}
-	p, _ := strconv.ParseFloat(args[2], 64)
-	f.capacity, _ = strconv.Atoi(args[3])
-	expansion := 2
+	plan := rebloom.Plan{Expansion: 2}
+	plan.P, _ = strconv.ParseFloat(args[2], 64)
+	plan.N, _ = strconv.ParseUint(args[3], 10, 64)
 	switch args[4] {
 	case "NONSCALING":
-		f.nonScaling = true
-		expansion = 0
+		plan.Expansion = 0
 	case "EXPANSION":
-		expansion, _ = strconv.Atoi(args[5])
+		fmt.Sscan(args[5], &plan.Expansion)
 	}
-	same, err := rebloom.New(rebloom.Plan{N: uint64(f.capacity), P: p, Expansion: uint32(expansion)})
+	f, err := rebloom.New(plan)
 	if err != nil {
 		panic(err)
 	}
-	for iterator, data := range same.Chunks() {
-		f.chunks = append(f.chunks, chunk{iterator, bytes.Clone(data)})
-	}
-	return f
-}
-
-// has answers BF.MEXISTS.
-func (f *fakeFilter) has(item string) bool {
-	switch {
-	case f == nil || f.other:
-		return false
-	case f.recorded != nil:
-		return f.recorded.has(item)
-	}
-	return f.items[item]
+	return &fakeFilter{Filter: f}
 }
 
 const wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
 
 // scan answers BF.SCANDUMP.
 func (f *fakeFilter) scan(iterator string) string {
-	next := 0
-	for i, c := range f.chunks {
-		if fmt.Sprint(c.Iterator) == iterator {
-			next = i + 1
-		}
-	}
-	if next == len(f.chunks) {
+	chunks := f.chunks()
+	next := 1 + slices.IndexFunc(chunks, func(c chunk) bool { return fmt.Sprint(c.Iterator) == iterator })
+	if next == len(chunks) {
 		return "*2\r\n:0\r\n$0\r\n\r\n"
 	}
-	c := f.chunks[next]
+	c := chunks[next]
 	return fmt.Sprintf("*2\r\n:%d\r\n$%d\r\n%s\r\n", c.Iterator, len(c.Data), c.Data)
 }
 
@@ -202,7 +186,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		return "+OK\r\n"
 	case "BF.RESERVE":
 		switch filter := f.filters[args[1]]; {
-		case filter != nil && filter.other:
+		case filter != nil && filter.Filter == nil:
 			return wrongType
 		case filter != nil:
 			return "-ERR item exists\r\n"
@@ -240,50 +224,43 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 			f.filters[args[1]] = filter
 		case filter == nil:
 			return "-ERR not found\r\n"
-		case filter.other:
-			return wrongType
 		}
 		iterator, _ := strconv.ParseInt(args[2], 10, 64)
-		filter.chunks = append(filter.chunks, chunk{Iterator: iterator, Data: []byte(args[3])})
+		filter.loaded = append(filter.loaded, chunk{Iterator: iterator, Data: []byte(args[3])})
 		return "+OK\r\n"
 	case "BF.SCANDUMP", "BF.INFO", "BF.INSERT":
-		switch filter := f.filters[args[1]]; {
+		filter := f.filters[args[1]]
+		switch {
 		case filter == nil:
 			return "-ERR not found\r\n"
-		case filter.other:
+		case filter.Filter == nil:
 			return wrongType
 		case command == "BF.SCANDUMP":
 			return filter.scan(args[2])
-		}
-	}
-	switch command {
-	case "BF.INFO":
-		kind := "*4"
-		if *resp3 {
-			kind = "%2"
-		}
-		return fmt.Sprintf("%s\r\n+Capacity\r\n:1\r\n+%s\r\n:%d\r\n", kind, itemsName, f.filters[args[1]].info())
-	case "BF.INSERT":
-		filter := f.filters[args[1]]
-		if args[2] != "NOCREATE" || args[3] != "ITEMS" {
+		case command == "BF.INFO" && *resp3:
+			return fmt.Sprintf("%%1\r\n+Number of items inserted\r\n:%d\r\n", filter.Stats().EstimatedCount)
+		case command == "BF.INFO":
+			return fmt.Sprintf("*2\r\n+Number of items inserted\r\n:%d\r\n", filter.Stats().EstimatedCount)
+		case args[2] != "NOCREATE" || args[3] != "ITEMS":
 			return "-ERR syntax\r\n"
 		}
 		var answers []string
 		for _, item := range args[4:] {
-			if filter.nonScaling && len(filter.items) == filter.capacity && !filter.items[item] {
+			added, err := filter.AddString(item)
+			if err != nil {
 				answers = append(answers, "-ERR non scaling filter is full\r\n")
 				break
 			}
-			answers = append(answers, boolean(!filter.items[item]))
-			filter.items[item] = true
+			answers = append(answers, boolean(added))
 		}
 		return fmt.Sprintf("*%d\r\n%s", len(answers), strings.Join(answers, ""))
 	case "BF.MEXISTS":
-		var answers []string
+		filter := f.filters[args[1]]
+		reply := fmt.Sprintf("*%d\r\n", len(args)-2)
 		for _, item := range args[2:] {
-			answers = append(answers, boolean(f.filters[args[1]].has(item)))
+			reply += boolean(filter != nil && filter.Filter != nil && filter.ContainsString(item))
 		}
-		return fmt.Sprintf("*%d\r\n%s", len(answers), strings.Join(answers, ""))
+		return reply
 	}
 	return fmt.Sprintf("-ERR unknown command '%s'\r\n", args[0])
 }
@@ -294,21 +271,4 @@ func protocolClient(t *testing.T, addr string, protocol int) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: protocol, DisableIdentity: true})
 	t.Cleanup(func() { c.Close() })
 	return c
-}
-
-// itemsName is that of the only number of BF.INFO that the package reads.
-const itemsName = "Number of items inserted"
-
-// info returns the number that the real module answered, or what the stand-in knows.
-func (f *fakeFilter) info() int {
-	if f.recorded == nil {
-		return len(f.items)
-	}
-	_, after, _ := strings.Cut(strings.Trim(f.recorded.Info, "[]"), itemsName+" ")
-	text, _, _ := strings.Cut(after, " ")
-	number, err := strconv.Atoi(text)
-	if err != nil {
-		panic("not recorded: " + itemsName)
-	}
-	return number
 }

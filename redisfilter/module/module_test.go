@@ -65,7 +65,7 @@ func TestModule(t *testing.T) {
 			_, err = m.ContainsMany(bg, keysOf(0, 1200), nil)
 			require.ErrorIs(t, err, redisfilter.ErrLost)
 
-			fake.filters["f"] = &fakeFilter{other: true}
+			fake.filters["f"] = new(fakeFilter)
 			_, err = m.Contains(bg, keyOf(0))
 			require.ErrorIs(t, err, redisfilter.ErrMismatch, "and not false, which the module answers")
 			require.ErrorContains(t, err, "no filter of the module")
@@ -81,11 +81,11 @@ func TestModule(t *testing.T) {
 func TestFull(t *testing.T) {
 	_, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)
-	_, err := Open(bg, client, "f", plan(700, 0.01, 0))
+	_, err := Open(bg, client, "f", plan(700, 1e-6, 0))
 	require.NoError(t, err)
-	_, err = Open(bg, client, "f", plan(700, 0.01, 2))
+	_, err = Open(bg, client, "f", plan(700, 1e-6, 2))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
-	m, err := Open(bg, client, "f", plan(700, 0.01, 0))
+	m, err := Open(bg, client, "f", plan(700, 1e-6, 0))
 	require.NoError(t, err)
 	added, err := each(bg, m.AddMany, keysOf(0, 1200))
 	require.ErrorIs(t, err, redisfilter.ErrFull)

@@ -14,38 +14,43 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestPullAndPush takes filters of a real RedisBloom 2.8.20, by its recorded chunks, asks them in
-// the process as the module was asked, and gives them back.
+// TestPullAndPush opens filters of several plans, pulls them, and gives them back.
 func TestPullAndPush(t *testing.T) {
 	for _, protocol := range []int{2, 3} {
 		fake, addr := startFakeModule(t)
 		client := protocolClient(t, addr, protocol)
-		for _, r := range play(t, fake) {
-			f, err := Pull(bg, client, r.Name)
-			require.NoError(t, err, r.Name)
-			for _, key := range theirKeys("key", r.N) {
-				require.True(t, f.Contains(key))
+		for _, p := range []rebloom.Plan{plan(200, 0.01, 2), plan(50, 0.001, 2), plan(50, 0.01, 1), plan(1000, 1e-9, 0), plan(1, 0.5, 4)} {
+			f, err := Open(bg, client, "f", p)
+			require.NoError(t, err)
+			_, err = f.AddMany(bg, keysOf(0, 500), nil)
+			require.NoError(t, err)
+			for _, other := range []rebloom.Plan{
+				plan(p.N, p.P, p.Expansion+1), plan(p.N, p.P/2, p.Expansion), plan(p.N+1, p.P, p.Expansion), plan(p.N, p.P, (p.Expansion+1)%2),
+			} {
+				_, err = Open(bg, client, "f", other)
+				require.ErrorIs(t, err, redisfilter.ErrMismatch, "also if it has grown")
 			}
-			var wrong []int
-			for i, key := range theirKeys("absent", 5000) {
-				if f.Contains(key) {
-					wrong = append(wrong, i)
-				}
+			local, err := Pull(bg, client, "f")
+			require.NoError(t, err)
+			require.Equal(t, p, local.Plan())
+			answers, err := each(bg, f.ContainsMany, keysOf(0, 3000))
+			require.NoError(t, err)
+			require.Equal(t, 500, count(answers[:500]))
+			for i, found := range answers {
+				require.Equal(t, found, local.Contains(keyOf(i)))
 			}
-			require.Equal(t, r.True, wrong)
-
-			recorded := fake.filters[r.Name]
-			names := len(fake.filters)
-			require.ErrorIs(t, Push(bg, client, r.Name, f), redisfilter.ErrMismatch)
-			require.Same(t, recorded, fake.filters[r.Name])
-			require.Len(t, fake.filters, names, "nothing is left beside it")
+			theirs := fake.filters["f"]
+			require.ErrorIs(t, Push(bg, client, "f", local), redisfilter.ErrMismatch)
+			require.Same(t, theirs, fake.filters["f"])
+			require.Len(t, fake.filters, 1, "nothing is left beside it")
 			for _, name := range []string{"copy", "{tag}copy"} {
-				require.NoError(t, Push(bg, client, name, f))
-				require.Len(t, fake.filters, names+1)
-				require.Equal(t, recorded.chunks, fake.filters[name].chunks)
+				require.NoError(t, Push(bg, client, name, local))
+				require.Len(t, fake.filters, 2)
+				require.Equal(t, theirs.chunks(), fake.filters[name].loaded)
 				require.False(t, fake.filters[name].expires)
 				delete(fake.filters, name)
 			}
+			delete(fake.filters, "f")
 		}
 	}
 }
@@ -53,18 +58,18 @@ func TestPullAndPush(t *testing.T) {
 func TestPullRefuses(t *testing.T) {
 	fake, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)
-	play(t, fake)
-	_, err := Pull(bg, client, "missing")
+	_, err := Pull(bg, client, "f")
 	require.ErrorIs(t, err, redisfilter.ErrLost)
-	fake.filters["other"] = &fakeFilter{other: true}
-	_, err = Pull(bg, client, "other")
-	require.ErrorIs(t, err, redisfilter.ErrMismatch)
-	_, err = Pull(bg, client, "five-layers", bloom.WithMaxBytes(100))
+	_, err = Open(bg, client, "f", plan(1000, 0.01, 2))
+	require.NoError(t, err)
+	_, err = Pull(bg, client, "f", bloom.WithMaxBytes(100))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	f := fake.filters["one-layer"]
-	f.chunks = f.chunks[:1]
-	_, err = Pull(bg, client, "one-layer")
+	fake.replies = map[string]string{"BF.SCANDUMP": fake.filters["f"].scan("0")} // again and again
+	_, err = Pull(bg, client, "f")
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
+	fake.replies, fake.filters["f"] = nil, new(fakeFilter)
+	_, err = Pull(bg, client, "f")
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 }
 
 // TestPushWithoutReply: however many replies come through, the name is free or has the whole
@@ -92,7 +97,7 @@ func TestPushWithoutReply(t *testing.T) {
 		fake.mu.Lock()
 		if f := fake.filters["f"]; f != nil {
 			whole++
-			require.Len(t, f.chunks, chunks)
+			require.Len(t, f.loaded, chunks)
 			require.False(t, f.expires)
 		} else {
 			free++
@@ -129,7 +134,7 @@ func TestPushRefused(t *testing.T) {
 func TestPushIsOvertaken(t *testing.T) {
 	fake, addr := startFakeModule(t)
 	client := protocolClient(t, addr, 2)
-	theirs := &fakeFilter{other: true}
+	theirs := new(fakeFilter)
 	client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
 		if slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.Name() == "renamenx" }) {
 			fake.mu.Lock()
