@@ -471,32 +471,6 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestTimeouts: the client's own time-outs are errors that name the server.
-func TestTimeouts(t *testing.T) {
-	p := redistest.StartProxy(t, redistest.Start(t).Addr)
-	c := redis.NewClient(&redis.Options{Addr: p.Addr, PoolSize: 1, PoolTimeout: 10 * time.Millisecond, ContextTimeoutEnabled: true})
-	t.Cleanup(func() { c.Close() })
-	f := open(t, c, 1000, 0.01)
-	p.Silent.Lock()
-	defer p.Silent.Unlock()
-	ctx, cancel := context.WithTimeout(bg, 300*time.Millisecond)
-	defer cancel()
-	holds := make(chan error)
-	go func() { _, err := f.Contains(ctx, keyOf(0)); holds <- err }()
-	redistest.Eventually(t, "the connection is taken", func() error {
-		if s := c.PoolStats(); s.TotalConns-s.IdleConns != 1 {
-			return errors.New("it is free")
-		}
-		return nil
-	})
-	_, err := f.Contains(bg, keyOf(1))
-	require.ErrorIs(t, err, redis.ErrPoolTimeout)
-	require.ErrorContains(t, err, p.Addr)
-	err = <-holds
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorContains(t, err, "stopped waiting for "+p.Addr)
-}
-
 // TestCommandsOfAUser: a user that may execute what the hint of NOPERM names, and nothing else, can do
 // everything.
 func TestCommandsOfAUser(t *testing.T) {

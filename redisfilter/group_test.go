@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -79,4 +81,89 @@ func TestGroupOfNobody(t *testing.T) {
 	n, err := f.ContainsMany(ctx, redistest.KeysOf(100, 103), nil)
 	require.NoError(t, err)
 	require.Zero(t, n)
+}
+
+// TestWaits: a call whose deadline ends says what it has waited for.
+func TestWaits(t *testing.T) {
+	bg, s := context.Background(), redistest.Start(t)
+	p := redistest.StartProxy(t, s.Addr)
+	opened := func(pool int) (*Filter, *redis.Client) {
+		c := redis.NewClient(&redis.Options{Addr: p.Addr, PoolSize: pool, PoolTimeout: 10 * time.Millisecond, ReadTimeout: -1,
+			ContextTimeoutEnabled: true})
+		t.Cleanup(func() { c.Close() })
+		f, err := Open(bg, c, "f", 1000, 0.01, WithCache(0))
+		require.NoError(t, err)
+		return f, c
+	}
+	f, _ := opened(20)
+	one, other := opened(1)
+	v := f.shards[0].value.Load()
+	key, keys := []byte("key"), [][]byte{[]byte("key")}
+	add := func(ctx context.Context) error { _, err := f.Add(ctx, key); return err }
+	addMany := func(ctx context.Context) error { _, err := f.AddMany(ctx, keys, nil); return err }
+	lookUp := func(ctx context.Context) error { _, err := f.Contains(ctx, key); return err }
+	sentinel := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{p.Addr}})
+	defer sentinel.Close()
+	p.Silent.Lock()
+	defer p.Silent.Unlock()
+	for _, c := range []struct {
+		want   string
+		others int                         // calls that have no deadline
+		hold   func(context.Context) error // what they do
+		held   func() int
+		call   func(context.Context) error
+	}{
+		{"for " + p.Addr, 0, nil, nil, lookUp},
+		{"for the primary that Sentinel knows", 0, nil, nil, func(ctx context.Context) error {
+			_, err := Open(ctx, sentinel, "f", 1000, 0.01)
+			return err
+		}},
+		{"for a slot", 1, add, func() int { return len(v.claiming) }, add},
+		{"for one of 4 adds under way", 4, addMany, func() int { return lanesPerSlot - len(v.slot.Load().free) }, addMany},
+		{"behind 4 other calls", 4, lookUp, func() int {
+			f.lookups[0].mu.Lock()
+			defer f.lookups[0].mu.Unlock()
+			return f.lookups[0].underWay
+		}, lookUp},
+	} {
+		var all sync.WaitGroup
+		for range c.others {
+			all.Go(func() {
+				if err := c.hold(bg); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		redistest.Eventually(t, c.want, func() error {
+			if c.held != nil && c.held() < c.others {
+				return errors.New("still free")
+			}
+			return nil
+		})
+		redistest.Eventually(t, c.want, func() error { // on a busy machine, a deadline may end before there is anything to wait for
+			ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
+			defer cancel()
+			err := c.call(ctx)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			if !strings.Contains(err.Error(), "stopped waiting "+c.want+": ") {
+				return err
+			}
+			return nil
+		})
+		if c.others > 0 {
+			p.Silent.Unlock()
+			all.Wait()
+			p.Silent.Lock()
+		}
+	}
+	go one.Contains(bg, key)
+	redistest.Eventually(t, "the connection is taken", func() error {
+		if s := other.PoolStats(); s.TotalConns-s.IdleConns != 1 {
+			return errors.New("it is free")
+		}
+		return nil
+	})
+	_, err := one.Contains(bg, key)
+	require.ErrorIs(t, err, redis.ErrPoolTimeout)
+	require.ErrorContains(t, err, p.Addr)
 }
