@@ -197,27 +197,30 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	}()
 	for iterator, chunk := range local.Chunks() {
 		data := bytes.Clone(chunk)
-		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		err := transaction(ctx, client, func(pipe redis.Pipeliner) {
 			pipe.BFLoadChunk(ctx, temporary, iterator, data)
 			pipe.PExpire(ctx, temporary, 10*time.Minute)
-			return nil
 		})
 		if err != nil {
 			return explain(name, err)
 		}
 	}
 	rename := redis.NewCmd(ctx, "RENAMENX", temporary, name)
-	// In one transaction: a server that refuses either command executes none.
-	cmds, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+	err = transaction(ctx, client, func(pipe redis.Pipeliner) {
 		pipe.Persist(ctx, temporary)
 		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
-		return nil
 	})
-	if i := slices.IndexFunc(cmds, func(cmd redis.Cmder) bool { return send.Code(cmd.Err()) == "NOPERM" }); i >= 0 {
-		err = cmds[i].Err() // instead of EXECABORT
-	}
 	if err == nil && rename.Val() != int64(1) {
 		err = format.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
 	}
 	return explain(name, err)
+}
+
+// transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the last, none.
+func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
+	cmds, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error { queue(pipe); return nil })
+	if i := slices.IndexFunc(cmds, func(cmd redis.Cmder) bool { return send.Code(cmd.Err()) == "NOPERM" }); i >= 0 {
+		return cmds[i].Err() // instead of EXECABORT
+	}
+	return err
 }

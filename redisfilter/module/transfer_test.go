@@ -116,7 +116,7 @@ func TestPushWithoutReply(t *testing.T) {
 func TestPushRefused(t *testing.T) {
 	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
-	for _, command := range []string{"BF.LOADCHUNK", "PERSIST", "RENAMENX"} {
+	for _, command := range []string{"BF.LOADCHUNK", "PEXPIRE", "PERSIST", "RENAMENX"} {
 		fake, addr := startFakeModule(t)
 		refusal := "-NOPERM User limited has no permissions to run the '" + command + "' command\r\n"
 		fake.replies = map[string]string{command: refusal, "UNLINK": refusal}
