@@ -137,6 +137,7 @@ func (c *causes) note(shard string, err error) {
 
 func (c *causes) add(more causes) {
 	for _, cause := range more {
+		c.note(cause.first, cause.err)
 		for shard := range cause.shards {
 			c.note(shard, cause.err)
 		}
