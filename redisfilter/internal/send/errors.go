@@ -78,7 +78,8 @@ func Code(err error) string {
 	if found := inScript.FindStringSubmatch(reply); found != nil {
 		return found[1]
 	}
-	if strings.Contains(reply, "The user executing the script") { // may not execute one of its commands
+	// The user may not execute one of the script's commands: Redis 6.2 and 7.0, and later ones.
+	if strings.Contains(reply, "The user executing the script") || strings.HasPrefix(reply, "ERR ACL failure in script") {
 		return "NOPERM"
 	}
 	code, _, _ := strings.Cut(reply, " ")

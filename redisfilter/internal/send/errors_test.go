@@ -19,10 +19,12 @@ func TestErrorReplies(t *testing.T) {
 		"ERR max number of clients reached":                                                         true,
 		"ERR Error running script (call to f_1): @user_script:3: -OOM command not allowed":          true,
 		"ERR Error running script (call to f_1): @user_script: 12: @user_script: 12: -READONLY You": true,
-		"ERR Connection timed out":                                                                  false,
-		"upstream failure":                                                                          false,
-		"ERR no such host":                                                                          false,
-		"ERR Error running script: x":                                                               false,
+		"ERR The user executing the script can't run this command or subcommand":                    true,
+		"ERR ACL failure in script: User a has no permissions to run the 'bitop' command":           true,
+		"ERR Connection timed out":    false,
+		"upstream failure":            false,
+		"ERR no such host":            false,
+		"ERR Error running script: x": false,
 	} {
 		require.Equal(t, notAdded, NotExecuted(reply(text)), text)
 	}
