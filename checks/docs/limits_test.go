@@ -47,7 +47,7 @@ func TestWeight(t *testing.T) {
 		dir := t.TempDir()
 		source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 		require.NoError(t, os.WriteFile(source, []byte("package main\nimport \"fmt\"\nimport \"log/slog\"\n"+imports+"\nfunc main() { fmt.Println(slog.Value{}); "+statements+" }\n"), 0o644))
-		cmd := exec.Command("go", "build", "-o", program, source)
+		cmd := exec.Command("go", "build", "-trimpath", "-o", program, source)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "GOOS=linux", "GOARCH=amd64")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
