@@ -21,6 +21,7 @@ var fileFormat = formattest.Format[*Filter]{
 		_, err := f.WriteTo(w)
 		return err
 	},
+	Empty: true,
 }
 
 // TestFormat, with filters of one layer, of five, and of two chunks.

@@ -25,6 +25,7 @@ type Format[F Filter] struct {
 	Read   func(io.Reader, ...bloom.Option) (F, error)
 	Write  func(io.Writer, F) error
 	Stream bool // Read ends with the filter
+	Empty  bool // Read returns io.EOF for no bytes, as it does for the end of a stream
 }
 
 // A Filter is any filter.
@@ -38,6 +39,15 @@ func (f Format[F]) Bytes(t testing.TB, filter F) []byte {
 	var out bytes.Buffer
 	require.NoError(t, f.Write(&out, filter))
 	return out.Bytes()
+}
+
+// equal requires that two filters have the same parameters and bits.
+func (f Format[F]) equal(t *testing.T, filter, again F) {
+	t.Helper()
+	require.Equal(t, f.Bytes(t, filter), f.Bytes(t, again))
+	if plain, ok := any(filter).(*bloom.BloomFilter); ok {
+		require.True(t, plain.Equal(any(again).(*bloom.BloomFilter)))
+	}
 }
 
 // Golden compares a file of the other system with a filter of the same keys. The file is read and written again.
@@ -65,7 +75,7 @@ func (f Format[F]) Test(t *testing.T, filters ...F) {
 		for _, filter := range filters {
 			again, err := f.Read(iotest.OneByteReader(&stream))
 			require.NoError(t, err)
-			require.Equal(t, f.Bytes(t, filter), f.Bytes(t, again))
+			f.equal(t, filter, again)
 		}
 		require.Equal(t, "and more", stream.String())
 		_, err := f.Read(strings.NewReader(""))
@@ -75,7 +85,7 @@ func (f Format[F]) Test(t *testing.T, filters ...F) {
 		data := f.Bytes(t, filter)
 		again, err := f.Read(iotest.DataErrReader(iotest.HalfReader(bytes.NewReader(data))))
 		require.NoError(t, err)
-		require.Equal(t, data, f.Bytes(t, again))
+		f.equal(t, filter, again)
 		size := filter.Stats().SizeBytes
 		_, err = f.Read(bytes.NewReader(data), bloom.WithMaxBytes(size))
 		require.NoError(t, err)
@@ -97,7 +107,7 @@ func (f Format[F]) Test(t *testing.T, filters ...F) {
 		require.ErrorIs(t, f.Write(&testkit.ShortWriter{Room: n, Err: errFull}, filters[0]), errFull)
 		_, err := f.Read(bytes.NewReader(data[:n]))
 		require.Error(t, err, "cut to %d bytes", n)
-		require.True(t, n == 0 || err != io.EOF, "cut to %d bytes", n)
+		require.Equal(t, (f.Stream || f.Empty) && n == 0, err == io.EOF, "cut to %d bytes: %v", n, err)
 		_, err = f.Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(errFull)))
 		require.ErrorIs(t, err, errFull)
 		_, err = f.Read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(io.ErrUnexpectedEOF)))
@@ -155,7 +165,7 @@ func (f Format[F]) check(t *testing.T, data []byte) {
 	}
 	again, err := f.Read(bytes.NewReader(f.Bytes(t, filter)))
 	require.NoError(t, err)
-	require.Equal(t, f.Bytes(t, filter), f.Bytes(t, again))
+	f.equal(t, filter, again)
 	if plain, ok := any(filter).(*bloom.BloomFilter); ok {
 		plain.Add(data)
 		require.True(t, filter.Contains(data))
@@ -170,7 +180,11 @@ func (f Format[F]) memory(t *testing.T, filter F) {
 	defer file.Close()
 	written := testkit.Allocated(func() { err = f.Write(file, filter) })
 	require.NoError(t, err)
-	require.Less(t, written, uint64(300_000))
+	most := uint64(200_000)
+	if testkit.RaceDetector { // slices that only set a capacity are then made
+		most = 300_000
+	}
+	require.Less(t, written, most)
 	_, err = file.Seek(0, io.SeekStart)
 	require.NoError(t, err)
 	read := testkit.Allocated(func() { _, err = f.Read(file) })
