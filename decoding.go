@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
@@ -161,7 +162,7 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	}
 	s, err := o.newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
 	if errors.Is(err, ErrInvalid) {
-		err = format.As(ErrCorrupt, err)
+		err = failure.As(ErrCorrupt, err)
 	}
 	return s, err
 }

@@ -1,37 +1,37 @@
 package bloom
 
 import (
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // Errors that callers match with errors.Is. An error that wraps one names the value and what was
 // expected.
 var (
 	// ErrInvalid means that a parameter is outside its range.
-	ErrInvalid = format.ErrInvalid
+	ErrInvalid = failure.ErrInvalid
 
 	// ErrTooLarge means that the filter would need more bytes than the machine has, than
 	// its int can count, or than WithMaxBytes allows. The machine's memory is known on
 	// Linux, Windows, macOS and the BSDs. On other systems the runtime may end the program.
-	ErrTooLarge = format.ErrTooLarge
+	ErrTooLarge = failure.ErrTooLarge
 
 	// ErrIncompatible means that two filters cannot be combined, because they place a
 	// key's bits differently, or that a filter cannot be read with the
 	// given options.
-	ErrIncompatible = format.ErrIncompatible
+	ErrIncompatible = failure.ErrIncompatible
 
 	// ErrNotPortable means that a filter cannot be written, because no other process
 	// could read it.
-	ErrNotPortable = format.ErrNotPortable
+	ErrNotPortable = failure.ErrNotPortable
 
 	// ErrCorrupt means that bytes are not a filter, are incomplete, or were damaged.
-	ErrCorrupt = format.ErrCorrupt
+	ErrCorrupt = failure.ErrCorrupt
 )
 
 // fail returns an error of one of these kinds. Inlined, it would add a kilobyte to each program.
 //
 //go:noinline
-func fail(kind error, text string, args ...any) error { return format.Errorf(kind, text, args...) }
+func fail(kind error, text string, args ...any) error { return failure.Errorf(kind, text, args...) }
 
 //go:noinline
-func invalid(text string, args ...any) error { return format.Errorf(ErrInvalid, text, args...) }
+func invalid(text string, args ...any) error { return failure.Errorf(ErrInvalid, text, args...) }

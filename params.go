@@ -3,7 +3,7 @@ package bloom
 import (
 	"math"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
@@ -85,8 +85,8 @@ func paramsFor(n uint64, p float64, s Strategy, h *hash) (params Params, err err
 	params.M, params.K, err = s.size(n, rest)
 	if err == nil {
 		err = s.check(params.M, params.K)
-	} else if f, ok := err.(*format.Failure); ok && rest < p {
-		err = format.Errorf(f.Kind, "%w (of p = %v, %.2g are taken by equal digests of %v)", f.Reason, p, p-rest, h)
+	} else if f, ok := err.(*failure.Failure); ok && rest < p {
+		err = failure.Errorf(f.Kind, "%w (of p = %v, %.2g are taken by equal digests of %v)", f.Reason, p, p-rest, h)
 	}
 	return params, err
 }
@@ -159,7 +159,7 @@ const maxM = rate.MaxM
 
 // wholeKeys returns n rounded.
 func wholeKeys(n float64) uint64 {
-	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimatedN may return anything
+	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimateCount may return anything
 		return math.MaxUint64
 	}
 	return uint64(math.Round(n))

@@ -264,7 +264,7 @@ func TestStrategyRateOfOddShapes(t *testing.T) {
 	require.Equal(t, 1.0, DoubleHashing.FalsePositiveRate(1, 3, 1001))
 	for _, refused := range []Strategy{{}, NewStrategy("of no function", Definition{})} {
 		require.True(t, math.IsNaN(refused.FalsePositiveRate(512, 8, 10)), "%+v", refused)
-		require.True(t, math.IsNaN(refused.EstimatedN(512, 8, 10)), "%+v", refused)
+		require.True(t, math.IsNaN(refused.EstimateCount(512, 8, 10)), "%+v", refused)
 	}
 	require.True(t, math.IsNaN(Blocked.FalsePositiveRate(100, 8, 10)))
 	require.True(t, math.IsNaN(Blocked.FalsePositiveRate(512, 7, 10)))

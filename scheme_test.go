@@ -75,7 +75,7 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 	}
 	require.Contains(t, out.String(), s.String())
 	require.Zero(t, s.Seed())
-	require.True(t, s.Keyed())
+	require.True(t, s.HasSecret())
 }
 
 func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {

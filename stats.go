@@ -16,7 +16,7 @@ type Stats struct {
 
 	Ones                       uint64  `json:"ones"`                          // bits that are set
 	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, about 0.5 if a filter of [New] holds its n keys
-	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimatedN]
+	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimateCount]
 	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
 }
 

@@ -75,20 +75,20 @@ func TestEstimatedNOfStrategies(t *testing.T) {
 			f.Add(binary.LittleEndian.AppendUint64(nil, i))
 		}
 		m, k, x := f.Params().M, f.Params().K, f.bits.count()
-		require.Equal(t, f.Stats().EstimatedCount, uint64(math.Round(f.Scheme().Strategy().EstimatedN(m, k, x))), s)
-		require.Zero(t, f.Scheme().Strategy().EstimatedN(m, k, 0), s)
-		require.True(t, math.IsInf(f.Scheme().Strategy().EstimatedN(m, k, m), 1), s)
+		require.Equal(t, f.Stats().EstimatedCount, uint64(math.Round(f.Scheme().Strategy().EstimateCount(m, k, x))), s)
+		require.Zero(t, f.Scheme().Strategy().EstimateCount(m, k, 0), s)
+		require.True(t, math.IsInf(f.Scheme().Strategy().EstimateCount(m, k, m), 1), s)
 		for name, n := range map[string]float64{
-			"x > m": f.Scheme().Strategy().EstimatedN(m, k, m+1),
-			"m = 0": f.Scheme().Strategy().EstimatedN(0, k, 0),
-			"k = 0": f.Scheme().Strategy().EstimatedN(m, 0, x),
+			"x > m": f.Scheme().Strategy().EstimateCount(m, k, m+1),
+			"m = 0": f.Scheme().Strategy().EstimateCount(0, k, 0),
+			"k = 0": f.Scheme().Strategy().EstimateCount(m, 0, x),
 		} {
 			require.True(t, math.IsNaN(n), "%s, %s: %v", s, name, n)
 		}
 	}
-	require.True(t, math.IsNaN(Blocked.EstimatedN(512, 7, 1)), "seven bits in two words")
-	require.True(t, math.IsNaN(Blocked.EstimatedN(513, 8, 1)), "half a block")
-	require.InEpsilon(t, 1000, DoubleHashing.EstimatedN(9600, 7, 4970), 0.01)
+	require.True(t, math.IsNaN(Blocked.EstimateCount(512, 7, 1)), "seven bits in two words")
+	require.True(t, math.IsNaN(Blocked.EstimateCount(513, 8, 1)), "half a block")
+	require.InEpsilon(t, 1000, DoubleHashing.EstimateCount(9600, 7, 4970), 0.01)
 }
 
 // TestSplitRateOfFewKeys: the rate that follows from the bits is that of all 2^32 values, which

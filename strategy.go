@@ -130,14 +130,14 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return s.rate(m, k, n)
 }
 
-// EstimatedN returns the most likely number of keys in a filter of m bits and k positions per key
+// EstimateCount returns the most likely number of keys in a filter of m bits and k positions per key
 // with x set bits. EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m),
 // except for [Blocked], whose keys set fewer different bits, for [SplitBlock], and for a custom
-// strategy with an EstimatedN. It is +Inf for x = m: a full filter does not show how many keys
+// strategy with an EstimateCount. It is +Inf for x = m: a full filter does not show how many keys
 // filled it. It is NaN where FalsePositiveRate is, and for x > m.
 //
 // Source: Swamidass & Baldi 2007, equation 6.
-func (s Strategy) EstimatedN(m uint64, k int, x uint64) float64 {
+func (s Strategy) EstimateCount(m uint64, k int, x uint64) float64 {
 	if s.check(m, k) != nil || x > m {
 		return math.NaN()
 	}

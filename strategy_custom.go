@@ -45,9 +45,9 @@ type Definition struct {
 	// computes sizes from it.
 	Rate func(m uint64, k int, n uint64) float64
 
-	// EstimatedN returns how many keys have most likely set x of m bits, if the positions are not
-	// independent, see [Strategy.EstimatedN].
-	EstimatedN func(m uint64, k int, x uint64) float64
+	// EstimateCount returns how many keys have most likely set x of m bits, if the positions are not
+	// independent, see [Strategy.EstimateCount].
+	EstimateCount func(m uint64, k int, x uint64) float64
 
 	// Size returns the m and k for n keys at rate p, 0 < p < 1, where there is a rule for
 	// them. Otherwise New finds the smallest m at which some k keeps p, by Rate.
@@ -152,8 +152,8 @@ func (s *custom) rate(m uint64, k int, n uint64) float64 {
 }
 
 func (s *custom) estimate(m uint64, k int, x uint64) float64 {
-	if s.EstimatedN != nil {
-		return s.EstimatedN(m, k, x)
+	if s.EstimateCount != nil {
+		return s.EstimateCount(m, k, x)
 	}
 	return s.scattered.estimate(m, k, x)
 }

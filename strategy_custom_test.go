@@ -208,7 +208,7 @@ func TestCustomRateOfStats(t *testing.T) {
 func TestCustomResultsThatAreNone(t *testing.T) {
 	for _, n := range []float64{math.NaN(), -1, math.Inf(-1), math.Inf(1)} {
 		d := definitionOf(customDouble)
-		d.EstimatedN = func(uint64, int, uint64) float64 { return n }
+		d.EstimateCount = func(uint64, int, uint64) float64 { return n }
 		f := MustNew(1000, 0.01, WithStrategy(NewStrategy("odd", d)))
 		f.AddString("key")
 		require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount, n)

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
@@ -59,10 +59,10 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 		return nil, err
 	}
 	if p != 0 && !(p > 0 && p < 1) {
-		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1, or 0 for the smallest cascade", p)
+		return nil, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1, or 0 for the smallest cascade", p)
 	}
 	if in == nil || out == nil {
-		return nil, format.Errorf(bloom.ErrInvalid, "a list is nil, want one that yields nothing for no keys")
+		return nil, failure.Errorf(bloom.ErrInvalid, "a list is nil, want one that yields nothing for no keys")
 	}
 	all := func(h1, h2 uint64) bool { return true }
 	inside, _, err := collect(ctx, sample, in, all)

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
@@ -50,7 +50,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 		return nil, err
 	}
 	if count > maxLevels {
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d levels, want at most %d", count, maxLevels)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d levels, want at most %d", count, maxLevels)
 	}
 	c := &Cascade{}
 	for i := range count {
@@ -60,9 +60,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 		}
 		switch s := f.Scheme(); {
 		case s.Strategy().NeedsKey():
-			return nil, format.Errorf(bloom.ErrCorrupt, "level %d has strategy %q, which needs the key itself", i, s.Strategy())
+			return nil, failure.Errorf(bloom.ErrCorrupt, "level %d has strategy %q, which needs the key itself", i, s.Strategy())
 		case i > 0 && !layered.SameHash(f, c.filters[0]):
-			return nil, format.Errorf(bloom.ErrCorrupt, "level %d is %v, the first %v", i, f, c.filters[0])
+			return nil, failure.Errorf(bloom.ErrCorrupt, "level %d is %v, the first %v", i, f, c.filters[0])
 		}
 		c.filters = append(c.filters, f)
 	}

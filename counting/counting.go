@@ -2,7 +2,7 @@ package counting
 
 import (
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -39,11 +39,11 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
 	m := scheme.Params().M
 	if bytes := wordsFor(m) * 8; bytes > limit {
-		return nil, format.Errorf(bloom.ErrTooLarge, "m = %d counters are %d bytes, want at most %d", m, bytes, limit)
+		return nil, failure.Errorf(bloom.ErrTooLarge, "m = %d counters are %d bytes, want at most %d", m, bytes, limit)
 	}
 	c, err := memory.NewWords(wordsFor(m))
 	if err != nil {
-		return nil, format.Errorf(bloom.ErrTooLarge, "m = %d counters of %d bits are %w", m, counterBits, err)
+		return nil, failure.Errorf(bloom.ErrTooLarge, "m = %d counters of %d bits are %w", m, counterBits, err)
 	}
 	return &Filter{counters: c, scheme: scheme}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
@@ -66,7 +66,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 			return nil, err
 		}
 		if j > 0 && (!plane.Compatible(planes[0]) || plane.Params() != planes[0].Params()) {
-			return nil, format.Errorf(bloom.ErrCorrupt, "%s is %v, bit 0 is %v", what, plane, planes[0])
+			return nil, failure.Errorf(bloom.ErrCorrupt, "%s is %v, bit 0 is %v", what, plane, planes[0])
 		}
 		planes[j] = plane
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -53,7 +53,7 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 // The error wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
 	if every <= 0 {
-		return format.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
+		return failure.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	failed := func(err error) { report(nil, err) }
 	ticker := time.NewTicker(every)
@@ -110,7 +110,7 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 // take waits for the turn to build or to save. A zero Guard has no turn.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
-		return format.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
+		return failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
 	}
 	if err := ctx.Err(); err != nil {
 		return err

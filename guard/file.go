@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/persist"
 )
@@ -52,7 +52,7 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 // persist.Save.
 func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
 	if g.path == "" {
-		return nil, format.Errorf(bloom.ErrInvalid, "path \"\" of a Guard, want the path of a file")
+		return nil, failure.Errorf(bloom.ErrInvalid, "path \"\" of a Guard, want the path of a file")
 	}
 	if err := take(ctx, g.saving); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 			return snapshot{}, err
 		}
 		if len(position) < 1 || len(position) > maxLength {
-			return snapshot{}, format.Errorf(bloom.ErrInvalid, "Position of the store returned %d bytes, want 1 to %d",
+			return snapshot{}, failure.Errorf(bloom.ErrInvalid, "Position of the store returned %d bytes, want 1 to %d",
 				len(position), maxLength)
 		}
 		if g.state.Load().current == l {
@@ -104,7 +104,7 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 		return s, err
 	}
 	if length < 1 || length > maxLength {
-		return s, format.Errorf(bloom.ErrCorrupt, "a position of %d bytes, want 1 to %d", length, maxLength)
+		return s, failure.Errorf(bloom.ErrCorrupt, "a position of %d bytes, want 1 to %d", length, maxLength)
 	}
 	numbers := make([]uint64, (length+7)/8)
 	pointers := make([]*uint64, len(numbers))
@@ -120,7 +120,7 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	}
 	for _, b := range position[length:] {
 		if b != 0 {
-			return s, format.Errorf(bloom.ErrCorrupt, "byte %#x after the position, want 0", b)
+			return s, failure.Errorf(bloom.ErrCorrupt, "byte %#x after the position, want 0", b)
 		}
 	}
 	f, err := in.Filter("the filter", opts)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
@@ -71,7 +71,7 @@ type Guard struct {
 // [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*Guard, error) {
 	if store == nil {
-		return nil, format.Errorf(bloom.ErrInvalid, "the store is nil")
+		return nil, failure.Errorf(bloom.ErrInvalid, "the store is nil")
 	}
 	scheme, err := bloom.NewScheme(n, p, opts...)
 	if err == nil && path != "" {

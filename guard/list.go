@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/persist"
 )
@@ -79,7 +80,7 @@ func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.path == "" {
-		return false, format.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
+		return false, failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 	}
 	var now sight
 	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
@@ -124,7 +125,7 @@ func sightOf(file *os.File) (s sight) {
 // interval is not above 0.
 func (l *List) Watch(ctx context.Context, every time.Duration, report func(changed bool, err error)) error {
 	if every <= 0 {
-		return format.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
+		return failure.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

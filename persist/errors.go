@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // errLocked means that another open file has the lock.
@@ -27,7 +27,7 @@ func failed(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	why := format.Text(err)
+	why := failure.Text(err)
 	switch err := err.(type) {
 	case *fs.PathError:
 		if why = err.Err.Error(); err.Path != path {

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
@@ -58,17 +59,17 @@ func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
 		return none, format.Unexpected(page[:min(len(magic), len(page))], magic)
 	}
 	if len(page) < headerSize {
-		return none, format.Errorf(bloom.ErrCorrupt, "%d bytes, want a header of %d", len(page), headerSize)
+		return none, failure.Errorf(bloom.ErrCorrupt, "%d bytes, want a header of %d", len(page), headerSize)
 	}
 	page = page[:headerSize]
 	if got, want := binary.LittleEndian.Uint32(page[checkAt:]), check(page); got != want {
-		return none, format.Errorf(bloom.ErrCorrupt, "checksum of the header is %08x, want %08x", got, want)
+		return none, failure.Errorf(bloom.ErrCorrupt, "checksum of the header is %08x, want %08x", got, want)
 	}
 	if got := page[len(magic)]; got != version {
-		return none, format.Errorf(bloom.ErrIncompatible, "the file has format version %d, want %d", got, version)
+		return none, failure.Errorf(bloom.ErrIncompatible, "the file has format version %d, want %d", got, version)
 	}
 	if order := page[orderAt]; order > 1 {
-		return none, format.Errorf(bloom.ErrCorrupt, "byte order %d, want 0 or 1", order)
+		return none, failure.Errorf(bloom.ErrCorrupt, "byte order %d, want 0 or 1", order)
 	}
 	if bigEndian := page[orderAt] == 1; bigEndian != nativeBigEndian {
 		return none, fmt.Errorf("the words are big-endian: %v, this machine is: %v: %w", bigEndian, nativeBigEndian, errors.ErrUnsupported)
@@ -80,7 +81,7 @@ func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
 	}
 	for i, b := range page {
 		if b != 0 && (orderAt < i && i < schemeAt || i >= headerSize-rest.Len()) {
-			return none, format.Errorf(bloom.ErrCorrupt, "byte %#x at offset %d of the header, want 0", b, i)
+			return none, failure.Errorf(bloom.ErrCorrupt, "byte %#x at offset %d of the header, want 0", b, i)
 		}
 	}
 	return s, nil

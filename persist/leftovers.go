@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
 
 // unfinished is the end of a temporary file's name.

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
 
 // Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
@@ -31,12 +31,12 @@ func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, er
 	// read sees that this is a file, and allocates the whole filter at once.
 	f, err := read(file, opts...)
 	if err == io.EOF {
-		err = format.Errorf(bloom.ErrCorrupt, "the file is empty")
+		err = failure.Errorf(bloom.ErrCorrupt, "the file is empty")
 	}
 	if err == nil {
 		var n int
 		if n, err = file.Read(make([]byte, 1)); n > 0 {
-			err = format.Errorf(bloom.ErrCorrupt, "bytes after the end of the filter")
+			err = failure.Errorf(bloom.ErrCorrupt, "bytes after the end of the filter")
 		} else if err == io.EOF {
 			return f, nil
 		}

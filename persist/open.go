@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
 
 // Open opens the filter in the file at path for n different keys with a false-positive rate of at
@@ -110,7 +110,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 		return nil, err
 	}
 	if info.Size() != size {
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d bytes, want %d", info.Size(), size)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d bytes, want %d", info.Size(), size)
 	}
 	data, err := mapFile(f.file, int(size), readOnly)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 	}
 	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&data[headerSize])), (len(data)-headerSize)/8)
 	if m.filter, err = f.scheme.FilterOver(words); err != nil {
-		return nil, format.As(bloom.ErrCorrupt, err)
+		return nil, failure.As(bloom.ErrCorrupt, err)
 	}
 	return m, nil
 }
@@ -134,7 +134,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
-		return format.Errorf(bloom.ErrIncompatible, "the file is for n = %d and p = %v, want n = %d and p = %v", got.N, got.P, p.N, p.P)
+		return failure.Errorf(bloom.ErrIncompatible, "the file is for n = %d and p = %v, want n = %d and p = %v", got.N, got.P, p.N, p.P)
 	}
 	same, err := bloom.NewSchemeWithParams(got, opts...)
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	}
 	// decodeHeader takes from the file what no option says, such as a seed.
 	if has, wants := f.scheme.String(), same.String(); has != wants {
-		return format.Errorf(bloom.ErrIncompatible, "the file has %s, want %s", has, wants)
+		return failure.Errorf(bloom.ErrIncompatible, "the file has %s, want %s", has, wants)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 func fileSize(s bloom.Scheme) (int64, error) {
 	if s.SizeBytes() > math.MaxInt-headerSize {
 		const most = math.MaxInt - headerSize
-		return 0, format.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d",
+		return 0, failure.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d",
 			s.Params().M, s.SizeBytes(), most)
 	}
 	return headerSize + int64(s.SizeBytes()), nil

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
 
 // Save writes a filter to a file with its WriteTo method. If the program or the machine stops at any

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regular"
 	"golang.org/x/sys/windows"
 )
 

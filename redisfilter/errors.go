@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -71,7 +71,7 @@ func (e *AddError) Error() string {
 			kinds = append(kinds, fmt.Sprintf("%d keys %s", len(kind.keys), kind.text))
 		}
 	}
-	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), format.Text(e.Err))
+	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), failure.Text(e.Err))
 }
 
 // Unwrap returns the cause, and ErrUnknown if there are such keys.
@@ -125,7 +125,7 @@ func (c *causes) note(shard string, err error) {
 	if err == nil {
 		return
 	}
-	text := format.Text(err)
+	text := failure.Text(err)
 	for _, known := range *c {
 		if known.text == text {
 			known.shards[shard] = true
@@ -157,7 +157,7 @@ func (c causes) err() error {
 		if i >= most {
 			continue
 		}
-		text := format.Text(err)
+		text := failure.Text(err)
 		if n := len(cause.shards); n > 1 {
 			text = fmt.Sprintf("%d shards, one of them: %s", n, text)
 		}

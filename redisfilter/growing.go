@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer layers.
@@ -32,7 +32,7 @@ func (m growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKe
 func (m growing) scheme(i int) (bloom.Scheme, error) {
 	s, err := newScheme(m.layerKeys(i), m.plan.p/(float64(i+1)*float64(i+2)), m.plan.bloom)
 	if err != nil {
-		return s, format.In(err, "layer %d of a filter for n = %d keys at p = %v", i, m.plan.n, m.plan.p)
+		return s, failure.In(err, "layer %d of a filter for n = %d keys at p = %v", i, m.plan.n, m.plan.p)
 	}
 	return s, nil
 }
@@ -48,12 +48,12 @@ func (m growing) layers() (layers []layer, err error) {
 	for i := 1; ; i++ {
 		s, err := m.scheme(i)
 		if err != nil {
-			return layers, format.As(ErrFull, err)
+			return layers, failure.As(ErrFull, err)
 		}
 		l := layer{scheme: s, words: wordsOf(s), at: layers[i-1].end + epochBytes, keys: m.layerKeys(i)}
 		l.end = l.at + s.SizeBytes()
 		if length := l.end + epochBytes; length > maxValue {
-			return layers, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", i+1, length, uint64(maxValue))
+			return layers, failure.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", i+1, length, uint64(maxValue))
 		}
 		layers = append(layers, l)
 	}
@@ -66,7 +66,7 @@ func (m growing) upTo(count, limit uint64) ([]layer, error) {
 		return nil, err
 	}
 	if length := layers[count-1].end + epochBytes; length > limit {
-		return nil, format.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", count, length, limit)
+		return nil, failure.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", count, length, limit)
 	}
 	return layers[:count:count], nil
 }

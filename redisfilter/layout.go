@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -70,7 +70,7 @@ func readHeader(ctx context.Context, sender *send.Sender, name string) (h header
 	case err != nil:
 		return h, err
 	case value == "":
-		return h, format.Errorf(ErrLost, "there is no filter; Open creates it")
+		return h, failure.Errorf(ErrLost, "there is no filter; Open creates it")
 	}
 	return decodeHeader(value)
 }
@@ -78,10 +78,10 @@ func readHeader(ctx context.Context, sender *send.Sender, name string) (h header
 // decodeHeader reads the beginning of a value. The error wraps ErrMismatch.
 func decodeHeader(value string) (h header, err error) {
 	if _, err := binary.Decode([]byte(value), binary.LittleEndian, &h); err != nil || string(h.Magic[:]) != magic {
-		return h, format.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
+		return h, failure.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
 	}
 	if h.Version != version {
-		return h, format.Errorf(ErrMismatch, "layout version %d, this package has %d", h.Version, version)
+		return h, failure.Errorf(ErrMismatch, "layout version %d, this package has %d", h.Version, version)
 	}
 	return h, nil
 }
@@ -109,7 +109,7 @@ func (h header) options(o options) (options, error) {
 	longest := int64(math.MaxInt64 / time.Millisecond)
 	if o.shards < 1 || o.shards > maxShards || h.TTL < 0 || h.TTL > longest || o.growth && o.windowed ||
 		o.windowed && (o.generations > maxGenerations || h.Millis < 1 || h.Millis > longest/int64(h.Generations)) {
-		return o, format.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
+		return o, failure.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
 	}
 	return o, nil
 }
@@ -117,7 +117,7 @@ func (h header) options(o options) (options, error) {
 // hash returns opts with the hash that the header names before them. A filter with a secret has its own hash.
 func (h header) hash(opts []bloom.Option) []bloom.Option {
 	keyed, err := bloom.NewScheme(1, 0.1, opts...)
-	if h.Text == textOf(bloom.RapidHash) && !(err == nil && keyed.Keyed()) {
+	if h.Text == textOf(bloom.RapidHash) && !(err == nil && keyed.HasSecret()) {
 		opts = append([]bloom.Option{bloom.WithHash(bloom.RapidHash)}, opts...)
 	}
 	return opts

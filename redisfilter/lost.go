@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -13,7 +13,7 @@ func (f *handle) onLost(v *incarnation, how string) error {
 	if v != nil && !v.lost.Swap(true) {
 		f.sender.Counts.Lost.Add(1)
 	}
-	return format.Errorf(ErrLost, "%s. Call Reopen", how)
+	return failure.Errorf(ErrLost, "%s. Call Reopen", how)
 }
 
 // The ways in which a filter is lost.
@@ -44,7 +44,7 @@ func (f *handle) onTaken(v *incarnation, sl *slot, claims uint64) error {
 		return f.onLost(v, isOlder)
 	}
 	v.slot.CompareAndSwap(sl, nil)
-	return format.Errorf(ErrSlot, "%d slots were claimed since this handle last added: the next add claims one", f.plan.slots)
+	return failure.Errorf(ErrSlot, "%d slots were claimed since this handle last added: the next add claims one", f.plan.slots)
 }
 
 // taken returns the error of onTaken to a lookup that has found another tag, 0 if the value ends before the slot. It asks

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // An Option changes a choice of [Open].
@@ -34,21 +34,21 @@ func newOptions(opts []Option) (options, error) {
 	o := options{cache: defaultCache}
 	for i, opt := range opts {
 		if opt == nil {
-			return o, format.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
+			return o, failure.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&o)
 	}
 	switch {
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
-		return o, format.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
+		return o, failure.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
 	case o.shards < 0 || o.shards > maxShards:
-		return o, format.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
+		return o, failure.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
-		return o, format.Errorf(bloom.ErrInvalid, "WithGrowth and WithWindow, want one of them")
+		return o, failure.Errorf(bloom.ErrInvalid, "WithGrowth and WithWindow, want one of them")
 	case o.windowed && (o.generations < 1 || o.generations > maxGenerations):
-		return o, format.Errorf(bloom.ErrInvalid, "%d generations, want 1 to %d", o.generations, maxGenerations)
+		return o, failure.Errorf(bloom.ErrInvalid, "%d generations, want 1 to %d", o.generations, maxGenerations)
 	case o.windowed && o.window < time.Duration(o.generations)*time.Millisecond:
-		return o, format.Errorf(bloom.ErrInvalid, "window %v, want at least 1ms for each of %d generations", o.window, o.generations)
+		return o, failure.Errorf(bloom.ErrInvalid, "window %v, want at least 1ms for each of %d generations", o.window, o.generations)
 	}
 	return o, nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // A plan says where the bits of a key are in each shard.
@@ -110,21 +110,21 @@ func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
 		if h.String() == mine.String() {
-			return format.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
+			return failure.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}
-		return format.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
+		return failure.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
 	layers, err := f.mode.reading(h.State.whole())
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return format.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
+			return failure.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
 		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
 			return nil
 		}
 	}
-	return format.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
+	return failure.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it
@@ -156,7 +156,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 			return bloom.NewSchemeWithParams(bloom.Params{N: n, P: p, M: blocks * block, K: chosen}, opts...)
 		}
 	}
-	return best, format.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
+	return best, failure.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
 // wordsOf returns in how many words of a block a scheme has the bits of a key.

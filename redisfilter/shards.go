@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -58,9 +58,9 @@ func clusterSlot(text string) int {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return format.Errorf(bloom.ErrInvalid, "empty name, want one for a Redis key")
+		return failure.Errorf(bloom.ErrInvalid, "empty name, want one for a Redis key")
 	case send.HashTag(name) == "" && strings.ContainsAny(name, "{}"):
-		return format.Errorf(bloom.ErrInvalid, "name %q, want no braces, or a hash tag such as {crawl}", name)
+		return failure.Errorf(bloom.ErrInvalid, "name %q, want no braces, or a hash tag such as {crawl}", name)
 	}
 	return nil
 }

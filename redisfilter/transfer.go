@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -60,7 +60,7 @@ func (f *Filter) Local(ctx context.Context) (*Local, error) {
 var errPlain = incompatible("a filter that grows or has a window, want a plain one")
 
 func incompatible(text string, args ...any) error {
-	return &send.Error{Err: format.Errorf(bloom.ErrIncompatible, text, args...)}
+	return &send.Error{Err: failure.Errorf(bloom.ErrIncompatible, text, args...)}
 }
 
 // merge adds a local filter to a shard. Each piece is an add by this handle's slot, so that a rollback which

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // windowed is the mode of a filter that forgets. Its layers are a ring of generations+1 equal places: generation x has
@@ -20,7 +20,7 @@ func (m windowed) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	// All generations of the window and one more may be read.
 	layers, keys = m.plan.opts.generations+1, m.plan.perShard()
 	if s, err = newScheme(keys, m.plan.p/float64(layers), m.plan.bloom); err != nil {
-		err = format.In(err, "each of %d generations of a filter for n = %d keys at p = %v", layers, m.plan.n, m.plan.p)
+		err = failure.In(err, "each of %d generations of a filter for n = %d keys at p = %v", layers, m.plan.n, m.plan.p)
 	}
 	return s, layers, keys, err
 }
@@ -63,6 +63,6 @@ func (m windowed) alive(k known, _, state, shift uint64) ([]bool, bool) {
 // full says when the next generation begins.
 func (m windowed) full(k known, state uint64) (uint64, error) {
 	begins := time.UnixMilli(int64(state+1-k.shift) * m.millis)
-	return 0, format.Errorf(ErrFull, "the generation has its n = %d keys; the next one begins at %s, in %v", m.plan.n,
+	return 0, failure.Errorf(ErrFull, "the generation has its n = %d keys; the next one begins at %s, in %v", m.plan.n,
 		begins.UTC().Format(time.RFC3339Nano), max(0, time.Duration(begins.UnixNano())-k.time).Round(time.Millisecond))
 }

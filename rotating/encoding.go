@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
@@ -26,7 +26,7 @@ const magic = "\x89bloomr\x01"
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	now := f.live.Load()
 	if now == nil {
-		return 0, format.Errorf(bloom.ErrInvalid, "the zero rotating.Filter, want one of New or Read")
+		return 0, failure.Errorf(bloom.ErrInvalid, "the zero rotating.Filter, want one of New or Read")
 	}
 	wrote := f.time.read()
 	at := f.time.moment(wrote)
@@ -74,15 +74,15 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	length, most := f.plan.generation(), uint64(f.plan.allLayers())
 	switch {
 	case nanoseconds >= uint64(time.Second):
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d ns of a second, want less than 10^9", nanoseconds)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d ns of a second, want less than 10^9", nanoseconds)
 	case generation > math.MaxInt64:
-		return nil, format.Errorf(bloom.ErrCorrupt, "generation %d, want at most %d", generation, uint64(math.MaxInt64))
+		return nil, failure.Errorf(bloom.ErrCorrupt, "generation %d, want at most %d", generation, uint64(math.MaxInt64))
 	case within >= uint64(length):
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d ns of a generation, want less than %d", within, uint64(length))
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d ns of a generation, want less than %d", within, uint64(length))
 	case count < 1 || count > most:
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d layers, want 1 to %d", count, most)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d layers, want 1 to %d", count, most)
 	case c.generations != 0 && c.generations != f.plan.generations:
-		return nil, format.Errorf(bloom.ErrIncompatible, "the data has %d generations, want %d", f.plan.generations, c.generations)
+		return nil, failure.Errorf(bloom.ErrIncompatible, "the data has %d generations, want %d", f.plan.generations, c.generations)
 	}
 	f.time = newTimeline(c.clock, length)
 	wrote := time.Unix(int64(seconds), int64(nanoseconds))
@@ -96,10 +96,10 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		var of uint64
 		b, left, err := all.Read(in, f.plan.layerKeys(), f.plan.p/float64(f.plan.maxLayers()), each, &of)
 		if err == nil && (of < oldest || of > generation) {
-			err = format.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", of, oldest, generation)
+			err = failure.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", of, oldest, generation)
 		}
 		if err != nil {
-			return nil, format.In(err, "layer %d of at most %d", i, most)
+			return nil, failure.In(err, "layer %d of at most %d", i, most)
 		}
 		all, oldest = all.And(b, int64(of), left), of
 	}

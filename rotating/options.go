@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // An Option changes a default of [New].
@@ -43,7 +43,7 @@ func WithBloom(opts ...bloom.Option) Option {
 func newConfig(c config, opts []Option) (config, error) {
 	for i, opt := range opts {
 		if opt == nil {
-			return c, format.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
+			return c, failure.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&c)
 	}
@@ -64,13 +64,13 @@ type plan struct {
 func (p plan) validate(kind error) error {
 	switch {
 	case p.window <= 0:
-		return format.Errorf(kind, "window = %v, want more than 0", p.window)
+		return failure.Errorf(kind, "window = %v, want more than 0", p.window)
 	case p.generations < 1 || p.generations > maxGenerations:
-		return format.Errorf(kind, "generations = %d, want 1 to %d", p.generations, maxGenerations)
+		return failure.Errorf(kind, "generations = %d, want 1 to %d", p.generations, maxGenerations)
 	case p.window < time.Duration(p.generations):
-		return format.Errorf(kind, "window = %v, want at least 1 ns for each of %d generations", p.window, p.generations)
+		return failure.Errorf(kind, "window = %v, want at least 1 ns for each of %d generations", p.window, p.generations)
 	case !(p.p > 0 && p.p < 1):
-		return format.Errorf(kind, "p = %v, want 0 < p < 1", p.p)
+		return failure.Errorf(kind, "p = %v, want 0 < p < 1", p.p)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (p plan) allLayers() int { return p.maxLayers() + p.generations }
 func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
 	if err != nil { // which names the layer's n and p
-		return s, format.In(err, "each of %d layers of a filter for n = %d keys at p = %v", p.maxLayers(), p.n, p.p)
+		return s, failure.In(err, "each of %d layers of a filter for n = %d keys at p = %v", p.maxLayers(), p.n, p.p)
 	}
 	return s, nil
 }

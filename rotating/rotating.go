@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -57,7 +57,7 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 		return nil, err
 	}
 	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
-		return nil, format.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all",
+		return nil, failure.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all",
 			all, f.scheme.SizeBytes(), limit)
 	}
 	first, err := f.scheme.Filter()

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
@@ -23,7 +23,7 @@ const magic = "\x89blooms\x01"
 // [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.layers.Load() == nil {
-		return 0, format.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
+		return 0, failure.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
 	}
 	now := f.now()
 	out := frame.NewWriter(w, magic)
@@ -54,9 +54,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	f := &Filter{n: n, p: math.Float64frombits(p)}
 	switch {
 	case !(f.p > 0 && f.p < 1):
-		return nil, format.Errorf(bloom.ErrCorrupt, "p = %v, want 0 < p < 1", f.p)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "p = %v, want 0 < p < 1", f.p)
 	case count < 1:
-		return nil, format.Errorf(bloom.ErrCorrupt, "0 layers, want at least 1")
+		return nil, failure.Errorf(bloom.ErrCorrupt, "0 layers, want at least 1")
 	}
 	var all layered.Layers
 	for i := range int(min(count, math.MaxInt)) {
@@ -66,7 +66,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		}
 		b, left, err := all.Read(in, keys, rate, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()))
 		if err != nil {
-			return nil, format.In(err, "layer %d", i)
+			return nil, failure.In(err, "layer %d", i)
 		}
 		all = all.And(b, 0, left)
 	}
@@ -79,7 +79,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 // optionsOf returns the options that make a scheme like s, except for a secret.
 func optionsOf(s bloom.Scheme) []bloom.Option {
 	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
-	if !s.Keyed() {
+	if !s.HasSecret() {
 		opts = append(opts, bloom.WithHash(s.Hash()))
 	}
 	if s.Seed() != 0 {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -61,7 +61,7 @@ func (e *fullError) Unwrap() []error { return []error{ErrFull, e.cause} }
 // layer takes more than the machine's memory or [bloom.WithMaxBytes].
 func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	if !(p > 0 && p < 1) {
-		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
+		return nil, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	}
 	f := &Filter{n: n, p: p, opts: slices.Clone(opts)}
 	layers, err := f.withLayer(nil)
@@ -112,7 +112,7 @@ func (f *Filter) checkGrowth() error {
 func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, err error) {
 	keys = max(n, 1)
 	if bits.Len64(keys)+i > 63 {
-		return 0, 0, format.Errorf(kind, "layer %d would be for %d·2^%d keys, want less than 2^63", i, keys, i)
+		return 0, 0, failure.Errorf(kind, "layer %d would be for %d·2^%d keys, want less than 2^63", i, keys, i)
 	}
 	return keys << i, p / (float64(i+1) * float64(i+2)), nil
 }
@@ -125,7 +125,7 @@ func (f *Filter) layerScheme(i int) (bloom.Scheme, error) {
 	}
 	s, err := bloom.NewScheme(keys, rate, f.opts...)
 	if err != nil { // which names the layer's n and p
-		return s, format.In(err, "layer %d of a filter for n = %d keys at p = %v", i, f.n, f.p)
+		return s, failure.In(err, "layer %d of a filter for n = %d keys at p = %v", i, f.n, f.p)
 	}
 	return s, nil
 }
@@ -138,7 +138,7 @@ func (f *Filter) withLayer(now layered.Layers) (layered.Layers, error) {
 	}
 	limit := min(bloom.MaxBytes(f.opts...), memory.Limit())
 	if total := now.SizeBytes() + scheme.SizeBytes(); total > limit {
-		return nil, format.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", len(now), total, limit)
+		return nil, failure.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", len(now), total, limit)
 	}
 	next, err := scheme.Filter()
 	if err != nil {

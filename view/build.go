@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // A Builder makes filters inside byte slices, for [New]. It is for programs that make a small filter
@@ -32,10 +32,10 @@ type Builder struct {
 // follows from the keys.
 func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
-		return nil, format.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
+		return nil, failure.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
 	}
 	if limit := bloom.MaxBytes(opts...); limit != math.MaxUint64 {
-		return nil, format.Errorf(bloom.ErrInvalid, "a limit of %d bytes for a builder, want none: the size follows from the keys", limit)
+		return nil, failure.Errorf(bloom.ErrInvalid, "a limit of %d bytes for a builder, want none: the size follows from the keys", limit)
 	}
 	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
 	if err != nil {
@@ -48,11 +48,11 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 	meta := metaOf(scheme) | version<<24
 	switch {
 	case scheme.Strategy() != s:
-		return nil, format.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the builder is for %q", scheme.Strategy(), s)
+		return nil, failure.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the builder is for %q", scheme.Strategy(), s)
 	case meta>>8&0xff == other:
-		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for strategy %q, want DoubleHashing, Blocked or SplitBlock", s)
+		return nil, failure.Errorf(bloom.ErrInvalid, "a trailer for strategy %q, want DoubleHashing, Blocked or SplitBlock", s)
 	case meta>>16&0xff == other:
-		return nil, format.Errorf(bloom.ErrInvalid, "a trailer for hash %q, want Murmur3 or RapidHash", scheme.Hash())
+		return nil, failure.Errorf(bloom.ErrInvalid, "a trailer for hash %q, want Murmur3 or RapidHash", scheme.Hash())
 	}
 	return &Builder{bitsPerKey: bitsPerKey, scheme: scheme, meta: meta}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
@@ -113,15 +113,15 @@ func valid(data []byte) bool {
 // refusal returns the error for data that is not valid.
 func refusal(data []byte) error {
 	if len(data) <= trailerBytes {
-		return format.Errorf(bloom.ErrCorrupt, "a view of %d bytes, want at least %d", len(data), trailerBytes+1)
+		return failure.Errorf(bloom.ErrCorrupt, "a view of %d bytes, want at least %d", len(data), trailerBytes+1)
 	}
 	t := data[len(data)-trailerBytes:]
 	meta, got := binary.LittleEndian.Uint32(t[8:]), binary.LittleEndian.Uint32(t[12:])
 	want := check(uint64(len(data)-trailerBytes)*8, binary.LittleEndian.Uint64(t), meta)
 	if t[11] != version && got == want {
-		return format.Errorf(bloom.ErrIncompatible, "a view of version %d, want %d", t[11], version)
+		return failure.Errorf(bloom.ErrIncompatible, "a view of version %d, want %d", t[11], version)
 	}
-	return format.Errorf(bloom.ErrCorrupt, "bad trailer %x: check %08x, want %08x for %d bits", t, got, want, (len(data)-trailerBytes)*8)
+	return failure.Errorf(bloom.ErrCorrupt, "bad trailer %x: check %08x, want %08x for %d bits", t, got, want, (len(data)-trailerBytes)*8)
 }
 
 // Over returns the view of a filter with this scheme whose bits are the given bytes: bit i is bit i%8
@@ -136,13 +136,13 @@ func refusal(data []byte) error {
 func Over(s bloom.Scheme, bits []byte) (View, error) {
 	switch {
 	case s == (bloom.Scheme{}):
-		return View{}, format.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
+		return View{}, failure.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
 	case s.Hash() == bloom.MapHash:
-		return View{}, format.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
+		return View{}, failure.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
 	}
 	m := s.Params().M
 	if least := (m-1)/8 + 1; uint64(len(bits)) != least && uint64(len(bits)) != s.SizeBytes() {
-		return View{}, format.Errorf(bloom.ErrInvalid, "%d bytes, want %d or %d for m = %d bits", len(bits), least, s.SizeBytes(), m)
+		return View{}, failure.Errorf(bloom.ErrInvalid, "%d bytes, want %d or %d for m = %d bits", len(bits), least, s.SizeBytes(), m)
 	}
 	meta := metaOf(s)
 	if len(bits)%8 != 0 {

@@ -28,8 +28,8 @@ const imports = `bufio bytes context crypto/rand database/sql encoding/binary en
 	github.com/prometheus/client_golang/prometheus github.com/redis/go-redis/v9`
 
 // ours are this library's packages, by their folders.
-const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/rebloom persist prombloom redisfilter redisfilter/bitmap
-	redisfilter/module rotating scalable typed view`
+const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/redisbloom persist prombloom redisfilter redisfilter/bitmap
+	redisfilter/bf rotating scalable typed view`
 
 // given may be used in snippets without being declared.
 const given = `

@@ -6,7 +6,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/spf13/cobra"
 )
 
@@ -42,7 +42,7 @@ func newConvert(e *env) *cobra.Command {
 		}
 		err = save(e, o.output, f, o.format)
 		if errors.Is(err, bloom.ErrNotPortable) {
-			return lines.At(files[0], format.Errorf(bloom.ErrNotPortable,
+			return lines.At(files[0], failure.Errorf(bloom.ErrNotPortable,
 				"a %s file has its own positions and hash; build it anew with --format %s", o.format.Name, o.format.Name))
 		}
 		return err

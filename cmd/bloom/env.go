@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // An env holds a command's connections to the outside.
@@ -28,17 +28,17 @@ const (
 	statusSignal   = 128 // plus the signal's number
 )
 
-// A failure is an error with an exit status of its own. It has no text if there is nothing to say.
-type failure struct {
+// An exit is an error with an exit status of its own. It has no text if there is nothing to say.
+type exit struct {
 	status int
 	text   string
 }
 
-func (f failure) Error() string { return f.text }
+func (e exit) Error() string { return e.text }
 
 var (
-	errNotFound = failure{statusNotFound, ""}
-	errOverfull = failure{statusOverfull, "overfull"}
+	errNotFound = exit{statusNotFound, ""}
+	errOverfull = exit{statusOverfull, "overfull"}
 )
 
 // statusOf returns the exit status for an error.
@@ -46,14 +46,14 @@ func statusOf(err error) int {
 	if err == nil {
 		return statusFound
 	}
-	if f, ok := errors.AsType[failure](err); ok {
-		return f.status
+	if e, ok := errors.AsType[exit](err); ok {
+		return e.status
 	}
 	return statusError
 }
 
 // message returns the line that reports an error. The library's name is this program's.
-func message(err error) string { return "bloom: " + printable(format.Text(err)) + "\n" }
+func message(err error) string { return "bloom: " + printable(failure.Text(err)) + "\n" }
 
 // printable returns a text from a file or a folder, quoted if it could control a terminal.
 func printable(text string) string {

@@ -71,7 +71,7 @@ func TestSecretIsForFilesThatHaveOne(t *testing.T) {
 func TestReadsWhatTheLibraryReads(t *testing.T) {
 	t.Setenv(secretVariable, "")
 	var tried int
-	for _, pattern := range []string{"testdata/*.bloom", "persist/testdata/*.map", "interop/guava/testdata/*.bloom", "interop/bitsandblooms/testdata/*.bloom", "interop/bitsandblooms/testdata/*.json", "interop/bloomfilters/testdata/[os]*e.json", "cascade/testdata/*.golden", "interop/parquet/testdata/*.parquet"} {
+	for _, pattern := range []string{"testdata/*.bloom", "persist/testdata/*.map", "interop/guava/testdata/*.bloom", "interop/bitsandblooms/testdata/*.bloom", "interop/bitsandblooms/testdata/*.json", "interop/npmbloomfilters/testdata/[os]*e.json", "cascade/testdata/*.golden", "interop/parquet/testdata/*.parquet"} {
 		files, err := filepath.Glob("../../" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)

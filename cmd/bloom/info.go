@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 	"github.com/spf13/cobra"
@@ -74,7 +74,7 @@ func describe(name string, from *filterfile.Format, f any) *description {
 		d.Layers = len(f.Layers())
 	case *cascade.Cascade:
 		d.Layers = len(f.Levels())
-	case *rebloom.Filter:
+	case *redisbloom.Filter:
 		d.Layers = len(f.Layers())
 	}
 	s := f.(filterfile.Filter).Stats()

@@ -18,7 +18,7 @@ func main() {
 		s := <-signals
 		signal.Stop(signals) // a second signal kills
 		number, _ := s.(syscall.Signal)
-		cancel(failure{statusSignal + int(number), s.String()})
+		cancel(exit{statusSignal + int(number), s.String()})
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

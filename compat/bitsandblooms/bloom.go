@@ -27,6 +27,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
@@ -59,7 +60,7 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 	params := must(bitsandblooms.Params(uint64(n), p))
 	if params.M > math.MaxUint { // of 32 bits
 		const most = uint(math.MaxUint)
-		panic(format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %d bits, want at most %d", n, p, params.M, most))
+		panic(failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %d bits, want at most %d", n, p, params.M, most))
 	}
 	return uint(params.M), uint(params.K)
 }

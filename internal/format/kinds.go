@@ -1,6 +1,7 @@
 package format
 
 import (
+	"github.com/seed3447c163/bloom/internal/failure"
 	"strings"
 )
 
@@ -20,8 +21,8 @@ var kinds = []struct{ magic, holds, reader string }{
 func Unexpected(head []byte, magic string) error {
 	for _, k := range kinds {
 		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {
-			return Errorf(ErrCorrupt, "it holds %s: use %s", k.holds, k.reader)
+			return failure.Errorf(failure.ErrCorrupt, "it holds %s: use %s", k.holds, k.reader)
 		}
 	}
-	return Errorf(ErrCorrupt, "it begins with %q, want %q", head, magic)
+	return failure.Errorf(failure.ErrCorrupt, "it begins with %q, want %q", head, magic)
 }

@@ -1,8 +1,11 @@
+// Package format reads and writes the bytes of a filter's file: a header, the words, two checksums.
+// docs/formats.md describes them. Package bloom interprets the header's fields.
 package format
 
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 	"math/bits"
@@ -10,6 +13,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
 )
@@ -49,14 +53,14 @@ func (in *Reader) Header() (Header, error) {
 		return Header{}, err
 	}
 	if got, want := sum(buf), binary.LittleEndian.Uint32(buf[checkAt:]); got != want {
-		return Header{}, Errorf(ErrCorrupt, "the header has checksum %#08x, want %#08x", got, want)
+		return Header{}, failure.Errorf(failure.ErrCorrupt, "the header has checksum %#08x, want %#08x", got, want)
 	}
 	if got := buf[len(magic)]; got != Version {
-		return Header{}, Errorf(ErrIncompatible, "the data has format version %d, want %d", got, Version)
+		return Header{}, failure.Errorf(failure.ErrIncompatible, "the data has format version %d, want %d", got, Version)
 	}
 	for i, b := range buf {
 		if (i == 15 || i >= hashEnd) && b != 0 {
-			return Header{}, Errorf(ErrCorrupt, "byte %d of the header is %#x, want 0", i, b)
+			return Header{}, failure.Errorf(failure.ErrCorrupt, "byte %d of the header is %#x, want 0", i, b)
 		}
 	}
 	return Header{
@@ -134,7 +138,25 @@ func (in *Reader) End() error {
 		return err
 	}
 	if !bytes.Equal(got, want) {
-		return Errorf(ErrCorrupt, "checksum %x, want %x", got, want)
+		return failure.Errorf(failure.ErrCorrupt, "checksum %x, want %x", got, want)
 	}
 	return nil
+}
+
+// Full fills p, a part of what. It returns io.EOF itself if first is true and nothing was read. Any other end
+// wraps ErrCorrupt and io.ErrUnexpectedEOF.
+func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
+	n, err := io.ReadFull(r, p)
+	switch {
+	case err == nil || err == io.EOF && first:
+		return n, err
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return n, Truncated(what)
+	}
+	return n, failure.Reading(what, err)
+}
+
+// Truncated is the error for bytes that end within what.
+func Truncated(what string) error {
+	return failure.Errorf(failure.ErrCorrupt, "it ends within %s: %w", what, io.ErrUnexpectedEOF)
 }

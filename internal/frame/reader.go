@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/remaining"
 )
@@ -30,7 +31,7 @@ func NewReader(r io.Reader, magic string) (*Reader, error) {
 	case string(got) == magic:
 		return in, nil
 	case string(got[:last]) == magic[:last]:
-		return nil, format.Errorf(bloom.ErrIncompatible, "the data has format version %d, want %d", got[last], magic[last])
+		return nil, failure.Errorf(bloom.ErrIncompatible, "the data has format version %d, want %d", got[last], magic[last])
 	}
 	return nil, format.Unexpected(got, magic)
 }
@@ -44,7 +45,7 @@ func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 	end := len(numbers) * 8
 	r.sum.Add(buf[:end])
 	if got, want := buf[end:], r.sum.append(nil); !bytes.Equal(got, want) {
-		return format.Errorf(bloom.ErrCorrupt, "%s has checksum %x, want %x", what, got, want)
+		return failure.Errorf(bloom.ErrCorrupt, "%s has checksum %x, want %x", what, got, want)
 	}
 	for i, x := range numbers {
 		*x = binary.LittleEndian.Uint64(buf[i*8:])
@@ -59,7 +60,7 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	case err == io.EOF:
 		return nil, format.Truncated(what)
 	case err != nil:
-		return nil, format.In(err, "%s", what)
+		return nil, failure.In(err, "%s", what)
 	}
 	r.sum.Add(r.tail.bytes[:])
 	return f, nil

@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/frame"
-	"github.com/seed3447c163/bloom/internal/tickets"
+	"github.com/seed3447c163/bloom/internal/layered/tickets"
 )
 
 // A Layer is one of the filters. It has a ticket for each key that it is sized for.
@@ -89,11 +89,11 @@ func (l Layers) Read(in *frame.Reader, n uint64, p float64, opts []bloom.Option,
 	}
 	switch got := f.Params(); {
 	case got.N != n || got.P != p:
-		err = format.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, n, p)
+		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, n, p)
 	case left > n:
-		err = format.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, n)
+		err = failure.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, n)
 	case len(l) > 0 && (f.Scheme().Strategy() != l[0].Scheme().Strategy() || !SameHash(f, l[0].BloomFilter)):
-		err = format.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", f, l[0].BloomFilter)
+		err = failure.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", f, l[0].BloomFilter)
 	default:
 		err = CheckStrategy(f.Scheme(), bloom.ErrCorrupt)
 	}
@@ -145,7 +145,7 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 	if !s.Strategy().NeedsKey() {
 		return nil
 	}
-	return format.Errorf(kind, "strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", s.Strategy())
+	return failure.Errorf(kind, "strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", s.Strategy())
 }
 
 // SameHash reports whether both filters hash keys alike.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
 // The rate of filters whose keys choose a block at random, and all their bits in it. The number of keys in a

@@ -3,7 +3,7 @@ package rate
 import (
 	"math"
 
-	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
 // slack is how much more memory a smaller z may take than the best one, because it has fewer

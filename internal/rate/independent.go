@@ -6,7 +6,7 @@
 // package floats, and a product is converted to float64 before it is added to something.
 package rate
 
-import "github.com/seed3447c163/bloom/internal/floats"
+import "github.com/seed3447c163/bloom/internal/rate/floats"
 
 // Independent returns the expected false-positive rate of n keys with k independent
 // uniform positions each: E[(X/m)^k], where X is the number of set bits. The

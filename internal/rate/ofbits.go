@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
 const splitWords = 4 // of a block of SplitBlock

@@ -3,7 +3,7 @@ package rate
 import (
 	"math"
 
-	"github.com/seed3447c163/bloom/internal/floats"
+	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
 // MaxM is where searches end: float64 counts every bit up to 2^53.

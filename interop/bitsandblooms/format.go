@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
@@ -55,9 +56,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, order binary.ByteOrder, err error) {
 	switch {
 	case m == 0:
-		return s, nil, format.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
+		return s, nil, failure.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
 	case k == 0 || k > maxK:
-		return s, nil, format.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
+		return s, nil, failure.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
 	}
 	if s, err = wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts); err != nil {
 		return s, nil, err
@@ -68,7 +69,7 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 			return s, order, nil
 		}
 	}
-	return s, nil, format.Errorf(bloom.ErrCorrupt, "a set of %d bits for m = %d, want %d words",
+	return s, nil, failure.Errorf(bloom.ErrCorrupt, "a set of %d bits for m = %d, want %d words",
 		binary.BigEndian.Uint64(length), m, s.SizeBytes()/8)
 }
 
@@ -109,14 +110,14 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		return nil, err
 	}
 	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // the text of another spelling of b is still there
-		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
 	}
 	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)
 	if err != nil {
 		return nil, err
 	}
 	if want := 8 + s.SizeBytes(); set.Bytes != want {
-		return nil, format.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want %d for m = %d", set.Bytes, want, parts.M)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want %d for m = %d", set.Bytes, want, parts.M)
 	}
 	return wire.Over(s, order, set.Words[1:])
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -41,11 +42,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	ordinal, k, words := head[0], head[1], binary.BigEndian.Uint32(head[2:])
 	switch {
 	case int(ordinal) >= len(strategies):
-		return nil, format.Errorf(bloom.ErrCorrupt, "strategy %d, want 0 or 1", int8(ordinal))
+		return nil, failure.Errorf(bloom.ErrCorrupt, "strategy %d, want 0 or 1", int8(ordinal))
 	case k == 0:
-		return nil, format.Errorf(bloom.ErrCorrupt, "k = 0, want 1 to 255")
+		return nil, failure.Errorf(bloom.ErrCorrupt, "k = 0, want 1 to 255")
 	case words == 0 || words > math.MaxInt32:
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d words, want 1 to 2^31-1", int32(words))
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d words, want 1 to 2^31-1", int32(words))
 	}
 	s, err := wire.Scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, required(strategies[ordinal]), opts)
 	if err != nil {
@@ -70,7 +71,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		return err
 	}
 	if p.M%64 != 0 || p.M/64 > maxWords {
-		return format.Errorf(bloom.ErrNotPortable, "m = %d bits, want a multiple of 64 up to %d", p.M, uint64(maxWords*64))
+		return failure.Errorf(bloom.ErrNotPortable, "m = %d bits, want a multiple of 64 up to %d", p.M, uint64(maxWords*64))
 	}
 	head := binary.BigEndian.AppendUint32([]byte{ordinal, byte(p.K)}, uint32(p.M/64))
 	return wire.Write(w, binary.BigEndian, head, f.Words())

@@ -20,7 +20,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -69,12 +69,12 @@ var ln2 = math.Ln2
 // n = 0 as 1, as Guava does. It returns the errors of [New].
 func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 	if release != Since334 && release != Since18 {
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)
 	}
 	keys := float64(max(n, 1))
 	bits := math.Floor(-keys * wire.Log(p) / (ln2 * ln2))
 	if bits < 1 && p > 0 && p < 1 {
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid,
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid,
 			"n = %d keys at p = %v need less than one bit, and Guava rounds that to none", n, p)
 	}
 	k := -wire.Log(p) / ln2

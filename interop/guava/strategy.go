@@ -40,7 +40,7 @@ var (
 
 var (
 	mitz64 = bloom.Definition{Positions: mitz64Positions, MaxK: maxK}
-	mitz32 = bloom.Definition{Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimatedN: mitz32EstimatedN}
+	mitz32 = bloom.Definition{Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimateCount: mitz32EstimateCount}
 )
 
 // mitz32Values is the number of values of the x_i of Mitz32.
@@ -64,9 +64,9 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 	return min(1, rate.Independent(reached, k, n)*uneven)
 }
 
-// mitz32EstimatedN neglects that positions are uneven.
-func mitz32EstimatedN(m uint64, k int, x uint64) float64 {
-	return Mitz64.EstimatedN(min(m, mitz32Values), k, min(x, mitz32Values))
+// mitz32EstimateCount neglects that positions are uneven.
+func mitz32EstimateCount(m uint64, k int, x uint64) float64 {
+	return Mitz64.EstimateCount(min(m, mitz32Values), k, min(x, mitz32Values))
 }
 
 func mitz64Positions(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {

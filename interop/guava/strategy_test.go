@@ -24,7 +24,7 @@ func TestMitz32BeyondItsReach(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(m, 7, n))
 	require.Equal(t, Mitz64.FalsePositiveRate(m, 7, n), Mitz32.FalsePositiveRate(4*m, 7, n))
-	require.Equal(t, Mitz64.EstimatedN(m, 7, 1024), Mitz32.EstimatedN(4*m, 7, 1024))
+	require.Equal(t, Mitz64.EstimateCount(m, 7, 1024), Mitz32.EstimateCount(4*m, 7, 1024))
 	_, err = bloom.NewSchemeWithParams(bloom.Params{M: 4 * m, K: 7}, bloom.WithStrategy(Mitz32))
 	require.NoError(t, err, "there to be read")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
@@ -90,7 +91,7 @@ type footer struct {
 func (f *footer) read(r io.ReaderAt) error {
 	const tail = 8 // length of the footer, magic
 	if f.size < int64(len(fileMagic)+tail) {
-		return format.Errorf(bloom.ErrCorrupt, "a file of %d bytes, want at least %d", f.size, len(fileMagic)+tail)
+		return failure.Errorf(bloom.ErrCorrupt, "a file of %d bytes, want at least %d", f.size, len(fileMagic)+tail)
 	}
 	var end [tail]byte
 	if err := fullAt(r, end[:], f.size-tail, "the end of the file"); err != nil {
@@ -99,13 +100,13 @@ func (f *footer) read(r io.ReaderAt) error {
 	switch magic := string(end[4:]); magic {
 	case fileMagic:
 	case encryptedMagic:
-		return format.Errorf(bloom.ErrIncompatible, "the footer is encrypted")
+		return failure.Errorf(bloom.ErrIncompatible, "the footer is encrypted")
 	default:
-		return format.Errorf(bloom.ErrCorrupt, "the file ends with %q, want %q", magic, fileMagic)
+		return failure.Errorf(bloom.ErrCorrupt, "the file ends with %q, want %q", magic, fileMagic)
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	if length > f.size-tail-int64(len(fileMagic)) {
-		return format.Errorf(bloom.ErrCorrupt, "a footer of %d bytes in a file of %d", length, f.size)
+		return failure.Errorf(bloom.ErrCorrupt, "a footer of %d bytes in a file of %d", length, f.size)
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(r, f.size-tail-length, length), int(min(length, 1<<20)))
 	w := walker{in: in, visit: f.visit}
@@ -115,7 +116,7 @@ func (f *footer) read(r io.ReaderAt) error {
 	case err == errStopped || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrTooLarge):
 		return err
 	case err != nil:
-		return format.Reading("the footer", err)
+		return failure.Reading("the footer", err)
 	}
 	return f.endColumn()
 }
@@ -130,7 +131,7 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 			f.leaves = append(f.leaves, f.element.leaf())
 		}
 		if len(f.leaves) > maxLeaves {
-			return format.Errorf(bloom.ErrTooLarge, "a schema of more than %d columns", maxLeaves)
+			return failure.Errorf(bloom.ErrTooLarge, "a schema of more than %d columns", maxLeaves)
 		}
 		f.element = element{}
 		if string(path) == inSchema {
@@ -157,7 +158,7 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 		c.Type = nameOf(types, number)
 	case meta + "\x03": // a name of the path
 		if number > maxText || len(f.names) == maxNames {
-			return format.Errorf(bloom.ErrCorrupt, "a path of %d names, the last of %d bytes, want at most %d and %d",
+			return failure.Errorf(bloom.ErrCorrupt, "a path of %d names, the last of %d bytes, want at most %d and %d",
 				len(f.names)+1, number, maxNames, maxText)
 		}
 		f.names = append(f.names, quoted(string(text)))
@@ -183,10 +184,10 @@ func (f *footer) endColumn() error {
 	c.Path = strings.Join(names, ".")
 	switch {
 	case f.leaf >= len(f.leaves):
-		return format.Errorf(bloom.ErrCorrupt, "column %q is number %d of its row group, want at most the schema's %d",
+		return failure.Errorf(bloom.ErrCorrupt, "column %q is number %d of its row group, want at most the schema's %d",
 			c.Path, f.leaf+1, len(f.leaves))
 	case c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset):
-		return format.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d",
+		return failure.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d",
 			c.Path, c.Length, c.Offset, f.size)
 	}
 	leaf := f.leaves[f.leaf]
@@ -254,7 +255,7 @@ func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 // scheme reads the header of the filter, and returns the offset of the bits.
 func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offset int64, err error) {
 	if c.refused != "" {
-		return s, 0, format.Errorf(bloom.ErrIncompatible, "the filter of column %q %s", c.Path, c.refused)
+		return s, 0, failure.Errorf(bloom.ErrIncompatible, "the filter of column %q %s", c.Path, c.refused)
 	}
 	length := c.Length
 	if length == 0 {
@@ -263,7 +264,7 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, min(length, maxHeader)), maxHeader)
 	header, size, err := readHeader(in)
 	if err == io.EOF || err == nil && int64(header)+int64(size) > length {
-		err = format.Errorf(bloom.ErrCorrupt, "column %q has no whole filter at %d: %w", c.Path, c.Offset, io.ErrUnexpectedEOF)
+		err = failure.Errorf(bloom.ErrCorrupt, "column %q has no whole filter at %d: %w", c.Path, c.Offset, io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return s, 0, err

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // The header of a filter is a Thrift struct:
@@ -47,20 +47,20 @@ func readHeader(r io.Reader) (length int, size uint64, err error) {
 	case err == io.EOF && in.read == 0:
 		return 0, 0, err
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return 0, 0, format.Errorf(bloom.ErrCorrupt, "it ends within the header of at most %d bytes: %w", maxHeader, io.ErrUnexpectedEOF)
+		return 0, 0, failure.Errorf(bloom.ErrCorrupt, "it ends within the header of at most %d bytes: %w", maxHeader, io.ErrUnexpectedEOF)
 	case err != nil:
 		return 0, 0, err
 	}
 	for i, union := range unions {
 		switch choice := chosen[i+2]; {
 		case choice == 0:
-			return 0, 0, format.Errorf(bloom.ErrCorrupt, "the header has no %s", union.what)
+			return 0, 0, failure.Errorf(bloom.ErrCorrupt, "the header has no %s", union.what)
 		case choice > 1:
-			return 0, 0, format.Errorf(bloom.ErrIncompatible, "the filter has %s %d, want 1, %s", union.what, choice, union.first)
+			return 0, 0, failure.Errorf(bloom.ErrIncompatible, "the filter has %s %d, want 1, %s", union.what, choice, union.first)
 		}
 	}
 	if bytes <= 0 || bytes%blockBytes != 0 || bytes > maxBytes {
-		return 0, 0, format.Errorf(bloom.ErrCorrupt, "a filter of %d bytes, want a multiple of %d below 2^31", bytes, blockBytes)
+		return 0, 0, failure.Errorf(bloom.ErrCorrupt, "a filter of %d bytes, want a multiple of %d below 2^31", bytes, blockBytes)
 	}
 	return in.read, uint64(bytes), nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // Key returns the key of a value that is written as text:
@@ -80,7 +80,7 @@ func (c Column) Key(text string) ([]byte, error) {
 		want = "a type that has a form in text: only Column.Contains looks it up"
 	}
 	if key == nil || c.Type == "FIXED_LEN_BYTE_ARRAY" && len(key) != c.TypeLength {
-		return nil, format.Errorf(bloom.ErrInvalid, "key %q in column %v, want %s", text, c, want)
+		return nil, failure.Errorf(bloom.ErrInvalid, "key %q in column %v, want %s", text, c, want)
 	}
 	return key, nil
 }

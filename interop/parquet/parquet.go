@@ -20,10 +20,10 @@ import (
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/xxh64"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/xxh64"
 )
 
 // Hash is the hash of Parquet's filters: XXH64 with seed 0.
@@ -54,7 +54,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 		return nil, err
 	}
 	if s.SizeBytes() > maxNew {
-		return nil, format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need %d bytes, want at most %d", n, p, s.SizeBytes(), maxNew)
+		return nil, failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need %d bytes, want at most %d", n, p, s.SizeBytes(), maxNew)
 	}
 	size := uint64(1) << bits.Len64(s.SizeBytes()-1)
 	return wire.New(bloom.Params{N: n, P: p, M: size * 8, K: k}, required, opts)
@@ -95,7 +95,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 		return err
 	}
 	if f.SizeBytes() > maxBytes {
-		return format.Errorf(bloom.ErrNotPortable, "%d bytes, want at most %d", f.SizeBytes(), maxBytes)
+		return failure.Errorf(bloom.ErrNotPortable, "%d bytes, want at most %d", f.SizeBytes(), maxBytes)
 	}
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }

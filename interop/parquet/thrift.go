@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // The types of Thrift's compact protocol.
@@ -164,5 +164,5 @@ func (w *walker) byte() byte {
 }
 
 func (w *walker) fail(text string, args ...any) {
-	w.err = cmp.Or(w.err, format.Errorf(bloom.ErrCorrupt, text, args...))
+	w.err = cmp.Or(w.err, failure.Errorf(bloom.ErrCorrupt, text, args...))
 }

@@ -6,7 +6,7 @@ import (
 	// A change in one of these invalidates cached test results.
 	_ "github.com/seed3447c163/bloom/counting"
 	_ "github.com/seed3447c163/bloom/guard"
-	_ "github.com/seed3447c163/bloom/internal/tickets"
+	_ "github.com/seed3447c163/bloom/internal/layered/tickets"
 	_ "github.com/seed3447c163/bloom/rotating"
 	_ "github.com/seed3447c163/bloom/scalable"
 )
@@ -15,11 +15,11 @@ import (
 // that end with InSteps. The tests here run them with all operations in steps.
 
 func TestScalableInSteps(t *testing.T) {
-	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"scalable": everything, "internal/tickets": atOnce}, library+"/scalable"))
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"scalable": everything, "internal/layered/tickets": atOnce}, library+"/scalable"))
 }
 
 func TestRotatingInSteps(t *testing.T) {
-	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"rotating": everything, "internal/tickets": atOnce}, library+"/rotating"))
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"rotating": everything, "internal/layered/tickets": atOnce}, library+"/rotating"))
 }
 
 func TestCountingInSteps(t *testing.T) {
@@ -27,7 +27,7 @@ func TestCountingInSteps(t *testing.T) {
 }
 
 func TestTicketsInSteps(t *testing.T) {
-	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"internal/tickets": everything}, library+"/internal/tickets"))
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"internal/layered/tickets": everything}, library+"/internal/layered/tickets"))
 }
 
 func TestGuardInSteps(t *testing.T) {

@@ -70,7 +70,7 @@ var twins = []twin{
 	{name: "rate: Murmur3 starts at the seed", in: "", tests: "TestMurmurStartsAtNoLength TestSeededHashingReachesAllPositions", edits: edits("internal/probe", "MurmurStart", "", "\treturn seed")},
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "hash.equalDigests", "", "\treturn 0")},
 	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("scalable", "plan", `p / (float64(i+1) * float64(i+2))`, "p / 2")},
-	{name: "rate: rebloom gives the first layer all of p", in: "interop/rebloom", tests: "TestAgainstRecordings", edits: edits("interop/rebloom", "New", `rate := plan.P / 2`, "rate := plan.P")},
+	{name: "rate: redisbloom gives the first layer all of p", in: "interop/redisbloom", tests: "TestAgainstRecordings", edits: edits("interop/redisbloom", "New", `rate := plan.P / 2`, "rate := plan.P")},
 
 	// No lock, no allocation.
 	{name: "no allocation: a string is copied", in: "", tests: "TestNoAllocations", edits: append(
@@ -84,7 +84,7 @@ var twins = []twin{
 	{name: "stable: SplitBlock's assembly has another salt", in: "", tests: "TestKernels TestSplitBlockIsParquets", edits: edits("internal/vector", "kernels_amd64.s", `$0x5c6bfb319efc4947`, "$0x5c6bfb319efc4945")},
 	{name: "stable: Guava's absolute value instead of the complement", in: "interop/guava", tests: "TestFrozenFiles TestFrozenPositions", edits: edits("interop/guava", "fold32", `uint64(x ^ x>>31)`, "uint64(x^x>>31) + uint64(uint32(x)>>31)")},
 	{name: "stable: a view in the machine's order", in: "view", tests: "TestViewIsTheFilter", edits: edits("view", "block.or", `LittleEndian`, "BigEndian")},
-	{name: "stable: bloom-filters without the cube", in: "interop/bloomfilters", tests: "TestFrozenFiles", edits: edits("interop/bloomfilters", "definition", `+ (n*n*n-n)/6`, "")},
+	{name: "stable: bloom-filters without the cube", in: "interop/npmbloomfilters", tests: "TestFrozenFiles", edits: edits("interop/npmbloomfilters", "definition", `+ (n*n*n-n)/6`, "")},
 	{name: "stable: bits in another order", in: "redisfilter", tests: "TestTransfer", edits: edits("redisfilter", "blockOf", `1 << (pos % 64)`, "1 << (pos % 64 ^ 7)")},
 
 	// Bad input is an error.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
@@ -32,7 +33,7 @@ func ReadJSON(r io.Reader, value any, depth int, key string, opts []bloom.Option
 		return Bits{}, err
 	}
 	if err := json.Unmarshal(text, value); err != nil {
-		return Bits{}, format.Errorf(bloom.ErrCorrupt, "%w", err)
+		return Bits{}, failure.Errorf(bloom.ErrCorrupt, "%w", err)
 	}
 	return s.bits, nil
 }
@@ -58,7 +59,7 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 		if err == io.EOF {
 			return n, err
 		} else if err != nil {
-			return n, format.Reading("JSON", err)
+			return n, failure.Reading("JSON", err)
 		}
 		p[n] = c
 		n++
@@ -92,11 +93,11 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 // readBits reads up to the closing quote.
 func (s *splitter) readBits() error {
 	if s.bits.Words != nil {
-		return format.Errorf(bloom.ErrCorrupt, "field %s twice", s.key)
+		return failure.Errorf(bloom.ErrCorrupt, "field %s twice", s.key)
 	}
 	err := s.bits.readAll(base64.NewDecoder(base64.StdEncoding.Strict(), &text{Reader: s.Reader}), s.left/8+2, s.most/8+2)
 	if err == io.ErrUnexpectedEOF || errors.As(err, new(base64.CorruptInputError)) {
-		return format.Errorf(bloom.ErrCorrupt, "field %s is not base64", s.key)
+		return failure.Errorf(bloom.ErrCorrupt, "field %s is not base64", s.key)
 	}
 	return err
 }
@@ -107,7 +108,7 @@ func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
 	for room = max(room, 1<<10); err == nil; room *= 2 {
 		room = min(room, most)
 		if uint64(len(b.Words)) == room {
-			return format.Errorf(bloom.ErrTooLarge, "the bits are more than %d bytes", b.Bytes)
+			return failure.Errorf(bloom.ErrTooLarge, "the bits are more than %d bytes", b.Bytes)
 		}
 		if err := b.resize(room); err != nil {
 			return err
@@ -133,7 +134,7 @@ func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
 func (b *Bits) resize(n uint64) error {
 	words, err := memory.NewWords(n)
 	if err != nil {
-		return format.Errorf(bloom.ErrTooLarge, "the bits are %w", err)
+		return failure.Errorf(bloom.ErrTooLarge, "the bits are %w", err)
 	}
 	copy(memory.BytesOfWords(words), memory.BytesOfWords(b.Words))
 	b.Words = words
@@ -158,12 +159,12 @@ func (t *text) Read(p []byte) (n int, err error) {
 		case c == '\\':
 			c, err = t.escaped()
 		case c < ' ':
-			return n, format.Errorf(bloom.ErrCorrupt, "%q in a JSON string", c)
+			return n, failure.Errorf(bloom.ErrCorrupt, "%q in a JSON string", c)
 		}
 		if err == io.EOF {
 			return n, format.Truncated("the bits")
 		} else if err != nil {
-			return n, format.Reading("JSON", err)
+			return n, failure.Reading("JSON", err)
 		}
 		switch c {
 		case '\r', '\n': // base64 ignores them

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/remaining"
@@ -25,11 +26,11 @@ const maxK = 255
 func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 	switch {
 	case !(p > 0 && p < 1):
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	case m > float64(maxM):
-		return bloom.Params{}, format.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %.0f bits, want at most %d", n, p, m, maxM)
+		return bloom.Params{}, failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %.0f bits, want at most %d", n, p, m, maxM)
 	case k > maxK:
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "p = %v needs k = %.0f, want at most %d", p, k, maxK)
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "p = %v needs k = %.0f, want at most %d", p, k, maxK)
 	}
 	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
 }
@@ -42,7 +43,7 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error)
 		return s, err
 	}
 	if got, want := kindOf(s), requiredKind(required); got != want {
-		return s, format.Errorf(bloom.ErrInvalid, "the options ask for %v, want %v", got, want)
+		return s, failure.Errorf(bloom.ErrInvalid, "the options ask for %v, want %v", got, want)
 	}
 	return s, nil
 }
@@ -81,7 +82,7 @@ func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, err
 // format requires.
 func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
 	if got, want := kindOf(f.Scheme()), requiredKind(required); got != want {
-		return format.Errorf(bloom.ErrNotPortable, "it has %v, want %v", got, want)
+		return failure.Errorf(bloom.ErrNotPortable, "it has %v, want %v", got, want)
 	}
 	return nil
 }
@@ -92,7 +93,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	m := s.Params().M
 	tooLarge := func(err error) error {
 		if err != nil {
-			err = format.Errorf(bloom.ErrTooLarge, "m = %d bits are %w", m, err)
+			err = failure.Errorf(bloom.ErrTooLarge, "m = %d bits are %w", m, err)
 		}
 		return err
 	}
@@ -118,7 +119,7 @@ func Over(s bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom
 	format.ToNative(words, order)
 	f, err := s.FilterOver(words)
 	if err != nil {
-		return nil, format.As(bloom.ErrCorrupt, err)
+		return nil, failure.As(bloom.ErrCorrupt, err)
 	}
 	return f, nil
 }

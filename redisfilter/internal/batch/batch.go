@@ -1,4 +1,4 @@
-// Package batch divides the keys of packages bitmap and module into commands.
+// Package batch divides the keys of packages bitmap and bf into commands.
 package batch
 
 import (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // The errors of package redisfilter, which documents them.
@@ -36,7 +36,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Text returns the error without the name of the package.
 func (e *Error) Text() string {
-	text := format.Text(e.Err)
+	text := failure.Text(e.Err)
 	if e.Hint != "" {
 		text = e.Hint + ": " + text
 	}
@@ -144,7 +144,7 @@ func Explain(key string, err error) error {
 	hint := hints[Code(err)]
 	switch {
 	case Code(err) == "WRONGTYPE":
-		err = format.Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
+		err = failure.Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
 	case strings.HasPrefix(Reply(err), "ERR unknown command"):
 		hint = "the server does not have the command, want Redis 6.2 or later with scripts"
 	}

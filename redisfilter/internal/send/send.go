@@ -19,7 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
@@ -53,28 +53,28 @@ type Counters struct{ RoundTrips, Keys, CacheHits, Bytes, Lost, Unknown atomic.U
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return nil, format.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
+		return nil, failure.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return nil, format.Errorf(bloom.ErrInvalid, "no client")
+		return nil, failure.Errorf(bloom.ErrInvalid, "no client")
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return nil, format.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
+			return nil, failure.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
 		}
 	case *redis.Ring:
-		return nil, format.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
+		return nil, failure.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
 	default:
 		if replicas > 0 {
-			return nil, format.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
+			return nil, failure.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return nil, format.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
+		return nil, failure.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
@@ -133,9 +133,9 @@ func (s *Sender) Confirmed(c *Call) error {
 	}
 	switch got, err := c.waited.Result(); {
 	case err != nil:
-		return format.Errorf(ErrReplicas, "%w", err)
+		return failure.Errorf(ErrReplicas, "%w", err)
 	case got < int64(s.Replicas):
-		return format.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
+		return failure.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
 	}
 	return nil
 }
@@ -322,7 +322,7 @@ func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones ui
 // Estimate returns the number of keys that set this many of m bits, rounded or math.MaxUint64, and the false-positive rate
 // after them.
 func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys uint64, rate float64) {
-	n := math.Round(s.EstimatedN(m, k, min(ones, m)))
+	n := math.Round(s.EstimateCount(m, k, min(ones, m)))
 	if !(n < math.MaxUint64) {
 		return math.MaxUint64, 1
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -117,7 +117,7 @@ func Plain(f any) (*bloom.BloomFilter, error) {
 		return f.BloomFilter, nil
 	case *counting.Filter:
 		return f.BloomFilter(), nil
-	case *rebloom.Filter:
+	case *redisbloom.Filter:
 		return f.BloomFilter()
 	case Columns:
 		return nil, f.Choose()

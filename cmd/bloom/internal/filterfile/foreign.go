@@ -9,9 +9,9 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
-	"github.com/seed3447c163/bloom/interop/bloomfilters"
 	"github.com/seed3447c163/bloom/interop/guava"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/npmbloomfilters"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 )
 
 // expansion is RedisBloom's default.
@@ -28,30 +28,30 @@ var (
 		Name:   "redisbloom",
 		About:  "chunks of BF.SCANDUMP: iterator, length, data",
 		is:     isRedisBloom,
-		read:   reading(rebloom.Read),
-		itself: writesItself[*rebloom.Filter],
+		read:   reading(redisbloom.Read),
+		itself: writesItself[*redisbloom.Filter],
 		write: func(w io.Writer, f *bloom.BloomFilter) error {
-			dump, err := rebloom.FromBloomFilter(f, expansion)
+			dump, err := redisbloom.FromBloomFilter(f, expansion)
 			if err != nil {
 				return err
 			}
 			_, err = dump.WriteTo(w)
 			return err
 		},
-		Create: creating(func(n uint64, p float64, opts ...bloom.Option) (*rebloom.Filter, error) {
-			return rebloom.New(rebloom.Plan{N: n, P: p, Expansion: expansion}, opts...)
+		Create: creating(func(n uint64, p float64, opts ...bloom.Option) (*redisbloom.Filter, error) {
+			return redisbloom.New(redisbloom.Plan{N: n, P: p, Expansion: expansion}, opts...)
 		}),
-		strategies: []bloom.Strategy{rebloom.Strategy},
-		hash:       func(name string) (bloom.Hash, bool) { return rebloom.Hash, name == rebloom.Hash.Name() },
+		strategies: []bloom.Strategy{redisbloom.Strategy},
+		hash:       func(name string) (bloom.Hash, bool) { return redisbloom.Hash, name == redisbloom.Hash.Name() },
 	}
 	bloomFilters = Format{
 		Name:       "npm-bloom-filters",
 		About:      "JavaScript: saveAsJSON of bloom-filters",
 		is:         func(head []byte, _ int64) bool { return saved.Match(head) },
-		read:       reading(bloomfilters.Read),
-		write:      bloomfilters.Write,
-		Create:     creating(bloomfilters.New),
-		strategies: []bloom.Strategy{bloomfilters.Strategy},
+		read:       reading(npmbloomfilters.Read),
+		write:      npmbloomfilters.Write,
+		Create:     creating(npmbloomfilters.New),
+		strategies: []bloom.Strategy{npmbloomfilters.Strategy},
 		hash:       bloomFiltersHash,
 	}
 	bitsAndBloomsJSON = Format{
@@ -125,6 +125,6 @@ func bloomFiltersHash(name string) (bloom.Hash, bool) {
 	if err != nil {
 		return bloom.Hash{}, false
 	}
-	h, err := bloomfilters.HashOf(seed)
+	h, err := npmbloomfilters.HashOf(seed)
 	return h, err == nil && h.Name() == name
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
@@ -105,9 +105,9 @@ func readText(in *input, opts []bloom.Option) (any, error) {
 		return nil, err
 	}
 	if n, err := io.Copy(io.Discard, decoded); err != nil {
-		return nil, format.Reading("the end", err)
+		return nil, failure.Reading("the end", err)
 	} else if n > 0 {
-		return nil, format.Errorf(bloom.ErrCorrupt, "%d more bytes after the filter's end, want none", n)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d more bytes after the filter's end, want none", n)
 	}
 	return f, nil
 }

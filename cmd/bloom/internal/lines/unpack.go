@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // Until returns a reader of r that fails when ctx ends, with its cause.
@@ -59,7 +59,7 @@ type located struct {
 	err   error
 }
 
-func (l *located) Error() string { return l.where + ": " + format.Text(l.err) }
+func (l *located) Error() string { return l.where + ": " + failure.Text(l.err) }
 func (l *located) Unwrap() error { return l.err }
 
 // packers are recognised by the first bytes of their files. Without open, the input is refused.

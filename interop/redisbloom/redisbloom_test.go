@@ -1,4 +1,4 @@
-package rebloom
+package redisbloom
 
 import (
 	"encoding/binary"
@@ -277,7 +277,7 @@ func TestForgedHeaders(t *testing.T) {
 }
 
 // TestTooManyLayers: with an expansion of 1, k grows by one from layer to layer and ends at 255. A longer
-// filter of a server is refused by name, and its plan can be read: redisfilter/module needs no more.
+// filter of a server is refused by name, and its plan can be read: redisfilter/bf needs no more.
 func TestTooManyLayers(t *testing.T) {
 	f := newFilter(t, Plan{1, 0.01, 1})
 	var err error
@@ -312,7 +312,7 @@ func TestTooManyLayers(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	require.Equal(t, "rebloom.Filter(zero)", fmt.Sprint(new(Filter)))
+	require.Equal(t, "redisbloom.Filter(zero)", fmt.Sprint(new(Filter)))
 	layeredtest.Values(t, newFilter(t, Plan{100, 0.01, 2}))
 }
 

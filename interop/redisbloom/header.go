@@ -1,11 +1,11 @@
-package rebloom
+package redisbloom
 
 import (
 	"encoding/binary"
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // The options of a filter in its header. RedisBloom sets the first two for all its filters.
@@ -94,7 +94,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	case len(b) != headerBytes+int(count)*layerBytes:
 		return h, corrupt("a header of %d bytes for %d layers, want %d", len(b), count, headerBytes+int(count)*layerBytes)
 	case h.options&^optionNoScaling != madeBy:
-		return h, format.Errorf(bloom.ErrIncompatible, "options %#x, want %#x with or without %#x", h.options, madeBy, optionNoScaling)
+		return h, failure.Errorf(bloom.ErrIncompatible, "options %#x, want %#x with or without %#x", h.options, madeBy, optionNoScaling)
 	case !h.scaling() && count > 1:
 		return h, corrupt("%d layers of a filter that does not grow", count)
 	case h.scaling() && h.expansion == 0:
@@ -104,11 +104,11 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	for i := range int(count) {
 		s, err := readShape(b[headerBytes+i*layerBytes:])
 		if err != nil {
-			return h, format.In(err, "layer %d", i)
+			return h, failure.In(err, "layer %d", i)
 		}
 		items -= s.items
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
-			return h, format.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
+			return h, failure.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}
 		h.layers = append(h.layers, s)
 	}
@@ -131,11 +131,11 @@ func readShape(b []byte) (s shape, err error) {
 	case !(s.bitsPerKey > 0) || float64(k) != math.Ceil(ln2*s.bitsPerKey):
 		return s, corrupt("k = %d with %v bits per key", k, s.bitsPerKey)
 	case b[52] != 0:
-		return s, format.Errorf(bloom.ErrIncompatible, "a size of 2^%d bits, want one that is not rounded", b[52])
+		return s, failure.Errorf(bloom.ErrIncompatible, "a size of 2^%d bits, want one that is not rounded", b[52])
 	case s.N == 0 || s.items > s.N:
 		return s, corrupt("%d keys in a layer for %d", s.items, s.N)
 	}
 	return s, nil
 }
 
-func corrupt(text string, args ...any) error { return format.Errorf(bloom.ErrCorrupt, text, args...) }
+func corrupt(text string, args ...any) error { return failure.Errorf(bloom.ErrCorrupt, text, args...) }

@@ -1,11 +1,10 @@
-// Package format reads and writes the bytes of a filter's file: a header, the words, two checksums.
-// docs/formats.md describes them. Package bloom interprets the header's fields.
-package format
+// Package failure makes the module's errors. Each wraps one of the sentinels that package bloom documents, and
+// knows its text without a package's name, so that the package that returns it puts its own name first, once.
+package failure
 
 import (
 	"errors"
 	"fmt"
-	"io"
 )
 
 // The errors that package bloom documents. Other errors wrap them.
@@ -68,22 +67,4 @@ func As(kind, err error) error {
 		err = f.Reason
 	}
 	return &Failure{kind, err}
-}
-
-// Full fills p, a part of what. It returns io.EOF itself if first is true and nothing was read. Any other end
-// wraps ErrCorrupt and io.ErrUnexpectedEOF.
-func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
-	n, err := io.ReadFull(r, p)
-	switch {
-	case err == nil || err == io.EOF && first:
-		return n, err
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return n, Truncated(what)
-	}
-	return n, Reading(what, err)
-}
-
-// Truncated is the error for bytes that end within what.
-func Truncated(what string) error {
-	return Errorf(ErrCorrupt, "it ends within %s: %w", what, io.ErrUnexpectedEOF)
 }

@@ -1,4 +1,4 @@
-package rebloom
+package redisbloom
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/remaining"
@@ -166,7 +167,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	var layers layered.Layers
 	for i, shape := range f.header.layers {
 		if shape.K > maxK {
-			return nil, format.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
+			return nil, failure.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
 				i+1, len(f.header.layers), shape.K, maxK)
 		}
 		if err := d.next(); err == io.EOF {

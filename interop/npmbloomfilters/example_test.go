@@ -1,21 +1,21 @@
-package bloomfilters_test
+package npmbloomfilters_test
 
 import (
 	"fmt"
 	"os"
 
-	"github.com/seed3447c163/bloom/interop/bloomfilters"
+	"github.com/seed3447c163/bloom/interop/npmbloomfilters"
 )
 
 // A filter for a page in the browser: BloomFilter.fromJSON(await response.json()).
 func Example() {
-	f, err := bloomfilters.New(3, 0.1)
+	f, err := npmbloomfilters.New(3, 0.1)
 	if err != nil {
 		panic(err)
 	}
 	f.AddString("alice")
 	f.AddString("bob")
-	if err := bloomfilters.Write(os.Stdout, f); err != nil {
+	if err := npmbloomfilters.Write(os.Stdout, f); err != nil {
 		panic(err)
 	}
 	fmt.Println()

@@ -1,8 +1,8 @@
-package rebloom
+package redisbloom
 
 import (
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
@@ -12,7 +12,7 @@ import (
 func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 	layers := f.all()
 	if len(layers) != 1 {
-		return nil, format.Errorf(bloom.ErrIncompatible, "%d layers, want one for a plain filter", len(layers))
+		return nil, failure.Errorf(bloom.ErrIncompatible, "%d layers, want one for a plain filter", len(layers))
 	}
 	return layers[0].Clone(), nil
 }
@@ -20,7 +20,7 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 // FromBloomFilter returns a filter of one layer with the bits of f, in O(m). f is the result of
 // [Filter.BloomFilter], or was made by
 //
-//	bloom.New(n, rate, bloom.WithStrategy(rebloom.Strategy), bloom.WithHash(rebloom.Hash))
+//	bloom.New(n, rate, bloom.WithStrategy(redisbloom.Strategy), bloom.WithHash(redisbloom.Hash))
 //
 // where rate is p/2 if the filter is going to grow, see [New]. expansion is as in [Plan]. f does not count
 // its keys, so the number of items is an estimate from the bits: the next layer may begin some keys earlier
@@ -39,11 +39,11 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	}
 	made, err := New(plan)
 	if err != nil {
-		return nil, format.In(err, "a filter of RedisBloom for n = %d and p = %v", is.N, is.P)
+		return nil, failure.In(err, "a filter of RedisBloom for n = %d and p = %v", is.N, is.P)
 	}
 	only := made.all()[0]
 	if err := only.Union(f); err != nil {
-		return nil, format.Errorf(bloom.ErrNotPortable, "it has m = %d and k = %d, and RedisBloom %d and %d for its n and p",
+		return nil, failure.Errorf(bloom.ErrNotPortable, "it has m = %d and k = %d, and RedisBloom %d and %d for its n and p",
 			is.M, is.K, only.Params().M, only.Params().K)
 	}
 	layers := layered.Layers(nil).And(only.BloomFilter, 0, is.N-min(f.Stats().EstimatedCount, is.N))

@@ -1,4 +1,4 @@
-package module
+package bf
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
@@ -103,8 +103,8 @@ func TestFull(t *testing.T) {
 	require.False(t, already)
 }
 
-func plan(n uint64, p float64, expansion uint32) rebloom.Plan {
-	return rebloom.Plan{N: n, P: p, Expansion: expansion}
+func plan(n uint64, p float64, expansion uint32) redisbloom.Plan {
+	return redisbloom.Plan{N: n, P: p, Expansion: expansion}
 }
 
 // TestStrangeReplies: what is no answer is not taken for one. An add may have been

@@ -1,4 +1,4 @@
-package module
+package bf
 
 import (
 	"bufio"
@@ -15,11 +15,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 )
 
 // A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that speaks the few commands of it that this
-// package uses, with filters of package rebloom, which equal recorded ones of the module byte for byte. It answers in RESP2, or
+// package uses, with filters of package redisbloom, which equal recorded ones of the module byte for byte. It answers in RESP2, or
 // in RESP3 to clients that ask for it.
 type fakeModule struct {
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type fakeModule struct {
 
 // A fakeFilter is a key of another type without a filter and without chunks.
 type fakeFilter struct {
-	*rebloom.Filter
+	*redisbloom.Filter
 	loaded  []chunk // by BF.LOADCHUNK
 	expires bool
 }
@@ -51,7 +51,7 @@ func (f *fakeFilter) chunks() (chunks []chunk) {
 
 // reserved makes what BF.RESERVE does.
 func reserved(args []string) *fakeFilter {
-	plan := rebloom.Plan{Expansion: 2}
+	plan := redisbloom.Plan{Expansion: 2}
 	plan.P, _ = strconv.ParseFloat(args[2], 64)
 	plan.N, _ = strconv.ParseUint(args[3], 10, 64)
 	switch args[4] {
@@ -60,7 +60,7 @@ func reserved(args []string) *fakeFilter {
 	case "EXPANSION":
 		fmt.Sscan(args[5], &plan.Expansion)
 	}
-	f, err := rebloom.New(plan)
+	f, err := redisbloom.New(plan)
 	if err != nil {
 		panic(err)
 	}

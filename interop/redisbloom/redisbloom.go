@@ -1,8 +1,8 @@
-// Package rebloom exchanges Bloom filters with Redis's module RedisBloom, as the chunks of
+// Package redisbloom exchanges Bloom filters with Redis's module RedisBloom, as the chunks of
 // BF.SCANDUMP and BF.LOADCHUNK. A program builds a filter and loads it into the server, or
 // fetches one and queries it, without a round trip per key. Both are equal bit for bit.
 //
-//	f, err := rebloom.New(rebloom.Plan{N: 1_000_000, P: 0.01, Expansion: 2}) // BF.RESERVE name 0.01 1000000
+//	f, err := redisbloom.New(redisbloom.Plan{N: 1_000_000, P: 0.01, Expansion: 2}) // BF.RESERVE name 0.01 1000000
 //	added, err := f.Add(key)                                                 // BF.ADD
 //	for iterator, data := range f.Chunks() {                                 // BF.LOADCHUNK name iterator data
 //
@@ -12,7 +12,7 @@
 // earlier.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
-package rebloom
+package redisbloom
 
 import (
 	"errors"
@@ -23,14 +23,14 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
 // ErrFull means that a filter that does not grow is full.
-var ErrFull = errors.New("rebloom: the filter is full and does not grow")
+var ErrFull = errors.New("redisbloom: the filter is full and does not grow")
 
 // A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
 //
@@ -66,9 +66,9 @@ type Plan struct {
 func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	switch {
 	case plan.N == 0:
-		return nil, format.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1, as BF.RESERVE does")
+		return nil, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1, as BF.RESERVE does")
 	case !(plan.P > 0 && plan.P < 1):
-		return nil, format.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", plan.P)
+		return nil, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", plan.P)
 	}
 	if err := checkOptions(opts); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) erro
 		return err
 	}
 	if params.K > maxK {
-		return format.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
+		return failure.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
 			rate, params.K, maxK)
 	}
 	next, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(f.maxBytes-layers.SizeBytes()))...)
@@ -125,7 +125,7 @@ func (f *Filter) all() layered.Layers {
 	if layers := f.layers.Load(); layers != nil {
 		return *layers
 	}
-	panic("rebloom: use of the zero Filter: make one by New or Read")
+	panic("redisbloom: use of the zero Filter: make one by New or Read")
 }
 
 // Add adds a key, as BF.ADD does. It returns true if the key is definitely new and this
@@ -151,7 +151,7 @@ func (f *Filter) Add(key []byte) (bool, error) {
 		}
 		hi, capacity := bits.Mul64(p.N, uint64(f.header.expansion))
 		if hi != 0 {
-			return false, format.Errorf(bloom.ErrTooLarge, "%d times %d keys", f.header.expansion, p.N)
+			return false, failure.Errorf(bloom.ErrTooLarge, "%d times %d keys", f.header.expansion, p.N)
 		}
 		if err := f.grow(layers, capacity, p.P/2); err != nil {
 			return false, err
@@ -180,7 +180,7 @@ func (f *Filter) contains(h1, h2 uint64) bool { return f.all().Youngest(h1, h2, 
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int {
-	memory.CheckAnswers("rebloom", len(keys), found)
+	memory.CheckAnswers("redisbloom", len(keys), found)
 	return layered.ContainsMany(f.all()[0].Scheme(), keys, found, f.all)
 }
 
@@ -195,10 +195,10 @@ func (f *Filter) Layers() (params []bloom.Params) {
 // String describes the filter in one line.
 func (f *Filter) String() string {
 	if f.layers.Load() == nil {
-		return "rebloom.Filter(zero)"
+		return "redisbloom.Filter(zero)"
 	}
 	plan, layers := f.Plan(), f.all()
-	return fmt.Sprintf("rebloom.Filter(n=%d p=%g expansion=%d layers=%d bytes=%d keys=%d)",
+	return fmt.Sprintf("redisbloom.Filter(n=%d p=%g expansion=%d layers=%d bytes=%d keys=%d)",
 		plan.N, plan.P, plan.Expansion, len(layers), layers.SizeBytes(), layers.Keys())
 }
 

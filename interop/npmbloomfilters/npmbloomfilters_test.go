@@ -1,4 +1,4 @@
-package bloomfilters
+package npmbloomfilters
 
 import (
 	"encoding/json"

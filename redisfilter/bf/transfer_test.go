@@ -1,4 +1,4 @@
-package module
+package bf
 
 import (
 	"maps"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -19,12 +19,12 @@ func TestPullAndPush(t *testing.T) {
 	for _, protocol := range []int{2, 3} {
 		fake, addr := startFakeModule(t)
 		client := protocolClient(t, addr, protocol)
-		for _, p := range []rebloom.Plan{plan(200, 0.01, 2), plan(50, 0.001, 2), plan(50, 0.01, 1), plan(1000, 1e-9, 0), plan(1, 0.5, 4)} {
+		for _, p := range []redisbloom.Plan{plan(200, 0.01, 2), plan(50, 0.001, 2), plan(50, 0.01, 1), plan(1000, 1e-9, 0), plan(1, 0.5, 4)} {
 			f, err := Open(bg, client, "f", p)
 			require.NoError(t, err)
 			_, err = f.AddMany(bg, keysOf(0, 500), nil)
 			require.NoError(t, err)
-			for _, other := range []rebloom.Plan{
+			for _, other := range []redisbloom.Plan{
 				plan(p.N, p.P, p.Expansion+1), plan(p.N, p.P/2, p.Expansion), plan(p.N+1, p.P, p.Expansion), plan(p.N, p.P, (p.Expansion+1)%2),
 			} {
 				_, err = Open(bg, client, "f", other)
@@ -75,7 +75,7 @@ func TestPullRefuses(t *testing.T) {
 // TestPushWithoutReply: however many replies come through, the name is free or has the whole
 // filter, and what is beside it expires.
 func TestPushWithoutReply(t *testing.T) {
-	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
+	local, err := redisbloom.New(redisbloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
 	for _, key := range keysOf(0, 500) {
 		_, err := local.Add(key)
@@ -114,7 +114,7 @@ func TestPushWithoutReply(t *testing.T) {
 
 // TestPushRefused: whichever command a user may not execute, the name stays free, and what is beside it expires.
 func TestPushRefused(t *testing.T) {
-	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
+	local, err := redisbloom.New(redisbloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
 	for _, command := range []string{"BF.LOADCHUNK", "PEXPIRE", "PERSIST", "RENAMENX"} {
 		fake, addr := startFakeModule(t)
@@ -143,7 +143,7 @@ func TestPushIsOvertaken(t *testing.T) {
 		}
 		return send()
 	}))
-	local, err := rebloom.New(rebloom.Plan{N: 100, P: 0.01, Expansion: 2})
+	local, err := redisbloom.New(redisbloom.Plan{N: 100, P: 0.01, Expansion: 2})
 	require.NoError(t, err)
 	require.ErrorIs(t, Push(bg, client, "f", local), redisfilter.ErrMismatch)
 	require.Equal(t, map[string]*fakeFilter{"f": theirs}, fake.filters)

@@ -1,28 +1,28 @@
-// Package bloomfilters exchanges Bloom filters with JavaScript: with the npm package
+// Package npmbloomfilters exchanges Bloom filters with JavaScript: with the npm package
 // bloom-filters, versions 2 and 3.
 //
-//	f, err := bloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
+//	f, err := npmbloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
 //	f.AddString("key")                       // filter.add('key')
-//	err = bloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
-//	f, err = bloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
+//	err = npmbloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
+//	f, err = npmbloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
 //
 // The filters are ordinary ones of package bloom. A key is the UTF-8 of a JavaScript string, or
 // the bytes of a Buffer. A string with half of a surrogate pair cannot be shared.
 //
 // The hash has 32 bits, twice. With more than about a million keys the rate is well above p, and
 // [New] refuses more bits than 2^32.
-package bloomfilters
+package npmbloomfilters
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/internal/xxh64"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/xxh64"
 )
 
 // Strategy is enhanced double hashing, the strategy of bloom-filters. For a digest (h1, h2) of
@@ -65,7 +65,7 @@ var Hash = hashOf(defaultSeed)
 // The error wraps bloom.ErrInvalid.
 func HashOf(seed uint64) (bloom.Hash, error) {
 	if seed > maxSeed {
-		return bloom.Hash{}, format.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
+		return bloom.Hash{}, failure.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
 	}
 	if seed == defaultSeed {
 		return Hash, nil
@@ -107,7 +107,7 @@ func required(h bloom.Hash) []bloom.Option {
 // an error of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	if n == 0 {
-		return bloom.Params{}, format.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
 	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))

@@ -1,4 +1,4 @@
-// Package module uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
+// Package bf uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
 // of the plain commands: a client that repeats an add after a lost reply gets "seen", although no process
 // got "new"; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
 // one. Errors wrap the errors of package redisfilter.
@@ -6,7 +6,7 @@
 // Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A
 // filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this handle has
 // shown.
-package module
+package bf
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -39,7 +39,7 @@ type Filter struct {
 // Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
 // plan, the error wraps redisfilter.ErrMismatch. A plan without an Expansion is a filter that returns
 // redisfilter.ErrFull after N keys.
-func Open(ctx context.Context, client redis.UniversalClient, name string, plan rebloom.Plan) (*Filter, error) {
+func Open(ctx context.Context, client redis.UniversalClient, name string, plan redisbloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
 		return nil, &send.Error{Err: err}
@@ -51,12 +51,12 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 	err = client.BFReserveWithArgs(ctx, name, reserve).Err()
 	if strings.Contains(send.Reply(err), "exists") {
 		var header redis.ScanDump
-		var is rebloom.Plan
+		var is redisbloom.Plan
 		if header, err = client.BFScanDump(ctx, name, 0).Result(); err == nil {
-			is, err = rebloom.ReadPlan([]byte(header.Data))
+			is, err = redisbloom.ReadPlan([]byte(header.Data))
 		}
 		if err == nil && is != plan {
-			err = format.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
+			err = failure.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	case err != nil && !add:
 		return explain(f.name, err)
 	case err == nil && items < most:
-		err = format.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
+		err = failure.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
 		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
 	}
 	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
@@ -159,24 +159,24 @@ func (f *Filter) read(reply any, answers []bool) error {
 func explain(name string, err error) error {
 	switch reply := send.Reply(err); {
 	case strings.HasPrefix(reply, "ERR unknown command"):
-		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom module: load it, or use redisfilter.Open", Err: err}
+		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom bf: load it, or use redisfilter.Open", Err: err}
 	case strings.Contains(reply, "not found"):
-		err = format.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
+		err = failure.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
 	case strings.HasPrefix(reply, "WRONGTYPE"):
-		return &send.Error{Key: name, Err: format.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
+		return &send.Error{Key: name, Err: failure.Errorf(redisfilter.ErrMismatch, "no filter of the bf: %w", err)}
 	case err != nil && strings.Contains(err.Error(), "is full"): // also the text of an element
-		err = format.Errorf(redisfilter.ErrFull, "it does not scale: open one with a larger n: %w", err)
+		err = failure.Errorf(redisfilter.ErrFull, "it does not scale: open one with a larger n: %w", err)
 	}
 	return send.Explain(name, err)
 }
 
 // Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
-// 16 MiB, and two more. It takes the options of rebloom.FromDump. Keys that are added during the call may
+// 16 MiB, and two more. It takes the options of redisbloom.FromDump. Keys that are added during the call may
 // be missing. The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the
-// key holds something else. Pull also returns the errors of rebloom.FromDump; bloom.ErrCorrupt may mean that
+// key holds something else. Pull also returns the errors of redisbloom.FromDump; bloom.ErrCorrupt may mean that
 // a layer was added during the call.
-func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*rebloom.Filter, error) {
-	return rebloom.FromDump(func(iterator int64) (int64, []byte, error) {
+func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
+	return redisbloom.FromDump(func(iterator int64) (int64, []byte, error) {
 		dump, err := client.BFScanDump(ctx, name, iterator).Result()
 		return dump.Iter, []byte(dump.Data), explain(name, err)
 	}, opts...)
@@ -186,7 +186,7 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 // during the call. The upload has a temporary name, and a TTL of ten minutes.
 //
 // The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then.
-func Push(ctx context.Context, client redis.UniversalClient, name string, local *rebloom.Filter) (err error) {
+func Push(ctx context.Context, client redis.UniversalClient, name string, local *redisbloom.Filter) (err error) {
 	temporary := send.NextTo(name, ":push:"+rand.Text())
 	defer func() {
 		if err != nil { // also if ctx has ended; if this fails, it expires
@@ -211,7 +211,7 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
 	})
 	if err == nil && rename.Val() != int64(1) {
-		err = format.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
+		err = failure.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
 	}
 	return explain(name, err)
 }

@@ -1,4 +1,4 @@
-package bloomfilters
+package npmbloomfilters
 
 import (
 	"encoding/base64"
@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -44,26 +44,26 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	m, k := parts.Size, parts.Hashes
 	switch {
 	case parts.Type != "BloomFilter" || parts.Filter == nil || parts.Seed == nil:
-		return nil, format.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
+		return nil, failure.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
 			parts.Type)
 	case parts.Filter[0] == '[':
-		return nil, format.Errorf(bloom.ErrIncompatible,
+		return nil, failure.Errorf(bloom.ErrIncompatible,
 			"_filter is an array, as in bloom-filters before version 2, which has other positions")
 	case m == 0 || k == 0 || k > maxK || *parts.Seed > maxSeed:
-		return nil, format.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
 			m, k, *parts.Seed, maxK, uint64(maxSeed))
 	case m > maxM:
-		return nil, format.Errorf(bloom.ErrTooLarge, "_size = %d bits, want at most %d", m, uint64(maxM))
+		return nil, failure.Errorf(bloom.ErrTooLarge, "_size = %d bits, want at most %d", m, uint64(maxM))
 	}
 	var set struct {
 		Size    uint64  `json:"size"`
 		Content *string `json:"content"`
 	}
 	if err := json.Unmarshal(parts.Filter, &set); err != nil {
-		return nil, format.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
 	}
 	if want := bytesFor(m); set.Size != want*8 || set.Content == nil || *set.Content != "" || bits.Bytes != want {
-		return nil, format.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
 			set.Size, bits.Bytes, want*8, want, m)
 	}
 	hash, err := HashOf(*parts.Seed)
@@ -93,7 +93,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	}
 	hash, err := HashOf(seed)
 	if err != nil {
-		return format.Errorf(bloom.ErrNotPortable, "%w", err)
+		return failure.Errorf(bloom.ErrNotPortable, "%w", err)
 	}
 	if err := wire.Portable(f, required(hash)...); err != nil {
 		return err

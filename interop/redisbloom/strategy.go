@@ -1,11 +1,11 @@
-package rebloom
+package redisbloom
 
 import (
 	"encoding/binary"
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
@@ -68,12 +68,12 @@ func murmur64A(key []byte, seed uint64) uint64 {
 // layerParams returns the numbers of a layer as the server computes them.
 func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
 	if rate == 0 { // half of the smallest float64, which a header may have
-		return p, 0, format.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
+		return p, 0, failure.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
 	bitsPerKey = -wire.Log(rate) / 0.480453013918201
 	bits := math.Floor(float64(capacity) * bitsPerKey)
 	if bits >= 1<<53 {
-		return p, 0, format.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)
+		return p, 0, failure.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)
 	}
 	k := int(math.Ceil(ln2 * bitsPerKey))
 	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil

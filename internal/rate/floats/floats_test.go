@@ -66,7 +66,7 @@ func TestNoFusedOperations(t *testing.T) {
 	}
 	fused := regexp.MustCompile(`\bV?FN?M(ADD|SUB)\w*|\bWFN?M[AS]DB\b|\bCALL\tmath\.(Cos|Exp|Exp2|Expm1|Log|Log10|Log1p|Log2|Pow|Sin|Sincos)\b.*`)
 	for _, arch := range architectures {
-		cmd := exec.Command("go", "build", "-gcflags=-S", "github.com/seed3447c163/bloom/internal/floats", "github.com/seed3447c163/bloom/internal/rate")
+		cmd := exec.Command("go", "build", "-gcflags=-S", "github.com/seed3447c163/bloom/internal/rate/floats", "github.com/seed3447c163/bloom/internal/rate")
 		cmd.Env = append(os.Environ(), "GOARCH="+arch, "GOAMD64=v3", "CGO_ENABLED=0")
 		code, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%.2000s", code)

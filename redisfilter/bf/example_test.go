@@ -1,4 +1,4 @@
-package module_test
+package bf_test
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom/interop/rebloom"
-	"github.com/seed3447c163/bloom/redisfilter/module"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
+	"github.com/seed3447c163/bloom/redisfilter/bf"
 )
 
 // Other services use the filter by BF.ADD. It is read into the process for faster lookups.
 func ExampleOpen() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
-	f, err := module.Open(ctx, client, "coupons", rebloom.Plan{N: 100_000, P: 0.001, Expansion: 2})
+	f, err := bf.Open(ctx, client, "coupons", redisbloom.Plan{N: 100_000, P: 0.001, Expansion: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,7 +24,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	local, err := module.Pull(ctx, client, "coupons")
+	local, err := bf.Pull(ctx, client, "coupons")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package rebloom
+package redisbloom
 
 import (
 	"fmt"

@@ -1,14 +1,14 @@
-package rebloom_test
+package redisbloom_test
 
 import (
 	"fmt"
 
-	"github.com/seed3447c163/bloom/interop/rebloom"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
 )
 
 // A filter is built in this process and loaded into the server by BF.LOADCHUNK.
 func Example() {
-	f, err := rebloom.New(rebloom.Plan{N: 1000, P: 0.01, Expansion: 2}) // BF.RESERVE users 0.01 1000
+	f, err := redisbloom.New(redisbloom.Plan{N: 1000, P: 0.01, Expansion: 2}) // BF.RESERVE users 0.01 1000
 	if err != nil {
 		panic(err)
 	}
