@@ -22,7 +22,8 @@
 //   - Every write that makes a key visible in the store, also an import or restore, runs inside
 //     [Guard.Put] of one Guard. No other process writes keys; see [docs/guard.md].
 //   - The store's methods Keys and Position do what [Store] says.
-//   - An unfinished write of a process that has ended becomes visible before the next Open, or never.
+//   - A commit that was under way when the process ended is visible before the next Open, or never
+//     becomes visible.
 //
 // A "maybe" promises nothing. While the filter has at most n keys, a ready Guard says "maybe" for
 // absent keys at a rate of at most p, and for every key deleted since the last build.

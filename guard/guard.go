@@ -15,8 +15,8 @@ import (
 
 // A Store gives a Guard the keys of a database.
 type Store interface {
-	// Keys yields the keys that were put after the position since, which Position has
-	// returned, in any order; all keys if since is empty.
+	// Keys yields, in any order, the keys put after since, a result of Position. If since is
+	// empty, it yields all keys.
 	//
 	// It must yield every such key that is in the store from the call of the iterator
 	// until its end. It may yield more: older keys, deleted keys, keys that come while it
@@ -25,10 +25,17 @@ type Store interface {
 	// yield no key after it.
 	Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error]
 
-	// Position returns a position that includes every change visible in the store at the
-	// call, deletes too, and only changes that survive a crash of the machine. If a change
-	// is visible before it is on the disk, Position must wait for the disk. A position is 1
-	// to 65535 bytes long, and is never reused.
+	// Position returns a position, 1 to 65535 bytes. Each rule prevents a false "no" after a
+	// restart:
+	//
+	//   - It includes every change visible at the call, deletes too. Otherwise a crash can undo
+	//     a delete that the filter has seen, and the key is back.
+	//   - It includes no change that becomes visible later. Otherwise Keys skips that change.
+	//   - It includes only changes that survive a crash of the machine: if a change is visible
+	//     before it is on the disk, Position waits for the disk. Otherwise other changes can
+	//     get the same position after the crash.
+	//   - It is never reused, also not by an older copy of the store that was restored.
+	//     Otherwise Keys skips what was put since the copy.
 	Position(ctx context.Context) ([]byte, error)
 }
 
