@@ -1,6 +1,8 @@
 package bloomtest
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -156,7 +158,11 @@ func TestBrokenHashes(t *testing.T) {
 			h1, _ := bloom.Digest64(h.Sum64())
 			return h1 + uint64(len(string(append([]byte(nil), key...))))*0
 		}),
-		"makes no difference": of(func(key []byte) uint64 { return murmur3.Sum64(key[:min(len(key), 12)]) }),
+		"byte 200 of a key of 257 bytes makes no difference":   of(func(key []byte) uint64 { return murmur3.Sum64(key[:min(len(key), 200)]) }),
+		"byte 4095 of a key of 4096 bytes makes no difference": of(func(key []byte) uint64 { return murmur3.Sum64(key[:min(len(key), 4095)]) }),
+		"byte 0 of a key of 257 bytes makes no difference":     of(func(key []byte) uint64 { return murmur3.Sum64(key[max(0, len(key)-256):]) }),
+		"bytes of zeros have the same digest":                  of(withoutLength),
+		"bit 96 of a key of 13 bytes makes no difference":      of(func(key []byte) uint64 { return murmur3.Sum64(key[:min(len(key), 12)]) }),
 		"flips with": of(func(key []byte) uint64 { // FNV without a finalizer
 			h := uint64(14695981039346656037)
 			for _, c := range key {
@@ -164,13 +170,39 @@ func TestBrokenHashes(t *testing.T) {
 			}
 			return h
 		}),
-		"long keys: the rate is": of(func(key []byte) uint64 { return murmur3.Sum64(key[:min(len(key), 100)]) }),
-		"has no function":        of(nil),
+		"long keys: the rate is": of(func(key []byte) uint64 { // it cuts URLs
+			if bytes.HasPrefix(key, []byte("https:")) {
+				key = key[:min(len(key), 100)]
+			}
+			return murmur3.Sum64(key)
+		}),
+		"has no function": of(nil),
 	} {
 		err := TestHash(h)
 		require.ErrorContains(t, err, text)
 		require.ErrorContains(t, err, `bloomtest: "broken": `)
 	}
+}
+
+// withoutLength is a hash that pads keys with zeros.
+func withoutLength(key []byte) uint64 {
+	h := uint64(0)
+	for ; len(key) >= 8; key = key[8:] {
+		h = mixed(h ^ binary.LittleEndian.Uint64(key))
+	}
+	last := uint64(0)
+	for i, c := range key {
+		last |= uint64(c) << (8 * i)
+	}
+	if len(key) > 0 {
+		h = mixed(h ^ last)
+	}
+	return mixed(h + 1)
+}
+
+func mixed(x uint64) uint64 {
+	x, _ = bloom.Digest64(x)
+	return x
 }
 
 func ExampleTestStrategy() {

@@ -14,6 +14,7 @@ import (
 //     in memory;
 //   - it allocates nothing;
 //   - keys that differ in any bit have digests that differ in about half of their bits;
+//   - every byte of a key of up to 4096 bytes counts, and its length does;
 //   - no bits of the digest depend on others;
 //   - filters with it keep their rate, with several strategies of package bloom, and keys that
 //     are sequential numbers, words that differ at the end, or long.
@@ -28,7 +29,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 	if err != nil {
 		return fmt.Errorf("bloomtest: %q: %w", h, err)
 	}
-	for _, check := range []func(bloom.Scheme) error{stable, hashAllocations, avalanche, halves} {
+	for _, check := range []func(bloom.Scheme) error{stable, hashAllocations, avalanche, longKeys, halves} {
 		if err = caught(func() error { return check(s) }); err != nil {
 			break
 		}
@@ -109,6 +110,31 @@ func avalanche(s bloom.Scheme) error {
 					i%64, 1+i/64, 100*share, length)
 			}
 		}
+	}
+	return nil
+}
+
+// longKeys changes each byte of long keys, and shortens keys of zeros.
+func longKeys(s bloom.Scheme) error {
+	for _, length := range []int{100, 257, 1000, 4096} {
+		k := bytes.Repeat([]byte("0123456789abcdef+"), length/17+1)[:length]
+		h1, h2 := s.Digest(k)
+		for i := range k {
+			k[i] ^= 0x40
+			g1, g2 := s.Digest(k)
+			k[i] ^= 0x40
+			if g1 == h1 && g2 == h2 {
+				return fmt.Errorf("byte %d of a key of %d bytes makes no difference", i, length)
+			}
+		}
+	}
+	zeros, seen := make([]byte, 4096), map[[2]uint64]int{}
+	for length := range zeros {
+		h1, h2 := s.Digest(zeros[:length])
+		if other, twice := seen[[2]uint64{h1, h2}]; twice {
+			return fmt.Errorf("%d and %d bytes of zeros have the same digest", other, length)
+		}
+		seen[[2]uint64{h1, h2}] = length
 	}
 	return nil
 }
