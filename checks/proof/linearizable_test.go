@@ -113,11 +113,11 @@ func search(t *testing.T, enough int, record func(round uint64) []porcupine.Oper
 	for operations := 0; operations < enough; histories++ {
 		history := record(uint64(histories))
 		operations += len(history)
-		switch result, _ := porcupine.CheckOperationsVerbose(model, history, time.Minute); result {
+		switch result, _ := porcupine.CheckOperationsVerbose(model, history, 10*time.Minute); result {
 		case porcupine.Illegal:
 			return histories, history
 		case porcupine.Unknown:
-			t.Fatalf("a history of %d operations could not be checked in a minute", len(history))
+			t.Fatalf("a history of %d operations could not be checked in ten minutes", len(history))
 		}
 	}
 	return histories, nil

@@ -43,6 +43,7 @@ func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	dir := t.TempDir()
+	found := map[string]bool{}
 	for i, file := range slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(files))))) {
 		if !strings.HasPrefix(file, root) || strings.HasSuffix(file, "_test.go") || strings.Contains(file, "//") || strings.HasPrefix(file, filepath.Join(root, "internal", "testing", "stepped")) {
 			continue
@@ -53,9 +54,16 @@ func testInSteps(t *testing.T, run string, depths map[string]depth, packages ...
 		}
 		folder, err := filepath.Rel(root, filepath.Dir(file))
 		require.NoError(t, err)
-		if text, changed := rewritten(t, source, depths[filepath.ToSlash(folder)]); changed {
+		folder = filepath.ToSlash(folder)
+		note := func(name string) { found[folder+" "+name] = true }
+		if text, changed := rewritten(t, source, depths[folder], note); changed {
 			overlay.Replace[file] = filepath.Join(dir, fmt.Sprint(i, "_", filepath.Base(file)))
 			require.NoError(t, os.WriteFile(overlay.Replace[file], text, 0o600))
+		}
+	}
+	for folder := range depths {
+		for _, name := range names[folder] {
+			require.True(t, found[folder+" "+name], "package %s has no %q any more, on which the code in steps depends", folder, name)
 		}
 	}
 	text, err := json.Marshal(overlay)
@@ -88,6 +96,20 @@ func replaced(t *testing.T) map[string]string {
 	return overlay.Replace
 }
 
+// The code in steps depends on some names of the library, each in one package.
+const (
+	chooseCell  = "own"  // the method that returns which of some cells a goroutine uses
+	idleChannel = "idle" // a field: a channel that is closed and never sent to
+)
+
+// counts are the fields whose sums are steps.
+var counts = []string{"inside", "used", "given", "left"}
+
+var names = map[string][]string{
+	"internal/layered/tickets": {chooseCell, "used", "given", "left"},
+	"guard":                    {idleChannel, "inside"},
+}
+
 // A depth says what counts as a step in a package.
 type depth int
 
@@ -98,8 +120,8 @@ const (
 )
 
 // rewritten rewrites a file's imports. Operations whose results are unused become other functions, so
-// that the results do not distinguish states.
-func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool) {
+// that the results do not distinguish states. It calls note with each of the names that it finds.
+func rewritten(t *testing.T, file string, how depth, note func(name string)) (text []byte, changed bool) {
 	whole := how != bitsOnly
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, file, nil, parser.ParseComments)
@@ -117,7 +139,8 @@ func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool)
 	ast.Inspect(tree, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.FuncDecl:
-			if whole && node.Name.Name == "own" { // which of some cells a goroutine uses
+			if whole && node.Name.Name == chooseCell {
+				note(chooseCell)
 				choice := "if true { return atomic.Number() % uint64(len(" + node.Recv.List[0].Names[0].Name + ".cells)) }"
 				node.Body.List = append(statements(t, choice), node.Body.List...) // what follows uses the imports
 			}
@@ -127,6 +150,7 @@ func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool)
 		case *ast.BlockStmt:
 			for i, statement := range node.List {
 				if channel := idle(statement); whole && channel != "" {
+					note(idleChannel)
 					node.List = slices.Insert(node.List, i, statements(t, "atomic.Closed("+channel+")")...)
 					break
 				}
@@ -141,7 +165,8 @@ func rewritten(t *testing.T, file string, how depth) (text []byte, changed bool)
 				switch name := function.Sel.Name; {
 				case strings.HasPrefix(name, "Or"):
 					function.Sel.Name = "Set" + strings.TrimPrefix(name, "Or")
-				case whole && name == "Add" && field != nil && counts[field.Sel.Name]:
+				case whole && name == "Add" && field != nil && slices.Contains(counts, field.Sel.Name):
+					note(field.Sel.Name)
 					function.Sel.Name = "Bump"
 				}
 			}
@@ -164,17 +189,14 @@ func statements(t *testing.T, text string) []ast.Stmt {
 	return tree.Decls[0].(*ast.FuncDecl).Body.List
 }
 
-// idle returns the channel idle that a statement waits for first, as text, or "".
+// idle returns the channel named idleChannel that a statement waits for first, as text, or "".
 func idle(statement ast.Stmt) string {
 	if wait, ok := statement.(*ast.SelectStmt); ok && len(wait.Body.List) > 0 {
 		if receive, ok := wait.Body.List[0].(*ast.CommClause).Comm.(*ast.ExprStmt); ok {
-			if channel := types.ExprString(receive.X); strings.HasSuffix(channel, ".idle") {
+			if channel := types.ExprString(receive.X); strings.HasSuffix(channel, "."+idleChannel) {
 				return strings.TrimPrefix(channel, "<-")
 			}
 		}
 	}
 	return ""
 }
-
-// counts are the fields whose sums are steps.
-var counts = map[string]bool{"inside": true, "used": true, "given": true, "left": true}
