@@ -3,8 +3,9 @@
 //
 //	go run ./report run.txt FILE...
 //
-// It replaces the tables between the marks that fillIn describes, "0 to 1 nanoseconds" by the range of
-// lookups, and the machine's name. If the figures contradict themselves, it changes nothing and fails.
+// It replaces the tables and names of machines between the marks that fillIn describes, if they are for this
+// processor's vendor; the figures of other vendors stay. If the figures contradict themselves, it changes
+// nothing and fails.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -50,6 +52,7 @@ func main() {
 // "Filter sec/op".
 type measured struct {
 	cells   map[string]map[cell]float64
+	vendor  string // of the processor: AMD, Intel, or the first word of its name
 	machine string
 }
 
@@ -95,9 +98,10 @@ func read(name string) (m measured, err error) {
 					m.cells[table][c] = v.Value
 				}
 			}
-			if cpu := result.GetConfig("cpu"); cpu != "" {
-				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s", strings.Join(strings.Fields(cpu), " "), runtime.NumCPU(),
-					runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly))
+			if cpu := strings.Fields(result.GetConfig("cpu")); len(cpu) > 0 {
+				m.vendor, _, _ = strings.Cut(cpu[0], "(") // as in Intel(R)
+				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s%s", strings.Join(cpu, " "), runtime.NumCPU(),
+					runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly), commit())
 			}
 		}
 	}
@@ -105,6 +109,15 @@ func read(name string) (m measured, err error) {
 		return m, fmt.Errorf("%s has no benchmarks", name)
 	}
 	return m, nil
+}
+
+// commit names the commit that was measured, if Git knows it.
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short=7", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	return ", commit " + strings.TrimSpace(string(out))
 }
 
 // contradictions returns an error if a lookup in a batch takes longer than a single one, or a hash longer
@@ -145,17 +158,15 @@ func (m measured) rows(table, column string) (rows []string) {
 }
 
 var (
-	marked   = regexp.MustCompile(`(?s)(<!-- table (\S+): ([^>]*) -->\n).*?(<!-- end -->)`)
-	machine  = regexp.MustCompile(`(<!-- machine -->)[^<]*`)
-	fromTo   = regexp.MustCompile(`\d+ to \d+ nanoseconds`)
-	fastest  = cell{"ours:SplitBlock,RapidHash", "mixed"}
-	standard = cell{"ours:DoubleHashing,Murmur3", "mixed"}
+	marked  = regexp.MustCompile(`(?s)(<!-- table (\S+) (\S+): ([^>]*) -->\n).*?(<!-- end -->)`)
+	machine = regexp.MustCompile(`(<!-- machine (\S+) -->)[^<]*`)
 )
 
-// fillIn replaces every table that a document marks, and sorts it by the first column of times with both
-// present and absent keys:
+// fillIn replaces every table and every name of a machine that a document marks for this vendor. A table is
+// sorted by its last column of lookups:
 //
-//	<!-- table Filter: bits/key, rate%, add, mixed -->
+//	<!-- machine AMD -->...<!-- end -->
+//	<!-- table AMD Filter: bits/key, rate%, add, mixed -->
 //	...
 //	<!-- end -->
 func (m measured) fillIn(name string) error {
@@ -165,11 +176,18 @@ func (m measured) fillIn(name string) error {
 	}
 	filled := marked.ReplaceAllStringFunc(string(text), func(old string) string {
 		part := marked.FindStringSubmatch(old)
-		return part[1] + "\n" + m.table(part[2], strings.Split(part[3], ", ")) + "\n" + part[4]
+		if part[2] != m.vendor {
+			return old
+		}
+		return part[1] + "\n" + m.table(part[3], strings.Split(part[4], ", ")) + "\n" + part[5]
 	})
-	filled = machine.ReplaceAllString(filled, "${1}"+m.machine)
-	times := m.cells["Filter sec/op"]
-	filled = fromTo.ReplaceAllString(filled, fmt.Sprintf("%.0f to %.0f nanoseconds", times[fastest]*1e9, times[standard]*1e9))
+	filled = machine.ReplaceAllStringFunc(filled, func(old string) string {
+		part := machine.FindStringSubmatch(old)
+		if part[2] != m.vendor {
+			return old
+		}
+		return part[1] + m.machine
+	})
 	return os.WriteFile(name, []byte(filled), 0o644)
 }
 
@@ -223,7 +241,7 @@ var drawn = []string{
 
 // draw draws how long a lookup takes, for n = 10,000: one bar per filter, for light and dark pages.
 func (m measured) draw(name string) error {
-	const left, row, head = 245, 24, 56
+	const left, row, head, foot = 245, 24, 56, 20
 	times := m.cells["Filter sec/op"]
 	rows := slices.DeleteFunc(m.rows("Filter sec/op", "mixed"), func(row string) bool { return !slices.Contains(drawn, row) })
 	if len(rows) == 0 {
@@ -238,9 +256,10 @@ text { fill: #1f2328; } .ours { fill: #0969da; } .others { fill: #8c959f; }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .ours { fill: #4493f8; } .others { fill: #656c76; } }
 </style>
 <text x="0" y="18" font-weight="600">Nanoseconds per lookup, half of the keys present (n = 10,000, p = 1 %%)</text>
+<text x="0" y="%d" font-size="12">%s</text>
 <rect class="ours" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">this library</text>
 <rect class="others" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">others</text>
-`, head+row*len(rows), left, left+18, left+120, left+138)
+`, head+row*len(rows)+foot, head+row*len(rows)+foot/2, m.machine, left, left+18, left+120, left+138)
 	for i, filter := range rows {
 		value := times[cell{filter, "mixed"}]
 		class := "others"
