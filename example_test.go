@@ -105,6 +105,22 @@ func ExampleNewScheme() {
 }
 
 // Many small filters share the scheme: here, one filter per user of the articles that were read.
+// The walk of docs/internals.md.
+func ExampleScheme_AppendPositions() {
+	f := bloom.MustNew(1000, 0.01)
+	params := f.Params()
+	h1, h2 := f.DigestString("https://go.dev/")
+	positions := f.Scheme().AppendPositions(nil, []byte("https://go.dev/"))
+	fmt.Printf("m = %d, k = %d\n%016x %016x\n%d\n", params.M, params.K, h1, h2, positions)
+	f.AddString("https://go.dev/")
+	fmt.Printf("word %d: %#x\n", positions[0]/64, f.Words()[positions[0]/64].Load())
+	// Output:
+	// m = 9600, k = 7
+	// 0e3c82d98008318b 92571fa0d5fba95f
+	// [533 1191 6660 85 2268 641 4181]
+	// word 8: 0x200000
+}
+
 func ExampleScheme_Filter() {
 	scheme, err := bloom.NewScheme(100, 0.01)
 	if err != nil {
