@@ -16,9 +16,10 @@ line and prints none.
 The exit status is grep's: 0 if a line was selected, 1 if none was, 2 after an
 error. It ends at a file that cannot be read.
 
-For a Parquet file, --column names one of the filters that bloom info lists.
-Keys are values in text; a value that the column's type cannot hold is an error,
-and nothing is printed of its line or of later ones.`
+For a Parquet file, --column names a column that bloom info lists. A key is in
+if the filter of any row group has it; --row-groups tells which. NAME:ROWGROUP
+asks one filter. Keys are values in text; a value that the column's type cannot
+hold is an error, and nothing is printed of its line or of later ones.`
 
 // errEnough ends the reading: the rest cannot change the answer.
 var errEnough = errors.New("enough")
@@ -26,7 +27,7 @@ var errEnough = errors.New("enough")
 // A check is the command check.
 type check struct {
 	*command
-	invert, counts bool
+	invert, counts, rowGroups bool
 }
 
 func newCheck(e *env) *cobra.Command {
@@ -41,8 +42,14 @@ func newCheck(e *env) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 	}, "secret-file null field delimiter key column quiet")}
 	o.cmd.Flags().BoolVarP(&o.invert, "invert", "v", false, "select the keys that are definitely not in")
+	o.cmd.Flags().BoolVar(&o.rowGroups, "row-groups", false, "print a Parquet file's row groups and a tab before each line")
 	o.cmd.Flags().BoolVarP(&o.counts, "count", "c", false, "print the number of selected lines")
 	return o.runs(o.run)
+}
+
+// A keySet is a filter, or the filters of a column.
+type keySet interface {
+	ContainsMany(keys [][]byte, found []bool) int
 }
 
 func (o *check) run(args []string) error {
@@ -54,20 +61,31 @@ func (o *check) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if columns, ok := opened.(filterfile.Columns); ok {
-		return lines.Named(path, columns.Choose())
+	filter, _ := opened.(keySet)
+	columns, isParquet := opened.(filterfile.Columns)
+	var column filterfile.Column
+	if isParquet {
+		if column, err = columns.Whole(); err != nil {
+			return lines.Named(path, err)
+		}
+		filter = column
 	}
 	print := o.print(!o.invert)
-	if o.quiet || o.counts {
+	switch {
+	case o.rowGroups && (!isParquet || o.invert):
+		return errors.New("--row-groups for another file or with -v, want it for the lines that a Parquet file may have")
+	case o.quiet || o.counts:
 		print = nil
+	case o.rowGroups:
+		print = o.printRowGroups(column)
 	}
 	in, selected := o.input(files), 0
 	err = in.Each(func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
-		if column, ok := opened.(filterfile.Column); ok {
+		if isParquet {
 			keys, bad = column.Encode(keys) // those before the first bad one
 		}
-		yes := opened.(filterfile.Filter).ContainsMany(keys, c.Yes[:len(keys)])
+		yes := filter.ContainsMany(keys, c.Yes[:len(keys)])
 		if o.invert {
 			yes = len(keys) - yes
 		}
@@ -90,4 +108,18 @@ func (o *check) run(args []string) error {
 		return errNotFound
 	}
 	return nil
+}
+
+// printRowGroups returns a function that prints the lines whose values are in the column, each behind its row groups.
+func (o *check) printRowGroups(column filterfile.Column) func(c *lines.Chunk) error {
+	return func(c *lines.Chunk) error {
+		var text []byte
+		for i, line := range c.Lines {
+			if c.Yes[i] {
+				text = append(fmt.Appendf(text, "%s\t%s", column.RowGroups(c.Keys[i]), line), o.end())
+			}
+		}
+		_, err := o.stdout.Write(text)
+		return err
+	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/interop/parquet"
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
@@ -20,7 +22,7 @@ import (
 const infoHelp = `Prints what each filter was made for, its fill, the number of its keys and its
 false-positive rate now. Number and rate are estimated from the bits, to a
 percent or so for filters of some thousand keys. For a Parquet file it lists
-the columns with a filter.`
+the filters: column, row group, type, size and rate.`
 
 func newInfo(e *env) *cobra.Command {
 	o := newCommand(e, &cobra.Command{
@@ -55,17 +57,32 @@ type description struct {
 	Format string `json:"format"`
 	*bloom.Stats
 	OverP   *bool    `json:"over_p,omitempty"`
-	Layers  int      `json:"layers,omitempty"`  // of a filter of several
-	Window  string   `json:"window,omitempty"`  // of a rotating filter
-	Columns []string `json:"columns,omitempty"` // of a Parquet file
+	Layers  int      `json:"layers,omitempty"` // of a filter of several
+	Window  string   `json:"window,omitempty"` // of a rotating filter
+	Columns []column `json:"columns,omitzero"` // of a Parquet file: those with a filter
+}
+
+// A column describes a column's filter in one row group.
+type column struct {
+	Name      string   `json:"name"`
+	RowGroup  int      `json:"row_group"`
+	Type      string   `json:"type"`
+	SizeBytes uint64   `json:"size_bytes,omitempty"`
+	Rate      *float64 `json:"estimated_false_positive_rate,omitempty"`
+	Error     string   `json:"error,omitempty"`
 }
 
 func describe(name string, from *filterfile.Format, f any) *description {
 	d := &description{File: name, Format: from.Name}
 	switch f := f.(type) {
 	case filterfile.Columns:
-		for _, c := range f {
-			d.Columns = append(d.Columns, c.String())
+		d.Columns = []column{}
+		for _, c := range f.List {
+			plain, err := f.Filter(c)
+			d.Columns = append(d.Columns, describeColumn(c, plain, err))
+			if len(f.List) == 1 && err == nil {
+				d.describe(plain.Stats())
+			}
 		}
 		return d
 	case *rotating.Filter:
@@ -77,9 +94,22 @@ func describe(name string, from *filterfile.Format, f any) *description {
 	case *redisbloom.Filter:
 		d.Layers = len(f.Layers())
 	}
-	s := f.(filterfile.Filter).Stats()
-	d.Stats, d.OverP = &s, new(overP(s))
+	d.describe(f.(filterfile.Filter).Stats())
 	return d
+}
+
+func (d *description) describe(s bloom.Stats) { d.Stats, d.OverP = &s, new(overP(s)) }
+
+// describeColumn describes a column with its filter, or with the error of reading it.
+func describeColumn(of parquet.Column, f *bloom.BloomFilter, err error) column {
+	types := strings.TrimPrefix(of.String(), fmt.Sprintf("%s:%d ", of.Path, of.RowGroup))
+	c := column{Name: of.Path, RowGroup: of.RowGroup, Type: types}
+	if err != nil {
+		c.Error = strings.TrimPrefix(err.Error(), "bloom: ")
+		return c
+	}
+	c.SizeBytes, c.Rate = f.SizeBytes(), new(f.Stats().EstimatedFalsePositiveRate)
+	return c
 }
 
 func (d *description) print(w io.Writer, from *filterfile.Format) error {
@@ -89,8 +119,15 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	}
 	fmt.Fprintln(t, printable(d.File))
 	row("format", "%s: %s", from.Name, from.About)
+	if d.Columns != nil && len(d.Columns) == 0 {
+		row("columns", "none has a filter")
+	}
 	for _, c := range d.Columns {
-		row("column", "%s", c)
+		about := c.Error
+		if c.Rate != nil {
+			about = fmt.Sprintf("%s, rate %.3g", humanize.IBytes(c.SizeBytes), *c.Rate)
+		}
+		row("column", "%s:%d %s: %s", c.Name, c.RowGroup, c.Type, about)
 	}
 	s := d.Stats
 	if s == nil {

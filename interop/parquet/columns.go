@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 
 // A Column is a column with a filter in one row group of a file.
 type Column struct {
-	RowGroup int
+	RowGroup  int // its number, from 0
+	RowGroups int // of the file, with or without a filter of the column
 
 	// Path has the names from below the root of the schema on, with points between them. A
 	// name that is empty or has a point or a backtick stands in backticks, and its own
@@ -35,7 +37,7 @@ type Column struct {
 	Offset int64 // of the filter in the file
 	Length int64 // of the filter with its header; 0 if the writer did not say
 
-	refused string // why the filter cannot be read, or ""
+	refused error // why the filter cannot be read, or nil
 }
 
 // types are the names of the physical types by their numbers.
@@ -49,7 +51,7 @@ const (
 
 // Columns yields the columns of a Parquet file of the given size that have a filter, row group by row group.
 // It reads the footer only, in constant memory besides the schema's. It also yields columns whose
-// filter cannot be read: [Column.Filter] says why.
+// filter cannot be read, for instance because it would lie outside of the file: [Column.Filter] says why.
 //
 // An error comes last. It wraps bloom.ErrCorrupt if the file is no Parquet file or its footer is damaged,
 // bloom.ErrIncompatible if the footer is encrypted, bloom.ErrTooLarge if the schema has more than
@@ -82,10 +84,11 @@ type footer struct {
 	element element // of the schema
 	leaves  []leaf
 
-	rowGroup int
-	leaf     int // number of the column in its row group
-	column   Column
-	names    []string // of its path
+	rowGroups, rowGroup int
+	leaf                int // number of the column in its row group
+	column              Column
+	names               []string // of its path
+	elsewhere           string   // why the column's filter cannot be read, or ""
 }
 
 func (f *footer) read(r io.ReaderAt) error {
@@ -126,6 +129,8 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 	const rowGroups, chunk, meta = "\x04", "\x04\x01", "\x04\x01\x03" // chunk: of a column in a row group
 	c := &f.column
 	switch string(path) {
+	case rowGroups + listLength:
+		f.rowGroups = int(number)
 	case inSchema, rowGroups: // an element, or a row group, begins
 		if f.element.isLeaf {
 			f.leaves = append(f.leaves, f.element.leaf())
@@ -147,13 +152,13 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 			return err
 		}
 		f.leaf++
-		c.RowGroup = f.rowGroup
+		c.RowGroup, c.RowGroups = f.rowGroup, f.rowGroups
 	case chunk + "\x01": // file path
 		if len(text) > 0 {
-			c.refused = fmt.Sprintf("is in the file %q", text)
+			f.elsewhere = fmt.Sprintf("is in the file %q", text)
 		}
 	case chunk + "\x08": // encryption
-		c.refused = "is encrypted"
+		f.elsewhere = "is encrypted"
 	case meta + "\x01":
 		c.Type = nameOf(types, number)
 	case meta + "\x03": // a name of the path
@@ -176,8 +181,8 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 
 // endColumn yields the column if it has a filter.
 func (f *footer) endColumn() error {
-	c, names := f.column, f.names
-	f.column, f.names = Column{}, f.names[:0]
+	c, names, elsewhere := f.column, f.names, f.elsewhere
+	f.column, f.names, f.elsewhere = Column{}, f.names[:0], ""
 	if c.Offset == 0 {
 		return nil
 	}
@@ -186,9 +191,10 @@ func (f *footer) endColumn() error {
 	case f.leaf >= len(f.leaves):
 		return failure.Errorf(bloom.ErrCorrupt, "column %q is number %d of its row group, want at most the schema's %d",
 			c.Path, f.leaf+1, len(f.leaves))
-	case c.refused == "" && (c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset):
-		return failure.Errorf(bloom.ErrCorrupt, "column %q has a filter of %d bytes at %d in a file of %d",
-			c.Path, c.Length, c.Offset, f.size)
+	case elsewhere != "":
+		c.refused = failure.Errorf(bloom.ErrIncompatible, "the filter %s", elsewhere)
+	case c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset:
+		c.refused = failure.Errorf(bloom.ErrCorrupt, "a filter of %d bytes at %d in a file of %d", c.Length, c.Offset, f.size)
 	}
 	leaf := f.leaves[f.leaf]
 	if c.Logical = leaf.logical; c.Type == "FIXED_LEN_BYTE_ARRAY" {
@@ -208,22 +214,30 @@ func quoted(name string) string {
 	return name
 }
 
-// Filter reads the column's filter, in two calls of r.ReadAt, or three if Length is 0.
+// Filter reads the column's filter, in two calls of r.ReadAt, or three if Length is 0. In columns of
+// floating-point numbers, 0 and -0 are equal: if the filter contains one of them, the result contains both.
 //
-// It takes the option and returns the errors of [Read], and one that wraps bloom.ErrIncompatible if the
-// filter is encrypted, or in another file, as the filters of _metadata files are.
+// It takes the option and returns the errors of [Read]. The error also wraps bloom.ErrCorrupt if the filter's
+// own length differs from Length, and bloom.ErrIncompatible if the filter is encrypted, or in another file, as
+// the filters of _metadata files are.
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	f, err := c.read(r, opts)
+	if err != nil {
+		return nil, failure.In(err, "column %v", c)
+	}
+	if plus, minus := c.zeros(); plus != nil && (f.Contains(plus) || f.Contains(minus)) {
+		f.Add(plus)
+		f.Add(minus)
+	}
+	return f, nil
+}
+
+func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	s, offset, err := c.scheme(r, opts)
 	if err != nil {
 		return nil, err
 	}
-	size := int64(s.SizeBytes())
-	if c.Length == 0 { // the last byte proves that the others are there, before they get memory
-		if err := fullAt(r, make([]byte, 1), offset+size-1, "the bits"); err != nil {
-			return nil, err
-		}
-	}
-	return wire.Read(section{io.NewSectionReader(r, offset, size)}, binary.LittleEndian, s)
+	return wire.Read(section{io.NewSectionReader(r, offset, int64(s.SizeBytes()))}, binary.LittleEndian, s)
 }
 
 // A section is a part of a file that is known to be there.
@@ -232,12 +246,34 @@ type section struct{ *io.SectionReader }
 func (s section) Remaining(remaining.Own) uint64 { return uint64(s.Size()) }
 
 // Contains reports whether the column's filter contains a key, like [Column.Filter] followed by
-// a lookup, but reads only the header and 32 bytes.
+// a lookup, but reads only the header and 32 bytes, or twice 32 for the number 0.
 func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
+	found, err := c.contains(r, key)
+	if err != nil {
+		return false, failure.In(err, "column %v", c)
+	}
+	return found, nil
+}
+
+func (c Column) contains(r io.ReaderAt, key []byte) (bool, error) {
 	s, offset, err := c.scheme(r, nil)
 	if err != nil {
 		return false, err
 	}
+	keys := [][]byte{key}
+	if plus, minus := c.zeros(); plus != nil && (bytes.Equal(key, plus) || bytes.Equal(key, minus)) {
+		keys = [][]byte{plus, minus}
+	}
+	for _, key := range keys {
+		if found, err := containsAt(r, offset, s, key); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// containsAt looks up a key in the bits from offset on.
+func containsAt(r io.ReaderAt, offset int64, s bloom.Scheme, key []byte) (bool, error) {
 	var positions [k]uint64
 	s.AppendPositions(positions[:0], key)
 	var block [blockBytes]byte
@@ -252,25 +288,50 @@ func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 	return true, nil
 }
 
-// scheme reads the header of the filter, and returns the offset of the bits.
+// zeros returns the keys of 0 and -0 in a column of floating-point numbers, and nil for other columns.
+func (c Column) zeros() (plus, minus []byte) {
+	width := 0
+	switch {
+	case c.Type == "FLOAT":
+		width = 4
+	case c.Type == "DOUBLE":
+		width = 8
+	case c.Logical == "FLOAT16":
+		width = 2
+	default:
+		return nil, nil
+	}
+	plus, minus = make([]byte, width), make([]byte, width)
+	minus[width-1] = 0x80 // little-endian
+	return plus, minus
+}
+
+// scheme reads the header of the filter, and returns the offset of the bits. The bits are in the file as far
+// as header and footer know it.
 func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offset int64, err error) {
-	if c.refused != "" {
-		return s, 0, failure.Errorf(bloom.ErrIncompatible, "the filter of column %q %s", c.Path, c.refused)
+	if c.refused != nil {
+		return s, 0, c.refused
 	}
-	length := c.Length
-	if length == 0 {
-		length = maxHeader + maxBytes
-	}
-	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, min(length, maxHeader)), maxHeader)
+	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, maxHeader), maxHeader)
 	header, size, err := readHeader(in)
-	if err == io.EOF || err == nil && int64(header)+int64(size) > length {
-		err = failure.Errorf(bloom.ErrCorrupt, "column %q has no whole filter at %d: %w", c.Path, c.Offset, io.ErrUnexpectedEOF)
+	if err == io.EOF {
+		err = format.Truncated("the header")
+	}
+	if err != nil {
+		return s, 0, err
+	}
+	offset = c.Offset + int64(header)
+	switch whole := int64(header) + int64(size); {
+	case c.Length == 0: // the last byte proves that the others are there, before they get memory
+		err = fullAt(r, make([]byte, 1), c.Offset+whole-1, "the bits")
+	case c.Length != whole:
+		err = failure.Errorf(bloom.ErrCorrupt, "the filter has %d bytes, the footer says %d", whole, c.Length)
 	}
 	if err != nil {
 		return s, 0, err
 	}
 	s, err = schemeOf(size, opts)
-	return s, c.Offset + int64(header), err
+	return s, offset, err
 }
 
 // fullAt fills p, a part of what, from offset on. An early end wraps bloom.ErrCorrupt.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func TestSmallFile(t *testing.T) {
 	columns := columnsOf(t, data)
 	require.Len(t, columns, 4)
 	for i, c := range columns {
-		require.Equal(t, i/2, c.RowGroup)
+		require.Equal(t, []int{i / 2, 2}, []int{c.RowGroup, c.RowGroups})
 		f, err := c.Filter(bytes.NewReader(data))
 		require.NoError(t, err)
 		made := sized(t, f.SizeBytes())
@@ -71,7 +72,7 @@ func TestSmallFile(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	for name, want := range map[string][]string{ // per column; "" can be read
 		"gzip":      slices.Repeat([]string{"compression 2, want 1, UNCOMPRESSED"}, 4),
-		"encrypted": {"", "", "", "", `"text" is encrypted`, ""},
+		"encrypted": {"", "", "", "", "is encrypted, in column text:0 BYTE_ARRAY", ""},
 		"metadata":  slices.Repeat([]string{`in the file "part-0.parquet"`}, 6),
 	} {
 		data := golden(t, name)
@@ -153,8 +154,8 @@ func TestFewReads(t *testing.T) {
 			found, err := c.Contains(r, key)
 			require.NoError(t, err)
 			require.Equal(t, f.Contains(key), found)
-			require.LessOrEqual(t, r.calls, 2)
-			require.LessOrEqual(t, r.bytes, maxHeader+32)
+			require.LessOrEqual(t, r.calls, 3)
+			require.LessOrEqual(t, r.bytes, maxHeader+33)
 			if found {
 				yes++
 			}
@@ -171,8 +172,114 @@ func TestFewReads(t *testing.T) {
 			}
 		}
 	}
-	_, err := Column{Offset: first, Length: 500}.Filter(bytes.NewReader(data))
-	require.ErrorIs(t, err, bloom.ErrCorrupt, "a filter that is longer than its column says")
+}
+
+// TestLengthsAgree: a filter whose header and footer have different lengths is refused. A reader that takes the
+// smaller one looks for the keys in other blocks than the writer.
+func TestLengthsAgree(t *testing.T) {
+	key := Append(nil, int64(1))
+	for _, size := range []uint64{32, 64, 1024, 32 << 10} {
+		f := sized(t, size)
+		f.Add(key)
+		whole := parquetFormat.Bytes(t, f)
+		data := append(append([]byte(fileMagic), whole...), make([]byte, 64<<10)...)
+		for _, more := range []int64{-int64(len(whole)) + 1, -int64(size) / 2, -32, -1, 0, 1, 32, int64(size)} {
+			c := Column{Offset: 4, Length: int64(len(whole)) + more}
+			_, err1 := c.Filter(bytes.NewReader(data))
+			found, err2 := c.Contains(bytes.NewReader(data), key)
+			require.Equal(t, more == 0, found)
+			for _, err := range []error{err1, err2} {
+				if more == 0 {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, bloom.ErrCorrupt, "%d bytes of %d", c.Length, len(whole))
+				}
+			}
+		}
+	}
+}
+
+// TestZeros: in a column of floating-point numbers, a key that is 0 is found if the writer has put 0 or -0.
+func TestZeros(t *testing.T) {
+	negative := math.Copysign(0, -1)
+	for _, c := range []Column{{Type: "FLOAT"}, {Type: "DOUBLE"}, {Type: "FIXED_LEN_BYTE_ARRAY", TypeLength: 2, Logical: "FLOAT16"}} {
+		bits := map[string][2][]byte{
+			"FLOAT": {Append(nil, float32(0)), Append(nil, float32(negative))}, "DOUBLE": {Append(nil, 0.0), Append(nil, negative)},
+			"FIXED_LEN_BYTE_ARRAY": {half(0), half(negative)},
+		}[c.Type]
+		for _, put := range [][][]byte{nil, bits[:1], bits[1:]} {
+			f := sized(t, 1024)
+			f.AddMany(put, nil)
+			c.Offset = 4
+			data := bytes.NewReader(append([]byte(fileMagic), parquetFormat.Bytes(t, f)...))
+			for _, text := range []string{"0", "-0", "0.0"} {
+				key, err := c.Key(text)
+				require.NoError(t, err)
+				found, err := c.Contains(data, key)
+				require.NoError(t, err)
+				read, err := c.Filter(data)
+				require.NoError(t, err)
+				require.Equal(t, []bool{put != nil, put != nil}, []bool{found, read.Contains(key)}, "%v %s", c, text)
+			}
+			whole := Column{Type: "INT64", Offset: 4}
+			read, err := whole.Filter(data)
+			require.NoError(t, err)
+			require.True(t, read.Equal(f), "other columns have one zero")
+		}
+	}
+}
+
+// A chunk says where the filter of a column in a row group is.
+type chunk struct{ offset, length int64 }
+
+// fileOf returns a file with a filter at offset 4 that has the key 1, and with row groups of columns "a", "b" and so on.
+func fileOf(t testing.TB, rowGroups ...[]chunk) []byte {
+	list := func(field byte, elements []string) string { // field: number of the field, minus the last one
+		return string([]byte{field<<4 | typeList, byte(len(elements))<<4 | typeStruct}) + strings.Join(elements, "\x00") + "\x00"
+	}
+	var groups, schema []string
+	for _, columns := range rowGroups {
+		var chunks []string
+		for i, c := range columns {
+			meta := []byte{0x3c, 0x15, 4, 0x29, 0x18, 1, 'a' + byte(i), 0xb6} // type 2, path, offset
+			meta = binary.AppendVarint(meta, c.offset)
+			meta = binary.AppendVarint(append(meta, 0x16), c.length)
+			chunks = append(chunks, string(append(meta, 0)))
+		}
+		schema = slices.Repeat([]string{"\x15\x04"}, len(chunks)) // type 2, INT64
+		groups = append(groups, list(1, chunks))
+	}
+	end := list(2, schema) + list(2, groups) + "\x00"
+	f := sized(t, 32)
+	f.Add(Append(nil, int64(1)))
+	data := append([]byte(fileMagic), parquetFormat.Bytes(t, f)...)
+	data = binary.LittleEndian.AppendUint32(append(data, end...), uint32(len(end)))
+	return append(data, fileMagic...)
+}
+
+// TestBadColumnsHideNoOthers: a column whose filter cannot be where the footer says is refused, and the others
+// are read. The files are also used by the command's tests.
+func TestBadColumnsHideNoOthers(t *testing.T) {
+	const whole = 15 + 32
+	good, none := chunk{4, whole}, chunk{}
+	data := fileOf(t, []chunk{good, {-4, whole}, {4, -1}, {3, whole}, {math.MaxInt64, whole},
+		{4, math.MaxInt64}, {4, whole + 1}, {20, whole}, {4, 0}})
+	columns := columnsOf(t, data)
+	require.Len(t, columns, 9)
+	for i, c := range columns {
+		require.Equal(t, Column{Path: string(rune('a' + i)), RowGroups: 1, Type: "INT64", Offset: c.Offset, Length: c.Length, refused: c.refused}, c)
+		_, err := c.Filter(bytes.NewReader(data))
+		if i == 0 || i == 8 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, bloom.ErrCorrupt)
+		require.ErrorContains(t, err, "in column "+c.String())
+	}
+	testkit.Golden(t, "testdata/damaged.parquet", data)
+	testkit.Golden(t, "testdata/none.parquet", fileOf(t, []chunk{none, none}))
+	testkit.Golden(t, "testdata/one.parquet", fileOf(t, []chunk{none, good}))
+	testkit.Golden(t, "testdata/some.parquet", fileOf(t, []chunk{good, none}, []chunk{good, good}, []chunk{good, none}))
 }
 
 // sparse is a file of zeros that ends with the given bytes.
@@ -269,7 +376,7 @@ func lookAt(t *testing.T, data []byte) {
 		require.ErrorContains(t, err, "bloom: ")
 	}
 	for _, c := range columns {
-		require.False(t, c.refused == "" && c.Offset+c.Length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
+		require.False(t, c.refused == nil && c.Offset+c.Length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
 		_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 		for _, text := range []string{"1", "15:04:05", "2024-05-17"} {
 			if key, err := c.Key(text); err == nil {

@@ -25,6 +25,7 @@ import (
 //	UUID                            123e4567-e89b-12d3-a456-426614174000, with or without hyphens
 //	STRING, ENUM, JSON, bytes       the same bytes
 //
+// [Column.Contains] and the result of [Column.Filter] take 0 and -0 for one number.
 // A FIXED_LEN_BYTE_ARRAY(16) without a logical type takes 16 bytes or a UUID with hyphens.
 //
 // The error wraps bloom.ErrInvalid if no value of the column is written so, for instance because it has

@@ -101,7 +101,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 }
 
 // Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0
-// and -0 are different values, and so are NaNs with different bits. For the other types, the bytes
+// and -0 have different bytes, and so have different NaNs. For the other types, the bytes
 // of the value are the key. Append knows no logical type: see [Column.Key]. Append can be passed to typed.New.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {

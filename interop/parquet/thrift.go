@@ -3,6 +3,7 @@ package parquet
 import (
 	"cmp"
 	"io"
+	"math"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
@@ -30,9 +31,12 @@ const (
 	maxText  = 1 << 16
 )
 
+// listLength stands for the length of a list in a path. No field has this number.
+const listLength = "\x00"
+
 // A walker reads a struct and calls visit for each integer, boolean and binary in it, and at the start of
 // each struct, with the value's path: the numbers of the fields that lead to it. All elements of a list have
-// the list's path. number is the integer, 0 or 1 for a boolean field, or the length of a binary, and text a
+// the list's path, and its length has the list's path with listLength behind it. number is the integer, 0 or 1 for a boolean field, or the length of a binary, and text a
 // binary of at most maxText bytes. Doubles and lists of booleans are skipped.
 type walker struct {
 	in    io.ByteReader
@@ -62,7 +66,7 @@ func (w *walker) fields(depth int) {
 		if b>>4 == 0 {
 			id = w.integer()
 		}
-		if id < 0 || id > 255 {
+		if id <= 0 || id > 255 {
 			id = 255 // Parquet has no such field
 		}
 		w.path = append(w.path[:outer], byte(id))
@@ -103,6 +107,9 @@ func (w *walker) value(typ byte, depth int) {
 		if n == 15 {
 			n = w.unsigned()
 		}
+		w.path = append(w.path, listLength...)
+		w.report(int64(min(n, math.MaxInt32)), nil)
+		w.path = w.path[:len(w.path)-len(listLength)]
 		for ; n > 0 && w.err == nil; n-- { // each takes at least a byte, so the bytes bound n
 			w.value(b&15, depth+1)
 		}

@@ -23,7 +23,7 @@ var Formats = []*Format{
 	&parquetFile, &parquetFilter, &redisBloom, &bloomFilters, &bitsAndBloomsJSON, &bitsAndBlooms, &guavaFile,
 }
 
-// Open reads a filter. It returns the filter of a package of this library, a Column or Columns.
+// Open reads a filter. It returns the filter of a package of this library, or Columns.
 func Open(file *File) (any, *Format, error) {
 	in := &input{bufio.NewReaderSize(file, 64<<10), file}
 	head, err := in.Peek(4096)
@@ -113,14 +113,12 @@ func Plain(f any) (*bloom.BloomFilter, error) {
 		return f, nil
 	case *persist.File:
 		return f.Snapshot(), nil
-	case Column:
-		return f.BloomFilter, nil
 	case *counting.Filter:
 		return f.BloomFilter(), nil
 	case *redisbloom.Filter:
 		return f.BloomFilter()
 	case Columns:
-		return nil, f.Choose()
+		return f.Only()
 	}
 	return nil, errors.New("more than one set of bits in this filter; only add, check, dedup, info and Go programs read it")
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/parquet"
@@ -14,7 +16,7 @@ var (
 		Name:  "parquet-file",
 		About: "a Parquet file, with filters of columns; only read",
 		is:    beginsWith("PAR1", "PARE"),
-		read:  readColumn,
+		read:  readColumns,
 	}
 	parquetFilter = Format{
 		Name:   "parquet",
@@ -36,16 +38,103 @@ func isParquetFilter(head []byte, _ int64) bool {
 	return n > 0 && len(head) >= 3+n && head[1+n] == 0x1c && head[2+n] == 0x1c
 }
 
-// A Column is the filter of a column in a Parquet file.
+// Columns are the columns of a Parquet file that have a filter, or those that --column names.
+type Columns struct {
+	List []parquet.Column
+	name string   // --column, or ""
+	file *os.File // the process's end closes it
+}
+
+// maxColumns limits the memory for a list of columns. A hostile footer has one per 5 bytes.
+const maxColumns = 1 << 16
+
+// readColumns reads the footer.
+func readColumns(in *input, opts []bloom.Option) (any, error) {
+	switch {
+	case in.file.Whole == nil:
+		return nil, errors.New("a Parquet file in a stream, want its name: its end is read first")
+	case len(opts) > 0:
+		return nil, errors.New("a Parquet file's filters have no secret, want none")
+	}
+	file, err := os.Open(in.file.Path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	all := Columns{name: in.file.Column, file: file}
+	for c, err := range parquet.Columns(file, info.Size()) {
+		if err != nil {
+			return nil, err
+		}
+		if all.name == "" || all.name == c.Path || all.name == nameOf(c) {
+			all.List = append(all.List, c)
+		}
+		if len(all.List) > maxColumns {
+			return nil, fmt.Errorf("more than %d filters, want one of them by --column NAME:ROWGROUP", maxColumns)
+		}
+	}
+	if len(all.List) == 0 && all.name != "" {
+		return nil, fmt.Errorf("--column %q: no filter, want one that bloom info lists", all.name)
+	}
+	return all, nil
+}
+
+// nameOf returns the name of one filter.
+func nameOf(c parquet.Column) string { return fmt.Sprintf("%s:%d", c.Path, c.RowGroup) }
+
+// Filter reads the filter of a column.
+func (c Columns) Filter(of parquet.Column) (*bloom.BloomFilter, error) { return of.Filter(c.file) }
+
+// Only returns the only filter.
+func (c Columns) Only() (*bloom.BloomFilter, error) {
+	if len(c.List) != 1 {
+		return nil, fmt.Errorf("%d filters in this Parquet file, want one of them by --column NAME:ROWGROUP (bloom info lists them)", len(c.List))
+	}
+	return c.Filter(c.List[0])
+}
+
+// Whole returns the only column with the filters of all row groups, or of the one that --column names.
+func (c Columns) Whole() (Column, error) {
+	if len(c.List) == 0 {
+		return Column{}, errors.New("no column of this Parquet file has a filter")
+	}
+	first := c.List[0]
+	column := Column{Column: first}
+	for _, next := range c.List {
+		if next.Path != first.Path {
+			return Column{}, errors.New("filters of several columns in this Parquet file, want one of them by --column (bloom info lists them)")
+		}
+		f, err := c.Filter(next)
+		if err != nil {
+			return Column{}, err
+		}
+		column.filters = append(column.filters, rowGroup{f, next.RowGroup})
+	}
+	if len(c.List) < first.RowGroups && c.name != nameOf(first) {
+		return Column{}, fmt.Errorf("only %d of the file's %d row groups have a filter of column %q, want one of these by --column NAME:ROWGROUP",
+			len(c.List), first.RowGroups, first.Path)
+	}
+	return column, nil
+}
+
+// A Column is a column of a Parquet file with its filters.
 type Column struct {
-	*bloom.BloomFilter
 	parquet.Column
+	filters []rowGroup
+}
+
+type rowGroup struct {
+	*bloom.BloomFilter
+	number int
 }
 
 // Encode returns the keys of values that are written as text, up to the first one that has none.
-func (f Column) Encode(values [][]byte) (keys [][]byte, err error) {
+func (c Column) Encode(values [][]byte) (keys [][]byte, err error) {
 	for _, value := range values {
-		key, err := f.Key(string(value))
+		key, err := c.Key(string(value))
 		if err != nil {
 			return keys, err
 		}
@@ -54,43 +143,31 @@ func (f Column) Encode(values [][]byte) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// maxColumns limits the memory for a list of columns. A hostile footer has one per 5 bytes.
-const maxColumns = 1 << 16
-
-// Columns are the columns of a Parquet file that have a filter, if none was chosen.
-type Columns []parquet.Column
-
-// Choose is the error for a command that needs one filter.
-func (c Columns) Choose() error {
-	return fmt.Errorf("%d filters in this Parquet file, want one of them by --column (bloom info lists them)", len(c))
+// ContainsMany looks up encoded keys: a key is in if a filter contains it.
+func (c Column) ContainsMany(keys [][]byte, found []bool) (n int) {
+	clear(found)
+	some := make([]bool, len(keys))
+	for _, f := range c.filters {
+		f.ContainsMany(keys, some)
+		for i, yes := range some {
+			if yes && !found[i] {
+				found[i] = true
+				n++
+			}
+		}
+	}
+	return n
 }
 
-// readColumn reads the filter of the column that --column names, or of the only column with one.
-func readColumn(in *input, opts []bloom.Option) (any, error) {
-	switch {
-	case in.file.Whole == nil:
-		return nil, errors.New("a Parquet file in a stream, want its name: its end is read first")
-	case len(opts) > 0:
-		return nil, errors.New("a Parquet file's filters have no secret, want none")
-	}
-	var found Columns
-	for c, err := range parquet.Columns(in.file.Whole, in.file.Size) {
-		if err != nil {
-			return nil, err
-		}
-		if in.file.Column == "" || in.file.Column == c.Path || in.file.Column == fmt.Sprintf("%s:%d", c.Path, c.RowGroup) {
-			found = append(found, c)
-		}
-		if len(found) > maxColumns {
-			return nil, fmt.Errorf("more than %d filters, want one of them by --column NAME:ROWGROUP", maxColumns)
+// RowGroups returns the numbers of the row groups whose filters contain a value, such as "0,3".
+func (c Column) RowGroups(value []byte) string {
+	var numbers []string
+	if key, err := c.Key(string(value)); err == nil {
+		for _, f := range c.filters {
+			if f.Contains(key) {
+				numbers = append(numbers, fmt.Sprint(f.number))
+			}
 		}
 	}
-	switch {
-	case len(found) == 1:
-		f, err := found[0].Filter(in.file.Whole)
-		return Column{f, found[0]}, err
-	case in.file.Column == "":
-		return found, nil
-	}
-	return nil, fmt.Errorf("--column %q: %d filters, want one that bloom info lists", in.file.Column, len(found))
+	return strings.Join(numbers, ",")
 }
