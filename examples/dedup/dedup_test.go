@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -288,49 +286,4 @@ func TestForgets(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, files, 2, "%v", now)
 	}
-}
-
-func request(url, key string) (status int, err error) {
-	r, err := http.NewRequest("POST", url, nil)
-	if err != nil {
-		return 0, err
-	}
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, err
-	}
-	_, _ = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, answer.Body.Close()
-}
-
-// TestFailures: a request that failed may come again, once more after each failure.
-func TestFailures(t *testing.T) {
-	seen, err := OpenDays(testkit.TempDir(t), 100, secret)
-	require.NoError(t, err)
-	outcomes := []func(w http.ResponseWriter){
-		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-		func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); panic(http.ErrAbortHandler) },
-		func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
-		func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
-	}
-	calls := 0
-	server := httptest.NewServer(Once(seen, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if isNew, err := seen.Add([]byte("key")); isNew || err != nil {
-			t.Error("the handler is called before the key is added", err)
-		}
-		calls++
-		outcomes[calls-1](w)
-	})))
-	defer server.Close()
-	for i, want := range []int{0, 0, 502, 404, 409, 409} { // 0: the connection was closed
-		status, _ := request(server.URL, "key")
-		require.Equal(t, want, status, "request %d", i)
-	}
-	require.Len(t, outcomes, calls)
-	status, err := request(server.URL, "")
-	require.NoError(t, err)
-	require.Equal(t, 400, status)
 }

@@ -1,37 +1,44 @@
 package dedup
 
 import (
+	"bufio"
+	"container/list"
+	"crypto/sha256"
+	"errors"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// Once passes each Idempotency-Key to next once. If next panics or answers with 500 or above, the next
-// request with the key is passed on too, if it comes to this process.
+// Once passes each Idempotency-Key to next once. If next fails, the next request with the key is passed on
+// too, if it comes to this process within a day. next fails if its first final status is 500 or above, or if
+// it panics before it has a status. Every other request with a known key is answered with 409.
+//
+// Put http.TimeoutHandler around Once. Inside, its 503 would count as a failure while the handler still runs.
 func Once(seen *Days, next http.Handler) http.Handler {
-	var failed sync.Map // a filter cannot forget a key, so failures are kept here
+	var failed failures // a filter cannot forget a key, so failures are kept here
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" {
 			http.Error(w, "Idempotency-Key is missing", http.StatusBadRequest)
 			return
 		}
+		came := time.Now()
 		isNew, err := seen.Add([]byte(key))
 		if err != nil {
 			http.Error(w, "try again later", http.StatusServiceUnavailable)
 			return
 		}
-		if !isNew {
-			if _, again := failed.LoadAndDelete(key); !again {
-				http.Error(w, "there was a request with this Idempotency-Key", http.StatusConflict)
-				return
-			}
+		if again := failed.take(key); !isNew && !again {
+			http.Error(w, "there was a request with this Idempotency-Key", http.StatusConflict)
+			return
 		}
-		answer, finished := &recorder{ResponseWriter: w}, false
+		answer := &recorder{ResponseWriter: w}
+		finished := false
 		defer func() {
-			if !finished || answer.status >= 500 { // finished is false in a panic
-				failed.Store(key, nil)
-				time.AfterFunc(24*time.Hour, func() { failed.Delete(key) })
+			if answer.status >= 500 || answer.status == 0 && !finished { // finished is false in a panic
+				failed.add(key, came)
 			}
 		}()
 		next.ServeHTTP(answer, r)
@@ -39,16 +46,98 @@ func Once(seen *Days, next http.Handler) http.Handler {
 	})
 }
 
-// A recorder notes the status of an answer.
+const (
+	maxFailures = 10_000         // about 2 MB
+	rememberFor = 24 * time.Hour // not longer than Days: another process may take a forgotten key for new
+)
+
+// failures are the keys of failed requests. If there are too many, the oldest is forgotten: its key stays
+// in the filter and answers 409.
+type failures struct {
+	mu    sync.Mutex
+	of    map[[sha256.Size]byte]*list.Element
+	order list.List // of failure, the oldest first
+}
+
+type failure struct {
+	key  [sha256.Size]byte // of a key that may be long
+	came time.Time
+}
+
+func (f *failures) add(key string, came time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of == nil {
+		f.of = map[[sha256.Size]byte]*list.Element{}
+	}
+	sum := sha256.Sum256([]byte(key))
+	f.remove(sum)
+	f.of[sum] = f.order.PushBack(failure{sum, came})
+	if f.order.Len() > maxFailures {
+		f.remove(f.order.Front().Value.(failure).key)
+	}
+}
+
+// take removes a key and reports whether it was there, to one of several requests.
+func (f *failures) take(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	came, ok := f.remove(sha256.Sum256([]byte(key)))
+	return ok && time.Since(came) < rememberFor
+}
+
+func (f *failures) remove(sum [sha256.Size]byte) (came time.Time, ok bool) {
+	e, ok := f.of[sum]
+	if !ok {
+		return time.Time{}, false
+	}
+	delete(f.of, sum)
+	return f.order.Remove(e).(failure).came, true
+}
+
+// A recorder notes the first final status of an answer, which is the one that the client gets.
 type recorder struct {
 	http.ResponseWriter
-	status int
+	status int // 0: none yet
+}
+
+func (r *recorder) note(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
 }
 
 func (r *recorder) WriteHeader(status int) {
-	r.status = status
+	if status >= 200 || status == http.StatusSwitchingProtocols { // others announce a final one
+		r.note(status)
+	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController flush and set deadlines.
+func (r *recorder) Write(body []byte) (int, error) {
+	r.note(http.StatusOK)
+	return r.ResponseWriter.Write(body)
+}
+
+// FlushError sends the header, with 200 if there is no status yet. http.ResponseController calls it.
+func (r *recorder) FlushError() error {
+	err := http.NewResponseController(r.ResponseWriter).Flush()
+	if !errors.Is(err, http.ErrNotSupported) {
+		r.note(http.StatusOK)
+	}
+	return err
+}
+
+func (r *recorder) Flush() { _ = r.FlushError() }
+
+// Hijack counts as success: what the client gets from then on is not known here.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffer, err := http.NewResponseController(r.ResponseWriter).Hijack()
+	if err == nil {
+		r.note(http.StatusSwitchingProtocols)
+	}
+	return conn, buffer, err
+}
+
+// Unwrap lets http.ResponseController set deadlines.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,158 @@
+package dedup
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// request returns the status of the answer, or 0 if the connection was closed.
+func request(t *testing.T, url, key string) int {
+	r, err := http.NewRequest("POST", url, nil)
+	require.NoError(t, err)
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}
+
+// once returns Once of a handler over a new folder, for n keys.
+func once(t *testing.T, n uint64, handler http.HandlerFunc) (*Days, http.Handler) {
+	seen, err := OpenDays(testkit.TempDir(t), n, secret)
+	require.NoError(t, err)
+	return seen, Once(seen, handler)
+}
+
+// TestOutcomes: only a handler that fails before it has answered is called again for the same key.
+func TestOutcomes(t *testing.T) {
+	write := func(w io.Writer) { fmt.Fprintln(w, "paid") }
+	fail := func(w http.ResponseWriter) { http.Error(w, "failed", http.StatusInternalServerError) }
+	hijack := func(w http.ResponseWriter) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+		_ = conn.Close()
+	}
+	for name, c := range map[string]struct {
+		handler func(w http.ResponseWriter)
+		status  int // of the first answer; 0 if the connection is closed
+		again   bool
+	}{
+		"nothing":                  {func(http.ResponseWriter) {}, 200, false},
+		"writes":                   {func(w http.ResponseWriter) { write(w) }, 200, false},
+		"not found":                {func(w http.ResponseWriter) { w.WriteHeader(404) }, 404, false},
+		"fails":                    {fail, 500, true},
+		"fails, then writes":       {func(w http.ResponseWriter) { fail(w); write(w) }, 500, true},
+		"two failures":             {func(w http.ResponseWriter) { w.WriteHeader(502); w.WriteHeader(200) }, 502, true},
+		"writes, then fails":       {func(w http.ResponseWriter) { write(w); fail(w) }, 200, false},
+		"succeeds, then fails":     {func(w http.ResponseWriter) { w.WriteHeader(201); fail(w) }, 201, false},
+		"copies, then fails":       {func(w http.ResponseWriter) { _, _ = io.Copy(w, strings.NewReader("paid")); fail(w) }, 200, false},
+		"flushes, then fails":      {func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush(); fail(w) }, 200, false},
+		"old flush, then fails":    {func(w http.ResponseWriter) { w.(http.Flusher).Flush(); fail(w) }, 200, false},
+		"announces, then succeeds": {func(w http.ResponseWriter) { w.WriteHeader(103); w.WriteHeader(200) }, 200, false},
+		"announces, then fails":    {func(w http.ResponseWriter) { w.WriteHeader(103); fail(w) }, 500, true},
+		"only announces":           {func(w http.ResponseWriter) { w.WriteHeader(103) }, 200, false},
+		"panics":                   {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 0, true},
+		"announces, then panics":   {func(w http.ResponseWriter) { w.WriteHeader(103); panic(http.ErrAbortHandler) }, 0, true},
+		"succeeds, then panics":    {func(w http.ResponseWriter) { w.WriteHeader(200); panic(http.ErrAbortHandler) }, 0, false},
+		"fails, then panics":       {func(w http.ResponseWriter) { w.WriteHeader(500); panic(http.ErrAbortHandler) }, 0, true},
+		"hijacks":                  {hijack, 201, false},
+		"hijacks, then panics":     {func(w http.ResponseWriter) { hijack(w); panic(http.ErrAbortHandler) }, 201, false},
+		"deadline": {func(w http.ResponseWriter) {
+			require.NoError(t, http.NewResponseController(w).SetWriteDeadline(time.Time{}))
+		}, 200, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls, broken := 0, c.handler
+			var seen *Days
+			seen, handler := once(t, 100, func(w http.ResponseWriter, _ *http.Request) {
+				isNew, err := seen.Add([]byte("key"))
+				assert.True(t, !isNew && err == nil, "the handler is called before the key is added")
+				if calls++; calls < 3 {
+					broken(w)
+				}
+			})
+			server := httptest.NewUnstartedServer(handler)
+			server.Config.ErrorLog = log.New(io.Discard, "", 0) // superfluous WriteHeader, panics
+			server.Start()
+			defer server.Close()
+			want := []int{c.status, 409, 409, 409}
+			if c.again {
+				want = []int{c.status, c.status, 200, 409}
+			}
+			for i, status := range want {
+				require.Equal(t, status, request(t, server.URL, "key"), "request %d", i)
+			}
+			require.Equal(t, 400, request(t, server.URL, ""))
+		})
+	}
+}
+
+// TestTimeout: with http.TimeoutHandler around Once, the handler that goes on decides.
+func TestTimeout(t *testing.T) {
+	release := make(chan int)
+	calls := 0
+	_, handler := once(t, 100, func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.WriteHeader(<-release)
+		release <- 0
+	})
+	server := httptest.NewServer(http.TimeoutHandler(handler, 50*time.Millisecond, "later"))
+	defer server.Close()
+	require.Equal(t, 503, request(t, server.URL, "key"))
+	require.Equal(t, 409, request(t, server.URL, "key"), "the handler is still running")
+	release <- 200
+	<-release
+	require.Equal(t, 409, request(t, server.URL, "key"))
+	require.Equal(t, 1, calls)
+}
+
+// TestTooManyFailures: the oldest failures are forgotten, and memory does not grow with the keys.
+func TestTooManyFailures(t *testing.T) {
+	_, handler := once(t, 3*maxFailures, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	padding := strings.Repeat("x", 10_000)
+	status := func(i int) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil)
+		r.Header.Set("Idempotency-Key", fmt.Sprint(i, padding))
+		handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range maxFailures + 2 {
+		require.Equal(t, 500, status(i))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(4<<20), "bytes for %d failures", maxFailures)
+	require.Equal(t, []int{409, 409, 500, 500}, []int{status(0), status(1), status(2), status(maxFailures + 1)})
+}
+
+// TestOldFailure: a failure counts for a day.
+func TestOldFailure(t *testing.T) {
+	var f failures
+	f.add("old", time.Now().Add(-rememberFor))
+	f.add("young", time.Now().Add(-rememberFor/2))
+	require.False(t, f.take("old"))
+	require.True(t, f.take("young"))
+	require.False(t, f.take("young"), "taken twice")
+}
