@@ -190,8 +190,8 @@ func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 
-// Scheme returns the filter without its bits.
-func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme.must()} }
+// Scheme returns the filter without its bits. It is the zero Scheme for the zero BloomFilter.
+func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
 
 // SizeBytes returns the memory of the bits.
 func (f *BloomFilter) SizeBytes() uint64 {

@@ -1,11 +1,17 @@
 package bloom
 
 import (
+	"encoding/gob"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
@@ -36,8 +42,75 @@ func TestFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, data, again)
 	require.Error(t, f.UnmarshalBinary(data[:20]))
-	require.Error(t, f.UnmarshalJSON([]byte(`{"m":64}`)))
-	require.True(t, f.TestString("key 0"), "an error leaves the filter as it is")
+	require.Error(t, f.UnmarshalBinary(nil))
+	require.NoError(t, f.UnmarshalJSON([]byte(" null ")))
+	require.True(t, f.TestString("key 0"), "an error and null leave the filter as it is")
+}
+
+// TestDamagedText: text that is damaged is refused, and leaves the filter as it is.
+func TestDamagedText(t *testing.T) {
+	f := New(64, 3).AddString("key")
+	for text, want := range map[string]string{
+		`{`:                                  "unexpected end of JSON input",
+		`{"m":-1,"k":3,"b":""}`:              "cannot unmarshal number -1",
+		`{"m":64}`:                           "no field b for m = 64 and k = 0",
+		`{"m":64,"k":3,"b":null}`:            "no field b",
+		`{"m":64,"k":3,"b":""}`:              "it ends within the head",
+		`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`:  "it ends within the bits",
+		`{"m":64,"k":3,"b":"AAAAAAAAAEAAA"}`: "field b is not base64",
+		`{"m":0,"k":0,"b":"AAAAAAAAAEAAAAAAAAAAAA=="}`:    "m = 0 bits",
+		`{"m":64,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAAAA"}`:   "2 bytes after the end",
+		`{"m":128,"k":3,"b":"AAAAAAAAAEAAAAAAAAAAAA=="}`:  "a set of 64 bits for m = 128",
+		`{"m":64,"k":256,"b":"AAAAAAAAAEAAAAAAAAAAAA=="}`: "k = 256",
+	} {
+		err := f.UnmarshalJSON([]byte(text))
+		require.ErrorIs(t, err, bloom.ErrCorrupt, text)
+		require.ErrorContains(t, err, want, text)
+	}
+	text, err := f.MarshalText()
+	require.NoError(t, err)
+	for _, damaged := range []string{"", "!", string(text[:20]), string(text[:len(text)-4]), string(text) + "AAAA"} {
+		require.ErrorIs(t, f.UnmarshalText([]byte(damaged)), bloom.ErrCorrupt)
+	}
+	var g BloomFilter
+	require.NoError(t, g.UnmarshalText(text))
+	require.True(t, f.TestString("key") && g.Equal(f))
+	standard := strings.NewReplacer("-", "+", "_", "/")
+	for i := range 100 {
+		f.AddString(fmt.Sprint(i))
+		text, err := f.MarshalJSON()
+		require.NoError(t, err)
+		require.NoError(t, g.UnmarshalJSON([]byte(standard.Replace(string(text)))))
+		require.True(t, g.Equal(f))
+	}
+}
+
+// TestManyShapes: filters of more shapes than the cache of schemes has room for, from several goroutines.
+func TestManyShapes(t *testing.T) {
+	var wg testkit.Group
+	for first := range uint(4) {
+		wg.Go(func() {
+			for i := range uint(2000) {
+				m, k := first+i*7%1000+1, i%255+1
+				if f := New(m, k); f.Cap() != m || f.K() != k {
+					t.Errorf("m = %d and k = %d, want %d and %d", f.Cap(), f.K(), m, k)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f, g := New(1000, 4).AddString("key"), New(1000, 4).AddString("key")
+	require.Equal(t, f, g, "one scheme")
+	require.Same(t, f, (*BloomFilter)(f.Filter()))
+}
+
+// TestOtherFilter: a filter of the root package replaces the one that Filter returns.
+func TestOtherFilter(t *testing.T) {
+	f := New(1000, 4)
+	*f.Filter() = *bloom.MustNew(10, 0.01)
+	for _, err := range []error{gob.NewEncoder(io.Discard).Encode(f), json.NewEncoder(io.Discard).Encode(f), New(1000, 4).Merge(f)} {
+		require.True(t, errors.Is(err, bloom.ErrNotPortable) || errors.Is(err, bloom.ErrIncompatible), err)
+	}
 }
 
 // TestFromSharesTheSlice while it is large enough.
@@ -78,4 +151,4 @@ func TestWhatNobodyCanMake(t *testing.T) {
 	require.EqualValues(t, 100, n)
 }
 
-func TestZeroValues(t *testing.T) { zero.Values(t, new(BloomFilter)) }
+func TestZeroValues(t *testing.T) { zero.Values(t, new(BloomFilter), new(BitSet)) }

@@ -13,6 +13,7 @@ package bitsandblooms
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
@@ -38,6 +39,25 @@ const maxK = 255
 
 // ln2 is a variable because Go computes with constants exactly, and bits-and-blooms does not.
 var ln2 = math.Ln2
+
+// Scheme returns the scheme of the filters that New(m, k) makes. It keeps the last schemes, so that many small
+// filters of one shape are made, read and written in little time. It returns the errors of
+// [bloom.NewSchemeWithParams].
+func Scheme(m uint64, k int) (bloom.Scheme, error) {
+	kept := &schemes[(m*0x9e3779b97f4a7c15>>32+uint64(k))%uint64(len(schemes))]
+	if s := kept.Load(); s != nil && s.Params() == (bloom.Params{M: m, K: k}) {
+		return *s, nil
+	}
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, required...)
+	if err == nil {
+		kept.Store(&s)
+	}
+	return s, err
+}
+
+// schemes are the last ones, each at a place that follows from m and k. Their number is bounded, because m and k
+// may come from files.
+var schemes [64]atomic.Pointer[bloom.Scheme]
 
 // Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and
 // k = ln 2·m/n, both rounded up. n = 0 counts as 1. It returns the errors of [New].

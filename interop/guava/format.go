@@ -61,8 +61,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 //
 // Write returns any error from w, or one that wraps [bloom.ErrNotPortable] if Guava has no such filter: the
 // strategy must be [Mitz32] or [Mitz64], the hash Murmur3 without a seed, and m a multiple of 64 below 2^37.
-// Then it writes nothing.
+// It wraps [bloom.ErrInvalid] if f is nil or the zero BloomFilter. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
+	if err := wire.Usable(f); err != nil {
+		return err
+	}
 	p, ordinal := f.Params(), byte(1)
 	if f.Scheme().Strategy() == Mitz32 {
 		ordinal = 0

@@ -86,6 +86,9 @@ func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 // Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another
 // strategy than [Strategy] or another hash than [Hash] or one of [HashOf]. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
+	if err := wire.Usable(f); err != nil {
+		return err
+	}
 	name := f.Scheme().Hash().Name()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(name, hashPrefix), 10, 64)
 	if err != nil || name != hashName(seed) {

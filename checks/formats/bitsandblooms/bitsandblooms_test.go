@@ -55,7 +55,7 @@ func must(data []byte, err error) []byte {
 	return data
 }
 
-// TestDropInIsWhole: compat/bitsandblooms has all of their functions and methods but one. TestDropIn calls the functions.
+// TestDropInIsWhole: compat/bitsandblooms has all of their functions and methods. TestDropIn calls the functions.
 func TestDropInIsWhole(t *testing.T) {
 	functions := func(folder string) []string {
 		out, err := exec.CommandContext(t.Context(), "go", "doc", "-short", folder).Output()
@@ -68,10 +68,9 @@ func TestDropInIsWhole(t *testing.T) {
 	their, our := reflect.TypeFor[*theirs.BloomFilter](), reflect.TypeFor[*ours.BloomFilter]()
 	for method := range their.Methods() {
 		got, found := our.MethodByName(method.Name)
-		require.Equal(t, method.Name != "BitSet", found, method.Name)
-		if found {
-			require.Equal(t, method.Type.String(), got.Type.String(), method.Name) // both packages are called bloom
-		}
+		require.True(t, found, method.Name)
+		want := strings.ReplaceAll(method.Type.String(), "*bitset.", "*bloom.")
+		require.Equal(t, want, got.Type.String(), method.Name) // both packages are called bloom
 	}
 }
 
@@ -176,6 +175,124 @@ func TestSizes(t *testing.T) {
 		equal++
 	}
 	t.Logf("%d sizes", equal)
+}
+
+// TestZero compares the zero filters. Where theirs panics, ours returns ErrInvalid.
+func TestZero(t *testing.T) {
+	var their theirs.BloomFilter
+	var our ours.BloomFilter
+	require.Equal(t, [2]uint{their.Cap(), their.K()}, [2]uint{our.Cap(), our.K()})
+	text := must(json.Marshal(their))
+	require.Equal(t, string(text), string(must(json.Marshal(our))))
+	require.Equal(t, their.Equal(&theirs.BloomFilter{}), our.Equal(&ours.BloomFilter{}))
+	require.Nil(t, their.BitSet())
+	require.Nil(t, our.BitSet())
+	full, theirFull := ours.New(64, 3), theirs.New(64, 3)
+	require.Equal(t, their.Equal(theirFull), our.Equal(full))
+	for _, of := range []struct{ ours, theirs any }{{full, theirFull}, {new(ours.BloomFilter), new(theirs.BloomFilter)}} {
+		require.NoError(t, json.Unmarshal(text, of.ours))
+		require.NoError(t, json.Unmarshal(text, of.theirs))
+		require.Equal(t, text, must(json.Marshal(of.ours)))
+		require.Equal(t, text, must(json.Marshal(of.theirs)))
+	}
+
+	type config struct{ Filter ours.BloomFilter } // gob omits the zero filter
+	var read config
+	var buf bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&buf).Encode(config{}))
+	require.NoError(t, gob.NewDecoder(&buf).Decode(&read))
+	require.Zero(t, read.Filter.Cap())
+
+	require.Panics(t, func() { _ = gob.NewEncoder(&buf).Encode(&their) })
+	require.Panics(t, func() { _, _ = their.MarshalBinary() })
+	require.Panics(t, func() { _ = their.Merge(&theirs.BloomFilter{}) })
+	_, err := our.MarshalBinary()
+	_, err2 := our.WriteTo(&buf)
+	for _, err := range []error{err, err2, gob.NewEncoder(&buf).Encode(&our), our.Merge(&ours.BloomFilter{}), full.Merge(nil)} {
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
+}
+
+// TestBitSet compares the views of the bits.
+func TestBitSet(t *testing.T) {
+	for _, m := range []uint{1, 63, 64, 65, 1000} {
+		their, our := theirs.New(m, 3), ours.New(m, 3)
+		for i := range 40 {
+			their.Add(key(1, i))
+			our.Add(key(1, i))
+			theirSet, ourSet := their.BitSet(), our.BitSet()
+			require.Equal(t, theirSet.Bytes(), ourSet.Bytes())
+			require.Equal(t, [2]uint{theirSet.Len(), theirSet.Count()}, [2]uint{ourSet.Len(), ourSet.Count()})
+			require.Equal(t, theirSet.BinaryStorageSize(), ourSet.BinaryStorageSize())
+			for bit := range m + 70 {
+				require.Equal(t, theirSet.Test(bit), ourSet.Test(bit))
+			}
+			require.True(t, ourSet.Equal(our.Copy().BitSet()))
+			require.False(t, ourSet.Equal(ours.New(m, 3).BitSet()))
+			require.False(t, ourSet.Equal(ours.New(m+64, 3).BitSet()) || ourSet.Equal(nil))
+		}
+	}
+}
+
+// smallCalls are calls on filters of 50 keys, by each library. They return something that depends on their work.
+func smallCalls() map[string][2]func() any {
+	their, our := theirs.NewWithEstimates(50, 0.01), ours.NewWithEstimates(50, 0.01)
+	for i := range 50 {
+		their.Add(key(1, i))
+		our.Add(key(1, i))
+	}
+	binary, text := must(their.MarshalBinary()), must(json.Marshal(their))
+	return map[string][2]func() any{
+		"New": {
+			func() any { return theirs.NewWithEstimates(50, 0.01) },
+			func() any { return ours.NewWithEstimates(50, 0.01) },
+		},
+		"MarshalBinary": {
+			func() any { return must(their.MarshalBinary()) },
+			func() any { return must(our.MarshalBinary()) },
+		},
+		"UnmarshalBinary": {
+			func() any { var f theirs.BloomFilter; return must(nil, f.UnmarshalBinary(binary)) },
+			func() any { var f ours.BloomFilter; return must(nil, f.UnmarshalBinary(binary)) },
+		},
+		"json.Marshal": {
+			func() any { return must(json.Marshal(their)) },
+			func() any { return must(json.Marshal(our)) },
+		},
+		"json.Unmarshal": {
+			func() any { var f theirs.BloomFilter; return must(nil, json.Unmarshal(text, &f)) },
+			func() any { var f ours.BloomFilter; return must(nil, json.Unmarshal(text, &f)) },
+		},
+	}
+}
+
+// TestSmallAllocations: filters of 50 keys take at most 1.2 times the allocations of bits-and-blooms.
+func TestSmallAllocations(t *testing.T) {
+	if testkit.RaceDetector {
+		t.Skip("the race detector allocates")
+	}
+	for name, calls := range smallCalls() {
+		their := testing.AllocsPerRun(100, func() { sink = calls[0]() })
+		our := testing.AllocsPerRun(100, func() { sink = calls[1]() })
+		t.Logf("%s: %v, theirs %v", name, our, their)
+		require.LessOrEqual(t, our, 1.2*their, name)
+	}
+}
+
+var sink any
+
+// BenchmarkSmall measures calls on filters of 50 keys.
+func BenchmarkSmall(b *testing.B) {
+	for name, calls := range smallCalls() {
+		for i, library := range []string{"bits-and-blooms", "compat"} {
+			b.Run(fmt.Sprintf("call=%s/library=%s", name, library), func(b *testing.B) {
+				b.ReportAllocs()
+				for range b.N {
+					sink = calls[i]()
+				}
+			})
+		}
+	}
 }
 
 // BenchmarkDropIn is the table in docs/formats.md: keys of 40 bytes, half of them in the filter for

@@ -100,6 +100,8 @@ func (f Format[F]) Test(t *testing.T, filters ...F) {
 	if write, ok := any(f.Write).(func(io.Writer, *bloom.BloomFilter) error); ok {
 		var out bytes.Buffer
 		require.ErrorIs(t, write(&out, bloom.MustNew(10, 0.01)), bloom.ErrNotPortable)
+		require.ErrorIs(t, write(&out, nil), bloom.ErrInvalid)
+		require.ErrorIs(t, write(&out, new(bloom.BloomFilter)), bloom.ErrInvalid)
 		require.Zero(t, out.Len())
 	}
 	data := f.Bytes(t, filters[0])

@@ -79,10 +79,24 @@ func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, err
 }
 
 // Portable returns an error that wraps bloom.ErrNotPortable if a filter differs from the options that a
-// format requires.
+// format requires, and one that wraps bloom.ErrInvalid if it is nil or the zero BloomFilter.
 func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
+	if err := Usable(f); err != nil {
+		return err
+	}
 	if got, want := kindOf(f.Scheme()), requiredKind(required); got != want {
 		return failure.Errorf(bloom.ErrNotPortable, "it has %v, want %v", got, want)
+	}
+	return nil
+}
+
+// Usable returns an error that wraps bloom.ErrInvalid if a filter is nil or the zero BloomFilter.
+func Usable(f *bloom.BloomFilter) error {
+	switch {
+	case f == nil:
+		return failure.Errorf(bloom.ErrInvalid, "the filter is nil")
+	case f.Scheme() == (bloom.Scheme{}):
+		return failure.Errorf(bloom.ErrInvalid, "the zero BloomFilter, want one that was made or read")
 	}
 	return nil
 }

@@ -1,0 +1,149 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/interop/bitsandblooms"
+)
+
+// headBytes are m, k and the length of the set, before the words.
+const headBytes = 3 * 8
+
+// WriteTo writes the filter and returns the number of bytes. It may run while keys are added. It returns any error
+// of stream, or one that wraps bloom.ErrInvalid for the zero BloomFilter.
+func (f *BloomFilter) WriteTo(stream io.Writer) (int64, error) {
+	w := &format.Counter{W: stream}
+	err := bitsandblooms.Write(w, f.Filter())
+	return w.N, err
+}
+
+// ReadFrom replaces the filter with one that WriteTo has written, and returns the number of bytes. It reads
+// nothing beyond the filter. After an error the filter is unchanged. The error wraps bloom.ErrCorrupt,
+// bloom.ErrTooLarge or the error of stream.
+func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
+	read, err := bitsandblooms.Read(stream)
+	if err != nil {
+		return 0, err
+	}
+	*f = BloomFilter(*read)
+	return headBytes + int64(read.SizeBytes()), nil
+}
+
+// The methods that marshal have value receivers, so that encoders find them in a filter that is a field and not a
+// pointer.
+
+// MarshalBinary returns what WriteTo writes.
+func (f BloomFilter) MarshalBinary() ([]byte, error) {
+	var buf bytes.Buffer
+	if !f.isZero() {
+		buf.Grow(headBytes + int(f.Filter().SizeBytes()))
+	}
+	err := bitsandblooms.Write(&buf, f.Filter())
+	return buf.Bytes(), err
+}
+
+// UnmarshalBinary is ReadFrom for bytes.
+func (f *BloomFilter) UnmarshalBinary(data []byte) error {
+	_, err := f.ReadFrom(bytes.NewReader(data))
+	if err == io.EOF {
+		return format.Truncated("a filter")
+	}
+	return err
+}
+
+// GobEncode is MarshalBinary.
+func (f BloomFilter) GobEncode() ([]byte, error) { return f.MarshalBinary() }
+
+// GobDecode is UnmarshalBinary.
+func (f *BloomFilter) GobDecode(data []byte) error { return f.UnmarshalBinary(data) }
+
+// MarshalText returns the bytes of MarshalBinary in base64, for encodings such as XML, YAML and TOML.
+func (f BloomFilter) MarshalText() ([]byte, error) {
+	data, err := f.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.AppendEncode(nil, data), nil
+}
+
+// UnmarshalText reads what MarshalText returned.
+func (f *BloomFilter) UnmarshalText(text []byte) error {
+	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+	if err != nil {
+		return failure.Errorf(bloom.ErrCorrupt, "%w", err)
+	}
+	return f.unmarshal(data)
+}
+
+// unmarshal is UnmarshalBinary for bytes that are exactly one filter.
+func (f *BloomFilter) unmarshal(data []byte) error {
+	var g BloomFilter
+	if err := g.UnmarshalBinary(data); err != nil {
+		return err
+	}
+	if more := len(data) - headBytes - int(g.Filter().SizeBytes()); more > 0 {
+		return failure.Errorf(bloom.ErrCorrupt, "%d bytes after the end of the filter", more)
+	}
+	*f = g
+	return nil
+}
+
+// MarshalJSON returns m, k and the bits in base64. They are 0, 0 and null for the zero BloomFilter.
+func (f BloomFilter) MarshalJSON() ([]byte, error) {
+	if f.isZero() {
+		return []byte(`{"m":0,"k":0,"b":null}`), nil
+	}
+	data, err := f.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	set, b64 := data[2*8:], base64.URLEncoding
+	text := make([]byte, 0, b64.EncodedLen(len(set))+64)
+	text = strconv.AppendUint(append(text, `{"m":`...), uint64(f.Cap()), 10)
+	text = strconv.AppendUint(append(text, `,"k":`...), uint64(f.K()), 10)
+	text = b64.AppendEncode(append(text, `,"b":"`...), set)
+	return append(text, `"}`...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON returned. As is usual, null leaves the filter as it is.
+func (f *BloomFilter) UnmarshalJSON(text []byte) error {
+	var parts *struct {
+		M uint64  `json:"m"`
+		K uint64  `json:"k"`
+		B *string `json:"b"`
+	}
+	if err := json.Unmarshal(text, &parts); err != nil {
+		return failure.Errorf(bloom.ErrCorrupt, "%w", err)
+	}
+	switch {
+	case parts == nil:
+		return nil
+	case parts.B != nil:
+	case parts.M == 0 && parts.K == 0:
+		*f = BloomFilter{}
+		return nil
+	default:
+		return failure.Errorf(bloom.ErrCorrupt, "no field b for m = %d and k = %d", parts.M, parts.K)
+	}
+	data := make([]byte, 2*8, headBytes+len(*parts.B)/4*3)
+	binary.BigEndian.PutUint64(data, parts.M)
+	binary.BigEndian.PutUint64(data[8:], parts.K)
+	b64 := base64.URLEncoding
+	if strings.ContainsAny(*parts.B, "+/") {
+		b64 = base64.StdEncoding
+	}
+	data, err := b64.Strict().AppendDecode(data, []byte(*parts.B))
+	if err != nil {
+		return failure.Errorf(bloom.ErrCorrupt, "field b is not base64: %w", err)
+	}
+	return f.unmarshal(data)
+}
