@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,8 +37,12 @@ type crawler struct {
 
 	fetched, failed, known atomic.Int64 // pages, pages, and links to pages that were seen before
 
-	mu   sync.Mutex
-	next []*url.URL // the pages one click further away
+	mu     sync.Mutex
+	levels [][]*url.URL // pages by their clicks away from a start
+	queued int          // pages, done ones too
+	file   *os.File     // the queue file, or nil
+	broken error        // why the queue file cannot be written
+	stop   func()
 }
 
 // A host is a site to crawl, with its rules.
@@ -48,7 +53,7 @@ type host struct {
 
 func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
-	c := &crawler{seen: seen, depth: depth, delay: delay, hosts: map[string]*host{}}
+	c := &crawler{seen: seen, depth: depth, delay: delay, hosts: map[string]*host{}, levels: make([][]*url.URL, depth+1)}
 	c.client.Timeout = timeout
 	c.client.CheckRedirect = func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // the target goes through the filter
@@ -56,88 +61,152 @@ func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	return c, err
 }
 
-// crawl returns when all pages are fetched or ctx ends. Its error says why no page was fetched.
+// crawl returns when all pages are fetched or ctx ends. Its error says why no page was fetched, or what is
+// wrong with the queue file at path; "" stands for none.
 //
 // It works level by level: all pages at one depth are done before the first page of the next.
 // Otherwise a long chain of fast pages could reach a URL before a short chain of slow pages does,
 // and the depth limit would cut off pages that are near enough. An exact set could store the depth
 // and correct it; a filter cannot.
-func (c *crawler) crawl(ctx context.Context, starts ...string) error {
-	for _, start := range starts {
-		u, err := normalize(&url.URL{}, start)
-		if err != nil {
-			return fmt.Errorf("start URL %q: %w", start, err)
-		}
-		c.hosts[u.Host] = c.newHost(ctx, u)
-		c.follow(u, "")
+func (c *crawler) crawl(ctx context.Context, path string, starts ...string) error {
+	ctx, c.stop = context.WithCancel(ctx)
+	defer c.stop()
+	if err := c.begin(ctx, path, starts); err != nil || ctx.Err() != nil {
+		return err
 	}
-	for depth := uint(0); depth <= c.depth && len(c.next) > 0 && ctx.Err() == nil; depth++ {
-		level := c.next
-		c.next = nil
+	for depth := range c.depth + 1 {
+		level := c.levels[depth]
+		c.levels[depth] = nil
 		var done sync.WaitGroup
 		slots := make(chan struct{}, workers)
 		for _, u := range level {
 			slots <- struct{}{}
 			done.Go(func() {
-				c.visit(ctx, u, depth < c.depth) // after ctx has ended, it returns at once
+				c.visit(ctx, u, depth) // after ctx has ended, it returns at once
 				<-slots
 			})
 		}
 		done.Wait()
 	}
-	if c.fetched.Load() == 0 && ctx.Err() == nil {
+	if c.broken == nil && c.fetched.Load() == 0 && ctx.Err() == nil {
 		return errors.New("nothing was fetched: all start pages failed, or robots.txt forbids them")
 	}
-	return nil
+	return c.broken
 }
 
-// summary says what was fetched, and whether the filter was large enough.
+// begin reads the rules of the hosts, and lets the first pages wait.
+func (c *crawler) begin(ctx context.Context, path string, starts []string) error {
+	for _, start := range starts {
+		u, err := normalize(&url.URL{}, start)
+		if err != nil {
+			return fmt.Errorf("start URL %q: %w", start, err)
+		}
+		if c.hosts[u.Host], err = c.newHost(ctx, u); err != nil && ctx.Err() == nil {
+			if path != "" {
+				return err // all pages would be forbidden, and done
+			}
+			log.Printf("no page of the host may be fetched: %v", err)
+		}
+		if c.seen.AddString(u.String()) {
+			c.levels[0] = append(c.levels[0], u)
+			c.queued++
+		}
+	}
+	if path == "" || ctx.Err() != nil {
+		return nil
+	}
+	return c.useQueue(path)
+}
+
+// waiting returns how many pages wait.
+func (c *crawler) waiting() int64 { return int64(c.queued) - c.fetched.Load() - c.failed.Load() }
+
+// summary says what was fetched, whether the filter was large enough, and what can be done next.
 func (c *crawler) summary() string {
-	summary := fmt.Sprintf("%d pages fetched, %d failed, %d links led to pages seen before; filter: %v",
-		c.fetched.Load(), c.failed.Load(), c.known.Load(), c.seen)
-	if c.seen.Stats().Load() > 1 {
+	stats := c.seen.Stats()
+	summary := fmt.Sprintf("%d pages fetched, %d failed; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
+		c.fetched.Load(), c.failed.Load(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
+	if stats.Load() > 1 {
 		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
 	}
 	return summary
 }
 
-// newHost fetches a host's robots.txt. If it cannot be read, nothing is allowed (RFC 9309, 2.3.1.4).
-func (c *crawler) newHost(ctx context.Context, u *url.URL) *host {
+// newHost fetches a host's robots.txt. If it cannot be read, nothing is allowed (RFC 9309, 2.3.1.4), and
+// there is an error.
+func (c *crawler) newHost(ctx context.Context, u *url.URL) (*host, error) {
 	robots := u.ResolveReference(&url.URL{Path: "/robots.txt"})
 	resp, err := c.get(ctx, robots)
 	var rules *robotstxt.RobotsData
 	if err == nil {
 		defer resp.Body.Close()
-		rules, err = robotstxt.FromResponse(resp)
+		if rules, err = robotstxt.FromResponse(resp); resp.StatusCode >= 500 {
+			err = errors.New(resp.Status)
+		}
 	}
 	if err != nil {
-		c.fail(ctx, robots, err)
+		err = fmt.Errorf("%s: %w", robots, err)
 		rules, _ = robotstxt.FromStatusAndBytes(http.StatusServiceUnavailable, nil)
 	}
 	delay := max(c.delay, rules.FindGroup(agent).CrawlDelay)
-	return &host{rate.NewLimiter(rate.Every(delay), 1), rules} // Every(0) is no limit
+	return &host{rate.NewLimiter(rate.Every(delay), 1), rules}, err // Every(0) is no limit
 }
 
 // visit waits for the host's rate limit, fetches a page and, except at the last level, follows its links.
-func (c *crawler) visit(ctx context.Context, u *url.URL, follow bool) {
-	base, links, err := c.fetch(ctx, u)
+func (c *crawler) visit(ctx context.Context, u *url.URL, depth uint) {
+	base, refs, err := c.fetch(ctx, u)
+	if err != nil && ctx.Err() != nil {
+		return // interrupted: the page still waits
+	}
+	done, links := page{URL: u.String()}, []*url.URL(nil)
 	if err != nil {
-		c.fail(ctx, u, err)
+		done.Error = err.Error()
+		log.Printf("not fetched: %s: %v", u, err)
+	} else if depth < c.depth {
+		for _, ref := range refs {
+			if link := c.follow(base, ref); link != nil {
+				links = append(links, link)
+				done.Links = append(done.Links, link.String())
+			}
+		}
+	}
+	c.finish(done, depth, links)
+}
+
+// finish notes that a page is done, and lets its new links wait.
+func (c *crawler) finish(done page, depth uint, links []*url.URL) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.file != nil && c.broken == nil {
+		c.broken = c.writeLine(done)
+	}
+	if c.broken != nil {
+		c.stop() // no line may follow one that is cut
+		return
+	}
+	c.count(done)
+	if len(links) > 0 {
+		c.levels[depth+1] = append(c.levels[depth+1], links...)
+		c.queued += len(links)
+	}
+}
+
+func (c *crawler) count(done page) {
+	if done.Error != "" {
+		c.failed.Add(1)
 		return
 	}
 	c.fetched.Add(1)
-	if !follow {
-		return
-	}
-	for _, ref := range links {
-		c.follow(base, ref)
-	}
 }
 
 // fetch returns the links of a page and the URL that they are relative to. A redirect is a link too:
 // a server may forward every URL to a new one.
 func (c *crawler) fetch(ctx context.Context, u *url.URL) (base *url.URL, links []string, err error) {
-	if err := c.hosts[u.Host].limiter.Wait(ctx); err != nil {
+	host := c.hosts[u.Host]
+	if !host.rules.TestAgent(u.RequestURI(), agent) {
+		return nil, nil, errors.New("robots.txt forbids it")
+	}
+	if err := host.limiter.Wait(ctx); err != nil {
 		return nil, nil, err
 	}
 	resp, err := c.get(ctx, u)
@@ -173,29 +242,20 @@ func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return resp, err
 }
 
-// follow queues the target of a link if the crawler may follow it and has not seen it. The filter
-// comes last: a filter cannot forget, so it must not learn a URL that is not queued.
-func (c *crawler) follow(base *url.URL, ref string) {
+// follow returns the target of a link if the crawler may follow it and has not seen it; otherwise nil. The
+// filter comes last: a filter cannot forget, so it must not learn a URL that will not wait.
+func (c *crawler) follow(base *url.URL, ref string) *url.URL {
 	u, err := normalize(base, ref)
 	if err != nil {
-		return
+		return nil
 	}
 	host := c.hosts[u.Host]
 	if host == nil || !host.rules.TestAgent(u.RequestURI(), agent) {
-		return
+		return nil
 	}
 	if !c.seen.AddString(u.String()) {
 		c.known.Add(1)
-		return
+		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.next = append(c.next, u)
-}
-
-func (c *crawler) fail(ctx context.Context, u *url.URL, err error) {
-	if ctx.Err() == nil { // not interrupted
-		c.failed.Add(1)
-		log.Printf("not fetched: %s: %v", u, err)
-	}
+	return u
 }

@@ -32,7 +32,7 @@ func crawlOf(t *testing.T, n uint64, depth uint, h http.Handler, starts ...strin
 	defer site.Close()
 	c, err := newCrawler(n, depth, 0)
 	require.NoError(t, err)
-	err = c.crawl(t.Context(), append(starts, site.URL)...)
+	err = c.crawl(t.Context(), "", append(starts, site.URL)...)
 	return requests, c, err
 }
 
@@ -123,7 +123,7 @@ func TestFilter(t *testing.T) {
 	require.Equal(t, bloom.MapHash, c.seen.Scheme().Hash())
 	start, err := url.Parse("http://example.org/")
 	require.NoError(t, err)
-	c.follow(start, "") // off-host
+	require.Nil(t, c.follow(start, ""), "off-host")
 	require.False(t, c.seen.ContainsString(start.String()))
 	_, c, err = crawlOf(t, 100, 0, siteHandler())
 	require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestCancel(t *testing.T) {
 		}))
 		c, err := newCrawler(100, 8, 0)
 		require.NoError(t, err)
-		require.NoError(t, c.crawl(ctx, site.URL))
+		require.NoError(t, c.crawl(ctx, "", site.URL))
 		require.Zero(t, c.failed.Load())
 		site.Close()
 	}

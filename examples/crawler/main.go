@@ -1,7 +1,7 @@
 // Crawler is a concurrent web crawler. A Bloom filter is its only memory of the URLs it has seen:
 //
 //	if seen.AddString(url) {
-//		next = append(next, url) // new, and no other worker gets true
+//		queue = append(queue, url) // new, and no other worker gets true
 //	}
 //
 // One call asks and records, from any number of workers, without a lock. A page whose URL is a
@@ -9,7 +9,8 @@
 // MapHash: its seed is random and stays in this process.
 //
 // The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits
-// its rate per host. Without a URL it serves a site of its own on the loopback interface.
+// its rate per host. With -queue it can be stopped or killed: the same command goes on, and no page is
+// lost. Without a URL it serves a site of its own on the loopback interface.
 package main
 
 import (
@@ -23,6 +24,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 )
 
@@ -35,24 +37,40 @@ func main() {
 	depth := flag.Uint("depth", 8, "follow links up to this many `clicks` away from a start URL")
 	delay := flag.Duration("delay", 200*time.Millisecond, "least `time` between two requests to a host; the built-in site has none")
 	n := flag.Uint64("n", 1_000_000, "planned `number` of URLs")
+	queue := flag.String("queue", "", "`file` that keeps the queue, so that the same command can go on with the crawl")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
 	starts := flag.Args()
-	if len(starts) == 0 {
+	builtIn := len(starts) == 0
+	if builtIn {
+		if *queue != "" {
+			log.Fatal("-queue without a URL, want one: the built-in site has another address each time")
+		}
 		server := httptest.NewServer(siteHandler())
 		defer server.Close()
 		starts, *delay = []string{server.URL}, 0
+		fmt.Println("Crawling a built-in example site. One of its links leads to no page.")
 	}
 	c, err := newCrawler(*n, *depth, *delay)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("crawling", starts)
-	if err := c.crawl(ctx, starts...); err != nil {
+	fmt.Println("Crawling", strings.Join(starts, " "))
+	if err := c.crawl(ctx, *queue, starts...); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(c.summary())
+	switch {
+	case ctx.Err() == nil:
+		fmt.Print("Done: ", c.summary(), "\n")
+	case *queue == "":
+		fmt.Print("Stopped: ", c.summary(), "\nWith -queue FILE, a stopped crawl can go on later.\n")
+	default:
+		fmt.Printf("Stopped: %s\n%d pages wait in %s. The same command goes on.\n", c.summary(), c.waiting(), *queue)
+	}
+	if builtIn {
+		fmt.Println("Next: go run ./examples/crawler -queue site.queue https://example.org/ # a site of yours")
+	}
 }
 
 func siteHandler() http.Handler {

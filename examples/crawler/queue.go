@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+)
+
+// A queue file lets a crawl go on after it was stopped or killed. It has the queue, and what the filter
+// must know, in one place: the first line has the start URLs and the depth, and each further line has a
+// page that is done, and the links that were new on it. A page waits if it is a start or a link, and is not
+// done.
+//
+// A filter in a file of its own would lose pages: a kill between two writes leaves URLs that the filter
+// knows and the queue does not have. Here a kill repeats only the pages that were being read. A power cut
+// also repeats those whose lines were not on the disk. Only one process may use the file at a time.
+type (
+	header struct {
+		Starts []string `json:"starts"`
+		Depth  uint     `json:"depth"`
+	}
+	page struct {
+		URL   string   `json:"url"`
+		Error string   `json:"error,omitempty"` // why it could not be fetched
+		Links []string `json:"links,omitempty"`
+	}
+)
+
+// useQueue opens the file at path, or makes it, and continues the crawl that it holds. The start pages wait
+// already.
+func (c *crawler) useQueue(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	c.file = file // which lives as long as the process
+	first := header{Depth: c.depth}
+	waits := map[string]uint{} // the depth of each page
+	for _, u := range c.levels[0] {
+		first.Starts = append(first.Starts, u.String())
+		waits[u.String()] = 0
+	}
+	want, err := json.Marshal(first)
+	if err != nil {
+		return err
+	}
+	whole := int64(0) // bytes of whole lines
+	for lines, number := bufio.NewReader(file), 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		switch {
+		case err == io.EOF: // and line is cut if a kill or a full disk has cut the last write
+			_, err = file.Seek(whole, io.SeekStart)
+			err = errors.Join(err, file.Truncate(whole))
+			if number == 1 && err == nil {
+				err = c.writeLine(first)
+			}
+			c.restore(waits)
+			return err
+		case err != nil:
+			return err
+		case number == 1 && string(line[:len(line)-1]) != string(want):
+			return fmt.Errorf("%s is the queue of another crawl, %swant %s", path, line, want)
+		case number > 1:
+			if err := c.redo(line, waits); err != nil {
+				return fmt.Errorf("%s, line %d: %w", path, number, err)
+			}
+		}
+		whole += int64(len(line))
+	}
+}
+
+// redo notes a page that was done before.
+func (c *crawler) redo(line []byte, waits map[string]uint) error {
+	var p page
+	if err := json.Unmarshal(line, &p); err != nil {
+		return err
+	}
+	depth, ok := waits[p.URL]
+	if !ok || depth == c.depth && len(p.Links) > 0 {
+		return fmt.Errorf("%q is done, and no line before led to it", p.URL)
+	}
+	delete(waits, p.URL)
+	c.count(p)
+	for _, link := range p.Links {
+		c.seen.AddString(link)
+		waits[link] = depth + 1
+	}
+	return nil
+}
+
+// restore lets these pages wait, and no others.
+func (c *crawler) restore(waits map[string]uint) {
+	clear(c.levels)
+	c.queued = len(waits) + int(c.fetched.Load()+c.failed.Load())
+	for _, link := range slices.Sorted(maps.Keys(waits)) {
+		u, err := normalize(&url.URL{}, link)
+		if err != nil {
+			continue // never: follow has normalised it
+		}
+		c.levels[waits[link]] = append(c.levels[waits[link]], u)
+	}
+}
+
+// writeLine appends a line to the file. A kill cannot take back what one Write has written.
+func (c *crawler) writeLine(v any) error {
+	line, err := json.Marshal(v)
+	if err == nil {
+		_, err = c.file.Write(append(line, '\n'))
+	}
+	return err
+}
