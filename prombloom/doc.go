@@ -30,7 +30,6 @@
 //	bloom_redis_round_trips_total        round trips to the server
 //	bloom_redis_keys_total               keys sent to the server, to add or to look up
 //	bloom_redis_cache_hits_total         keys answered without the server
-//	bloom_redis_sent_bytes_total         bytes sent in adds and lookups
 //	bloom_redis_losses_total             times that the filter was missing or had lost adds
 //	bloom_redis_unknown_adds_total       keys of adds without an answer
 //

@@ -50,7 +50,6 @@ var metrics = map[string]metric{
 	"redis_round_trips": counter("redis_round_trips_total", "Round trips of this process to the server."),
 	"redis_keys":        counter("redis_keys_total", "Keys that the server looked up or added."),
 	"redis_cache_hits":  counter("redis_cache_hits_total", "Keys that the local cache knew, without the server."),
-	"redis_bytes":       counter("redis_sent_bytes_total", "Bytes sent in adds and lookups."),
 	"redis_lost":        counter("redis_losses_total", "Losses noticed: the filter was gone, or older than what was confirmed."),
 	"redis_unknown":     counter("redis_unknown_adds_total", "Keys of adds without an answer."),
 }

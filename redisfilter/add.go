@@ -3,39 +3,47 @@ package redisfilter
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"sync"
+	"time"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// add sends a command that adds for each batch that gets a lane.
+// repeatFor is how long an add without a reply is repeated. go-redis repeats a lookup about as long: four times 3 s. Tests
+// replace it.
+var repeatFor = 10 * time.Second
+
+// add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a command
+// again with the same number if no reply came, or if the server refused it because the value has another state or the slot
+// another owner. The server executes a number once.
 func (f *handle) add(ctx context.Context, batches []*batch) {
 	held := takeLanes(ctx, batches)
 	defer func() {
 		for _, b := range held {
-			b.slot.release(b.ticket)
+			b.giveUp(f)
+			b.value.slot.release(b.ticket)
 		}
 	}()
-	var requests []*request
-	var sent []*batch
-	for _, b := range held {
-		layers, args, err := f.plan.mode.adding(b.value.known(), b.state, b.slot.stamp())
-		if err != nil {
-			b.err = err
-			continue
+	pause, until := time.Millisecond, elapsed()+repeatFor
+	for todo := held; len(todo) > 0; {
+		f.own(ctx, todo)
+		f.sendAdds(ctx, todo)
+		var next []*batch
+		lost := false
+		for _, b := range todo {
+			switch {
+			case b.resend:
+				next = append(next, b)
+			case b.lost != nil && repeatable(ctx, b.err, until):
+				next, lost, b.err = append(next, b), true, nil
+			}
 		}
-		data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
-		args = append(append(b.slot.args(b.value.epoch, b.ticket), data, b.next()-b.done, words), args...)
-		f.count(b.next()-b.done, 170+len(data))
-		requests = append(requests, &request{keys: []string{b.shard.name}, script: addScript, args: args, add: true})
-		sent = append(sent, b)
-	}
-	f.exec(ctx, requests...)
-	for i, b := range sent {
-		f.added(b, requests[i])
+		if todo = next; lost {
+			sleep(ctx, &pause)
+		}
 	}
 }
 
@@ -43,7 +51,7 @@ func (f *handle) add(ctx context.Context, batches []*batch) {
 func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 	for _, b := range batches {
 		var ok bool
-		if b.ticket, ok = b.slot.take(); ok {
+		if b.ticket, ok = b.value.slot.take(); ok {
 			held = append(held, b)
 		}
 	}
@@ -51,17 +59,73 @@ func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 		return held
 	}
 	b := batches[0]
-	if b.ticket, b.err = b.slot.wait(ctx); b.err != nil {
+	if b.ticket, b.err = b.value.slot.wait(ctx); b.err != nil {
 		return nil
 	}
 	return batches[:1]
 }
 
-// added reads the reply to an add.
-func (f *handle) added(b *batch, r *request) {
-	last := b.next()
+// own finds the records of batches, and claims slots for handles that have none.
+func (f *handle) own(ctx context.Context, batches []*batch) {
+	var all sync.WaitGroup
+	for _, b := range batches {
+		if b.record = b.value.slot.record.Load(); !owns(b.record) {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				b.record, b.err = f.claim(ctx, b.shard, b.value, b.record)
+			}()
+		}
+	}
+	all.Wait()
+}
+
+// sendAdds sends the commands of batches together, and reads the replies.
+func (f *handle) sendAdds(ctx context.Context, batches []*batch) {
+	var requests []*request
+	var sent []*batch
+	for _, b := range batches {
+		b.resend = false
+		if b.err != nil || b.begin != nil && b.begin() == 0 {
+			continue
+		}
+		var r *request
+		if r, b.err = f.request(b); b.err == nil {
+			requests, sent = append(requests, r), append(sent, b)
+		}
+	}
+	now := elapsed()
+	f.exec(ctx, requests...)
+	for i, b := range sent {
+		f.added(b, requests[i], now)
+	}
+}
+
+// request makes the command for the next keys of a batch, or for its bits.
+func (f *handle) request(b *batch) (*request, error) {
+	r := &request{keys: []string{b.shard.name}, script: addScript, add: true}
+	r.args = b.ticket.args(b.value.epoch, b.value.slot.tag, b.record)
+	if b.merge != nil {
+		r.keys = append(r.keys, b.merge.temporary[:]...)
+		r.args = append(r.args, b.merge.bits, 0, 0, "m", b.merge.at)
+		return r, nil
+	}
+	layers, args, err := f.plan.mode.adding(b.value.known(), b.state, b.value.slot.stamp())
+	if err != nil {
+		return nil, err
+	}
+	keys := b.next() - b.done
+	data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
+	r.args = append(append(r.args, data, keys, words), args...)
+	f.sender.Counts.Keys.Add(uint64(keys))
+	return r, nil
+}
+
+// added reads the reply to an add that was sent at a time of ours. It sets b.resend if the command is to be sent again at once.
+func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	text, err := reply[string](r)
-	if send.Code(err) == send.More {
+	switch send.Code(err) {
+	case send.More:
 		state, ok := numberIn(err)
 		if _, impossible := f.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
 			b.err = f.onLost(b.value, isOlder)
@@ -69,131 +133,139 @@ func (f *handle) added(b *batch, r *request) {
 		}
 		raise(&b.value.state, state)
 		b.state = state
-		b.value.hear(0)
-		if b.repacked++; b.repacked > 10 {
-			b.err = fmt.Errorf("a generation ended during each of %d attempts to add", b.repacked)
-		}
+		b.value.hear(0, sent)
+		b.tryAgain("a generation ended")
+		return
+	case send.Taken:
+		b.value.slot.record.CompareAndSwap(b.record, otherHalf(b.record))
+		b.tryAgain("another handle took the slot")
+		return
+	case send.Late:
+		b.executed(err)
+		b.tryAgain("no reply came")
 		return
 	}
-	var done int
-	var ms float64
+	var answers addReply
 	if err == nil {
-		ms, done, err = decodeAdded(text, last-b.done)
-	} else if r.call.NotExecuted() {
-		b.err = f.refused(b.value, b.slot, err)
-		return
+		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		b.err = f.refused(b.value, b.slot, err)
-		f.sender.Counts.Unknown.Add(uint64(last - b.done))
-		b.settle(last, unknown)
+		if !r.call.NotExecuted() {
+			b.lost = err
+		}
+		b.err = f.refused(b.value, err)
 		return
 	}
-	b.slot.confirm(b.ticket)
-	b.value.hear(ms)
+	b.value.slot.confirm(b.ticket)
+	b.value.hear(answers.us, sent)
 	raise(&b.value.state, b.state)
+	f.settleAdded(b, answers, f.sender.Confirmed(r.call))
+}
+
+// settleAdded gives fates to the keys that the server has looked at. Warning is an error if too few replicas have them.
+func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	fate := answered
-	if err := f.sender.Confirmed(r.call); err != nil {
-		fate, b.warning = unconfirmed, err
+	if warning != nil {
+		fate, b.warning = unconfirmed, warning
 	}
-	for i := range done {
-		b.answers[b.indices[b.done+i]] = text[10+i/8]>>(i%8)&1 == 1
+	first, last := b.done, b.next()
+	for i := range r.keys {
+		b.answers[b.indices[first+i]] = b.won || r.bits[i/8]>>(i%8)&1 == 1
 		if fate == answered {
-			b.value.cache.learn(b.positionsOf(b.done + i))
+			b.value.cache.learn(b.positionsOf(first + i))
 		}
 	}
-	b.settle(b.done+done, fate)
+	b.settle(f, first+r.keys, fate)
+	for i := first; i < min(b.done, b.unclear); i++ {
+		if !b.answers[b.indices[i]] {
+			b.fates[b.indices[i]], b.doubt = present, b.cause
+			f.sender.Counts.Unknown.Add(1)
+		}
+	}
+	for _, i := range r.refused {
+		b.fates[b.indices[first+i]] = refused
+		b.full = f.plan.mode.full(b.value.known(), b.state)
+	}
+	b.lost, b.won = nil, false
 	if b.done < last {
-		b.state, b.err = f.plan.mode.full(b.value.known(), b.state)
+		b.state++ // the newest layer is full
 	}
 }
 
-// decodeAdded reads the numbers of a reply to an add of n keys.
-func decodeAdded(reply string, n int) (ms float64, done int, err error) {
+// executed notes that the server has executed the number of a batch before, so that its keys are in the filter if they had
+// room. Their answers are lost. The keys are added with the next number. A key that is new then was not added before. A key that
+// is not new was there before, or the sending without a reply has added it.
+func (b *batch) executed(late error) {
+	b.value.slot.confirm(b.ticket)
+	b.ticket = b.value.slot.ticket(b.ticket.lane)
+	if b.lost == nil {
+		b.lost = late
+	}
+	switch news, _ := numberIn(late); {
+	case news == 0: // all keys were there before, so the answers will be right
+	case b.next()-b.done == 1:
+		b.won = true
+	default:
+		b.unclear, b.cause = b.next(), b.lost
+	}
+}
+
+// tryAgain lets a command be sent again, but not for ever.
+func (b *batch) tryAgain(why string) {
+	if b.repacked++; b.repacked > 10 {
+		b.err = fmt.Errorf("%s during each of %d attempts to add", why, b.repacked)
+	}
+	b.resend = b.err == nil
+}
+
+// giveUp gives the keys of a command that has ended with an error a fate, if the server may have executed it.
+func (b *batch) giveUp(f *handle) {
+	if b.err == nil || b.lost == nil {
+		return
+	}
+	if !errors.Is(b.err, b.lost) {
+		b.err = fmt.Errorf("%w, after %w", b.err, b.lost)
+	}
+	b.settle(f, b.next(), unknown)
+}
+
+// repeatable reports whether an add that failed, and that the server may have executed before, is to be sent again.
+func repeatable(ctx context.Context, err error, until time.Duration) bool {
+	return err != nil && ctx.Err() == nil && elapsed() < until && !errors.Is(err, ErrLost) && !send.Final(err)
+}
+
+// sleep waits for a pause, which doubles up to a second, or for the end of ctx.
+func sleep(ctx context.Context, pause *time.Duration) {
+	select {
+	case <-time.After(*pause):
+		*pause = min(2**pause, time.Second)
+	case <-ctx.Done():
+	}
+}
+
+// An addReply is the reply to an add.
+type addReply struct {
+	us      float64 // the server's clock
+	keys    int     // how many of the keys the server looked at
+	bits    string  // a bit per key: whether it is new
+	refused []int   // the keys that found no room
+}
+
+// decodeAdded reads the reply to an add of n keys.
+func decodeAdded(reply string, n int) (r addReply, err error) {
 	if len(reply) >= 10 {
 		b := []byte(reply[:10])
-		ms, done = math.Float64frombits(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint16(b[8:]))
-		if ms >= 0 && ms < 1<<53 && done <= n && len(reply) == 10+(done+7)/8 {
-			return ms, done, nil
-		}
-	}
-	return 0, 0, fmt.Errorf("a reply of %d bytes to %d keys, want 10 and a bit for each", len(reply), n)
-}
-
-// A block is the bits of a key in its block of 512: where it is, and a mask per word.
-type block struct {
-	index uint64
-	masks [blockBytes / 8]uint64
-}
-
-func blockOf(positions []uint64) block {
-	b := block{index: positions[0] / 512}
-	for _, pos := range positions {
-		b.masks[pos%512/64] |= 1 << (pos % 64)
-	}
-	return b
-}
-
-// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with their
-// distance to the first word. Empty masks make up for words that are less than wanted.
-func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
-	var used [len(b.masks)]bool
-	first, last := -1, 0
-	for i, mask := range b.masks {
-		if used[i] = mask != 0; !used[i] && words < wanted {
-			used[i] = true
-			words++
-		}
-		if used[i] {
-			if first < 0 {
-				first = i
+		r.us, r.keys = math.Float64frombits(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint16(b[8:]))
+		end := 10 + (r.keys+7)/8
+		if r.us >= 0 && r.us < 1<<53 && r.keys <= n && len(reply) >= end && (len(reply)-end)%2 == 0 {
+			r.bits = reply[10:end]
+			for ; end < len(reply); end += 2 {
+				if i := int(reply[end]) | int(reply[end+1])<<8; i < r.keys {
+					r.refused = append(r.refused, i)
+				}
 			}
-			last = i
+			return r, nil
 		}
 	}
-	at += b.index * blockBytes
-	dst = appendDecimal(appendDecimal(dst, at+uint64(first)*8), at+uint64(last)*8+7)
-	for i, mask := range b.masks {
-		if used[i] {
-			dst = append(dst, byte(8*(i-first)))
-			dst = binary.LittleEndian.AppendUint64(dst, mask)
-		}
-	}
-	return dst
-}
-
-// appendDecimal appends a number in decimal digits, with their number before them.
-func appendDecimal(dst []byte, n uint64) []byte {
-	at := len(dst)
-	dst = strconv.AppendUint(append(dst, 0), n, 10)
-	dst[at] = byte(len(dst) - at - 1)
-	return dst
-}
-
-// blockOf returns the bits of key i in a layer. The positions of a key are known in the scheme first.
-func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
-	if l.scheme == first {
-		return blockOf(b.positionsOf(i))
-	}
-	b.room = l.scheme.AppendPositions(b.room[:0], b.keys[i])
-	return blockOf(b.room)
-}
-
-// pack writes keys [from, to) of a batch for add.lua, in layers, newest first. It returns the most words per
-// key of any layer.
-func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
-	for _, l := range layers {
-		words = max(words, l.words)
-	}
-	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*words)))
-	for i := from; i < to; i++ {
-		begin := len(dst)
-		dst = append(dst, 0, 0)
-		for _, l := range layers {
-			block := b.blockOf(i, l, first)
-			dst = block.appendTo(dst, l.at, l.words, words)
-		}
-		binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))
-	}
-	return dst, words
+	return addReply{}, fmt.Errorf("a reply of %d bytes to %d keys, want 10, a bit for each and two bytes for each without room", len(reply), n)
 }

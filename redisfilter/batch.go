@@ -5,6 +5,7 @@ import "github.com/seed3447c163/bloom/redisfilter/internal/send"
 // A batch is the keys of one shard in a call.
 type batch struct {
 	shard     *shard
+	index     int      // of the shard
 	k         int      // positions per key
 	indices   []int    // of the keys in answers and fates
 	keys      [][]byte // as many
@@ -14,19 +15,30 @@ type batch struct {
 	fates     []fate
 
 	value  *incarnation
-	slot   *slot  // nil for a handle that has only looked up
-	ticket ticket // of the add under way
-	state  uint64 // that the keys are packed for
-	done   int    // keys whose fate is known
+	begin  func() int // leaves out keys before a command is made, and returns how many remain; nil for nothing
+	merge  *piece     // what is added instead of keys
+	ticket ticket     // of the add under way
+	record uint64     // that it was sent with
+	state  uint64     // that the keys are packed for
+	done   int        // keys whose fate is known
 
-	repacked int // how often, because the state was another one
+	resend  bool  // the present command is to be sent again at once
+	lost    error // why a sending of the present command has no reply
+	won     bool  // the only key of the present command was new to the sending without a reply
+	unclear int   // keys before this one may have been added by a sending without a reply
+	cause   error // and why it has none
+
+	repacked int  // how often, because the state was another one
+	moved    bool // the record was looked for in the other half of its slot
 
 	layers []layer // that the last lookup has read
 	alive  []bool  // which of them count; nil for all
-	again  bool    // the filter has grown: look up once more
+	again  bool    // look up once more
 
 	err     error // the keys from done on have no answer, and the other batches go on
 	warning error // too few replicas
+	doubt   error // some keys are there, and perhaps this call added them
+	full    error // some keys found no room
 }
 
 func (b *batch) positionsOf(i int) []uint64 { return b.positions[i*b.k : (i+1)*b.k] }
@@ -39,7 +51,10 @@ const commandKeys = send.BatchKeys * 5 / 4
 func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 
 // settle gives the keys before the end a fate.
-func (b *batch) settle(end int, fate fate) {
+func (b *batch) settle(f *handle, end int, fate fate) {
+	if fate == unknown {
+		f.sender.Counts.Unknown.Add(uint64(end - b.done))
+	}
 	for _, i := range b.indices[b.done:end] {
 		b.fates[i] = fate
 	}

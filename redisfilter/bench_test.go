@@ -26,7 +26,7 @@ func BenchmarkBatches(b *testing.B) {
 	for _, f := range []struct {
 		name string
 		opts []option
-	}{{"plain", nil}, {"growing", []option{growth}}, {"window", []option{redisfilter.WithWindow(time.Hour, 4)}}, {"setbit", nil}} {
+	}{{"plain", nil}, {"growing", []option{growth}}, {"window", []option{redisfilter.WithGenerations(15*time.Minute, 4)}}, {"setbit", nil}} {
 		scheme, err1 := bloom.NewScheme(n, p)
 		shared, err2 := redisfilter.Open(bg, client, f.name, n, p, append(f.opts, noCache)...)
 		err := errors.Join(err1, err2)

@@ -3,10 +3,9 @@ package redisfilter
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -16,12 +15,11 @@ import (
 // most one gets true: exactly one, unless the key is a false positive. With a window, a key is new again
 // after it was forgotten.
 //
-// An add is sent at most once. If no answer comes, the key may or may not be in the filter: the error is
-// an [AddError] that wraps [ErrUnknown]. The error wraps [ErrLost] if the filter is gone or lacks an add
-// that was confirmed to this handle, [ErrFull] if there is no room, and [ErrSlot] if other handles have
-// displaced this one. An Add is one round trip, none if the cache knows the key, and two for the first
-// add of a handle. While some adds are under way, adds of other goroutines wait and go together in one
-// command.
+// If no reply comes, the add is sent again, until ctx ends or ten seconds have passed: the server executes it once. If there is
+// no answer then, the key may or may not be in the filter: the error is an [AddError] that wraps [ErrUnknown]. The error wraps
+// [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and [ErrFull] if there is no room. An Add
+// is one round trip, none if the cache knows the key, and two for the first add of a handle. While some adds are under way, adds
+// of other goroutines wait and go together in one command.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	return f.single(ctx, f.adds, key)
 }
@@ -73,17 +71,16 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 }
 
 // AddAll adds keys as [Filter.AddMany] does, and tries those again that were not added: while the server
-// is down, loading or full, a failover lasts or a cluster slot moves; after [ErrLost], it reopens the
-// filter and goes on. It ends when each key has an answer or was given up, or with ctx.
+// is down, loading or out of memory, a failover lasts or a cluster slot moves; after [ErrLost], it reopens the
+// filter and goes on. It ends when each key has an answer, was refused for good or was given up, or with ctx.
 //
-// A key without a reply is given up, because another add would prove nothing: it is in AddError.Unknown,
-// and may be new. AddError.NotAdded has keys only if ctx has ended, or if trying again cannot help:
-// [ErrFull], [ErrMismatch] and redis.ErrClosed. The error wraps [ErrLost] if keys were lost before or during the call, also if
-// all keys have answers.
+// A key without a reply is added again, too. If it is there then, it is in AddError.Unknown and Present, and may be new. Other
+// keys are in AddError.Unknown, and any in NotAdded, only if ctx has ended. The error wraps [ErrLost] if keys were lost before or
+// during the call, also if all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	added = send.Answers(len(keys), added)
-	fates := make([]fate, len(keys))
-	var all, before causes // of the call, and of the last round
+	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
+	var all, doubts, before causes // of the call, of its keys without a reply, and of the last round
 	todo := make([]int, len(keys))
 	for i := range todo {
 		todo[i] = i
@@ -95,16 +92,20 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		}
 		n, got, causes := f.rounds(ctx, true, rest, answers)
 		count += n
-		err := causes.err()
-		lost := errors.Is(err, ErrLost)
+		lost := errors.Is(causes.err(), ErrLost)
 		tell := lost
 		var again []int
 		for j, i := range todo {
-			added[i], fates[i] = answers[j], got[j]
-			switch got[j] {
+			added[i], fates[i] = answers[j], doubtful(got[j], doubt[i], answers[j])
+			switch fates[i] {
 			case notAdded:
 				again = append(again, i)
-			case unknown, unconfirmed:
+			case unknown:
+				if doubt[i] = true; got[j] != refused {
+					again = append(again, i)
+				}
+				doubts.add(causes)
+			case present, unconfirmed, refused:
 				tell = true
 			}
 		}
@@ -115,19 +116,31 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 			break
 		}
 		if lost {
-			f.Reopen(ctx) // if it fails, the filter is still lost the next time
+			f.Reopen(ctx) // a shard that cannot be reopened refuses keys from now on, or is lost the next time
 		}
-		if !errors.Is(err, ErrFull) && !errors.Is(err, ErrMismatch) && !errors.Is(err, redis.ErrClosed) {
-			select {
-			case <-time.After(pause):
-				before = causes
-				continue
-			case <-ctx.Done():
-				all.add(before) // causes may say only that ctx has ended
-			}
+		select {
+		case <-time.After(pause):
+			before = causes
+			continue
+		case <-ctx.Done():
+			all.add(before) // causes may say only that ctx has ended
+			all.add(causes)
 		}
-		all.add(causes)
 		break
 	}
+	if slices.Contains(fates, unknown) || slices.Contains(fates, present) {
+		all.add(doubts)
+	}
 	return count, addError(fates, all.err())
+}
+
+// doubtful returns the fate of a key in a round, if a reply to an add of the key may have been lost before.
+func doubtful(f fate, doubt, added bool) fate {
+	switch {
+	case doubt && (f == notAdded || f == refused):
+		return unknown
+	case doubt && !added && (f == answered || f == unconfirmed):
+		return present
+	}
+	return f
 }

@@ -5,33 +5,30 @@ import (
 	"fmt"
 )
 
-// claim takes a slot for an incarnation that has none. Of several goroutines, one asks the server; the others wait, but no
-// longer than ctx allows.
-func (f *handle) claim(ctx context.Context, s *shard, v *incarnation) (*slot, error) {
+// claim gets a slot for a handle whose record is at a place where it may not add. The script refuses if it cannot show that the
+// value has every confirmed add. Of several goroutines, one asks the server; the others wait, but no longer than ctx
+// allows. A claim is repeated with the same tag, so one without a reply takes no second slot.
+func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uint64) (uint64, error) {
 	select {
 	case v.claiming <- struct{}{}:
 		defer func() { <-v.claiming }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("stopped waiting for a slot: %w", ctx.Err())
+		return 0, fmt.Errorf("stopped waiting for a slot: %w", ctx.Err())
 	}
-	if sl := v.slot.Load(); sl != nil {
-		return sl, nil
+	if now := v.slot.record.Load(); now != record && owns(now) {
+		return now, nil
 	}
-	tag, table := newNonce(), f.plan.table
-	r := &request{keys: []string{s.name}, script: claimScript, args: []any{v.epoch, tag, table, f.plan.end - 1}}
+	who := v.slot.confirmed().appendTo([]byte(v.epoch + v.slot.tag))
+	r := &request{keys: []string{s.name}, script: claimScript, args: []any{who, f.plan.table, f.plan.end - 1}}
 	f.exec(ctx, r)
-	got, err := reply[[]any](r)
-	if err != nil {
-		return nil, f.refused(v, nil, err)
+	i, err := reply[int64](r)
+	switch {
+	case err != nil:
+		return 0, f.refused(v, err)
+	case i < 0 || uint64(i) >= f.plan.slots:
+		return 0, fmt.Errorf("reply %d to a claim, want a slot below %d", i, f.plan.slots)
 	}
-	if len(got) == 2 {
-		i, first := got[0].(int64)
-		claims, second := got[1].(int64)
-		if first && second && i >= 0 && uint64(i) < f.plan.slots && claims > 0 {
-			sl := newSlot(table+uint64(i)*slotBytes, tag, uint64(claims))
-			v.slot.Store(sl)
-			return sl, nil
-		}
-	}
-	return nil, fmt.Errorf("reply %v to a claim, want a slot below %d", got, f.plan.slots)
+	record = f.plan.table + uint64(i)*slotBytes
+	v.slot.record.Store(record)
+	return record, nil
 }

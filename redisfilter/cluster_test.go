@@ -24,7 +24,7 @@ func TestClusterMovesAndFailover(t *testing.T) {
 		const keys = 3000
 		var mu sync.Mutex
 		won, unsure := make([]int, keys), make([]bool, keys)
-		var all sync.WaitGroup
+		var all redistest.Group
 		handles := make([]*filter, 2)
 		for h := range handles {
 			f, err := redisfilter.Open(bg, cluster.Client(), k.name, k.n, k.p, append(k.opts, redisfilter.WithWait(1, time.Second))...)
@@ -34,7 +34,8 @@ func TestClusterMovesAndFailover(t *testing.T) {
 				for i := 0; i < keys; i += 20 {
 					added := make([]bool, 20)
 					_, err := f.AddAll(bg, keysOf(i, i+20), added)
-					failed, ok := errors.AsType[*redisfilter.AddError](err)
+					var failed *redisfilter.AddError
+					ok := errors.As(err, &failed)
 					mu.Lock()
 					for j, yes := range added {
 						if yes {

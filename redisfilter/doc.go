@@ -15,7 +15,7 @@
 //		fetch(url) // definitely new, and no other process got true
 //	}
 //
-// [WithGrowth] makes a filter that grows, [WithWindow] a filter that forgets keys.
+// [WithGrowth] makes a filter that grows, [WithGenerations] a filter that forgets keys.
 //
 // # Guarantees
 //
@@ -25,7 +25,7 @@
 //     the key is a false positive or the reply is lost.
 //   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
 //   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
-//   - An add is sent at most once. A lost reply is [ErrUnknown].
+//   - An add is executed at most once, however often it is sent. If no reply comes, the error is [ErrUnknown].
 //
 // A [Filter] notices lost adds only if its own adds are among them. README.md says how to configure the
 // server so that it loses none.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -17,12 +17,13 @@ var (
 
 	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted,
 	// lost in a restart), was made anew by another process, or that the server has gone back to an
-	// older value. Keys are forgotten. [Filter.Reopen] continues with the value that is there, or with
+	// older value, or that so many handles have begun to add since this handle last did that nothing shows whether its adds are
+	// there. Keys are forgotten, or may be. [Filter.Reopen] continues with the value that is there, or with
 	// an empty one.
 	ErrLost = send.ErrLost
 
-	// ErrUnknown means that some keys of an add have no answer: they may or may not be in the filter.
-	// [AddError] lists them.
+	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and says which
+	// of them are in the filter.
 	ErrUnknown = send.ErrUnknown
 
 	// ErrReplicas means that fewer replicas than [WithWait] requires confirmed an add in time. The
@@ -30,27 +31,22 @@ var (
 	ErrReplicas = send.ErrReplicas
 
 	// ErrFull means that a growing filter has reached its limit, or that a generation of a window has its n keys; the
-	// error says when the next one begins. Present keys still get answers. [AddError] lists the refused keys.
+	// error says when the next one begins. All other keys get answers. [AddError] lists the refused ones.
 	ErrFull = send.ErrFull
-
-	// ErrSlot means that another handle has got this handle's slot, because many others have begun to add
-	// since this handle last added. The filter is intact as far as is known, but keys that this handle
-	// added before are no longer checked for losses. The next add claims a new slot. The error is also
-	// ErrSlot if the server has gone back to before this handle's claim, and more than one handle has
-	// claimed a slot since.
-	ErrSlot = send.ErrSlot
 )
 
 // An AddError lists the keys of Add or AddMany without an answer. The answers of all other keys are
 // valid.
 //
 // A key of Unknown may be in the filter although no process was told that it is new. A program that
-// adds the key again and trusts the answer false loses it. If no key may be lost, treat the key as new, at the risk
-// of doing some work twice. If no work may be done twice, drop the key.
+// adds the key again may trust the answer true; if it trusts false, it loses the key. If no key may be lost, treat the key as
+// new, at the risk of doing some work twice. If no work may be done twice, drop the key.
 type AddError struct {
-	Unknown     []int // indices of keys that may or may not have been added
+	Unknown     []int // indices of keys that this call may or may not have added
+	Present     []int // those of Unknown that are in the filter; adding them again tells nothing
 	Unconfirmed []int // indices of keys that were added and have an answer, but are on too few replicas
 	NotAdded    []int // indices of keys that this call has definitely not added; they can be added again
+	Refused     []int // as NotAdded, but adding them again does not help: no room, another filter, or no permission
 	Err         error // the cause
 }
 
@@ -61,7 +57,8 @@ func (e *AddError) Error() string {
 		keys []int
 		text string
 	}{
-		{e.Unknown, "may or may not have been added"}, {e.Unconfirmed, "on too few replicas"}, {e.NotAdded, "not added"},
+		{e.Unknown[min(len(e.Present), len(e.Unknown)):], "may or may not have been added"},
+		{e.Present, "in the filter, perhaps by this call"}, {e.Unconfirmed, "on too few replicas"}, {e.NotAdded, "not added"}, {e.Refused, "refused"},
 	} {
 		switch len(kind.keys) {
 		case 0:
@@ -89,7 +86,9 @@ const (
 	notAdded    fate = iota // or not looked up
 	answered                // by the server or by the cache
 	unknown                 // it was sent to be added, and no answer came
+	present                 // it is in the filter, but a reply is lost that would have told whether it was new
 	unconfirmed             // it has an answer, but too few replicas have it
+	refused                 // it was not added, and adding it again would not help
 )
 
 // addError lists the fates of keys in an AddError, unless err is nil.
@@ -102,10 +101,14 @@ func addError(fates []fate, err error) error {
 		switch fate {
 		case unknown:
 			failed.Unknown = append(failed.Unknown, i)
+		case present:
+			failed.Unknown, failed.Present = append(failed.Unknown, i), append(failed.Present, i)
 		case unconfirmed:
 			failed.Unconfirmed = append(failed.Unconfirmed, i)
 		case notAdded:
 			failed.NotAdded = append(failed.NotAdded, i)
+		case refused:
+			failed.Refused = append(failed.Refused, i)
 		}
 	}
 	return failed

@@ -19,7 +19,7 @@ func ExampleOpen() {
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 	defer client.Close()
 	seen, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6, // keys of one generation, here of a day
-		redisfilter.WithWindow(48*time.Hour, 2), redisfilter.WithBloom(bloom.WithSecret(secret)))
+		redisfilter.WithGenerations(24*time.Hour, 2), redisfilter.WithBloom(bloom.WithSecret(secret)))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -27,7 +27,7 @@ func ExampleOpen() {
 	links := [][]byte{[]byte("https://example.com/a"), []byte("https://example.com/b")}
 	added := make([]bool, len(links))
 	_, err = seen.AddAll(ctx, links, added)
-	if failed, ok := errors.AsType[*redisfilter.AddError](err); ok {
+	if failed := (*redisfilter.AddError)(nil); errors.As(err, &failed) {
 		for _, i := range failed.Unknown {
 			added[i] = true // no reply: it may be new
 		}
@@ -50,7 +50,7 @@ func ExampleFilter_AddMany() {
 	}
 	added := make([]bool, 2)
 	count, err := f.AddMany(ctx, [][]byte{[]byte("a@example.com"), []byte("b@example.com")}, added)
-	if failed, ok := errors.AsType[*redisfilter.AddError](err); ok {
+	if failed := (*redisfilter.AddError)(nil); errors.As(err, &failed) {
 		fmt.Println("add again:", failed.NotAdded, "without an answer:", failed.Unknown)
 	}
 	fmt.Println(count, added)

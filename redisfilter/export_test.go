@@ -7,6 +7,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// RepeatFor sets how long an add without a reply is repeated.
+func RepeatFor(d time.Duration) (reset func()) {
+	before := repeatFor
+	repeatFor = d
+	return func() { repeatFor = before }
+}
+
 // SetClock makes the server read the time from the key clock, in milliseconds, and handles from a function.
 func SetClock(now func() time.Duration) (reset func()) {
 	add, open, before := *addScript, *openScript, elapsed

@@ -49,6 +49,7 @@ func restore(t testing.TB, s *redistest.Server, value string) {
 // TestRollback: the server goes back by some confirmed adds or merges of a handle, or to before its claim; another adds and
 // may claim the slot, and adds of the handle are executed whose replies are lost. The handle gets ErrLost, from each kind of call.
 func TestRollback(t *testing.T) {
+	defer redisfilter.RepeatFor(0)()
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		for back := range 4 { // 0: to before the claim
 			for lost := 0; lost <= 3; lost++ {
@@ -125,6 +126,7 @@ func TestHungShard(t *testing.T) {
 	c := redistest.StartCluster(t, 3, false).Client()
 	c.OnNewNode(func(node *redis.Client) {
 		node.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+			err := send()
 			if name := silent.Load(); name != nil {
 				for _, cmd := range cmds {
 					if args := cmd.Args(); len(args) > 3 && args[3] == *name {
@@ -132,7 +134,7 @@ func TestHungShard(t *testing.T) {
 					}
 				}
 			}
-			return send()
+			return err
 		}))
 	})
 	defer close(hung)
@@ -144,7 +146,8 @@ func TestHungShard(t *testing.T) {
 	defer cancel()
 	added := make([]bool, 300)
 	_, err = f.AddMany(ctx, keysOf(1000, 1300), added)
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	var failed *redisfilter.AddError
+	ok := errors.As(err, &failed)
 	require.True(t, ok, err)
 	require.InDelta(t, 100, len(failed.Unknown), 50)
 	require.Empty(t, failed.NotAdded)
@@ -312,12 +315,12 @@ func TestBadArguments(t *testing.T) {
 		"TTL 1ms":                 second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithTTL(time.Millisecond))),
 		"-1 shards":               second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithShards(-1))),
 		"WithGrowth and":          second(redisfilter.Open(bg, c, "f", 10, 0.1, growth, window)),
-		"0 generations":           second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithWindow(time.Hour, 0))),
-		"window 1ms":              second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithWindow(time.Millisecond, 2))),
+		"0 generations":           second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithGenerations(time.Hour, 0))),
+		"generations of 99ms":     second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithGenerations(99*time.Millisecond, 2))),
 		"n = 0":                   second(redisfilter.Open(bg, c, "f", 0, 0.1)),
 		"in layer 0":              second(redisfilter.Open(bg, c, "f", 10, 1e-12, growth)),
 		"in each of 3":            second(redisfilter.Open(bg, c, "f", 10, 1e-12, window)),
-		"17 generations":          second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithWindow(time.Hour, 17))),
+		"17 generations":          second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithGenerations(time.Hour, 17))),
 		"want Blocked":            second(redisfilter.Open(bg, c, "f", 10, 0.1, redisfilter.WithBloom(bloom.WithStrategy(bloom.DoubleHashing)))),
 		"no client":               second(redisfilter.Open(bg, nil, "f", 10, 0.1)),
 		"client *redis.Ring":      second(redisfilter.Open(bg, redis.NewRing(&redis.RingOptions{}), "f", 10, 0.1)),

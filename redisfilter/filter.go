@@ -33,14 +33,13 @@ func (f *Filter) Keys() []string {
 //   - redis_round_trips: waits for the server, for a command or a pipeline for several shards
 //   - redis_keys: keys that were sent to be added or looked up
 //   - redis_cache_hits: keys that the cache knew
-//   - redis_bytes: bytes sent in adds and lookups, to within some percent
 //   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once
 //   - redis_unknown: keys of adds without an answer, see [ErrUnknown]
 func (f *Filter) Metrics() map[string]float64 {
 	c := &f.sender.Counts
 	return map[string]float64{
 		"redis_round_trips": float64(c.RoundTrips.Load()), "redis_keys": float64(c.Keys.Load()),
-		"redis_cache_hits": float64(c.CacheHits.Load()), "redis_bytes": float64(c.Bytes.Load()),
-		"redis_lost": float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
+		"redis_cache_hits": float64(c.CacheHits.Load()),
+		"redis_lost":       float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
 	}
 }

@@ -1,6 +1,6 @@
 module github.com/seed3447c163/bloom/redisfilter
 
-go 1.26.0
+go 1.24.0
 
 require (
 	github.com/redis/go-redis/v9 v9.19.0
@@ -14,7 +14,7 @@ require (
 	github.com/dchest/siphash v1.2.3 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 )
 
 replace github.com/seed3447c163/bloom => ../

@@ -24,10 +24,11 @@ type group struct {
 
 // waiters are calls that are sent together.
 type waiters struct {
-	ctx     context.Context // of the first one, without its end
-	batch   *batch
-	waiting int
-	done    chan struct{} // closed when the batch is done
+	ctx   context.Context // of the first one, without its end
+	batch *batch
+	gone  []bool        // calls that have returned; their keys are not sent
+	sent  bool          // the keys are being sent
+	done  chan struct{} // closed when the batch is done
 }
 
 func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, error) {
@@ -52,7 +53,7 @@ func (g *group) newBatch() *batch {
 }
 
 func (g *group) round(ctx context.Context, b *batch) {
-	b.answers, b.fates = make([]bool, len(b.keys)), make([]fate, len(b.keys))
+	b.answers, b.fates = make([]bool, len(b.indices)), make([]fate, len(b.indices))
 	g.handle.round(ctx, g.add, []*batch{b})
 }
 
@@ -62,11 +63,11 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 		g.pending = &waiters{ctx: context.WithoutCancel(ctx), batch: g.newBatch(), done: make(chan struct{})}
 	}
 	mine := g.pending
-	i := len(mine.batch.indices)
+	i := len(mine.gone)
+	mine.gone = append(mine.gone, false)
 	mine.batch.indices = append(mine.batch.indices, i)
 	mine.batch.keys = append(mine.batch.keys, slices.Clone(key)) // the caller may be gone when it is sent
 	mine.batch.positions = append(mine.batch.positions, positions...)
-	mine.waiting++
 	if i+1 == send.BatchKeys { // full: the next call begins another
 		g.underWay++
 		g.pending = nil
@@ -80,19 +81,31 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if mine == g.pending {
-		if mine.waiting--; mine.waiting == 0 {
-			g.pending = nil
-			return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
+	if mine.gone[i] = true; !mine.sent || !g.add {
+		return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
+	}
+	g.handle.sender.Counts.Unknown.Add(1)
+	return false, addError([]fate{unknown}, send.Explain(g.shard.name, g.handle.sender.Stopped(ctx, g.shard.name)))
+}
+
+// begin removes the keys of calls that have returned, before the first command, and returns how many remain.
+func (g *group) begin(mine *waiters) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b, n := mine.batch, 0
+	if mine.sent {
+		return len(b.indices)
+	}
+	mine.sent = true
+	for i, gone := range mine.gone {
+		if !gone {
+			b.indices[n], b.keys[n] = i, b.keys[i]
+			copy(b.positions[n*b.k:], b.positionsOf(i))
+			n++
 		}
 	}
-	err := send.Explain(g.shard.name, g.handle.sender.Stopped(ctx, g.shard.name))
-	if !g.add {
-		return false, err
-	}
-	// The key goes with the others.
-	g.handle.sender.Counts.Unknown.Add(1)
-	return false, addError([]fate{unknown}, err)
+	b.indices, b.keys, b.positions = b.indices[:n], b.keys[:n], b.positions[:n*b.k]
+	return n
 }
 
 // returned is called when a command has returned.
@@ -112,6 +125,7 @@ func (g *group) returned() {
 // run sends a group.
 func (g *group) run(mine *waiters) {
 	defer g.returned()
+	mine.batch.begin = func() int { return g.begin(mine) }
 	g.round(mine.ctx, mine.batch)
 	close(mine.done)
 }
@@ -122,8 +136,15 @@ func (g *group) result(b *batch, i int) (answer bool, err error) {
 	case answered:
 	case unconfirmed:
 		err = b.warning
+	case present:
+		err = b.doubt
+	case refused:
+		err = b.full
 	default:
 		err = b.err
+	}
+	if err != nil && b.fates[i] == notAdded && send.Final(err) {
+		b.fates[i] = refused
 	}
 	if err = send.Explain(g.shard.name, err); g.add {
 		err = addError(b.fates[i:i+1], err)

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer layers.
@@ -66,7 +66,7 @@ func (m growing) upTo(count, limit uint64) ([]layer, error) {
 		return nil, err
 	}
 	if length := layers[count-1].end + epochBytes; length > limit {
-		return nil, failure.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", count, length, limit)
+		return nil, failure.Errorf(ErrFull, "%d layers take %d bytes in each of %d shards, want at most %d", count, length, m.plan.shards, limit)
 	}
 	return layers[:count:count], nil
 }
@@ -85,11 +85,20 @@ func (m growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
 	}
 	newestFirst := slices.Clone(layers)
 	slices.Reverse(newestFirst)
-	return newestFirst, []any{"g", state, newestFirst[0].end, newestFirst[0].keys}, nil
+	_, full := m.upTo(state+1, m.plan.limit)
+	return newestFirst, []any{"g", state, newestFirst[0].end, newestFirst[0].keys, full == nil}, nil
 }
 
 func (m growing) reading(state uint64) ([]layer, error) { return m.upTo(state, maxValue) }
 
-func (m growing) alive(_ known, read, state, _ uint64) ([]bool, bool) { return nil, state > read }
+func (m growing) alive(_ known, read uint64, seen seen) ([]bool, step) {
+	if seen.state > read {
+		return nil, again
+	}
+	return nil, judge
+}
 
-func (m growing) full(_ known, state uint64) (uint64, error) { return state + 1, nil }
+func (m growing) full(_ known, state uint64) error {
+	_, err := m.upTo(state+1, m.plan.limit)
+	return err
+}

@@ -8,9 +8,3 @@ type handle struct {
 	sender *send.Sender
 	shards []*shard
 }
-
-// count counts the keys and bytes of a command.
-func (f *handle) count(keys, bytes int) {
-	f.sender.Counts.Keys.Add(uint64(keys))
-	f.sender.Counts.Bytes.Add(uint64(bytes))
-}

@@ -26,7 +26,7 @@ var (
 
 	noCache = redisfilter.WithCache(0)
 	growth  = redisfilter.WithGrowth()
-	window  = redisfilter.WithWindow(time.Hour, 2)
+	window  = redisfilter.WithGenerations(30*time.Minute, 2)
 )
 
 // A kind is a way to open a filter.
@@ -49,7 +49,7 @@ var kinds = []kind{
 	{"growth/from two words", 1024, 1e-2, []option{growth}},
 	{"growth/shards", 2048, 1e-9, []option{growth, redisfilter.WithShards(2)}},
 	{"window/two words", 10_000, 0.1, []option{window}},
-	{"window/smallest p", 10_000, 1e-11, []option{redisfilter.WithWindow(time.Hour, 4)}},
+	{"window/smallest p", 10_000, 1e-11, []option{redisfilter.WithGenerations(15*time.Minute, 4)}},
 	{"window/shards", 10_000, 1e-9, []option{window, redisfilter.WithShards(3)}},
 }
 

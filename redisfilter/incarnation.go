@@ -23,26 +23,29 @@ type incarnation struct {
 	state    atomic.Uint64          // the most layers, or the latest generation, that replies have shown
 	shift    atomic.Uint64          // of generations, see add.lua
 	time     atomic.Pointer[sample] // of the server's clock
+	looked   atomic.Pointer[look]   // at the server's clock
 	heard    atomic.Int64           // when the server last answered, in nanoseconds
 	lost     atomic.Bool            // noticed: until Reopen, nothing is sent
+	final    atomic.Pointer[error]  // why Reopen cannot help
 	claiming chan struct{}          // holds one while a goroutine claims a slot
-	slot     atomic.Pointer[slot]   // nil until the first add, and after another handle has got it
+	slot     *slot
 }
 
-// newIncarnation begins with what a header says, at a time of the server in milliseconds.
-func newIncarnation(f *plan, h header, ms float64) *incarnation {
-	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1)}
+// newIncarnation begins with what a header says, at a time of the server in microseconds, which was asked for at a time of ours.
+func newIncarnation(f *plan, h header, us float64, sent time.Duration) *incarnation {
+	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
 	v.state.Store(h.State.whole())
 	v.shift.Store(h.Shift.whole())
 	v.time.Store(&sample{})
-	v.hear(ms)
+	v.looked.Store(&look{})
+	v.hear(us, sent)
 	if m := f.scheme.Params().M; f.fixed() && m/8*uint64(f.shards) <= f.opts.cache {
-		v.cache = newCache(m)
+		v.cache.words = (m + 63) / 64
 	}
 	return v
 }
 
-// A sample is the server's clock at a time not after a time of ours.
+// A sample is the server's clock at a time not before a time of ours.
 type sample struct{ server, ours time.Duration }
 
 var began = time.Now()
@@ -50,18 +53,12 @@ var began = time.Now()
 // elapsed returns a time that only grows. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// serverTime returns a lower bound of the server's clock since 1970, in nanoseconds. It is exact but for the way of a reply.
-func (v *incarnation) serverTime() time.Duration {
-	s := v.time.Load()
-	return s.server + elapsed() - s.ours
-}
-
-// hear notes that the server has answered, with its clock in milliseconds if that is not 0.
-func (v *incarnation) hear(ms float64) {
-	now := elapsed()
-	v.heard.Store(int64(now))
-	if ms > 0 {
-		v.time.Store(&sample{time.Duration(ms) * time.Millisecond, now})
+// hear notes that the server has answered a command, with its clock in microseconds if that is not 0. The clock is taken for that of
+// the time at which the command was sent, so that the estimate is not too low, however late the reply is.
+func (v *incarnation) hear(us float64, sent time.Duration) {
+	v.heard.Store(int64(elapsed()))
+	if us > 0 {
+		v.time.Store(&sample{time.Duration(us) * time.Microsecond, sent})
 	}
 }
 
@@ -76,7 +73,11 @@ func (v *incarnation) knows(positions []uint64) bool {
 }
 
 // known returns what the handle knows now.
-func (v *incarnation) known() known { return known{v.state.Load(), v.shift.Load(), v.serverTime()} }
+func (v *incarnation) known() known {
+	s := v.time.Load()
+	age := elapsed() - s.ours
+	return known{v.state.Load(), v.shift.Load(), s.server + age, age, *v.looked.Load()}
+}
 
 // raise sets a number to value if it is less.
 func raise(number *atomic.Uint64, value uint64) {
@@ -88,19 +89,21 @@ func raise(number *atomic.Uint64, value uint64) {
 	}
 }
 
-// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that
-// the shard lacks, so it adds no errors. The nil cache knows nothing.
-type cache []atomic.Uint64
-
-func newCache(m uint64) cache { return make(cache, (m+63)/64) }
+// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that the shard lacks, so it adds no
+// errors. It has no memory before the first confirmed add.
+type cache struct {
+	words uint64 // 0: there is no cache
+	bits  atomic.Pointer[[]atomic.Uint64]
+}
 
 // contains reports whether all bits at these positions are known to be set.
-func (f cache) contains(positions []uint64) bool {
-	if f == nil {
+func (c *cache) contains(positions []uint64) bool {
+	bits := c.bits.Load()
+	if bits == nil {
 		return false
 	}
 	for _, pos := range positions {
-		if f[pos/64].Load()>>(pos%64)&1 == 0 {
+		if (*bits)[pos/64].Load()>>(pos%64)&1 == 0 {
 			return false
 		}
 	}
@@ -108,12 +111,18 @@ func (f cache) contains(positions []uint64) bool {
 }
 
 // learn notes that the bits at these positions are set.
-func (f cache) learn(positions []uint64) {
-	if f == nil {
+func (c *cache) learn(positions []uint64) {
+	if c.words == 0 {
 		return
 	}
+	bits := c.bits.Load()
+	if bits == nil {
+		room := make([]atomic.Uint64, c.words)
+		c.bits.CompareAndSwap(nil, &room)
+		bits = c.bits.Load()
+	}
 	for _, pos := range positions {
-		if word, bit := &f[pos/64], uint64(1)<<(pos%64); word.Load()&bit == 0 {
+		if word, bit := &(*bits)[pos/64], uint64(1)<<(pos%64); word.Load()&bit == 0 {
 			word.Or(bit)
 		}
 	}

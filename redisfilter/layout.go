@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -20,12 +20,13 @@ const (
 	headerBytes = 192
 	stateField  = 80
 	shiftField  = 104
+	addedField  = 112
 
 	blockBytes = 64
 	epochBytes = 8
 
 	magic   = "bloomrds"
-	version = 4
+	version = 5
 )
 
 // A header is the first 192 bytes of a value, field by field. The scripts write those from End to Claims.
@@ -43,8 +44,9 @@ type header struct {
 	Left                                double // keys that the newest layer, or the generation, still takes
 	Expiry                              double // in Unix milliseconds, 0 for never; the server computes it
 	Shift                               double // of generations
+	Added                               double // window: when the last add came, in Unix microseconds
 	Claims                              double // of slots
-	Text                                [72]byte
+	Text                                [64]byte
 }
 
 // A double is a number as Lua has it, exact up to 2^53.
@@ -103,12 +105,10 @@ func (h header) options(o options) (options, error) {
 	o.bloom = h.hash(o.bloom)
 	o.shards, o.growth, o.windowed, o.generations = int(h.Shards), h.Growth, h.Generations > 0, int(h.Generations)
 	o.ttl = h.ttl()
-	if o.windowed {
-		o.window = time.Duration(h.Millis) * time.Millisecond * time.Duration(h.Generations)
-	}
+	o.length = time.Duration(h.Millis) * time.Millisecond
 	longest := int64(math.MaxInt64 / time.Millisecond)
 	if o.shards < 1 || o.shards > maxShards || h.TTL < 0 || h.TTL > longest || o.growth && o.windowed ||
-		o.windowed && (o.generations > maxGenerations || h.Millis < 1 || h.Millis > longest/int64(h.Generations)) {
+		o.windowed && (o.generations > maxGenerations || h.Millis > longest || o.length < leastGeneration) {
 		return o, failure.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
 	}
 	return o, nil
@@ -124,7 +124,7 @@ func (h header) hash(opts []bloom.Option) []bloom.Option {
 }
 
 // textOf returns the name of a hash for a header.
-func textOf(hash bloom.Hash) (text [72]byte) {
+func textOf(hash bloom.Hash) (text [64]byte) {
 	copy(text[:], fmt.Sprintf("hash %q", hash.Name()))
 	return text
 }

@@ -3,9 +3,11 @@ package redisfilter
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,6 +23,7 @@ type reading struct {
 	batch     *batch
 	call      *send.Call
 	cmd       *redis.IntSliceCmd
+	record    uint64   // of the slot, 0 for a handle without confirmed adds
 	confirmed numbers  // when the command was made
 	known     uint64   // the state, then
 	to        int      // behind the last key
@@ -28,14 +31,17 @@ type reading struct {
 	offsets   []uint64 // of all words, in bits
 }
 
-// headWords are the words that a lookup reads before the words of the keys: the slot, the epoch at the end, the state and the
-// shift.
-const headWords = slotBytes/8 + 3
+// headWords are the words that a lookup reads before the words of the keys: the record, the epoch at the end, the state, the
+// shift, and when the last add came.
+const headWords = recordBytes/8 + 4
 
 // read sends a command that looks up keys of each batch.
 func (f *handle) read(ctx context.Context, batches []*batch) {
 	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {
+		if b.begin != nil && b.begin() == 0 {
+			continue
+		}
 		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
 			r := f.newReading(ctx, b)
 			readings, calls = append(readings, r), append(calls, r.call)
@@ -49,7 +55,11 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 
 // newReading makes the command for keys of a batch.
 func (f *handle) newReading(ctx context.Context, b *batch) *reading {
-	r := &reading{batch: b, to: b.next(), known: b.value.state.Load()}
+	// What is confirmed now is in the record wherever that is afterwards.
+	r := &reading{batch: b, to: b.next(), confirmed: b.value.slot.confirmed(), known: b.value.state.Load()}
+	if r.confirmed != (numbers{}) {
+		r.record = b.value.slot.record.Load()
+	}
 	perKey := 0
 	for _, l := range b.layers {
 		perKey += l.words
@@ -62,19 +72,21 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 		r.offsets = append(r.offsets, at*8)
 		args = append(args, argGet, argWord, &r.offsets[len(r.offsets)-1])
 	}
-	// An intact slot shows that the value is the right one and not cut short before it.
-	if b.slot != nil {
-		r.confirmed = b.slot.confirmed()
-		for at := uint64(0); at < slotBytes; at += 8 {
-			get(b.slot.at + at)
+	// An intact record shows that the value is the right one and not cut short before it.
+	if r.record != 0 {
+		for at := uint64(0); at < recordBytes; at += 8 {
+			get(r.record + at)
 		}
 	}
-	if b.slot == nil || !f.plan.fixed() {
+	if r.record == 0 || !f.plan.fixed() {
 		get(b.layers[len(b.layers)-1].end)
 	}
 	if !f.plan.fixed() {
 		get(stateField)
 		get(shiftField)
+	}
+	if f.plan.opts.windowed {
+		get(addedField)
 	}
 	for i := b.done; i < r.to; i++ {
 		for _, l := range b.layers {
@@ -89,7 +101,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 	}
 	r.cmd = redis.NewIntSliceCmd(ctx, args...)
 	r.call = &send.Call{Key: b.shard.name, Cmd: r.cmd}
-	f.count(r.to-b.done, 60+28*len(r.offsets))
+	f.sender.Counts.Keys.Add(uint64(r.to - b.done))
 	return r
 }
 
@@ -97,7 +109,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
-		b.err = f.refused(b.value, b.slot, err)
+		b.err = f.refused(b.value, err)
 		return
 	}
 	values := r.cmd.Val()
@@ -108,7 +120,7 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 	if b.err = f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
 		return
 	}
-	b.value.hear(0)
+	b.value.hear(0, 0)
 	values = values[len(values)-len(r.masks):]
 	at := 0
 	for i := b.done; i < r.to; i++ {
@@ -123,41 +135,81 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 		}
 		b.answers[b.indices[i]] = found
 	}
-	b.settle(r.to, answered)
+	b.settle(f, r.to, answered)
 }
 
 // readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers count. It
 // sets b.again if the keys are to be looked up once more.
 func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
-	b := r.batch
-	if b.slot != nil {
-		var stored [slotBytes]byte
-		for i := range slotBytes / 8 {
+	b, v := r.batch, r.batch.value
+	b.again = false
+	if r.record != 0 {
+		var stored [recordBytes]byte
+		for i := range recordBytes / 8 {
 			binary.BigEndian.PutUint64(stored[8*i:], uint64(head[i]))
 		}
-		switch {
-		case string(stored[:8]) != b.slot.tag:
-			return f.taken(ctx, b.shard.name, b.value, b.slot, string(stored[:8]))
+		switch mine := string(stored[:8]) == v.slot.tag; {
+		case !mine && v.slot.record.Load() != r.record: // another goroutine has found it elsewhere
+			b.again = true
+			return nil
+		case !mine && !b.moved: // another handle has the slot: the record is in the other half, or gone
+			b.moved, b.again = true, true
+			v.slot.record.CompareAndSwap(r.record, otherHalf(r.record))
+			return nil
+		case !mine:
+			return f.onLost(v, isGone)
 		case numbersOf(stored[lanesField:]).lack(r.confirmed):
-			return f.onLost(b.value, isOlder)
+			return f.onLost(v, isOlder)
 		}
-		head = head[slotBytes/8:]
+		head = head[recordBytes/8:]
 	}
 	if len(head) > 0 && uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
 		return f.onLost(b.value, isGone)
 	}
-	if b.again = false; f.plan.fixed() {
+	if f.plan.fixed() {
 		return nil
 	}
-	state, shift := readDouble(head[1]).whole(), readDouble(head[2]).whole()
-	if _, impossible := f.plan.mode.reading(state); state < r.known || impossible != nil {
-		return f.onLost(b.value, isOlder)
+	seen := seen{state: readDouble(head[1]).whole(), shift: readDouble(head[2]).whole()}
+	if f.plan.opts.windowed {
+		seen.added = readDouble(head[3]).whole()
 	}
-	raise(&b.value.state, state)
-	raise(&b.value.shift, shift)
-	b.alive, b.again = f.plan.mode.alive(b.value.known(), b.state, state, shift)
-	b.state = state
+	if _, impossible := f.plan.mode.reading(seen.state); seen.state < r.known || impossible != nil {
+		return f.onLost(v, isOlder)
+	}
+	raise(&v.state, seen.state)
+	raise(&v.shift, seen.shift)
+	k := v.known()
+	alive, next := f.plan.mode.alive(k, b.state, seen)
+	if next == ask {
+		if k.looked, b.err = f.askClock(ctx, b.shard, v); b.err != nil {
+			return b.err
+		}
+		if b.repacked++; k.looked.added != seen.added && b.repacked <= 10 { // somebody has added meanwhile
+			next = again
+		} else {
+			k.time, k.age = 0, 0
+			alive, next = f.plan.mode.alive(k, b.state, seen)
+		}
+	}
+	b.alive, b.again, b.state = alive, next != judge, seen.state
 	return nil
+}
+
+// askClock asks the server for its clock.
+func (f *handle) askClock(ctx context.Context, s *shard, v *incarnation) (l look, err error) {
+	sent := elapsed()
+	state, us, h, err := f.opened(f.open(ctx, false, []*shard{s}, 0, time.Time{})[0])
+	switch {
+	case err != nil && !errors.Is(err, ErrMismatch):
+		return l, f.refused(v, err)
+	case err != nil || state != 'w' || h.epoch() != v.epoch:
+		return l, f.onLost(v, isGone)
+	}
+	v.hear(us, sent)
+	now := known{state: h.State.whole(), shift: h.Shift.whole(), time: time.Duration(us) * time.Microsecond}
+	l = look{f.plan.mode.expect(now), h.Added.whole()}
+	v.looked.Store(&l)
+	return l, nil
 }
 
 // readDouble returns a number that a script has written and a BITFIELD has read.

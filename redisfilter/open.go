@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -22,8 +22,7 @@ import (
 // something else, which is never changed.
 //
 // The caller closes the client. The client must read where it writes: one that reads from replicas
-// misses keys that were just added. A cluster client that does so is refused; a Sentinel client with
-// ReplicaOnly cannot be recognised and must not be used. A Ring, which continues at another
+// misses keys that were just added, and is refused, as is the address of a replica. A Ring, which continues at another
 // server without the keys when one does not answer, is refused.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
@@ -110,9 +109,14 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 		}
 		var again []*shard
 		for first := 0; first < len(missing); first += lookAtOnce {
-			shards := missing[first:min(first+lookAtOnce, len(missing))]
+			shards, sent := missing[first:min(first+lookAtOnce, len(missing))], elapsed()
 			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
-				state, ms, h, err := f.opened(r)
+				v := shards[i].value.Load()
+				state, us, h, err := f.opened(r)
+				if err != nil && send.Final(err) && v != nil && v.lost.Load() {
+					err = send.Explain(shards[i].name, err)
+					v.final.Store(&err)
+				}
 				if err != nil {
 					return send.Explain(shards[i].name, err)
 				}
@@ -124,8 +128,8 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 				if h.expires().After(like) {
 					like = h.expires()
 				}
-				if v := shards[i].value.Load(); v == nil || v.epoch != h.epoch() || v.lost.Load() {
-					shards[i].value.CompareAndSwap(v, newIncarnation(f.plan, h, ms)) // another Reopen may have been first
+				if v == nil || v.epoch != h.epoch() || v.lost.Load() {
+					shards[i].value.CompareAndSwap(v, newIncarnation(f.plan, h, us, sent)) // another Reopen may have been first
 				}
 			}
 			if len(again) > 0 && !mayMake {
@@ -137,8 +141,9 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	return nil
 }
 
-// open runs open.lua on some shards.
-func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
+// open runs open.lua on some shards, on one of each node after the other if it makes them: a server answers nobody while it
+// executes what one client has sent.
+func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
 	expires := int64(0)
 	if !like.IsZero() {
 		expires = like.UnixMilli()
@@ -147,14 +152,14 @@ func (f *Filter) open(ctx context.Context, mayMake bool, shards []*shard, ttl ti
 	for i, s := range shards {
 		h := f.plan.header(ttl)
 		args := []any{mayMake, h.encode(), f.plan.end, h.TTL, expires, h.Millis}
-		requests[i] = &request{keys: []string{s.name}, script: openScript, args: args}
+		requests[i] = &request{keys: []string{s.name}, script: openScript, args: args, alone: mayMake}
 	}
 	f.exec(ctx, requests...)
 	return requests
 }
 
 // opened reads the reply to open.lua.
-func (f *Filter) opened(r *request) (state byte, ms float64, h header, err error) {
+func (f *handle) opened(r *request) (state byte, us float64, h header, err error) {
 	text, err := reply[string](r)
 	if err != nil {
 		return 0, 0, h, err
@@ -162,9 +167,9 @@ func (f *Filter) opened(r *request) (state byte, ms float64, h header, err error
 	if len(text) < 9 {
 		return 0, 0, h, fmt.Errorf("a reply of %d bytes, want a state, a time and a header", len(text))
 	}
-	state, ms = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
+	state, us = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
 	if state == 'n' || state == 'r' {
-		return state, ms, h, nil
+		return state, us, h, nil
 	}
 	if h, err = decodeHeader(text[9:]); err != nil {
 		return 0, 0, h, err
@@ -172,7 +177,7 @@ func (f *Filter) opened(r *request) (state byte, ms float64, h header, err error
 	if ttl := f.plan.opts.ttl; ttl > 0 && h.TTL == 0 {
 		return 0, 0, h, failure.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
 	}
-	return state, ms, h, f.plan.check(h)
+	return state, us, h, f.plan.check(h)
 }
 
 // Delete removes the filter from Redis for all processes: the next call of others and of this handle

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // An Option changes a choice of [Open].
@@ -20,15 +20,17 @@ type options struct {
 	wait        time.Duration
 	growth      bool
 	windowed    bool
-	window      time.Duration
+	length      time.Duration // of a generation
 	generations int
 }
 
 // defaultCache is enough for 50 million keys at 1 %.
 const defaultCache = 64 << 20
 
-// maxGenerations bounds what a lookup reads.
-const maxGenerations = 16
+const (
+	maxGenerations  = 16                     // a lookup reads one place more
+	leastGeneration = 100 * time.Millisecond // many times a round trip, so that an add comes before its generation ends
+)
 
 func newOptions(opts []Option) (options, error) {
 	o := options{cache: defaultCache}
@@ -44,11 +46,11 @@ func newOptions(opts []Option) (options, error) {
 	case o.shards < 0 || o.shards > maxShards:
 		return o, failure.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
-		return o, failure.Errorf(bloom.ErrInvalid, "WithGrowth and WithWindow, want one of them")
+		return o, failure.Errorf(bloom.ErrInvalid, "WithGrowth and WithGenerations, want one of them")
 	case o.windowed && (o.generations < 1 || o.generations > maxGenerations):
 		return o, failure.Errorf(bloom.ErrInvalid, "%d generations, want 1 to %d", o.generations, maxGenerations)
-	case o.windowed && o.window < time.Duration(o.generations)*time.Millisecond:
-		return o, failure.Errorf(bloom.ErrInvalid, "window %v, want at least 1ms for each of %d generations", o.window, o.generations)
+	case o.windowed && o.length < leastGeneration:
+		return o, failure.Errorf(bloom.ErrInvalid, "generations of %v, want at least %v", o.length, leastGeneration)
 	}
 	return o, nil
 }
@@ -58,8 +60,7 @@ func (o *options) millis() int64 {
 	if !o.windowed {
 		return 0
 	}
-	each := time.Duration(o.generations) * time.Millisecond
-	return min(int64(o.window/each+min(o.window%each, 1)), int64(math.MaxInt64/time.Millisecond)/int64(o.generations))
+	return min(int64((o.length-1)/time.Millisecond)+1, int64(math.MaxInt64/time.Millisecond))
 }
 
 // WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that
@@ -93,13 +94,15 @@ func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
 
-// WithWindow makes a filter that remembers each key for at least the window after it was added, and for at most one
-// generation more. A generation is the window divided by generations, 1 to 16, rounded up to whole milliseconds. Each
-// generation takes n keys, and the rate is at most p for every stream; a further key is refused with [ErrFull] until the next
-// generation begins. Adding a key that is remembered does not renew it. Lookups and adds read generations+1 places; two
-// generations are a good choice.
-func WithWindow(window time.Duration, generations int) Option {
-	return func(o *options) { o.windowed, o.window, o.generations = true, window, generations }
+// WithGenerations makes a filter for n keys per generation that forgets. It remembers each key while the generation in which the
+// key was added and count further ones last: for at least count times length, its window, and at most one length more. The length
+// is at least 100 ms and is rounded up to whole milliseconds; count is 1 to 16, and 2 is a good choice. Lookups and adds read
+// count+1 places.
+//
+// The rate is at most p for every stream. A key that finds its generation full is refused with [ErrFull] until the next one
+// begins. Adding a key that is remembered does not renew it.
+func WithGenerations(length time.Duration, count int) Option {
+	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
 
 // WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than that,

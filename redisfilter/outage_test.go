@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom/internal/testing/child"
 	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/child"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
@@ -267,7 +267,8 @@ func TestKilled(t *testing.T) {
 				require.Greater(t, n, 7)
 				return
 			}
-			failure, ok := errors.AsType[*exec.ExitError](err)
+			var failure *exec.ExitError
+			ok := errors.As(err, &failure)
 			require.True(t, ok)
 			require.Empty(t, failure.Stderr, "command %d", n)
 		}

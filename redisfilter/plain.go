@@ -30,7 +30,7 @@ func (m plain) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 func (m plain) expect(known) uint64 { return 1 }
 
 func (m plain) adding(_ known, _ uint64, stamp bool) ([]layer, []any, error) {
-	return m.plan.first, []any{"p", 1, stamp}, nil
+	return m.plan.first, []any{"p", 1, stamp, 0, false}, nil
 }
 
 func (m plain) reading(state uint64) ([]layer, error) {
@@ -40,6 +40,6 @@ func (m plain) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-func (m plain) alive(known, uint64, uint64, uint64) ([]bool, bool) { return nil, false }
+func (m plain) alive(known, uint64, seen) ([]bool, step) { return nil, judge }
 
-func (m plain) full(known, uint64) (uint64, error) { return 0, ErrFull } // never: there is always room
+func (m plain) full(known, uint64) error { return ErrFull } // never: there is always room

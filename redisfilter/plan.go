@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // A plan says where the bits of a key are in each shard.
@@ -54,19 +54,35 @@ type mode interface {
 	reading(state uint64) ([]layer, error)
 
 	// alive says for each of the layers that a lookup has read in a value taken for one of the state read whether it
-	// counts, by the state and the shift of the header. Nil stands for all. If again is set, the keys are to be looked up
-	// once more.
-	alive(k known, read, state, shift uint64) (alive []bool, again bool)
+	// counts, by what it has read of the header. Nil stands for all.
+	alive(k known, read uint64, seen seen) (alive []bool, next step)
 
-	// full returns the state to add for when the newest layer has no room, or an error.
-	full(k known, state uint64) (uint64, error)
+	// full says why a key found no room.
+	full(k known, state uint64) error
 }
 
+// A seen is what a lookup reads in a header: the state, the shift of generations, and when the last add came.
+type seen struct{ state, shift, added uint64 }
+
+// A look is the answer of a server that was asked for its clock: the generation that it would add to, and when the last add
+// came.
+type look struct{ now, added uint64 }
+
+// A step is what a lookup does after it has read the header.
+type step int
+
+const (
+	judge step = iota
+	again      // look up the keys once more, in another state
+	ask        // the server for its clock
+)
+
 // A known is what a handle knows of a value at some time: the most layers or the latest generation that replies have shown,
-// the shift of generations, and a lower bound of the server's clock since 1970.
+// the shift of generations, an estimate of the server's clock since 1970, and the last look at it.
 type known struct {
 	state, shift uint64
-	time         time.Duration
+	time, age    time.Duration // of the estimate
+	looked       look
 }
 
 // length returns the bytes of a new value.

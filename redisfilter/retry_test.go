@@ -3,6 +3,7 @@ package redisfilter_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,13 +23,14 @@ func TestAddAll(t *testing.T) {
 		known := k.open(t, s.Client, noCache)
 		_, err := known.AddMany(bg, keysOf(0, 100), nil)
 		require.NoError(t, err)
-		p.CutEvery.Store(3)
+		p.CutEvery.Store(7)
 		unknown, wins := map[int]bool{}, 0
 		for first := 0; first < 300; first += 10 {
 			added := make([]bool, 10)
 			n, err := f.AddAll(bg, keysOf(first, first+10), added)
 			if err != nil {
-				failed, ok := errors.AsType[*redisfilter.AddError](err)
+				var failed *redisfilter.AddError
+				ok := errors.As(err, &failed)
 				require.True(t, ok, err)
 				require.ErrorIs(t, err, redisfilter.ErrUnknown)
 				require.Empty(t, failed.NotAdded)
@@ -58,10 +60,92 @@ func TestAddAll(t *testing.T) {
 	})
 }
 
+// TestRepeats: through a proxy that cuts replies, a single add has its right answer, and a key of a batch has it or is there.
+func TestRepeats(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		p := redistest.StartProxy(t, s.Addr)
+		f := k.open(t, client(t, p.Addr, nil), noCache)
+		p.CutEvery.Store(7)
+		for i := range 200 {
+			added, err := f.Add(bg, keyOf(i/2))
+			require.NoError(t, err)
+			require.Equal(t, i%2 == 0, added, i)
+		}
+		unclear := 0
+		for first := 1000; first < 1600; first += 20 {
+			added := make([]bool, 20)
+			_, err := f.AddMany(bg, keysOf(first, first+20), added)
+			failed := &redisfilter.AddError{}
+			if err != nil {
+				require.ErrorAs(t, err, &failed)
+				require.ErrorIs(t, err, redisfilter.ErrUnknown)
+			}
+			require.Equal(t, failed.Unknown, failed.Present)
+			require.Equal(t, 20-len(failed.Present), count(added))
+			unclear += len(failed.Present)
+		}
+		require.Positive(t, unclear)
+		p.CutEvery.Store(0)
+		n, err := f.ContainsMany(bg, keysOf(1000, 1600), nil)
+		require.NoError(t, err)
+		require.Equal(t, 600, n)
+	})
+}
+
+// TestNeverSent: an add that fails before it is written to a connection is not added, also if somebody prints it.
+func TestNeverSent(t *testing.T) {
+	var down atomic.Bool
+	breaker := redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+		if !down.Load() || !isAdd(cmds[0]) {
+			return send()
+		}
+		for _, cmd := range cmds {
+			require.Contains(t, cmd.String(), "EVALSHA")
+			cmd.SetErr(errors.New("down"))
+		}
+		return errors.New("down")
+	})
+	single, cluster := redistest.Start(t).Client, redistest.StartCluster(t, 3, false).Client()
+	single.AddHook(breaker)
+	cluster.OnNewNode(func(node *redis.Client) { node.AddHook(breaker) })
+	for _, c := range []redis.UniversalClient{single, cluster} {
+		for _, shards := range []int{1, 3} {
+			f := open(t, c, 1000, 0.01, noCache, redisfilter.WithShards(shards))
+			_, err := f.AddMany(bg, keysOf(0, 10), nil)
+			require.NoError(t, err)
+			down.Store(true)
+			_, err = f.AddMany(bg, keysOf(10, 20), nil)
+			require.ErrorContains(t, err, "10 keys not added")
+			time.AfterFunc(50*time.Millisecond, func() { down.Store(false) })
+			n, err := f.AddAll(bg, keysOf(10, 20), nil)
+			require.NoError(t, err)
+			require.Equal(t, 10, n)
+			require.NoError(t, f.Delete(bg))
+		}
+	}
+}
+
+// TestReplica: a filter is not opened at a replica.
+func TestReplica(t *testing.T) {
+	s := redistest.Start(t)
+	for i, k := range kinds[:3] {
+		_, err := redisfilter.Open(bg, s.Client, names[i], k.n, k.p, k.opts...)
+		require.NoError(t, err)
+	}
+	r := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(s.Port), "--repl-diskless-sync-delay", "0")
+	r.Follows(t)
+	for i, k := range kinds[:3] {
+		_, err := redisfilter.Join(bg, r.Client, names[i])
+		require.ErrorContains(t, err, "the server is a replica")
+		_, err = redisfilter.Open(bg, r.Client, names[i], k.n, k.p, k.opts...)
+		require.ErrorContains(t, err, "the server is a replica")
+	}
+}
+
 // TestAddAllEnds: with its context, and where trying again cannot help.
 func TestAddAllEnds(t *testing.T) {
 	s := redistest.Start(t)
-	f := open(t, s.Client, 1000, 0.01, redisfilter.WithWindow(time.Hour, 1), noCache)
+	f := open(t, s.Client, 1000, 0.01, redisfilter.WithGenerations(time.Hour, 1), noCache)
 	n, err := f.AddAll(bg, keysOf(0, 3000), nil)
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.Equal(t, 1000, n)
@@ -80,7 +164,8 @@ func TestAddAllEnds(t *testing.T) {
 		return send()
 	}))
 	_, err = down.AddAll(ctx, keysOf(0, 10), nil)
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	var failed *redisfilter.AddError
+	ok := errors.As(err, &failed)
 	require.True(t, ok, err)
 	require.Len(t, failed.NotAdded, 10)
 	require.ErrorContains(t, err, "dial tcp "+s.Addr)
@@ -100,12 +185,13 @@ func TestAddAllEnds(t *testing.T) {
 func TestShortGenerations(t *testing.T) {
 	s := redistest.Start(t)
 	slow := client(t, s.Addr, func(_ []redis.Cmder, send func() error) error {
-		time.Sleep(3 * time.Millisecond)
+		time.Sleep(130 * time.Millisecond)
 		return send()
 	})
-	f := open(t, slow, 1000, 0.01, redisfilter.WithWindow(2*time.Millisecond, 2))
+	f := open(t, slow, 1000, 0.01, redisfilter.WithGenerations(100*time.Millisecond, 2))
 	_, err := f.AddMany(bg, keysOf(0, 10), nil)
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	var failed *redisfilter.AddError
+	ok := errors.As(err, &failed)
 	require.True(t, ok, err)
 	require.Len(t, failed.NotAdded, 10)
 }

@@ -3,25 +3,37 @@ package redisfilter
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// rounds does rounds until all keys are done or a round has failed for another reason than a lost shard. A round sends 500
-// keys, or with several shards up to 4000. It returns the number of true answers.
+// rounds does rounds until all keys are done. A round sends 500 keys, or with several shards up to 4000. A shard that has failed
+// is not asked again; the others are. It returns the number of true answers.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
-	for from, stop := 0, false; from < len(keys) && !stop; {
+	failed, full := make([]error, len(f.shards)), make([]error, len(f.shards))
+	for from := 0; from < len(keys); {
 		var batches []*batch
-		batches, from = f.split(add, keys, from, size, answers, fates)
+		batches, from = f.split(add, keys, from, size, answers, fates, failed)
 		f.round(ctx, add, batches)
 		for _, b := range batches {
 			causes.note(b.shard.name, b.err)
 			causes.note(b.shard.name, b.warning)
-			stop = stop || b.err != nil && !errors.Is(b.err, ErrLost) && !errors.Is(b.err, ErrSlot)
+			causes.note(b.shard.name, b.doubt)
+			if b.full != nil {
+				full[b.index] = b.full
+			}
+			if b.err != nil && !errors.Is(b.err, ErrLost) {
+				failed[b.index] = b.err
+			}
+			if b.err != nil && send.Final(b.err) {
+				b.settle(f, len(b.indices), refused)
+			}
 		}
+	}
+	for i, err := range full {
+		causes.note(f.shards[i].name, err)
 	}
 	for _, yes := range answers {
 		if yes {
@@ -33,7 +45,7 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 
 // split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most size
 // keys. It returns where they end.
-func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate) (batches []*batch, end int) {
+func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate, failed []error) (batches []*batch, end int) {
 	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))
 	positions := make([]uint64, 0, (most+1)*k)
@@ -48,10 +60,17 @@ func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, 
 			positions = positions[:before]
 			continue
 		}
+		if failed[n] != nil {
+			if send.Final(failed[n]) {
+				fates[i] = refused
+			}
+			positions = positions[:before]
+			continue
+		}
 		b := byShard[n]
 		if b == nil {
 			room := (most + len(f.shards) - 1) / len(f.shards)
-			b = &batch{shard: f.shards[n], k: k, answers: answers, fates: fates}
+			b = &batch{shard: f.shards[n], index: n, k: k, answers: answers, fates: fates}
 			b.indices, b.keys = make([]int, 0, room), make([][]byte, 0, room)
 			byShard[n] = b
 			batches = append(batches, b)
@@ -69,7 +88,7 @@ func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, 
 
 // round adds or looks up the keys of some batches, each of another shard, at the same time.
 func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
-	f.prepare(ctx, add, batches)
+	f.prepare(batches)
 	for {
 		var todo []*batch
 		for _, b := range batches {
@@ -88,20 +107,15 @@ func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 	}
 }
 
-// prepare sets the incarnations and slots of batches, or their errors. A shard that is lost does not keep the others from
-// being asked.
-func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
-	var all sync.WaitGroup
+// prepare sets the incarnations of batches, or their errors. A shard that is lost does not keep the others from being asked.
+func (f *handle) prepare(batches []*batch) {
 	for _, b := range batches {
 		b.value = b.shard.value.Load()
 		b.state = f.plan.mode.expect(b.value.known())
-		if b.value.lost.Load() {
+		if final := b.value.final.Load(); final != nil {
+			b.err = *final
+		} else if b.value.lost.Load() {
 			b.err = f.onLost(b.value, "keys were lost before")
-			continue
-		}
-		if b.slot = b.value.slot.Load(); add && b.slot == nil {
-			all.Go(func() { b.slot, b.err = f.claim(ctx, b.shard, b.value) })
 		}
 	}
-	all.Wait()
 }

@@ -12,15 +12,15 @@ import (
 
 // A script looks before it writes, and does all of its work or nothing: a process that ends at any moment leaves nothing
 // half done, and a value that has vanished or is another one is not changed. A write that can fail for want of memory
-// comes before all other writes. All filters use the same scripts, so a server holds five.
+// comes before all other writes. All filters use the same scripts, so a server holds four.
 type script struct{ source, sha string }
 
 var (
 	//go:embed scripts
 	sources embed.FS
 
-	openScript, claimScript, deleteScript = newScript("open"), newScript("claim"), newScript("delete")
-	addScript, mergeScript                = newScript("add"), newScript("merge")
+	openScript, claimScript = newScript("open"), newScript("claim")
+	addScript, deleteScript = newScript("add"), newScript("delete")
 )
 
 func newScript(name string) *script {
@@ -37,6 +37,7 @@ type request struct {
 	script *script
 	args   []any
 	add    bool // it is sent once, and replicas confirm it
+	alone  bool // a node gets it when it has executed the request before
 
 	cmd  *redis.Cmd
 	call *send.Call
@@ -59,7 +60,7 @@ func (f *handle) exec(ctx context.Context, requests ...*request) {
 				args = append(args, key)
 			}
 			r.cmd = redis.NewCmd(ctx, append(args, r.args...)...)
-			r.call = &send.Call{Key: r.keys[0], Cmd: r.cmd, Add: r.add}
+			r.call = &send.Call{Key: r.keys[0], Cmd: r.cmd, Add: r.add, Alone: r.alone}
 			calls = append(calls, r.call)
 		}
 		f.sender.Send(ctx, calls...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 const (
@@ -89,7 +89,7 @@ func (f *plan) size() error {
 	}
 	body := each * uint64(layers)
 	f.scheme, f.first = s, make([]layer, layers)
-	f.table, f.slots = headerBytes+body, min(max((body+1023)/1024, 128), 4096)
+	f.table, f.slots = headerBytes+body, min(max((body+2047)/2048, 128), 2048)
 	f.end = f.table + f.slots*slotBytes
 	for i := range f.first {
 		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, end: f.end, keys: keys}

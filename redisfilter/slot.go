@@ -27,7 +27,7 @@ func (have numbers) lack(confirmed numbers) bool {
 
 // A ticket names an add to the server: its lane, its number, and the last confirmed number of each lane. The server
 // executes the add only if its own numbers are at least the confirmed ones and its number of the lane is below the add's.
-// It then stores the add's number.
+// It then stores the add's number, which is even, and one more if a key was new.
 type ticket struct {
 	lane      int
 	number    uint64
@@ -37,6 +37,9 @@ type ticket struct {
 // lanes number the adds of a handle. At most one add is under way on each lane. The next number of a lane is sent only
 // when the add before is settled: confirmed, or given up, and then its reply is ignored.
 //
+// An add without a reply is sent again with its number, to any server. It is executed, or the server says that it was, and
+// this confirms it as the lost reply would have: no greater number was sent, so the value has that of this add.
+//
 // Why no confirmed add is lost unnoticed: a value whose number of a lane is at least c got there by the add c, or by a
 // later add of the lane. That add named c, or a later number, as confirmed, so it was executed on a value that had it. By
 // induction, every value that passes the check has every confirmed add in its history. This holds for any number of
@@ -45,18 +48,16 @@ type ticket struct {
 type lanes struct{ sent, confirmed numbers }
 
 func (l *lanes) ticket(lane int) ticket {
-	l.sent[lane]++
+	l.sent[lane] += 2
 	return ticket{lane, l.sent[lane], l.confirmed}
 }
 
 func (l *lanes) confirm(t ticket) { l.confirmed[t.lane] = t.number }
 
-// A slot is a place in the value of a shard that belongs to one handle: its tag, how recently it was used, and the
-// numbers of its lanes.
+// A slot is what a handle knows of its record in the value of a shard: its tag, the numbers of its lanes, and where it is.
 type slot struct {
-	at      uint64 // in the value
-	tag     string // random, for each claim another
-	claim   uint64 // how many claims of slots the value had seen with this one
+	tag     string        // random, for each incarnation of a handle another
+	record  atomic.Uint64 // where the record begins in the value, 0 before the first claim
 	free    chan int
 	stamped atomic.Int64 // when an add last stamped the slot, in nanoseconds
 
@@ -64,22 +65,35 @@ type slot struct {
 	lanes lanes
 }
 
-// Fields of a slot in the value: the tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is
-// the number of claims that the value had seen when the slot was last used.
+// A slot in the value is two records: of the handle that has it, and of the one that had it before. Fields of a record: the
+// tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is the number of claims that the value had
+// seen when the record was last used.
+//
+// A record moves with its numbers: to the second half of its slot when another handle takes the slot, and to a slot of
+// its own when its handle claims one again. So the numbers of a tag only grow within one history, wherever the record is, and
+// what lanes say holds for each record that has the tag. A record that was displaced twice is gone, and then nothing shows
+// that the value is intact.
 const (
-	slotBytes   = 32
+	recordBytes = 32
+	slotBytes   = 2 * recordBytes                    // slots begin at multiples of it
 	free        = "\x00\x00\x00\x00\x00\x00\x00\x00" // the tag of a slot that was never claimed
 	lanesField  = 12
 	numberBytes = 5
 )
 
-func newSlot(at uint64, tag string, claim uint64) *slot {
-	s := &slot{at: at, tag: tag, claim: claim, free: make(chan int, lanesPerSlot)}
+func newSlot(tag string) *slot {
+	s := &slot{tag: tag, free: make(chan int, lanesPerSlot)}
 	for lane := range lanesPerSlot {
 		s.free <- lane
 	}
 	return s
 }
+
+// owns reports whether a record is in the first half of its slot: its handle may add.
+func owns(record uint64) bool { return record != 0 && record%slotBytes == 0 }
+
+// otherHalf returns where the other record of the same slot begins.
+func otherHalf(record uint64) uint64 { return record ^ recordBytes }
 
 // take returns a ticket if a lane is free. The caller gives the lane back by release.
 func (s *slot) take() (t ticket, ok bool) {
@@ -131,23 +145,26 @@ func (s *slot) stamp() bool {
 	return now-before >= int64(stampAfter) && s.stamped.CompareAndSwap(before, now)
 }
 
-// args are the first arguments of a script that adds: where the slot begins and ends, where the number of the lane
+// args are the first arguments of a script that adds: where the record begins and ends, where the number of the lane
 // begins, and the ticket.
-func (s *slot) args(epoch string, t ticket) []any {
-	b := make([]byte, 0, 8+8+1+(1+lanesPerSlot)*numberBytes)
-	b = append(append(append(b, epoch...), s.tag...), byte(t.lane))
-	b = appendNumber(b, t.number)
-	for _, n := range t.confirmed {
-		b = appendNumber(b, n)
+func (t ticket) args(epoch, tag string, record uint64) []any {
+	b := append(append(append(make([]byte, 0, 8+8+1+(1+lanesPerSlot)*numberBytes), epoch...), tag...), byte(t.lane))
+	b = t.confirmed.appendTo(appendNumber(b, t.number))
+	return []any{record, record + recordBytes - 1, record + lanesField + numberBytes*uint64(t.lane), b}
+}
+
+func (n numbers) appendTo(b []byte) []byte {
+	for _, number := range n {
+		b = appendNumber(b, number)
 	}
-	return []any{s.at, s.at + slotBytes - 1, s.at + lanesField + numberBytes*uint64(t.lane), b}
+	return b
 }
 
 func appendNumber(b []byte, n uint64) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(n)), byte(n>>32))
 }
 
-// numbersOf decodes the numbers behind the stamp of a slot.
+// numbersOf decodes the numbers behind the stamp of a record.
 func numbersOf(b []byte) (n numbers) {
 	for lane := range n {
 		n[lane] = uint64(binary.LittleEndian.Uint32(b[numberBytes*lane:])) | uint64(b[numberBytes*lane+4])<<32

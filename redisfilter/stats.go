@@ -93,7 +93,7 @@ func (f *Filter) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 // look looks up no keys.
 func (f *Filter) look(ctx context.Context, s *shard) *batch {
 	b := &batch{shard: s, k: f.plan.scheme.Params().K, again: true}
-	for f.prepare(ctx, false, []*batch{b}); b.err == nil && b.again; {
+	for f.prepare([]*batch{b}); b.err == nil && b.again; {
 		f.read(ctx, []*batch{b})
 	}
 	return b

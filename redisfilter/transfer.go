@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -30,6 +30,11 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	case len(local.shards) != len(f.shards) || local.scheme.String() != f.plan.scheme.String():
 		return incompatible("a local filter of %d shards with %s, want %d with %s",
 			len(local.shards), local.scheme.String(), len(f.shards), f.plan.scheme.String())
+	}
+	for i, part := range local.shards {
+		if part.Scheme().String() != f.plan.scheme.String() {
+			return incompatible("part %d of the local filter has %s, want %s", i, part.Scheme().String(), f.plan.scheme.String())
+		}
 	}
 	for i, s := range f.shards {
 		if err := f.merge(ctx, s, local.shards[i]); err != nil {
@@ -63,46 +68,34 @@ func incompatible(text string, args ...any) error {
 	return &send.Error{Err: failure.Errorf(bloom.ErrIncompatible, text, args...)}
 }
 
-// merge adds a local filter to a shard. Each piece is an add by this handle's slot, so that a rollback which
-// forgets it is noticed.
+// A piece is a part of a local filter. A batch with a piece has one index, which stands for the piece.
+type piece struct {
+	bits      []byte
+	at        uint64    // where they begin in the value
+	temporary [2]string // names of strings that the script makes and removes
+}
+
+// merge adds a local filter to a shard. Each piece is an add, so that the handle notices if it is lost.
 func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
-	if f.prepare(ctx, true, []*batch{b}); b.err != nil {
+	if f.prepare([]*batch{b}); b.err != nil {
 		return b.err
 	}
+	temporary := send.NextTo(s.name, ":merge:"+rand.Text()) // names that nobody else has
 	words := local.Words()
 	for from := 0; from < len(words); from += chunkBytes / 8 {
 		to := min(from+chunkBytes/8, len(words))
-		chunk := make([]byte, 0, (to-from)*8) // not used again: an abandoned command may still read it
+		bits := make([]byte, 0, (to-from)*8) // not used again: an abandoned command may still read it
 		for i := from; i < to; i++ {
-			chunk = binary.LittleEndian.AppendUint64(chunk, words[i].Load())
+			bits = binary.LittleEndian.AppendUint64(bits, words[i].Load())
 		}
-		if err := f.mergeChunk(ctx, b, headerBytes+uint64(from)*8, chunk); err != nil {
-			return err
+		b.merge = &piece{bits, headerBytes + uint64(from)*8, [2]string{temporary + ":a", temporary + ":b"}}
+		b.indices, b.answers, b.fates, b.done, b.repacked = []int{0}, make([]bool, 1), make([]fate, 1), 0, 0
+		if f.add(ctx, []*batch{b}); b.err != nil {
+			return b.err
 		}
 	}
 	return b.warning
-}
-
-func (f *Filter) mergeChunk(ctx context.Context, b *batch, at uint64, chunk []byte) error {
-	key := b.shard.name
-	t, err := b.slot.wait(ctx)
-	if err != nil {
-		return err
-	}
-	defer b.slot.release(t)
-	temporary := send.NextTo(key, ":merge:"+rand.Text()) // names that nobody else has
-	r := &request{keys: []string{key, temporary + ":a", temporary + ":b"}, script: mergeScript, add: true}
-	r.args = append(b.slot.args(b.value.epoch, t), at, chunk)
-	f.exec(ctx, r)
-	if _, err := reply[int64](r); err != nil {
-		return f.refused(b.value, b.slot, err)
-	}
-	b.slot.confirm(t)
-	if err := f.sender.Confirmed(r.call); err != nil {
-		b.warning = err
-	}
-	return nil
 }
 
 // pull adds the contents of a shard to a local filter.

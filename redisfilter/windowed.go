@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // windowed is the mode of a filter that forgets. Its layers are a ring of generations+1 equal places: generation x has
@@ -29,7 +29,7 @@ func (m windowed) expect(k known) uint64 {
 	return max(k.state, m.generation(k, k.shift))
 }
 
-// generation estimates the present generation from below: it may have begun some time ago.
+// generation estimates the present generation.
 func (m windowed) generation(k known, shift uint64) uint64 {
 	return uint64(k.time/(time.Duration(m.millis)*time.Millisecond)) + shift
 }
@@ -40,7 +40,7 @@ func (m windowed) adding(_ known, state uint64, _ bool) ([]layer, []any, error) 
 	for age := range places {
 		newestFirst[age] = m.plan.first[(state%places+places-age)%places]
 	}
-	return newestFirst, []any{"w", state, m.millis, newestFirst[0].keys, places, m.plan.scheme.SizeBytes()}, nil
+	return newestFirst, []any{"w", state, m.millis, newestFirst[0].keys, false, places, m.plan.scheme.SizeBytes()}, nil
 }
 
 func (m windowed) reading(state uint64) ([]layer, error) {
@@ -50,19 +50,33 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-func (m windowed) alive(k known, _, state, shift uint64) ([]bool, bool) {
-	places := uint64(len(m.plan.first))
-	now := max(state, m.generation(k, shift))
-	alive := make([]bool, places)
-	for age := range min(places, state+1) {
-		alive[(state-age)%places] = state-age+places > now
+// alive judges by the state of the header, which only adds change, by the server's clock. While nobody adds, generations end
+// without a trace in the value. The handle's estimate of the clock never decides that: it may be wrong by any step of the
+// clock, or by a failover. If it says that a generation has ended, or is old, the server is asked, and its answer counts until
+// another add comes. So a key is never missed that an add would have found then.
+func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {
+	now := seen.state
+	if k.looked.added == seen.added {
+		now = max(now, k.looked.now)
 	}
-	return alive, false
+	if m.generation(k, seen.shift) > now || k.age > max(time.Second, time.Duration(m.millis)*time.Millisecond) {
+		return nil, ask
+	}
+	places := uint64(len(m.plan.first))
+	alive := make([]bool, places)
+	for age := range min(places, seen.state+1) {
+		alive[(seen.state-age)%places] = seen.state-age+places > now
+	}
+	return alive, judge
 }
 
-// full says when the next generation begins.
-func (m windowed) full(k known, state uint64) (uint64, error) {
+// full says how many keys the generation has, and when the next one begins.
+func (m windowed) full(k known, state uint64) error {
+	keys := fmt.Sprintf("n = %d keys", m.plan.n)
+	if m.plan.shards > 1 {
+		keys = fmt.Sprintf("%d keys, the share of one of %d shards in n = %d", m.plan.first[0].keys, m.plan.shards, m.plan.n)
+	}
 	begins := time.UnixMilli(int64(state+1-k.shift) * m.millis)
-	return 0, failure.Errorf(ErrFull, "the generation has its n = %d keys; the next one begins at %s, in %v", m.plan.n,
+	return failure.Errorf(ErrFull, "the generation has its %s; the next one begins at %s, in %v", keys,
 		begins.UTC().Format(time.RFC3339Nano), max(0, time.Duration(begins.UnixNano())-k.time).Round(time.Millisecond))
 }

@@ -22,10 +22,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -159,11 +159,11 @@ func (f *Filter) read(reply any, answers []bool) error {
 func explain(name string, err error) error {
 	switch reply := send.Reply(err); {
 	case strings.HasPrefix(reply, "ERR unknown command"):
-		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom bf: load it, or use redisfilter.Open", Err: err}
+		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom module: load it, or use redisfilter.Open", Err: err}
 	case strings.Contains(reply, "not found"):
 		err = failure.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
 	case strings.HasPrefix(reply, "WRONGTYPE"):
-		return &send.Error{Key: name, Err: failure.Errorf(redisfilter.ErrMismatch, "no filter of the bf: %w", err)}
+		return &send.Error{Key: name, Err: failure.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
 	case err != nil && strings.Contains(err.Error(), "is full"): // also the text of an element
 		err = failure.Errorf(redisfilter.ErrFull, "it does not scale: open one with a larger n: %w", err)
 	}

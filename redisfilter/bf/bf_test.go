@@ -90,7 +90,8 @@ func TestFull(t *testing.T) {
 	added, err := each(bg, m.AddMany, keysOf(0, 1200))
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "the filter refuses for certain")
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	var failed *redisfilter.AddError
+	ok := errors.As(err, &failed)
 	require.True(t, ok)
 	require.Equal(t, 700, count(added))
 	require.Empty(t, failed.Unknown)
@@ -127,7 +128,8 @@ func TestStrangeReplies(t *testing.T) {
 		fake.replies = map[string]string{"BF.INSERT": c.reply, "BF.MEXISTS": c.reply}
 		_, err := m.AddMany(bg, keysOf(0, 3), nil)
 		require.ErrorContains(t, err, c.text)
-		failed, ok := errors.AsType[*redisfilter.AddError](err)
+		var failed *redisfilter.AddError
+		ok := errors.As(err, &failed)
 		require.True(t, ok)
 		require.Equal(t, c.unknown, failed.Unknown)
 		require.ErrorIs(t, err, redisfilter.ErrUnknown)

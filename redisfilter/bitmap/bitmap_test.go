@@ -156,7 +156,8 @@ func TestFailedAdds(t *testing.T) {
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
-	failed, ok := errors.AsType[*redisfilter.AddError](err)
+	var failed *redisfilter.AddError
+	ok := errors.As(err, &failed)
 	require.True(t, ok)
 	require.Equal(t, batch.Indices(0, 1200), failed.NotAdded)
 	_, err = b.Contains(bg, keyOf(0))
@@ -172,7 +173,7 @@ func TestFailedAdds(t *testing.T) {
 	p.CutEvery.Store(1)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
-	failed, ok = errors.AsType[*redisfilter.AddError](err)
+	ok = errors.As(err, &failed)
 	require.True(t, ok)
 	require.Equal(t, batch.Indices(0, 500), failed.Unknown)
 	require.Equal(t, batch.Indices(500, 1200), failed.NotAdded)
@@ -210,7 +211,8 @@ func TestTTL(t *testing.T) {
 	require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "default", "-pexpire").Err())
 	for _, f := range []*Filter{f, renewing} {
 		_, err := f.Add(bg, keyOf(3))
-		failed, ok := errors.AsType[*redisfilter.AddError](err)
+		var failed *redisfilter.AddError
+		ok := errors.As(err, &failed)
 		require.True(t, ok, err)
 		require.Equal(t, []int{0}, failed.Unconfirmed)
 		require.ErrorContains(t, err, "added without a TTL: NOPERM")

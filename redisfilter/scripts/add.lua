@@ -1,33 +1,48 @@
--- Adds keys to the value of a shard, whatever its kind. It does nothing unless the value is the one that the handle knows.
--- The reply is the server's time in milliseconds (a double, 0 unless a window), the number of keys that were looked at
--- (2 bytes), and a bit per key, the first in the lowest bit of the first byte: 1 if the key is new. It ends before the first
--- new key for which the newest layer has no room.
+-- Adds keys, or the bits of a local filter, to the value of a shard, whatever its kind. It does nothing unless the value is the one
+-- that the handle knows. The reply is the server's time in microseconds (a double, 0 unless a window), the number of keys that
+-- were looked at (2 bytes), a bit per key, the first in the lowest bit of the first byte: 1 if the key is new; and the
+-- indices (2 bytes each) of the keys that are not there and found no room. Before the first such key, it ends if there may be a
+-- further layer.
 --
 -- KEYS[1]: the shard.
--- ARGV[1], ARGV[2]: first and last byte of the handle's slot. ARGV[3]: first byte of the number of the lane.
--- ARGV[4]: the epoch, the slot's tag, the lane, the number of this add, and the confirmed number of each lane.
+-- ARGV[1], ARGV[2]: first and last byte of the handle's record. ARGV[3]: first byte of the number of the lane.
+-- ARGV[4]: the epoch, the record's tag, the lane, the number of this add, and the confirmed number of each lane.
 -- ARGV[5]: the keys. ARGV[6]: how many. ARGV[7]: words per key, 2 or 4.
--- ARGV[8]: 'p' plain, 'g' growing, 'w' window. ARGV[9]: the number of layers, or the generation, that the keys are packed for.
+-- ARGV[8]: 'p' plain, 'g' growing, 'w' window, 'm' to merge. ARGV[9]: the number of layers, or the generation, that the keys are
+-- packed for.
 -- ARGV[10]: plain: 1 to stamp the slot (others always do); growing: where the epoch behind the newest layer begins; window:
 -- milliseconds per generation.
--- ARGV[11]: how many keys a new layer or generation takes.
--- ARGV[12], ARGV[13]: window: places, and bytes per place.
+-- ARGV[11]: how many keys a new layer or generation takes. ARGV[12]: 1 if there may be a further layer.
+-- ARGV[13], ARGV[14]: window: places, and bytes per place.
+-- To merge: ARGV[5]: the bits. ARGV[9]: where they begin. KEYS[2], KEYS[3]: names for two strings that the script makes and
+-- removes. The reply is that of one key that is not new.
 local K, call, up, pk = KEYS[1], redis.call, struct.unpack, struct.pack
 local epoch, tag, lane, num, c0, c1, c2, c3 = up('<c8c8BI5I5I5I5I5', ARGV[4])
 local slot, owner, stamp, n0, n1, n2, n3 = call('GETRANGE', K, ARGV[1], ARGV[2])
 if #slot == 32 then owner, stamp, n0, n1, n2, n3 = up('<c8I4I5I5I5I5', slot) end
 if owner ~= tag then
-  local head = call('GETRANGE', K, 0, 119)
-  if #slot ~= 32 or string.sub(head, 17, 24) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
-  return redis.error_reply(string.format('BLOOMTAKEN %.0f redisfilter', up('<d', head, 113)))
+  if #slot ~= 32 or call('GETRANGE', K, 16, 23) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
+  return redis.error_reply('BLOOMTAKEN redisfilter')
 end
 if n0 < c0 or n1 < c1 or n2 < c2 or n3 < c3 then return redis.error_reply('BLOOMOLDER redisfilter') end
-if (lane == 0 and n0 or lane == 1 and n1 or lane == 2 and n2 or n3) >= num then return redis.error_reply('BLOOMLATE redisfilter') end
+local have = lane == 0 and n0 or lane == 1 and n1 or lane == 2 and n2 or n3
+if have >= num then return redis.error_reply(string.format('BLOOMLATE %.0f redisfilter', have - num)) end
 
--- The header from 72 on: the last epoch's offset, layers or generation, room, expiry, shift, claims.
-local kind, want, ms, changed, last, count, left, expiry, shift, claims = ARGV[8], tonumber(ARGV[9]), 0, false
+local kind, want, us, changed, last, count, left, expiry, shift, added, claims = ARGV[8], tonumber(ARGV[9]), 0, false
+if kind == 'm' then
+  local U, V = KEYS[2], KEYS[3]
+  call('SETRANGE', U, 0, ARGV[5])
+  call('SETRANGE', V, 0, call('GETRANGE', K, want, want + #ARGV[5] - 1))
+  call('BITOP', 'OR', U, U, V)
+  call('SETRANGE', K, want, call('GETRANGE', U, 0, -1))
+  call('UNLINK', U, V)
+  call('SETRANGE', K, ARGV[3], pk('<I5', num))
+  return pk('<dI2B', 0, 1, 0)
+end
+
+-- The header from 72 on: the last epoch's offset, layers or generation, room, expiry, shift, time of the last add, claims.
 if kind ~= 'p' or ARGV[10] == '1' then
-  last, count, left, expiry, shift, claims = up('<dddddd', call('GETRANGE', K, 72, 119))
+  last, count, left, expiry, shift, added, claims = up('<ddddddd', call('GETRANGE', K, 72, 127))
 else
   claims = stamp
 end
@@ -44,9 +59,9 @@ elseif kind == 'g' then
 else
   -- Time never goes back: the latest generation stays until the clock has caught up. If the clock is behind by more than a
   -- window, it was wrong before or is wrong now, and is shifted.
-  local time, places, bytes = call('TIME'), tonumber(ARGV[12]), tonumber(ARGV[13])
-  ms = time[1] * 1000 + math.floor(time[2] / 1000)
-  local now = math.floor(ms / ARGV[10]) + shift
+  local time, places, bytes = call('TIME'), tonumber(ARGV[13]), tonumber(ARGV[14])
+  us = time[1] * 1000000 + time[2]
+  local now = math.floor(us / 1000 / ARGV[10]) + shift
   if now < count - places + 1 then shift, now, changed = shift + count - now, count, true end
   if now > count then
     local zeros = string.rep('\0', math.min(bytes, 65536))
@@ -62,14 +77,17 @@ else
     if changed then call('SETRANGE', K, 72, pk('<ddddd', last, count, left, expiry, shift)) end
     return redis.error_reply(string.format('BLOOMMORE %.0f redisfilter', count))
   end
+  -- No two adds one after the other have the same time, so that a lookup sees that there was one.
+  if us == added then added = us + 1 else added = us end
+  changed = true
 end
 
 -- A key is its length in 2 bytes, and for each layer, newest first: where its first word begins and its last one ends, as
 -- decimal numbers with their length before; and for each word its distance to the first in bytes, and a mask in two halves.
 -- A loop over the words would take up to 45 % more time.
 local d, n, band, bor, sub = ARGV[5], tonumber(ARGV[6]), bit.band, bit.bor, string.sub
-local out, byte, w, pos, done, room = '', 0, 1, 1, 0, left
-local two = ARGV[7] == '2'
+local out, byte, w, pos, done, room, refused = '', 0, 1, 1, 0, left, ''
+local two, more = ARGV[7] == '2', ARGV[12] == '1'
 while done < n do
   local next, seen, first, span
   if two then
@@ -125,11 +143,13 @@ while done < n do
         sub(v, i3 + 9, i4), X4, Y4)
     end
   end
-  if not seen then
-    if left < 1 then break end
+  if not seen and left >= 1 then
     left = left - 1
     call('SETRANGE', K, first, span)
     byte = byte + w
+  elseif not seen then
+    if more then break end
+    refused = refused .. pk('<I2', done)
   end
   pos, done, w = next, done + 1, w * 2
   if w == 256 then out, byte, w = out .. string.char(byte), 0, 1 end
@@ -137,7 +157,9 @@ end
 if w > 1 then out = out .. string.char(byte) end
 
 -- The stamp says how recently the slot was used: it is the number of claims so far.
+-- The number is even. It is stored with 1 more if a key is new.
+if string.find(out, '[^%z]') then num = num + 1 end
 call('SETRANGE', K, ARGV[3], pk('<I5', num))
 if stamp ~= claims then call('SETRANGE', K, ARGV[1] + 8, pk('<I4', claims)) end
-if changed or left ~= room and kind ~= 'p' then call('SETRANGE', K, 72, pk('<ddddd', last, count, left, expiry, shift)) end
-return pk('<dI2', ms, done) .. out
+if changed or left ~= room and kind ~= 'p' then call('SETRANGE', K, 72, pk('<dddddd', last, count, left, expiry, shift, added)) end
+return pk('<dI2', us, done) .. out .. refused

@@ -71,12 +71,14 @@ func crawl(ctx context.Context, addrs, filter string, replicas int, out io.Write
 		slots := make(chan struct{}, len(crawlers)*goroutines)
 		for i, page := range level {
 			slots <- struct{}{}
-			all.Go(func() {
+			all.Add(1)
+			go func() {
+				defer all.Done()
 				if err := crawlers[i%len(crawlers)].fetch(ctx, page); err != nil {
 					cancel(err)
 				}
 				<-slots
-			})
+			}()
 		}
 		all.Wait()
 		if err := context.Cause(ctx); err != nil {

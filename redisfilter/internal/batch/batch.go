@@ -46,7 +46,8 @@ func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []boo
 		if err == nil {
 			continue
 		}
-		failed, ok := errors.AsType[*redisfilter.AddError](err)
+		var failed *redisfilter.AddError
+		ok := errors.As(err, &failed)
 		if !ok {
 			failed = &redisfilter.AddError{NotAdded: Indices(0, last-first), Err: err}
 		}

@@ -17,8 +17,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // A Server is a redis-server of one test's own, on a free loopback port.
@@ -33,10 +31,18 @@ type Server struct {
 	exited  chan struct{} // closed when the process has ended
 }
 
-// Program returns the path of a program that a test needs.
+// Program returns the path of a program that a test needs. Without the program, the test is skipped, or fails if BLOOM_REQUIRE is
+// set.
 func Program(t testing.TB, name string) string {
 	t.Helper()
-	return testkit.Program(t, name, name)
+	path, err := exec.LookPath(name)
+	switch {
+	case err != nil && os.Getenv("BLOOM_REQUIRE") != "":
+		t.Fatalf("missing %s, and BLOOM_REQUIRE is set: see .ci/install", name)
+	case err != nil:
+		t.Skipf("NOT TESTED without %s: see .ci/install", name)
+	}
+	return path
 }
 
 // ports has the ports that FreePort has returned.

@@ -3,14 +3,13 @@ package send
 import (
 	"errors"
 	"fmt"
-	"net"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // The errors of package redisfilter, which documents them.
@@ -19,7 +18,6 @@ var (
 	ErrLost     error = &Error{Err: errors.New("filter lost")}
 	ErrUnknown  error = &Error{Err: errors.New("keys may or may not have been added")}
 	ErrFull     error = &Error{Err: errors.New("filter full")}
-	ErrSlot     error = &Error{Err: errors.New("slot lost")}
 	ErrReplicas error = &Error{Err: errors.New("too few replicas confirmed")}
 )
 
@@ -48,7 +46,7 @@ func (e *Error) Text() string {
 
 // Reply returns the text of an error reply, of the server or of a proxy in front of it, or "".
 func Reply(err error) string {
-	if reply, ok := errors.AsType[redis.Error](err); ok && !errors.Is(err, redis.Nil) {
+	if reply := redis.Error(nil); errors.As(err, &reply) && !errors.Is(err, redis.Nil) {
 		return reply.Error()
 	}
 	return ""
@@ -63,10 +61,10 @@ var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "L
 // The codes of the scripts.
 const (
 	Gone  = "BLOOMGONE"  // the value is missing, another one, or cut short
-	Taken = "BLOOMTAKEN" // the handle's slot has another tag; the number of claims follows
-	Older = "BLOOMOLDER" // the value lacks a confirmed add
+	Taken = "BLOOMTAKEN" // the record has another tag
+	Older = "BLOOMOLDER" // nothing shows that the value has every confirmed add
 	More  = "BLOOMMORE"  // the filter has more layers than the handle knows
-	Late  = "BLOOMLATE"  // the lane has seen this number: a proxy may have repeated the command
+	Late  = "BLOOMLATE"  // the server has executed the add before
 )
 
 // inScript is how Redis 6.2 reports an error within a script.
@@ -86,19 +84,19 @@ func Code(err error) string {
 	return code
 }
 
-// NotExecuted reports whether err proves that the server has not executed the command: the server
-// refused it, or the command was not sent. An error reply that a proxy may have made is no proof.
-func NotExecuted(err error) bool {
-	if errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, redis.ErrClosed) {
-		return true
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return true
-	}
+// Refused reports whether err proves that the server refused the command before it executed it. An error reply that a proxy
+// may have made is no proof.
+func Refused(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true
 	}
 	return strings.HasPrefix(Reply(err), "ERR unknown command") || strings.HasPrefix(Reply(err), "ERR max number of clients")
+}
+
+// Final reports whether err says that the command would fail again, whatever the server and its replicas do.
+func Final(err error) bool {
+	return errors.Is(err, ErrMismatch) || errors.Is(err, ErrFull) || errors.Is(err, redis.ErrClosed) ||
+		slices.Contains([]string{"WRONGTYPE", "NOPERM", "NOAUTH", "WRONGPASS"}, Code(err)) || strings.HasPrefix(Reply(err), "ERR unknown command")
 }
 
 // As returns a reply, which must be a T.

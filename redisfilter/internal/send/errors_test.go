@@ -26,9 +26,9 @@ func TestErrorReplies(t *testing.T) {
 		"ERR no such host":            false,
 		"ERR Error running script: x": false,
 	} {
-		require.Equal(t, notAdded, NotExecuted(reply(text)), text)
+		require.Equal(t, notAdded, Refused(reply(text)), text)
 	}
 	for _, code := range before {
-		require.True(t, NotExecuted(reply(code+" as a server says")), code)
+		require.True(t, Refused(reply(code+" as a server says")), code)
 	}
 }

@@ -35,6 +35,7 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 		pipe.Process(ctx, c.command())
 		pipe.Process(ctx, c.waited)
 		pipe.Exec(ctx)
+		c.keepReply()
 		s.failed(ctx, c)
 		var moved bool
 		if moved, to, ask = s.redirected(ctx, c.Cmd.Err()); !moved {

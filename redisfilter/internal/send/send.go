@@ -1,6 +1,6 @@
 // Package send sends the commands of all filters in Redis.
 //
-//   - An add is sent at most once, see [Once].
+//   - The client never repeats an add, see [Once]. The packages know whether one may have reached the server.
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
 //   - Replicas confirm an add, see [Sender.Confirmed].
 //   - An error names the key and the remedy, see [Explain].
@@ -19,7 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
@@ -47,7 +47,7 @@ type Sender struct {
 }
 
 // Counters counts what a filter does. Package redisfilter documents the fields.
-type Counters struct{ RoundTrips, Keys, CacheHits, Bytes, Lost, Unknown atomic.Uint64 }
+type Counters struct{ RoundTrips, Keys, CacheHits, Lost, Unknown atomic.Uint64 }
 
 // New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
 // cannot keep the promises of a filter.
@@ -79,9 +79,9 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
 
-// Once is a command that the client must not repeat. Clients repeat a command whose reply was lost.
-// An add that had been executed would find its own bits the second time and answer "seen" for a
-// key that no caller was told is new.
+// Once is a command that the client must not repeat. Clients repeat a command whose reply was lost, and all others of its
+// pipeline, which have replies. An add that had been executed would find its own bits the second time and answer "seen" for a
+// key that no caller was told is new; the adds of redisfilter have numbers against that, and are repeated there.
 type Once struct{ redis.Cmder }
 
 // NoRetry tells the client.
@@ -91,9 +91,11 @@ func (Once) NoRetry() bool { return true }
 type Call struct {
 	Key string
 	Cmd redis.Cmder
-	Add bool // it is sent once, and replicas confirm it
+	Add bool // the client does not repeat it, and replicas confirm it
 
-	sent      bool
+	Alone bool // a node gets it when it has executed the call before
+
+	state     atomic.Int32  // of an add: unwritten, written or withdrawn
 	abandoned error         // the end of ctx; the command may still be running
 	addr      string        // of the node, if the client's error does not name it
 	waited    *redis.IntCmd // the reply to WAIT
@@ -101,10 +103,41 @@ type Call struct {
 
 // command returns what the client gets.
 func (c *Call) command() redis.Cmder {
-	if c.Add {
-		return Once{c.Cmd}
+	if !c.Add {
+		return c.Cmd
 	}
-	return c.Cmd
+	if args := c.Cmd.Args(); len(args) > 0 {
+		if name, ok := args[0].(string); ok {
+			args[0] = verb{name, c}
+		}
+	}
+	return Once{c.Cmd}
+}
+
+// The states of an add.
+const (
+	unwritten = iota
+	written   // a part of it may have been sent
+	withdrawn // it will not be sent
+)
+
+// A verb is the name of a command that adds. Clients encode it when they write the command to a connection that is ready, and
+// at no other time: not to choose a node, and not when a hook prints the command.
+type verb struct {
+	name string
+	call *Call
+}
+
+func (v verb) String() string { return v.name }
+
+var errWithdrawn = errors.New("the call has ended before the command was sent")
+
+// MarshalBinary encodes the name. Its error keeps a command that nobody waits for from being sent.
+func (v verb) MarshalBinary() ([]byte, error) {
+	if !v.call.state.CompareAndSwap(unwritten, written) && v.call.state.Load() == withdrawn {
+		return nil, errWithdrawn
+	}
+	return []byte(v.name), nil
 }
 
 // Err returns the error of a call. The reply may be read only if Err returns nil.
@@ -122,8 +155,11 @@ func (c *Call) Err() error {
 	}
 }
 
-// NotExecuted reports whether it is certain that the server has not executed a call that failed.
-func (c *Call) NotExecuted() bool { return !c.sent || c.abandoned == nil && NotExecuted(c.Cmd.Err()) }
+// NotExecuted reports whether it is certain that the server does not execute an add that failed: it was never written to a
+// connection, or the server refused it.
+func (c *Call) NotExecuted() bool {
+	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
+}
 
 // Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed a call
 // that was executed. The reply of the call is valid.
@@ -179,9 +215,6 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		return
 	}
 	s.Counts.RoundTrips.Add(1)
-	for _, c := range calls {
-		c.sent = true
-	}
 	groups := s.groups(ctx, calls)
 	if len(groups) == 1 && ctx.Done() == nil {
 		s.run(ctx, groups[0])
@@ -210,6 +243,7 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		for _, c := range group {
 			if !returned || over(ctx) && c.Cmd.Err() != nil && Reply(c.Cmd.Err()) == "" {
 				c.abandoned = s.Stopped(ctx, c.Key)
+				c.state.CompareAndSwap(unwritten, withdrawn)
 			}
 		}
 	}
@@ -259,8 +293,10 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 			s.addAndWait(ctx, c)
 		}
 		return
-	case len(calls) == 1:
-		s.Client.Process(ctx, calls[0].command())
+	case len(calls) == 1 || calls[0].Alone:
+		for _, c := range calls {
+			s.Client.Process(ctx, c.command())
+		}
 	default:
 		pipe := s.Client.Pipeline()
 		for _, c := range calls {
@@ -274,7 +310,15 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 		}
 	}
 	for _, c := range calls {
+		c.keepReply()
 		s.failed(ctx, c)
+	}
+}
+
+// keepReply removes the error of an add that has a reply: when a pipeline breaks, go-redis 9.21 gives its error to all commands.
+func (c *Call) keepReply() {
+	if cmd, ok := c.Cmd.(*redis.Cmd); ok && c.Add && cmd.Val() != nil && Reply(cmd.Err()) == "" {
+		cmd.SetErr(nil)
 	}
 }
 
@@ -285,7 +329,7 @@ func (s *Sender) failed(ctx context.Context, call *Call) {
 	if err == nil || errors.Is(err, redis.Nil) || Reply(err) != "" {
 		return
 	}
-	if _, named := errors.AsType[*net.OpError](err); !named {
+	if named := (*net.OpError)(nil); !errors.As(err, &named) {
 		call.addr = s.addr(ctx, call.Key)
 	}
 	if c, ok := s.Client.(*redis.ClusterClient); ok {

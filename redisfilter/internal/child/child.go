@@ -1,0 +1,87 @@
+// Package child runs functions of a test in processes of their own, which the test can kill.
+package child
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const variable = "BLOOM_TEST_CHILD"
+
+// Main is what TestMain calls. In a process that Start has started, it runs one of the functions
+// instead of the tests. Such a process ends when the test has ended.
+func Main(m *testing.M, functions map[string]func(args []string) error) {
+	name := os.Getenv(variable)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	if err := functions[name](os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "child", name+":", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// EndWithTest ends this process when the test that has started it ends.
+func EndWithTest() {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(2)
+	}()
+}
+
+// Command returns the command of a child. Start runs it.
+func Command(program, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), variable+"="+name)
+	return cmd
+}
+
+// A Process is a running child.
+type Process struct {
+	*exec.Cmd
+	out *bufio.Reader
+	err strings.Builder
+}
+
+// Start starts a child. It is killed when the test ends.
+func Start(t *testing.T, name string, args ...string) *Process {
+	t.Helper()
+	p := &Process{Cmd: Command(os.Args[0], name, args...)}
+	p.Stderr = &p.err
+	_, err := p.StdinPipe() // which ends with this process
+	require.NoError(t, err)
+	out, err := p.StdoutPipe()
+	require.NoError(t, err)
+	p.out = bufio.NewReader(out)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
+	return p
+}
+
+// Finish returns when the child has ended by itself.
+func (p *Process) Finish(t *testing.T) {
+	t.Helper()
+	if err := p.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, p.Errors())
+	}
+}
+
+// Line returns the child's next line; ok is false if there is no whole one.
+func (p *Process) Line() (line string, ok bool) {
+	line, err := p.out.ReadString('\n')
+	return strings.TrimSuffix(line, "\n"), err == nil
+}
+
+// Errors returns what the child, which has ended, has written to its standard error.
+func (p *Process) Errors() string { return p.err.String() }

@@ -1,0 +1,86 @@
+package redisfilter
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/seed3447c163/bloom"
+)
+
+// A block is the bits of a key in its block of 512: where it is, and a mask per word.
+type block struct {
+	index uint64
+	masks [blockBytes / 8]uint64
+}
+
+func blockOf(positions []uint64) block {
+	b := block{index: positions[0] / 512}
+	for _, pos := range positions {
+		b.masks[pos%512/64] |= 1 << (pos % 64)
+	}
+	return b
+}
+
+// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with their
+// distance to the first word. Empty masks make up for words that are less than wanted.
+func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
+	var used [len(b.masks)]bool
+	first, last := -1, 0
+	for i, mask := range b.masks {
+		if used[i] = mask != 0; !used[i] && words < wanted {
+			used[i] = true
+			words++
+		}
+		if used[i] {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	at += b.index * blockBytes
+	dst = appendDecimal(appendDecimal(dst, at+uint64(first)*8), at+uint64(last)*8+7)
+	for i, mask := range b.masks {
+		if used[i] {
+			dst = append(dst, byte(8*(i-first)))
+			dst = binary.LittleEndian.AppendUint64(dst, mask)
+		}
+	}
+	return dst
+}
+
+// appendDecimal appends a number in decimal digits, with their number before them.
+func appendDecimal(dst []byte, n uint64) []byte {
+	at := len(dst)
+	dst = strconv.AppendUint(append(dst, 0), n, 10)
+	dst[at] = byte(len(dst) - at - 1)
+	return dst
+}
+
+// blockOf returns the bits of key i in a layer. The positions of a key are known in the scheme first.
+func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
+	if l.scheme == first {
+		return blockOf(b.positionsOf(i))
+	}
+	b.room = l.scheme.AppendPositions(b.room[:0], b.keys[i])
+	return blockOf(b.room)
+}
+
+// pack writes keys [from, to) of a batch for add.lua, in layers, newest first. It returns the most words per
+// key of any layer.
+func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
+	for _, l := range layers {
+		words = max(words, l.words)
+	}
+	dst := make([]byte, 0, (to-from)*(2+len(layers)*(22+9*words)))
+	for i := from; i < to; i++ {
+		begin := len(dst)
+		dst = append(dst, 0, 0)
+		for _, l := range layers {
+			block := b.blockOf(i, l, first)
+			dst = block.appendTo(dst, l.at, l.words, words)
+		}
+		binary.LittleEndian.PutUint16(dst[begin:], uint16(len(dst)-begin-2))
+	}
+	return dst, words
+}
