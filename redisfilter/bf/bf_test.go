@@ -95,7 +95,7 @@ func TestFull(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 700, count(added))
 	require.Empty(t, failed.Unknown)
-	require.Equal(t, indices(700, 1200), failed.NotAdded)
+	require.Equal(t, indices(700, 1200), failed.Refused)
 	_, err = m.Add(bg, keyOf(1000))
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)

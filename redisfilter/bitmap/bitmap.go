@@ -8,6 +8,8 @@ package bitmap
 
 import (
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -43,10 +45,14 @@ type Filter struct {
 // Open returns the filter in the bitmap at key, which may be missing. It sends nothing. positions is
 // [RueidisProb], [GoZero] or a scheme such as
 //
-//	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz64))
+//	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
 //
-// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. The error wraps
-// bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
+// Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32, Guava's own filters
+// since release 16 those of guava.Mitz64. With the wrong one, no key is found, and there is no error: look up some keys that the
+// bitmap has, as the example does.
+//
+// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. This takes a script, which sets the bits and the TTL in
+// one step. The error wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	switch s, isScheme := positions.(bloom.Scheme); {
@@ -102,64 +108,106 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return batch.Run(ctx, f.key, false, keys, found, f.command)
 }
 
-// command is a BITFIELD with all bits of the keys.
+// command looks up keys by a BITFIELD_RO with all bits of the keys, and adds them by a BITFIELD, or by the script if there is a TTL.
 func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
-	verb, way := "BITFIELD_RO", "GET"
-	if add {
-		verb, way = "BITFIELD", "SET"
-	}
-	args, want := []any{verb, f.key}, len(keys)*f.k
-	for _, key := range keys {
-		positions := f.positions.AppendPositions(nil, key)
-		if f.k == 0 || len(positions) != f.k {
-			panic(fmt.Sprintf("redisfilter: %d positions for a key and %d for another, want as many", len(positions), f.k))
-		}
-		for _, pos := range positions {
-			if args = append(args, way, "u1", pos); add {
-				args = append(args, 1)
-			}
+	positions := make([]uint64, 0, len(keys)*f.k)
+	for i, key := range keys {
+		positions = f.positions.AppendPositions(positions, key)
+		if n := len(positions) - i*f.k; f.k == 0 || n != f.k {
+			panic(fmt.Sprintf("redisfilter: %d positions for a key and %d for another, want as many", n, f.k))
 		}
 	}
-	values := redis.NewIntSliceCmd(ctx, args...)
-	calls := []*send.Call{{Key: f.key, Cmd: values, Add: add}}
-	expire := redis.NewIntCmd(ctx, "PEXPIRE", f.key, f.ttl.Milliseconds())
-	left := redis.NewIntCmd(ctx, "PTTL", f.key)
+	var bits []bool
+	var failed, err error // failed: the TTL
+	var call *send.Call
+	if add && f.ttl > 0 {
+		bits, failed, call, err = f.addWithTTL(ctx, positions)
+	} else {
+		bits, call, err = f.bitfield(ctx, add, positions)
+	}
 	switch {
-	case add && f.renew:
-		calls = append(calls, &send.Call{Key: f.key, Cmd: expire})
-	case add && f.ttl > 0:
-		calls = append(calls, &send.Call{Key: f.key, Cmd: left})
-	}
-	f.sender.Send(ctx, calls...)
-	if err := calls[0].Err(); err != nil {
-		return batch.Unanswered(calls[0], len(keys), err)
-	}
-	bits := values.Val()
-	if len(bits) != want {
-		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: fmt.Errorf("%d replies, want %d", len(bits), want)}
+	case err == nil:
+	case add:
+		return batch.Unanswered(call, len(keys), err)
+	default:
+		return err
 	}
 	for i := range keys {
-		answers[i] = slices.Contains(bits[i*f.k:(i+1)*f.k], 0) == add
+		answers[i] = slices.Contains(bits[i*f.k:(i+1)*f.k], false) == add
 	}
-	if len(calls) == 1 {
-		return nil
-	}
-	last := calls[1]
-	if !f.renew && last.Err() == nil {
-		if left.Val() >= 0 {
-			return nil
-		}
-		last = &send.Call{Key: f.key, Cmd: expire}
-		f.sender.Send(ctx, last)
-	}
-	err := last.Err()
-	if err == nil && expire.Val() != 1 {
-		err = fmt.Errorf("PEXPIRE answered %d, want 1", expire.Val())
-	}
-	if err != nil {
-		return &redisfilter.AddError{Unconfirmed: batch.Indices(0, len(keys)), Err: fmt.Errorf("added without a TTL: %w", err)}
+	if failed != nil {
+		return &redisfilter.AddError{Unconfirmed: batch.Indices(0, len(keys)), Err: fmt.Errorf("added without a TTL: %w", failed)}
 	}
 	return nil
+}
+
+// bitfield looks up bits, or sets them. It returns which were set before.
+func (f *Filter) bitfield(ctx context.Context, set bool, positions []uint64) ([]bool, *send.Call, error) {
+	args := make([]any, 2, 2+4*len(positions))
+	args[0], args[1] = "BITFIELD_RO", f.key
+	if set {
+		args[0] = "BITFIELD"
+	}
+	for _, pos := range positions {
+		if set {
+			args = append(args, "SET", "u1", pos, 1)
+		} else {
+			args = append(args, "GET", "u1", pos)
+		}
+	}
+	cmd := redis.NewIntSliceCmd(ctx, args...)
+	call := &send.Call{Key: f.key, Cmd: cmd, Add: set}
+	if f.sender.Send(ctx, call); call.Err() != nil {
+		return nil, call, call.Err()
+	}
+	values := cmd.Val()
+	if len(values) != len(positions) {
+		return nil, call, fmt.Errorf("%d replies, want %d", len(values), len(positions))
+	}
+	bits := make([]bool, len(values))
+	for i, bit := range values {
+		bits[i] = bit != 0
+	}
+	return bits, call, nil
+}
+
+var (
+	//go:embed add.lua
+	source string
+	sha    = redis.NewScript(source).Hash()
+)
+
+// addWithTTL sets bits by the script. It returns which were set before, and the error of PEXPIRE.
+func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []bool, failed error, call *send.Call, err error) {
+	args := append(make([]any, 0, 6+len(positions)), "EVALSHA", sha, 1, f.key, f.ttl.Milliseconds(), f.renew)
+	for _, pos := range positions {
+		args = append(args, pos)
+	}
+	cmd := redis.NewCmd(ctx, args...)
+	call = &send.Call{Key: f.key, Cmd: cmd, Add: true}
+	if f.sender.Send(ctx, call); send.Code(call.Err()) == "NOSCRIPT" {
+		cmd = redis.NewCmd(ctx, append([]any{"EVAL", source}, args[2:]...)...)
+		call = &send.Call{Key: f.key, Cmd: cmd, Add: true}
+		f.sender.Send(ctx, call)
+	}
+	if call.Err() != nil {
+		return nil, nil, call, call.Err()
+	}
+	reply, err := send.As[string](cmd.Val())
+	if err == nil && len(reply) < len(positions) {
+		err = fmt.Errorf("a reply of %d bytes, want %d", len(reply), len(positions))
+	}
+	if err != nil {
+		return nil, nil, call, err
+	}
+	bits = make([]bool, len(positions))
+	for i := range bits {
+		bits[i] = reply[i] == '1'
+	}
+	if text := reply[len(positions):]; text != "" {
+		failed = errors.New(text)
+	}
+	return bits, failed, call, nil
 }
 
 // Stats counts the set bits. N and P come from the scheme, M from the scheme or the value.

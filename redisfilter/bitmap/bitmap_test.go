@@ -3,10 +3,12 @@ package bitmap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -37,6 +39,14 @@ func javaArticle(t testing.TB) bloom.Scheme {
 	return s
 }
 
+// helper is the layout of the Java class BloomFilterHelper of many tutorials.
+func helper(t testing.TB) bloom.Scheme {
+	t.Helper()
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
+	require.NoError(t, err)
+	return s
+}
+
 // must returns positions that have no error.
 func must(p Positions, err error) Positions {
 	if err != nil {
@@ -57,6 +67,9 @@ func TestBitmapLayouts(t *testing.T) {
 	}{
 		"java article": {javaArticle(t), map[string][]int64{
 			fox: {16295, 568, 6736, 12904, 19072}, "hell": {15281, 10864, 3419, 20897, 16480},
+		}},
+		"BloomFilterHelper": {helper(t), map[string][]int64{
+			fox: {1023, 18206, 8706, 13418, 18130}, "hell": {4914, 17117, 17254, 4809, 17222},
 		}},
 		"rueidisprob": {must(RueidisProb(95851, 7)), map[string][]int64{
 			fox:    {71065, 65037, 5636, 95459, 36058, 30030, 66480},
@@ -159,7 +172,7 @@ func TestFailedAdds(t *testing.T) {
 	var failed *redisfilter.AddError
 	ok := errors.As(err, &failed)
 	require.True(t, ok)
-	require.Equal(t, batch.Indices(0, 1200), failed.NotAdded)
+	require.Equal(t, batch.Indices(0, 1200), failed.Refused)
 	_, err = b.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 
@@ -207,15 +220,66 @@ func TestTTL(t *testing.T) {
 		require.Equal(t, added, got)
 		require.InDelta(t, 2*time.Hour, s.Client.PTTL(bg, "b").Val(), float64(time.Minute))
 	}
-	require.NoError(t, s.Client.Persist(bg, "b").Err())
 	require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "default", "-pexpire").Err())
-	for _, f := range []*Filter{f, renewing} {
-		_, err := f.Add(bg, keyOf(3))
+	for i, f := range []*Filter{f, renewing} {
+		require.NoError(t, s.Client.Persist(bg, "b").Err())
+		added, err := f.Add(bg, keyOf(3+i))
+		require.True(t, added)
 		var failed *redisfilter.AddError
 		ok := errors.As(err, &failed)
 		require.True(t, ok, err)
 		require.Equal(t, []int{0}, failed.Unconfirmed)
-		require.ErrorContains(t, err, "added without a TTL: NOPERM")
+		require.ErrorContains(t, err, "added without a TTL: ")
+		require.ErrorContains(t, err, "can't run this command")
+	}
+}
+
+// TestBirth: whatever the client sends last before its process ends, a bitmap with bits has a TTL, and adders that meet at its
+// birth leave one expiry.
+func TestBirth(t *testing.T) {
+	s := startServer(t)
+	const adders = 8
+	for _, c := range []struct {
+		open func(redis.UniversalClient, string, Positions, time.Duration) (*Filter, error)
+		set  int // how often the TTL is set
+	}{{Open, 1}, {OpenRenewing, adders}} {
+		require.NoError(t, s.Client.FlushAll(bg).Err())
+		require.NoError(t, s.Client.ConfigResetStat(bg).Err())
+		var all redistest.Group
+		for i := range adders {
+			client := redis.NewClient(&redis.Options{Addr: s.Addr})
+			client.AddHook(redistest.Hook(func(_ []redis.Cmder, send func() error) error {
+				err := send()
+				assert.NotEqual(t, time.Duration(-1), s.Client.PTTL(bg, "b").Val(), "no TTL")
+				return err
+			}))
+			t.Cleanup(func() { client.Close() })
+			f, err := c.open(client, "b", javaArticle(t), time.Hour)
+			require.NoError(t, err)
+			all.Go(func() {
+				_, err := f.AddMany(bg, keysOf(100*i, 100*i+300), nil)
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Contains(t, s.Client.Info(bg, "commandstats").Val(), fmt.Sprintf("cmdstat_pexpire:calls=%d,", c.set))
+	}
+}
+
+// TestNeverSent: an add that fails before it is written to a connection is not added.
+func TestNeverSent(t *testing.T) {
+	s := startServer(t)
+	for _, ttl := range []time.Duration{0, time.Hour} {
+		client := redis.NewClient(&redis.Options{Addr: s.Addr})
+		t.Cleanup(func() { client.Close() })
+		client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+			cmds[0].SetErr(errors.New("down"))
+			return errors.New("down")
+		}))
+		f, err := Open(client, "b", javaArticle(t), ttl)
+		require.NoError(t, err)
+		_, err = f.AddMany(bg, keysOf(0, 10), nil)
+		require.ErrorContains(t, err, "10 keys not added: ")
 	}
 }
 

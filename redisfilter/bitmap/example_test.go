@@ -15,22 +15,35 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/bitmap"
 )
 
-// A Java service keeps a bitmap with Guava's positions and lets it expire an hour after the last add.
+// A Java service keeps a bitmap by the class BloomFilterHelper and lets it expire an hour after the last add. Some copies of that
+// class have the positions of Guava's other strategy: some keys that the service has added show which strategy it is.
 func ExampleOpenRenewing() {
-	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
+	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
-	layout, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz64))
-	if err != nil {
-		fmt.Println(err)
-		return
+	known := [][]byte{[]byte("order 1"), []byte("order 2"), []byte("order 3")}
+	for _, strategy := range []bloom.Strategy{guava.Mitz32, guava.Mitz64} {
+		layout, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(strategy))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		f, err := bitmap.OpenRenewing(client, "orders", layout, time.Hour)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		found, err := f.ContainsMany(ctx, known, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if found == len(known) {
+			added, err := f.Add(ctx, []byte("order 17"))
+			fmt.Println(strategy.Name(), added, err)
+			return
+		}
 	}
-	f, err := bitmap.OpenRenewing(client, "orders", layout, time.Hour)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	added, err := f.Add(context.Background(), []byte("order 17"))
-	fmt.Println(added, err)
+	fmt.Println("neither strategy, or another m or k")
 }
 
 // A saltedMD5 is the layout of MagnusS/Java-BloomFilter: each MD5 digest of a salt byte and the key has four numbers of

@@ -61,6 +61,9 @@ func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []boo
 			}
 		}
 		failed.NotAdded = append(failed.NotAdded, Indices(last, len(keys))...)
+		if send.Final(failed.Err) {
+			failed.Refused, failed.NotAdded = failed.NotAdded, nil
+		}
 		return count, failed
 	}
 	return count, nil
