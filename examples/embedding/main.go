@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,10 +15,23 @@ import (
 	"github.com/seed3447c163/bloom/view"
 )
 
-// Policy is a pebble.FilterPolicy.
-type Policy struct {
-	BitsPerKey float64
-	Strategy   bloom.Strategy
+// Policy is a pebble.FilterPolicy. Its builders are used again: a new one would allocate 16 bytes per key.
+type Policy struct{ builders *sync.Pool }
+
+func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
+	first, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
+	if err != nil {
+		return Policy{}, err
+	}
+	builders := &sync.Pool{New: func() any {
+		builder, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
+		if err != nil {
+			panic(err) // never: the same arguments made the first one
+		}
+		return builder
+	}}
+	builders.Put(first)
+	return Policy{builders}, nil
 }
 
 // Name is written to the tables: pebble queries a filter only by the policy of the same name.
@@ -31,19 +45,23 @@ func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
 	return err != nil || v.Contains(key)
 }
 
-// NewWriter is called once per table. It panics on a bad Policy: pebble takes no error here either.
+// NewWriter is called once per table.
 func (p Policy) NewWriter(pebble.FilterType) pebble.FilterWriter {
-	builder, err := view.NewBuilder(p.BitsPerKey, p.Strategy, bloom.WithHash(bloom.RapidHash))
-	if err != nil {
-		panic(err)
-	}
-	return writer{builder}
+	return writer{p.builders.Get().(*view.Builder), p.builders}
 }
 
-type writer struct{ *view.Builder }
+type writer struct {
+	*view.Builder
+	builders *sync.Pool
+}
 
-func (w writer) AddKey(key []byte)        { w.Add(key) }
-func (w writer) Finish(dst []byte) []byte { return w.AppendTo(dst) }
+func (w writer) AddKey(key []byte) { w.Add(key) }
+
+// Finish appends the filter to dst. The builder is empty then; pebble does not use the writer any more.
+func (w writer) Finish(dst []byte) []byte {
+	defer w.builders.Put(w.Builder)
+	return w.AppendTo(dst)
+}
 
 // open opens a store whose tables have filters at every level.
 func open(dir string, fs vfs.FS, policy pebble.FilterPolicy) (*pebble.DB, error) {
@@ -55,7 +73,11 @@ func open(dir string, fs vfs.FS, policy pebble.FilterPolicy) (*pebble.DB, error)
 }
 
 func main() {
-	db, err := open("store", vfs.NewMem(), Policy{10, bloom.DoubleHashing})
+	policy, err := newPolicy(10, bloom.DoubleHashing)
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err := open("store", vfs.NewMem(), policy)
 	if err != nil {
 		log.Fatal(err)
 	}

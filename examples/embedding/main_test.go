@@ -3,19 +3,28 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	theirs "github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/seed3447c163/bloom"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 var strategies = slices.DeleteFunc(bloom.Strategies(), bloom.Strategy.NeedsKey)
 
 func key(i uint64) []byte { return fmt.Appendf(nil, "some key, number %08d", i) }
+
+func policy(t testing.TB, s bloom.Strategy) Policy {
+	p, err := newPolicy(10, s)
+	require.NoError(t, err)
+	return p
+}
 
 // filterOf returns a policy's filter of the first keys.
 func filterOf(p pebble.FilterPolicy, keys uint64) []byte {
@@ -30,7 +39,7 @@ func filterOf(p pebble.FilterPolicy, keys uint64) []byte {
 func TestNothingIsLost(t *testing.T) {
 	for _, s := range strategies {
 		fs := vfs.NewMem()
-		db, err := open("store", fs, Policy{10, s})
+		db, err := open("store", fs, policy(t, s))
 		require.NoError(t, err)
 		const keys = 10_000
 		for round := range uint64(4) {
@@ -61,7 +70,7 @@ func TestNothingIsLost(t *testing.T) {
 		require.Positive(t, db.Metrics().Filter.Hits, "the filters were never queried")
 		require.NoError(t, db.Compact(t.Context(), key(0), key(keys/2), true))
 		require.NoError(t, db.Close())
-		db, err = open("store", fs, Policy{10, s})
+		db, err = open("store", fs, policy(t, s))
 		require.NoError(t, err)
 		all()
 		require.NoError(t, db.Close())
@@ -70,9 +79,53 @@ func TestNothingIsLost(t *testing.T) {
 
 // TestUnreadableFiltersMayContain includes pebble's own filters.
 func TestUnreadableFiltersMayContain(t *testing.T) {
-	p := Policy{10, bloom.DoubleHashing}
+	p := policy(t, bloom.DoubleHashing)
 	for _, filter := range [][]byte{nil, make([]byte, 100), filterOf(theirs.FilterPolicy(10), 100), filterOf(p, 100)[1:]} {
 		require.True(t, p.MayContain(pebble.TableFilter, filter, key(1000)))
 	}
 	require.False(t, p.MayContain(pebble.TableFilter, filterOf(p, 0), key(1)))
+}
+
+// TestTablesAtOnce writes tables of different sizes at the same time: each has its own keys, and no more.
+func TestTablesAtOnce(t *testing.T) {
+	p := policy(t, bloom.SplitBlock)
+	var tables sync.WaitGroup
+	for n := range uint64(50) {
+		want := filterOf(policy(t, bloom.SplitBlock), n)
+		tables.Go(func() {
+			for range 20 {
+				assert.Equal(t, want, filterOf(p, n))
+			}
+		})
+	}
+	tables.Wait()
+	_, err := newPolicy(0, bloom.SplitBlock)
+	require.ErrorIs(t, err, bloom.ErrInvalid)
+}
+
+// BenchmarkTable makes the filter of a table of 20,000 keys.
+func BenchmarkTable(b *testing.B) {
+	keys := make([][]byte, 20_000)
+	for i := range keys {
+		keys[i] = key(uint64(i))
+	}
+	policies := map[string]pebble.FilterPolicy{"pebble": theirs.FilterPolicy(10)}
+	for _, s := range strategies {
+		if p, err := newPolicy(10, s); err == nil {
+			policies[s.String()] = p
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(policies)) {
+		b.Run("policy="+name, func(b *testing.B) {
+			b.ReportAllocs()
+			var dst []byte
+			for b.Loop() {
+				w := policies[name].NewWriter(pebble.TableFilter)
+				for i := range keys {
+					w.AddKey(keys[i])
+				}
+				dst = w.Finish(dst[:0])
+			}
+		})
+	}
 }
