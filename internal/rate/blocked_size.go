@@ -1,10 +1,6 @@
 package rate
 
-import (
-	"math"
-
-	"github.com/seed3447c163/bloom/internal/rate/floats"
-)
+import "math"
 
 // slack is how much more memory a smaller z may take than the best one, because it has fewer
 // loads and fewer atomic operations.
@@ -14,17 +10,16 @@ const slack = 1.03
 const maxBlocks = (MaxM - 1) / (blockWords * wordBits)
 
 // blockedWords has what follows from the number z of words per key: the k that New tries, and the bits per
-// key up to which z is best. For many keys, the best choice is about k = start + slope·L and m = e^(over·L²)
-// times the classical bound, for L = -log2 p: a search begins there. From more bits per key on, 2, 3, 4
-// and so on bits in each word have the smallest rate.
+// key up to which z is best. From more bits per key on, 2, 3, 4 and so on bits in each word have the smallest
+// rate.
 var blockedWords = [...]struct {
-	z, minK, maxK            int
-	bits, slope, start, over float64
-	more                     []float64
+	z, minK, maxK int
+	bits          float64
+	more          []float64
 }{
-	{2, 2, 6, 10, 0.5, 3.3, 0.0016, []float64{4.3, 7.8}},
-	{4, 8, 12, 25, 0.58, 3.9, 0.00088, []float64{8.9, 17.7}},
-	{8, 16, maxBlockK, math.Inf(1), 0.6, 4.6, 0.00072, []float64{21.3, 60.8}},
+	{2, 2, 6, 10, []float64{4.3, 7.8}},
+	{4, 8, 12, 25, []float64{8.9, 17.7}},
+	{8, 16, maxBlockK, math.Inf(1), []float64{21.3, 60.8}},
 }
 
 // SizeBlocked returns the smallest number of blocks with which n keys keep the rate p, and the smallest such
@@ -42,8 +37,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
 			// Most z need far too much. That is sooner seen than how much.
-			start, _ := search.Start(p)
-			if search.someK(min(withSlack(best), maxBlocks), search.nearest(start)) == 0 {
+			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}
 		}
@@ -66,10 +60,6 @@ func blockedSearch(n uint64, p float64, i int) Search {
 	return Search{
 		N: n, P: p, Unit: blockWords * wordBits, Most: maxBlocks, MinK: row.minK, MaxK: row.maxK, StepK: row.z,
 		Rate: func(blocks uint64, k int) float64 { return Blocked(blocks, k, row.z, n) },
-		Start: func(p float64) (k, perKey float64) {
-			l := -floats.Log(p) / math.Ln2
-			return row.start + float64(row.slope*l), l / math.Ln2 * floats.Exp(row.over*l*l)
-		},
 	}
 }
 

@@ -17,21 +17,15 @@ type Search struct {
 	Most uint64                            // units of the largest filter
 	Rate func(units uint64, k int) float64 // falls as units rise
 
-	MinK, MaxK, StepK int                                 // the values of k
-	Start             func(p float64) (k, perKey float64) // approximate k and bits per key; nil for the classical ones
-	AnyK              bool                                // the rate may have several minima among the k: try all
+	MinK, MaxK, StepK int  // the values of k
+	AnyK              bool // the rate may have several minima among the k: try all
 }
 
 // Smallest returns the smallest number of units at which some k keeps P, and the smallest such k.
 // It returns Most+1 units if there is none.
 func (s Search) Smallest() (units uint64, k int) {
-	log := -floats.Log(s.P)
-	start, perKey := log/math.Ln2, log/(math.Ln2*math.Ln2)
-	if s.Start != nil {
-		start, perKey = s.Start(s.P)
-	}
-	k = s.nearest(start)
-	perKey = max(perKey, float64(k)/load(s.P, k))
+	k = s.startK()
+	perKey := max(OptimalM(1, s.P), float64(k)/load(s.P, k))
 	units = s.leastFor(k, uint64(min(float64(s.N)*perKey/float64(s.Unit), float64(s.Most))))
 	for units > 1 {
 		better := s.someK(units-1, k)
@@ -53,9 +47,9 @@ func (s Search) Smallest() (units uint64, k int) {
 	return units, k
 }
 
-// nearest returns the k next to x.
-func (s Search) nearest(x float64) int {
-	steps := math.Round((x - float64(s.MinK)) / float64(s.StepK))
+// startK returns the k next to that of independent positions.
+func (s Search) startK() int {
+	steps := math.Round((-floats.Log(s.P)/math.Ln2 - float64(s.MinK)) / float64(s.StepK))
 	return s.MinK + int(min(max(steps, 0), float64((s.MaxK-s.MinK)/s.StepK)))*s.StepK
 }
 
