@@ -21,7 +21,7 @@ func newAdd(e *env) *cobra.Command {
 		Short:   "add keys to the filter in a file",
 		Long:    addHelp,
 		Example: "  bloom add seen.bloom today.txt\n  bloom add seen.bloom -k https://go.dev/",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments(1, -1),
 	}, "secret-file null field delimiter key quiet")
 	return o.runs(func(args []string) error {
 		path, files := args[0], args[1:]

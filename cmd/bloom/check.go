@@ -39,7 +39,7 @@ func newCheck(e *env) *cobra.Command {
   bloom check -v seen.bloom candidates.txt    # definitely new
   bloom check -f 7 seen.bloom a.log           # lines of a log, by field 7
   bloom check -q seen.bloom -k "$url" && echo "probably seen"`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, -1),
 	}, "secret-file null field delimiter key column quiet")}
 	o.cmd.Flags().BoolVarP(&o.invert, "invert", "v", false, "select the keys that are definitely not in")
 	o.cmd.Flags().BoolVar(&o.rowGroups, "row-groups", false, "print a Parquet file's row groups and a tab before each line")

@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +24,7 @@ func newConvert(e *env) *cobra.Command {
 		Short:   "write a filter in another format",
 		Long:    convertHelp,
 		Example: "  bloom convert --format text -o seen.txt seen.bloom\n  bloom convert --format bloom -o - - < seen.txt > back.bloom",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments(1, 1),
 	}, "secret-file output force format column")
 	o.cmd.MarkFlagRequired("format")
 	return o.runs(func(files []string) error {
@@ -42,8 +42,8 @@ func newConvert(e *env) *cobra.Command {
 		}
 		err = save(e, o.output, f, o.format)
 		if errors.Is(err, bloom.ErrNotPortable) {
-			return lines.At(files[0], failure.Errorf(bloom.ErrNotPortable,
-				"a %s file has its own positions and hash; build it anew with --format %s", o.format.Name, o.format.Name))
+			return lines.At(files[0], fmt.Errorf("%w: a %s file has its own positions and hash; build it anew with --format %s",
+				bloom.ErrNotPortable, o.format.Name, o.format.Name))
 		}
 		return err
 	})

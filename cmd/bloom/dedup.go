@@ -54,7 +54,7 @@ func newDedup(e *env) *cobra.Command {
 	flag(f, &o.filter, notEmpty, "filter", "", "`FILE` that keeps the keys from one run to the next")
 	flag(f, &o.window, duration, "window", "", "forget keys after this `TIME`, such as 30d or 12h")
 	f.BoolVar(&o.grow, "grow", false, "take more memory for more than -n keys")
-	o.cmd.MarkFlagsMutuallyExclusive("window", "grow")
+	o.exclude("window", "grow")
 	return o.runs(o.run)
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 )
 
 // An env holds a command's connections to the outside.
@@ -46,14 +46,14 @@ func statusOf(err error) int {
 	if err == nil {
 		return statusFound
 	}
-	if e, ok := errors.AsType[exit](err); ok {
+	if e := (exit{}); errors.As(err, &e) {
 		return e.status
 	}
 	return statusError
 }
 
 // message returns the line that reports an error. The library's name is this program's.
-func message(err error) string { return "bloom: " + printable(failure.Text(err)) + "\n" }
+func message(err error) string { return "bloom: " + printable(lines.Text(err)) + "\n" }
 
 // printable returns a text from a file or a folder, quoted if it could control a terminal.
 func printable(text string) string {

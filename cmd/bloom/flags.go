@@ -29,19 +29,21 @@ type command struct {
 	strategy bloom.Strategy
 	hash     bloom.Hash
 
-	null      bool
-	field     uint64
-	delimiter string
-	keys      []string
+	null, crlf bool
+	maxLine    uint64
+	field      uint64
+	delimiter  string
+	keys       []string
 
 	secretFile, column, output string
 	format                     *filterfile.Format
+	excluded                   [][2]string // flags that exclude each other
 	force, quiet, asJSON       bool
 }
 
 // newCommand returns c with the flags of these names.
 func newCommand(e *env, c *cobra.Command, flags string) *command {
-	o := &command{env: e, cmd: c, format: &filterfile.Native}
+	o := &command{env: e, cmd: c, format: &filterfile.Native, maxLine: 64 << 20}
 	strategies, hashes := slices.Concat(bloom.Strategies(), filterfile.Strategies()), portableHashes()
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flag(f, &o.n, number, "number", "n", "distinct `KEYS` planned for, such as 1M")
@@ -51,6 +53,8 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	flag(f, &o.hash, oneOf(hashes), "hash", "", "`HASH` of the keys: "+strings.Join(names(hashes), ", "))
 	flag(f, &o.secretFile, notEmpty, "secret-file", "", "`FILE` with the secret; default $"+secretVariable)
 	f.BoolVarP(&o.null, "null", "0", false, "lines end in NUL instead of newline")
+	f.BoolVar(&o.crlf, "crlf", false, "keys end before CR; skip a UTF-8 mark at the start")
+	flag(f, &o.maxLine, memory, "max-line", "", "`SIZE` of the longest line, default 64MiB")
 	flag(f, &o.field, number, "field", "f", "take field `N` of each line as its key")
 	flag(f, &o.delimiter, notEmpty, "delimiter", "d", "`TEXT` between fields, default blanks")
 	f.StringArrayVarP(&o.keys, "key", "k", nil, "take `KEY`, not files; may be repeated")
@@ -62,6 +66,11 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	for name := range strings.FieldsSeq(flags) {
 		c.Flags().AddFlag(f.Lookup(name))
+	}
+	if c.Flags().Lookup("null") != nil {
+		c.Flags().AddFlag(f.Lookup("crlf"))
+		c.Flags().AddFlag(f.Lookup("max-line"))
+		o.exclude("null", "crlf")
 	}
 	c.MarkFlagRequired("output") // of the commands that have it
 	for name, values := range map[string][]string{"strategy": names(strategies), "hash": names(hashes), "format": filterfile.Names()} {
@@ -76,7 +85,7 @@ func (o *command) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
 
 // runs returns the command with the function that runs it.
 func (o *command) runs(run func(args []string) error) *cobra.Command {
-	o.cmd.DisableFlagsInUseLine = true
+	o.cmd.DisableFlagsInUseLine, o.cmd.PreRunE = true, o.checkFlags
 	o.cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args) }
 	return o.cmd
 }
@@ -144,7 +153,7 @@ func oneOf[T interface{ Name() string }](among []T) func(string) (T, error) {
 	return func(name string) (value T, err error) {
 		i := slices.Index(names(among), name)
 		if i < 0 {
-			return value, fmt.Errorf("want one of %s", strings.Join(names(among), ", "))
+			return value, fmt.Errorf("want one of %s%s", strings.Join(names(among), ", "), likely(name, names(among)))
 		}
 		return among[i], nil
 	}

@@ -30,7 +30,7 @@ func newInfo(e *env) *cobra.Command {
 		Short:   "describe filters: plan, fill, number of keys, rate now",
 		Long:    infoHelp,
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments(1, -1),
 	}, "secret-file column json")
 	return o.runs(func(files []string) error {
 		for _, name := range files {

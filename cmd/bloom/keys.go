@@ -10,13 +10,17 @@ import (
 )
 
 const inputHelp = `Keys are the lines of the named files, in order, or of standard input if no
-file is named. gzip and zstd are unpacked. Other packed input is refused:
+file is named. gzip and zstd are unpacked. Other packed input, tar archives and
+UTF-16 are refused:
 
   xz -dc urls.xz | bloom check seen.bloom
 
-With -0, keys end in NUL instead of newline, as find -print0 writes them.
-Blanks, carriage returns and letter case are part of a key. An empty line is
-the empty key.
+A key is the bytes of a line: blanks and letter case count, and an é in one
+code point is not an é in two. An empty line is the empty key. With -0, keys
+end in NUL instead of newline, as find -print0 writes them. For a file from
+Windows, --crlf leaves out the carriage return at the end of a line, and a
+UTF-8 mark at the start of the file; lines are printed as they came. A line of
+more than --max-line (64MiB) is an error.
 
 With -f N, the key is field N of a line, or empty if there are fewer. Fields are
 separated by blanks, as in awk, or by the text of -d.
@@ -36,8 +40,9 @@ func (o *command) end() byte {
 // input returns the input of the flags and files.
 func (o *command) input(files []string) *lines.Input {
 	return &lines.Input{
-		Form:    lines.Form{End: o.end(), Field: o.field, Delimiter: o.delimiter},
+		Form:    lines.Form{End: o.end(), Field: o.field, Delimiter: o.delimiter, CRLF: o.crlf, MaxLine: o.maxLine},
 		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
+		Warn: func(text string) { fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text)) },
 	}
 }
 
@@ -74,8 +79,9 @@ func (o *command) count(files []string) (uint64, error) {
 			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
 		}
 	}
-	n := 0
-	err := o.input(files).Each(func(c *lines.Chunk) (int, error) {
+	n, in := 0, o.input(files)
+	in.Warn = nil // the second reading warns
+	err := in.Each(func(c *lines.Chunk) (int, error) {
 		n += len(c.Lines)
 		return len(c.Lines), nil
 	}, nil)

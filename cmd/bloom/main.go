@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -31,6 +33,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.SetOut(&help)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
+	if _, words, unknown := cmd.Find(args); unknown != nil {
+		err = unknownCommand(cmd, words[slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") })], false)
+	}
 	if err == nil {
 		_, err = help.WriteTo(stdout)
 	}

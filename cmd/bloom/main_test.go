@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{
-		"--help", "", "check --help", "help status", "completion bash", "__complete nothing",
+		"--help", "", "check --help", "help input", "completion bash", "__complete nothing",
 		"check FILE", "check -v FILE", "check -c FILE", "check -c FILE -k pear", "check -c -v FILE -k apple", "dedup",
 		"info FILE", "info --json FILE", "size -n 100", "size -n 100 --json",
 		"build -n 100 -o -", "union -o - FILE", "convert --format text -o - FILE",

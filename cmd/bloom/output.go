@@ -128,7 +128,7 @@ func lock(e *env, path string) (release func(), err error) {
 		if cause := context.Cause(e.ctx); err != nil && cause != nil {
 			return nil, cause
 		} else if err != nil {
-			if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+			if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
 				err = inPath.Err
 			}
 			return nil, fmt.Errorf("%s cannot be written: %w", path, err)

@@ -29,13 +29,12 @@ The exit status is 0 after success, 1 if check selects no key, 2 after an error,
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:                "bloom",
-		Short:              "Bloom filters in files, from the command line",
-		Long:               rootHelp,
-		Version:            version(),
-		SilenceErrors:      true, // run prints them
-		SilenceUsage:       true,
-		DisableSuggestions: true, // they take several lines
+		Use:           "bloom",
+		Short:         "Bloom filters in files, from the command line",
+		Long:          rootHelp,
+		Version:       version(),
+		SilenceErrors: true, // run prints them
+		SilenceUsage:  true,
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.AddCommand(
@@ -44,6 +43,8 @@ func newRoot(e *env) *cobra.Command {
 		&cobra.Command{Use: "formats", Short: "the formats of filters", Long: formatsHelp()},
 		&cobra.Command{Use: "secrets", Short: "secrets, for keys from strangers", Long: secretsHelp},
 	)
+	root.SetHelpCommand(newHelp(root))
+	root.SetFlagErrorFunc(flagError)
 	return root
 }
 

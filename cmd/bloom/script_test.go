@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack})
+	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack, "crlf": crlf})
 }
 
 // TestScripts runs the program as its users do, and compares its output and its exit status with
@@ -102,6 +102,13 @@ func pack() {
 	}
 	_, err = w.Write(data)
 	must(errors.Join(err, w.Close(), os.WriteFile(os.Args[3], out.Bytes(), 0o666)))
+}
+
+// crlf writes a text as a program on Windows would: with a UTF-8 mark and carriage returns.
+func crlf() {
+	text, err := os.ReadFile(os.Args[1])
+	must(err)
+	must(os.WriteFile(os.Args[2], append([]byte("\ufeff"), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))...), 0o666))
 }
 
 func must(err error) {

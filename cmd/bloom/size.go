@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -31,12 +32,11 @@ func newSize(e *env) *cobra.Command {
 		Short:             "compute the size of a filter, or what a size is enough for",
 		Long:              sizeHelp,
 		Example:           "  bloom size -n 1M -p 0.1%\n  bloom size -m 1GiB -n 100M\n  bloom size -n 50_000_000 -p 1% --json",
-		Args:              cobra.NoArgs,
+		Args:              arguments(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, "number rate strategy json")}
 	o.p = 0.01
 	flag(o.cmd.Flags(), &o.m, memory, "memory", "m", "`SIZE` of the filter, such as 1GiB")
-	o.cmd.MarkFlagsOneRequired("number", "memory")
 	return o.runs(o.run)
 }
 
@@ -54,11 +54,17 @@ type sized struct {
 
 // run prints the filters of the strategies that can have these values, or an error if none can.
 func (o *size) run([]string) (err error) {
+	switch {
+	case o.n == 0 && o.m == 0:
+		return errors.New("no -n and no -m, want the number of keys, the memory, or both")
+	case o.n > 0 && o.m > 0 && o.given("rate"):
+		return errors.New("-n, -m and -p, want two of them: bloom size computes the third")
+	}
 	chosen := bloom.Strategies()
 	if o.given("strategy") {
 		chosen = []bloom.Strategy{o.strategy}
 	}
-	if o.m > 0 && o.n > 0 && !o.given("rate") {
+	if o.m > 0 && o.n > 0 {
 		o.p = 0
 	}
 	var all []sized

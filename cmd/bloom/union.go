@@ -17,7 +17,7 @@ func newUnion(e *env) *cobra.Command {
 		Short:   "unite filters into one",
 		Long:    unionHelp,
 		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments(1, -1),
 	}, "secret-file output force")
 	return o.runs(func(files []string) error {
 		release, err := o.claim()

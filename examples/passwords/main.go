@@ -3,11 +3,13 @@
 //	bloom build -o list -p 1e-6 leaked.txt
 //	passwords list <passwords
 //
-// Each line of standard input is a password. A new version of the list is used within a second.
+// Each line of standard input is a password: all bytes before the newline, as bloom build reads the list. If
+// the list comes from Windows, use bloom build --crlf. A new version of the list is used within a second.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -42,13 +44,18 @@ func check(path string, in io.Reader, out, news io.Writer) error {
 			fmt.Fprintln(news, "a new list:", leaked)
 		}
 	})
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		if leaked.Contains(lines.Bytes()) {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		switch password := bytes.TrimSuffix(line, []byte{'\n'}); {
+		case err == io.EOF && len(line) == 0:
+			return nil
+		case err != nil && err != io.EOF:
+			return err
+		case leaked.Contains(password):
 			fmt.Fprintln(out, "leaked, nearly certainly")
-		} else {
+		default:
 			fmt.Fprintln(out, "not in the list")
 		}
 	}
-	return lines.Err()
 }

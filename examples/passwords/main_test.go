@@ -3,7 +3,9 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -53,4 +55,47 @@ func TestNewList(t *testing.T) {
 	require.Equal(t, "leaked, nearly certainly\n", ask("b"))
 	require.NoError(t, typed.Close())
 	require.NoError(t, <-ended)
+}
+
+// TestReadsAsTheCommand: of a file from anywhere, passwords finds in a list the lines that bloom check finds,
+// which are all lines of the file from which bloom build made the list.
+func TestReadsAsTheCommand(t *testing.T) {
+	dir := t.TempDir()
+	bloomCommand := filepath.Join(dir, "bloom.exe")
+	workspace, err := filepath.Abs("../../go.work")
+	require.NoError(t, err)
+	build := exec.Command("go", "build", "-o", bloomCommand, "./bloom")
+	build.Dir, build.Env = "../../cmd", append(os.Environ(), "GOWORK="+workspace)
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	leaked := "\ufeffmarked\n123456\r\nletmein\n\n two words \tand tabs\n" + strings.Repeat("long", 30_000) + "\nqwerty\r\r\npass\rword\nthe last one has no newline"
+	other := strings.ReplaceAll(leaked, "\r", "") + "\r\n" + strings.ReplaceAll(leaked, "\n", "\r\n") + "\nanother"
+	run := func(args ...string) []byte {
+		out, err := exec.Command(bloomCommand, args...).Output()
+		require.NoError(t, err)
+		return out
+	}
+	path := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	list := filepath.Join(dir, "list")
+	run("build", "-o", list, "-p", "1e-9", path("leaked.txt", leaked))
+	for _, text := range []string{leaked, other} {
+		var answers, found strings.Builder
+		require.NoError(t, check(list, strings.NewReader(text), &answers, io.Discard))
+		said := strings.Split(strings.TrimSuffix(answers.String(), "\n"), "\n")
+		lines := strings.Split(text, "\n")
+		require.Len(t, said, len(lines))
+		for i, line := range lines {
+			if said[i] == "leaked, nearly certainly" {
+				found.WriteString(line + "\n")
+			}
+		}
+		require.Equal(t, string(run("check", list, path("text", text))), found.String())
+		if text == leaked {
+			require.NotContains(t, answers.String(), "not in the list")
+		}
+	}
 }

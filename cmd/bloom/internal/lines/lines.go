@@ -12,19 +12,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
 	chunkSize = 256 << 10 // of a chunk's buffer, which grows for a longer line
 	inFlight  = 4         // chunks at the same time
 )
-
-// A Form says what a line is, and which part of it is its key.
-type Form struct {
-	End       byte   // ends a line
-	Field     uint64 // the field that is the key, from 1; 0 for the whole line
-	Delimiter string // between fields; empty for blanks, as in awk
-}
 
 // An Input is where keys come from.
 type Input struct {
@@ -33,6 +27,11 @@ type Input struct {
 	Keys    []string // the keys, without files
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
+	Warn    func(text string) // is told of each kind of doubt once; may be nil
+
+	// Between two chunks, OnTimer is called when Timer has fired. Its error ends the reading.
+	Timer   <-chan time.Time
+	OnTimer func() error
 }
 
 // A Chunk holds the lines that one read has completed.
@@ -41,7 +40,7 @@ type Chunk struct {
 	Keys  [][]byte // of the lines
 	Yes   []bool   // answers, one per line
 
-	name  string // of the input
+	name  string // of the input, "" for the command line
 	first int    // number of the first line in it
 	buf   []byte
 	out   []byte
@@ -75,7 +74,7 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 	ctx, cancel := context.WithCancelCause(in.Context)
 	defer cancel(nil)
-	s := &stream{Input: in, ctx: ctx, free: make(chan *Chunk, inFlight), full: make(chan *Chunk, inFlight)}
+	s := &stream{Input: in, ctx: ctx, free: make(chan *Chunk, inFlight), full: make(chan *Chunk, inFlight), warned: map[string]bool{}}
 	for range inFlight {
 		s.free <- &Chunk{buf: make([]byte, chunkSize)}
 	}
@@ -84,15 +83,27 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 		defer close(s.full)
 		reading = s.readAll()
 	}()
-	for c := range s.full {
-		if working == nil {
-			if working = in.answer(c, work, print); working != nil {
-				cancel(working)
+	for {
+		now := error(nil)
+		select {
+		case c, more := <-s.full:
+			switch {
+			case !more:
+				return cmp.Or(working, reading)
+			case working == nil:
+				now = in.answer(c, work, print)
+			}
+			s.free <- c
+		case <-in.Timer:
+			if working == nil {
+				now = in.OnTimer()
 			}
 		}
-		s.free <- c
+		if now != nil {
+			working = now
+			cancel(now)
+		}
 	}
-	return cmp.Or(working, reading)
 }
 
 // answer calls work with a chunk, and print with the lines that it has answered.
@@ -114,9 +125,10 @@ type stream struct {
 	ctx        context.Context
 	free, full chan *Chunk
 
-	c    *Chunk // with the line that is incomplete
-	have int    // bytes of that line
-	line int    // its number in its file
+	c      *Chunk          // with the line that is incomplete
+	have   int             // bytes of that line
+	line   int             // its number in its file
+	warned map[string]bool // texts
 }
 
 func (s *stream) readAll() error {
@@ -166,6 +178,8 @@ func (s *stream) take(rest []byte) error {
 	}
 	if s.have = len(rest); s.have > len(s.c.buf) {
 		s.c.buf = make([]byte, 2*s.have)
+	} else if s.have < chunkSize && len(s.c.buf) > chunkSize {
+		s.c.buf, s.c.out = make([]byte, chunkSize), nil // one long line is no reason to keep its memory
 	}
 	copy(s.c.buf, rest)
 	return nil
@@ -179,11 +193,10 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 		}
 	}
 	s.have, s.line = 0, 1
-	end := []byte{form.End}
 	for err == nil {
 		c := s.c
 		if s.have == len(c.buf) {
-			c.buf = append(c.buf, make([]byte, len(c.buf))...)
+			c.buf = append(c.buf, make([]byte, min(len(c.buf), form.limit()+1-s.have))...)
 		}
 		var n int
 		n, err = r.Read(c.buf[s.have:])
@@ -191,52 +204,52 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 		if whole > 0 {
 			whole += s.have
 		}
-		if s.have += n; err == io.EOF {
+		if s.have += n; err == io.EOF || whole == 0 && s.have > form.limit() {
 			whole = s.have
 		}
 		if whole == 0 {
 			continue
 		}
-		if failed := s.take(c.buf[whole:s.have]); failed != nil {
-			return failed
+		if err := s.send(name, c, whole, form); err != nil {
+			return err
 		}
-		c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(c.buf[:whole], end), end))
-		c.name, c.first = name, s.line
-		s.line += len(c.Lines)
-		c.Keys = form.keys(c.Keys[:0], c.Lines)
-		s.full <- c
 	}
 	if err == io.EOF {
 		return nil
 	}
-	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
 		err = inPath.Err // readOne adds the name
 	}
-	return fmt.Errorf("line %d: %w", s.line, err)
+	return At(fmt.Sprintf("line %d", s.line), err)
 }
 
-// keys returns the keys of lines, in the memory of keys or of lines.
-func (f Form) keys(keys, lines [][]byte) [][]byte {
-	if f.Field == 0 {
-		return lines
+// send sends the first bytes of the current chunk, which are whole lines. A line that is too long is the
+// error, after the lines before it.
+func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
+	block, end := c.buf[:whole], []byte{form.End}
+	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))
+	c.name, c.first = name, s.line
+	if c.first == 1 && form.End != 0 && isTar(c.Lines[0]) {
+		return refused("a tar archive", tarTool)
 	}
-	for _, line := range lines {
-		keys = append(keys, f.key(line))
-	}
-	return keys
-}
-
-// key returns the field of a line that is its key, or nil.
-func (f Form) key(line []byte) []byte {
-	fields := bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' })
-	if f.Delimiter != "" {
-		fields = bytes.SplitSeq(line, []byte(f.Delimiter))
-	}
-	n := f.Field
-	for key := range fields {
-		if n--; n == 0 {
-			return key
+	if whole > form.limit() {
+		if i := slices.IndexFunc(c.Lines, func(line []byte) bool { return len(line) > form.limit() }); i >= 0 {
+			c.Lines, err = c.Lines[:i], At(fmt.Sprintf("line %d", c.first+i), form.tooLong())
 		}
 	}
-	return nil
+	if failed := s.take(c.buf[whole:s.have]); failed != nil {
+		return failed
+	}
+	s.line += len(c.Lines)
+	c.Keys = form.keys(c.Keys[:0], c.Lines, c.first == 1)
+	if s.Warn != nil && name != "" {
+		for _, text := range form.doubts(c, block) {
+			if !s.warned[text] {
+				s.warned[text] = true
+				s.Warn(display(name) + ": " + text)
+			}
+		}
+	}
+	s.full <- c
+	return err
 }

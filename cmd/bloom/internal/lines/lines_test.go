@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // linesOf returns the keys of standard input and the error of Each.
@@ -52,40 +49,6 @@ func TestLines(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s, end %q: %d lines, want %d; %v", name, end, len(got), len(want), err)
 			}
-		}
-	}
-}
-
-// TestUnpack: packed input is recognised by all its first bytes. All members of a gzip file are
-// unpacked, and all frames of a file of pzstd, which writes one to be skipped before each.
-func TestUnpack(t *testing.T) {
-	var packed bytes.Buffer
-	for range 2 { // as cat a.gz b.gz makes it
-		z := gzip.NewWriter(&packed)
-		io.WriteString(z, "line\n")
-		z.Close()
-	}
-	if got, err := linesOf(t, Form{}, &packed); err != nil || !slices.Equal(got, []string{"line", "line"}) {
-		t.Errorf("%q, %v", got, err)
-	}
-	z, _ := zstd.NewWriter(nil)
-	frame := z.EncodeAll([]byte("line\n"), []byte("P*M\x18\x04\x00\x00\x00abcd"))
-	if got, err := linesOf(t, Form{}, bytes.NewReader(append(frame, frame...))); err != nil || !slices.Equal(got, []string{"line", "line"}) {
-		t.Errorf("%q, %v", got, err)
-	}
-	for _, plain := range []string{"", "(", "\x1f", "(\xb5/", "BZh9 is text", "PK", "plain"} {
-		r, err := unpack(strings.NewReader(plain))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); string(got) != plain || err != nil {
-			t.Errorf("%q: %q, %v", plain, got, err)
-		}
-	}
-	for name, first := range map[string]string{"xz": "\xfd7zXZ\x00\x00\x04", "bzip2": "BZh91AY&SY\x01", "lz4": "\x04\x22\x4d\x18x", "zip": "PK\x03\x04x"} {
-		_, err := unpack(iotest.OneByteReader(strings.NewReader(first)))
-		if err == nil || !strings.Contains(err.Error(), "packed by "+name+", want text, gzip or zstd") {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

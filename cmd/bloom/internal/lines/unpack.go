@@ -2,103 +2,160 @@ package lines
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// Until returns a reader of r that fails when ctx ends, with its cause.
-func Until(ctx context.Context, r io.Reader) io.Reader { return source{ctx, r} }
-
-type source struct {
-	ctx context.Context
-	r   io.Reader
+// A kind is a kind of file that is not lines. Its first bytes are magic, in which ? is a digit from 1.
+type kind struct {
+	name, magic string
+	advice      string                                   // what makes lines of it
+	open        func(b *bufio.Reader) (io.Reader, error) // unpacks it; nil if that is left to the command in advice
 }
 
-// Read leaves a pending read behind when the context ends: its caller must not use p then.
-func (s source) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
+const (
+	gzipTool = "unpack it with gzip -dc and a pipe"
+	zstdTool = "unpack it with zstd -dc and a pipe"
+	utf8Tool = "convert it with iconv -f UTF-16 -t UTF-8 and a pipe"
+	zlibTool = "unpack it with pigz -dc and a pipe"
+	tarTool  = "unpack it with tar -xO and a pipe"
+)
+
+// kinds are the kinds that the first bytes tell. "x^" also begins a zlib stream, and a line of text.
+var kinds = []kind{
+	{"packed by gzip", "\x1f\x8b", gzipTool, openGzip},
+	{"packed by zstd", "\x28\xb5\x2f\xfd", zstdTool, openZstd},
+	{"packed by pzstd", "P*M\x18", zstdTool, openZstd}, // begins with a frame to be skipped
+	{"packed by xz", "\xfd7zXZ\x00", "unpack it with xz -dc and a pipe", nil},
+	{"packed by lzma", "]\x00\x00", "unpack it with xz -dc --format=lzma and a pipe", nil},
+	{"packed by lzip", "LZIP\x01", "unpack it with lzip -dc and a pipe", nil},
+	{"packed by bzip2", "BZh?1AY&SY", "unpack it with bzip2 -dc and a pipe", nil},
+	{"packed by lz4", "\x04\x22\x4d\x18", "unpack it with lz4 -dc and a pipe", nil},
+	{"packed by compress", "\x1f\x9d", gzipTool, nil},
+	{"packed by zip", "PK\x03\x04", "unpack it with unzip -p and a pipe", nil},
+	{"packed by 7-Zip", "7z\xbc\xaf\x27\x1c", "unpack it with 7z x -so and a pipe", nil},
+	{"packed by zlib", "x\x01", zlibTool, nil},
+	{"packed by zlib", "x\x9c", zlibTool, nil},
+	{"packed by zlib", "x\xda", zlibTool, nil},
+	{"text in UTF-16", "\xff\xfe", utf8Tool, nil},
+	{"text in UTF-16", "\xfe\xff", utf8Tool, nil},
+	{"a filter", "\x89bl", "give the keys of which it was made", nil}, // all files of this library
+}
+
+// refused is the error for an input of a kind.
+func refused(name, advice string) error {
+	return fmt.Errorf("%s, want text, gzip or zstd: %s", name, advice)
+}
+
+// kindOf returns the kind of a file, or nil. It peeks at no more bytes than it needs to tell: a short
+// line from a terminal or a pipe is read at once.
+func kindOf(b *bufio.Reader) *kind {
+	for i := range kinds {
+		magic, same := kinds[i].magic, true
+		for n := 0; same && n < len(magic); n++ {
+			head, _ := b.Peek(n + 1)
+			same = len(head) > n && (head[n] == magic[n] || magic[n] == '?' && head[n] >= '1' && head[n] <= '9')
+		}
+		if same {
+			return &kinds[i]
+		}
 	}
-	done := make(chan result, 1)
-	go func() {
-		n, err := s.r.Read(p)
-		done <- result{n, err}
-	}()
-	select {
-	case r := <-done:
-		return r.n, r.err
-	case <-s.ctx.Done():
-		return 0, context.Cause(s.ctx)
+	return nil
+}
+
+// unpack returns the text of r, and an error if there is none.
+func unpack(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, chunkSize)
+	k := kindOf(b)
+	switch {
+	case k == nil:
+		return io.NopCloser(b), nil
+	case k.open == nil:
+		return nil, refused(k.name, k.advice)
 	}
-}
-
-// Named adds the name of a file to an error without it.
-func Named(name string, err error) error {
-	if _, named := errors.AsType[*fs.PathError](err); err == nil || named {
-		return err
-	}
-	if name == "-" {
-		name = "standard input"
-	}
-	return At(name, err)
-}
-
-// At adds to an error where it happened. The text leaves out the library's name, which is the program's.
-func At(where string, err error) error { return &located{where, err} }
-
-type located struct {
-	where string
-	err   error
-}
-
-func (l *located) Error() string { return l.where + ": " + failure.Text(l.err) }
-func (l *located) Unwrap() error { return l.err }
-
-// packers are recognised by the first bytes of their files. Without open, the input is refused.
-var packers = []struct {
-	name, magic, tool string
-	open              func(r io.Reader) (io.ReadCloser, error)
-}{
-	{"gzip", "\x1f\x8b", "", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", "", openZstd},
-	{"pzstd", "P*M\x18", "", openZstd}, // begins with a frame to be skipped
-	{"xz", "\xfd7zXZ\x00", "xz -dc", nil},
-	{"bzip2", "BZh?1AY&SY", "bzip2 -dc", nil},
-	{"lz4", "\x04\x22\x4d\x18", "lz4 -dc", nil},
-	{"zip", "PK\x03\x04", "unzip -p", nil},
-}
-
-func openZstd(r io.Reader) (io.ReadCloser, error) {
-	z, err := zstd.NewReader(r)
+	text, err := k.open(b)
 	if err != nil {
 		return nil, err
 	}
-	return z.IOReadCloser(), nil
+	closing := func() error { return nil }
+	if c, ok := text.(io.Closer); ok {
+		closing = c.Close
+	}
+	inner := bufio.NewReaderSize(text, 16) // for the magics; longer reads go past the buffer
+	if within := kindOf(inner); within != nil {
+		closing()
+		return nil, refused(k.name+", and in that "+within.name, strings.TrimSuffix(k.advice, " and a pipe")+", then "+within.advice)
+	}
+	return readCloser{inner, closing}, nil
 }
 
-// unpack returns the contents of r. It peeks at no more bytes than it needs to tell: a short line
-// from a terminal or a pipe is read at once.
-func unpack(r io.Reader) (io.ReadCloser, error) {
-	b := bufio.NewReaderSize(r, chunkSize)
-	for _, p := range packers {
-		same := true
-		for n := 0; same && n < len(p.magic); n++ {
-			head, _ := b.Peek(n + 1)
-			same = len(head) > n && (head[n] == p.magic[n] || p.magic[n] == '?')
-		}
-		if same && p.open == nil {
-			return nil, fmt.Errorf("packed by %s, want text, gzip or zstd: unpack it with %s and a pipe", p.name, p.tool)
-		} else if same {
-			return p.open(b)
+type readCloser struct {
+	io.Reader
+	close func() error
+}
+
+func (r readCloser) Close() error { return r.close() }
+
+// A gzipReader reads all members of a file. Zeros may follow the last one, as on a tape.
+type gzipReader struct {
+	*gzip.Reader
+	b *bufio.Reader
+}
+
+func openGzip(b *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipReader{z, b}, nil
+}
+
+func (g *gzipReader) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	if next, err := g.b.Peek(1); err == nil && next[0] == 0 {
+		return n, g.padding()
+	}
+	if err = g.Reset(g.b); err == nil { // io.EOF at the end
+		g.Multistream(false)
+	}
+	return n, err
+}
+
+// padding reads zeros up to the end, and returns io.EOF if there is nothing else.
+func (g *gzipReader) padding() error {
+	for {
+		if c, err := g.b.ReadByte(); err != nil {
+			return err
+		} else if c != 0 {
+			return errors.New("bytes after the zeros that follow the packed text, want only zeros")
 		}
 	}
-	return io.NopCloser(b), nil
+}
+
+// A zstdReader says what to do about a stream that needs too much memory.
+type zstdReader struct{ io.ReadCloser }
+
+func openZstd(b *bufio.Reader) (io.Reader, error) {
+	z, err := zstd.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	return zstdReader{z.IOReadCloser()}, nil
+}
+
+func (z zstdReader) Read(p []byte) (int, error) {
+	n, err := z.ReadCloser.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("packed by zstd --long with a window over %d MiB: unpack it with zstd -dc --long=31 and a pipe", zstd.MaxWindowSize>>20)
+	}
+	return n, err
 }

@@ -1,0 +1,100 @@
+package lines
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/dustin/go-humanize"
+)
+
+// A Form says what a line is, and which part of it is its key.
+type Form struct {
+	End       byte   // ends a line
+	Field     uint64 // the field that is the key, from 1; 0 for the whole line
+	Delimiter string // between fields; empty for blanks, as in awk
+	CRLF      bool   // leave a carriage return before the end, and a file's UTF-8 mark, out of the keys
+	MaxLine   uint64 // bytes; 0 for any number
+}
+
+const utf8Mark = "\xef\xbb\xbf" // as some editors on Windows write it
+
+// limit returns the greatest length of a line.
+func (f Form) limit() int {
+	if f.MaxLine == 0 || f.MaxLine > math.MaxInt-1 {
+		return math.MaxInt - 1
+	}
+	return int(f.MaxLine)
+}
+
+// tooLong is the error for a line above the limit.
+func (f Form) tooLong() error {
+	return fmt.Errorf("longer than %s, want shorter lines or a larger --max-line", humanize.IBytes(f.MaxLine))
+}
+
+// keys returns the keys of lines, in the memory of keys or of lines. atStart is whether the first line
+// begins a file.
+func (f Form) keys(keys, lines [][]byte, atStart bool) [][]byte {
+	if f.Field == 0 && !f.CRLF {
+		return lines
+	}
+	for _, line := range lines {
+		if f.CRLF {
+			line = bytes.TrimSuffix(line, []byte{'\r'})
+			if atStart {
+				line = bytes.TrimPrefix(line, []byte(utf8Mark))
+			}
+			atStart = false
+		}
+		keys = append(keys, f.key(line))
+	}
+	return keys
+}
+
+// key returns the field of a line that is its key, or nil.
+func (f Form) key(line []byte) []byte {
+	if f.Field == 0 {
+		return line
+	}
+	fields := bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	if f.Delimiter != "" {
+		fields = bytes.SplitSeq(line, []byte(f.Delimiter))
+	}
+	n := f.Field
+	for key := range fields {
+		if n--; n == 0 {
+			return key
+		}
+	}
+	return nil
+}
+
+// isTar reports whether a line begins a tar archive: its first block of 512 bytes has a mark. Versions
+// of tar from before 1988 wrote none.
+func isTar(line []byte) bool {
+	const at = 257
+	return len(line) > at && (bytes.HasPrefix(line[at:], []byte("ustar\x00")) || bytes.HasPrefix(line[at:], []byte("ustar  \x00")))
+}
+
+// doubts returns warnings about lines that begin at number first of a file, and their keys. The first
+// block of a file tells whether it is text.
+func (f Form) doubts(c *Chunk, block []byte) (all []string) {
+	const stay = "which is a part of the key; --crlf leaves it out"
+	if c.first == 1 && !f.CRLF && bytes.HasPrefix(block, []byte(utf8Mark)) {
+		all = append(all, "the file begins with a UTF-8 mark (EF BB BF), "+stay)
+	}
+	if f.End == 0 {
+		return all
+	}
+	if c.first == 1 && bytes.IndexByte(block, 0) >= 0 {
+		all = append(all, "NUL bytes, which text does not have; -0 reads lines that end in NUL")
+	}
+	if !f.CRLF {
+		for _, key := range c.Keys {
+			if len(key) > 0 && key[len(key)-1] == '\r' {
+				return append(all, "lines end in a carriage return, "+stay)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// arguments returns a check of the number of a command's arguments. most is -1 for any number.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("no FILE, want %s", usage(c))
+		case most >= 0 && len(args) > most:
+			return fmt.Errorf("argument %q is one too many, want %s", args[most], usage(c))
+		}
+		return nil
+	}
+}
+
+// usage returns a command's line of usage.
+func usage(c *cobra.Command) string { return "bloom " + c.Use }
+
+// exclude lets a command refuse two flags together.
+func (o *command) exclude(one, other string) {
+	o.excluded = append(o.excluded, [2]string{one, other})
+	o.cmd.MarkFlagsMutuallyExclusive(one, other) // for completions
+}
+
+// checkFlags returns an error for flags that are missing or exclude each other. It comes before cobra's own
+// checks, whose messages say no more.
+func (o *command) checkFlags(*cobra.Command, []string) (err error) {
+	o.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[cobra.BashCompOneRequiredFlag] != nil && !f.Changed && err == nil {
+			_, meaning := pflag.UnquoteUsage(f)
+			err = fmt.Errorf("no --%s, want %s", f.Name, meaning)
+		}
+	})
+	for _, pair := range o.excluded {
+		if o.given(pair[0]) && o.given(pair[1]) {
+			err = fmt.Errorf("--%s and --%s, want at most one", pair[0], pair[1])
+		}
+	}
+	return err
+}
+
+// flagError returns the error for a flag that cannot be parsed.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var empty *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
+		flag := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			flag = flag[1:]
+		}
+		return fmt.Errorf("unknown flag %s, want one of %s --help%s", flag, c.CommandPath(), likely(flag, all))
+	case errors.As(err, &empty):
+		_, meaning := pflag.UnquoteUsage(empty.GetFlag())
+		return fmt.Errorf("--%s has no value, want %s", empty.GetFlag().Name, meaning)
+	}
+	return err
+}
+
+// unknownCommand returns the error for a word that is no command, or with topics no topic of help.
+func unknownCommand(root *cobra.Command, word string, topics bool) error {
+	var all []string
+	for _, c := range root.Commands() {
+		if !c.Hidden && (topics || c.Runnable() || c.HasAvailableSubCommands()) {
+			all = append(all, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q, want one of %s%s", word, strings.Join(all, ", "), likely(word, all))
+}
+
+// likely returns a question about the words that may have been meant.
+func likely(word string, among []string) string {
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range among {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if found := c.SuggestionsFor(word); len(found) > 0 {
+		return "; did you mean " + strings.Join(found, " or ") + "?"
+	}
+	return ""
+}
+
+// newHelp returns the command help. Unlike cobra's it fails for an unknown topic.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND | TOPIC]",
+		Short: "explain a command or a topic",
+		ValidArgsFunction: func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
+			for _, c := range root.Commands() {
+				if !c.Hidden {
+					all = append(all, c.Name())
+				}
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, args[len(args)-max(1, len(rest))], true)
+			}
+			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
+			return c.Help()
+		},
+	}
+}
