@@ -76,7 +76,7 @@ func batch[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 		panic(f.scheme.misuse("a batch of digests"))
 	case f.kernel == nil:
 		return oneByOne(f, keys, answers, add)
-	case f.prefetches() || hashed || f.hash == &murmur3Hash && vector.Has512 && len(keys) >= 4: // see sum
+	case f.prefetches() || hashed || f.scheme.hash.vector == vector.Murmur && vector.Has512 && len(keys) >= 4: // see sum
 	case f.byKey != nil:
 		return byRow(f, f.byKey, keys, answers, add)
 	case add: // in the cache, one key's hash overlaps the bits of another

@@ -178,6 +178,6 @@ func BenchmarkBatch(b *testing.B) {
 
 func each(keys [][]byte, answers []bool, op func(key []byte) bool) {
 	for i, key := range keys {
-		answers[i] = op(key)
+		answer(op(key), answers, i)
 	}
 }

@@ -166,7 +166,7 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 		}
 	case &murmur3Hash:
 		for i := 0; i < len(keys); i++ {
-			if fours := (len(keys) - i) / 4; vector.Has512 && fours > 0 {
+			if fours := (len(keys) - i) / 4; h.vector == vector.Murmur && vector.Has512 && fours > 0 {
 				i += 4 * vector.MurmurMany(h.k0, unsafe.Pointer(&keys[i]), unsafe.Sizeof(keys[i]), fours, &digests[i])
 			}
 			if i < len(keys) { // there are less than four, or one of four is too long
@@ -235,6 +235,8 @@ type hasher struct {
 	def    *hash
 	seed   uint64
 	k0, k1 uint64 // the secret of sipHash; otherwise both the state that the hash begins with
+
+	vector vector.Hash // of the kernels in assembly that hash batches
 }
 
 // seededHasher is for a hash, or a strategy with one of its own, that takes a seed.
@@ -243,11 +245,15 @@ func seededHasher(def *hash, seed uint64) hasher {
 	if def.start != nil {
 		state = def.start(seed)
 	}
-	return hasher{def, seed, state, state}
+	h := hasher{def: def, seed: seed, k0: state, k1: state}
+	if vector.Has {
+		h.vector = def.vector
+	}
+	return h
 }
 
 func secretHasher(secret [16]byte) hasher {
-	return hasher{&sipHash, 0, binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])}
+	return hasher{def: &sipHash, k0: binary.LittleEndian.Uint64(secret[:8]), k1: binary.LittleEndian.Uint64(secret[8:])}
 }
 
 // secret returns the secret of sipHash.

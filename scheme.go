@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, which determine the
@@ -233,20 +232,4 @@ func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
 		return nil, err
 	}
 	return s.scheme.filter(words), nil
-}
-
-// filter returns the filter with these bits.
-func (s *scheme) filter(bits bitArray) *BloomFilter {
-	f := &BloomFilter{bitset: s.empty, kernel: s.kernel, hash: s.hash.def, scheme: s}
-	f.bits = bits
-	if s.hash.def == &noHash {
-		f.kernel = nil
-	}
-	layout := s.strategy.layout(s.params.K)
-	f.byKey = vector.For(layout, s.hash.def.vector, f.vector(), true)
-	f.byDigest = vector.For(layout, vector.Digest, f.vector(), true)
-	if f.byKey != nil {
-		f.least, f.lengths = s.hash.def.vector.Lengths()
-	}
-	return f
 }
