@@ -42,18 +42,9 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 	if path, err = realPath(path); err != nil {
 		return err
 	}
-	endTurn := takeTurn(path)
+	defer takeTurn(path)()
 	old, err := openOld(path)
-	defer func() {
-		end := func() { old.Close(); endTurn() }
-		if err != nil {
-			end()
-			return
-		}
-		// Closing the replaced file frees its space, which takes a third of the time. Only the next
-		// Save, which may need the space, waits for that.
-		go end()
-	}()
+	defer func() { old.Close() }() // and frees the space of a replaced file
 	if err != nil {
 		return err
 	}
