@@ -119,7 +119,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		K uint64  `json:"k"`
 		B *string `json:"b"`
 	}
-	set, err := wire.ReadJSON(r, &parts, 1, "b", opts)
+	set, err := wire.ReadJSON(r, &parts, []string{"b"}, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package bitsandblooms
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
@@ -46,8 +47,12 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte, 
 	}, nil
 }
 
-// Locations returns the first k positions of a key before the division by m, as Locations of bits-and-blooms.
+// Locations returns the first k positions of a key before the division by m, as Locations of bits-and-blooms. It
+// panics if k is negative.
 func Locations(key []byte, k int) []uint64 {
+	if k < 0 {
+		panic(fmt.Sprintf("bitsandblooms: k = %d, want at least 0", k))
+	}
 	h0, h1, h2, h3 := sum256(key)
 	h := [4]uint64{h0, h1, h2, h3}
 	locations := make([]uint64, k)

@@ -32,3 +32,8 @@ func TestSum256(t *testing.T) {
 func TestConformance(t *testing.T) {
 	require.NoError(t, bloomtest.TestStrategy(Strategy, bloom.Params{N: 100, P: 0.05}, bloom.Params{N: 1000, P: 0.01}, bloom.Params{N: 20_000, P: 1e-3}))
 }
+
+func TestLocationsRefuses(t *testing.T) {
+	require.PanicsWithValue(t, "bitsandblooms: k = -1, want at least 0", func() { Locations(nil, -1) })
+	require.Empty(t, Locations(nil, 0))
+}

@@ -1,11 +1,14 @@
 package npmbloomfilters
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,55 +29,80 @@ import (
 // [bloom.BloomFilter.Params] has 0 for both. The bits get memory as they arrive. The only option is
 // [bloom.WithMaxBytes], which does not limit other fields: bound untrusted text by an io.LimitReader.
 //
-// The error wraps bloom.ErrIncompatible if the filter is of version 1 or older, whose positions
-// differ, bloom.ErrCorrupt if the text is not a filter, or bloom.ErrTooLarge if the filter is larger
-// than WithMaxBytes or has more than 2^32 bits. Read returns any error from r.
+// The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version
+// 1 or older, whose positions differ, or a filter whose seed is not a whole number from 0 to 2^53-3,
+// bloom.ErrCorrupt if the text is not a filter, or bloom.ErrTooLarge if the filter is larger than WithMaxBytes
+// or has more than 2^32 bits. Read returns any error from r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	var parts struct {
-		Type   string          `json:"type"`
-		Size   uint64          `json:"_size"`
-		Hashes uint64          `json:"_nbHashes"`
-		Filter json.RawMessage `json:"_filter"`
-		Seed   *uint64         `json:"_seed"`
-	}
-	bits, err := wire.ReadJSON(r, &parts, 2, "content", opts)
+	var parts map[string]json.RawMessage
+	bits, err := wire.ReadJSON(r, &parts, []string{"_filter", "content"}, opts)
 	if err != nil {
 		return nil, err
 	}
-	m, k := parts.Size, parts.Hashes
-	switch {
-	case parts.Type != "BloomFilter" || parts.Filter == nil || parts.Seed == nil:
-		return nil, failure.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter with _size, _nbHashes, _filter and _seed",
-			parts.Type)
-	case parts.Filter[0] == '[':
+	var set map[string]json.RawMessage
+	isSet := json.Unmarshal(parts["_filter"], &set) == nil
+	switch kind := text(parts["type"]); {
+	case slices.Contains(others, kind):
+		return nil, failure.Errorf(bloom.ErrIncompatible, "a %s, want a BloomFilter", kind)
+	case kind != "BloomFilter":
+		return nil, failure.Errorf(bloom.ErrCorrupt, "an object of type %.40q, want BloomFilter", parts["type"])
+	case bytes.HasPrefix(parts["_filter"], []byte("[")):
 		return nil, failure.Errorf(bloom.ErrIncompatible,
 			"_filter is an array, as in bloom-filters before version 2, which has other positions")
-	case m == 0 || k == 0 || k > maxK || *parts.Seed > maxSeed:
-		return nil, failure.Errorf(bloom.ErrCorrupt, "_size = %d, _nbHashes = %d, _seed = %d, want at least 1, 1 to %d, and at most %d",
-			m, k, *parts.Seed, maxK, uint64(maxSeed))
-	case m > maxM:
-		return nil, failure.Errorf(bloom.ErrTooLarge, "_size = %d bits, want at most %d", m, uint64(maxM))
+	case !isSet || string(set["content"]) != `""`: // the text of another spelling of content is still there
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter is no object with a size and a content")
 	}
-	var set struct {
-		Size    uint64  `json:"size"`
-		Content *string `json:"content"`
+	m, k, seed, size := number(parts["_size"]), number(parts["_nbHashes"]), number(parts["_seed"]), number(set["size"])
+	switch {
+	case !(m >= 1 && m <= maxM && m == math.Trunc(m)):
+		kind := bloom.ErrCorrupt
+		if m > maxM {
+			kind = bloom.ErrTooLarge
+		}
+		return nil, failure.Errorf(kind, "_size = %v bits, want a whole number from 1 to %d", m, uint64(maxM))
+	case !(k >= 1 && k <= maxK && k == math.Trunc(k)):
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_nbHashes = %v, want a whole number from 1 to %d", k, maxK)
+	case math.IsNaN(seed):
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_seed is %.40q, want a number", parts["_seed"])
+	case !(seed >= 0 && seed <= maxSeed && seed == math.Trunc(seed)):
+		return nil, failure.Errorf(bloom.ErrIncompatible, "_seed = %v, want a whole number from 0 to %d", seed, uint64(maxSeed))
 	}
-	if err := json.Unmarshal(parts.Filter, &set); err != nil {
-		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter: %w", err)
+	if want := bytesFor(uint64(m)); size != float64(want*8) || bits.Bytes != want {
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter has size %v and content of %d bytes, want %d and %d for %v bits",
+			size, bits.Bytes, want*8, want, m)
 	}
-	if want := bytesFor(m); set.Size != want*8 || set.Content == nil || *set.Content != "" || bits.Bytes != want {
-		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter has size %d and content of %d bytes, want %d and %d for %d bits",
-			set.Size, bits.Bytes, want*8, want, m)
-	}
-	hash, err := HashOf(*parts.Seed)
+	hash, err := HashOf(uint64(seed))
 	if err != nil {
 		return nil, err
 	}
-	s, err := wire.Scheme(bloom.Params{M: m, K: int(k)}, required(hash), opts)
+	s, err := wire.Scheme(bloom.Params{M: uint64(m), K: int(k)}, required(hash), opts)
 	if err != nil {
 		return nil, err
 	}
 	return wire.Over(s, binary.LittleEndian, bits.Words)
+}
+
+// others are the types of the other structures of bloom-filters.
+var others = []string{
+	"ScalableBloomFilter", "PartitionedBloomFilter", "CountingBloomFilter", "CuckooFilter", "XorFilter", "InvertibleBloomFilter",
+	"CountMinSketch", "HyperLogLog", "MinHash", "TopK", "Bucket", "Cell",
+}
+
+// text returns a JSON string, or "" if raw is none.
+func text(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// number returns a JSON number as JavaScript has it, or NaN if raw is none.
+func number(raw json.RawMessage) float64 {
+	x := math.NaN()
+	if json.Unmarshal(raw, &x) != nil {
+		return math.NaN()
+	}
+	return x
 }
 
 func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
@@ -84,7 +112,8 @@ func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 // every key whose Add had returned before.
 //
 // Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another
-// strategy than [Strategy] or another hash than [Hash] or one of [HashOf]. Then it writes nothing.
+// strategy than [Strategy] or another hash than [Hash] or one of [HashOf], or bloom.ErrInvalid if it is nil or
+// zero. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Usable(f); err != nil {
 		return err

@@ -167,26 +167,54 @@ func TestReadRefuses(t *testing.T) {
 	const good = `{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`
 	want, err := Read(strings.NewReader(good + " \n"))
 	require.NoError(t, err)
-	sorted := `{"_filter":{"content":"\u0041QID","size":24},"_nbHashes":3,"_seed":78187493520,"_size":20,"of a later version":1,"type":"BloomFilter"}`
-	got, err := Read(strings.NewReader(sorted))
-	require.NoError(t, err)
-	require.True(t, got.Equal(want))
+	for _, same := range []string{
+		`{"_filter":{"content":"\u0041QID","size":24},"_nbHashes":3,"_seed":78187493520,"_size":20,"of a later version":1,"type":"BloomFilter"}`,
+		strings.Replace(good, `{`, `{"note":{"content":"text"},"list":[{"content":"x"},{"_filter":{"content":7}}],"content":"y","_SEED":1,`, 1),
+		strings.Replace(good, `"AQID"`, `"AQID","more":{"content":"z","_filter":{"content":"z"}},"Content":"AAAA"`, 1),
+		strings.Replace(good, `_size":20`, `_size":2.0e1`, 1),
+	} {
+		got, err := Read(strings.NewReader(same))
+		require.NoError(t, err, same)
+		require.True(t, got.Equal(want))
+	}
 	for _, c := range []struct {
 		from, to string
 		is       error
 	}{
-		{"BloomFilter", "CuckooFilter", bloom.ErrCorrupt}, {`"_size":20`, `"_size":0`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":-1`, bloom.ErrCorrupt},
-		{`"_size":20`, `"_size":20.5`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1e300`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1000000000000`, bloom.ErrTooLarge},
+		{"BloomFilter", "Filter", bloom.ErrCorrupt}, {`"_size":20`, `"_size":0`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":-1`, bloom.ErrCorrupt},
+		{`"_size":20`, `"_size":20.5`, bloom.ErrCorrupt}, {`"_size":20`, `"_size":1e300`, bloom.ErrTooLarge}, {`"_size":20`, `"_size":1000000000000`, bloom.ErrTooLarge},
 		{`"_size":20`, `"_size":28`, bloom.ErrCorrupt}, {`"_size":20,`, ``, bloom.ErrCorrupt}, {`"_nbHashes":3`, `"_nbHashes":0`, bloom.ErrCorrupt},
 		{`"_nbHashes":3`, `"_nbHashes":256`, bloom.ErrCorrupt}, {`"size":24`, `"size":32`, bloom.ErrCorrupt}, {"AQID", "AQIDBA==", bloom.ErrCorrupt}, {"AQID", "AQIDAA==", bloom.ErrCorrupt}, {"AQID", "AQI=", bloom.ErrCorrupt},
-		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrCorrupt},
-		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
+		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrIncompatible}, {`"_seed":78187493520`, `"_seed":9007199254740990`, bloom.ErrIncompatible},
+		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrIncompatible}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
 		{`{"size":24,"content":"AQID"}`, `7`, bloom.ErrCorrupt},
-		{`{"size":24,"content":"AQID"}`, `{"size":24,"content":"AQID","Content":"AAAA"}`, bloom.ErrCorrupt},
 	} {
 		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)))
 		require.ErrorIs(t, err, c.is, "%s instead of %s", c.to, c.from)
 		require.ErrorContains(t, err, "bloom: ")
+	}
+}
+
+// TestOtherStructures: Read names the other structures of bloom-filters. Node writes one of each that has JSON.
+func TestOtherStructures(t *testing.T) {
+	modules := os.Getenv("BLOOM_NODE_MODULES")
+	if _, err := os.Stat(filepath.Join(modules, "bloom-filters")); err != nil || modules == "" {
+		testkit.Missing(t, "bloom-filters in BLOOM_NODE_MODULES")
+	}
+	command := exec.Command("node", "testdata/others.js")
+	command.Env = append(os.Environ(), "NODE_PATH="+modules)
+	said, err := command.Output()
+	require.NoError(t, err)
+	var texts []json.RawMessage
+	require.NoError(t, json.Unmarshal(said, &texts))
+	require.Greater(t, len(texts), 7)
+	var kind struct{ Type string }
+	for _, text := range texts {
+		require.NoError(t, json.Unmarshal(text, &kind))
+		_, err := Read(strings.NewReader(string(text)))
+		require.ErrorIs(t, err, bloom.ErrIncompatible, "%.200s", text)
+		require.NotErrorIs(t, err, bloom.ErrCorrupt)
+		require.ErrorContains(t, err, map[bool]string{true: "_seed", false: "a " + kind.Type + ", want a BloomFilter"}[kind.Type == "BloomFilter"])
 	}
 }
 

@@ -89,7 +89,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // keys are added: what it writes contains every key whose Add had returned before.
 //
 // Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another strategy
-// than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more. Then it writes nothing.
+// than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more, or bloom.ErrInvalid if it is nil or
+// zero. Then it writes nothing.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Portable(f, required...); err != nil {
 		return err

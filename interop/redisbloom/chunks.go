@@ -130,8 +130,12 @@ func appendHead(iterator int64, length int) []byte {
 }
 
 // WriteTo writes the chunks to w as a file, which [Read] and the command read. Do not add keys
-// during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w.
+// during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w, or
+// one that wraps bloom.ErrInvalid if f is nil or zero.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
+	if f == nil || f.layers.Load() == nil {
+		return 0, failure.Errorf(bloom.ErrInvalid, "a filter of RedisBloom that is nil or zero, want one of redisbloom.New or Read")
+	}
 	counter := &format.Counter{W: w}
 	f.chunks(func(end int64, header []byte, words []atomic.Uint64) bool {
 		head := append(appendHead(end, len(header)+len(words)*8), header...)

@@ -36,7 +36,7 @@ var ErrFull = errors.New("redisbloom: the filter is full and does not grow")
 //
 // All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
 // Add takes one because RedisBloom counts each new key. The same keys in the same order make
-// the server's bytes. Methods of the zero Filter panic, except String. A Filter does not marshal to text,
+// the server's bytes. Methods of the zero Filter panic, except String and WriteTo. A Filter does not marshal to text,
 // JSON or gob: use [Filter.WriteTo].
 type Filter struct {
 	noText

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -348,4 +349,11 @@ func TestConformance(t *testing.T) {
 	err := bloomtest.TestStrategy(Strategy, bloom.Params{N: 20_000, P: 0.124})
 	require.ErrorContains(t, err, "m = 86912 and k = 4 are chosen, whose promised rate is 0.131")
 	require.NoError(t, bloomtest.TestHash(Hash))
+}
+
+func TestWriteToRefuses(t *testing.T) {
+	for _, f := range []*Filter{nil, {}} {
+		_, err := f.WriteTo(io.Discard)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
 }

@@ -23,11 +23,11 @@ type Bits struct {
 	Bytes uint64
 }
 
-// ReadJSON decodes all of r, one JSON value, except for the bits of a filter: the string of a key, in base64 of
-// either alphabet, at a depth of 1 or more. They get memory as they arrive, at most what the options allow and 16 bytes. value gets an
+// ReadJSON decodes all of r, one JSON value, except for the bits of a filter: the string at a path of keys, in
+// base64 of either alphabet. They get memory as they arrive, at most what the options allow and 16 bytes. value gets an
 // empty string for them.
-func ReadJSON(r io.Reader, value any, depth int, key string, opts []bloom.Option) (Bits, error) {
-	s := &splitter{Reader: bufio.NewReader(r), at: depth, key: key, left: remaining.Of(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
+func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits, error) {
+	s := &splitter{Reader: bufio.NewReader(r), path: path, left: remaining.Of(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
 	text, err := io.ReadAll(s)
 	if err != nil {
 		return Bits{}, err
@@ -38,16 +38,16 @@ func ReadJSON(r io.Reader, value any, depth int, key string, opts []bloom.Option
 	return s.bits, nil
 }
 
-// A splitter reads JSON text. It takes the string of a key out of it and leaves an empty one.
+// A splitter reads JSON text. It takes the string at a path out of it and leaves an empty one.
 type splitter struct {
 	*bufio.Reader
-	at   int // depth of the key
-	key  string
+	path []string
 	left uint64 // about so many bytes of bits, or 0 if unknown
 	most uint64
 	bits Bits
 
-	depth             int
+	depth             int // of objects and arrays
+	on                int // outer ones that are on the path
 	inString, escaped bool
 	last              []byte // string, as it is written
 	colon             bool   // came after last
@@ -66,38 +66,50 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 		switch {
 		case s.inString && (c != '"' || s.escaped):
 			s.escaped = c == '\\' && !s.escaped
-			if len(s.last) <= len(s.key) {
+			if len(s.last) <= maxKey {
 				s.last = append(s.last, c)
 			}
 		case s.inString:
 			s.inString = false
 		case c == '"':
-			if s.colon && s.depth == s.at && string(s.last) == s.key {
+			if s.follows() && s.depth == len(s.path) {
 				if err := s.readBits(); err != nil {
 					return n, err
 				}
 			}
 			s.inString, s.colon, s.last = true, false, s.last[:0]
 		case c > ' ': // no white space
+			if c == '{' && (s.depth == 0 || s.follows()) {
+				s.on++
+			}
 			s.colon = c == ':'
 			if c == '{' || c == '[' {
 				s.depth++
 			} else if c == '}' || c == ']' {
 				s.depth--
+				s.on = max(0, min(s.on, s.depth))
 			}
 		}
 	}
 	return n, nil
 }
 
+// maxKey is the length of the longest key of a path, and more.
+const maxKey = 16
+
+// follows reports whether a value follows that is on the path.
+func (s *splitter) follows() bool {
+	return s.colon && 0 < s.depth && s.depth <= len(s.path) && s.on == s.depth && string(s.last) == s.path[s.depth-1]
+}
+
 // readBits reads up to the closing quote.
 func (s *splitter) readBits() error {
 	if s.bits.Words != nil {
-		return failure.Errorf(bloom.ErrCorrupt, "field %s twice", s.key)
+		return failure.Errorf(bloom.ErrCorrupt, "field %s twice", s.path[s.depth-1])
 	}
 	err := s.bits.readAll(base64.NewDecoder(base64.StdEncoding.Strict(), &text{Reader: s.Reader}), s.left/8+2, s.most/8+2)
 	if err == io.ErrUnexpectedEOF || errors.As(err, new(base64.CorruptInputError)) {
-		return failure.Errorf(bloom.ErrCorrupt, "field %s is not base64", s.key)
+		return failure.Errorf(bloom.ErrCorrupt, "field %s is not base64", s.path[s.depth-1])
 	}
 	return err
 }
