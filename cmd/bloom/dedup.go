@@ -25,10 +25,11 @@ status 3. --grow takes more memory instead, and --window forgets keys after a
 time, for -n keys per window.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
-it of the flags; later runs may leave these out. It is written at the end:
-after an error or an interrupt the file is as before, and the next run prints
-the same lines again. A full filter cannot get a larger -n. Go on in a new one,
-without the keys of the old one:
+it of the flags; later runs may leave these out. The file is written at the end,
+about every minute before, and at Ctrl-C or SIGTERM, only with keys whose lines
+are printed. A kill loses the keys since the last save; an error leaves the file
+as last saved. A full filter cannot get a larger -n. Go on in a new one, without
+the keys of the old one:
 
   bloom check -v known.bloom today.txt | bloom dedup --grow --filter new.bloom`
 
@@ -74,10 +75,11 @@ func (o *dedup) run(files []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.printNew(f, files); err != nil || o.filter == "" {
-		return err
+	if o.filter == "" {
+		return o.printNew(f, files, nil)
 	}
-	return save(o.env, o.filter, f, kept)
+	k := &keeper{env: o.env, path: o.filter, filter: f, format: kept}
+	return k.end(o.printNew(f, files, k))
 }
 
 // create makes the empty filter of the flags.
@@ -124,8 +126,8 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	return f, kept, lines.Named(o.filter, err)
 }
 
-// printNew prints the lines whose keys are new to a filter, and adds the keys.
-func (o *dedup) printNew(f filterfile.Filter, files []string) error {
+// printNew prints the lines whose keys are new to a filter, and adds the keys. k, if it is not nil, saves it.
+func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	before := f.Stats().EstimatedCount
 	plain, fixed := f.(*bloom.BloomFilter)
 	room, planned, advice := uint64(math.MaxUint64), uint64(0), "want a larger -n or --grow"
@@ -139,7 +141,11 @@ func (o *dedup) printNew(f filterfile.Filter, files []string) error {
 		room = planned - min(planned, before)
 	}
 	read, printed := 0, 0
-	err := o.input(files).Each(func(c *lines.Chunk) (done int, err error) {
+	in := o.input(files)
+	if k != nil {
+		k.during(in)
+	}
+	err := in.Each(func(c *lines.Chunk) (done int, err error) {
 		for err == nil && done < len(c.Keys) {
 			added, n := 0, 1
 			if room > 0 {
@@ -150,6 +156,9 @@ func (o *dedup) printNew(f filterfile.Filter, files []string) error {
 			}
 			room -= uint64(added)
 			read, printed, done = read+n, printed+added, done+n
+		}
+		if k != nil {
+			k.printed = printed // before the keeper's next turn
 		}
 		return done, err
 	}, o.print(true))

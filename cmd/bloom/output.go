@@ -93,6 +93,11 @@ func save(e *env, path string, f any, to *filterfile.Format) error {
 	if cause := context.Cause(e.ctx); cause != nil {
 		return cause
 	}
+	return write(path, f, to)
+}
+
+// write writes the filter to a file in one step, also after a signal.
+func write(path string, f any, to *filterfile.Format) error {
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -18,7 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack, "crlf": crlf})
+	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack, "crlf": crlf, "bloom-saves-often": savesOften})
+}
+
+// savesOften is the program with a short time between two saves.
+func savesOften() {
+	saveEvery = time.Millisecond
+	main()
 }
 
 // TestScripts runs the program as its users do, and compares its output and its exit status with

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
+)
+
+// saveEvery is the time between two saves of a stream's filter. A test shortens it.
+var saveEvery = time.Minute
+
+// A keeper saves the filter of dedup --filter: about every minute while lines arrive, when a signal ends
+// the program, and at the end. It saves only between two chunks of lines, when each line whose key the
+// filter has is printed. So the file never has a key whose line was not printed, and a killed process
+// loses at most the keys since the last save.
+type keeper struct {
+	*env
+	path   string
+	filter filterfile.Filter
+	format *filterfile.Format
+
+	printed, saved int // lines
+	timer          *time.Timer
+}
+
+// during lets the reading of in save the filter from time to time.
+func (k *keeper) during(in *lines.Input) {
+	k.timer = time.NewTimer(saveEvery)
+	in.Timer = k.timer.C
+	in.OnTimer = func() error {
+		start := time.Now()
+		if err := k.saveNew(); err != nil {
+			return err
+		}
+		k.timer.Reset(max(saveEvery, 9*time.Since(start))) // at most a tenth of the time
+		return nil
+	}
+}
+
+// saveNew saves the filter if lines were printed since the last time.
+func (k *keeper) saveNew() error {
+	if k.printed == k.saved {
+		return nil
+	}
+	err := write(k.path, k.filter, k.format)
+	if err == nil {
+		k.saved = k.printed
+	}
+	return err
+}
+
+// end saves the filter when the reading has ended with err. After a signal it saves what was printed.
+// After another error the file stays as it was last saved, so that the same lines can be printed again.
+// If it was saved before, they are not all.
+func (k *keeper) end(err error) error {
+	k.timer.Stop()
+	if err == nil {
+		return save(k.env, k.path, k.filter, k.format)
+	}
+	if signal := context.Cause(k.ctx); signal != nil && errors.Is(err, signal) {
+		if failed := k.saveNew(); failed != nil {
+			return failed
+		}
+	}
+	if k.saved > 0 {
+		fmt.Fprintf(k.stderr, "bloom: warning: %s has the keys of the first %s; the next run does not print them again\n",
+			printable(k.path), counted(k.saved, "printed line"))
+	}
+	return err
+}
