@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"syscall"
 
 	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
@@ -20,8 +22,9 @@ import (
 // Save writes a temporary file in the same folder, which takes the space of a second filter, and
 // renames it. If path is a symbolic link, Save replaces its target. Saves of one path by one process
 // take turns. Save does not wait for other processes: the last rename stays. A killed process leaves
-// path.*.unfinished with 16 hexadecimal digits. A later Save to the folder removes it, but not the
-// file of a Save that runs in any process, because that file is locked.
+// path.*.unfinished with 16 hexadecimal digits; path is cut where that name would have more than 255
+// bytes. A later Save to the folder removes it, but not the file of a Save that runs in any process,
+// because that file is locked.
 //
 // A new file has the permissions of os.Create from its first byte. A replaced file keeps its
 // permissions, owner and group, or Save fails; until the new file is complete only its owner can
@@ -29,7 +32,7 @@ import (
 // caller becomes the owner.)
 //
 // Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path
-// names a mapped filter, or anything but a regular file. An old file that cannot be read is an error,
+// names a mapped filter, an open file such as /dev/stdout, or anything but a regular file. An old file that cannot be read is an error,
 // because it might be a mapped filter. After an error the old file is unchanged, except if the last
 // step fails, the sync of the folder. [docs/files.md] has the limits of each system.
 //
@@ -70,7 +73,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 			if runtime.GOOS == "windows" {
 				old.Close() // some versions do not replace an open file
 			}
-			err = files.publish(file, path, old != nil)
+			err = explained(files.publish(file, path, old != nil))
 			if old != nil || !errors.Is(err, fs.ErrExist) {
 				return err
 			}
@@ -100,6 +103,15 @@ func openOld(path string) (*os.File, error) {
 	return f, nil
 }
 
+// explained adds to the error of a rename what helps.
+func explained(err error) error {
+	if link := (*os.LinkError)(nil); errors.As(err, &link) && errors.Is(err, syscall.EBUSY) {
+		err = &os.LinkError{Op: link.Op, Old: link.Old, New: link.New, Err: fmt.Errorf(
+			"%w: a file that is mounted by itself, as into a container, cannot be replaced; mount its folder", link.Err)}
+	}
+	return err
+}
+
 // isMapped reports whether a file holds a mapped filter.
 func isMapped(f io.ReaderAt) (bool, error) {
 	head := make([]byte, len(magic))
@@ -116,6 +128,10 @@ func realPath(path string) (string, error) {
 		target, err := os.Readlink(path)
 		if err != nil {
 			return path, nil // no link; the next step returns other errors too
+		}
+		if dir, err := filepath.EvalSymlinks(folder(path)); err == nil && strings.HasPrefix(dir, "/proc/") {
+			// Such as /dev/stdout: what has the file open would not see the new one.
+			return "", fmt.Errorf("%w: it is an open file of a process, want the name of a file", fs.ErrExist)
 		}
 		if !filepath.IsAbs(target) {
 			dir, _ := filepath.Split(path)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -85,6 +86,25 @@ func TestSaveAndLoadRefuse(t *testing.T) {
 	_, err = Load(path)
 	require.ErrorIs(t, err, bloom.ErrCorrupt)
 	require.ErrorContains(t, err, strconv.Quote(path))
+}
+
+// TestLongNames: a file has any name that the system takes, also one that leaves no room for the end of
+// a temporary one.
+func TestLongNames(t *testing.T) {
+	dir := testkit.TempDir(t)
+	for _, letter := range []string{"x", "é", "日", "🙂"} {
+		for most := range 40 {
+			name := strings.Repeat(letter, (255-most)/len(letter))
+			if runtime.GOOS == "windows" && len(dir)+len(name)+40 > 260 { // some versions limit the whole path
+				continue
+			}
+			path := filepath.Join(dir, name)
+			require.NoError(t, Save(path, filterWith("a")), "%d bytes", len(name))
+			require.NoError(t, Save(path, filterWith("b")), "%d bytes", len(name))
+			require.True(t, loaded(t, path).ContainsString("b"))
+		}
+	}
+	requireNoLeftover(t, filepath.Join(dir, "x"))
 }
 
 // Load takes little more memory than the filter.

@@ -74,6 +74,23 @@ func TestSpecialFilesAreRefused(t *testing.T) {
 	}
 }
 
+// TestMountedFile: a file that is mounted by itself cannot be replaced, and the error says what to do.
+func TestMountedFile(t *testing.T) {
+	path := filepath.Join(testkit.TempDir(t), "f")
+	require.NoError(t, Save(path, filterWith("a")))
+	busy := &hookedDisk{hook: func(step, path string) error {
+		if step == "publish" {
+			return &os.LinkError{Op: "rename", Old: path + ".temporary", New: path, Err: syscall.EBUSY}
+		}
+		return nil
+	}}
+	err := failed("save", path, save(busy, path, filterWith("b")))
+	require.ErrorIs(t, err, syscall.EBUSY)
+	require.ErrorContains(t, err, "as into a container, cannot be replaced; mount its folder")
+	require.True(t, loaded(t, path).ContainsString("a"))
+	requireNoLeftover(t, path)
+}
+
 // A special file under the name of a leftover stays and does not disturb, and so does a file under a
 // name that is not quite one.
 func TestSpecialUnfinishedFiles(t *testing.T) {

@@ -2,11 +2,16 @@ package persist
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/seed3447c163/bloom/internal/testing/child"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -105,4 +110,38 @@ func TestSparseFileInFullMemory(t *testing.T) {
 	require.NoError(t, lookups())
 	_ = os.WriteFile(filler, make([]byte, 1<<20), 0o600)
 	require.NoError(t, lookups(), "it has its memory now")
+}
+
+// TestSaveToAnOpenFile: what leads to an open file of a process is no name of a file.
+func TestSaveToAnOpenFile(t *testing.T) {
+	file, err := os.Create(filepath.Join(testkit.TempDir(t), "f"))
+	require.NoError(t, err)
+	defer file.Close()
+	link := file.Name() + ".link"
+	require.NoError(t, os.Symlink(fmt.Sprintf("/dev/fd/%d", file.Fd()), link))
+	for _, path := range []string{link, fmt.Sprintf("/dev/fd/%d", file.Fd()), fmt.Sprintf("/proc/self/fd/%d", file.Fd())} {
+		err := Save(path, filterWith("a"))
+		require.ErrorIs(t, err, fs.ErrExist, path)
+		require.ErrorContains(t, err, "it is an open file of a process, want the name of a file")
+	}
+	opened, err1 := file.Stat()
+	named, err2 := os.Stat(file.Name())
+	require.NoError(t, errors.Join(err1, err2))
+	require.True(t, os.SameFile(opened, named) && opened.Size() == 0)
+}
+
+// TestSaveToAMountedFile mounts one, where that is allowed.
+func TestSaveToAMountedFile(t *testing.T) {
+	path := filepath.Join(testkit.TempDir(t), "f")
+	require.NoError(t, Save(path, filterWith("a")))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	const script = `mount --bind "$1" "$1" && exec "$0" "$1"`
+	said, err := child.Command("unshare", "save once", "-m", "sh", "-c", script, self, path).CombinedOutput()
+	require.Error(t, err)
+	if !strings.Contains(string(said), "child save once") {
+		t.Skipf("NOT TESTED: a mount is not allowed: %v, %s", err, said)
+	}
+	require.Contains(t, string(said), "mount its folder")
+	require.True(t, loaded(t, path).ContainsString("a"))
 }

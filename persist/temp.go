@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"unicode/utf8"
 )
 
 // fileSystem is what Save and Open do to the disk to make a file. Tests cut the power or fail
@@ -75,7 +76,7 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 	writers <- struct{}{}
 	removeLeftovers(folder(path))
 	for {
-		f, err := createNew(fmt.Sprintf("%s.%016x%s", path, rand.Uint64(), unfinished), old)
+		f, err := createNew(tempName(path), old)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -88,6 +89,17 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 		}
 		_ = f.Close() // another Save took it for a leftover before it was locked
 	}
+}
+
+// tempName returns a temporary name for a file. It begins with the file's name, as far as systems allow.
+func tempName(path string) string {
+	end := fmt.Sprintf(".%016x%s", rand.Uint64(), unfinished)
+	dir, name := filepath.Split(path)
+	for len(name)+len(end) > 255 {
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
+	}
+	return dir + name + end
 }
 
 // isNamed reports whether a file still has its name.

@@ -20,7 +20,7 @@ import (
 //	DECIMAL                         12.50, 12.5
 //	DATE                            2024-05-17
 //	TIME                            15:04:05.25
-//	TIMESTAMP(…,true), with a zone  2024-05-17T15:04:05Z, 2024-05-17 17:04:05.25+02:00
+//	TIMESTAMP(…,true), with a zone  2024-05-17T15:04:05Z, 2024-05-17 17:04:05.25+02:00, …+02
 //	TIMESTAMP(…,false)              2024-05-17T15:04:05, 2024-05-17 15:04:05.25
 //	UUID                            123e4567-e89b-12d3-a456-426614174000, with or without hyphens
 //	STRING, ENUM, JSON, bytes       the same bytes
@@ -192,6 +192,9 @@ func (c Column) ticks(text string, zoned bool, unit string) []byte {
 	layout := "2006-01-02T15:04:05"
 	if zoned {
 		layout = time.RFC3339
+		if at := len(text) - 3; at > 0 && (text[at] == '+' || text[at] == '-') {
+			text += ":00" // a zone of hours, as PostgreSQL and DuckDB write it
+		}
 	}
 	t, err := time.Parse(layout, text)
 	_, fraction, _ := strings.Cut(strings.ReplaceAll(text, ",", "."), ".")
