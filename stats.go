@@ -21,7 +21,8 @@ type Stats struct {
 }
 
 // Stats takes one pass over the bits, in O(m): about 0.1 to 0.2 ms per megabyte, twice that for Blocked.
-// While keys are added, it describes some moment during the call.
+// While keys are added, it describes some moment during the call. For strategies whose positions are not
+// independent, the rate is too low, as [Strategy.FalsePositiveRate] says.
 func (f *BloomFilter) Stats() Stats {
 	s := f.scheme.must()
 	ones, rate := f.measure()

@@ -121,8 +121,9 @@ func (s Strategy) WordsPerKey(k int) int {
 // FalsePositiveRate returns the expected rate of a filter of m bits and k positions per key, after n
 // keys. [New] computes sizes from it. It is never below the exact rate. For positions that are
 // independent it is exact below 40 keys, and otherwise above it by at most a share of 0.014·(k/n)². It
-// takes about a microsecond. For a custom strategy without Rate, it is the rate of independent
-// positions. It is NaN for an m, a k or a strategy that [NewWithParams] refuses.
+// takes about a microsecond. For a custom strategy without Rate, such as those below interop, it is the
+// rate of independent positions, and the true rate of a small filter can be many times higher:
+// docs/formats.md has figures. It is NaN for an m, a k or a strategy that [NewWithParams] refuses.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if s.check(m, k) != nil {
 		return math.NaN()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -153,7 +154,11 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	} else {
 		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.Load())
 	}
-	if row("rate now", "%.3g", s.EstimatedFalsePositiveRate); *d.OverP {
+	row("rate now", "%.3g", s.EstimatedFalsePositiveRate)
+	if !slices.Contains(names(bloom.Strategies()), s.Strategy) {
+		row("", "if positions were independent; a small filter of this strategy has a higher one")
+	}
+	if *d.OverP {
 		row("", "above the planned %v: too many keys; build a larger filter", s.P)
 	}
 	return t.Flush()

@@ -16,8 +16,8 @@ import (
 //
 //	h[i mod 2] + i·h[2 + (floor((i+1)/2) mod 2)]  mod 2^64 mod m  for i = 0..k-1
 //
-// [bloom.New] keeps its rate from n = 100 on down to p = 1e-6. At n = 10 and p = 1e-6 the measured rate is
-// 6 times p.
+// [bloom.New] keeps its rate from n = 1000 on down to p = 1e-6. At p = 1e-6 the measured rate is 1.4 times p for
+// n = 100, and 6 times for n = 10.
 //
 // The strategy needs the key: [bloom.BloomFilter.AddDigest] and the other methods that take a digest panic
 // on its filters. It has no seed.

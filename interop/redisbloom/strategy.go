@@ -16,7 +16,8 @@ import (
 //
 // [bloom.New] with this strategy makes RedisBloom's layer of n keys at rate p. RedisBloom
 // rounds k up without more bits, which adds 0.3 % to the rate at p = 1 % and at most
-// 6 %, at p = 12 %. Few keys with a small p have a higher rate than independent positions.
+// 6 %, at p = 12 %. Few keys with a small p have a higher rate than independent positions:
+// at p = 1e-6, 87 times p for n = 100 and 9 times for n = 1000.
 var Strategy = bloom.NewStrategy("redisbloom", definition)
 
 var definition = bloom.Definition{
