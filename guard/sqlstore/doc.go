@@ -1,0 +1,38 @@
+// Package sqlstore is a [guard.Store] for a table of an SQL database: PostgreSQL from 13 on, MySQL and MariaDB with
+// InnoDB, or SQLite. It uses database/sql and has no driver.
+//
+//	table := sqlstore.Table{Dialect: sqlstore.PostgreSQL, Name: "users", Key: "name"}
+//	statements, err := table.Setup() // run them once, in a migration
+//	store, err := sqlstore.New(db, table)
+//	g, err := guard.New("users.guard", 10_000_000, 0.01, store)
+//
+// # How it works
+//
+// Setup adds a log to the database: a table with the keys of new rows, numbered. Triggers fill it, in the transaction
+// that puts the key, also for an UPDATE of a key, an import, or an insert by another program. The statements of the
+// program and the guarded table stay as they are. The table name_bloom_positions has the positions that guards have
+// saved. [Store.Position] deletes the entries of the log that no position needs any more.
+//
+// A position has three parts, and each one prevents a false "no":
+//
+//   - A number in the log that covers every visible transaction and no other one. A transaction may commit after a
+//     transaction with a larger number, so the largest visible number is wrong. In PostgreSQL the numbers are transaction
+//     IDs, and the number of a position is the oldest transaction that still runs. In MySQL, Position locks the log for a
+//     moment. SQLite has one writer at a time.
+//   - A random token, in a row that Position inserts. An older copy of the database, or a replica that lagged, does not
+//     have that row. After a crash that lost commits, the row is missing too.
+//   - The identity of the log: the server, where its numbers begin anew in another one, and the triggers. It changes if
+//     the database is restored by a dump or a trigger was off for a while.
+//
+// [Store.Keys] lists the log from the position on if all three parts fit, otherwise all keys of the table.
+//
+// # Conditions
+//
+//   - The conditions of package guard. Triggers log every put, but a Guard knows at once only what its own Put adds.
+//   - The table's engine has transactions, and it is a table, not a view. In SQLite it is in the database main.
+//   - Only the triggers and this package write to the two tables of Setup.
+//   - In MySQL, no foreign key changes the key by ON UPDATE CASCADE: that runs no trigger. Only one server takes writes.
+//   - The database finds a key by the same bytes only. MySQL's usual collations ignore case, so it finds "Ada" if "ada" is
+//     stored, and the filter does not. Keys returns an error for such a column; see [Table.Folded].
+//   - The database sees keys as bytes as the program does: a text as its bytes, a number as its decimal digits.
+package sqlstore
