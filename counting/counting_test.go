@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -145,3 +146,43 @@ func TestBatches(t *testing.T) {
 }
 
 func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }
+
+// TestRemoveTogether: two goroutines remove a key that was added once, against the rule. If that gives one of
+// them no true answer, it changes nothing, so that another key that shares half of the counters is found.
+func TestRemoveTogether(t *testing.T) {
+	const k = 64
+	half := bloom.NewStrategy("half", bloom.Definition{KeyPositions: func(uint64, int, uint64) (func(dst []uint64, key []byte, i int), error) {
+		return func(dst []uint64, key []byte, i int) {
+			for j := range dst {
+				if dst[j] = uint64(i + j); dst[j] >= k/2 {
+					dst[j] += uint64(key[0]) * k
+				}
+			}
+		}, nil
+	}})
+	f := with(2*k, k, bloom.WithStrategy(half))
+	removed, other := []byte{0}, []byte{1}
+	f.Add(other)
+	failed := 0
+	for range testkit.Times(20_000, 20_000, 1_000_000) {
+		f.Add(removed)
+		var won atomic.Int64
+		var wg testkit.Group
+		for range 2 {
+			wg.Go(func() {
+				if f.Remove(removed) {
+					won.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() == 0 { // each has met a counter that the other had counted down
+			failed++
+			f.Remove(removed)
+		}
+		if won.Load() > 1 || f.Contains(removed) || !f.Contains(other) {
+			t.Fatalf("%d goroutines have removed the key; it is found: %v, the other one: %v", won.Load(), f.Contains(removed), f.Contains(other))
+		}
+	}
+	t.Logf("%d times no goroutine has removed the key", failed)
+}

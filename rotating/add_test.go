@@ -1,73 +1,122 @@
 package rotating
 
 import (
-	"fmt"
+	"bytes"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// hooked returns a filter whose strategy calls a hook for each position.
-func hooked(hook *func(), c *clock, generations int) *Filter {
-	return must(100, 1e-6, time.Hour, generations, c.option(), WithBloom(bloom.WithStrategy(layeredtest.Hooked(hook))))
-}
-
-// TestOvertakenAgainAndAgain: an add during which layers are added again and again takes the lock
-// and wins.
-func TestOvertakenAgainAndAgain(t *testing.T) {
-	var c clock
-	var hook func()
-	f := hooked(&hook, &c, 4)
-	others, heldBack := 0, 0
-	hook = func() {
-		if !f.turning.TryLock() {
-			heldBack++
-			return
+// TestFull: at a limit of memory a new key is refused and not added, but never before its generation has
+// n/generations keys, whatever the other generations take. Present keys have their answers, Count is
+// exact, and the memory is within the limit.
+func TestFull(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	refused, total := 0, 0
+	for range testkit.Times(60, 200, 3000) {
+		generations, strategy := 1+random.IntN(5), []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked}[random.IntN(2)]
+		n := uint64(1 + random.IntN(1000))
+		least := must(n, 0.01, time.Hour, generations, WithBloom(bloom.WithStrategy(strategy))).own * uint64(generations+1)
+		limit := least + random.Uint64N(3*least)
+		var c clock
+		f := must(n, 0.01, time.Hour, generations, c.option(), WithBloom(bloom.WithMaxBytes(limit), bloom.WithStrategy(strategy)))
+		added, g, next := map[int64]uint64{}, int64(0), uint64(0)
+		var b [16]byte
+		for range 4 * generations {
+			for range random.IntN(int(f.plan.guess()) * []int{1, 1, 3, 20}[random.IntN(4)]) {
+				k := key(&b, next)
+				next++
+				won, err := f.Add(k)
+				switch total++; {
+				case err != nil:
+					refused++
+					require.ErrorIs(t, err, ErrFull)
+					require.ErrorIs(t, err, bloom.ErrTooLarge)
+					require.False(t, won)
+					require.GreaterOrEqual(t, added[g], f.plan.guess(), "%v: generation %d after %v: %v", f, g, added, err)
+					require.False(t, f.Contains(k), "a refused key is present")
+					won, err = f.Renew(k)
+					require.False(t, won)
+					require.ErrorIs(t, err, ErrFull)
+					count, err := f.AddMany([][]byte{key(new([16]byte), next-2), k}, nil)
+					require.Zero(t, count)
+					require.ErrorIs(t, err, ErrFull)
+				case won:
+					added[g]++
+					require.False(t, yes(f.Add(k)))
+					require.False(t, yes(f.Renew(k)))
+				}
+			}
+			require.LessOrEqual(t, f.SizeBytes(), limit)
+			want := uint64(0)
+			for i := g - int64(generations); i <= g; i++ {
+				want += added[i]
+			}
+			require.Equal(t, want, f.Count())
+			passed := int64(1 + random.IntN(20)/18*random.IntN(2*generations))
+			g += passed
+			c.sleep(time.Duration(passed) * f.time.length)
 		}
-		f.turning.Unlock()
-		inner := hook
-		hook = nil
-		c.sleep(f.time.length)
-		f.AddString(fmt.Sprint("other ", others))
-		others++
-		hook = inner
 	}
-	require.True(t, f.AddString("key"))
-	require.GreaterOrEqual(t, others, patience)
-	require.Positive(t, heldBack)
-	hook = nil
-	require.True(t, f.ContainsString("key"))
-	require.False(t, f.AddString("key"))
+	require.Positive(t, refused)
+	t.Logf("%d of %d keys refused", refused, total)
 }
 
-// TestNoMemoryForALayer: the add that finds no memory for the next layer panics and releases its
-// lock. The filter works again when there is memory.
-func TestNoMemoryForALayer(t *testing.T) {
+// TestCountAfterStorms: Count is the number of true answers, also in a copy.
+func TestCountAfterStorms(t *testing.T) {
+	for range testkit.Times(20, 50, 1000) {
+		var c clock
+		f := must(100, 0.01, time.Hour, 4, c.option())
+		layeredtest.Storm(t, f, func() { c.sleep(f.time.length) })
+		g, err := c.read(bytes.NewReader(frametest.Written(t, f)))
+		require.NoError(t, err)
+		require.Equal(t, f.Count(), g.(*Filter).Count())
+	}
+}
+
+// TestFullSays: the error begins with the package's name and says what is full and when there is room.
+func TestFullSays(t *testing.T) {
 	var c clock
 	f := must(100, 0.01, time.Hour, 2, c.option())
-	f.AddString("before")
-	scheme := f.scheme
-	c.sleep(f.time.length)
-	for name, begin := range map[string]func(){
-		"without the lock": func() { f.AddString("key") },
-		"with the lock": func() {
-			f.turning.Lock()
-			defer f.turning.Unlock()
-			f.try(&adding{generation: f.time.generation()}, true)
-		},
-	} {
-		f.scheme = bloom.Scheme{} // which makes no filter
-		require.Panics(t, begin, name)
-		require.True(t, f.turning.TryLock(), "%s: the lock is held", name)
-		f.turning.Unlock()
-		f.scheme = scheme
-		require.True(t, f.ContainsString("before"), name)
-		require.Len(t, *f.live.Load(), 1, name)
+	limit := 3*f.own + 10
+	f = must(100, 0.01, time.Hour, 2, c.option(), WithBloom(bloom.WithMaxBytes(limit)))
+	var err error
+	for i := uint64(0); err == nil; i++ {
+		_, err = f.Add(key(new([16]byte), i))
 	}
-	require.True(t, f.AddString("key"))
-	require.False(t, f.AddString("before"))
-	require.Len(t, *f.live.Load(), 2)
+	require.Regexp(t, `^rotating: filter full: \d+ keys at rate 0\.\d+ take \d+ bytes, want at most \d+, in layer 4 of generation 0 of a filter for n = 100 keys at p = 0\.01, `+
+		`whose layers take \d+ of at most 646 bytes; 424 bytes are kept for other generations, and the next generation has room$`, err.Error())
+	require.Equal(t, 1, strings.Count(err.Error(), "rotating"))
+	c.sleep(f.time.length)
+	require.True(t, yes(f.AddString("there is room again")))
+}
+
+// TestRenewAtTheLimit: a key that cannot be renewed stays as it was.
+func TestRenewAtTheLimit(t *testing.T) {
+	var c clock
+	f := must(10, 0.01, time.Hour, 1, c.option())
+	f = must(10, 0.01, time.Hour, 1, c.option(), WithBloom(bloom.WithMaxBytes(2*f.own)))
+	require.True(t, yes(f.AddString("key")))
+	c.sleep(time.Hour)
+	for i := uint64(0); ; i++ {
+		if _, err := f.Add(key(new([16]byte), i)); err != nil {
+			break
+		}
+	}
+	keys := f.Count()
+	won, err := f.RenewString("key")
+	require.ErrorIs(t, err, ErrFull)
+	require.False(t, won)
+	require.Equal(t, keys, f.Count())
+	require.True(t, f.ContainsString("key"))
+	require.False(t, yes(f.AddString("key")))
+	c.sleep(time.Hour)
+	require.False(t, f.ContainsString("key"))
 }

@@ -13,7 +13,7 @@ import (
 
 // docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
 // check.
-const magic = "\x89bloomr\x01"
+const magic = "\x89bloomr\x02"
 
 // WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
 // the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
@@ -24,7 +24,7 @@ const magic = "\x89bloomr\x01"
 // WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
 // [bloom.ErrNotPortable] for a hash or strategy that no file can name.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	now := f.live.Load()
+	now := f.layers.Load()
 	if now == nil {
 		return 0, failure.Errorf(bloom.ErrInvalid, "the zero rotating.Filter, want one of New or Read")
 	}
@@ -50,8 +50,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 //
 // The options must agree with the filter: its generations, and the options of [WithBloom]. A secret
 // and a custom strategy or hash must be given; other options may be left out. [bloom.WithMaxBytes]
-// limits the memory of all layers that there can be. [Filter.Window] returns the file's window.
-// For another window, make a new filter.
+// limits the memory of all layers together, now and as the filter grows. [Filter.Window] returns the
+// file's window. For another window, make a new filter.
 //
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
@@ -67,11 +67,11 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	if err := in.Numbers("the header", &n, &p, &window, &generations, &seconds, &nanoseconds, &generation, &within, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{plan: plan{n, math.Float64frombits(p), time.Duration(window), int(min(generations, maxGenerations+1))}}
+	f := newFilter(plan{n, math.Float64frombits(p), time.Duration(window), int(min(generations, maxGenerations+1))})
 	if err := f.plan.validate(bloom.ErrCorrupt); err != nil {
 		return nil, err
 	}
-	length, most := f.plan.generation(), uint64(f.plan.allLayers())
+	length, most := f.plan.generation(), maxLayers*(generations+1)
 	switch {
 	case nanoseconds >= uint64(time.Second):
 		return nil, failure.Errorf(bloom.ErrCorrupt, "%d ns of a second, want less than 10^9", nanoseconds)
@@ -89,21 +89,42 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
 	// Everything is forgotten by then. A clock that was set far forward must not use up the numbers.
 	f.time.at.generation = min(f.time.at.generation, saturate(int64(generation), generations+1))
-	each := frame.Limited(c.bloom, bloom.MaxBytes(c.bloom...)/most)
 	var all layered.Layers
-	oldest := uint64(0)
-	for i := range count {
-		var of uint64
-		b, left, err := all.Read(in, f.plan.layerKeys(), f.plan.p/float64(f.plan.maxLayers()), each, &of)
-		if err == nil && (of < oldest || of > generation) {
-			err = failure.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", of, oldest, generation)
+	for i := range int(count) {
+		if all, err = f.readLayer(in, all, generation, c.bloom); err != nil {
+			return nil, failure.In(err, "layer %d of %d", i, count)
 		}
-		if err != nil {
-			return nil, failure.In(err, "layer %d of at most %d", i, most)
-		}
-		all, oldest = all.And(b, int64(of), left), of
 	}
-	f.scheme = all[0].Scheme()
-	f.live.Store(&all)
+	f.opts = append(layered.OptionsOf(all[0].Scheme()), c.bloom...)
+	if err := f.checkPlan(); err != nil {
+		return nil, err
+	}
+	f.layers.Begin(all)
 	return f, nil
+}
+
+// readLayer returns the layers with the one that follows, which has keys of a generation up to newest.
+func (f *Filter) readLayer(in *frame.Reader, all layered.Layers, newest uint64, opts []bloom.Option) (layered.Layers, error) {
+	var generation uint64
+	plan := func() (n uint64, rate float64, err error) {
+		oldest, i := uint64(0), 0
+		if len(all) > 0 {
+			oldest, newest = uint64(all.Newest().Generation), min(newest, uint64(all[0].Generation)+uint64(f.plan.generations))
+		}
+		for i < len(all) && all[len(all)-1-i].Generation == int64(generation) {
+			i++
+		}
+		switch {
+		case generation < oldest || generation > newest:
+			err = failure.Errorf(bloom.ErrCorrupt, "generation %d, want %d to %d", generation, oldest, newest)
+		case i >= maxLayers:
+			err = failure.Errorf(bloom.ErrCorrupt, "more than %d layers in generation %d", maxLayers, generation)
+		}
+		return 0, f.plan.rate(i), err
+	}
+	b, keys, left, err := all.Read(in, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()), plan, &generation)
+	if err != nil {
+		return nil, err
+	}
+	return all.Append(b, int64(generation), keys, left), nil
 }

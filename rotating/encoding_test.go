@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/testing/frametest"
 )
 
@@ -24,7 +26,7 @@ func (c *clock) read(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 	return Read(r, c.option(), WithBloom(opts...))
 }
 
-// format has a golden file of four layers in three generations, and two snapshots of one filter.
+// format has a golden file of layers in four generations, and two snapshots of one filter.
 func formatOf(t testing.TB, c *clock) frametest.Format {
 	f := must(16, 0.1, time.Minute, 2, c.option())
 	for i := range uint64(2) {
@@ -45,7 +47,7 @@ func formatOf(t testing.TB, c *clock) frametest.Format {
 
 func TestFormat(t *testing.T) {
 	var c clock
-	if f := formatOf(t, &c).Test(t, "testdata/v2.golden").(*Filter); len(*f.live.Load()) < 3 {
+	if f := formatOf(t, &c).Test(t, "testdata/v2.golden").(*Filter); len(*f.layers.Load()) < 3 {
 		t.Error(f)
 	}
 }
@@ -92,7 +94,7 @@ func TestGoesOnAfterRead(t *testing.T) {
 func TestOptions(t *testing.T) {
 	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(10, 0.1, time.Hour, 2, WithBloom(opts...))
-		return f, 8 * f.scheme.SizeBytes() // of all layers that there can be
+		return f, 3 * f.own
 	}, new(clock).read)
 	data := frametest.Written(t, must(10, 0.1, time.Hour, 2))
 	_, err := Read(bytes.NewReader(data), WithGenerations(3))
@@ -104,21 +106,24 @@ func TestOptions(t *testing.T) {
 
 // TestForgedNumbers: a forged file can have the right checksums.
 func TestForgedNumbers(t *testing.T) {
-	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // 4 keys per layer, 12 layers at most
-	each := must(n, p, time.Minute, generations).scheme.Params()
+	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // a share of 0.025 for each generation
 	made := func(n uint64, p float64, opts ...bloom.Option) any { return bloom.MustNew(n, p, opts...) }
-	right := made(each.N, each.P)
-	numbers := func(generation, left uint64) []uint64 { return []uint64{generation, left} }
+	first, second := made(4, layered.Rate(0.025, 0)), made(7, layered.Rate(0.025, 1))
+	numbers := func(generation, used, left uint64) []uint64 { return []uint64{generation, used, left} }
 	forge := func(at int, x uint64, layers ...any) []byte {
-		header := []uint64{n, math.Float64bits(p), window, generations, 0, 0, 2, 0, uint64(len(layers) / 2)}
+		header := []uint64{n, math.Float64bits(p), window, generations, 0, 0, 5, 0, uint64(len(layers) / 2)}
 		header[at] = x
 		return frametest.Forge(t, magic, append([]any{header}, layers...)...)
 	}
 	layers := func(layers ...any) []byte { return forge(0, n, layers...) }
-	header := func(at int, x uint64) []byte { return forge(at, x, right, numbers(0, 4)) }
+	header := func(at int, x uint64) []byte { return forge(at, x, first, numbers(2, 0, 4)) }
 	var c clock
-	if _, err := c.read(bytes.NewReader(layers(right, numbers(0, 4), right, numbers(2, 0)))); err != nil {
+	if _, err := c.read(bytes.NewReader(layers(first, numbers(2, 4, 0), second, numbers(2, 3, 4), first, numbers(5, 0, 0)))); err != nil {
 		t.Fatalf("what is right is refused: %v", err)
+	}
+	many := slices.Repeat([]any{first, numbers(2, 0, 0)}, maxLayers+1)
+	for i := range maxLayers + 1 {
+		many[2*i] = made(1, layered.Rate(0.025, i))
 	}
 	for _, c := range []struct {
 		data []byte
@@ -133,18 +138,22 @@ func TestForgedNumbers(t *testing.T) {
 		{header(5, 1e9), "1000000000 ns of a second, want less than 10^9"},
 		{header(6, 1<<63), "generation 9223372036854775808, want at most"},
 		{header(7, 20e9), "20000000000 ns of a generation, want less than 20000000000"},
-		{header(8, 0), "0 layers, want 1 to 12"},
-		{header(8, 13), "13 layers, want 1 to 12"},
+		{header(8, 0), "0 layers, want 1 to 512"},
+		{header(8, 513), "513 layers, want 1 to 512"},
 		{header(8, 2), "it ends within the filter: unexpected EOF, in layer 1"},
-		{header(0, 0), "it is for n = 4 and p = 0.011111111111111112, want 1 and"},
-		{layers(right, numbers(3, 4)), "generation 3, want 0 to 2, in layer 0"},
-		{layers(right, numbers(1<<63, 4)), "want 0 to 2"},
-		{layers(right, numbers(2, 4), right, numbers(1, 4)), "generation 1, want 2 to 2, in layer 1"},
-		{layers(right, numbers(0, 5)), "5 more keys, want at most 4"},
-		{layers(made(5, each.P), numbers(0, 4)), "it is for n = 5 and p = 0.01"},
-		{layers(made(4, p), numbers(0, 4)), "it is for n = 4 and p = 0.1, want 4 and 0.011"},
-		{layers(right, numbers(0, 4), made(each.N, each.P, bloom.WithSeed(9)), numbers(0, 4)), "in layer 1"},
-		{layers(made(each.N, each.P, bloom.WithStrategy(bloom.SeededHashing)), numbers(0, 4)), "needs the key itself"},
+		{header(3, 4), "it is for n = 4 and p = 0.0125, want 4 and 0.01, in layer 0"},
+		{layers(first, numbers(6, 0, 4)), "generation 6, want 0 to 5, in layer 0"},
+		{layers(first, numbers(1<<63, 0, 4)), "want 0 to 5"},
+		{layers(first, numbers(2, 0, 4), first, numbers(1, 0, 4)), "generation 1, want 2 to 5, in layer 1"},
+		{layers(first, numbers(1, 0, 4), first, numbers(5, 0, 4)), "generation 5, want 1 to 4, in layer 1"},
+		{layers(first, numbers(2, 0, 5)), "0 keys and 5 more, want at most 4"},
+		{layers(first, numbers(2, 2, 3)), "2 keys and 3 more, want at most 4"},
+		{layers(first, numbers(2, 1<<63, 3)), "want at most 4"},
+		{layers(first, numbers(2, 0, 4), first, numbers(2, 0, 4)), "it is for n = 4 and p = 0.0125, want 4 and 0.00416"},
+		{layers(second, numbers(2, 0, 4)), "it is for n = 7 and p = 0.00416"},
+		{layers(first, numbers(2, 0, 4), made(4, 0.0125, bloom.WithSeed(9)), numbers(3, 0, 4)), "in layer 1"},
+		{layers(made(4, 0.0125, bloom.WithStrategy(bloom.SeededHashing)), numbers(2, 0, 4)), "needs the key itself"},
+		{layers(many...), "more than 128 layers in generation 2, in layer 128 of 129"},
 	} {
 		_, err := new(clock).read(bytes.NewReader(c.data))
 		frametest.Refused(t, err, bloom.ErrCorrupt, c.text)

@@ -19,7 +19,11 @@ func Example() {
 		return
 	}
 	for range 8 {
-		if seen.AddString("https://go.dev/") {
+		added, err := seen.AddString("https://go.dev/")
+		if err != nil {
+			fmt.Println(err)
+		}
+		if added {
 			fmt.Println(now.Format("Jan 2 15:04"), "fetch")
 		}
 		now = now.Add(10 * time.Hour)

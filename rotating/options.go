@@ -34,8 +34,7 @@ func WithClock(now func() time.Time) Option {
 }
 
 // WithBloom passes options to the layers: hash, seed or secret, and strategy. The strategy must
-// work on a key's digest. [bloom.WithMaxBytes] limits the memory of all layers that there can
-// be, 4 per generation.
+// work on a key's digest. [bloom.WithMaxBytes] limits the memory of all layers together.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(c *config) { c.bloom = append(c.bloom, opts...) }
 }
@@ -80,37 +79,4 @@ func (p plan) validate(kind error) error {
 func (p plan) generation() time.Duration {
 	g := time.Duration(p.generations)
 	return p.window/g + min(p.window%g, 1)
-}
-
-// layerKeys returns for how many keys a layer is.
-func (p plan) layerKeys() uint64 {
-	g := uint64(p.generations)
-	return max(1, p.n/g+min(p.n%g, 1))
-}
-
-// maxLayers returns how many layers the keys can need while at most n come in any window: 3g-1,
-// and one for keys that took tickets in two layers, because a layer was added during their add.
-// (There is at most one such key for each adding goroutine and each new layer. Layers for fewer
-// keys than goroutines may need more.)
-//
-// Proof of 3g-1. Let x_0 … x_g be the keys of the generations that are kept and c >= n/g the
-// keys of a layer.
-//  1. Generations 0 to g-1 lie within a window, and so do 1 to g: neither sum is above n.
-//  2. The first g generations need less than one layer each beyond sum/c <= g: at most 2g-1.
-//  3. The last generation needs at most g.
-//
-// A burst just before the first generation ends and one after the last has begun need 2g.
-func (p plan) maxLayers() int { return 3 * p.generations }
-
-// allLayers returns how many layers there can be: maxLayers of generations that are full at
-// once, and one for each generation that begins before the oldest is forgotten.
-func (p plan) allLayers() int { return p.maxLayers() + p.generations }
-
-// scheme returns the scheme of a layer: maxLayers of them err at p at most.
-func (p plan) scheme(opts []bloom.Option) (bloom.Scheme, error) {
-	s, err := bloom.NewScheme(p.layerKeys(), p.p/float64(p.maxLayers()), opts...)
-	if err != nil { // which names the layer's n and p
-		return s, failure.In(err, "each of %d layers of a filter for n = %d keys at p = %v", p.maxLayers(), p.n, p.p)
-	}
-	return s, nil
 }

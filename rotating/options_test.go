@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/stretchr/testify/require"
 )
 
 func TestBadParameters(t *testing.T) {
@@ -30,10 +31,20 @@ func TestBadParameters(t *testing.T) {
 		{1, 0.1, time.Hour, 1, WithBloom(bloom.WithStrategy(bloom.SeededHashing)), bloom.ErrInvalid, "seeded-hashing"},
 		{1, 0.1, time.Hour, 1, nil, bloom.ErrInvalid, "option 2 of 2 is nil"},
 		{1 << 50, 0.1, time.Hour, 1, WithClock(nil), bloom.ErrTooLarge, "bytes"},
-		{7, 1e-19, time.Hour, 4, WithClock(nil), bloom.ErrInvalid, "in each of 12 layers of a filter for n = 7 keys at p = 1e-19"},
+		{math.MaxUint64, 0.1, time.Hour, 1, WithClock(nil), bloom.ErrTooLarge, "n = "},
+		{7, 1e-19, time.Hour, 4, WithClock(nil), bloom.ErrInvalid, "in layer 12 of a filter for n = 7 keys at p = 1e-19"},
 		{1000, 0.1, time.Hour, 1, WithBloom(bloom.WithMaxBytes(1000)), bloom.ErrTooLarge, "want at most 1000"},
+		{1000, 1e-7, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.SplitBlock)), bloom.ErrInvalid, "in layer 12 of a filter for n = 1000 keys at p = 1e-07"},
+		{1000, 9e-5, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.SplitBlock)), bloom.ErrInvalid, "in layer 12 of"},
+		{1000, 9e-10, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.Blocked)), bloom.ErrInvalid, "in layer 12 of"},
+		{1000, 9.2e-5, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.SplitBlock)), nil, ""},
+		{1000, 9.2e-10, time.Hour, 4, WithBloom(bloom.WithStrategy(bloom.Blocked)), nil, ""},
 	} {
 		_, err := New(c.n, c.p, c.window, WithGenerations(c.generations), c.opt)
+		if c.want == nil {
+			require.NoError(t, err)
+			continue
+		}
 		frametest.Refused(t, err, c.want, c.text)
 	}
 }

@@ -1,14 +1,12 @@
 package rotating
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -25,49 +23,54 @@ type Filter struct {
 	noText
 
 	plan   plan
-	scheme bloom.Scheme // of a layer
+	opts   []bloom.Option // of every layer
+	scheme bloom.Scheme   // of a first layer for n/generations keys
+	own    uint64         // bytes that each generation can have whatever the others need
 	time   timeline
-
-	live    atomic.Pointer[layered.Layers] // oldest first, at least one
-	turning sync.Mutex                     // held while a layer is added
+	layers layered.Growing
 }
 
-// New returns an empty filter that remembers a key for at least the window. While at most n
-// different keys are added in any one window, its false-positive rate is at most p.
+// ErrFull means that a key could not be added because there is no memory for another layer.
+var ErrFull = errors.New("rotating: filter full")
+
+// New returns an empty filter that remembers a key for at least the window. Its false-positive rate stays
+// at most p, however many keys are added. n is a guess of the number of different keys that come in a
+// window; 0 counts as one per generation.
 //
 // The window is cut into generations, 4 unless [WithGenerations] says otherwise. A key is
-// forgotten at most one generation after its window. n = 0 counts as one key per generation.
+// forgotten at most one generation after its window.
 //
-// The error wraps [bloom.ErrInvalid] if an argument is out of its range or an option is invalid,
-// and [bloom.ErrTooLarge] if a layer takes more than the machine's memory, or all possible layers
-// take more than [bloom.WithMaxBytes].
+// The error wraps [bloom.ErrInvalid] if an argument is out of its range, if an option is invalid, or if
+// the strategy or the hash cannot reach the rates of later layers: with 4 generations, p must be at least
+// 9.1e-5 for [bloom.SplitBlock] and 9.1e-10 for [bloom.Blocked]. It wraps [bloom.ErrTooLarge] if all
+// generations of n/generations keys take more than the machine's memory or [bloom.WithMaxBytes].
 func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, error) {
 	c, err := newConfig(config{generations: 4}, opts)
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{plan: plan{n, p, window, c.generations}}
+	f := newFilter(plan{n, p, window, c.generations})
+	f.opts = c.bloom
 	if err := f.plan.validate(bloom.ErrInvalid); err != nil {
 		return nil, err
 	}
-	if f.scheme, err = f.plan.scheme(c.bloom); err != nil {
+	if err := f.checkPlan(); err != nil {
 		return nil, err
 	}
-	if err := layered.CheckStrategy(f.scheme, bloom.ErrInvalid); err != nil {
-		return nil, err
-	}
-	if limit, all := bloom.MaxBytes(c.bloom...), uint64(f.plan.allLayers()); f.scheme.SizeBytes() > limit/all {
-		return nil, failure.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes, want at most %d bytes in all",
-			all, f.scheme.SizeBytes(), limit)
-	}
-	first, err := f.scheme.Filter()
+	layers, err := f.withLayer(nil, 0)
 	if err != nil {
 		return nil, err
 	}
 	f.time = newTimeline(c.clock, f.plan.generation())
-	layers := layered.Layers{}.And(first, 0, f.scheme.Params().N)
-	f.live.Store(&layers)
+	f.layers.Begin(layers)
 	return f, nil
+}
+
+// newFilter returns a filter without layers.
+func newFilter(p plan) *Filter {
+	f := &Filter{plan: p}
+	f.layers.Full, f.layers.Remembers, f.layers.Next = ErrFull, int64(p.generations), f.withLayer
+	return f
 }
 
 // Contains returns false if the key was definitely not added in the last window, true if it
@@ -85,7 +88,7 @@ func (f *Filter) digest(key []byte) (h1, h2 uint64) {
 
 // check panics for the zero Filter.
 func (f *Filter) check() {
-	if f.live.Load() == nil {
+	if f.layers.Load() == nil {
 		panic("rotating: use of the zero Filter: make one by New or Read")
 	}
 }
@@ -97,33 +100,25 @@ func (f *Filter) check() {
 // contains looked there, so it looks once more: layers that are loaded after the clock was read
 // have the key if it is remembered.
 func (f *Filter) contains(h1, h2 uint64) bool {
-	now := f.live.Load()
+	now := f.layers.Load()
 	l := now.Youngest(h1, h2, 0)
 	if l == nil {
 		return false
 	}
 	g := f.time.generation()
-	if l.Generation >= f.oldest(now, g) {
+	if l.Generation >= f.layers.Oldest(now, g) {
 		return true
 	}
-	now = f.live.Load()
+	now = f.layers.Load()
 	l = now.Youngest(h1, h2, 0)
-	return l != nil && l.Generation >= f.oldest(now, g)
-}
-
-// current returns the generation if the clock says g: the newest that has begun, or a later one.
-func current(now *layered.Layers, g int64) int64 { return max(g, now.Newest().Generation) }
-
-// oldest returns the oldest generation that is remembered if the clock says g.
-func (f *Filter) oldest(now *layered.Layers, g int64) int64 {
-	return current(now, g) - int64(f.plan.generations)
+	return l != nil && l.Generation >= f.layers.Oldest(now, g)
 }
 
 // remembered returns the layers that the clock has not ended. It reads the clock once, first.
 func (f *Filter) remembered() layered.Layers {
 	g := f.time.generation()
-	now := f.live.Load()
-	oldest := f.oldest(now, g)
+	now := f.layers.Load()
+	oldest := f.layers.Oldest(now, g)
 	for i, l := range *now {
 		if l.Generation >= oldest {
 			return (*now)[i:]
@@ -156,20 +151,27 @@ func (f *Filter) Count() uint64 {
 	return f.remembered().Keys()
 }
 
-// Stats returns the filter's numbers, in O(m). N and P are the arguments of [New], K is for each
+// SizeBytes returns the memory of the bits of all layers.
+func (f *Filter) SizeBytes() uint64 {
+	f.check()
+	return f.layers.Load().SizeBytes()
+}
+
+// Stats returns the filter's numbers, in O(m). N and P are the arguments of [New], K belongs to the newest
 // layer, SizeBytes is the memory of all layers. The other numbers cover the layers that are not
 // forgotten. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	f.check()
 	s := f.remembered().Stats()
-	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, f.scheme.Params().K, f.live.Load().SizeBytes()
+	now := f.layers.Load()
+	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, now.Newest().Params().K, now.SizeBytes()
 	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
 	return s
 }
 
 // String describes the filter in one line.
 func (f *Filter) String() string {
-	if f.live.Load() == nil {
+	if f.layers.Load() == nil {
 		return "rotating.Filter(zero)"
 	}
 	layers := f.remembered()

@@ -1,17 +1,17 @@
 package scalable
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/frametest"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-const (
-	steps    = 100 // more than an add has
-	inTheAdd = 6   // the lookup before the add asks for four positions
-)
+const inTheAdd = 6 // the lookup before the add asks for four positions
 
 // once calls interfere in the hook's call number at.
 func once(hook *func(), at int, interfere func()) {
@@ -40,8 +40,19 @@ func TestTicketsComeBack(t *testing.T) {
 	}
 }
 
-// TestPanicInTheMiddle: a custom strategy that panics takes the room of one key with it, and no
-// add waits for that room.
+// TestCountAfterStorms: Count is the number of true answers, also in a copy.
+func TestCountAfterStorms(t *testing.T) {
+	for range testkit.Times(20, 50, 1000) {
+		f := must(1, 0.01)
+		layeredtest.Storm(t, f, func() {})
+		g, err := Read(bytes.NewReader(frametest.Written(t, f)))
+		if err != nil || g.Count() != f.Count() {
+			t.Fatalf("%v, a copy of %v: %v", g, f, err)
+		}
+	}
+}
+
+// TestPanicInTheMiddle: a custom strategy that panics takes the room of one key with it.
 func TestPanicInTheMiddle(t *testing.T) {
 	var hook func()
 	f := oneLayer(2, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
@@ -57,24 +68,22 @@ func TestPanicInTheMiddle(t *testing.T) {
 	if added, err := f.AddString("another"); !added || err != nil {
 		t.Errorf("the last room: %v, %v", added, err)
 	}
-	if added, err := f.AddString("one more"); added || !errors.Is(err, ErrFull) || !f.full.Load().usedUp.Load() {
+	if added, err := f.AddString("one more"); added || !errors.Is(err, ErrFull) {
 		t.Errorf("without room: %v, %v", added, err)
 	}
 }
 
-// TestAddThatDoesNotEnd: an add that waits for one that does not end gives up after a second.
-func TestAddThatDoesNotEnd(t *testing.T) {
+// TestLastRoomIsTaken: while an add holds the last room, another one is refused at once.
+func TestLastRoomIsTaken(t *testing.T) {
 	var hook func()
 	f := oneLayer(1, 1e-6, bloom.WithStrategy(layeredtest.Hooked(&hook)))
-	waited := false
+	refused := false
 	once(&hook, inTheAdd, func() {
-		waited = true
-		if added, err := f.AddString("key"); added || !errors.Is(err, ErrFull) {
-			t.Errorf("while the same key is added: %v, %v", added, err)
-		}
+		added, err := f.AddString("key")
+		refused = !added && errors.Is(err, ErrFull)
 	})
-	if added, err := f.AddString("key"); !added || err != nil || !waited {
-		t.Errorf("the add below it: %v, %v", added, err)
+	if added, err := f.AddString("key"); !added || err != nil || !refused {
+		t.Errorf("the add below it: %v, %v; refused meanwhile: %v", added, err, refused)
 	}
 	if added, err := f.AddString("key"); added || err != nil {
 		t.Errorf("the key is present: %v, %v", added, err)

@@ -13,7 +13,8 @@
 // # Guarantees
 //
 // The guarantees are as in package bloom: no false negatives, a rate of at most p, at most one
-// winner per new key, also while a layer is added. Contains takes no lock. Contains and Add
+// winner per new key, also while a layer is added. While no add is under way, [Filter.Count] is the number
+// of true answers. Contains takes no lock. Contains and Add
 // allocate nothing, except the Add that adds a layer. Other adds of new keys wait for that Add.
 //
 // # Cost
@@ -27,8 +28,8 @@
 // # When it is full
 //
 // The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
-// the machine or its container. Then Add returns an error that wraps [ErrFull] for new keys, and
-// Contains works as before. The filter does not know how much memory other programs use: if
+// the machine or its container. Then Add of a new key adds nothing and returns an error that wraps
+// [ErrFull], and Contains works as before. The filter does not know how much memory other programs use: if
 // running out of memory must not end the process, set WithMaxBytes. [New] refuses a strategy or a
 // hash that would end the growth before 20 layers, which hold a million times n.
 package scalable

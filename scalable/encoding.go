@@ -12,7 +12,7 @@ import (
 
 // docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
 // check.
-const magic = "\x89blooms\x01"
+const magic = "\x89blooms\x02"
 
 // WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
 // the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
@@ -51,7 +51,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	if err := in.Numbers("the header", &n, &p, &count); err != nil {
 		return nil, err
 	}
-	f := &Filter{n: n, p: math.Float64frombits(p)}
+	f := newFilter(n, math.Float64frombits(p), nil)
 	switch {
 	case !(f.p > 0 && f.p < 1):
 		return nil, failure.Errorf(bloom.ErrCorrupt, "p = %v, want 0 < p < 1", f.p)
@@ -60,30 +60,15 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	}
 	var all layered.Layers
 	for i := range int(min(count, math.MaxInt)) {
-		keys, rate, err := plan(n, f.p, i, bloom.ErrCorrupt)
-		if err != nil {
-			return nil, err
-		}
-		b, left, err := all.Read(in, keys, rate, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()))
+		plan := func() (uint64, float64, error) { return plan(n, f.p, i, bloom.ErrCorrupt) }
+		b, keys, left, err := all.Read(in, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()), plan)
 		if err != nil {
 			return nil, failure.In(err, "layer %d", i)
 		}
-		all = all.And(b, 0, left)
+		all = all.Append(b, 0, keys, left)
 	}
 	f.scheme = all[0].Scheme()
-	f.opts = append(optionsOf(f.scheme), opts...)
-	f.layers.Store(&all)
+	f.opts = append(layered.OptionsOf(f.scheme), opts...)
+	f.layers.Begin(all)
 	return f, nil
-}
-
-// optionsOf returns the options that make a scheme like s, except for a secret.
-func optionsOf(s bloom.Scheme) []bloom.Option {
-	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
-	if !s.HasSecret() {
-		opts = append(opts, bloom.WithHash(s.Hash()))
-	}
-	if s.Seed() != 0 {
-		opts = append(opts, bloom.WithSeed(s.Seed()))
-	}
-	return opts
 }

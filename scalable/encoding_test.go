@@ -74,7 +74,7 @@ func TestGrowsOnAfterRead(t *testing.T) {
 func TestOptions(t *testing.T) {
 	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(10, 0.1, opts...)
-		return f, f.sizeBytes()
+		return f, f.SizeBytes()
 	}, frametest.Reader(Read))
 }
 
@@ -85,7 +85,7 @@ func TestForgedNumbers(t *testing.T) {
 	forge := func(p float64, count, left uint64, filters ...*bloom.BloomFilter) []byte {
 		parts := []any{[]uint64{n, math.Float64bits(p), count}}
 		for _, f := range filters {
-			parts = append(parts, f, []uint64{left})
+			parts = append(parts, f, []uint64{0, left})
 		}
 		return frametest.Forge(t, magic, parts...)
 	}
@@ -101,7 +101,7 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(math.NaN(), 1, n, first), "p = NaN, want 0 < p < 1"},
 		{forge(p, 0, n, first), "0 layers, want at least 1"},
 		{forge(p, 1<<63, n, first), "it ends within"},
-		{forge(p, 1, n+1, first), "11 more keys, want at most 10"},
+		{forge(p, 1, n+1, first), "0 keys and 11 more, want at most 10"},
 		{forge(p, 1, n, bloom.MustNew(n+1, p/2)), "it is for n = 11 and p = 0.05, want 10 and 0.05"},
 		{forge(p, 1, n, bloom.MustNew(n, p)), "it is for n = 10 and p = 0.1, want 10 and 0.05"},
 		{forge(p, 2, n, first, bloom.MustNew(2*n, p/6, bloom.WithSeed(9))), "in layer 1"},

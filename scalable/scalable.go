@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/bits"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
@@ -30,24 +27,11 @@ type Filter struct {
 	p      float64
 	opts   []bloom.Option // of every layer
 	scheme bloom.Scheme   // of the first layer, to hash keys
-
-	growing sync.Mutex // held while a layer is added
-	layers  atomic.Pointer[layered.Layers]
-	full    atomic.Pointer[fullError] // why there can be no further layer
+	layers layered.Growing
 }
 
 // ErrFull means that a key could not be added because the filter cannot grow.
 var ErrFull = errors.New("scalable: filter full")
-
-// A fullError is why a filter cannot have a further layer.
-type fullError struct {
-	cause  error
-	usedUp atomic.Bool // the last layer has no room, and no add under way can make some
-}
-
-func (e *fullError) Error() string { return e.cause.Error() + ": filter full" }
-
-func (e *fullError) Unwrap() []error { return []error{ErrFull, e.cause} }
 
 // New returns an empty filter whose false-positive rate stays at most p, however many keys are
 // added. n is the number of keys after which it grows for the first time; 0 counts as 1.
@@ -63,8 +47,8 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	if !(p > 0 && p < 1) {
 		return nil, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	}
-	f := &Filter{n: n, p: p, opts: slices.Clone(opts)}
-	layers, err := f.withLayer(nil)
+	f := newFilter(n, p, slices.Clone(opts))
+	layers, err := f.withLayer(nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -75,76 +59,52 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	if err := f.checkGrowth(); err != nil {
 		return nil, err
 	}
-	f.layers.Store(&layers)
+	f.layers.Begin(layers)
 	return f, nil
 }
 
-// The strategy and the hash must be able to make promised layers, or fewer if these would take
-// more than promisedBits.
-const (
-	promised     = 20
-	promisedBits = 1 << 40
-)
-
-// checkGrowth returns an error if something else than memory would end the growth. Rates fall
-// and numbers of keys rise from layer to layer, so it tries the last one.
-func (f *Filter) checkGrowth() error {
-	for i := promised - 1; i > 0; i-- {
-		keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
-		if err != nil || float64(keys)*-math.Log2(rate) > promisedBits {
-			continue
-		}
-		if _, err := f.layerScheme(i); errors.Is(err, bloom.ErrInvalid) {
-			return err
-		}
-		return nil
-	}
-	return nil
+// newFilter returns a filter without layers.
+func newFilter(n uint64, p float64, opts []bloom.Option) *Filter {
+	f := &Filter{n: n, p: p, opts: opts}
+	f.layers.Full, f.layers.Next = ErrFull, f.withLayer
+	return f
 }
 
-// plan returns the number of keys and the rate of layer i: n·2^i keys at p/((i+1)(i+2)), or an error
-// of the given kind if the number is too large. The rates sum to p.
-//
-// Almeida, Baquero, Preguiça & Hutchison 2007, "Scalable Bloom Filters", IPL 101(6), advise a
-// geometric series of rates. This one tightens more and more slowly: the first four layers take
-// up to 0.8 bits per key more than with the ratio 0.5, from the fifth on they take less, the
-// eleventh 5.7 bits less.
+// promised is how many layers the strategy and the hash must be able to make.
+const promised = 20
+
+// checkGrowth returns an error if something other than memory would end the growth.
+func (f *Filter) checkGrowth() error {
+	plan := func(i int) (uint64, float64, error) { return plan(f.n, f.p, i, bloom.ErrTooLarge) }
+	return layered.CheckGrowth(plan, promised-1, f.n, f.p, f.opts)
+}
+
+// plan returns the number of keys and the rate of layer i: n·2^i keys, or an error of the given kind if
+// the number is too large.
 func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, err error) {
 	keys = max(n, 1)
 	if bits.Len64(keys)+i > 63 {
 		return 0, 0, failure.Errorf(kind, "layer %d would be for %d·2^%d keys, want less than 2^63", i, keys, i)
 	}
-	return keys << i, p / (float64(i+1) * float64(i+2)), nil
+	return keys << i, layered.Rate(p, i), nil
 }
 
-// layerScheme returns the scheme of layer i.
-func (f *Filter) layerScheme(i int) (bloom.Scheme, error) {
-	keys, rate, err := plan(f.n, f.p, i, bloom.ErrTooLarge)
-	if err != nil {
-		return bloom.Scheme{}, err
-	}
-	s, err := bloom.NewScheme(keys, rate, f.opts...)
-	if err != nil { // which names the layer's n and p
-		return s, failure.In(err, "layer %d of a filter for n = %d keys at p = %v", i, f.n, f.p)
-	}
-	return s, nil
-}
-
-// withLayer returns the layers with the next one.
-func (f *Filter) withLayer(now layered.Layers) (layered.Layers, error) {
-	scheme, err := f.layerScheme(len(now))
+// withLayer returns the layers with the next one. There is one generation.
+func (f *Filter) withLayer(now layered.Layers, generation int64) (layered.Layers, error) {
+	keys, rate, err := plan(f.n, f.p, len(now), bloom.ErrTooLarge)
 	if err != nil {
 		return nil, err
 	}
-	limit := min(bloom.MaxBytes(f.opts...), memory.Limit())
-	if total := now.SizeBytes() + scheme.SizeBytes(); total > limit {
-		return nil, failure.Errorf(bloom.ErrTooLarge, "layer %d would make it %d bytes, want at most %d", len(now), total, limit)
-	}
-	next, err := scheme.Filter()
+	taken, limit := now.SizeBytes(), layered.Limit(f.opts)
+	next, err := layered.NewLayer(keys, rate, f.opts, limit-min(limit, taken))
 	if err != nil {
+		err = failure.In(err, "layer %d of a filter for n = %d keys at p = %v", len(now), f.n, f.p)
+		if len(now) > 0 {
+			err = failure.In(err, "addition to %d of at most %d bytes", taken, limit)
+		}
 		return nil, err
 	}
-	return now.And(next, 0, scheme.Params().N), nil
+	return now.Append(next, generation, 0, keys), nil
 }
 
 // Contains returns false if the key was definitely never added, true if it probably was.
@@ -193,6 +153,9 @@ func (f *Filter) Layers() []bloom.Params {
 
 // Count returns for how many keys Add has returned true, without reading the bits.
 func (f *Filter) Count() uint64 { return f.now().Keys() }
+
+// SizeBytes returns the memory of the bits of all layers.
+func (f *Filter) SizeBytes() uint64 { return f.now().SizeBytes() }
 
 // Stats returns the filter's numbers, in O(m). N is how many keys the present layers are for:
 // with more keys the filter grows. K belongs to the newest layer. EstimatedCount is [Filter.Count].

@@ -3,12 +3,13 @@ package scalable
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/testing/frametest"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
@@ -24,11 +25,18 @@ func must(n uint64, p float64, opts ...bloom.Option) *Filter {
 	return f
 }
 
-func (f *Filter) sizeBytes() uint64 { return f.layers.Load().SizeBytes() }
+// grow adds a layer.
+func (f *Filter) grow() {
+	next, err := f.withLayer(f.now(), 0)
+	if err != nil {
+		panic(err)
+	}
+	f.layers.Begin(next)
+}
 
 // oneLayer returns a filter that cannot grow.
 func oneLayer(n uint64, p float64, opts ...bloom.Option) *Filter {
-	return must(n, p, append(opts, bloom.WithMaxBytes(must(n, p, opts...).sizeBytes()))...)
+	return must(n, p, append(opts, bloom.WithMaxBytes(must(n, p, opts...).SizeBytes()))...)
 }
 
 // TestPlan: the layers' rates never sum to more than p, and not to much less.
@@ -67,7 +75,7 @@ func TestGrowthIsRefusedOrKept(t *testing.T) {
 		}
 		for _, n := range []uint64{1, 1000, 1e9} {
 			for p := 0.5; p > 1e-15; p /= 7 {
-				f := &Filter{n: n, p: p, opts: []bloom.Option{opt}}
+				f := newFilter(n, p, []bloom.Option{opt})
 				_, err := New(1, p, opt)
 				if n > 1 { // without the memory
 					err = f.checkGrowth()
@@ -79,10 +87,11 @@ func TestGrowthIsRefusedOrKept(t *testing.T) {
 				}
 				made++
 				for i := range promised {
-					if keys, rate, _ := plan(n, p, i, nil); float64(keys)*-math.Log2(rate) > promisedBits {
+					keys, rate, _ := plan(n, p, i, nil)
+					if float64(keys)*-math.Log2(rate) > layered.PromisedBits {
 						break
 					}
-					if _, err := f.layerScheme(i); errors.Is(err, bloom.ErrInvalid) {
+					if _, err := bloom.NewScheme(keys, rate, opt); errors.Is(err, bloom.ErrInvalid) {
 						t.Fatal(err)
 					}
 				}
@@ -121,17 +130,20 @@ func TestLayersHoldWhatTheyAreFor(t *testing.T) {
 // all layers: the third alone would not exceed it.
 func TestFull(t *testing.T) {
 	grown := must(100, 1e-6)
-	for range 2 {
-		grown.grow(grown.layers.Load())
-	}
-	f := must(100, 1e-6, bloom.WithMaxBytes(grown.sizeBytes()-1))
+	grown.grow()
+	two := grown.SizeBytes()
+	grown.grow()
+	three := grown.SizeBytes()
+	f := must(100, 1e-6, bloom.WithMaxBytes(three-1))
+	text := fmt.Sprintf("scalable: filter full: 400 keys at rate 8.33e-08 take %d bytes, want at most %d, in layer 2 of a filter for n = 100 keys at p = 1e-06, in addition to %d of at most %d bytes",
+		three-two, three-two-1, two, three-1)
 	var b [16]byte
 	for i := range uint64(400) {
 		added, err := f.Add(key(&b, i))
 		if in := f.Contains(key(&b, i)); added != (i < 300) || (err == nil) != (i < 300) || in != (i < 300) {
 			t.Fatalf("key %d: %v, %v, contained %v", i, added, err, in)
 		}
-		if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || !strings.HasSuffix(err.Error(), ": filter full") || strings.Count(err.Error(), "bloom: ") != 1) {
+		if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || err.Error() != text) {
 			t.Fatal(err)
 		}
 	}
@@ -152,7 +164,7 @@ func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }
 
 func TestNoAllocations(t *testing.T) {
 	f := must(30_000, 0.001)
-	f.grow(f.layers.Load())
+	f.grow()
 	i := uint64(0)
 	if allocs := testing.AllocsPerRun(200, func() {
 		var b [16]byte

@@ -5,14 +5,20 @@ import (
 	"fmt"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/counting"
-	"github.com/seed3447c163/bloom/persist"
-	"github.com/seed3447c163/bloom/rotating"
+	"github.com/seed3447c163/bloom/scalable"
 	"github.com/seed3447c163/bloom/typed"
 )
 
-// These filters are Sets. So are others with these methods.
-var _ = []typed.Set{(*bloom.BloomFilter)(nil), (*rotating.Filter)(nil), (*counting.Filter)(nil), (*persist.File)(nil)}
+func ExampleNewGrowing() {
+	f, err := scalable.New(1000, 0.01)
+	if err != nil {
+		panic(err)
+	}
+	ids := typed.NewGrowing(f, binary.LittleEndian.AppendUint64)
+	added, err := ids.Add(4711)
+	fmt.Println(added, err, ids.Contains(4711))
+	// Output: true <nil> true
+}
 
 func ExampleNew() {
 	ids := typed.New(bloom.MustNew(1_000_000, 0.01), binary.LittleEndian.AppendUint64)

@@ -17,7 +17,10 @@ func Variants() []*Peer {
 		variant("bloom", func(n uint64, p float64) (set, error) { return bloom.New(n, p) }),
 		variant("scalable, 1 layer", newGrowing),
 		variant("scalable, 5 layers", func(n uint64, p float64) (set, error) { return newGrowing(n/30+1, p) }),
-		variant("rotating", func(n uint64, p float64) (set, error) { return rotating.New(n, p, time.Hour) }),
+		variant("rotating", func(n uint64, p float64) (set, error) {
+			f, err := rotating.New(n, p, time.Hour)
+			return layeredtest.Unfailing{Growing: f}, err
+		}),
 		variant("counting", func(n uint64, p float64) (set, error) { return counting.New(n, p) }),
 	}
 }

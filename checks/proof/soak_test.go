@@ -69,13 +69,13 @@ func kinds() (all []kind) {
 			func(r io.Reader) (filter, error) { return counting.Read(r) }},
 		kind{"rotating",
 			func(_ string, n uint64, p float64) (filter, error) {
-				return rotating.New(n, p, 24*time.Hour, rotating.WithGenerations(3))
+				return unfailing(rotating.New(n/20+1, p, 24*time.Hour, rotating.WithGenerations(3)))
 			},
-			func(r io.Reader) (filter, error) { return rotating.Read(r) }},
+			func(r io.Reader) (filter, error) { return unfailing(rotating.Read(r)) }},
 	)
 }
 
-func unfailing(f *scalable.Filter, err error) (filter, error) {
+func unfailing(f layeredtest.Growing, err error) (filter, error) {
 	return layeredtest.Unfailing{Growing: f}, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/seed3447c163/bloom/interop/redisbloom"
-	"github.com/seed3447c163/bloom/scalable"
 	"github.com/spf13/cobra"
 )
 
@@ -67,7 +66,10 @@ func addTo(f filterfile.Filter, keys [][]byte, added []bool) (count, done int, e
 	switch f := f.(type) {
 	case interface{ AddMany([][]byte, []bool) int }:
 		return f.AddMany(keys, added), len(keys), nil
-	case *scalable.Filter:
+	case interface {
+		AddMany([][]byte, []bool) (int, error)
+		Contains([]byte) bool
+	}:
 		if count, err = f.AddMany(keys, added); err == nil {
 			return count, len(keys), nil
 		}

@@ -21,8 +21,8 @@ prints a line before it waits for more input.
 
 A new key is taken for an old one, and its line dropped, at a rate of at most
 -p (1e-6), for at most -n distinct keys (10M). At one more, dedup stops with
-status 3. --grow takes more memory instead, and --window forgets keys after a
-time, for -n keys per window.
+status 3. --grow takes more memory instead. --window forgets keys after a time,
+and takes more memory for more than -n keys per window.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
 it of the flags; later runs may leave these out. The file is written at the end,
@@ -180,11 +180,7 @@ func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed i
 		fmt.Fprintf(o.stderr, "%s read, %s printed, %s dropped\n", counted(read, "line"), grouped(printed), grouped(read-printed))
 		fmt.Fprintf(o.stderr, "filter: %s%s keys, rate %.2g\n", grouped(count), of, s.EstimatedFalsePositiveRate)
 	}
-	_, rotates := f.(*rotating.Filter)
 	switch {
-	case rotates && s.EstimatedFalsePositiveRate > s.P:
-		fmt.Fprintf(o.stderr, "bloom: warning: more than %s keys in a window: the rate is now %.2g, above %v\n",
-			grouped(s.N), s.EstimatedFalsePositiveRate, s.P)
 	case s.N == 0 && s.EstimatedFalsePositiveRate > o.p:
 		fmt.Fprintf(o.stderr, "bloom: warning: the file does not say how many keys its filter is for: the rate is now %.2g, above %v\n",
 			s.EstimatedFalsePositiveRate, o.p)

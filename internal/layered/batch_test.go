@@ -17,7 +17,7 @@ func TestAsk(t *testing.T) {
 		for j := range 100 {
 			f.AddString(fmt.Sprint("key ", 100*i+j))
 		}
-		filters = filters.And(f, 0, 0)
+		filters = filters.Append(f, 0, 0, 0)
 	}
 	for count := range len(filters) + 1 {
 		var b Batch // of more keys than a group has, one after the other

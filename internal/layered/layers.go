@@ -3,6 +3,7 @@
 package layered
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -20,27 +21,15 @@ type Layer struct {
 	Serial     uint64 // layers are numbered from 0 in the order in which they are added
 }
 
-// Add adds a key and reports whether the call has won in this layer. A ticket is used if the call
-// has won or a custom strategy panics, and given back otherwise.
+// Add adds a key and reports whether the call has won in this layer. A ticket is given back if the call
+// has not won. If a custom strategy panics, the ticket stays taken.
 func (l *Layer) Add(h1, h2 uint64, ticket bool) (won bool) {
-	if !ticket {
-		return l.AddDigest(h1, h2)
-	}
-	ended := false
-	defer func() {
-		if won || !ended {
-			l.Tickets.Use()
-		} else {
-			l.Tickets.Give()
-		}
-	}()
 	won = l.AddDigest(h1, h2)
-	ended = true
+	if ticket && !won {
+		l.Tickets.Give()
+	}
 	return won
 }
-
-// Left returns how many more keys the layer takes.
-func (l *Layer) Left() uint64 { return min(l.Tickets.Left(), l.Params().N) }
 
 // Layers are the layers at one moment, oldest first. They are never changed, only replaced.
 type Layers []Layer
@@ -59,45 +48,47 @@ func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	return nil
 }
 
-// And returns the layers with one more: a filter that takes that many more keys. It changes no layers that
-// have been published, but must not be called twice for the same ones.
-func (l Layers) And(f *bloom.BloomFilter, generation int64, left uint64) Layers {
-	next := Layer{BloomFilter: f, Tickets: tickets.New(left, f.Params().M), Generation: generation}
+// Append returns the layers followed by one for f, which has that many keys and takes left more. It changes
+// no layers that have been published, but must not be called twice for the same ones.
+func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64) Layers {
+	next := Layer{BloomFilter: f, Tickets: tickets.New(keys, left, f.Params().M), Generation: generation}
 	if len(l) > 0 {
 		next.Serial = l.Newest().Serial + 1
 	}
 	return append(l, next)
 }
 
-// Write writes a layer: its filter, then the numbers and how many more keys it takes. The bits come
-// first: a key in the bits has its ticket, so the copy never takes too many keys.
+// Write writes a layer: its filter, then the numbers, how many keys it has, and how many more it takes. The
+// bits come first: a key in the bits has its ticket, so the copy never takes too many keys.
 func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
 	out.Filter(l.BloomFilter)
-	out.Numbers(append(numbers, l.Left())...)
+	keys, left := l.Tickets.Count()
+	out.Numbers(append(numbers, keys, left)...)
 }
 
-// Read reads a filter for n keys at rate p that follows these layers, the numbers, and how many more keys it
-// takes.
-func (l Layers) Read(in *frame.Reader, n uint64, p float64, opts []bloom.Option, numbers ...*uint64) (*bloom.BloomFilter, uint64, error) {
-	f, err := in.Filter("the filter", opts)
-	if err != nil {
-		return nil, 0, err
+// Read reads the layer that follows these ones: its filter, the numbers, how many keys it has, and how many
+// more it takes. rate returns the rate that a layer with these numbers must have, and for how many keys
+// it must be, or 0 for any number.
+func (l Layers) Read(in *frame.Reader, opts []bloom.Option, plan func() (uint64, float64, error), numbers ...*uint64) (f *bloom.BloomFilter, keys, left uint64, err error) {
+	if f, err = in.Filter("the filter", opts); err != nil {
+		return nil, 0, 0, err
 	}
-	var left uint64
-	if err := in.Numbers("the numbers", append(numbers, &left)...); err != nil {
-		return nil, 0, err
+	if err := in.Numbers("the numbers", append(numbers, &keys, &left)...); err != nil {
+		return nil, 0, 0, err
 	}
+	n, p, err := plan()
 	switch got := f.Params(); {
-	case got.N != n || got.P != p:
-		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, n, p)
-	case left > n:
-		err = failure.Errorf(bloom.ErrCorrupt, "%d more keys, want at most %d", left, n)
+	case err != nil:
+	case n != 0 && got.N != n || got.P != p:
+		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, cmp.Or(n, got.N), p)
+	case left > got.N || keys > got.N-left:
+		err = failure.Errorf(bloom.ErrCorrupt, "%d keys and %d more, want at most %d", keys, left, got.N)
 	case len(l) > 0 && (f.Scheme().Strategy() != l[0].Scheme().Strategy() || !SameHash(f, l[0].BloomFilter)):
 		err = failure.Errorf(bloom.ErrCorrupt, "it is %v, the first is %v", f, l[0].BloomFilter)
 	default:
 		err = CheckStrategy(f.Scheme(), bloom.ErrCorrupt)
 	}
-	return f, left, err
+	return f, keys, left, err
 }
 
 // SizeBytes returns the memory of the bits.
@@ -108,16 +99,17 @@ func (l Layers) SizeBytes() (sum uint64) {
 	return sum
 }
 
-// Keys returns how many keys have taken a ticket.
+// Keys returns how many keys have been added.
 func (l Layers) Keys() (sum uint64) {
 	for i := range l {
-		sum += l[i].Params().N - l[i].Left()
+		keys, _ := l[i].Tickets.Count()
+		sum += keys
 	}
 	return sum
 }
 
 // Stats returns the numbers of all layers together: N is the sum of their n, K belongs to the
-// newest, EstimatedCount counts tickets.
+// newest, EstimatedCount is Keys.
 func (l Layers) Stats() (s bloom.Stats) {
 	right := 1.0
 	for i := range l {

@@ -13,7 +13,7 @@ func TestStats(t *testing.T) {
 	ones, m, right := uint64(0), uint64(0), 1.0
 	for i := range 2 {
 		f := bloom.MustNew(100<<i, 1e-6, bloom.WithStrategy(bloom.Blocked))
-		all = all.And(f, 0, f.Params().N)
+		all = all.Append(f, 0, 0, f.Params().N)
 		for key := range uint64(60) {
 			h1, h2 := bloom.Digest64(key)
 			require.True(t, all.Newest().Add(h1, h2, all.Newest().Tickets.Take()))

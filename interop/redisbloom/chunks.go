@@ -57,7 +57,7 @@ func (f *Filter) state() (header, layered.Layers) {
 	h, layers := f.header, f.all()
 	h.layers = slices.Clone(h.layers)
 	for i := range layers {
-		h.layers[i].items = layers[i].Params().N - layers[i].Left()
+		h.layers[i].items, _ = layers[i].Tickets.Count()
 	}
 	return h, layers
 }
@@ -187,7 +187,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		if err != nil {
 			return nil, cmp.Or(d.err, err)
 		}
-		layers = layers.And(l, 0, shape.N-shape.items)
+		layers = layers.Append(l, 0, shape.items, shape.N-shape.items)
 	}
 	f.layers.Store(&layers)
 	if err := d.next(); err == nil {

@@ -46,7 +46,8 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 		return nil, failure.Errorf(bloom.ErrNotPortable, "it has m = %d and k = %d, and RedisBloom %d and %d for its n and p",
 			is.M, is.K, only.Params().M, only.Params().K)
 	}
-	layers := layered.Layers(nil).And(only.BloomFilter, 0, is.N-min(f.Stats().EstimatedCount, is.N))
+	keys := min(f.Stats().EstimatedCount, is.N)
+	layers := layered.Layers(nil).Append(only.BloomFilter, 0, keys, is.N-keys)
 	made.layers.Store(&layers)
 	return made, nil
 }

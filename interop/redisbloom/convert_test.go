@@ -31,7 +31,8 @@ func TestPlainAndBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, f.Plan(), back.Plan())
 		require.InDelta(t, f.Stats().EstimatedCount, back.Stats().EstimatedCount, 0.05*float64(f.Stats().N))
-		exact := layered.Layers(nil).And(back.all()[0].BloomFilter, 0, f.Stats().N-f.Stats().EstimatedCount)
+		keys := f.Stats().EstimatedCount
+		exact := layered.Layers(nil).Append(back.all()[0].BloomFilter, 0, keys, f.Stats().N-keys)
 		back.layers.Store(&exact)
 		require.Equal(t, collect(f), collect(back), r.Name)
 		_, err = plain.MarshalBinary()

@@ -115,7 +115,7 @@ func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) erro
 		return err
 	}
 	f.header.layers = append(f.header.layers, shape{Params: params, bitsPerKey: bitsPerKey})
-	layers = layers.And(next, 0, capacity)
+	layers = layers.Append(next, 0, 0, capacity)
 	f.layers.Store(&layers)
 	return nil
 }

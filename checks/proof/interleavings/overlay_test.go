@@ -103,10 +103,10 @@ const (
 )
 
 // counts are the fields whose sums are steps.
-var counts = []string{"inside", "used", "given", "left"}
+var counts = []string{"inside", "given", "lost", "left"}
 
 var names = map[string][]string{
-	"internal/layered/tickets": {chooseCell, "used", "given", "left"},
+	"internal/layered/tickets": {chooseCell, "given", "lost", "left"},
 	"guard":                    {idleChannel, "inside"},
 }
 

@@ -6,20 +6,20 @@ import (
 	// A change in one of these invalidates cached test results.
 	_ "github.com/seed3447c163/bloom/counting"
 	_ "github.com/seed3447c163/bloom/guard"
+	_ "github.com/seed3447c163/bloom/internal/layered"
 	_ "github.com/seed3447c163/bloom/internal/layered/tickets"
 	_ "github.com/seed3447c163/bloom/rotating"
-	_ "github.com/seed3447c163/bloom/scalable"
 )
 
 // Packages with more shared state than bits have their own tests, with the build tag steps and names
 // that end with InSteps. The tests here run them with all operations in steps.
 
-func TestScalableInSteps(t *testing.T) {
-	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"scalable": everything, "internal/layered/tickets": atOnce}, library+"/scalable"))
+func TestLayeredInSteps(t *testing.T) {
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"internal/layered": everything, "internal/layered/tickets": atOnce}, library+"/internal/layered"))
 }
 
 func TestRotatingInSteps(t *testing.T) {
-	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"rotating": everything, "internal/layered/tickets": atOnce}, library+"/rotating"))
+	t.Logf("%s", testInSteps(t, "InSteps$", map[string]depth{"rotating": everything, "internal/layered": everything, "internal/layered/tickets": atOnce}, library+"/rotating"))
 }
 
 func TestCountingInSteps(t *testing.T) {

@@ -11,18 +11,20 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-// TestLeftInSteps: two goroutines take tickets and use them or give them back, in every order of their
-// operations. Left counts no ticket that is taken during the whole call.
-func TestLeftInSteps(t *testing.T) {
+// TestLeftInSteps: two goroutines take tickets and keep them, lose them or give them back, in every order of their
+// operations. Count counts no ticket as left that is taken during the whole call.
+func TestCountInSteps(t *testing.T) {
 	const tickets = 3
 	switches := 2
 	if *testkit.Long {
 		switches = 4
 	}
-	for uses := range 4 { // whether each of the two uses its first ticket; the second it gives back
-		stepped.Holds(t, fmt.Sprintf("uses %02b, at most %d switches", uses, switches), func() stepped.World {
-			b := New(tickets, tickets)
-			b.Left() // gives the words names
+	fates := []string{"kept", "lost", "given back"} // of the first ticket of each; the second is given back
+	for both := range len(fates) * len(fates) {
+		fate := [2]string{fates[both%len(fates)], fates[both/len(fates)]}
+		stepped.Holds(t, fmt.Sprintf("%v, at most %d switches", fate, switches), func() stepped.World {
+			b := New(0, tickets, tickets)
+			b.Count() // gives the words names
 			var held stepped.Uint64
 			held.Load()
 			verdict := ""
@@ -35,10 +37,11 @@ func TestLeftInSteps(t *testing.T) {
 						}
 						held.Set(1 << (2*i + round))
 						held.And(^uint64(1 << (2*i + round)))
-						if round == 0 && uses>>i&1 == 1 {
-							b.Use()
-						} else {
+						switch {
+						case round == 1 || fate[i] == "given back":
 							b.Give()
+						case fate[i] == "lost":
+							b.Lose()
 						}
 					}
 					return 2
@@ -46,21 +49,28 @@ func TestLeftInSteps(t *testing.T) {
 			}
 			w.Threads = append(w.Threads, stepped.Thread{Kind: "left", Run: func() uint64 {
 				before := held.Load()
-				left := b.Left()
+				_, left := b.Count()
 				if taken := bits.OnesCount64(before & held.Load()); left+uint64(taken) > tickets {
-					verdict = fmt.Sprintf("Left counts %d of %d, and %d are taken", left, tickets, taken)
+					verdict = fmt.Sprintf("Count counts %d of %d, and %d are taken", left, tickets, taken)
 				}
 				return left
 			}})
 			w.Check = func(waiting bool) string {
-				used := uint64(bits.OnesCount(uint(uses)))
+				taken, left := b.Count()
+				kept, lost := uint64(0), uint64(0)
+				for _, one := range fate {
+					switch one {
+					case "kept":
+						kept++
+					case "lost":
+						lost++
+					}
+				}
 				switch {
 				case waiting:
 					return "a goroutine does not end"
-				case verdict == "" && b.Left()+used != tickets:
-					return fmt.Sprintf("%d are left at last and %d used, of %d", b.Left(), used, tickets)
-				case verdict == "" && b.UsedUp():
-					return "all are used up"
+				case verdict == "" && (taken != kept || left+kept+lost != tickets):
+					return fmt.Sprintf("%d are left and %d taken at last, %d kept and %d lost, of %d", left, taken, kept, lost, tickets)
 				}
 				return verdict
 			}

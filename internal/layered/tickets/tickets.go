@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// A Box holds tickets. Its methods are safe for concurrent use.
+// A Box holds tickets, one for each key. Its methods are safe for concurrent use.
 //
-// A goroutine that has taken a ticket either uses it or gives it back. Each goroutine takes from
-// a cell of its own, without a lock. If that is empty, it moves half of another cell there. So
+// A goroutine that has taken a ticket keeps it for a key, gives it back, or loses it. Each goroutine takes
+// from a cell of its own, without a lock. If that is empty, it moves half of another cell there. So
 // every ticket is given out, mostly from a cache line that no other processor writes.
 type Box struct {
 	cells []cell
@@ -21,24 +21,24 @@ type Box struct {
 
 	moving sync.Mutex   // held while tickets go from one cell to another
 	given  atomic.Int64 // given back, and in no cell yet
+	lost   atomic.Int64
 }
 
 type cell struct {
 	left atomic.Int64
-	used atomic.Int64
-	_    [64 - 16]byte // a cache line each
+	_    [64 - 8]byte // a cache line each
 }
 
-// New returns a box of n tickets for a filter of that many bits.
-func New(n, bits uint64) *Box {
+// New returns a box for a filter of that many bits: taken tickets have keys, and left ones can be taken.
+func New(taken, left, bits uint64) *Box {
 	// Four cells per processor: goroutines choose theirs by hashing, and seldom meet. Few tickets
 	// get few cells. So do few bits: a file may claim any number of tickets.
 	cells, shift := 4, uint(62)
-	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < min(n, bits)/64 {
+	for cells < 4*runtime.GOMAXPROCS(0) && cells < 256 && uint64(cells) < min(left, bits)/64 {
 		cells, shift = cells*2, shift-1
 	}
-	b := &Box{cells: make([]cell, cells), shift: shift, size: n}
-	each, more := n/uint64(cells), n%uint64(cells)
+	b := &Box{cells: make([]cell, cells), shift: shift, size: taken + left}
+	each, more := left/uint64(cells), left%uint64(cells)
 	for i := range b.cells {
 		b.cells[i].left.Store(int64(each))
 		if uint64(i) < more {
@@ -112,32 +112,26 @@ func (b *Box) any() bool {
 	return b.given.Load() > 0
 }
 
-// Use records that a taken ticket is never given back.
-func (b *Box) Use() { b.cells[b.own()].used.Add(1) }
-
 // Give gives a ticket back.
 func (b *Box) Give() { b.given.Add(1) }
 
-// UsedUp reports whether all tickets are used, so that none can come back.
-func (b *Box) UsedUp() bool {
-	var used int64
-	for i := range b.cells {
-		used += b.cells[i].used.Load()
-	}
-	return uint64(used) == b.size
-}
+// Lose records that a taken ticket has no key and does not come back.
+func (b *Box) Lose() { b.lost.Add(1) }
 
-// Left returns how many tickets are left: no more than there are at some moment of the call, so
-// that a stored number never counts a ticket that is taken by then.
+// Count returns how many tickets have a key, or may get one by an add that is under way, and how many are
+// left. These are no more than are left at some moment of the call, so a stored number never counts a
+// ticket that is taken by then.
 //
-// No ticket is counted twice: returned tickets are counted before the cells, so a ticket that was
-// counted in its cell and then given back is not counted again. The lock keeps tickets from moving.
-func (b *Box) Left() uint64 {
+// No ticket is counted twice. Lost tickets are counted first, given ones next, then the cells: a ticket
+// that is counted where it was does not come back to a place that is counted later. The lock keeps
+// tickets from moving between cells.
+func (b *Box) Count() (taken, left uint64) {
 	b.moving.Lock()
 	defer b.moving.Unlock()
+	lost := b.lost.Load()
 	sum := b.given.Load()
 	for i := range b.cells {
 		sum += b.cells[i].left.Load()
 	}
-	return uint64(sum)
+	return b.size - uint64(lost+sum), uint64(sum)
 }

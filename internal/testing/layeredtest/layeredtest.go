@@ -140,6 +140,43 @@ func Batches(t *testing.T, one, many Filter, between func()) {
 	wg.Wait()
 }
 
+// Storm tests that Count is exact: goroutines add the same keys in different orders while between is called, which
+// must not make the filter forget. Count is then the number of true answers, at most one per key, and no key
+// is missing.
+func Storm(t *testing.T, f interface {
+	Growing
+	Count() uint64
+}, between func()) {
+	t.Helper()
+	won := make([]atomic.Int64, 3000)
+	var wg testkit.Group
+	for g := range 8 {
+		wg.Go(func() {
+			var b [16]byte
+			for i := range won {
+				if g == 0 && i%1000 == 500 {
+					between()
+				}
+				at := (i + g/2*7) % len(won) // two goroutines each meet at a key
+				if must(f.Add(Key(&b, uint64(at)))) && won[at].Add(1) > 1 {
+					t.Errorf("two winners for key %d", at)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	sum := uint64(0)
+	for i := range won {
+		sum += uint64(won[i].Load())
+		if !f.Contains(Key(new([16]byte), uint64(i))) {
+			t.Fatalf("key %d is missing", i)
+		}
+	}
+	if f.Count() != sum {
+		t.Errorf("Count = %d after %d true answers", f.Count(), sum)
+	}
+}
+
 // Values tests a filter and the zero one of its type, the only one of its package with methods: how
 // they are logged, that no method panics without a reason, and that a filter, alone and inside another
 // value, refuses text, JSON and gob.

@@ -1,0 +1,174 @@
+package layered
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/layered/tickets"
+)
+
+// A Growing is a list of layers that gets another one when the newest has no room, or when a generation begins.
+// Filters that do not forget have one generation, 0. Begin makes the first list; until then Load returns nil.
+type Growing struct {
+	Full      error // the error of adds without room wraps it
+	Remembers int64 // how many generations before the present one are remembered
+
+	// Next returns the layers with one more of a generation, and without the ended ones, or an error.
+	Next func(now Layers, generation int64) (Layers, error)
+
+	layers  atomic.Pointer[Layers]
+	growing sync.Mutex // held while a layer is added
+	refused atomic.Pointer[refusal]
+}
+
+// Begin sets the first layers.
+func (g *Growing) Begin(first Layers) { g.layers.Store(&first) }
+
+// Load returns the present layers, oldest first, at least one.
+func (g *Growing) Load() *Layers { return g.layers.Load() }
+
+// Current returns the generation if the clock says generation: the newest that has begun, or a later one.
+func (l Layers) Current(generation int64) int64 { return max(generation, l.Newest().Generation) }
+
+// Oldest returns the oldest generation that is remembered if the clock says generation.
+func (g *Growing) Oldest(now *Layers, generation int64) int64 {
+	return now.Current(generation) - g.Remembers
+}
+
+// How an add finds its one winner while layers come and go
+//
+// Two goroutines that add the same key may see different newest layers: one in the generation
+// that ends, the other in the next. The winner of a layer therefore checks that no layer was
+// added. Otherwise it looks the key up in the layers added since, and adds it to the newest.
+//
+// At most one winner:
+//  1. Suppose A wins in layer a and B in a later layer b. One layer has one winner.
+//  2. A saw a as the newest layer after its bits were complete. B saw b later than that.
+//  3. When B first saw a layer newer than a, it looked into a and found the key. It skips only
+//     layers that it has won itself, and A has won a. Or a was dropped, and then two winners
+//     are right.
+//
+// At least one, if none of them renews the key: let b be the newest layer to which any of them adds
+// the key. The winner of b goes no further, so no layer was added: it has won.
+//
+// An add that renews a key which it has found is no winner, but adds the key to the newest layer. If it
+// has found the bits of A, whose add has not ended, A finds its bits and is no winner either.
+//
+// Each winner has one ticket: a ticket of a layer that it has won before is lost. Only if the newest layer
+// has no room, and there can be no other, does the winner keep that ticket and add the key without one.
+//
+// An add knows one time, when it began, so it begins at most one generation, however short
+// generations are. An add that others overtake again and again takes the lock that begins layers,
+// and finishes while no layer can come.
+//
+// steps_test.go tries every order.
+
+// patience is how often an add may be overtaken before it takes the lock.
+const patience = 16
+
+// An adding is an add that is under way.
+type adding struct {
+	h1, h2     uint64
+	renew      bool
+	generation int64        // by the clock, when it began
+	looked     uint64       // older layers do not have the key, or have it from this add, or found is true
+	found      bool         // in a generation before the present one, by an add that renews
+	ticket     *tickets.Box // from which it has a ticket for a layer that it has won
+	won        bool
+}
+
+// Add adds a key and reports whether it is new and this call has added it. renew also adds a key that is in
+// older generations than the present one. The clock says generation. If there is no room, the call adds
+// nothing and returns an error.
+func (g *Growing) Add(h1, h2 uint64, generation int64, renew bool) (bool, error) {
+	a := adding{h1: h1, h2: h2, renew: renew, generation: generation}
+	for range patience {
+		if done, err := g.try(&a, false); done {
+			return a.won, err
+		}
+	}
+	g.growing.Lock()
+	defer g.growing.Unlock() // also if a custom strategy panics
+	for {
+		if done, err := g.try(&a, true); done {
+			return a.won, err
+		}
+	}
+}
+
+// try adds the key unless a layer is needed or another goroutine adds one. It reports whether it is
+// done. locked means that the caller holds growing.
+func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
+	now := g.layers.Load()
+	if l := now.Youngest(a.h1, a.h2, a.looked); l != nil && l.Generation >= g.Oldest(now, a.generation) {
+		if !a.renew || l.Generation == now.Current(a.generation) {
+			a.keep(nil)
+			return true, nil
+		}
+		a.found = true
+	}
+	newest := now.Newest()
+	took := newest.Generation >= a.generation && newest.Tickets.Take()
+	if !took {
+		if err := g.grow(now, a.generation, locked); err == nil || a.ticket == nil {
+			return err != nil, err
+		}
+	}
+	if !newest.Add(a.h1, a.h2, took) {
+		a.keep(nil)
+		return true, nil
+	}
+	if took {
+		a.keep(newest.Tickets)
+	}
+	if g.layers.Load() == now {
+		a.won = !a.found
+		return true, nil
+	}
+	a.looked = newest.Serial + 1
+	return false, nil
+}
+
+// keep replaces the ticket that counts the key.
+func (a *adding) keep(ticket *tickets.Box) {
+	if a.ticket != nil {
+		a.ticket.Lose()
+	}
+	a.ticket = ticket
+}
+
+// grow adds a layer, and with it begins a generation if that has not begun, unless another goroutine has
+// added one since now was loaded. It returns an error if there can be none before a later generation.
+func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
+	if r := g.refused.Load(); r != nil && r.now == now && r.generation >= generation {
+		return r
+	}
+	if !locked {
+		g.growing.Lock()
+		defer g.growing.Unlock() // also if a custom strategy panics
+	}
+	if g.layers.Load() != now {
+		return nil
+	}
+	generation = now.Current(generation)
+	next, err := g.Next(*now, generation)
+	if err != nil {
+		r := &refusal{g.Full, err, now, generation}
+		g.refused.Store(r)
+		return r
+	}
+	g.refused.Store(nil)
+	g.layers.Store(&next)
+	return nil
+}
+
+// A refusal is why layers get no other one before a later generation.
+type refusal struct {
+	full, cause error
+	now         *Layers
+	generation  int64
+}
+
+func (r *refusal) Error() string   { return failure.As(r.full, r.cause).Error() }
+func (r *refusal) Unwrap() []error { return []error{r.full, r.cause} }

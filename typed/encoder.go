@@ -1,0 +1,86 @@
+package typed
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/seed3447c163/bloom/internal/memory"
+)
+
+// checkNew panics if the set is nil or a nil pointer, or there is no function.
+func checkNew(set any, noFunction bool) {
+	if v := reflect.ValueOf(set); noFunction || set == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic("typed: New with a nil set or append function")
+	}
+}
+
+// An encoder makes keys of values.
+type encoder[T any] struct {
+	appendKey func(dst []byte, v T) []byte
+}
+
+// groupKeys is how many values become keys at a time: several groups of a batch.
+const groupKeys = 64
+
+// keyBytes is the largest key without an allocation.
+const keyBytes = 128
+
+// A buffer is memory for functions of callers. It is on the heap, so that a function which keeps its memory,
+// although it must not, later reads other bytes.
+type buffer struct {
+	bytes   [groupKeys * keyBytes]byte
+	used    int
+	keys    [groupKeys][]byte
+	answers [groupKeys]bool
+}
+
+var pooled = sync.Pool{New: func() any { return new(buffer) }}
+
+func (e *encoder[T]) begin() *buffer {
+	if e.appendKey == nil { // the zero Filter
+		panic("typed: use of a Filter that was not made by New")
+	}
+	return pooled.Get().(*buffer)
+}
+
+// end gives the buffer back. A call that panics does not.
+func (b *buffer) end() {
+	b.used = 0
+	pooled.Put(b)
+}
+
+// key returns the bytes of a value.
+func (e *encoder[T]) key(b *buffer, v T) []byte {
+	room := b.bytes[b.used:b.used:min(b.used+keyBytes, len(b.bytes))]
+	key := e.appendKey(room, v)
+	if key == nil {
+		panic("typed: the append function returned nil")
+	}
+	b.used += keyBytes
+	return key
+}
+
+// many calls a function with groups of keys, until it returns an error. It returns the sum of the counts.
+func (e *encoder[T]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
+	memory.CheckAnswers("typed", len(values), answers)
+	clear(answers)
+	b := e.begin()
+	for len(values) > 0 && err == nil {
+		n := min(len(values), groupKeys)
+		for i, v := range values[:n] {
+			b.keys[i] = e.key(b, v)
+		}
+		var own []bool
+		if answers != nil {
+			own = b.answers[:n]
+		}
+		added := 0
+		added, err = call(b.keys[:n], own)
+		count += added
+		copy(answers, own)
+		clear(b.keys[:n]) // long keys have memory of their own
+		values, answers, b.used = values[n:], answers[min(n, len(answers)):], 0
+	}
+	b.end()
+	return count, err
+}

@@ -1,0 +1,56 @@
+package typed
+
+// A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable or rotating. The
+// methods must not keep the keys or the answers beyond the call.
+type GrowingSet interface {
+	Add(key []byte) (bool, error)
+	Contains(key []byte) bool
+	AddMany(keys [][]byte, added []bool) (int, error)
+	ContainsMany(keys [][]byte, found []bool) int
+}
+
+// A Growing adds values of type T to a [GrowingSet] and looks them up. Otherwise it is a [Filter].
+type Growing[T any] struct {
+	encoder[T]
+	set GrowingSet
+}
+
+// NewGrowing returns a Growing that adds values to set and looks them up in set. The function is as for
+// [New].
+func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
+	checkNew(set, appendKey == nil)
+	return &Growing[T]{encoder[T]{appendKey}, set}
+}
+
+// Add adds a value, with the answer and the error of the set's Add.
+func (g *Growing[T]) Add(v T) (added bool, err error) {
+	b := g.begin()
+	added, err = g.set.Add(g.key(b, v))
+	b.end()
+	return added, err
+}
+
+// Contains returns false if the value was definitely never added, true if it probably was.
+func (g *Growing[T]) Contains(v T) (found bool) {
+	b := g.begin()
+	found = g.set.Contains(g.key(b, v))
+	b.end()
+	return found
+}
+
+// AddMany adds values like [Growing.Add], and stops at the first error. It returns how many were
+// definitely new. If added is not nil, added[i] becomes the answer of Add to values[i].
+//
+// It panics if added is neither nil nor as long as values.
+func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {
+	return g.many(values, added, func(keys [][]byte, added []bool) (int, error) { return g.set.AddMany(keys, added) })
+}
+
+// ContainsMany looks up values like [Growing.Contains]. It returns how many were probably added. If found is
+// not nil, found[i] becomes the answer of Contains to values[i].
+//
+// It panics if found is neither nil nor as long as values.
+func (g *Growing[T]) ContainsMany(values []T, found []bool) int {
+	count, _ := g.many(values, found, func(keys [][]byte, found []bool) (int, error) { return g.set.ContainsMany(keys, found), nil })
+	return count
+}
