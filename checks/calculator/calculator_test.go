@@ -90,6 +90,7 @@ func TestPage(t *testing.T) {
 		require.NoError(t, err)
 		f := scheme.Params()
 		require.Equal(t, humanize.Comma(int64(f.M)), row("Bits (m)"), "%+v", c)
+		require.Equal(t, c.name, row("Strategy"))
 		require.Equal(t, fmt.Sprint(f.K), row("Bits set per key (k)"))
 		require.Equal(t, fmt.Sprintf("%.2f", float64(f.M)/float64(f.N)), row("Bits per key"))
 		require.Contains(t, text("code"), fmt.Sprintf("bloom.New(%d, %v", c.keys, c.rate))
@@ -110,7 +111,7 @@ func TestPage(t *testing.T) {
 	const marked = `[...document.querySelectorAll('[aria-invalid]')].map(e => e.id + ' ' + e.getAttribute('aria-invalid')).join()`
 	require.Empty(t, ask(marked))
 	enter("p", "many")
-	require.Contains(t, text("problem"), `p = "many" is not a number`)
+	require.Contains(t, text("problem"), `p = "many", want a rate between 0 and 1`)
 	require.Equal(t, "p true", ask(marked))
 	require.Equal(t, "alert", ask(`document.getElementById('problem').role`))
 	enter("p", "0.01")
@@ -131,6 +132,10 @@ func TestPage(t *testing.T) {
 
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile)))
 	require.Equal(t, "true", ask(`document.documentElement.scrollWidth <= innerWidth`), "the page is wider than a phone")
+	enter("n", "1000")
+	const height = `document.querySelector('svg text').getBoundingClientRect().height`
+	require.Eventually(t, func() bool { return ask(height+" >= 12") == "true" }, time.Minute, 10*time.Millisecond, "labels are small: %s", ask(height))
+	require.Equal(t, "true", ask(`document.documentElement.scrollWidth <= innerWidth`), "the curve is wider than a phone")
 	const controls = `[...document.querySelectorAll('input, select, button')]`
 	require.Equal(t, "0", ask(controls+`.filter(e => !e.labels.length && !e.ariaLabel && !e.textContent).length`), "without a name")
 	require.Equal(t, "0", ask(controls+`.filter(e => e.tabIndex < 0).length`), "not by keyboard")

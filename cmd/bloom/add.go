@@ -24,7 +24,7 @@ func newAdd(e *env) *cobra.Command {
 	}, "secret-file null field delimiter key quiet")
 	return o.runs(func(args []string) error {
 		path, files := args[0], args[1:]
-		release, err := lock(e, path)
+		release, err := lock(e, path, o.quiet)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func newDedup(e *env) *cobra.Command {
 func (o *dedup) run(files []string) error {
 	begin := o.create
 	if o.filter != "" {
-		release, err := lock(o.env, o.filter)
+		release, err := lock(o.env, o.filter, o.quiet)
 		if err != nil {
 			return err
 		}

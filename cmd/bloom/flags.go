@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
@@ -49,7 +50,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	flag(f, &o.n, number, "number", "n", "distinct `KEYS` planned for, such as 1M")
 	flag(f, &o.p, rate, "rate", "p", "false-positive `RATE` at that number, such as 0.1%")
 	flag(f, &o.strategy, oneOf(strategies), "strategy", "s",
-		"`STRATEGY` that places a key's bits: "+strings.Join(names(bloom.Strategies()), ", "))
+		"`STRATEGY` that places a key's bits: "+strings.Join(names(strategies), ", "))
 	flag(f, &o.hash, oneOf(hashes), "hash", "", "`HASH` of the keys: "+strings.Join(names(hashes), ", "))
 	flag(f, &o.secretFile, notEmpty, "secret-file", "", "`FILE` with the secret; default $"+secretVariable)
 	f.BoolVarP(&o.null, "null", "0", false, "lines end in NUL instead of newline")
@@ -100,8 +101,10 @@ func flag[T any](f *pflag.FlagSet, to *T, parse func(text string) (T, error), na
 
 // number reads a whole number from 1: 1000000, 1_000_000, 1e6, 1M.
 func number(text string) (uint64, error) {
-	x, err := sizing.Number(text, true)
-	if err != nil || !(x >= 1 && x < 1<<63) || x != math.Trunc(x) {
+	x, err := sizing.Number(text, false)
+	if errors.As(err, &sizing.Ambiguous{}) {
+		return 0, err
+	} else if err != nil || !(x >= 1 && x < 1<<63) || x != math.Trunc(x) {
 		return 0, errors.New("want a whole number from 1 to 2^63, such as 1000000, 1_000_000, 1e6 or 1M")
 	}
 	return uint64(x), nil
@@ -109,20 +112,30 @@ func number(text string) (uint64, error) {
 
 // rate reads a false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.
 func rate(text string) (float64, error) {
-	x, err := sizing.Number(text, false)
-	if err != nil || !(x > 0 && x < 1) {
+	x, err := sizing.Number(text, true)
+	if errors.As(err, &sizing.Ambiguous{}) {
+		return 0, err
+	} else if err != nil || !(x > 0 && x < 1) {
 		return 0, errors.New("want a rate between 0 and 1, such as 0.001, 1e-3, 0.1% or 1/1000")
 	}
 	return x, nil
 }
 
-// memory reads a number of bytes.
+// memory reads a number of bytes, with or without a unit.
 func memory(text string) (uint64, error) {
-	x, err := humanize.ParseBytes(text)
-	if err != nil || x == 0 || x >= 1<<50 {
+	at := len(text)
+	if letter := strings.IndexFunc(text, unicode.IsLetter); letter >= 0 {
+		at = letter
+	}
+	x, err := sizing.Number(text[:at], false)
+	if errors.As(err, &sizing.Ambiguous{}) {
+		return 0, err
+	}
+	unit, bad := humanize.ParseBytes("1" + text[at:])
+	if x *= float64(unit); err != nil || bad != nil || !(x >= 1 && x < 1<<50) {
 		return 0, errors.New("want a size from 1B to less than 1PiB, such as 500MB or 1GiB")
 	}
-	return x, nil
+	return uint64(x), nil
 }
 
 // duration reads a time. Unlike time.ParseDuration it takes days.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestManyWriters: of several commands that write one file at the same time, none loses a key.
@@ -46,28 +47,38 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// TestSecondWriterWaits, and says so.
+// TestSecondWriterWaits, and says so unless it is quiet.
 func TestSecondWriterWaits(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "seen.bloom")
-	e := &env{ctx: t.Context()}
-	release, err := lock(e, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, saying := io.Pipe()
-	status := make(chan int)
-	go func() {
-		status <- run(t.Context(), []string{"build", "-n", "10", "-o", path, "-k", "apple"}, nil, io.Discard, saying)
-	}()
-	text := make([]byte, 1000)
-	n, _ := said.Read(text)
-	if want := "bloom: waiting for another bloom that writes "; !strings.HasPrefix(string(text[:n]), want) {
-		t.Errorf("%q, want %q", text[:n], want)
-	}
-	release()
-	go io.Copy(io.Discard, said)
-	if got := <-status; got != statusFound {
-		t.Errorf("status %d", got)
+	for _, quiet := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "seen.bloom")
+		release, err := lock(&env{ctx: t.Context()}, path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, saying := io.Pipe()
+		args := []string{"build", "-n", "10", "-o", path, "-k", "apple"}
+		if quiet {
+			args = append(args, "-q")
+		}
+		status := make(chan int, 1)
+		go func() {
+			status <- run(t.Context(), args, nil, io.Discard, saying)
+			saying.Close()
+		}()
+		text := make([]byte, 1000)
+		if !quiet {
+			n, _ := said.Read(text)
+			if want := "bloom: waiting for another bloom that writes "; !strings.HasPrefix(string(text[:n]), want) {
+				t.Errorf("%q, want %q", text[:n], want)
+			}
+		} else {
+			time.Sleep(50 * time.Millisecond) // time to say it
+		}
+		release()
+		rest, _ := io.ReadAll(said)
+		if got := <-status; got != statusFound || quiet && len(rest) > 0 {
+			t.Errorf("status %d, %q", got, rest)
+		}
 	}
 }
 
@@ -81,7 +92,7 @@ func TestOneHolder(t *testing.T) {
 	for range 64 {
 		wg.Go(func() {
 			for taken.Add(1) < 10_000 && !t.Failed() {
-				release, err := lock(e, path)
+				release, err := lock(e, path, true)
 				if err != nil {
 					t.Error(err)
 					return

@@ -71,7 +71,7 @@ func (o *command) claim() (release func(), err error) {
 	if o.output == "-" {
 		return func() {}, nil
 	}
-	if release, err = lock(o.env, o.output); err != nil {
+	if release, err = lock(o.env, o.output, o.quiet); err != nil {
 		return nil, err
 	}
 	if info, missing := os.Stat(o.output); missing == nil && !info.Mode().IsRegular() {
@@ -109,10 +109,10 @@ func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
 const lockSuffix = ".lock"
 
 // lock makes this process the only bloom that writes the file at path, until release is called. A
-// second process waits, and loads what the first has saved. The lock is on a file of its own: the
+// second process waits, says so unless it is quiet, and loads what the first has saved. The lock is on a file of its own: the
 // filter's file may not exist yet, and save replaces it. A killed process leaves that file without a
 // lock. A folder that takes the file takes the filter, too.
-func lock(e *env, path string) (release func(), err error) {
+func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
 	}
@@ -127,7 +127,9 @@ func lock(e *env, path string) (release func(), err error) {
 		l := flock.New(name, flock.SetPermissions(0o666))
 		locked, err := l.TryLock()
 		if err == nil && !locked {
-			fmt.Fprintf(e.stderr, "bloom: waiting for another bloom that writes %s\n", printable(path))
+			if !quiet {
+				fmt.Fprintf(e.stderr, "bloom: waiting for another bloom that writes %s\n", printable(path))
+			}
 			_, err = l.TryLockContext(e.ctx, 20*time.Millisecond)
 		}
 		if cause := context.Cause(e.ctx); err != nil && cause != nil {

@@ -26,6 +26,13 @@ func strategies() (byName map[string]bloom.Strategy, names []any) {
 	return byName, names
 }
 
+// ranges are what the fields take.
+var ranges = map[string]string{
+	"n": "a whole number of keys from 1 to 2^53, such as 1000000, 1e6 or 1M",
+	"p": "a rate between 0 and 1, such as 0.001, 0.1% or 1/1000",
+	"m": "a memory from 1 to 2^53 bits",
+}
+
 // calculate returns what the page shows for the texts of its fields: strategy, n, p, m and unit. An
 // error is one of the values, next to the name of the field that is wrong and to what it could read.
 func calculate(field map[string]string) map[string]any {
@@ -39,18 +46,16 @@ func calculate(field map[string]string) map[string]any {
 		if text == "" {
 			continue
 		}
-		x, err := sizing.Number(text, name == "n")
+		x, err := sizing.Number(text, name == "p")
 		if name == "m" {
 			unit, _ := strconv.ParseFloat(field["unit"], 64)
 			x = math.Floor(x * unit)
 		}
 		switch {
-		case err != nil:
-			return failed(name, fmt.Sprintf("%s = %q is not a number", name, text))
-		case x <= 0 || name == "p" && x >= 1 || name != "p" && x >= 1<<53:
-			return failed(name, fmt.Sprintf("%s = %q is out of range", name, text))
-		case name == "n" && x != math.Floor(x):
-			return failed(name, fmt.Sprintf("n = %v, want a whole number", x))
+		case errors.As(err, &sizing.Ambiguous{}):
+			return failed(name, fmt.Sprintf("%s = %v", name, err))
+		case err != nil, x <= 0, name == "p" && x >= 1, name != "p" && x >= 1<<53, name == "n" && x != math.Floor(x):
+			return failed(name, fmt.Sprintf("%s = %q, want %s", name, text, ranges[name]))
 		}
 		value[name] = x
 		read[name] = map[string]string{"n": humanize.Commaf(x), "p": share(x), "m": humanize.Commaf(x) + " bits"}[name]
@@ -81,7 +86,7 @@ func calculate(field map[string]string) map[string]any {
 	}
 	rate := s.FalsePositiveRate(f.M, f.K, f.N)
 	return map[string]any{
-		"read": read, "note": note, "rates": rates, "strategy": s.Name(), "n": float64(f.N), "p": f.P, "m": float64(f.M), "k": f.K,
+		"read": read, "note": note, "rates": rates, "strategy": field["strategy"], "n": float64(f.N), "p": f.P, "m": float64(f.M), "k": f.K,
 		"rate": rate, "rateText": share(rate), "bytes": float64(scheme.SizeBytes()), "bitsPerKey": float64(f.M) / float64(f.N),
 		"code": fmt.Sprintf("f, err := bloom.New(%d, %v%s)", f.N, f.P, option),
 	}

@@ -14,16 +14,18 @@ func TestCalculate(t *testing.T) {
 	for _, q := range []struct{ n, p, m, field, text string }{
 		{"", "", "", "", "give two of n, p and the memory"},
 		{"1000", "", "", "", "give two of n, p and the memory"},
-		{"-1", "0.01", "", "n", `n = "-1" is out of range`},
-		{"1.5", "0.01", "", "n", "n = 1.5"},
-		{"1e300", "0.01", "", "n", `n = "1e300" is out of range`},
-		{"1000", "many", "", "p", `p = "many" is not a number`},
-		{"1000", "1.5", "", "p", `p = "1.5" is out of range`},
+		{"-1", "0.01", "", "n", `n = "-1", want a whole number of keys from 1 to 2^53`},
+		{"1.5", "0.01", "", "n", `n = "1.5", want a whole number`},
+		{"1e300", "0.01", "", "n", `n = "1e300", want a whole number of keys from 1 to 2^53`},
+		{"1000", "many", "", "p", `p = "many", want a rate between 0 and 1`},
+		{"1000", "1.5", "", "p", `p = "1.5", want a rate between 0 and 1`},
 		{"1000", "1e-30", "", "p", "p = 1e-30"},
 		{"", "1e-15", "0.000004", "", "for no key"},
 		{"1e6", "", "0.0001", "", "too few for 1,000,000 keys"},
 		{"1M", "1%", "1", "", "n, p and m contradict each other: 1,000,000 keys at p = 0.01 need 9,"},
-		{"1M", "", "1e-9", "m", `m = "1e-9" is out of range`},
+		{"1.000", "1%", "", "n", "n = 1.000 can mean 1000 or 1.000, want 1000 or 1.0000"},
+		{"1000", "", "1.024", "m", "m = 1.024 can mean 1024 or 1.024"},
+		{"1M", "", "1e-9", "m", `m = "1e-9", want a memory from 1 to 2^53 bits`},
 	} {
 		a := answer("DoubleHashing", q.n, q.p, q.m)
 		require.Contains(t, a["error"], q.text, "%+v", q)

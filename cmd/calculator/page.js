@@ -74,7 +74,8 @@ function update() {
 
 function drawCurve(a) {
   const rates = a.rates;
-  const width = 640, height = 260, left = 56, bottom = 34, top = 12;
+  // In the units of the page, so that a phone shows the labels as large as other text.
+  const width = byId('curve').clientWidth || 640, height = 260, left = 56, bottom = 34, top = 12;
   const lowest = Math.max(1e-30, a.rate / 1e3);
   const step = 10 ** Math.ceil(-Math.log10(lowest) / 12); // at most 12 lines
   const x = i => left + (width - left - 10) * i / (rates.length - 1);
@@ -128,6 +129,7 @@ addEventListener('bloom-ready', () => {
   byId('values').addEventListener('input', () => { update(); remember(); });
   byId('copy').addEventListener('click', copy);
   addEventListener('hashchange', recall);
+  addEventListener('resize', update);
   recall();
   document.body.dataset.ready = 'yes';
 });

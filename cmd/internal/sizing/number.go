@@ -2,6 +2,7 @@ package sizing
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -13,11 +14,16 @@ var (
 	factors = map[byte]float64{'%': 0.01, 'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
 	commas  = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`) // 1,000,000.5
 	points  = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$`) // 1.000.000,5
+	either  = regexp.MustCompile(`^([1-9]\d{0,2})[.,](\d{3})$`)     // one thousand or one
 )
 
+// Ambiguous is the error for a number that readers of different languages take for different ones.
+type Ambiguous struct{ error }
+
 // Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M,
-// 1.5%, 1,5%, 1/1000. In a count, 1,000 is a thousand; elsewhere a single comma is a decimal one.
-func Number(text string, isCount bool) (float64, error) {
+// 1.5%, 1,5%, 1/1000. In a rate, which is small, a single comma or point is a decimal one. In another
+// number, 1,000 and 1.000 can mean one or one thousand, which is an Ambiguous error.
+func Number(text string, isRate bool) (float64, error) {
 	text = spaces.Replace(text)
 	factor := 1.0
 	if text != "" && factors[text[len(text)-1]] != 0 {
@@ -25,9 +31,14 @@ func Number(text string, isCount bool) (float64, error) {
 		text = text[:len(text)-1]
 	}
 	above, below, fraction := strings.Cut(text, "/")
-	x, err := decimal(above, isCount)
+	for _, part := range []string{above, below} {
+		if d := either.FindStringSubmatch(part); d != nil && (!isRate || fraction) {
+			return 0, Ambiguous{fmt.Errorf("%s can mean %s%s or %[2]s.%[3]s, want %[2]s%[3]s or %[2]s.%[3]s0", part, d[1], d[2])}
+		}
+	}
+	x, err := decimal(above)
 	if fraction {
-		y, bad := decimal(below, isCount)
+		y, bad := decimal(below)
 		x, err = x/y, errors.Join(err, bad)
 	}
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -38,10 +49,10 @@ func Number(text string, isCount bool) (float64, error) {
 }
 
 // decimal reads a number with commas or points, for thousands or for decimals.
-func decimal(text string, isCount bool) (float64, error) {
+func decimal(text string) (float64, error) {
 	several := strings.Count(text, ",")+strings.Count(text, ".") > 1
 	switch {
-	case commas.MatchString(text) && (several || isCount):
+	case commas.MatchString(text) && several:
 		text = strings.ReplaceAll(text, ",", "")
 	case points.MatchString(text) && several:
 		text = strings.ReplaceAll(text, ".", "")

@@ -11,19 +11,26 @@ func TestNumber(t *testing.T) {
 	for text, want := range map[string]float64{
 		"1000000": 1e6, "1e6": 1e6, "10M": 1e7, "1_000_000": 1e6, "1 000 000": 1e6, "1\u202f000\u00a0000": 1e6, "1,000,000": 1e6, "1.000.000": 1e6, "1'000": 1000,
 		"1.5%": 0.015, "1,5%": 0.015, "1,5 %": 0.015, "0,01": 0.01, "0.01": 0.01, ".5": 0.5, "1e-6": 1e-6, "1/1000": 0.001, "1/1,000,000": 1e-6,
-		"1,234.5": 1234.5, "1.234,5": 1234.5, "1.1M": 1_100_000, "0,5k": 500, "1,5": 1.5, "1.234": 1.234, "0,001": 0.001,
+		"1,234.5": 1234.5, "1.234,5": 1234.5, "1.1M": 1_100_000, "0,5k": 500, "1,5": 1.5, "0,001": 0.001, "1.2340": 1.234, "0.123": 0.123, "1000,5": 1000.5, "1 000,000": 1000,
 	} {
-		for _, isCount := range []bool{false, true} {
-			got, err := Number(text, isCount)
+		for _, isRate := range []bool{false, true} {
+			got, err := Number(text, isRate)
 			require.NoError(t, err, text)
 			require.Equal(t, want, got, "%q", text)
 		}
 	}
-	for isCount, want := range map[bool]float64{true: 1000, false: 1} { // the page shows how it was read
-		got, err := Number("1,000", isCount)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+	for _, text := range []string{"1,000", "1.000", "1.234", "999,999", "1.000M", "12,345 k"} {
+		_, err := Number(text, false)
+		require.ErrorAs(t, err, &Ambiguous{}, text)
+		got, err := Number(text+"%", true) // has only one meaning below 1
+		if err == nil {
+			require.Less(t, got, 10., text)
+		}
 	}
+	_, err := Number("1/10,000", true)
+	require.ErrorAs(t, err, &Ambiguous{})
+	_, err = Number("1.024M", false)
+	require.EqualError(t, err, "1.024 can mean 1024 or 1.024, want 1024 or 1.0240")
 	for _, text := range []string{"", "x", "1,00,000", "1,000.000.000", "1.5.2", "1,,2", "%", "10m", "1/0", "0/0", "NaN", "Inf", "1e999", "1/", "--1", "0,000,1"} {
 		_, err := Number(text, false)
 		require.Error(t, err, "%q", text)
