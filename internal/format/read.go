@@ -91,31 +91,37 @@ func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) 
 // MakeWords returns n words, all zero.
 type MakeWords = func(n uint64) ([]atomic.Uint64, error)
 
-// ReadWords reads the words of m bits. full fills the given bytes. ReadWords calls makeWords once if at
-// least as many bytes are left as the words take. Otherwise it makes arrays of double the size as the words
-// arrive.
+// ReadWords reads the words of m bits. full fills the given bytes. If fewer bytes are left than the words take,
+// ReadWords first reads half of the words into pieces, each as large as what has arrived. So it never holds more
+// than three times as much, and in the end has taken 1.5 times the memory of the words.
 func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full func(p []byte) error) ([]atomic.Uint64, error) {
 	total := m/64 + min(m%64, 1)
-	room := min(total, unit)
-	if left >= total*8 {
-		room = total
-	}
-	all, err := makeWords(room)
-	for read := uint64(0); err == nil; {
-		if err := full(memory.BytesOfWords(all[read:])); err != nil {
+	var pieces [][]atomic.Uint64
+	read, half := uint64(0), total-total/2
+	for left < total*8 && total > unit && read < half {
+		piece, err := makeWords(min(max(read, unit), half-read))
+		if err == nil {
+			err = full(memory.BytesOfWords(piece))
+		}
+		if err != nil {
 			return nil, err
 		}
-		if read = room; read == total {
-			ToNative(all, order)
-			return all, nil
-		}
-		room = min(total, 2*room)
-		part := all
-		if all, err = makeWords(room); err == nil {
-			copy(memory.BytesOfWords(all), memory.BytesOfWords(part))
-		}
+		pieces = append(pieces, piece)
+		read += uint64(len(piece))
 	}
-	return nil, err
+	all, err := makeWords(total)
+	if err != nil {
+		return nil, err
+	}
+	rest := memory.BytesOfWords(all)
+	for _, piece := range pieces {
+		rest = rest[copy(rest, memory.BytesOfWords(piece)):]
+	}
+	if err := full(rest); err != nil {
+		return nil, err
+	}
+	ToNative(all, order)
+	return all, nil
 }
 
 // ToNative turns words in the given byte order into the machine's. No other goroutine has them: atomic

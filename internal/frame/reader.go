@@ -75,5 +75,5 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Remaining lets a filter allocate its memory at once if the reader knows its length.
-func (s *source) Remaining(remaining.Own) uint64 { return remaining.Of(s.r) }
+// Len lets a filter allocate its memory at once if the reader knows its length.
+func (s *source) Len() int { return remaining.Len(remaining.Of(s.r)) }

@@ -243,7 +243,7 @@ func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, er
 // A section is a part of a file that is known to be there.
 type section struct{ *io.SectionReader }
 
-func (s section) Remaining(remaining.Own) uint64 { return uint64(s.Size()) }
+func (s section) Len() int { return remaining.Len(uint64(s.Size())) }
 
 // Contains reports whether the column's filter contains a key, like [Column.Filter] followed by
 // a lookup, but reads only the header and 32 bytes, or twice 32 for the number 0.

@@ -110,8 +110,8 @@ func (s *scanner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Remaining lets a layer of one chunk get its memory at once.
-func (s *scanner) Remaining(remaining.Own) uint64 { return uint64(len(s.data)) }
+// Len lets a layer of one chunk get its memory at once.
+func (s *scanner) Len() int { return len(s.data) }
 
 // Redis has no format for a filter in a file, so this one is the project's own: for each chunk,
 // in the order of BF.SCANDUMP,
@@ -237,5 +237,5 @@ func (d *dump) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Remaining lets a layer get its memory at once.
-func (d *dump) Remaining(remaining.Own) uint64 { return remaining.Of(d.r) }
+// Len lets a layer get its memory at once.
+func (d *dump) Len() int { return remaining.Len(remaining.Of(d.r)) }

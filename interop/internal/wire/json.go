@@ -114,43 +114,51 @@ func (s *splitter) readBits() error {
 	return err
 }
 
-// readAll reads r to its end. It begins with room for some words, doubles it as they arrive, and refuses more than
-// most.
+// readAll reads r to its end, and refuses more than most words. The first piece has room for some words, and each
+// further one for a quarter of what has arrived.
 func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
-	for room = max(room, 1<<10); err == nil; room *= 2 {
-		room = min(room, most)
-		if uint64(len(b.Words)) == room {
+	var pieces [][]atomic.Uint64
+	words := uint64(0) // of the pieces
+	for room = max(room, 1<<10); err == nil; room = max(words/4, 1<<10) {
+		if room = min(room, most-words); room == 0 {
 			return failure.Errorf(bloom.ErrTooLarge, "the bits are more than %d bytes", b.Bytes)
 		}
-		if err := b.resize(room); err != nil {
-			return err
+		piece, failed := newWords(room)
+		if failed != nil {
+			return failed
 		}
-		for buf := memory.BytesOfWords(b.Words); err == nil && b.Bytes < uint64(len(buf)); {
+		pieces = append(pieces, piece)
+		words += room
+		for buf := memory.BytesOfWords(piece); err == nil && len(buf) > 0; {
 			var n int
-			n, err = r.Read(buf[b.Bytes:])
+			n, err = r.Read(buf)
 			b.Bytes += uint64(n)
+			buf = buf[n:]
 		}
 	}
 	if err != io.EOF {
 		return err
 	}
-	need, have := (b.Bytes+7)/8, uint64(len(b.Words))
-	if need < have-have/8 {
-		return b.resize(need)
+	need := (b.Bytes + 7) / 8
+	if b.Words = pieces[0]; len(pieces) > 1 || need < words-words/8 {
+		if b.Words, err = newWords(need); err != nil {
+			return err
+		}
+		rest := memory.BytesOfWords(b.Words)
+		for _, piece := range pieces {
+			rest = rest[copy(rest, memory.BytesOfWords(piece)):]
+		}
 	}
 	b.Words = b.Words[:need]
 	return nil
 }
 
-// resize copies the words into an array of n.
-func (b *Bits) resize(n uint64) error {
+func newWords(n uint64) ([]atomic.Uint64, error) {
 	words, err := memory.NewWords(n)
 	if err != nil {
-		return failure.Errorf(bloom.ErrTooLarge, "the bits are %w", err)
+		return nil, failure.Errorf(bloom.ErrTooLarge, "the bits are %w", err)
 	}
-	copy(memory.BytesOfWords(words), memory.BytesOfWords(b.Words))
-	b.Words = words
-	return nil
+	return words, nil
 }
 
 // A text is a JSON string, up to its closing quote. It returns the characters in the standard alphabet of base64.

@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"slices"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // A Format is a way to write a filter to a file.
@@ -59,9 +59,17 @@ type input struct {
 	file *File
 }
 
-// Remaining lets a filter get its memory at once.
-func (in *input) Remaining(remaining.Own) uint64 {
-	return remaining.Of(in.file.Whole) + uint64(in.Buffered())
+// Len lets a filter get its memory at once: the library asks its reader how many bytes are still to come. It is 0 if
+// that is unknown, as for a pipe.
+func (in *input) Len() int {
+	if in.file.Whole == nil {
+		return 0
+	}
+	at, err := in.file.Whole.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return int(min(max(0, in.file.Size-at)+int64(in.Buffered()), math.MaxInt-4096))
 }
 
 // reading adapts a function of the library. A file must end with its filter.

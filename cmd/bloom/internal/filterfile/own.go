@@ -11,7 +11,6 @@ import (
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
@@ -95,8 +94,8 @@ type textReader struct {
 	in *input
 }
 
-// Remaining counts what the decoder may hold, and line ends as text: it is an upper bound.
-func (t textReader) Remaining(own remaining.Own) uint64 { return (t.in.Remaining(own) + 2048) / 4 * 3 }
+// Len counts what the decoder may hold, and line ends as text: it is an upper bound.
+func (t textReader) Len() int { return (t.in.Len() + 2048) / 4 * 3 }
 
 func readText(in *input, opts []bloom.Option) (any, error) {
 	decoded := textReader{base64.NewDecoder(base64.StdEncoding.Strict(), in), in} // ignores newlines
