@@ -48,6 +48,8 @@ var ErrNotReady = errors.New("guard: not ready")
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
+	noEncoding
+
 	state atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
 
 	uncertainMu sync.Mutex

@@ -27,6 +27,7 @@ import (
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
 // methods return an error or panic.
 type List struct {
+	noEncoding
 	filter atomic.Pointer[bloom.BloomFilter]
 
 	path string

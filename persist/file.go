@@ -30,6 +30,7 @@ import (
 // The operating system stops a program that touches a mapped file after another program has
 // truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
 type File struct {
+	noEncoding
 	path    string
 	scheme  bloom.Scheme
 	file    *os.File                // for Sync

@@ -1,6 +1,8 @@
 package redisfilter
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,8 +70,10 @@ func (e *AddError) Error() string {
 			kinds = append(kinds, fmt.Sprintf("%d keys %s", len(kind.keys), kind.text))
 		}
 	}
-	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), failure.Text(e.Err))
+	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), failure.Text(cmp.Or(e.Err, errNoCause)))
 }
+
+var errNoCause = errors.New("no cause")
 
 // Unwrap returns the cause, and ErrUnknown if there are such keys.
 func (e *AddError) Unwrap() []error {

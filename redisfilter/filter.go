@@ -7,6 +7,7 @@ import "github.com/seed3447c163/bloom"
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
+	noEncoding
 	handle
 	adds, lookups []group // of single keys, for each shard
 }

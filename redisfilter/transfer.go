@@ -124,6 +124,7 @@ func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) e
 // A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
 // [Filter.Local]. All methods are safe for concurrent use.
 type Local struct {
+	noEncoding
 	scheme bloom.Scheme
 	shards []*bloom.BloomFilter
 }

@@ -11,6 +11,7 @@ type GrowingSet interface {
 
 // A Growing adds values of type T to a [GrowingSet] and looks them up. Otherwise it is a [Filter].
 type Growing[T any] struct {
+	noEncoding
 	encoder[T]
 	set GrowingSet
 }
@@ -19,7 +20,7 @@ type Growing[T any] struct {
 // [New].
 func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
 	checkNew(set, appendKey == nil)
-	return &Growing[T]{encoder[T]{appendKey}, set}
+	return &Growing[T]{encoder: encoder[T]{appendKey}, set: set}
 }
 
 // Add adds a value, with the answer and the error of the set's Add.

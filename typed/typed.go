@@ -32,6 +32,7 @@ var _ Set = (*bloom.BloomFilter)(nil)
 // allocates nothing for keys of up to 128 bytes. A program that hashes a value itself and calls AddDigest
 // and ContainsDigest of [bloom.BloomFilter] saves that time.
 type Filter[T any] struct {
+	noEncoding
 	encoder[T]
 	set Set
 }
@@ -51,7 +52,7 @@ type Filter[T any] struct {
 // function does that drops an error: all values would be one key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)
-	return &Filter[T]{encoder[T]{appendKey}, set}
+	return &Filter[T]{encoder: encoder[T]{appendKey}, set: set}
 }
 
 // Add adds a value, with the answer of [bloom.BloomFilter.Add].

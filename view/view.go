@@ -26,6 +26,7 @@ import (
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
 // methods of the zero View panic, except String and LogValue.
 type View struct { // of four words: a larger one is not kept in registers
+	noEncoding
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
 	scheme bloom.Scheme // zero if a trailer follows the bits
@@ -148,7 +149,7 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 	if len(bits)%8 != 0 {
 		meta |= other << 8 // the kernels read whole words
 	}
-	return View{unsafe.Pointer(unsafe.SliceData(bits)), len(bits), s, meta | seedless(s.Seed())}, nil
+	return View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}, nil
 }
 
 // metaOf returns k and the numbers of strategy and hash, as in a trailer.

@@ -31,6 +31,7 @@ import (
 
 // A Filter is a filter of the module. Make one with [Open]. It is safe for concurrent use.
 type Filter struct {
+	noEncoding
 	sender *send.Sender
 	name   string
 	most   atomic.Int64 // keys that a reply has shown

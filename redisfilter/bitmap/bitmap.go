@@ -34,6 +34,7 @@ type Positions interface {
 
 // A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. It is safe for concurrent use.
 type Filter struct {
+	noEncoding
 	sender    *send.Sender
 	key       string
 	positions Positions

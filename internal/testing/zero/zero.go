@@ -2,6 +2,7 @@
 package zero
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/doc"
@@ -27,33 +28,9 @@ func Values(t *testing.T, values ...any) (answer []string) {
 	pkg, want := withMethods(t)
 	var names []string
 	for _, v := range values {
-		of := reflect.TypeOf(v)
-		named := of
-		if of.Kind() == reflect.Pointer {
-			named = of.Elem()
-		}
-		name, _, _ := strings.Cut(named.Name(), "[") // without type parameters
+		name, answers := Methods(t, pkg, v)
 		names = append(names, name)
-		for i := range of.NumMethod() {
-			method := of.Method(i)
-			args := []reflect.Value{reflect.ValueOf(v)}
-			if of.Kind() == reflect.Pointer {
-				args[0] = reflect.New(named)
-			}
-			for j := 1; j < method.Type.NumIn(); j++ {
-				arg := reflect.Zero(method.Type.In(j))
-				switch arg.Type() {
-				case reflect.TypeFor[io.Writer]():
-					arg = reflect.ValueOf(io.Discard)
-				case reflect.TypeFor[io.Reader](), reflect.TypeFor[io.ReaderAt]():
-					arg = reflect.ValueOf(strings.NewReader(""))
-				}
-				args = append(args, arg)
-			}
-			if call(t, pkg, of.String()+"."+method.Name, method.Func, args) {
-				answer = append(answer, name+"."+method.Name)
-			}
-		}
+		answer = append(answer, answers...)
 	}
 	for _, name := range want {
 		if !slices.Contains(names, name) {
@@ -61,6 +38,43 @@ func Values(t *testing.T, values ...any) (answer []string) {
 		}
 	}
 	return answer
+}
+
+// Methods is [Values] for one value of a type of package pkg. It also returns the type's name.
+func Methods(t *testing.T, pkg string, v any) (name string, answer []string) {
+	t.Helper()
+	of := reflect.TypeOf(v)
+	named := of
+	if of.Kind() == reflect.Pointer {
+		named = of.Elem()
+	}
+	name, _, _ = strings.Cut(named.Name(), "[") // without type parameters
+	for i := range of.NumMethod() {
+		method := of.Method(i)
+		args := []reflect.Value{reflect.New(named)}
+		if of.Kind() != reflect.Pointer {
+			args[0] = args[0].Elem()
+		}
+		for j := 1; j < method.Type.NumIn(); j++ {
+			arg := reflect.Zero(method.Type.In(j))
+			switch arg.Type() {
+			case reflect.TypeFor[io.Writer]():
+				arg = reflect.ValueOf(io.Discard)
+			case reflect.TypeFor[io.Reader](), reflect.TypeFor[io.ReaderAt]():
+				arg = reflect.ValueOf(strings.NewReader(""))
+			case reflect.TypeFor[context.Context]():
+				arg = reflect.ValueOf(context.Background())
+			}
+			if arg.Kind() == reflect.Chan { // a nil channel would block
+				arg = reflect.MakeChan(reflect.ChanOf(reflect.BothDir, arg.Type().Elem()), 1000)
+			}
+			args = append(args, arg)
+		}
+		if call(t, pkg, of.String()+"."+method.Name, method.Func, args) {
+			answer = append(answer, name+"."+method.Name)
+		}
+	}
+	return name, answer
 }
 
 // call reports whether the method answers: it returns neither an error nor does it panic.

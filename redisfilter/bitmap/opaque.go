@@ -1,0 +1,19 @@
+package bitmap
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/opaque"
+)
+
+// noEncoding makes the types of this package refuse encoders.
+type noEncoding = opaque.Type
+
+// String describes the filter in a line for a log. It asks no server.
+func (f *Filter) String() string {
+	return fmt.Sprintf("bitmap.Filter(key=%q k=%d ttl=%v)", f.key, f.k, f.ttl)
+}
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

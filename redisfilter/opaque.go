@@ -1,0 +1,44 @@
+package redisfilter
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/opaque"
+)
+
+// noEncoding makes the types of this package refuse encoders.
+type noEncoding = opaque.Type
+
+// String describes the filter in a line for a log. It asks no server.
+func (f *Filter) String() string {
+	if f.plan == nil {
+		return "redisfilter.Filter(zero)"
+	}
+	return fmt.Sprintf("redisfilter.Filter(key=%q n=%d p=%g shards=%d %v)", f.shards[0].name, f.plan.n, f.plan.p, f.plan.shards, f.plan.scheme)
+}
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// String describes the filter in a line for a log.
+func (l *Local) String() string {
+	if len(l.shards) == 0 {
+		return "redisfilter.Local(zero)"
+	}
+	return fmt.Sprintf("redisfilter.Local(shards=%d %v)", len(l.shards), l.scheme)
+}
+
+// LogValue is String, for package log/slog.
+func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
+
+// MarshalJSON returns the fields and the text of the error. The cause itself has no form in JSON.
+func (e *AddError) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Error       string `json:"error"`
+		Unknown     []int  `json:"unknown,omitempty"`
+		Unconfirmed []int  `json:"unconfirmed,omitempty"`
+		NotAdded    []int  `json:"not_added,omitempty"`
+	}{e.Error(), e.Unknown, e.Unconfirmed, e.NotAdded})
+}
