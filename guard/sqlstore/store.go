@@ -16,6 +16,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
 	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/opaque"
 )
 
 const (
@@ -23,8 +24,12 @@ const (
 	expired = 7 * 24 * time.Hour // after which a position of a guard that saves no more is deleted
 )
 
+// noEncoding makes a Store refuse encoders.
+type noEncoding = opaque.Type
+
 // A Store is a [guard.Store] for a table. Make one with [New]. All methods are safe for concurrent use.
 type Store struct {
+	noEncoding
 	db    *sql.DB
 	table Table
 	d     *dialect
@@ -45,7 +50,7 @@ func New(db *sql.DB, table Table) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{db, table, d, names}, nil
+	return &Store{db: db, table: table, d: d, names: names}, nil
 }
 
 // String describes the store in a line for a log.
