@@ -23,12 +23,12 @@ import (
 )
 
 // imports may be used in snippets without being imported.
-const imports = `bufio bytes context crypto/rand database/sql encoding/binary encoding/hex encoding/json errors expvar fmt hash/maphash io iter log log/slog
+const imports = `bufio bytes context crypto/rand crypto/sha1 database/sql encoding/binary encoding/hex encoding/json errors expvar fmt hash/maphash io iter log log/slog
 	maps net/http net/netip os slices strings sync sync/atomic testing time
 	github.com/prometheus/client_golang/prometheus github.com/redis/go-redis/v9`
 
 // ours are this library's packages, by their folders.
-const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/redisbloom persist prombloom redisfilter redisfilter/bitmap
+const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/parquet interop/redisbloom persist prombloom redisfilter redisfilter/bitmap
 	redisfilter/bf rotating scalable typed view`
 
 // given may be used in snippets without being declared.
