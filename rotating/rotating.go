@@ -1,7 +1,6 @@
 package rotating
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -31,7 +30,7 @@ type Filter struct {
 }
 
 // ErrFull means that a key could not be added because there is no memory for another layer.
-var ErrFull = errors.New("rotating: filter full")
+var ErrFull error = layered.Full("rotating")
 
 // New returns an empty filter that remembers a key for at least the window. Its false-positive rate stays
 // at most p, however many keys are added. n is a guess of the number of different keys that come in a

@@ -1,7 +1,6 @@
 package scalable
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
@@ -31,7 +30,7 @@ type Filter struct {
 }
 
 // ErrFull means that a key could not be added because the filter cannot grow.
-var ErrFull = errors.New("scalable: filter full")
+var ErrFull error = layered.Full("scalable")
 
 // New returns an empty filter whose false-positive rate stays at most p, however many keys are
 // added. n is the number of keys after which it grows for the first time; 0 counts as 1.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,13 +17,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const dedupHelp = `Prints the first line of each distinct key, in order, in constant memory. It
-prints a line before it waits for more input.
+const dedupHelp = `Prints the first line of each distinct key, in order. It prints a line before it
+waits for more input.
 
 A new key is taken for an old one, and its line dropped, at a rate of at most
--p (1e-6), for at most -n distinct keys (10M). At one more, dedup stops with
-status 3. --grow takes more memory instead. --window forgets keys after a time,
-and takes more memory for more than -n keys per window.
+-p (1e-6), for at most -n distinct keys (10M). Memory is constant, and at one key
+more dedup stops with status 3. With --grow the memory follows the distinct keys,
+with --window those of the time after which keys are forgotten; -n is a guess
+then. --max-memory limits it: at a key without room dedup stops with status 3.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
 it of the flags; later runs may leave these out. The file is written at the end,
@@ -55,6 +57,7 @@ func newDedup(e *env) *cobra.Command {
 	flag(f, &o.filter, notEmpty, "filter", "", "`FILE` that keeps the keys from one run to the next")
 	flag(f, &o.window, duration, "window", "", "forget keys after this `TIME`, such as 30d or 12h")
 	f.BoolVar(&o.grow, "grow", false, "take more memory for more than -n keys")
+	flag(f, &o.maxMemory, memory, "max-memory", "", "`SIZE` of the filter at most, such as 1GiB; default all")
 	o.exclude("window", "grow")
 	return o.runs(o.run)
 }
@@ -113,6 +116,7 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	case *rotating.Filter:
 		made = f.Window()
 	}
+	s := f.Stats()
 	switch {
 	case o.window > 0 && made == 0:
 		err = fmt.Errorf("a %s filter has no window, want a new file for --window", kept.Name)
@@ -121,9 +125,24 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	case o.grow && (!kept.Grows() || made > 0):
 		err = fmt.Errorf("a %s filter does not grow, want a new file for --grow", kept.Name)
 	default:
-		err = o.agrees(f.Stats(), n)
+		if plain, ok := f.(*bloom.BloomFilter); ok && s.N == 0 {
+			s.N, s.P, err = o.n, o.p, o.plans(plain)
+		}
+		err = cmp.Or(err, o.agrees(s, n))
 	}
 	return f, kept, lines.Named(o.filter, err)
+}
+
+// plans returns an error if the flags are no plan for a filter of another program whose file has none.
+func (o *dedup) plans(f *bloom.BloomFilter) error {
+	p := f.Params()
+	switch rate := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, o.n); {
+	case !o.given("number"):
+		return errors.New("the file does not say how many keys its filter is for, want -n")
+	case rate > 1.1*o.p: // other programs' formulas are a little off
+		return fmt.Errorf("with %s keys the filter has a rate of %.2g, want at most the -p of %v: a smaller -n or a larger -p", grouped(o.n), rate, o.p)
+	}
+	return nil
 }
 
 // printNew prints the lines whose keys are new to a filter, and adds the keys. k, if it is not nil, saves it.
@@ -135,9 +154,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 		advice = "want a new file: see bloom help dedup"
 	}
 	if fixed {
-		planned = plain.Params().N // a file of another program may not say n
-	}
-	if planned > 0 {
+		planned = cmp.Or(plain.Params().N, o.n)
 		room = planned - min(planned, before)
 	}
 	read, printed := 0, 0
@@ -151,6 +168,9 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 			if room > 0 {
 				end := done + int(min(room, uint64(len(c.Keys)-done)))
 				added, n, err = addTo(f, c.Keys[done:end], c.Yes[done:end])
+				if errors.Is(err, scalable.ErrFull) || errors.Is(err, rotating.ErrFull) {
+					err = fmt.Errorf("%w: a new key, and %s", errOverfull, lines.Text(err))
+				}
 			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a present key needs no room
 				return done, fmt.Errorf("%w: a new key, and the filter was made for %s keys; %s", errOverfull, grouped(planned), advice)
 			}
@@ -181,10 +201,7 @@ func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed i
 		fmt.Fprintf(o.stderr, "filter: %s%s keys, rate %.2g\n", grouped(count), of, s.EstimatedFalsePositiveRate)
 	}
 	switch {
-	case s.N == 0 && s.EstimatedFalsePositiveRate > o.p:
-		fmt.Fprintf(o.stderr, "bloom: warning: the file does not say how many keys its filter is for: the rate is now %.2g, above %v\n",
-			s.EstimatedFalsePositiveRate, o.p)
-	case n > 0 && overP(s):
+	case n > 0 && s.N > 0 && overP(s):
 		warn(o.env, s)
 	case n > 0 && o.filter != "" && float64(count) >= 0.9*float64(n):
 		fmt.Fprintf(o.stderr, "bloom: warning: the filter is nearly full: begin a new file soon (see bloom help dedup)\n")

@@ -38,6 +38,7 @@ type command struct {
 
 	secretFile, column, output string
 	format                     *filterfile.Format
+	maxMemory                  uint64      // of a filter in bytes; 0 if unlimited
 	excluded                   [][2]string // flags that exclude each other
 	force, quiet, asJSON       bool
 }

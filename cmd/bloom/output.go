@@ -19,7 +19,7 @@ import (
 
 // open reads a filter in any format. "-" is standard input.
 func (o *command) open(path string) (f any, from *filterfile.Format, err error) {
-	in := &filterfile.File{Size: -1, Path: path, Column: o.column, Secret: o.secret}
+	in := &filterfile.File{Size: -1, Path: path, Column: o.column, Secret: o.secret, Options: o.limits()}
 	raw := o.stdin
 	if path != "-" {
 		file, err := os.Open(path)

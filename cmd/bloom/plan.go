@@ -21,6 +21,14 @@ func (o *command) hashing() ([]bloom.Option, error) {
 	return []bloom.Option{bloom.WithHash(o.hash)}, nil
 }
 
+// limits returns the option for the limit of memory, or none.
+func (o *command) limits() []bloom.Option {
+	if o.maxMemory == 0 {
+		return nil
+	}
+	return []bloom.Option{bloom.WithMaxBytes(o.maxMemory)}
+}
+
 // makeFilter makes the empty filter of the flags. Where no flag says otherwise it tries Blocked and
 // RapidHash, the fastest, and then what the rate needs.
 func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
@@ -38,7 +46,7 @@ func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error))
 			choices = [][]bloom.Option{{bloom.WithHash(bloom.RapidHash)}, nil}
 		}
 		for _, opts := range choices {
-			if f, err = create(append(slices.Clone(opts), bloom.WithStrategy(s))...); !errors.Is(err, bloom.ErrInvalid) {
+			if f, err = create(append(slices.Concat(opts, o.limits()), bloom.WithStrategy(s))...); !errors.Is(err, bloom.ErrInvalid) {
 				return f, err
 			}
 		}

@@ -163,6 +163,12 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	return nil
 }
 
+// A Full is the error of a package that has no room for a key. Full("rotating") has the text "rotating: filter full".
+type Full string
+
+func (f Full) Error() string { return string(f) + ": " + f.Text() }
+func (f Full) Text() string  { return "filter full" }
+
 // A refusal is why layers get no other one before a later generation.
 type refusal struct {
 	full, cause error
@@ -171,4 +177,5 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string   { return failure.As(r.full, r.cause).Error() }
+func (r *refusal) Text() string    { return failure.Text(failure.As(r.full, r.cause)) }
 func (r *refusal) Unwrap() []error { return []error{r.full, r.cause} }

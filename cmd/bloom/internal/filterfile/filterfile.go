@@ -46,7 +46,7 @@ func Open(file *File) (any, *Format, error) {
 	if keyed && len(secret) == 0 {
 		return nil, nil, errors.New("the filter has a secret, want --secret-file or $BLOOM_SECRET (see bloom help secrets)")
 	}
-	f, err := from.read(in, append(opts, secret...))
+	f, err := from.read(in, slices.Concat(opts, secret, file.Options))
 	return f, from, err
 }
 

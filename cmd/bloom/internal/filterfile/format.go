@@ -44,10 +44,11 @@ type Filter interface {
 // A File is a file that may hold a filter.
 type File struct {
 	io.Reader
-	Size   int64    // -1 if unknown
-	Whole  *os.File // which Reader reads, nil if Size is unknown
-	Path   string   // "-" for standard input
-	Column string   // of a Parquet file, "" for the only one
+	Size    int64    // -1 if unknown
+	Whole   *os.File // which Reader reads, nil if Size is unknown
+	Path    string   // "-" for standard input
+	Column  string   // of a Parquet file, "" for the only one
+	Options []bloom.Option
 
 	// Secret returns the option for the secret, or none. needed is whether the filter has one.
 	Secret func(needed bool) ([]bloom.Option, error)
