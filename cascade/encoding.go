@@ -6,13 +6,14 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
 // docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
 // check.
-const magic = "\x89bloome\x01"
+const magic = format.Cascade + "\x01"
 
 // maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
 const maxLevels = 1 << 10

@@ -6,12 +6,13 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
 // docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
 // check.
-const magic = "\x89bloomc\x01"
+const magic = format.Counting + "\x01"
 
 // WriteTo writes the filter to w, in O(m): the counters and some hundred bytes. The bytes are the
 // same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.

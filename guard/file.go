@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/persist"
 )
@@ -16,7 +17,7 @@ import (
 // new keys that were added, the length of the position, the position as numbers of eight bytes,
 // padded with zeros, and the filter.
 const (
-	magic     = "\x89bloomg\x01"
+	magic     = format.Guard + "\x01"
 	maxLength = 1<<16 - 1
 )
 

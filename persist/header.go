@@ -16,7 +16,7 @@ import (
 // the filter. The header never changes once the file has its name. The words change in place, so
 // they have no checksum and the byte order of the machine that made the file.
 const (
-	magic      = "\x89blmap\n"
+	magic      = format.Mapped
 	version    = 1    // the byte after magic
 	checkAt    = 8    // CRC-32C of the header's other bytes
 	orderAt    = 12   // byte order of the words: 0 little-endian, 1 big-endian

@@ -6,13 +6,14 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
 // docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
 // check.
-const magic = "\x89blooms\x02"
+const magic = format.Scalable + "\x02"
 
 // WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
 // the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.

@@ -12,7 +12,7 @@ import (
 const Version = 2
 
 const (
-	magic   = "\x89bloom\n"
+	magic   = Filter
 	checkAt = 8  // offset of the header's checksum
 	fixed   = 48 // size of the header before the names
 	unit    = 64 // so that mapped words begin a cache line

@@ -1,26 +1,47 @@
 package format
 
 import (
-	"github.com/seed3447c163/bloom/internal/failure"
 	"strings"
+
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// kinds are the files that this module writes.
-var kinds = []struct{ magic, holds, reader string }{
-	{magic, "a Bloom filter", "bloom.Read or persist.Load"},
-	{"\x89blmap\n", "a mapped filter", "persist.Open or persist.OpenReadOnly"},
-	{"\x89blooms", "a scalable filter", "scalable.Read or persist.LoadWith"},
-	{"\x89bloomr", "a rotating filter", "rotating.Read or persist.LoadWith"},
-	{"\x89bloomc", "a counting filter", "counting.Read or persist.LoadWith"},
-	{"\x89bloome", "a cascade", "cascade.Read or persist.LoadWith"},
-	{"\x89bloomg", "the filter of a guard", "guard.New and Open"},
+// The first bytes of all files that this module writes. The version follows.
+const (
+	Filter   = "\x89bloom\n"
+	Mapped   = "\x89blmap\n"
+	Scalable = "\x89blooms"
+	Rotating = "\x89bloomr"
+	Counting = "\x89bloomc"
+	Cascade  = "\x89bloome"
+	Guard    = "\x89bloomg"
+)
+
+// A Kind is a kind of file.
+type Kind struct {
+	Magic, holds, reader string
+	Header               int // offset of the header of the first filter, behind the kind's own numbers
 }
+
+// Kinds are all kinds.
+var Kinds = []Kind{
+	{Filter, "a Bloom filter", "bloom.Read or persist.Load", 0},
+	{Mapped, "a mapped filter", "persist.Open or persist.OpenReadOnly", 64},
+	{Scalable, "a scalable filter", "scalable.Read or persist.LoadWith", framed(3)},
+	{Rotating, "a rotating filter", "rotating.Read or persist.LoadWith", framed(9)},
+	{Counting, "a counting filter", "counting.Read or persist.LoadWith", 8},
+	{Cascade, "a cascade", "cascade.Read or persist.LoadWith", framed(1)},
+	{Guard, "the filter of a guard", "guard.New and Open", framed(2)},
+}
+
+// framed returns the bytes of a magic with its version, of numbers, and of their checksum; see package frame.
+func framed(numbers int) int { return 8 + numbers*8 + 8 }
 
 // Unexpected returns the error for data that begins with head instead of magic. It names the kind and the
 // reader of other files of this module.
 func Unexpected(head []byte, magic string) error {
-	for _, k := range kinds {
-		if k.magic != magic && strings.HasPrefix(string(head), k.magic) {
+	for _, k := range Kinds {
+		if k.Magic != magic && strings.HasPrefix(string(head), k.Magic) {
 			return failure.Errorf(failure.ErrCorrupt, "it holds %s: use %s", k.holds, k.reader)
 		}
 	}
