@@ -25,6 +25,11 @@ func isAdd(cmd redis.Cmder) bool {
 	return strings.HasPrefix(cmd.Name(), "eval") && len(cmd.Args()) >= 14
 }
 
+// isClaim reports whether a command is a claim, which has three arguments behind the key.
+func isClaim(cmd redis.Cmder) bool {
+	return strings.HasPrefix(cmd.Name(), "eval") && len(cmd.Args()) == 7
+}
+
 // client returns a client of a server with a hook.
 func client(t testing.TB, addr string, hook redistest.Hook) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: addr, ReadTimeout: 30 * time.Second})
