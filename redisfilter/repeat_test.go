@@ -1,0 +1,192 @@
+package redisfilter_test
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
+)
+
+// TestAddAll: through cut replies, a restart with a log and a restart without one, each key is new, known or listed.
+func TestAddAll(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		p := redistest.StartProxy(t, s.Addr)
+		f := k.open(t, client(t, p.Addr, nil), noCache)
+		known := k.open(t, s.Client, noCache)
+		_, err := known.AddMany(bg, keysOf(0, 100), nil)
+		require.NoError(t, err)
+		p.CutEvery.Store(7)
+		unknown, wins := map[int]bool{}, 0
+		for first := 0; first < 300; first += 10 {
+			added := make([]bool, 10)
+			n, err := f.AddAll(bg, keysOf(first, first+10), added)
+			if err != nil {
+				var failed *redisfilter.AddError
+				ok := errors.As(err, &failed)
+				require.True(t, ok, err)
+				require.ErrorIs(t, err, redisfilter.ErrUnknown)
+				require.Empty(t, failed.NotAdded)
+				for _, i := range failed.Unknown {
+					unknown[first+i] = true
+				}
+			}
+			require.Equal(t, count(added), n)
+			for i, yes := range added {
+				if yes {
+					wins++
+				}
+				require.True(t, unknown[first+i] || yes == (first+i >= 100), first+i)
+			}
+		}
+		p.CutEvery.Store(0)
+		require.NotEmpty(t, unknown)
+
+		// A loss is told, and does not stop.
+		require.NoError(t, s.Client.FlushAll(bg).Err())
+		n, err := f.AddAll(bg, keysOf(0, 20), nil)
+		require.ErrorIs(t, err, redisfilter.ErrLost)
+		require.Equal(t, 20, n)
+		n, err = f.AddAll(bg, keysOf(0, 30), nil)
+		require.NoError(t, err)
+		require.Equal(t, 10, n)
+	})
+}
+
+// TestRepeats: every seventh reply is lost, also below a hook of the client that repeats commands. A single add has its right
+// answer. A key of a batch has its right answer, or it is in Present and in the filter.
+func TestRepeats(t *testing.T) {
+	again := redistest.Hook(func(_ []redis.Cmder, send func() error) error {
+		err := send()
+		for range 3 {
+			if err != nil && !isReply(err) {
+				err = send()
+			}
+		}
+		return err
+	})
+	for name, hook := range map[string]redistest.Hook{"client": nil, "client that repeats": again} {
+		t.Run(name, func(t *testing.T) {
+			each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+				p := redistest.StartProxy(t, s.Addr)
+				f := k.open(t, client(t, p.Addr, hook), noCache)
+				p.CutEvery.Store(7)
+				for i := range 200 {
+					added, err := f.Add(bg, keyOf(i/2))
+					require.NoError(t, err)
+					require.Equal(t, i%2 == 0, added, i)
+				}
+				unclear := 0
+				for first := 1000; first < 1600; first += 20 {
+					added := make([]bool, 20)
+					_, err := f.AddMany(bg, keysOf(first, first+20), added)
+					failed := &redisfilter.AddError{}
+					if err != nil {
+						require.ErrorAs(t, err, &failed)
+						require.ErrorIs(t, err, redisfilter.ErrUnknown)
+					}
+					require.Equal(t, failed.Unknown, failed.Present)
+					require.Equal(t, 20-len(failed.Present), count(added))
+					unclear += len(failed.Present)
+				}
+				require.Positive(t, unclear)
+				p.CutEvery.Store(0)
+				n, err := f.ContainsMany(bg, keysOf(1000, 1600), nil)
+				require.NoError(t, err)
+				require.Equal(t, 600, n)
+			})
+		})
+	}
+}
+
+// isReply reports whether an error is an error reply of the server.
+func isReply(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply)
+}
+
+// The ways in which a sending of an add fails.
+const (
+	executed    = iota // it does not
+	notSent            // it is written, and the server never gets it
+	replyIsLost        // the server executes it
+)
+
+// TestEveryWay: a batch of two new keys and a known one is added to a growing filter whose newest layer still takes 0 to 2 keys,
+// with or without a further layer, while each of the first four sendings fails in one of the three ways, and somebody else
+// may add the first key before one of them. All 2,430 ways are tried. No answer is wrong, and no key is lost.
+func TestEveryWay(t *testing.T) {
+	s := redistest.Start(t)
+	a, b, old := []byte("a"), []byte("b"), []byte("old")
+	for _, limit := range []uint64{0, 22_000} { // bytes, so that there is no second layer; 0 for none
+		opts := []option{growth, noCache, redisfilter.WithShards(1)}
+		if limit > 0 {
+			opts = append(opts, redisfilter.WithBloom(bloom.WithMaxBytes(limit)))
+		}
+		k := kind{n: 1024, p: 1e-9, opts: opts}
+		for room := range 3 {
+			require.NoError(t, s.Client.FlushAll(bg).Err())
+			filler := k.open(t, s.Client)
+			n, err := filler.AddMany(bg, append(keysOf(0, 1023-room), old), nil)
+			require.NoError(t, err)
+			require.Equal(t, 1024-room, n)
+			value := save(t, s)
+			for ways := range 81 {
+				for rival := range 5 { // before which sending; 4: none
+					restore(t, s, value)
+					way, sending, rivalFirst := ways, 0, false
+					f := k.open(t, client(t, s.Addr, func(cmds []redis.Cmder, send func() error) (err error) {
+						if !isAdd(cmds[0]) {
+							return send()
+						}
+						if sending == rival {
+							won, err := k.open(t, s.Client).Add(bg, a)
+							rivalFirst = won && err == nil
+						}
+						now := way % 3
+						way, sending = way/3, sending+1
+						if now == notSent {
+							_, err = cmds[0].Args()[0].(encoding.BinaryMarshaler).MarshalBinary() // as if it was written
+							require.NoError(t, err)
+						} else {
+							err = send()
+						}
+						if now != executed && (now == notSent || !isReply(err)) {
+							err = io.EOF
+							cmds[0].SetErr(err)
+						}
+						return err
+					}))
+					where := fmt.Sprintf("limit %d, room %d, ways %d, rival %d", limit, room, ways, rival)
+					added := make([]bool, 3)
+					_, err := f.AddMany(bg, [][]byte{a, b, old}, added)
+					failed := &redisfilter.AddError{}
+					if err != nil {
+						require.ErrorAs(t, err, &failed, where)
+					}
+					require.Empty(t, failed.NotAdded, where)
+					require.Equal(t, failed.Unknown, failed.Present, where)
+					found, err := redistest.Each(bg, f.ContainsMany, [][]byte{a, b, old})
+					require.NoError(t, err, where)
+					for i := range found {
+						byOthers := i == 2 || i == 0 && rivalFirst
+						refused := slices.Contains(failed.Refused, i)
+						require.True(t, found[i] || refused, "%s: key %d is lost", where, i)
+						require.True(t, !refused || limit > 0 && !added[i], "%s: key %d", where, i)
+						if !refused && !slices.Contains(failed.Present, i) {
+							require.Equal(t, !byOthers, added[i], "%s: key %d", where, i)
+						}
+					}
+				}
+			}
+		}
+	}
+}
