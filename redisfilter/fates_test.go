@@ -3,6 +3,8 @@ package redisfilter_test
 import (
 	"context"
 	"errors"
+	"github.com/stretchr/testify/assert"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,4 +68,113 @@ func TestShortGenerations(t *testing.T) {
 	ok := errors.As(err, &failed)
 	require.True(t, ok, err)
 	require.Len(t, failed.NotAdded, 10)
+}
+
+// TestAddAllOfAnotherFilter: AddAll ends when the name holds something else, or when the user may no longer add. It names the
+// cause, and the keys are refused.
+func TestAddAllOfAnotherFilter(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		another := func() string { open(t, s.Client, 77, 0.5); return save(t, s) }()
+		for what, do := range map[string]func(){
+			"another filter": func() { restore(t, s, another) },
+			"a list":         func() { s.Client.Del(bg, "f"); s.Client.LPush(bg, "f", 1) },
+			"no permission":  func() { s.Client.Do(bg, "ACL", "SETUSER", "limited", "-evalsha", "-eval") },
+		} {
+			s.Client.FlushAll(bg)
+			require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "+@all").Err())
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
+			t.Cleanup(func() { c.Close() })
+			f := k.open(t, c, noCache)
+			_, err := f.AddMany(bg, keysOf(0, 10), nil)
+			require.NoError(t, err)
+			do()
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
+			for range 2 {
+				_, err = f.AddAll(ctx, keysOf(10, 30), nil)
+				require.NoError(t, ctx.Err(), what)
+				failed := &redisfilter.AddError{}
+				require.ErrorAs(t, err, &failed, what)
+				require.Len(t, failed.Refused, 20, what)
+				require.Equal(t, what != "no permission", errors.Is(err, redisfilter.ErrMismatch), "%s: %v", what, err)
+			}
+			cancel()
+		}
+	})
+}
+
+// TestHungServer: of many single adds at a server that hangs, only those that were sent are Unknown. The others are not added.
+func TestHungServer(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		p := redistest.StartProxy(t, s.Addr)
+		f := k.open(t, client(t, p.Addr, nil), noCache)
+		_, err := f.Add(bg, []byte("first"))
+		require.NoError(t, err)
+		const keys = 640
+		var notAdded [keys]bool
+		unknown := 0
+		var mu sync.Mutex
+		var all redistest.Group
+		p.Silent.Lock()
+		ctx, cancel := context.WithCancel(bg)
+		time.AfterFunc(500*time.Millisecond, cancel)
+		for i := range keys {
+			all.Go(func() {
+				_, err := f.Add(ctx, keyOf(i))
+				failed := &redisfilter.AddError{}
+				mu.Lock()
+				defer mu.Unlock()
+				if !assert.ErrorAs(t, err, &failed) {
+					return
+				}
+				notAdded[i] = len(failed.NotAdded) == 1
+				unknown += len(failed.Unknown)
+			})
+		}
+		all.Wait()
+		p.Silent.Unlock()
+		require.LessOrEqual(t, unknown, 4, "one per lane")
+		time.Sleep(50 * time.Millisecond) // for commands that were given up
+		for i, not := range notAdded {
+			if not {
+				found, err := f.Contains(bg, keyOf(i))
+				require.NoError(t, err)
+				require.False(t, found, i)
+			}
+		}
+	})
+}
+
+// TestFullShard: a shard whose generation has its share of n refuses new keys, and no key else is without its answer.
+func TestFullShard(t *testing.T) {
+	s := redistest.Start(t)
+	f := open(t, s.Client, 1000, 1e-9, redisfilter.WithGenerations(time.Hour, 2), redisfilter.WithShards(8), noCache)
+	keys := make([][]byte, 0, 6000)
+	for i := range 3000 { // each known key behind a new one
+		keys = append(keys, keyOf(i))
+		if i >= 100 {
+			keys = append(keys, keyOf(i%100))
+		}
+	}
+	added := make([]bool, len(keys))
+	n, err := f.AddAll(bg, keys, added)
+	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorContains(t, err, "keys, the share of one of 8 shards in n = 1000; the next one begins at ")
+	failed := &redisfilter.AddError{}
+	require.ErrorAs(t, err, &failed)
+	require.Empty(t, failed.NotAdded)
+	require.Empty(t, failed.Unknown)
+	require.Greater(t, n, 1000)
+	refused := map[string]bool{}
+	for _, i := range failed.Refused {
+		refused[string(keys[i])] = true
+		require.False(t, added[i])
+	}
+	require.Equal(t, 3000-n, len(refused))
+	seen := map[string]bool{}
+	for i, key := range keys {
+		if !refused[string(key)] {
+			require.Equal(t, !seen[string(key)], added[i], "%s", key)
+		}
+		seen[string(key)] = true
+	}
 }

@@ -26,9 +26,9 @@ type group struct {
 type waiters struct {
 	ctx   context.Context // of the first one, without its end
 	batch *batch
-	gone  []bool        // calls that have returned; their keys are not sent
-	sent  bool          // the keys are being sent
-	done  chan struct{} // closed when the batch is done
+	calls []context.Context // one per key
+	left  []bool            // the keys that were left out, because their calls had ended; nil before the first command is made
+	done  chan struct{}     // closed when the batch is done
 }
 
 func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, error) {
@@ -63,8 +63,8 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 		g.pending = &waiters{ctx: context.WithoutCancel(ctx), batch: g.newBatch(), done: make(chan struct{})}
 	}
 	mine := g.pending
-	i := len(mine.gone)
-	mine.gone = append(mine.gone, false)
+	i := len(mine.calls)
+	mine.calls = append(mine.calls, ctx)
 	mine.batch.indices = append(mine.batch.indices, i)
 	mine.batch.keys = append(mine.batch.keys, slices.Clone(key)) // the caller may be gone when it is sent
 	mine.batch.positions = append(mine.batch.positions, positions...)
@@ -81,24 +81,24 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if mine.gone[i] = true; !mine.sent || !g.add {
+	if mine.left == nil || mine.left[i] || !g.add {
 		return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
 	}
 	g.handle.sender.Counts.Unknown.Add(1)
 	return false, addError([]fate{unknown}, send.Explain(g.shard.name, g.handle.sender.Stopped(ctx, g.shard.name)))
 }
 
-// begin removes the keys of calls that have returned, before the first command, and returns how many remain.
+// begin leaves out the keys of calls that have ended, before the first command is made, and returns how many remain.
 func (g *group) begin(mine *waiters) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b, n := mine.batch, 0
-	if mine.sent {
+	if mine.left != nil {
 		return len(b.indices)
 	}
-	mine.sent = true
-	for i, gone := range mine.gone {
-		if !gone {
+	mine.left = make([]bool, len(mine.calls))
+	for i, ctx := range mine.calls {
+		if mine.left[i] = ctx.Err() != nil; !mine.left[i] {
 			b.indices[n], b.keys[n] = i, b.keys[i]
 			copy(b.positions[n*b.k:], b.positionsOf(i))
 			n++

@@ -36,8 +36,8 @@ func TestGroupOfNobody(t *testing.T) {
 				defer c.group.mu.Unlock()
 				waiting := 0
 				if c.group.pending != nil {
-					for _, gone := range c.group.pending.gone {
-						if !gone {
+					for _, ctx := range c.group.pending.calls {
+						if ctx.Err() == nil {
 							waiting++
 						}
 					}

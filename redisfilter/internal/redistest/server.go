@@ -76,7 +76,7 @@ func Start(t testing.TB, args ...string) *Server {
 	s := &Server{Port: FreePort(t), Dir: t.TempDir(), Args: args}
 	s.Addr = fmt.Sprintf("127.0.0.1:%d", s.Port)
 	s.Start(t)
-	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr})
+	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr, ReadTimeout: time.Minute}) // the machine may be busy
 	t.Cleanup(func() { s.Client.Close(); s.Kill() })
 	return s
 }
@@ -100,7 +100,24 @@ func (s *Server) Start(t testing.TB) {
 // Run starts a server program and waits until it answers.
 func (s *Server) Run(t testing.TB, path string, args ...string) {
 	t.Helper()
-	// Before it becomes the server, the shell starts a process that kills it when this program ends, also by kill -9.
+	s.process, s.exited = start(t, path, args...)
+	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
+	defer c.Close()
+	Eventually(t, "redis-server answers", func() error {
+		select {
+		case <-s.exited:
+			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
+			t.Fatalf("redis-server has ended: %s", log)
+		default:
+		}
+		return c.Ping(context.Background()).Err()
+	})
+}
+
+// start starts a program that is killed when this one ends, also by kill -9. The channel is closed when it has ended.
+func start(t testing.TB, path string, args ...string) (*os.Process, chan struct{}) {
+	t.Helper()
+	// Before it becomes the program, the shell starts a process that kills it.
 	const script = `exec 3<&0; (cat <&3; kill -9 $$) & exec "$0" "$@" 3<&-`
 	cmd := exec.Command("sh", append([]string{"-c", script, path}, args...)...)
 	_, err := cmd.StdinPipe()
@@ -108,18 +125,7 @@ func (s *Server) Run(t testing.TB, path string, args ...string) {
 	require.NoError(t, cmd.Start())
 	exited := make(chan struct{})
 	go func() { cmd.Wait(); close(exited) }()
-	s.process, s.exited = cmd.Process, exited
-	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
-	defer c.Close()
-	Eventually(t, "redis-server answers", func() error {
-		select {
-		case <-exited:
-			log, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
-			t.Fatalf("redis-server has ended: %s", log)
-		default:
-		}
-		return c.Ping(context.Background()).Err()
-	})
+	return cmd.Process, exited
 }
 
 // Kill ends the server as kill -9 does, and waits for its end.
