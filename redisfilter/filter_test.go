@@ -13,13 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
-	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // TestModel adds and looks up through several handles and compares each answer with a set. Where the rate is small, no key
@@ -471,57 +469,6 @@ func TestContexts(t *testing.T) {
 		p.Silent.Unlock()
 		_, err = f.Add(bg, keyOf(5000))
 		require.NoError(t, err)
-	})
-}
-
-// TestCommandsOfAUser: a user that may execute what the hint of NOPERM names, and nothing else, can do
-// everything.
-func TestCommandsOfAUser(t *testing.T) {
-	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
-		names := strings.Split(strings.ReplaceAll(send.Commands, " and ", ", "), ", ")
-		everything := func(without string) error {
-			s.Client.FlushAll(bg)
-			args := []any{"ACL", "SETUSER", "limited", "reset", "on", ">secret", "~f", "~f:*", "~{f}:*"}
-			for _, name := range names {
-				if name != without {
-					args = append(args, "+"+strings.ToLower(name))
-				}
-			}
-			require.NoError(t, s.Client.Do(bg, args...).Err())
-			c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
-			defer c.Close()
-			opts := append(k.opts[:len(k.opts):len(k.opts)], redisfilter.WithTTL(time.Hour), redisfilter.WithWait(1, time.Millisecond))
-			f, err := redisfilter.Open(bg, c, "f", k.n, k.p, opts...)
-			if err != nil {
-				return err
-			}
-			_, err = f.AddMany(bg, keysOf(0, 10), nil)
-			if errors.Is(err, redisfilter.ErrReplicas) && !strings.Contains(err.Error(), "NOPERM") {
-				err = nil
-			}
-			_, asked := f.ContainsMany(bg, keysOf(0, 10), nil)
-			_, counted := f.Stats(bg)
-			err = errors.Join(err, asked, counted)
-			if k.name == "plain" {
-				local, _ := redisfilter.NewLocal(k.n, k.p, k.opts...)
-				merged := f.Merge(bg, local)
-				if errors.Is(merged, redisfilter.ErrReplicas) {
-					merged = nil
-				}
-				_, copied := f.Local(bg)
-				err = errors.Join(err, merged, copied)
-			}
-			return errors.Join(err, f.Delete(bg))
-		}
-		require.NoError(t, everything(""))
-		if k.name == "plain" {
-			for _, name := range names {
-				if name != "EVAL" { // the scripts are loaded
-					err := everything(name)
-					require.ErrorContains(t, err, send.Commands, name)
-				}
-			}
-		}
 	})
 }
 

@@ -121,10 +121,19 @@ func (f *plan) fingerprint(h header) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
+// secretText is the text in the headers of filters with a secret.
+var secretText = func() [64]byte {
+	s, _ := bloom.NewScheme(1, 0.5, bloom.WithSecret([16]byte{1})) // cannot fail
+	return textOf(s.Hash())
+}()
+
 // check compares a header with the plan.
 func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
+		if h.Text == secretText && !f.scheme.HasSecret() {
+			return failure.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
+		}
 		if h.String() == mine.String() {
 			return failure.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}

@@ -53,7 +53,10 @@ type HAProxy struct {
 // StartHAProxy starts an HAProxy that closes connections without traffic after a time.
 func StartHAProxy(t testing.TB, target string, idle time.Duration) *HAProxy {
 	t.Helper()
-	path := Program(t, "haproxy")
+	path := "/usr/sbin/haproxy" // Debian's, which is not in the PATH of every user
+	if _, err := os.Stat(path); err != nil {
+		path = Program(t, "haproxy")
+	}
 	dir, err := os.MkdirTemp("", "haproxy") // the name of a test may have a comma, which has a meaning in a path there
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })

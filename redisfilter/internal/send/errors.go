@@ -108,8 +108,11 @@ func As[T any](reply any) (T, error) {
 	return v, nil
 }
 
-// Commands are the commands that a redisfilter.Filter sends.
-const Commands = "BITCOUNT, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PEXPIREAT, SETRANGE, TIME, UNLINK and WAIT"
+// Commands are the commands that a redisfilter.Filter sends. A cluster client also sends ClusterCommands.
+const (
+	Commands        = "BITCOUNT, BITFIELD_RO, BITOP, EVAL, EVALSHA, EXISTS, GETRANGE, PEXPIREAT, SETRANGE, TIME, UNLINK and WAIT"
+	ClusterCommands = "ASKING and CLUSTER|SLOTS"
+)
 
 // hints say what to do about an error reply, by its code.
 var hints = map[string]string{
@@ -120,9 +123,10 @@ var hints = map[string]string{
 	"LOADING":     "the server is reading its data after a start: add again in a moment",
 	"MASTERDOWN":  "the replica has lost its primary: wait for the failover",
 	"CLUSTERDOWN": "the cluster is incomplete: wait for the failover",
-	"NOPERM":      "the ACL of the user must allow " + Commands + " on the keys f, f:* and {f}:* if f is the filter's name",
-	"NOAUTH":      "the server wants a password",
-	"TRYAGAIN":    "the key's cluster slot is being moved: try again when it has moved",
+	"NOPERM": "the ACL of the user must allow " + Commands + ", in a cluster also " + ClusterCommands +
+		", on the keys f, f:* and {f}:* if f is the filter's name",
+	"NOAUTH":   "the server wants a password",
+	"TRYAGAIN": "the key's cluster slot is being moved: try again when it has moved",
 }
 
 // trailer is what a server adds to the error of a command in a script.
