@@ -107,10 +107,12 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
+var errZero = failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
+
 // take waits for the turn to build or to save. A zero Guard has no turn.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
-		return failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
+		return errZero
 	}
 	if err := ctx.Err(); err != nil {
 		return err

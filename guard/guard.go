@@ -118,6 +118,23 @@ func (g *Guard) Contains(key []byte) bool {
 // ContainsString is [Guard.Contains] for a string, without copying it.
 func (g *Guard) ContainsString(key string) bool { return g.Contains(memory.BytesOf(key)) }
 
+// ContainsMany looks up keys as [Guard.Contains] does, but faster if the filter is larger than the cache. It returns how many
+// may be in the store. If found is not nil, ContainsMany sets found[i] to what Contains(keys[i]) would return.
+//
+// It panics if found is neither nil nor as long as keys.
+func (g *Guard) ContainsMany(keys [][]byte, found []bool) int {
+	if filter := g.getState().filter; filter != nil {
+		return filter.ContainsMany(keys, found)
+	}
+	if found != nil && len(found) != len(keys) {
+		panic(fmt.Sprintf("guard: found has a length of %d, want %d, the number of keys", len(found), len(keys)))
+	}
+	for i := range found {
+		found[i] = true
+	}
+	return len(keys)
+}
+
 // Get returns the value of a key. It asks the filter first, and calls load only if the filter says
 // "maybe". load returns whether the key is in the store, and its value. [Guard.Metrics] counts the results.
 //
@@ -182,6 +199,23 @@ func (g *Guard) Stats() bloom.Stats {
 		return filter.Stats()
 	}
 	return bloom.Stats{}
+}
+
+// SizeBytes returns the memory of the filter's bits, and 0 until the Guard is ready. During a build there is a second filter.
+func (g *Guard) SizeBytes() uint64 {
+	if filter := g.getState().filter; filter != nil {
+		return filter.SizeBytes()
+	}
+	return 0
+}
+
+// Count returns how many new keys were added to the filter, and 0 until the Guard is ready. False positives are not counted,
+// deleted keys are.
+func (g *Guard) Count() uint64 {
+	if current := g.getState().current; current != nil {
+		return current.keys.Load()
+	}
+	return 0
 }
 
 // String describes the guard in a line for a log, in constant time.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 func TestNew(t *testing.T) {
@@ -49,6 +50,15 @@ func TestLife(t *testing.T) {
 	require.True(t, look(t, g, m, "a"))
 	require.Equal(t, map[string]float64{"not_ready": 2}, counts(g))
 	require.Zero(t, g.Stats())
+	require.Zero(t, g.SizeBytes()+g.Count())
+	many := func(want ...bool) {
+		t.Helper()
+		found := make([]bool, 2)
+		require.Equal(t, map[bool]int{true: 2, false: 1}[want[1]], g.ContainsMany([][]byte{[]byte("a"), []byte("x")}, found))
+		require.Equal(t, want, found)
+		require.Panics(t, func() { g.ContainsMany(make([][]byte, 1), found) })
+	}
+	many(true, true)
 	require.Contains(t, g.String(), "not ready")
 	require.ErrorIs(t, save(g), ErrNotReady)
 
@@ -62,6 +72,10 @@ func TestLife(t *testing.T) {
 	require.False(t, g.Contains([]byte("x")))
 	require.Equal(t, map[string]float64{"ready": 1, "scanned": 3, "keys": 3, "spared": 1, "found": 3, "not_ready": 2}, counts(g))
 	require.EqualValues(t, 3, g.Stats().EstimatedCount)
+	require.EqualValues(t, 3, g.Count())
+	require.Equal(t, g.Stats().SizeBytes, g.SizeBytes())
+	many(true, false)
+	require.Equal(t, g.String(), g.LogValue().String())
 	require.Contains(t, g.String(), "keys=3 filter=bloom.BloomFilter(n=100")
 
 	require.NoError(t, save(g))
@@ -164,6 +178,28 @@ func TestBuildWaitsForPuts(t *testing.T) {
 		require.NoError(t, <-done)
 		require.True(t, listed && g.ContainsString("slow") && g.ContainsString("other") && !g.ContainsString("x"))
 	})
+}
+
+// A save whose position the store gave for a filter that was replaced meanwhile takes another position: between the two, a key
+// was deleted, and the new filter lacks it. A crash of the machine undoes the delete if the first position goes into the file.
+func TestPositionIsOfTheSavedFilter(t *testing.T) {
+	m := newMemStore("a")
+	path := filepath.Join(t.TempDir(), "guard")
+	var g *Guard
+	calls := 0
+	store := positions{m, func() ([]byte, error) {
+		if calls++; calls == 1 {
+			require.NoError(t, g.Rebuild(t.Context(), 10, 1e-6))
+		}
+		return []byte{byte(calls)}, nil
+	}}
+	g = opened(t, path, 10, 1e-6, store)
+	position, err := g.Save(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []byte{2}, position)
+	s, err := persist.LoadWith(path, read)
+	require.NoError(t, err)
+	require.Equal(t, position, s.position)
 }
 
 // The garbage collector frees a replaced filter when no call uses it.

@@ -71,6 +71,14 @@ func (l *List) Contains(key []byte) bool { return l.getFilter().Contains(key) }
 // ContainsString is [List.Contains] for a string, without copying it.
 func (l *List) ContainsString(key string) bool { return l.getFilter().ContainsString(key) }
 
+// ContainsMany looks up keys in one list as [List.Contains] does, but faster if the list is larger than the cache. It returns how
+// many are probably in the list. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
+//
+// It panics if found is neither nil nor as long as keys.
+func (l *List) ContainsMany(keys [][]byte, found []bool) int {
+	return l.getFilter().ContainsMany(keys, found)
+}
+
 // Reload reads the file again if it holds another list, and reports whether it does. Otherwise it
 // reads only the file's last bytes.
 //
@@ -81,7 +89,7 @@ func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.path == "" {
-		return false, failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
+		return false, errNoPath
 	}
 	var now sight
 	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
@@ -105,6 +113,8 @@ func (l *List) Reload() (changed bool, err error) {
 	l.filter.Store(f)
 	return true, nil
 }
+
+var errNoPath = failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 
 var errSeen = errors.New("the file holds the same list")
 
@@ -151,3 +161,6 @@ func (l *List) Watch(ctx context.Context, every time.Duration, report func(chang
 
 // Stats returns what the list contains, in O(m), see [bloom.BloomFilter.Stats].
 func (l *List) Stats() bloom.Stats { return l.getFilter().Stats() }
+
+// SizeBytes returns the memory of the list's bits. While Reload reads a new list there is a second one.
+func (l *List) SizeBytes() uint64 { return l.getFilter().SizeBytes() }

@@ -86,6 +86,12 @@ func TestList(t *testing.T) {
 		}
 	}
 	require.Equal(t, listOf("a").Stats(), l.Stats())
+	require.Equal(t, l.Stats().SizeBytes, l.SizeBytes())
+	found := make([]bool, 2)
+	require.Equal(t, 1, l.ContainsMany([][]byte{[]byte("b1"), []byte("a1")}, found))
+	require.Equal(t, []bool{false, true}, found)
+	require.Contains(t, l.String(), fmt.Sprintf("guard.List(path=%q filter=bloom.BloomFilter(", path))
+	require.Equal(t, l.String(), l.LogValue().String())
 }
 
 // Watch reports once each change, each error, and the end of an error.

@@ -35,7 +35,7 @@ func (s *Store) Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error]
 }
 
 func (s *Store) list(ctx context.Context, since []byte, yield func(key []byte) bool) error {
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.conn(ctx)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ const (
 // noEncoding makes a Store refuse encoders.
 type noEncoding = opaque.Type
 
-// A Store is a [guard.Store] for a table. Make one with [New]. All methods are safe for concurrent use.
+// A Store is a [guard.Store] for a table. Make one with [New]. All methods are safe for concurrent use. The zero Store returns
+// errors.
 type Store struct {
 	noEncoding
 	db    *sql.DB
@@ -53,6 +54,15 @@ func New(db *sql.DB, table Table) (*Store, error) {
 	return &Store{db: db, table: table, d: d, names: names}, nil
 }
 
+var errZero = failure.Errorf(bloom.ErrInvalid, "the zero sqlstore.Store, want one of New")
+
+func (s *Store) conn(ctx context.Context) (*sql.Conn, error) {
+	if s.db == nil {
+		return nil, errZero
+	}
+	return s.db.Conn(ctx)
+}
+
 // String describes the store in a line for a log.
 func (s *Store) String() string {
 	return fmt.Sprintf("sqlstore.Store(%s table=%q key=%q guard=%q)", s.table.Dialect, s.table.Name, s.table.Key, s.table.Guard)
@@ -60,11 +70,6 @@ func (s *Store) String() string {
 
 // LogValue returns String.
 func (s *Store) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// MarshalJSON returns an error: a Store has a connection.
-func (s *Store) MarshalJSON() ([]byte, error) {
-	return nil, failure.Errorf(bloom.ErrNotPortable, "%v has no JSON", s)
-}
 
 // statement fills in the names and numbers the parameters for PostgreSQL.
 func (s *Store) statement(text string) string {
@@ -144,7 +149,7 @@ func (s *Store) Position(ctx context.Context) (position []byte, err error) {
 			err = fmt.Errorf("sqlstore: %w", err)
 		}
 	}()
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.conn(ctx)
 	if err != nil {
 		return nil, err
 	}
