@@ -143,7 +143,11 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for name, w := range watched {
-		wg.Go(func() { w.collect(ctx, name, c.interval, out) })
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w.collect(ctx, name, c.interval, out)
+		}()
 	}
 	wg.Wait()
 }
