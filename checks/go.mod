@@ -11,7 +11,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/parquet-go/parquet-go v0.32.0
-	github.com/seed3447c163/bloom v0.0.0
+	github.com/seed3447c163/bloom v0.1.0
 	github.com/stretchr/testify v1.12.1
 	modernc.org/sqlite v1.62.0
 )
@@ -69,8 +69,8 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.21.0
-	github.com/seed3447c163/bloom/prombloom v0.0.0
-	github.com/seed3447c163/bloom/redisfilter v0.0.0
+	github.com/seed3447c163/bloom/prombloom v0.1.0
+	github.com/seed3447c163/bloom/redisfilter v0.1.0
 	github.com/twmb/murmur3 v1.1.8
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/tylertreat/BoomFilters v0.0.0-20251001182300-5b3723cc64ae

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/cockroachdb/pebble/v2 v2.1.7
-	github.com/seed3447c163/bloom v0.0.0
+	github.com/seed3447c163/bloom v0.1.0
 	github.com/stretchr/testify v1.12.1
 	github.com/temoto/robotstxt v1.1.2
 	go.etcd.io/bbolt v1.5.0

@@ -30,7 +30,7 @@ func TestPage(t *testing.T) {
 	chromium := testkit.Program(t, "chromium", "chromium")
 	dir := t.TempDir()
 	build := exec.Command("go", "run", "./calculator", "-out", dir)
-	build.Dir, build.Env = filepath.Join("..", "..", "cmd"), append(os.Environ(), "GOWORK=off")
+	build.Dir, build.Env = filepath.Join("..", "..", "cmd"), append(os.Environ(), "GOWORK=")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	files := http.StripPrefix("/some/path", http.FileServer(http.Dir(dir)))

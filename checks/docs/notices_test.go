@@ -24,7 +24,7 @@ func TestThirdPartyNotices(t *testing.T) {
 	list := func(folder, system string, patterns ...string) {
 		cmd := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, patterns...)...)
 		cmd.Dir = filepath.Join(root, folder)
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOOS="+system)
+		cmd.Env = append(os.Environ(), "GOWORK=", "GOOS="+system)
 		out, err := cmd.Output()
 		require.NoError(t, err)
 		for line := range strings.Lines(string(out)) {

@@ -99,7 +99,10 @@ func describe(name string, from *filterfile.Format, f any) *description {
 	return d
 }
 
-func (d *description) describe(s bloom.Stats) { d.Stats, d.OverP = &s, new(overP(s)) }
+func (d *description) describe(s bloom.Stats) {
+	over := overP(s)
+	d.Stats, d.OverP = &s, &over
+}
 
 // describeColumn describes a column with its filter, or with the error of reading it.
 func describeColumn(of parquet.Column, f *bloom.BloomFilter, err error) column {
@@ -109,7 +112,8 @@ func describeColumn(of parquet.Column, f *bloom.BloomFilter, err error) column {
 		c.Error = strings.TrimPrefix(err.Error(), "bloom: ")
 		return c
 	}
-	c.SizeBytes, c.Rate = f.SizeBytes(), new(f.Stats().EstimatedFalsePositiveRate)
+	rate := f.Stats().EstimatedFalsePositiveRate
+	c.SizeBytes, c.Rate = f.SizeBytes(), &rate
 	return c
 }
 

@@ -128,7 +128,7 @@ func (w twin) run(t *testing.T, files map[string]string) (passed []string, outpu
 	}
 	cmd := exec.Command("go", "test", "-short", "-tags="+tags, "-vet=off", "-count=1", "-timeout=5m", "-run", "^("+strings.Join(w.testNames(), "|")+")$", ".")
 	cmd.Dir = filepath.Join(root(t), w.in)
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-overlay="+overlay)
+	cmd.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=-overlay="+overlay)
 	out, err := cmd.CombinedOutput()
 	output = string(out)
 	if lines := strings.Split(output, "\n"); len(lines) > 30 {
