@@ -21,10 +21,10 @@ const dedupHelp = `Prints the first line of each distinct key, in order. It prin
 waits for more input.
 
 A new key is taken for an old one, and its line dropped, at a rate of at most
--p (1e-6), for at most -n distinct keys (10M). Memory is constant, and at one key
-more dedup stops with status 3. With --grow the memory follows the distinct keys,
-with --window those of the time after which keys are forgotten; -n is a guess
-then. --max-memory limits it: at a key without room dedup stops with status 3.
+-p (1e-6), for at most -n distinct keys (10M). Memory is constant, and at one
+key more dedup stops with status 3. With --grow memory follows the distinct
+keys, with --window those of this time; -n is a guess then. --max-memory limits
+it: at a new key without room dedup stops with status 3.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
 it of the flags; later runs may leave these out. The file is written at the end,
