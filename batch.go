@@ -76,10 +76,10 @@ func batch[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 		panic(f.scheme.misuse("a batch of digests"))
 	case f.kernel == nil:
 		return oneByOne(f, keys, answers, add)
-	case f.prefetches() || hashed || f.scheme.hash.vector == vector.Murmur && vector.Has512 && len(keys) >= 4: // see sum
-	case f.byKey != nil:
+	case hashed || f.prefetches():
+	case f.byKey.HasMany():
 		return byRow(f, f.byKey, keys, answers, add)
-	case add: // in the cache, one key's hash overlaps the bits of another
+	case add && f.byDigests == nil: // in the cache, one key's hash overlaps the bits of another
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
@@ -145,12 +145,12 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 
 // group adds or looks up a group.
 func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int) {
-	if f.byDigest != nil {
+	if f.byDigests != nil {
 		var scratch [batchSize]bool
 		if answers == nil {
 			answers = scratch[:len(group)]
 		}
-		_, count = f.byDigest.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, add)
+		_, count = f.byDigests.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, add)
 		return count
 	}
 	do := f.kernel.contains

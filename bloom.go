@@ -30,9 +30,10 @@ type BloomFilter struct {
 	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
-	byKey, byDigest *vector.Row // kernels in assembly, or nil
-	least           int         // bytes of a key for byKey
-	lengths         uint        // how many lengths from there on; 0 if byKey is nil
+	// Kernels in assembly, or nil: for a key, for a digest, and for batches of digests.
+	byKey, byDigest, byDigests *vector.Row
+
+	lengths int // byKey serves keys of fewer bytes; 0 if it is nil
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
@@ -135,7 +136,7 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 // do hashes a key, and adds it or looks it up. The hashes are called from here and not by sum: that
 // saves a call, up to a fifth of the time. BenchmarkContains.
 func (f *BloomFilter) do(key []byte, add bool) bool {
-	if start := unsafe.Pointer(unsafe.SliceData(key)); uint(len(key)-f.least) < f.lengths {
+	if start := unsafe.Pointer(unsafe.SliceData(key)); len(key) < f.lengths {
 		if add {
 			return vector.Add(f.vector(), start, len(key), f.byKey)
 		}

@@ -152,7 +152,10 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 	digests = digests[:len(keys)]
 	switch h.def {
 	case &rapidHash:
-		for i := range keys {
+		for i := 0; i < len(keys); i++ {
+			if i += sumInAssembly(h, keys[i:], digests[i:]); i == len(keys) {
+				break
+			}
 			key := bytesOfKey(&keys[i])
 			if rapidhash.Inlines(len(key)) {
 				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(h.k0, key), key))
@@ -166,10 +169,7 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 		}
 	case &murmur3Hash:
 		for i := 0; i < len(keys); i++ {
-			if fours := (len(keys) - i) / 4; h.vector == vector.Murmur && vector.Has512 && fours > 0 {
-				i += 4 * vector.MurmurMany(h.k0, unsafe.Pointer(&keys[i]), unsafe.Sizeof(keys[i]), fours, &digests[i])
-			}
-			if i < len(keys) { // there are less than four, or one of four is too long
+			if i += sumInAssembly(h, keys[i:], digests[i:]); i < len(keys) {
 				digests[i][0], digests[i][1] = murmur3.SeedSum128(h.k0, h.k1, bytesOfKey(&keys[i]))
 			}
 		}
@@ -178,6 +178,15 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 			digests[i][0], digests[i][1] = h.def.sum(h.k0, h.k1, memory.NoEscape(bytesOfKey(&keys[i])))
 		}
 	}
+}
+
+// sumInAssembly is sum for the first keys, and returns how many it has hashed: all of them before a long one, or none
+// without kernels in assembly.
+func sumInAssembly[K []byte | string | digest](h *hasher, keys []K, digests []digest) (done int) {
+	if h.vector == vector.NoHash {
+		return 0
+	}
+	return vector.Sum(h.vector, h.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
 }
 
 // bytesOfKey views a string or a slice, which begins like a string, as bytes.

@@ -50,9 +50,12 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	}
 	layout := s.strategy.layout(s.params.K)
 	f.byKey = vector.For(layout, s.hash.def.vector, f.vector(), true)
-	f.byDigest = vector.For(layout, vector.Digest, f.vector(), true)
+	f.byDigests = vector.For(layout, vector.Digest, f.vector(), true)
+	if f.byDigests.HasOne() {
+		f.byDigest = f.byDigests
+	}
 	if f.byKey != nil {
-		f.least, f.lengths = s.hash.def.vector.Lengths()
+		f.lengths = vector.Lengths
 	}
 	return f
 }

@@ -33,14 +33,7 @@ type double struct {
 func (s *double) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*double) rate(m uint64, k int, n uint64) float64          { return rate.Double(m, k, n) }
 func (*double) kernel(uint64, int, uint64) (*kernel, error)     { return &doubleKernel, nil }
-
-// layout returns none for few positions, which would leave registers of eight mostly empty.
-func (*double) layout(k int) vector.Layout {
-	if k < 6 {
-		return vector.NoLayout
-	}
-	return vector.Double
-}
+func (*double) layout(int) vector.Layout                        { return vector.Double }
 
 var doubleKernel = kernel{
 	add: doubleAdd, contains: doubleContains, positions: doublePositions,

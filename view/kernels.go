@@ -16,7 +16,7 @@ import (
 // same function.
 func (v View) ContainsDigest(h1, h2 uint64) bool {
 	b := vector.Bits{Words: v.bits, K: int(v.meta & 0xff)}
-	if row := v.kernels(vector.Digest, &b); row != nil {
+	if row := v.kernels(vector.Digest, &b); row.HasOne() {
 		return vector.ContainsDigest(&b, h1, h2, row)
 	}
 	return v.containsDigest(h1, h2)

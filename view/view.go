@@ -181,7 +181,7 @@ func (v View) Contains(key []byte) bool {
 	case other:
 		return v.containsOther(key)
 	}
-	if least, lengths := hash.Lengths(); uint(len(key)-least) < lengths {
+	if len(key) < vector.Lengths {
 		if row := v.kernels(hash, &b); row != nil {
 			return vector.Contains(&b, unsafe.Pointer(unsafe.SliceData(key)), len(key), row)
 		}

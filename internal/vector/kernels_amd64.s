@@ -6,7 +6,6 @@
 
 #include "hashes_amd64.h"
 #include "layouts_amd64.h"
-#include "murmur_amd64.h"
 
 // EACHKEY and EACHDIGEST load the element at R13 of a batch, which ends before a key of more than 112
 // bytes. The macros after them hash it, or the key of a single call, for the layouts.
@@ -23,56 +22,51 @@
 
 #define NOTHING
 
-#define RAPIDWIDE RAPID WIDEN
+#define RAPIDXOR RAPID WIDEN XOR
 
-#define RAPIDSPREAD RAPID WIDEN SPREAD
+#define MURMURXOR MURMUR XOR
 
-#define XORSPREAD XOR SPREAD
-
-#define MURMURSPREAD MURMUR VECTORSPREAD
-
-#define MURMURS \
-	MURMUR         \
-	VMOVQ X16, BX  \
-	VMOVQ X17, R10 \
-	XOR
-
-// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table.
+// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table:
+// ONE those of a key, MANY those of batches.
 // They are entered by a jump, with the Bits in DI and a single key of CX bytes at SI, or its digest
 // in BX and R10, and with the arguments of the functions below on the stack. The garbage collector
 // need not know the arguments: it never finds a goroutine here unless the memory of a key or the
 // words has faulted, and then nobody looks at the arguments any more.
 #define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame) \
+ONE(row, contains, add, start hash, look, find, set, frame, VZEROUPPER) \
+MANY(row, containsMany, addMany, start, each hash, look, find, set, frame)
+
+#define ONE(row, contains, add, hash, look, find, set, frame, end) \
 TEXT contains<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
-	start                  \
 	hash                   \
 	look                   \
 	SETCS ret+32(FP)       \
-	VZEROUPPER             \
+	end                    \
 	RET                    \
 TEXT add<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
-	start                  \
 	hash                   \
 	find                   \
 	JCS there              \
 	set                    \
 	SETNE ret+32(FP)       \
-	VZEROUPPER             \
+	end                    \
 	RET                    \
 there:                     \
 	MOVB $0, ret+32(FP)    \
-	VZEROUPPER             \
+	end                    \
 	RET                    \
+DATA rows<>+(row*32)(SB)/8, $contains<>(SB) \
+DATA rows<>+(row*32+8)(SB)/8, $add<>(SB)
+
+#define MANY(row, containsMany, addMany, start, each, look, find, set, frame) \
 TEXT containsMany<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
-	BATCH(start, each hash, look FOUND) \
+	BATCH(start, each, look FOUND) \
 TEXT addMany<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
-	BATCH(start, each hash, find ADDED(set)) \
-DATA rows<>+(row*32)(SB)/8, $contains<>(SB)       \
-DATA rows<>+(row*32+8)(SB)/8, $add<>(SB)          \
+	BATCH(start, each, find ADDED(set)) \
 DATA rows<>+(row*32+16)(SB)/8, $containsMany<>(SB) \
 DATA rows<>+(row*32+24)(SB)/8, $addMany<>(SB)
 
@@ -101,6 +95,27 @@ stop:                       \
 	MOVQ R12, count+56(FP)  \
 	RET
 
+// HASHES hashes n keys. Registers: R13 the key, R14 the digest, R15 how many keys are left.
+#define HASHES(hash) \
+	MOVQ b+0(FP), DI         \
+	MOVQ keys+8(FP), R13     \
+	MOVQ n+24(FP), R15       \
+	MOVQ digests+32(FP), R14 \
+next:                        \
+	EACHKEY                  \
+	hash                     \
+	MOVQ BX, (R14)           \
+	MOVQ R10, 8(R14)         \
+	ADDQ size+16(FP), R13    \
+	ADDQ $16, R14            \
+	DECQ R15                 \
+	JNE next                 \
+stop:                        \
+	MOVQ n+24(FP), AX        \
+	SUBQ R15, AX             \
+	MOVQ AX, done+40(FP)     \
+	RET
+
 #define FOUND \
 	MOVL $0, AX \
 	SETCS AX
@@ -114,20 +129,21 @@ stop:                       \
 there:
 
 KERNELS(0, dSplit, dSplitAdd, dSplitMany, dSplitAddMany, EACHDIGEST, NOTHING, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
-KERNELS(1, dBlocked2, dBlocked2Add, dBlocked2Many, dBlocked2AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
+MANY(1, dBlocked2Many, dBlocked2AddMany, BLOCKEDSTART, EACHDIGEST XOR, BLOCKED2, BLOCKED2, SET2, 0)
 KERNELS(2, dBlocked4, dBlocked4Add, dBlocked4Many, dBlocked4AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
 KERNELS(3, dBlocked8, dBlocked8Add, dBlocked8Many, dBlocked8AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
-KERNELS(4, dDouble, dDoubleAdd, dDoubleMany, dDoubleAddMany, EACHDIGEST, XORSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
+ONE(4, dDouble, dDoubleAdd, XOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
+MANY(4, dDoubleMany, dDoubleAddMany, NOTHING, EACHDIGEST XOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512)
 KERNELS(5, rSplit, rSplitAdd, rSplitMany, rSplitAddMany, EACHKEY, RAPID, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
-KERNELS(6, rBlocked2, rBlocked2Add, rBlocked2Many, rBlocked2AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
-KERNELS(7, rBlocked4, rBlocked4Add, rBlocked4Many, rBlocked4AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
-KERNELS(8, rBlocked8, rBlocked8Add, rBlocked8Many, rBlocked8AddMany, EACHKEY, RAPIDWIDE, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
-KERNELS(9, rDouble, rDoubleAdd, rDoubleMany, rDoubleAddMany, EACHKEY, RAPIDSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
-KERNELS(10, mSplit, mSplitAdd, mSplitMany, mSplitAddMany, EACHKEY, MURMURS, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
-KERNELS(11, mBlocked2, mBlocked2Add, mBlocked2Many, mBlocked2AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
-KERNELS(12, mBlocked4, mBlocked4Add, mBlocked4Many, mBlocked4AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
-KERNELS(13, mBlocked8, mBlocked8Add, mBlocked8Many, mBlocked8AddMany, EACHKEY, MURMURS, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
-KERNELS(14, mDouble, mDoubleAdd, mDoubleMany, mDoubleAddMany, EACHKEY, MURMURSPREAD, DOUBLESTART, DOUBLE(ANY), DOUBLE(LIST), SETDOUBLE, 640)
+KERNELS(6, rBlocked2, rBlocked2Add, rBlocked2Many, rBlocked2AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
+KERNELS(7, rBlocked4, rBlocked4Add, rBlocked4Many, rBlocked4AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
+KERNELS(8, rBlocked8, rBlocked8Add, rBlocked8Many, rBlocked8AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+ONE(9, rDouble, rDoubleAdd, RAPIDXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
+ONE(10, mSplit, mSplitAdd, SPLITSTART MURMUR, SPLIT, SPLIT, SETSPLIT, 0, VZEROUPPER)
+ONE(11, mBlocked2, mBlocked2Add, BLOCKEDSTART MURMURXOR, BLOCKED2, BLOCKED2, SET2, 0, VZEROUPPER)
+ONE(12, mBlocked4, mBlocked4Add, BLOCKEDSTART MURMURXOR, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
+ONE(13, mBlocked8, mBlocked8Add, BLOCKEDSTART MURMURXOR, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
+ONE(14, mDouble, mDoubleAdd, MURMURXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
 GLOBL rows<>(SB), NOPTR, $480
 
 // func rows() *[hashes][layouts]Row
@@ -173,6 +189,14 @@ TEXT ·many(SB), NOSPLIT, $0-64
 	MOVQ b+0(FP), DI
 	MOVQ kernel+40(FP), AX
 	JMP AX
+
+// func rapidMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
+TEXT ·rapidMany(SB), NOSPLIT, $0-48
+	HASHES(RAPID WIDEN)
+
+// func murmurMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
+TEXT ·murmurMany(SB), NOSPLIT, $0-48
+	HASHES(MURMUR)
 
 // func copyLines(to, from unsafe.Pointer, lines int)
 TEXT ·copyLines(SB), NOSPLIT, $0-24

@@ -1,9 +1,9 @@
-// A layout has three macros, and Double a second look. Start loads what stays the same for all keys. The
+// A layout has three macros, and Double no start but a second look. Start loads what stays the same for all keys. The
 // look finds the words of the digest with h1 in BX and y, h2 xor probe.Xor, in R10, and sets the
 // carry flag if all of the key's bits are set. The setter takes what the look has left, with at least
 // one unset bit, sets the key's bits as "How an add finds its one winner" in package bloom says, and
 // leaves flags that are unequal if this call has completed the key. All have DI, the Bits, and must
-// keep R12 to R15.
+// keep R12 to R15 if there are batches.
 
 #define words Bits_Words(DI)
 #define blocks Bits_Blocks(DI)
@@ -173,22 +173,21 @@ masked:
 	VPOR Y2, Y1, Y1            \
 	VPTEST Y1, Y3
 
-// SET2 swaps the words if the second has no unset bit, without a branch.
+// SET2 swaps the words if the second has no unset bit. A branch is rarely mispredicted, because the second word of a new
+// key usually has one, and the locked instruction need not wait for the words: with conditional moves, a new key took up
+// to a tenth longer.
 #define SET2 \
 	VEXTRACTI128 $1, Y1, X2 \
 	VPOR X2, X1, X1         \
 	VMOVQ X1, CX            \
 	VPEXTRQ $1, X1, DX      \
-	VMOVQ X3, BX            \
 	VPEXTRQ $1, X3, AX      \
 	ANDNQ DX, AX, R11       \
-	MOVQ DX, R11            \
-	CMOVQEQ CX, DX          \
-	CMOVQEQ R11, CX         \
-	MOVQ R9, R11            \
-	CMOVQEQ R8, R9          \
-	CMOVQEQ R11, R8         \
-	CMOVQEQ BX, AX          \
+	JNE inorder             \
+	XCHGQ CX, DX            \
+	XCHGQ R8, R9            \
+	VMOVQ X3, AX            \
+inorder:                    \
 	LOCK                    \
 	ORQ CX, (R8)            \
 	LASTWORD
@@ -208,7 +207,9 @@ masked:
 	VPOR Y2, Y1, Y1                \
 	VPTEST Y1, Y3
 
-// SET4 takes the words in turn, beginning after the last one with an unset bit, R8, which is the end.
+// SET4 sets the words in order if the last one has an unset bit, as it usually has. Otherwise it takes the words in turn,
+// beginning after the last one with an unset bit, R8, which is the end. The turns alone took up to a fifth longer.
+// Registers: AX which words have unset bits; DX, R11 and BX what y selects of the first three pairs, and R9 the last word.
 #define SET4 \
 	VMOVDQU Y1, 0(SP)     \
 	VPANDN Y1, Y3, Y5     \
@@ -216,6 +217,32 @@ masked:
 	VPCMPEQQ Y7, Y5, Y5   \
 	VMOVMSKPD Y5, AX      \
 	XORL $15, AX          \
+	MOVQ R10, DX          \
+	SHRQ $63, DX          \
+	MOVQ R10, R11         \
+	SHRQ $62, R11         \
+	ANDL $1, R11          \
+	MOVQ R10, BX          \
+	SHRQ $61, BX          \
+	ANDL $1, BX           \
+	MOVQ R10, R9          \
+	SHRQ $60, R9          \
+	ANDL $1, R9           \
+	LEAQ 48(SI)(R9*8), R9 \
+	TESTL $8, AX          \
+	JEQ rare              \
+	MOVQ 0(SP), CX        \
+	LOCK                  \
+	ORQ CX, (SI)(DX*8)    \
+	MOVQ 8(SP), CX        \
+	LOCK                  \
+	ORQ CX, 16(SI)(R11*8) \
+	MOVQ 16(SP), CX       \
+	LOCK                  \
+	ORQ CX, 32(SI)(BX*8)  \
+	MOVQ 24(SP), DX       \
+	JMP lastword          \
+rare:                     \
 	BSRQ AX, R8           \
 	MOVQ R8, R11          \
 word:                     \
@@ -283,119 +310,61 @@ again:                       \
 	XORQ DX, CX              \
 	ORQ BX, CX
 
-// Double: x_i = x_0·power_i + y·sum_i. The ninth ones lead to the next eight.
-DATA powers<>+0(SB)/8, $0x1
-DATA powers<>+8(SB)/8, $0xd1342543de82ef95
-DATA powers<>+16(SB)/8, $0xb1b9d47c9f8b8cb9
-DATA powers<>+24(SB)/8, $0x739d9fcd088b9ead
-DATA powers<>+32(SB)/8, $0x49136017ec40ddb1
-DATA powers<>+40(SB)/8, $0xe7fc1700229b4705
-DATA powers<>+48(SB)/8, $0x2d320d22823800e9
-DATA powers<>+56(SB)/8, $0x35f577dd97c40e9d
-DATA powers<>+64(SB)/8, $0xce3a3efbf07b1461
-GLOBL powers<>(SB), RODATA|NOPTR, $72
-
-DATA sums<>+0(SB)/8, $0x0
-DATA sums<>+8(SB)/8, $0x1
-DATA sums<>+16(SB)/8, $0xd1342543de82ef96
-DATA sums<>+24(SB)/8, $0x82edf9c07e0e7c4f
-DATA sums<>+32(SB)/8, $0xf68b998d869a1afc
-DATA sums<>+40(SB)/8, $0x3f9ef9a572daf8ad
-DATA sums<>+48(SB)/8, $0x279b10a595763fb2
-DATA sums<>+56(SB)/8, $0x54cd1dc817ae409b
-DATA sums<>+64(SB)/8, $0x8ac295a5af724f38
-GLOBL sums<>(SB), RODATA|NOPTR, $72
-
-// DOUBLESTART: Z31 the number of bits, Z30 and Z29 the powers and the sums.
-#define DOUBLESTART \
-	VPBROADCASTQ blocks, Z31       \
-	VMOVDQU64 powers<>(SB), Z30   \
-	VMOVDQU64 sums<>(SB), Z29
-
-// SPREAD makes Z16 and Z17 of BX and R10, and VECTORSPREAD of X16 and h2 in X17.
-#define SPREAD \
-	VPBROADCASTQ BX, Z16 \
-	VPBROADCASTQ R10, Z17
-
-#define VECTORSPREAD \
-	VPXORQ.BCST numbers<>+24(SB), X17, X17 \
-	VPBROADCASTQ X16, Z16                  \
-	VPBROADCASTQ X17, Z17
-
-// DOUBLE looks at eight positions at a time. Each is floor(x·m / 2^64), by halves because m is below
-// 2^32. The words are loaded one by one, which takes less time than a gather. note says what to keep
-// of unset bits. A lookup does not stop at one, because a branch would be mispredicted. Places without
-// a position get the first word: no other line is loaded. Registers: Z16 h1, then x, and Z17 y; Z19 the
-// positions, Z20 the numbers of their words, then the words; K1 which of them are needed, then which
-// are unset; SI the words; CX how many positions are left; R8 a line of the stack for the numbers,
-// and R9 the next one, where R11 begins. The line must be aligned, or each load from it would wait.
+// DOUBLE looks at two positions at a time, each from the one before the last: with two chains of half
+// the length, x_(i+2) = x_i·Mul² + y·(Mul+1). A lookup does not stop at an unset bit, because a branch
+// would be mispredicted. There are no vectors here: one key fills few of them, and a multiplication in
+// vectors takes 15 cycles on Intel's processors. note says what to keep of unset bits. Registers: BX and R11
+// x, R10 the summand, DX the number of bits, CX how many positions are left, R8 how many bits are unset, SI
+// the words.
 #define DOUBLE(note) \
-	VPMULLQ Z30, Z16, Z16                  \
-	VPMULLQ Z29, Z17, Z19                  \
-	VPADDQ Z19, Z16, Z16                   \
-	MOVQ words, SI                         \
-	MOVQ positions, CX                     \
-	LEAQ 63(SP), R8                        \
-	ANDQ $-64, R8                          \
-	LEAQ 64(R8), R9                        \
-	MOVQ R9, R11                           \
-probes:                                    \
-	VPSRLQ $32, Z16, Z19                   \
-	VPMULUDQ Z31, Z19, Z19                 \
-	VPMULUDQ Z31, Z16, Z20                 \
-	VPSRLQ $32, Z20, Z20                   \
-	VPADDQ Z20, Z19, Z19                   \
-	VPSRLQ $32, Z19, Z19                   \
-	VPSRLQ $6, Z19, Z20                    \
-	MOVL $-1, AX                           \
-	BZHIL CX, AX, AX                       \
-	KMOVB AX, K1                           \
-	KNOTB K1, K2                           \
-	VPBROADCASTQ X20, K2, Z20              \
-	VMOVDQU64 Z20, (R8)                    \
-	PAIR(0, X20)                           \
-	PAIR(16, X21)                          \
-	PAIR(32, X22)                          \
-	PAIR(48, X23)                          \
-	VINSERTI64X2 $1, X21, Y20, Y20         \
-	VINSERTI64X2 $1, X23, Y22, Y22         \
-	VINSERTI64X4 $1, Y22, Z20, Z20         \
-	VPRORVQ Z19, Z20, Z20                  \
-	VPTESTNMQ.BCST numbers<>+0(SB), Z20, K1, K1 \
-	note                                   \
-	SUBQ $8, CX                            \
-	JLE looked                             \
-	VPMULLQ.BCST powers<>+64(SB), Z16, Z16 \
-	VPMULLQ.BCST sums<>+64(SB), Z17, Z19   \
-	VPADDQ Z19, Z16, Z16                   \
-	JMP probes                             \
-looked:                                    \
-	LEAQ 1(R9), AX                         \
-	CMPQ R11, AX
+	MOVQ words, SI                \
+	MOVQ blocks, DX               \
+	MOVQ positions, CX            \
+	MOVQ $0xd1342543de82ef95, R8  \
+	MOVQ BX, R11                  \
+	IMULQ R8, R11                 \
+	ADDQ R10, R11                 \
+	INCQ R8                       \
+	IMULQ R8, R10                 \
+	XORL R8, R8                   \
+	SUBQ $2, CX                   \
+	JLT odd                       \
+two:                              \
+	PROBE(BX, note)               \
+	PROBE(R11, note)              \
+	IMULQ numbers<>+40(SB), BX    \
+	ADDQ R10, BX                  \
+	IMULQ numbers<>+40(SB), R11   \
+	ADDQ R10, R11                 \
+	SUBQ $2, CX                   \
+	JGE two                       \
+odd:                              \
+	INCQ CX                       \
+	JLT probed                    \
+	PROBE(BX, note)               \
+probed:                           \
+	CMPQ R8, $1
 
-#define PAIR(at, x) \
-	MOVQ at(R8), AX   \
-	MOVQ 8+at(R8), DX \
-	VMOVQ (SI)(AX*8), x \
-	VPINSRQ $1, (SI)(DX*8), x, x
+// PROBE counts the bit at x's position, floor(x·m / 2^64), if it is unset. note has the position in AX.
+#define PROBE(x, note) \
+	MULXQ x, AX, AX       \
+	note                  \
+	MOVQ AX, R9           \
+	SHRQ $6, R9           \
+	MOVQ (SI)(R9*8), R9   \
+	BTQ AX, R9            \
+	SBBQ $-1, R8
 
-// ANY lets R11 grow if a bit is unset. LIST also writes the positions of unset bits there.
-#define ANY \
-	KMOVB K1, AX \
-	ADDQ AX, R11
-
+// LIST writes the position to the stack, where the next one takes its place if the bit is set.
 #define LIST \
-	VPCOMPRESSQ.Z Z19, K1, Z20 \
-	VMOVDQU64 Z20, (R11)       \
-	KMOVB K1, AX               \
-	POPCNTL AX, AX             \
-	LEAQ (R11)(AX*8), R11
+	MOVQ AX, (SP)(R8*8)
 
 // SETDOUBLE sets the listed bits, the last one at the end. Setting only unset ones saves locked
-// instructions of 2 to 5 ns each.
+// instructions of 2 to 6 ns each.
 #define SETDOUBLE \
-	SUBQ $8, R11            \
-	MOVQ (R11), CX          \
+	MOVQ -8(SP)(R8*8), CX   \
+	LEAQ -8(SP)(R8*8), R11  \
+	MOVQ SP, R9             \
 	JMP listed              \
 bit:                        \
 	MOVQ (R9), AX           \

@@ -47,17 +47,9 @@ const (
 	hashes = iota - 1
 )
 
-// Lengths returns the lengths of single keys for which a kernel with this hash gains: the least, and how
-// many. One key fills a quarter of Murmur's register, so Go is as fast for short and long keys, but
-// not if their lengths differ. BenchmarkContains.
-//
-// All kernels take keys of up to 112 bytes, because the runtime cannot stop a goroutine in assembly.
-func (h Hash) Lengths() (least int, count uint) {
-	if h == Murmur {
-		return 13, 80 - 13
-	}
-	return 0, 113
-}
+// Lengths is how many lengths of keys the kernels take, from 0: the runtime cannot stop a goroutine in
+// assembly.
+const Lengths = 112 + 1
 
 // MostLines is the largest number of lines that CopyLines copies in one call.
 const MostLines = 1 << 10
@@ -73,15 +65,18 @@ type Bits struct {
 
 // A Row has the addresses of the kernels of a layout and a hash.
 type Row struct {
-	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them
+	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them; 0 without such kernels
 	containsMany, addMany uintptr
 }
 
 // For returns the kernels of a layout and a hash, or nil if this processor or these bits need the Go
 // kernels. shared says that others may write to the words meanwhile: then blocks must be aligned.
 func For(l Layout, h Hash, b *Bits, shared bool) *Row {
-	if l == Double && b.Blocks >= 1<<32 || l != Double && shared && uintptr(b.Words)%32 != 0 {
+	switch {
+	case l != Double && shared && uintptr(b.Words)%32 != 0:
 		return nil
+	case l == Double && h == Digest && Has512 && b.Blocks < 1<<32:
+		return &doubleEights
 	}
 	return table[h][l]
 }
@@ -90,21 +85,56 @@ func For(l Layout, h Hash, b *Bits, shared bool) *Row {
 var table = func() (t [hashes + 1][layouts + 1]*Row) {
 	for h := Digest; Has && h <= hashes; h++ {
 		for l := Split; l <= layouts; l++ {
-			if Has512 || l != Double && h != Murmur {
-				t[h][l] = &rows()[h-1][l-1]
-			}
+			t[h][l] = &rows()[h-1][l-1]
 		}
 	}
 	return t
 }()
 
+// doubleEights is the row of Double and Digest with other kernels for batches, see Many.
+var doubleEights = func() (r Row) {
+	if Has {
+		r = *table[Digest][Double]
+	}
+	return r
+}()
+
+// HasOne reports whether there are kernels for one key. Blocked2 has none for digests: Go code is as fast.
+func (r *Row) HasOne() bool { return r != nil && r.contains != 0 }
+
+// HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and
+// the kernels for digests take less time.
+func (r *Row) HasMany() bool { return r != nil && r.containsMany != 0 }
+
 // Many adds or looks up keys, strings or digests, which begin size bytes after each other, and sets as
 // many answers as there are, at least one. It stops before a key of more than 112 bytes. It returns
 // how many keys it has worked on, and for how many the answer is true.
 func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, add bool) (done, count int) {
-	kernel := r.containsMany
-	if add {
-		kernel = r.addMany
+	n := len(answers)
+	switch {
+	case r == &doubleEights && add:
+		return n, doubleAdd(b, keys, n, &answers[0])
+	case r == &doubleEights:
+		return n, doubleContains(b, keys, n, &answers[0])
+	case add:
+		return many(b, keys, size, n, &answers[0], r.addMany)
 	}
-	return many(b, keys, size, len(answers), &answers[0], kernel)
+	return many(b, keys, size, n, &answers[0], r.containsMany)
+}
+
+// Sum hashes keys or strings, which begin size bytes after each other, by Rapid or Murmur from a state: as many as there
+// are digests, at least one. It stops before a long key: of more than 112 bytes, or of more than 64 kB if it is one of
+// eight that murmurEights hashes. It returns how many keys it has hashed.
+func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]uint64) (done int) {
+	b := Bits{State: state}
+	if h == Rapid {
+		return rapidMany(&b, keys, size, len(digests), &digests[0])
+	}
+	if eights := len(digests) / 8; Has512 && eights > 0 {
+		done = 8 * murmurEights(state, keys, size, eights, &digests[0])
+	}
+	if done < len(digests) {
+		done += murmurMany(&b, unsafe.Add(keys, uintptr(done)*size), size, len(digests)-done, &digests[done])
+	}
+	return done
 }

@@ -5,6 +5,7 @@ package vector
 import (
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/probe"
 	"golang.org/x/sys/cpu"
 )
 
@@ -13,6 +14,9 @@ import (
 // A lookup, and the look of an add before it sets anything, loads words as vectors while other
 // goroutines set bits in them by locked instructions. Go's memory model knows no such load, so this
 // is an argument about x86. The race detector, which knows Go's model only, gets the Go kernels.
+//
+// The kernels of Double, for one key and for batches, load single aligned words, like the Go kernels, and the argument
+// holds for them from step 2 on. Vectors there hold digests and positions, which no other goroutine knows.
 //
 //  1. A vector is not loaded as a whole, but each of its aligned 8 bytes is: Intel's manual (volume 3,
 //     "Guaranteed atomic operations") and AMD's (volume 2, "Access atomicity") say so of aligned
@@ -38,8 +42,9 @@ var (
 	// Has reports whether there are kernels for this processor.
 	Has = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT && cpu.X86.HasCX16
 
-	// Has512 reports whether there are also Double, Murmur and MurmurMany. AVX-512 made the block
-	// layouts at most 6 % faster, and the code after them slower.
+	// Has512 reports whether there are also murmurEights and DoubleMany. AVX-512 made the block
+	// layouts at most 6 % faster, and the code after them slower. VBMI2 leaves out processors with a lower
+	// clock for AVX-512.
 	Has512 = Has && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2
 )
 
@@ -68,11 +73,40 @@ func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
 //go:noescape
 func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
 
-// MurmurMany hashes 4·fours keys, which begin size bytes after each other, by Murmur3 from a state, and
-// returns how many fours it has hashed. It stops before four keys one of which has more than 64 kB.
+// Constants of double_amd64.s: probe.Xor; which quadwords of eight digests are their first and second halves; and the
+// factors of h1 and y in x_i, for each i.
+var (
+	xor    uint64 = probe.Xor
+	halves        = [2][8]uint64{{0, 2, 4, 6, 8, 10, 12, 14}, {1, 3, 5, 7, 9, 11, 13, 15}}
+	powers        = func() (t [64][2]uint64) {
+		t[0][0] = 1
+		for i := range t[1:] {
+			t[i+1] = [2]uint64{t[i][0] * probe.Mul, t[i][1]*probe.Mul + 1}
+		}
+		return t
+	}()
+)
+
+//go:noescape
+func doubleContains(b *Bits, digests unsafe.Pointer, n int, answers *bool) (count int)
+
+//go:noescape
+func doubleAdd(b *Bits, digests unsafe.Pointer, n int, answers *bool) (count int)
+
+// rapidMany hashes n keys, at least one, which begin size bytes after each other, from the state of b. It stops before
+// a key of more than 112 bytes, and returns how many it has hashed. So does murmurMany.
 //
 //go:noescape
-func MurmurMany(state uint64, keys unsafe.Pointer, size uintptr, fours int, digests *[2]uint64) (done int)
+func rapidMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
+
+//go:noescape
+func murmurMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
+
+// murmurEights hashes 8·eights keys, which begin size bytes after each other, by Murmur3 from a state, and
+// returns how many eights it has hashed. It stops before eight keys one of which has more than 64 kB.
+//
+//go:noescape
+func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, digests *[2]uint64) (done int)
 
 // CopyLines copies lines of 64 bytes. Others may set bits in either meanwhile: each word is loaded and
 // stored as a whole, and a bit that is set in a line that is written may be lost.

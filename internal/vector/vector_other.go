@@ -23,6 +23,14 @@ func AddDigest(*Bits, uint64, uint64, *Row) bool { panic(none) }
 
 func many(*Bits, unsafe.Pointer, uintptr, int, *bool, uintptr) (int, int) { panic(none) }
 
-func MurmurMany(uint64, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
+func doubleContains(*Bits, unsafe.Pointer, int, *bool) int { panic(none) }
+
+func doubleAdd(*Bits, unsafe.Pointer, int, *bool) int { panic(none) }
+
+func rapidMany(*Bits, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
+
+func murmurMany(*Bits, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
+
+func murmurEights(uint64, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
 
 func CopyLines(unsafe.Pointer, unsafe.Pointer, int) { panic(none) }
