@@ -17,12 +17,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const dedupHelp = `Prints the first line of each distinct key, in order. It prints a line before it
-waits for more input.
-
-A new key is taken for an old one, and its line dropped, at a rate of at most
--p (1e-6), for at most -n distinct keys (10M). Memory is constant, and at one
-key more dedup stops with status 3. With --grow memory follows the distinct
+const dedupHelp = `Prints the first line of each distinct key, in order, before it waits for more
+input. A new key is taken for an old one, and its line dropped, at a rate of at
+most -p (1e-6), for at most -n distinct keys (10M). Memory is constant, and at
+one key more dedup stops with status 3. With --grow memory follows the distinct
 keys, with --window those of this time; -n is a guess then. --max-memory limits
 it: at a new key without room dedup stops with status 3.
 
