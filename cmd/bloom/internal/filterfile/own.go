@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/counting"
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
@@ -104,9 +104,9 @@ func readText(in *input, opts []bloom.Option) (any, error) {
 		return nil, err
 	}
 	if n, err := io.Copy(io.Discard, decoded); err != nil {
-		return nil, failure.Reading("the end", err)
+		return nil, fmt.Errorf("reading the end: %w", err)
 	} else if n > 0 {
-		return nil, failure.Errorf(bloom.ErrCorrupt, "%d more bytes after the filter's end, want none", n)
+		return nil, fmt.Errorf("%w: %d more bytes after the filter's end, want none", bloom.ErrCorrupt, n)
 	}
 	return f, nil
 }
