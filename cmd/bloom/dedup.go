@@ -25,11 +25,10 @@ keys, with --window those of this time; -n is a guess then. --max-memory limits
 it: at a new key without room dedup stops with status 3.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
-it of the flags; later runs may leave these out. The file is written at the end,
-about every minute before, and at Ctrl-C or SIGTERM, only with keys whose lines
-are printed. A kill loses the keys since the last save; an error leaves the file
-as last saved. A full filter cannot get a larger -n. Go on in a new one, without
-the keys of the old one:
+it of the flags; later runs may leave these out. It is written at the end, about
+every minute before, and at Ctrl-C or SIGTERM, with keys of printed lines only.
+A kill loses the keys since the last save; an error leaves the file as last
+saved. A full filter stays full. Go on in a new one, without the old keys:
 
   bloom check -v known.bloom today.txt | bloom dedup --grow --filter new.bloom`
 
