@@ -32,9 +32,10 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/opaque"
 )
 
-type noText = layered.NoText
+type noEncoding = opaque.Type
 
 // A Cascade knows two lists of keys. Make one with [New] or [Read]; the zero Cascade has two empty
 // lists.
@@ -43,7 +44,7 @@ type noText = layered.NoText
 // Lookups take no lock and allocate nothing. A Cascade does not marshal to text, JSON or gob: use
 // [Cascade.WriteTo] and [Read].
 type Cascade struct {
-	noText
+	noEncoding
 
 	filters []*bloom.BloomFilter // of keys that are in, of keys that are out, and so on
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/opaque"
 )
 
-type noText = layered.NoText
+type noEncoding = opaque.Type
 
 // A Filter is a set of keys, like [bloom.BloomFilter], that grows as keys are added. Make one
 // with [New]. The zero Filter is not usable: its methods return an error or panic, except String.
@@ -20,7 +21,7 @@ type noText = layered.NoText
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
-	noText
+	noEncoding
 
 	n      uint64
 	p      float64

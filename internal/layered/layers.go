@@ -4,8 +4,6 @@ package layered
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
@@ -144,13 +142,4 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 func SameHash(a, b *bloom.BloomFilter) bool {
 	s, t := a.Scheme(), b.Scheme()
 	return s.Hash() == t.Hash() && s.Seed() == t.Seed()
-}
-
-// NoText makes a type that embeds it refuse to be marshaled to text and JSON, which would
-// otherwise lose its keys without an error. Package gob refuses such a type by itself.
-type NoText struct{}
-
-// MarshalText returns an error.
-func (NoText) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("bloom: a filter of several layers has no text or JSON form, want WriteTo and Read: %w", errors.ErrUnsupported)
 }

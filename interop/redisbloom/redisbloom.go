@@ -26,6 +26,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/opaque"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -39,7 +40,7 @@ var ErrFull = errors.New("redisbloom: the filter is full and does not grow")
 // the server's bytes. Methods of the zero Filter panic, except String and WriteTo. A Filter does not marshal to text,
 // JSON or gob: use [Filter.WriteTo].
 type Filter struct {
-	noText
+	noEncoding
 
 	adding   sync.Mutex
 	header   header                         // the layers' items are set when it is written
@@ -47,7 +48,7 @@ type Filter struct {
 	maxBytes uint64
 }
 
-type noText = layered.NoText
+type noEncoding = opaque.Type
 
 // A Plan is the arguments of BF.RESERVE.
 type Plan struct {
