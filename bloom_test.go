@@ -157,7 +157,7 @@ func TestFilterForNoKeys(t *testing.T) {
 				f.Add(key)
 				require.True(t, f.Contains(key))
 			}
-			require.Zero(t, f.Stats().Load())
+			require.Zero(t, f.Stats().LoadFactor())
 			require.True(t, must(NewWithParams(params, WithStrategy(s))).Compatible(f))
 			back := must(Read(bytes.NewReader(marshal(t, f)), WithStrategy(s)))
 			same(t, f, back)

@@ -264,9 +264,9 @@ func ExampleBloomFilter_Stats() {
 			continue
 		}
 		switch s := f.Stats(); {
-		case s.Load() > 1:
+		case s.LoadFactor() > 1:
 			fmt.Printf("overloaded: %d keys, rate %.3f\n", s.EstimatedCount, s.EstimatedFalsePositiveRate)
-		case s.Load() > 0.8:
+		case s.LoadFactor() > 0.8:
 			fmt.Printf("nearly full: %d of %d keys\n", s.EstimatedCount, s.N)
 		}
 	}

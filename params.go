@@ -61,8 +61,8 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	}
 	params.P = s.FalsePositiveRate(params.M, params.K, n)
 	switch {
-	case math.IsNaN(params.P):
-		return params, noRate(s.strategy, params.M, params.K, n)
+	case !(params.P >= 0):
+		return params, badRate(s.strategy, params.P, params.M, params.K, n)
 	case params.P >= 1:
 		return params, invalid("%v bits per key, with which every answer is true: want more", bitsPerKey)
 	}
@@ -122,8 +122,8 @@ func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err er
 		N: n, P: p, Most: most, Unit: l.sizeUnit, MinK: l.minK, MaxK: l.maxK, StepK: l.stepK, AnyK: anyK,
 		Rate: func(units uint64, k int) float64 {
 			r := s.rate(units*l.sizeUnit, k, n)
-			if math.IsNaN(r) {
-				bad = noRate(s, units*l.sizeUnit, k, n)
+			if !(r >= 0) {
+				bad = badRate(s, r, units*l.sizeUnit, k, n)
 			}
 			return r
 		},
@@ -149,9 +149,9 @@ func noSize(s strategy, most, n uint64, p float64) error {
 	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, s.label(), p, n)
 }
 
-// noRate returns the error for a custom strategy whose Rate returns NaN.
-func noRate(s strategy, m uint64, k int, n uint64) error {
-	return invalid("strategy %q has rate NaN for m = %d, k = %d and n = %d", s.label(), m, k, n)
+// badRate returns the error for a custom strategy whose Rate returns NaN or a negative number.
+func badRate(s strategy, rate float64, m uint64, k int, n uint64) error {
+	return invalid("strategy %q has rate %v for m = %d, k = %d and n = %d, want 0 to 1", s.label(), rate, m, k, n)
 }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.

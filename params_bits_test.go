@@ -64,6 +64,8 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 func TestParamsForBitsRejects(t *testing.T) {
 	noRate := definitionOf(customDouble)
 	noRate.Rate = func(uint64, int, uint64) float64 { return math.NaN() }
+	negative := definitionOf(customDouble)
+	negative.Rate = func(uint64, int, uint64) float64 { return -1 }
 	for _, c := range []struct {
 		n    uint64
 		bits float64
@@ -80,6 +82,7 @@ func TestParamsForBitsRejects(t *testing.T) {
 		{1 << 30, 1e-6, DoubleHashing, ErrInvalid, "every answer is true"},
 		{10, 10, Strategy{}, ErrInvalid, "zero Strategy"},
 		{10, 10, NewStrategy("no rate", noRate), ErrInvalid, `strategy "no rate" has rate NaN for m = 128, k = 1 and n = 10`},
+		{10, 10, NewStrategy("negative", negative), ErrInvalid, `strategy "negative" has rate -1 for m = 128, k = 1 and n = 10`},
 	} {
 		_, err := ParamsForBits(c.n, c.bits, c.s)
 		require.ErrorIs(t, err, c.want)

@@ -39,9 +39,9 @@ func (f *BloomFilter) Stats() Stats {
 	}
 }
 
-// Load returns EstimatedCount/N, the share of the planned keys that are in. The rate reaches P at
-// a load of 1. Load is 0 if N is unknown, and +Inf if every bit is set.
-func (s Stats) Load() float64 {
+// LoadFactor returns EstimatedCount/N, the share of the planned keys that are in. The rate reaches P at
+// a load factor of 1. LoadFactor is 0 if N is unknown, and +Inf if every bit is set.
+func (s Stats) LoadFactor() float64 {
 	switch {
 	case s.N == 0:
 		return 0

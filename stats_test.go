@@ -31,22 +31,22 @@ func TestStatsAreTheFilters(t *testing.T) {
 			require.Equal(t, f.Scheme().Hash().Name(), st.Hash)
 			require.Equal(t, f.bits.count(), st.Ones, "%s", s)
 			require.Equal(t, float64(st.Ones)/float64(st.M), st.FillRatio)
-			require.InDelta(t, float64(load)/n, st.Load(), 4/math.Sqrt(n))
+			require.InDelta(t, float64(load)/n, st.LoadFactor(), 4/math.Sqrt(n))
 			require.Equal(t, load == 0, st.Ones == 0 && st.EstimatedCount == 0 && st.EstimatedFalsePositiveRate == 0)
 		}
 	}
 }
 
-func TestLoadOfEmptyFullAndUnknown(t *testing.T) {
+func TestLoadFactorOfEmptyFullAndUnknown(t *testing.T) {
 	f := MustNew(100, 0.01)
-	require.Zero(t, f.Stats().Load())
+	require.Zero(t, f.Stats().LoadFactor())
 	for i := range f.Params().M {
 		f.bits.set(i)
 	}
-	require.Equal(t, math.Inf(1), f.Stats().Load())
+	require.Equal(t, math.Inf(1), f.Stats().LoadFactor())
 	unknown := must(NewWithParams(Params{M: 640, K: 3}))
 	unknown.AddString("x")
-	require.Zero(t, unknown.Stats().Load())
+	require.Zero(t, unknown.Stats().LoadFactor())
 }
 
 func TestStatsMarshal(t *testing.T) {

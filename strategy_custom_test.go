@@ -177,6 +177,8 @@ func TestCustomSizing(t *testing.T) {
 		}),
 		`strategy "sized" reaches p = 0.01 for n = 1000`:       with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return 0.02 } }),
 		`strategy "sized" has rate NaN for m = `:               with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return math.NaN() } }),
+		`strategy "sized" has rate -1 for m = `:                with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return -1 } }),
+		`strategy "sized" has rate -Inf for m = `:              with(func(d *Definition) { d.Rate = func(uint64, int, uint64) float64 { return math.Inf(-1) } }),
 		`no m up to 8960 bits with strategy "sized" reaches p`: with(func(d *Definition) { d.MaxM = 9000 }),
 	} {
 		_, err := New(1000, 0.01, WithStrategy(s))

@@ -68,7 +68,7 @@ func valuesOf(s bloom.Stats) map[string]float64 {
 		keys = math.Inf(1) // every bit is set
 	}
 	return map[string]float64{
-		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": s.Load(),
+		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": s.LoadFactor(),
 		"fill_ratio": s.FillRatio, "rate_promised": s.P, "rate_estimated": s.EstimatedFalsePositiveRate,
 	}
 }

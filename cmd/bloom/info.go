@@ -153,10 +153,10 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	row("hash", "%s", s.Hash)
 	row("size", "%s bits, %s", grouped(s.M), humanize.IBytes(s.SizeBytes))
 	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)
-	if s.N == 0 || math.IsInf(s.Load(), 1) {
+	if s.N == 0 || math.IsInf(s.LoadFactor(), 1) {
 		row("holds", "%s", holds(s.EstimatedCount))
 	} else {
-		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.Load())
+		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.LoadFactor())
 	}
 	row("rate now", "%.3g", s.EstimatedFalsePositiveRate)
 	if !slices.Contains(names(bloom.Strategies()), s.Strategy) {

@@ -29,7 +29,7 @@ func holds(n uint64) string {
 
 // overP reports whether a filter holds more keys than planned. The count is an estimate: its noise
 // at n keys stays below 5 %.
-func overP(s bloom.Stats) bool { return s.Load() > 1.05 }
+func overP(s bloom.Stats) bool { return s.LoadFactor() > 1.05 }
 
 // warn prints a warning if a filter holds more than it was made for.
 func warn(e *env, s bloom.Stats) {

@@ -126,7 +126,7 @@ func (c *crawler) summary() string {
 	stats := c.seen.Stats()
 	summary := fmt.Sprintf("%d pages fetched, %d failed; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
 		c.fetched.Load(), c.failed.Load(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
-	if stats.Load() > 1 {
+	if stats.LoadFactor() > 1 {
 		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
 	}
 	return summary
