@@ -135,7 +135,10 @@ func (f *Filter) all() layered.Layers {
 // The error wraps [ErrFull] or bloom.ErrTooLarge if the key is new and there is no room, or if the next
 // layer would have a k above 255.
 func (f *Filter) Add(key []byte) (bool, error) {
-	h1, h2 := sum(key)
+	return f.add(sum(key))
+}
+
+func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	if f.contains(h1, h2) {
 		return false, nil
 	}
@@ -166,6 +169,16 @@ func (f *Filter) Add(key []byte) (bool, error) {
 // AddString is [Filter.Add] for a string.
 func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
+// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
+// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
+// answer to keys[i]. AddMany stops at the first key for which there is no room.
+//
+// It panics if added is neither nil nor as long as keys.
+func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
+	memory.CheckAnswers("redisbloom", len(keys), added)
+	return layered.AddMany(f.all()[0].Scheme(), keys, added, f.all, f.add)
+}
+
 // Contains returns false if the key was definitely never added, true if it probably was,
 // as BF.EXISTS does.
 func (f *Filter) Contains(key []byte) bool { return f.contains(sum(key)) }
@@ -192,6 +205,12 @@ func (f *Filter) Layers() (params []bloom.Params) {
 	}
 	return params
 }
+
+// Count returns for how many keys Add has returned true, without reading the bits: the items of BF.INFO.
+func (f *Filter) Count() uint64 { return f.all().Keys() }
+
+// SizeBytes returns the memory of the bits of all layers.
+func (f *Filter) SizeBytes() uint64 { return f.all().SizeBytes() }
 
 // String describes the filter in one line.
 func (f *Filter) String() string {

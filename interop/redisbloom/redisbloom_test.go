@@ -357,3 +357,28 @@ func TestWriteToRefuses(t *testing.T) {
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
 }
+
+// TestAddMany: it adds as Add does, up to the first key without room.
+func TestAddMany(t *testing.T) {
+	for _, plan := range []Plan{{N: 10, P: 0.01, Expansion: 2}, {N: 200, P: 0.01}} {
+		one, err := New(plan)
+		require.NoError(t, err)
+		many, err := New(plan)
+		require.NoError(t, err)
+		keys, want := make([][]byte, 300), make([]bool, 300)
+		var failed error
+		for i := range keys {
+			keys[i] = []byte{byte(i % 250), byte(i % 7)}
+			if failed == nil {
+				want[i], failed = one.Add(keys[i])
+			}
+		}
+		added := make([]bool, len(keys))
+		count, err := many.AddMany(keys, added)
+		require.Equal(t, failed, err)
+		require.Equal(t, want, added)
+		require.EqualValues(t, count, many.Count())
+		require.Equal(t, one.Stats(), many.Stats())
+		require.Equal(t, many.Stats().SizeBytes, many.SizeBytes())
+	}
+}
