@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -322,5 +323,19 @@ func TestDamagedHeaderIsNotFollowed(t *testing.T) {
 		require.ErrorIs(t, err, ErrCorrupt, "bit %d", i)
 		require.LessOrEqual(t, n, int64(format.MaxHeader), "bit %d", i)
 		data[i/8] ^= 1 << (i % 8)
+	}
+}
+
+// TestTwoFlippedBits of a file are noticed, as Read says. TestConformance flips single ones.
+func TestTwoFlippedBits(t *testing.T) {
+	data := golden(t, "one-bit", portables(t)["one-bit"].f)
+	step := testkit.Times(31, 31, 1) // of half a million pairs
+	for i := range len(data) * 8 {
+		for j := i % step; j < i; j += step {
+			data[i/8], data[j/8] = data[i/8]^1<<(i%8), data[j/8]^1<<(j%8)
+			_, err := Read(bytes.NewReader(data))
+			require.ErrorIs(t, err, ErrCorrupt, "bits %d and %d", i, j)
+			data[i/8], data[j/8] = data[i/8]^1<<(i%8), data[j/8]^1<<(j%8)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -199,30 +198,6 @@ func encodedBytes(f *BloomFilter) uint64 {
 		panic(err)
 	}
 	return h.FileBytes(len(f.bits))
-}
-
-func TestWriterThatFails(t *testing.T) {
-	fails := errors.New("disk full")
-	large := must(NewWithParams(Params{M: 3*format.ChunkBytes*8 - 5, K: 3}))
-	for _, c := range []struct {
-		f    *BloomFilter
-		step int
-	}{{MustNew(100, 0.01), 1}, {large, 997}} {
-		size := int(encodedBytes(c.f))
-		for at := 0; at < size; at += c.step {
-			for _, want := range []error{fails, nil} {
-				n, err := c.f.WriteTo(&testkit.ShortWriter{Room: at, Err: want})
-				if want == nil {
-					want = io.ErrShortWrite
-				}
-				if err != want || n != int64(at) {
-					t.Fatalf("at %d: %d, %v, want %v", at, n, err, want)
-				}
-			}
-		}
-		n := must(c.f.WriteTo(&testkit.ShortWriter{Room: size, Err: fails}))
-		require.EqualValues(t, size, n)
-	}
 }
 
 // TestEncodingOfTheLargestOn32Bits: a filter of nearly 2 GiB has room in the address

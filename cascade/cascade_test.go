@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
@@ -215,7 +215,7 @@ func TestRefuses(t *testing.T) {
 func TestNotSeparated(t *testing.T) {
 	constant := bloom.NewStrategy("constant", bloom.Definition{Positions: testkit.ByIndex(func(_, _ uint64, i int, _ uint64) uint64 { return uint64(i) })})
 	_, err := New(t.Context(), 0, numbered("k", 0, 3), numbered("k", 3, 5), bloom.WithStrategy(constant))
-	frametest.Refused(t, err, bloom.ErrInvalid, `1024 levels of strategy "constant" with hash "murmur3" do not separate the lists: 3 keys are left`)
+	conformance.Refused(t, err, bloom.ErrInvalid, `1024 levels of strategy "constant" with hash "murmur3" do not separate the lists: 3 keys are left`)
 }
 
 // TestListsThatEndEarly: a list that ends without an error because of ctx is not taken for whole.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,17 +19,21 @@ func small(t testing.TB, first uint64) *Cascade {
 }
 
 // format has a golden file, and files of two other cascades of equal length.
-func formatOf(t testing.TB) frametest.Format {
-	earlier := frametest.Written(t, small(t, 1000))
+func formatOf(t testing.TB) conformance.Format {
+	earlier := conformance.Written(t, small(t, 1000))
 	for first := uint64(2000); ; first += 1000 {
-		if later := frametest.Written(t, small(t, first)); len(later) == len(earlier) {
-			return frametest.Format{Write: small(t, 0).WriteTo, Read: frametest.Reader(Read), Earlier: earlier, Later: later}
+		if later := conformance.Written(t, small(t, first)); len(later) == len(earlier) {
+			return conformance.Format{
+				Values: []io.WriterTo{small(t, 0)},
+				Read:   conformance.Reader(Read), Sealed: true, Stream: true, Version: 7,
+				Earlier: earlier, Later: later,
+			}
 		}
 	}
 }
 
 func TestFormat(t *testing.T) {
-	c := formatOf(t).Test(t, "testdata/v2.golden").(*Cascade)
+	c := formatOf(t).TestGolden(t, "testdata/v2.golden").(*Cascade)
 	holds(t, c, numbered("k", 0, 12), numbered("k", 12, 30))
 }
 
@@ -39,11 +43,11 @@ func TestOptions(t *testing.T) {
 	made := func(opts ...bloom.Option) (*Cascade, error) {
 		return New(t.Context(), 0, numbered("k", 0, 100), numbered("k", 100, 1000), opts...)
 	}
-	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
+	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		c, err := made(opts...)
 		require.NoError(t, err)
 		return c, c.sizeBytes()
-	}, frametest.Reader(Read))
+	}, conformance.Reader(Read))
 	c, err := made()
 	require.NoError(t, err)
 	_, err = made(bloom.WithMaxBytes(c.sizeBytes() - 1))
@@ -62,6 +66,6 @@ func TestForgedNumbers(t *testing.T) {
 		{[]any{[]uint64{2}, f, seeded, []uint64{}}, "level 1 is "},
 		{[]any{[]uint64{1}, keyed, []uint64{}}, "needs the key itself"},
 	} {
-		frametest.Refused(t, read(bytes.NewReader(frametest.Forge(t, magic, c.parts...))), bloom.ErrCorrupt, c.text)
+		conformance.Refused(t, read(bytes.NewReader(conformance.Forge(t, magic, c.parts...))), bloom.ErrCorrupt, c.text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
@@ -137,7 +137,7 @@ func TestBadParameters(t *testing.T) {
 		{1 << 42, 0.01, nil, bloom.ErrTooLarge, "counters of 4 bits are "}, // the plain filter takes 5 TiB
 	} {
 		_, err := New(c.n, c.p, c.opts...)
-		frametest.Refused(t, err, c.want, c.text)
+		conformance.Refused(t, err, c.want, c.text)
 	}
 }
 

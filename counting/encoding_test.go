@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 )
 
 func read(r io.Reader) error { _, err := Read(r); return err }
 
 // format has a golden file with every value of a counter, and two snapshots of one filter.
-func formatOf(t testing.TB) frametest.Format {
+func formatOf(t testing.TB) conformance.Format {
 	var b [16]byte
 	f := with(100, 3, bloom.WithSeed(7))
 	for i := range uint64(18) {
@@ -28,23 +28,27 @@ func formatOf(t testing.TB) frametest.Format {
 			g.Add(key(&b, i))
 		}
 	}
-	earlier := frametest.Written(t, g)
+	earlier := conformance.Written(t, g)
 	for i := range uint64(10) {
 		g.Remove(key(&b, i))
 	}
 	fill(fill(g, 1000, 10), 1000, 10)
-	return frametest.Format{Write: f.WriteTo, Read: frametest.Reader(Read), Earlier: earlier, Later: frametest.Written(t, g)}
+	return conformance.Format{
+		Values: []io.WriterTo{f, must(10_000, 0.01)}, Large: must(1_000_000, 0.01), Zero: []io.WriterTo{new(Filter)},
+		Read: conformance.Reader(Read), Sealed: true, Stream: true, Version: 7, Copies: 2,
+		Earlier: earlier, Later: conformance.Written(t, g),
+	}
 }
 
-func TestFormat(t *testing.T) { formatOf(t).Test(t, "testdata/v2.golden") }
+func TestFormat(t *testing.T) { formatOf(t).TestGolden(t, "testdata/v2.golden") }
 
 func FuzzRead(f *testing.F) { formatOf(f).Fuzz(f) }
 
 func TestOptions(t *testing.T) {
-	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
+	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(1000, 0.01, opts...)
 		return f, f.bytes()
-	}, frametest.Reader(Read))
+	}, conformance.Reader(Read))
 }
 
 // TestForgedPlanes: a forged file with the right checksums can have bits of different filters.
@@ -58,7 +62,7 @@ func TestForgedPlanes(t *testing.T) {
 			}
 			parts = append(parts, bloom.MustNew(n, 0.1))
 		}
-		err := read(bytes.NewReader(frametest.Forge(t, magic, append(parts, []uint64{})...)))
-		frametest.Refused(t, err, bloom.ErrCorrupt, "bit 0 is ")
+		err := read(bytes.NewReader(conformance.Forge(t, magic, append(parts, []uint64{})...)))
+		conformance.Refused(t, err, bloom.ErrCorrupt, "bit 0 is ")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,34 +20,37 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/persist"
 )
 
 // formatOf has a golden file, and two other snapshots of equal length.
-func formatOf(t testing.TB) frametest.Format {
+func formatOf(t testing.TB) conformance.Format {
 	of := func(position string, keys ...string) snapshot {
 		f := bloom.MustNew(10, 0.01)
 		f.AddStrings(keys, nil)
 		return snapshot{newLayer(f, uint64(len(keys))), []byte(position)}
 	}
-	return frametest.Format{
-		Write:   of("\x00\x00\x00\x00\x00\x00\x00\x02", "a", "b").WriteTo,
-		Read:    frametest.Reader(read),
-		Earlier: frametest.Written(t, of("position", "c")),
-		Later:   frametest.Written(t, of("POSITION", "c", "d", "e")),
+	return conformance.Format{
+		Values:  []io.WriterTo{of("\x00\x00\x00\x00\x00\x00\x00\x02", "a", "b")},
+		Sealed:  true,
+		Stream:  true,
+		Version: 7,
+		Read:    conformance.Reader(read),
+		Earlier: conformance.Written(t, of("position", "c")),
+		Later:   conformance.Written(t, of("POSITION", "c", "d", "e")),
 	}
 }
 
 func TestFormat(t *testing.T) {
-	formatOf(t).Test(t, "testdata/v1.golden")
+	formatOf(t).TestGolden(t, "testdata/v1.golden")
 	for want, numbers := range map[string][]uint64{
 		"a position of 0 bytes":     {1, 0},
 		"a position of 65536 bytes": {1, 1 << 16},
 		"byte 0x1 after":            {1, 7, 1 << 56},
 	} {
-		_, err := read(bytes.NewReader(frametest.Forge(t, magic, numbers[:2], numbers[2:])))
-		frametest.Refused(t, err, bloom.ErrCorrupt, want)
+		_, err := read(bytes.NewReader(conformance.Forge(t, magic, numbers[:2], numbers[2:])))
+		conformance.Refused(t, err, bloom.ErrCorrupt, want)
 	}
 }
 

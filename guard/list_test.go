@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/persist"
 )
 
@@ -32,7 +32,7 @@ func TestList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
 	_, err := OpenList(path)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	a, b, c := frametest.Written(t, listOf("a")), frametest.Written(t, listOf("b")), frametest.Written(t, listOf("c"))
+	a, b, c := conformance.Written(t, listOf("a")), conformance.Written(t, listOf("b")), conformance.Written(t, listOf("c"))
 	require.NoError(t, os.WriteFile(path, a, 0o600))
 	_, err = OpenList(path)
 	require.ErrorIs(t, err, bloom.ErrIncompatible)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
@@ -75,7 +75,7 @@ func TestCountAfterStorms(t *testing.T) {
 		var c clock
 		f := must(100, 0.01, time.Hour, 4, c.option())
 		layeredtest.Storm(t, f, func() { c.sleep(f.time.length) })
-		g, err := c.read(bytes.NewReader(frametest.Written(t, f)))
+		g, err := c.read(bytes.NewReader(conformance.Written(t, f)))
 		require.NoError(t, err)
 		require.Equal(t, f.Count(), g.(*Filter).Count())
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 )
 
 func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -16,7 +16,7 @@ func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 // again returns the filter that is read from what f writes.
 func again(t *testing.T, f *Filter, opts ...Option) *Filter {
 	t.Helper()
-	g, err := Read(bytes.NewReader(frametest.Written(t, f)), opts...)
+	g, err := Read(bytes.NewReader(conformance.Written(t, f)), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestClocks(t *testing.T) {
 			if !yes(f.AddString("key")) || yes(f.AddString("key")) {
 				t.Fatal("the key is not new, or new twice")
 			}
-			data := frametest.Written(t, f)
+			data := conformance.Written(t, f)
 			for _, age := range []time.Duration{0, window, window + window/generations, 5 * 365 * 24 * time.Hour, math.MaxInt64} {
 				now = c.later.Add(age)
 				g, err := Read(bytes.NewReader(data), clock)
@@ -86,7 +86,7 @@ func TestClocks(t *testing.T) {
 func TestGenerationsRunOut(t *testing.T) {
 	now := year(2026)
 	clock := WithClock(func() time.Time { return now })
-	f, early := must(100, 1e-9, 4, 4, clock), frametest.Written(t, must(100, 1e-9, 4, 4, clock))
+	f, early := must(100, 1e-9, 4, 4, clock), conformance.Written(t, must(100, 1e-9, 4, 4, clock))
 	f.AddString("old")
 	for range 3 {
 		if now = now.AddDate(400, 0, 0); f.ContainsString("old") {
@@ -160,7 +160,7 @@ func TestTimeOfDayIsSet(t *testing.T) {
 		c.set(set[0])
 		add(6)
 		c.set(set[1])
-		data := frametest.Written(t, live)
+		data := conformance.Written(t, live)
 		if set[2] < 0 { // a clock that is set forward between the two is time that passes
 			c.set(set[2])
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 )
 
 // fill adds a range of keys.
@@ -27,27 +27,31 @@ func (c *clock) read(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 }
 
 // format has a golden file of layers in four generations, and two snapshots of one filter.
-func formatOf(t testing.TB, c *clock) frametest.Format {
+func formatOf(t testing.TB, c *clock) conformance.Format {
 	f := must(16, 0.1, time.Minute, 2, c.option())
 	for i := range uint64(2) {
 		fill(f, i<<20, 4+i)
 		c.sleep(f.time.length)
 	}
 	fill(f, 1<<40, 1)
-	earlier := frametest.Written(t, f)
-	later := frametest.Written(t, fill(f, 1<<41, 2))
+	earlier := conformance.Written(t, f)
+	later := conformance.Written(t, fill(f, 1<<41, 2))
 	c.until(0)
 	f = must(12, 0.1, time.Minute, 3, c.option(), WithBloom(bloom.WithSeed(7)))
 	for i := range uint64(8) {
 		fill(f, i, 1)
 		c.sleep(5 * time.Second)
 	}
-	return frametest.Format{Write: fill(f, 8, 2).WriteTo, Read: c.read, Moves: true, Earlier: earlier, Later: later}
+	return conformance.Format{
+		Values: []io.WriterTo{fill(f, 8, 2)}, Large: fill(must(8_000_000, 0.01, time.Hour, 2, c.option()), 0, 1), Zero: []io.WriterTo{new(Filter)},
+		Read: c.read, Sealed: true, Stream: true, Version: 7, Moves: true,
+		Earlier: earlier, Later: later,
+	}
 }
 
 func TestFormat(t *testing.T) {
 	var c clock
-	if f := formatOf(t, &c).Test(t, "testdata/v2.golden").(*Filter); len(*f.layers.Load()) < 3 {
+	if f := formatOf(t, &c).TestGolden(t, "testdata/v2.golden").(*Filter); len(*f.layers.Load()) < 3 {
 		t.Error(f)
 	}
 }
@@ -72,7 +76,7 @@ func TestGoesOnAfterRead(t *testing.T) {
 		for range 10 {
 			add(f)
 		}
-		g, err := Read(bytes.NewReader(frametest.Written(t, f)), c.option(), WithBloom(opts...))
+		g, err := Read(bytes.NewReader(conformance.Written(t, f)), c.option(), WithBloom(opts...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,20 +89,20 @@ func TestGoesOnAfterRead(t *testing.T) {
 			}
 			add(f, g)
 		}
-		if !bytes.Equal(frametest.Written(t, f), frametest.Written(t, g)) {
+		if !bytes.Equal(conformance.Written(t, f), conformance.Written(t, g)) {
 			t.Errorf("%v is not %v", g, f)
 		}
 	}
 }
 
 func TestOptions(t *testing.T) {
-	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
+	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(10, 0.1, time.Hour, 2, WithBloom(opts...))
 		return f, 3 * f.own
 	}, new(clock).read)
-	data := frametest.Written(t, must(10, 0.1, time.Hour, 2))
+	data := conformance.Written(t, must(10, 0.1, time.Hour, 2))
 	_, err := Read(bytes.NewReader(data), WithGenerations(3))
-	frametest.Refused(t, err, bloom.ErrIncompatible, "the data has 2 generations, want 3")
+	conformance.Refused(t, err, bloom.ErrIncompatible, "the data has 2 generations, want 3")
 	if f, err := Read(bytes.NewReader(data), WithGenerations(2)); err != nil || f.Window() != time.Hour {
 		t.Errorf("%v, %v", f, err)
 	}
@@ -113,7 +117,7 @@ func TestForgedNumbers(t *testing.T) {
 	forge := func(at int, x uint64, layers ...any) []byte {
 		header := []uint64{n, math.Float64bits(p), window, generations, 0, 0, 5, 0, uint64(len(layers) / 2)}
 		header[at] = x
-		return frametest.Forge(t, magic, append([]any{header}, layers...)...)
+		return conformance.Forge(t, magic, append([]any{header}, layers...)...)
 	}
 	layers := func(layers ...any) []byte { return forge(0, n, layers...) }
 	header := func(at int, x uint64) []byte { return forge(at, x, first, numbers(2, 0, 4)) }
@@ -156,6 +160,6 @@ func TestForgedNumbers(t *testing.T) {
 		{layers(many...), "more than 128 layers in generation 2, in layer 128 of 129"},
 	} {
 		_, err := new(clock).read(bytes.NewReader(c.data))
-		frametest.Refused(t, err, bloom.ErrCorrupt, c.text)
+		conformance.Refused(t, err, bloom.ErrCorrupt, c.text)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,6 +45,6 @@ func TestBadParameters(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		frametest.Refused(t, err, c.want, c.text)
+		conformance.Refused(t, err, c.want, c.text)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
@@ -45,7 +45,7 @@ func TestCountAfterStorms(t *testing.T) {
 	for range testkit.Times(20, 50, 1000) {
 		f := must(1, 0.01)
 		layeredtest.Storm(t, f, func() {})
-		g, err := Read(bytes.NewReader(frametest.Written(t, f)))
+		g, err := Read(bytes.NewReader(conformance.Written(t, f)))
 		if err != nil || g.Count() != f.Count() {
 			t.Fatalf("%v, a copy of %v: %v", g, f, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 )
 
@@ -25,14 +25,18 @@ func fill(f *Filter, first, keys uint64) *Filter {
 func read(r io.Reader) error { _, err := Read(r); return err }
 
 // format has a golden file of three layers, and two snapshots of one layer.
-func formatOf(t testing.TB) frametest.Format {
+func formatOf(t testing.TB) conformance.Format {
 	g := fill(must(9, 0.1), 0, 12)
-	earlier := frametest.Written(t, g)
-	return frametest.Format{Write: fill(must(4, 0.1), 0, 16).WriteTo, Read: frametest.Reader(Read), Earlier: earlier, Later: frametest.Written(t, fill(g, 100, 3))}
+	earlier := conformance.Written(t, g)
+	return conformance.Format{
+		Values: []io.WriterTo{fill(must(4, 0.1), 0, 16), must(10_000, 0.01)}, Large: must(2_000_000, 0.01), Zero: []io.WriterTo{new(Filter)},
+		Read: conformance.Reader(Read), Sealed: true, Stream: true, Version: 7,
+		Earlier: earlier, Later: conformance.Written(t, fill(g, 100, 3)),
+	}
 }
 
 func TestFormat(t *testing.T) {
-	if f := formatOf(t).Test(t, "testdata/v2.golden").(*Filter); len(f.Layers()) != 3 {
+	if f := formatOf(t).TestGolden(t, "testdata/v2.golden").(*Filter); len(f.Layers()) != 3 {
 		t.Error(f)
 	}
 }
@@ -59,23 +63,23 @@ func TestGrowsOnAfterRead(t *testing.T) {
 		{100, []bloom.Option{bloom.WithStrategy(bloom.Blocked), bloom.WithSeed(1 << 40)}, nil},
 	} {
 		f := fill(must(c.n, 0.001, c.made...), 0, 450)
-		g, err := Read(bytes.NewReader(frametest.Written(t, f)), c.read...)
+		g, err := Read(bytes.NewReader(conformance.Written(t, f)), c.read...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fill(f, 400, 1600)
 		fill(g, 400, 1600)
-		if !bytes.Equal(frametest.Written(t, f), frametest.Written(t, g)) {
+		if !bytes.Equal(conformance.Written(t, f), conformance.Written(t, g)) {
 			t.Errorf("%v is not %v", g, f)
 		}
 	}
 }
 
 func TestOptions(t *testing.T) {
-	frametest.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
+	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(10, 0.1, opts...)
 		return f, f.SizeBytes()
-	}, frametest.Reader(Read))
+	}, conformance.Reader(Read))
 }
 
 // TestForgedNumbers: a forged file can have the right checksums.
@@ -87,7 +91,7 @@ func TestForgedNumbers(t *testing.T) {
 		for _, f := range filters {
 			parts = append(parts, f, []uint64{0, left})
 		}
-		return frametest.Forge(t, magic, parts...)
+		return conformance.Forge(t, magic, parts...)
 	}
 	if err := read(bytes.NewReader(forge(p, 2, n, first, second))); err != nil {
 		t.Fatalf("what is right is refused: %v", err)
@@ -108,7 +112,7 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(p, 2, n, first, bloom.MustNew(2*n, p/6, bloom.WithStrategy(bloom.Blocked))), "in layer 1"},
 		{forge(p, 1, n, bloom.MustNew(n, p/2, bloom.WithStrategy(bloom.SeededHashing))), "needs the key itself"},
 	} {
-		frametest.Refused(t, read(bytes.NewReader(c.data)), bloom.ErrCorrupt, c.text)
+		conformance.Refused(t, read(bytes.NewReader(c.data)), bloom.ErrCorrupt, c.text)
 	}
 }
 

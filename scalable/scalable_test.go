@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/testing/frametest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
@@ -53,7 +53,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("50 layers have a rate of %v together, want 0.01 or a little less", sum)
 	}
 	_, _, err := plan(1<<40, 0.01, 23, bloom.ErrTooLarge)
-	frametest.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
+	conformance.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
 }
 
 // TestGrowthIsRefusedOrKept: with every strategy and hash, New refuses a filter of which something
@@ -81,7 +81,7 @@ func TestGrowthIsRefusedOrKept(t *testing.T) {
 					err = f.checkGrowth()
 				}
 				if err != nil {
-					frametest.Refused(t, err, bloom.ErrInvalid, "in layer ")
+					conformance.Refused(t, err, bloom.ErrInvalid, "in layer ")
 					refused++
 					continue
 				}
@@ -204,7 +204,7 @@ func TestBadParameters(t *testing.T) {
 		{1 << 63, 0.1, nil, bloom.ErrTooLarge, "layer 0 would be for 9223372036854775808·2^0 keys"},
 	} {
 		_, err := New(c.n, c.p, c.opts...)
-		frametest.Refused(t, err, c.want, c.text)
+		conformance.Refused(t, err, c.want, c.text)
 	}
 	must(1000, 4.3e-5, bloom.WithStrategy(bloom.SplitBlock)) // the documented limits
 	must(1000, 4.3e-10, bloom.WithStrategy(bloom.Blocked))

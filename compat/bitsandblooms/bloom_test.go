@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
@@ -152,3 +153,24 @@ func TestWhatNobodyCanMake(t *testing.T) {
 }
 
 func TestZeroValues(t *testing.T) { zero.Values(t, new(BloomFilter), new(BitSet)) }
+
+// TestConformance of the bytes and of JSON.
+func TestConformance(t *testing.T) {
+	small, large := New(100, 3).AddString("key"), New(1<<24, 3)
+	conformance.Format{
+		Values: []io.WriterTo{small, New(1, 1), New(1000, 5)}, Large: large, Stream: true,
+		Read: func(r io.Reader, _ ...bloom.Option) (io.WriterTo, error) {
+			f := new(BloomFilter)
+			_, err := f.ReadFrom(r)
+			return f, err
+		},
+	}.Test(t)
+	conformance.Format{
+		Values: []io.WriterTo{conformance.Encoded(small.MarshalJSON)}, AnyError: true,
+		Read: conformance.Whole(func(data []byte) (io.WriterTo, error) {
+			f := new(BloomFilter)
+			err := f.UnmarshalJSON(data)
+			return conformance.Encoded(f.MarshalJSON), err
+		}),
+	}.Test(t)
+}

@@ -5,12 +5,12 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/internal/testing/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
 )
 
-func TestFrozenPositions(t *testing.T) { formattest.Positions(t, []uint64{0}, Strategy) }
+func TestFrozenPositions(t *testing.T) { conformance.Positions(t, []uint64{0}, Strategy) }
 
 // TestSum256 compares with the library's hash of the key followed by 1.
 func TestSum256(t *testing.T) {

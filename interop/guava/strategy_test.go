@@ -5,12 +5,12 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/internal/testing/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/stretchr/testify/require"
 )
 
 func TestFrozenPositions(t *testing.T) {
-	formattest.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
+	conformance.Positions(t, []uint64{0, 42}, Mitz32, Mitz64)
 }
 
 // TestMitz32BeyondItsReach: the rate and the estimates of a filter with unreachable bits are those of the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/bloomtest"
-	"github.com/seed3447c163/bloom/internal/testing/formattest"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 	"github.com/stretchr/testify/require"
@@ -54,7 +54,7 @@ func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
 
 func (c testCase) golden() string { return filepath.Join("testdata", c.Name+".json") }
 
-var ourFormat = formattest.Format[*bloom.BloomFilter]{New: New, Read: Read, Write: Write}
+var ourFormat = conformance.Foreign[*bloom.BloomFilter]{New: New, Read: Read, Write: Write, Text: true}
 
 var goldenCases = []testCase{
 	{Name: "one", N: 1, P: 0.01, Seed: defaultSeed, Keys: keys(0, 1)},

@@ -1,4 +1,4 @@
-package frametest
+package conformance
 
 import (
 	"bytes"
@@ -10,15 +10,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/frame"
 )
-
-// Written returns what f writes.
-func Written(t testing.TB, f io.WriterTo) []byte {
-	var b bytes.Buffer
-	if n, err := f.WriteTo(&b); err != nil || n != int64(b.Len()) {
-		t.Fatalf("%d bytes written, %d reported, %v", b.Len(), n, err)
-	}
-	return b.Bytes()
-}
 
 // Forge returns a file with the right checksums: a magic, then a list of numbers for each []uint64
 // and a filter for each *bloom.BloomFilter.

@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/format"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A Foreign is a format of another system. A filter that is written has all of its parameters and keys.
+type Foreign[F Filter] struct {
+	New    func(n uint64, p float64, opts ...bloom.Option) (F, error)
+	Read   func(io.Reader, ...bloom.Option) (F, error)
+	Write  func(io.Writer, F) error
+	Stream bool // see Format
+	Text   bool // JSON
+}
+
+// A Filter is any filter.
+type Filter interface {
+	Contains(key []byte) bool
+	Stats() bloom.Stats
+}
+
+// A foreign filter writes itself in a format.
+type foreign[F Filter] struct {
+	Filter F
+	write  func(io.Writer, F) error
+}
+
+func (v foreign[F]) WriteTo(w io.Writer) (int64, error) {
+	counter := &format.Counter{W: w}
+	err := v.write(counter, v.Filter)
+	return counter.N, err
+}
+
+func (v foreign[F]) String() string { return fmt.Sprint(v.Filter) }
+
+func (v foreign[F]) Add(key []byte) bool {
+	plain, ok := any(v.Filter).(*bloom.BloomFilter)
+	return ok && plain.Add(key)
+}
+
+func (v foreign[F]) Contains(key []byte) bool { return v.Filter.Contains(key) }
+
+// Bytes returns a written filter.
+func (f Foreign[F]) Bytes(t testing.TB, filter F) []byte {
+	return Written(t, foreign[F]{filter, f.Write})
+}
+
+// Format returns the format with filters, the last of which is large.
+func (f Foreign[F]) Format(filters ...F) Format {
+	made := Format{Stream: f.Stream, Trusting: f.Text, Read: func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
+		filter, err := f.Read(r, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return foreign[F]{filter, f.Write}, nil
+	}}
+	for _, filter := range filters {
+		made.Values = append(made.Values, foreign[F]{filter, f.Write})
+	}
+	return made
+}
+
+// Golden compares a file of the other system with a filter of the same keys. The file is read and written again.
+func (f Foreign[F]) Golden(t *testing.T, path string, made F) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	read, err := f.Read(bytes.NewReader(data))
+	require.NoError(t, err)
+	for _, filter := range []F{read, made} {
+		require.True(t, bytes.Equal(data, f.Bytes(t, filter)), path)
+	}
+}
+
+// Test tests the format with filters, the first of which is small and the last has some megabytes.
+func (f Foreign[F]) Test(t *testing.T, filters ...F) {
+	t.Helper()
+	f.refusals(t)
+	for _, filter := range filters {
+		data, size := f.Bytes(t, filter), filter.Stats().SizeBytes
+		_, err := f.Read(bytes.NewReader(data), bloom.WithMaxBytes(size))
+		require.NoError(t, err)
+		_, err = f.Read(bytes.NewReader(data), bloom.WithMaxBytes(size-1))
+		require.ErrorIs(t, err, bloom.ErrTooLarge)
+		for _, opt := range others {
+			_, err = f.Read(bytes.NewReader(data), opt)
+			require.ErrorIs(t, err, bloom.ErrInvalid)
+		}
+	}
+	tested, last := f.Format(filters...), len(filters)-1
+	tested.Values, tested.Large = tested.Values[:last], tested.Values[last]
+	if write, ok := any(f.Write).(func(io.Writer, *bloom.BloomFilter) error); ok {
+		var out bytes.Buffer
+		require.ErrorIs(t, write(&out, bloom.MustNew(10, 0.01)), bloom.ErrNotPortable)
+		require.Zero(t, out.Len())
+		for _, zero := range []*bloom.BloomFilter{nil, {}} {
+			tested.Zero = append(tested.Zero, foreign[*bloom.BloomFilter]{zero, write})
+		}
+	}
+	tested.Test(t)
+}
+
+// Fuzz reads any bytes.
+func (f Foreign[F]) Fuzz(fuzz *testing.F, seeds ...[]byte) {
+	for _, seed := range seeds {
+		fuzz.Add(seed)
+	}
+	fuzz.Fuzz(func(t *testing.T, data []byte) { f.Format().Check(t, data) })
+}
+
+// others are options that no format takes.
+var others = []bloom.Option{
+	nil, bloom.WithSeed(1), bloom.WithStrategy(bloom.DoubleHashing), bloom.WithHash(bloom.MapHash), bloom.WithSecret([16]byte{1}),
+}
+
+// refusals makes filters that cannot be.
+func (f Foreign[F]) refusals(t *testing.T) {
+	for _, p := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
+		_, err := f.New(10, p)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+		require.ErrorContains(t, err, fmt.Sprintf("bloom: invalid parameter: p = %v", p))
+	}
+	for _, opt := range others {
+		_, err := f.New(10, 0.01, opt)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
+	_, err := f.New(1<<24, 0.01, bloom.WithMaxBytes(1<<20))
+	require.ErrorIs(t, err, bloom.ErrTooLarge)
+	require.ErrorContains(t, err, "want at most 1048576")
+	for n, p := range map[uint64]float64{math.MaxUint64: 0.01, 10: 1e-80} {
+		_, err := f.New(n, p)
+		require.True(t, errors.Is(err, bloom.ErrInvalid) || errors.Is(err, bloom.ErrTooLarge), "n = %d, p = %v: %v", n, p, err)
+	}
+}
+
+// Positions compares the bits that keys set with testdata/positions.golden. A difference breaks every filter
+// in every file: correct the code, never the file.
+func Positions(t *testing.T, seeds []uint64, strategies ...bloom.Strategy) {
+	t.Helper()
+	var out strings.Builder
+	for _, s := range strategies {
+		for _, seed := range seeds {
+			for _, p := range []bloom.Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
+				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
+					f, err := bloom.NewWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed))
+					require.NoError(t, err)
+					f.AddString(key)
+					positions := []uint64{}
+					words := f.Words()
+					for i := range words {
+						for w := words[i].Load(); w != 0; w &= w - 1 {
+							positions = append(positions, uint64(i)*64+uint64(bits.TrailingZeros64(w)))
+						}
+					}
+					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, positions)
+				}
+			}
+		}
+	}
+	testkit.Frozen(t, "testdata/positions.golden", []byte(out.String()))
+}
