@@ -22,23 +22,14 @@ func (f *Filter) String() string {
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// String describes the filter in a line for a log.
-func (l *Local) String() string {
-	if len(l.shards) == 0 {
-		return "redisfilter.Local(zero)"
-	}
-	return fmt.Sprintf("redisfilter.Local(shards=%d %v)", len(l.shards), l.scheme)
-}
-
-// LogValue is String, for package log/slog.
-func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
-
 // MarshalJSON returns the fields and the text of the error. The cause itself has no form in JSON.
 func (e *AddError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Error       string `json:"error"`
 		Unknown     []int  `json:"unknown,omitempty"`
+		Present     []int  `json:"present,omitempty"`
 		Unconfirmed []int  `json:"unconfirmed,omitempty"`
 		NotAdded    []int  `json:"not_added,omitempty"`
-	}{e.Error(), e.Unknown, e.Unconfirmed, e.NotAdded})
+		Refused     []int  `json:"refused,omitempty"`
+	}{e.Error(), e.Unknown, e.Present, e.Unconfirmed, e.NotAdded, e.Refused})
 }

@@ -17,10 +17,7 @@ import (
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
 // errors of [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
-	s := f.plan.scheme
-	stats := bloom.Stats{
-		Params: bloom.Params{P: f.plan.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name(),
-	}
+	stats := f.plan.stats()
 	for _, s := range f.shards {
 		var shard bloom.Stats
 		var right float64 // the rate of right answers
@@ -61,6 +58,12 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	}
 	stats.FillRatio = float64(stats.Ones) / float64(max(1, stats.M))
 	return stats, nil
+}
+
+// stats returns what the plan alone says.
+func (f *plan) stats() bloom.Stats {
+	s := f.scheme
+	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}
 }
 
 // sum returns a+b, or the largest number, which stands for a full layer.

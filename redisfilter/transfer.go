@@ -25,11 +25,11 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	switch {
 	case !f.plan.fixed():
 		return errPlain
-	case local == nil:
+	case local == nil || local.plan == nil:
 		return incompatible("local filter is nil")
-	case len(local.shards) != len(f.shards) || local.scheme.String() != f.plan.scheme.String():
+	case len(local.shards) != len(f.shards) || local.plan.scheme.String() != f.plan.scheme.String():
 		return incompatible("a local filter of %d shards with %s, want %d with %s",
-			len(local.shards), local.scheme.String(), len(f.shards), f.plan.scheme.String())
+			len(local.shards), local.plan.scheme.String(), len(f.shards), f.plan.scheme.String())
 	}
 	for i, part := range local.shards {
 		if part.Scheme().String() != f.plan.scheme.String() {
@@ -119,59 +119,4 @@ func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) e
 		}
 		return nil
 	})
-}
-
-// A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
-// [Filter.Local]. All methods are safe for concurrent use.
-type Local struct {
-	noEncoding
-	scheme bloom.Scheme
-	shards []*bloom.BloomFilter
-}
-
-// NewLocal returns an empty filter with the layout that [Open] gives to the same arguments.
-//
-// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a window.
-func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
-	o, err := newOptions(opts)
-	var f *plan
-	if err == nil {
-		f, err = newPlan(n, p, o)
-	}
-	switch {
-	case err != nil:
-		return nil, &send.Error{Err: err}
-	case !f.fixed():
-		return nil, errPlain
-	}
-	return f.local()
-}
-
-func (f *plan) local() (*Local, error) {
-	l := &Local{scheme: f.scheme, shards: make([]*bloom.BloomFilter, f.shards)}
-	for i := range l.shards {
-		var err error
-		if l.shards[i], err = f.scheme.Filter(); err != nil {
-			return nil, &send.Error{Err: err}
-		}
-	}
-	return l, nil
-}
-
-// Filters returns the filters that l consists of, one per shard: to save them, or to fill them from files.
-func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
-
-// Add adds a key and reports whether it is new, see bloom.BloomFilter.Add.
-func (l *Local) Add(key []byte) bool { return l.shardFor(key).Add(key) }
-
-// Contains reports whether a key was probably added, see bloom.BloomFilter.Contains.
-func (l *Local) Contains(key []byte) bool { return l.shardFor(key).Contains(key) }
-
-// shardFor returns the filter that a key belongs to.
-func (l *Local) shardFor(key []byte) *bloom.BloomFilter {
-	if len(l.shards) == 1 {
-		return l.shards[0]
-	}
-	var room [64]uint64
-	return l.shards[shardOf(l.scheme.AppendPositions(room[:0], key), len(l.shards))]
 }

@@ -47,3 +47,46 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestLocal: single calls, batches and strings of a local filter agree with a filter in Redis, and with each other.
+func TestLocal(t *testing.T) {
+	s := redistest.Start(t)
+	for _, shards := range []int{1, 5} {
+		s.Client.FlushAll(bg)
+		opts := []option{redisfilter.WithShards(shards), redisfilter.WithBloom(bloom.WithSecret([16]byte{9}))}
+		f := open(t, s.Client, 20_000, 0.01, opts...)
+		one, batches := must(redisfilter.NewLocal(20_000, 0.01, opts...)), must(redisfilter.NewLocal(20_000, 0.01, opts...))
+		keys := append(keysOf(0, 10_000), keysOf(5000, 15_000)...)
+		added, remote := make([]bool, len(keys)), make([]bool, len(keys))
+		n := batches.AddMany(keys, added)
+		require.Equal(t, count(added), n)
+		_, err := f.AddMany(bg, keys, remote)
+		require.NoError(t, err)
+		require.Equal(t, remote, added)
+		for i, key := range keys {
+			require.Equal(t, added[i], one.AddString(string(key)))
+		}
+		asked := keysOf(10_000, 40_000)
+		found := make([]bool, len(asked))
+		require.Equal(t, batches.ContainsMany(asked, nil), batches.ContainsMany(asked, found))
+		for i, key := range asked {
+			require.Equal(t, found[i], one.Contains(key))
+			require.Equal(t, found[i], one.ContainsString(string(key)))
+		}
+		stats := one.Stats()
+		require.Equal(t, batches.Stats(), stats)
+		require.EqualValues(t, 20_000, stats.N)
+		require.InEpsilon(t, 15_000, stats.EstimatedCount, 0.02)
+		require.Equal(t, stats.M/8, one.SizeBytes())
+		theirs := must(f.Stats(bg))
+		require.InEpsilon(t, theirs.EstimatedFalsePositiveRate, stats.EstimatedFalsePositiveRate, 0.02)
+		theirs.SizeBytes, theirs.EstimatedFalsePositiveRate = stats.SizeBytes, stats.EstimatedFalsePositiveRate
+		theirs.EstimatedCount = stats.EstimatedCount
+		require.Equal(t, theirs, stats)
+		require.Panics(t, func() { one.AddMany(keys, make([]bool, 1)) })
+		require.NotContains(t, one.String(), "zero")
+	}
+	require.Contains(t, new(redisfilter.Local).String(), "zero")
+	require.ErrorIs(t, open(t, s.Client, 20_000, 0.01, redisfilter.WithShards(5), redisfilter.WithBloom(bloom.WithSecret([16]byte{9}))).
+		Merge(bg, new(redisfilter.Local)), bloom.ErrIncompatible)
+}

@@ -1,0 +1,145 @@
+package redisfilter
+
+import (
+	"fmt"
+	"log/slog"
+	"unsafe"
+
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
+)
+
+// A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
+// [Filter.Local]. All methods are safe for concurrent use.
+type Local struct {
+	noEncoding
+	plan   *plan
+	shards []*bloom.BloomFilter
+}
+
+// NewLocal returns an empty filter with the layout that [Open] gives to the same arguments.
+//
+// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a window.
+func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
+	o, err := newOptions(opts)
+	var f *plan
+	if err == nil {
+		f, err = newPlan(n, p, o)
+	}
+	switch {
+	case err != nil:
+		return nil, &send.Error{Err: err}
+	case !f.fixed():
+		return nil, errPlain
+	}
+	return f.local()
+}
+
+func (f *plan) local() (*Local, error) {
+	l := &Local{plan: f, shards: make([]*bloom.BloomFilter, f.shards)}
+	for i := range l.shards {
+		var err error
+		if l.shards[i], err = f.scheme.Filter(); err != nil {
+			return nil, &send.Error{Err: err}
+		}
+	}
+	return l, nil
+}
+
+// Filters returns the filters that l consists of, one per shard: to save them, or to fill them from files.
+func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
+
+// Add adds a key and reports whether it is new, see bloom.BloomFilter.Add.
+func (l *Local) Add(key []byte) bool {
+	shard, h1, h2 := l.shardFor(key)
+	return l.shards[shard].AddDigest(h1, h2)
+}
+
+// AddString is [Local.Add] for a string.
+func (l *Local) AddString(key string) bool { return l.Add(bytesOf(key)) }
+
+// Contains reports whether a key was probably added, see bloom.BloomFilter.Contains.
+func (l *Local) Contains(key []byte) bool {
+	shard, h1, h2 := l.shardFor(key)
+	return l.shards[shard].ContainsDigest(h1, h2)
+}
+
+// ContainsString is [Local.Contains] for a string.
+func (l *Local) ContainsString(key string) bool { return l.Contains(bytesOf(key)) }
+
+// bytesOf returns the bytes of a string, which must not be changed.
+func bytesOf(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
+
+// AddMany adds keys as [Local.Add] does one after the other. It returns the number of new keys. If added is not nil, added[i]
+// becomes what Add of keys[i] would return. It panics if added is neither nil nor as long as keys.
+func (l *Local) AddMany(keys [][]byte, added []bool) (count int) {
+	return l.many(keys, added, (*bloom.BloomFilter).AddDigests)
+}
+
+// ContainsMany looks up keys as [Local.Contains] does. It returns how many were probably added. If found is not nil, found[i]
+// becomes what Contains of keys[i] would return. It panics if found is neither nil nor as long as keys.
+func (l *Local) ContainsMany(keys [][]byte, found []bool) (count int) {
+	return l.many(keys, found, (*bloom.BloomFilter).ContainsDigests)
+}
+
+// localBatch is how many keys many divides by shard at once.
+const localBatch = 4096
+
+func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, [][2]uint64, []bool) int) (count int) {
+	answers = send.Answers(len(keys), answers)
+	digests, indices := make([][][2]uint64, len(l.shards)), make([][]int, len(l.shards))
+	some := make([]bool, min(localBatch, len(keys)))
+	for first := 0; first < len(keys); first += localBatch {
+		for i := first; i < min(first+localBatch, len(keys)); i++ {
+			shard, h1, h2 := l.shardFor(keys[i])
+			digests[shard], indices[shard] = append(digests[shard], [2]uint64{h1, h2}), append(indices[shard], i)
+		}
+		for shard, batch := range digests {
+			count += do(l.shards[shard], batch, some[:len(batch)])
+			for j, i := range indices[shard] {
+				answers[i] = some[j]
+			}
+			digests[shard], indices[shard] = batch[:0], indices[shard][:0]
+		}
+	}
+	return count
+}
+
+// shardFor returns the shard that a key belongs to, and the key's digest.
+func (l *Local) shardFor(key []byte) (shard int, h1, h2 uint64) {
+	h1, h2 = l.plan.scheme.Digest(key)
+	if len(l.shards) == 1 {
+		return 0, h1, h2
+	}
+	var room [64]uint64
+	return shardOf(l.plan.scheme.AppendDigestPositions(room[:0], h1, h2), len(l.shards)), h1, h2
+}
+
+// SizeBytes returns the memory of the bits.
+func (l *Local) SizeBytes() uint64 { return uint64(len(l.shards)) * l.plan.scheme.SizeBytes() }
+
+// Stats returns the state of all shards together. It takes one pass over the bits.
+func (l *Local) Stats() bloom.Stats {
+	all := l.plan.stats()
+	for _, shard := range l.shards {
+		s := shard.Stats()
+		all.EstimatedCount = sum(all.EstimatedCount, s.EstimatedCount)
+		all.M += s.M
+		all.Ones += s.Ones
+		all.EstimatedFalsePositiveRate += s.EstimatedFalsePositiveRate / float64(len(l.shards))
+	}
+	all.N, all.SizeBytes = l.plan.n, l.SizeBytes()
+	all.FillRatio = float64(all.Ones) / float64(all.M)
+	return all
+}
+
+// String describes the filter in a line for a log.
+func (l *Local) String() string {
+	if len(l.shards) == 0 {
+		return "redisfilter.Local(zero)"
+	}
+	return fmt.Sprintf("redisfilter.Local(shards=%d %v)", len(l.shards), l.plan.scheme)
+}
+
+// LogValue is String, for package log/slog.
+func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
