@@ -174,8 +174,9 @@ func explain(name string, err error) error {
 // Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
 // 16 MiB, and two more. It takes the options of redisbloom.FromDump. Keys that are added during the call may
 // be missing. The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the
-// key holds something else. Pull also returns the errors of redisbloom.FromDump; bloom.ErrCorrupt may mean that
-// a layer was added during the call.
+// key holds something else. Pull also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that
+// a layer was added during the call, and bloom.ErrIncompatible that a layer has a k above 255, as filters with an Expansion of 1
+// have from about 245 layers on.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
 	return redisbloom.FromDump(func(iterator int64) (int64, []byte, error) {
 		dump, err := client.BFScanDump(ctx, name, iterator).Result()
@@ -220,8 +221,10 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 // transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the last, none.
 func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
 	cmds, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error { queue(pipe); return nil })
-	if i := slices.IndexFunc(cmds, func(cmd redis.Cmder) bool { return send.Code(cmd.Err()) == "NOPERM" }); i >= 0 {
-		return cmds[i].Err() // instead of EXECABORT
+	for _, cmd := range cmds {
+		if code := send.Code(cmd.Err()); code != "" && code != "EXECABORT" {
+			return cmd.Err() // the cause: no permission, or no module
+		}
 	}
 	return err
 }

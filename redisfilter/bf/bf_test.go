@@ -159,6 +159,11 @@ func TestMissing(t *testing.T) {
 	s := startServer(t)
 	_, err := Open(bg, s.Client, "f", plan(100, 0.01, 2))
 	require.ErrorContains(t, err, "does not have the RedisBloom module")
+	local, err := redisbloom.New(plan(100, 0.01, 2))
+	require.NoError(t, err)
+	require.ErrorContains(t, Push(bg, s.Client, "f", local), "does not have the RedisBloom module")
+	_, err = Pull(bg, s.Client, "f")
+	require.ErrorContains(t, err, "does not have the RedisBloom module")
 	_, err = Open(bg, nil, "f", plan(100, 0.01, 2))
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 }

@@ -1,7 +1,10 @@
 package bf
 
 import (
+	"encoding/binary"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -70,6 +73,22 @@ func TestPullRefuses(t *testing.T) {
 	fake.replies, fake.filters["f"] = nil, new(fakeFilter)
 	_, err = Pull(bg, client, "f")
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+}
+
+// TestPullOfManyLayers: a layer whose k is above 255 is refused with that reason.
+func TestPullOfManyLayers(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	client := protocolClient(t, addr, 2)
+	_, err := Open(bg, client, "f", plan(50, 0.01, 1))
+	require.NoError(t, err)
+	header := fake.filters["f"].chunks()[0].Data
+	const bitsPerKey = 370
+	binary.LittleEndian.PutUint64(header[52:], math.Float64bits(bitsPerKey)) // of the first layer
+	binary.LittleEndian.PutUint32(header[60:], 257)
+	fake.replies = map[string]string{"BF.SCANDUMP": fmt.Sprintf("*2\r\n:1\r\n$%d\r\n%s\r\n", len(header), header)}
+	_, err = Pull(bg, client, "f")
+	require.ErrorIs(t, err, bloom.ErrIncompatible)
+	require.ErrorContains(t, err, "layer 1 of 1 needs k = 257, want at most 255")
 }
 
 // TestPushWithoutReply: however many replies come through, the name is free or has the whole
