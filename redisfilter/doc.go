@@ -3,32 +3,39 @@
 // Valkey: a single server, with Sentinel, or a Cluster. It needs Lua scripts and no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
-//	f, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6)
+//	seen, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6)
 //	if err != nil {
 //		return err
 //	}
-//	added, err := f.Add(ctx, url)
-//	switch {
-//	case err != nil:
-//		return err // see AddError
-//	case added:
-//		fetch(url) // definitely new, and no other process got true
+//	added := make([]bool, len(urls))
+//	_, err = seen.AddAll(ctx, urls, added)
+//	var failed *redisfilter.AddError
+//	if errors.As(err, &failed) {
+//		for _, i := range failed.Unknown {
+//			added[i] = true // a reply was lost: it may be new
+//		}
+//	}
+//	for i, isNew := range added {
+//		if isNew {
+//			fetch(urls[i]) // no other process got true
+//		}
 //	}
 //
-// [WithGrowth] makes a filter that grows, [WithGenerations] a filter that forgets keys.
+// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys, [WithGenerations] a filter for n keys per
+// generation that forgets.
 //
 // # Guarantees
 //
-//   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of any
-//     process returns true or an error that wraps [ErrLost].
-//   - At most one winner. If several processes add the same new key, exactly one gets true, or none if
-//     the key is a false positive or the reply is lost.
+//   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of this handle returns true or
+//     an error that wraps [ErrLost]; other handles may miss x only if the server has lost it and none of their own adds.
+//   - At most one winner. If several processes add the same new key, exactly one gets true, or none if the key is a false positive
+//     or in [AddError].
 //   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
 //   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
-//   - An add is executed at most once, however often it is sent. If no reply comes, the error is [ErrUnknown].
+//   - An add is executed at most once, however often it is sent. An add without a reply is sent again for ten seconds. If no reply
+//     comes, the error is [ErrUnknown].
 //
-// A [Filter] notices lost adds only if its own adds are among them. README.md says how to configure the
-// server so that it loses none.
+// README.md says what to do about each error, and how to configure the server so that it loses nothing.
 //
 // # Concurrency
 //

@@ -17,11 +17,10 @@ var (
 	// filter of this package. Nothing was changed.
 	ErrMismatch = send.ErrMismatch
 
-	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted,
-	// lost in a restart), was made anew by another process, or that the server has gone back to an
-	// older value, or that so many handles have begun to add since this handle last did that nothing shows whether its adds are
-	// there. Keys are forgotten, or may be. [Filter.Reopen] continues with the value that is there, or with
-	// an empty one.
+	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted, lost in a restart), was made
+	// anew by another process, or that nothing shows that it has every add that was confirmed to this handle: the server has
+	// gone back to an older value, or has given the handle's slot away twice since its last call. Keys are forgotten, or may be.
+	// [Filter.Reopen] continues with the value that is there, or with an empty one.
 	ErrLost = send.ErrLost
 
 	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and says which
@@ -37,12 +36,11 @@ var (
 	ErrFull = send.ErrFull
 )
 
-// An AddError lists the keys of Add or AddMany without an answer. The answers of all other keys are
-// valid.
+// An AddError lists the keys of Add, AddMany or AddAll without an answer. The answers of all other keys are valid.
 //
-// A key of Unknown may be in the filter although no process was told that it is new. A program that
-// adds the key again may trust the answer true; if it trusts false, it loses the key. If no key may be lost, treat the key as
-// new, at the risk of doing some work twice. If no work may be done twice, drop the key.
+// A key of Unknown may be in the filter although no process was told that it is new. If no key may be lost, treat it as new, at the
+// risk that some work is done twice. If no work may be done twice, drop it. A key of Unknown that is not in Present can be added
+// again, and then the answer true is right.
 type AddError struct {
 	Unknown     []int // indices of keys that this call may or may not have added
 	Present     []int // those of Unknown that are in the filter; adding them again tells nothing
