@@ -51,10 +51,14 @@ func newPostgres(t testing.TB) server {
 func (s *postgres) dialect() sqlstore.Dialect { return sqlstore.PostgreSQL }
 func (s *postgres) folder() string            { return filepath.Join(s.dir, "data") }
 
-// start starts the server. Commits are not on the disk before somebody asks for it: a kill of the server loses commits.
+// start starts the server. Commits are not on the disk before somebody asks for it: a kill of the server loses commits. In a
+// benchmark, the server has its usual settings.
 func (s *postgres) start(t testing.TB) {
-	s.launch(t, postgresProgram(t, "postgres"), "-D", s.folder(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "synchronous_commit=off", "-c", "wal_writer_delay=10s", "-c", "min_wal_size=2MB", "-c", "max_connections=60", "-c", "shared_buffers=16MB", "-c", "max_prepared_transactions=2")
+	args := []string{"-D", s.folder(), "-k", s.dir, "-c", "listen_addresses="}
+	if !measured(t) {
+		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "wal_writer_delay=10s", "-c", "min_wal_size=2MB", "-c", "shared_buffers=16MB")
+	}
+	s.launch(t, postgresProgram(t, "postgres"), args...)
 	driver, source := s.source("")
 	s.wait(t, driver, source)
 }

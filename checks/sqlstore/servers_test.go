@@ -45,6 +45,12 @@ func each(t *testing.T, test func(t *testing.T, s server)) {
 	}
 }
 
+// measured reports whether a benchmark runs.
+func measured(t testing.TB) bool {
+	_, is := t.(*testing.B)
+	return is
+}
+
 func open(t testing.TB, s server, user string) *sql.DB {
 	t.Helper()
 	driver, source := s.source(user)

@@ -3,19 +3,26 @@
 //
 //	guard [-dir folder] [-listen address]
 //
-// The values are in bbolt. The service can be killed at any moment: after a restart the guard reads
-// its file and the names that were put since.
+// The values are in bbolt. The service can be killed at any moment: after a restart with the same folder the guard
+// reads its file and the names that were put since. Without -dir, the folder is a temporary one, which is removed at
+// Ctrl-C.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed3447c163/bloom"
@@ -23,15 +30,56 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", "users", "`folder` for the database and the guard's file")
+	dir := flag.String("dir", "", "`folder` for the database and the guard's file, which is made if it is missing")
 	listen := flag.String("listen", "localhost:8080", "`address` to listen on")
 	flag.Parse()
-	s, err := open(*dir)
-	if err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *dir, *listen, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
-	go s.guard.Keep(context.Background(), time.Minute, s.saved)
-	log.Fatal(http.ListenAndServe(*listen, s))
+}
+
+// run serves until ctx is done, and writes to out what a user needs to know.
+func run(ctx context.Context, dir, address string, out io.Writer) (err error) {
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "guard"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	s, err := open(dir)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	url := "http://" + listener.Addr().String()
+	fmt.Fprintf(out, `The database and the guard's file are in %s. Try:
+
+	curl -X PUT -d 1815 %[2]s/ada
+	curl %[2]s/ada
+	curl %[2]s/grace     # not there: the database is not asked
+	curl %[2]s/          # what the guard has done
+
+`, dir, url)
+	server := &http.Server{Handler: s}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	kept := make(chan error, 1)
+	go func() { kept <- s.guard.Keep(ctx, time.Minute, s.saved) }()
+	select {
+	case err = <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err = server.Close()
+	<-kept // saves once more
+	fmt.Fprintf(out, "The guard spared the database %.0f lookups. %.0f keys were found, %.0f lookups were false positives.\n",
+		s.guard.Metrics()["spared"], s.guard.Metrics()["found"], s.guard.Metrics()["false_positives"])
+	return errors.Join(err, s.store.db.Close())
 }
 
 type service struct {

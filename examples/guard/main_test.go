@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -61,4 +64,42 @@ func TestService(t *testing.T) {
 		require.ErrorIs(t, <-ended, context.Canceled)
 		require.NoError(t, s.store.db.Close())
 	}
+}
+
+// The program says what to try, that works, and it leaves no folder.
+func TestRun(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, "", "localhost:0", in)
+		in.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	status := map[string]int{}
+	for lines.Scan() {
+		method, url, found := strings.Cut(strings.TrimSpace(lines.Text()), "http://")
+		if !found {
+			continue
+		}
+		url = "http://" + strings.Fields(url)[0]
+		verb := map[bool]string{true: "PUT", false: "GET"}[strings.Contains(method, "PUT")]
+		request, err := http.NewRequest(verb, url, strings.NewReader("1815"))
+		require.NoError(t, err)
+		answer, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		answer.Body.Close()
+		status[verb+answer.Request.URL.Path] = answer.StatusCode
+		if answer.Request.URL.Path == "/" {
+			stop()
+		}
+	}
+	require.Equal(t, map[string]int{"PUT/ada": 200, "GET/ada": 200, "GET/grace": 404, "GET/": 200}, status)
+	require.NoError(t, <-ended)
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
