@@ -61,6 +61,42 @@ func kinds() (kinds [][]bloom.Option) {
 	return kinds
 }
 
+// TestStats: a view has the Stats of the filter with the same bits, and batches have the answers of single calls.
+func TestStats(t *testing.T) {
+	for _, opts := range kinds() {
+		f := bloom.MustNew(100, 0.01, opts...)
+		var keys [][]byte
+		for i := range 150 {
+			keys = append(keys, viewKey(i))
+		}
+		f.AddMany(keys[:100], nil)
+		bytes := wordsOf(f)
+		v := must(Over(f.Scheme(), bytes))
+		require.Equal(t, f.Stats(), v.Stats())
+		require.Equal(t, f.SizeBytes(), v.SizeBytes())
+		found, want := make([]bool, len(keys)), make([]bool, len(keys))
+		require.Equal(t, f.ContainsMany(keys, want), v.ContainsMany(keys, found))
+		require.Equal(t, want, found)
+		require.Equal(t, f.ContainsMany(keys, nil), v.ContainsMany(keys, nil))
+		own := must(FilterOver(f.Scheme(), make([]byte, len(bytes))))
+		own.AddMany(keys[:100])
+		require.Equal(t, f.Stats(), own.Stats())
+	}
+	for _, s := range strategies[1:] {
+		for _, seed := range []uint64{0, 7} {
+			data := built(t, 10, 100, s, bloom.WithSeed(seed), bloom.WithHash(bloom.RapidHash))
+			stats := must(New(data)).Stats()
+			require.InDelta(t, 100, stats.EstimatedCount, 15)
+			require.Equal(t, []string{s.Name(), "rapidhash-v3"}, []string{stats.Strategy, stats.Hash})
+		}
+	}
+	m := bloom.Params{M: 13, K: 1}
+	over := must(Over(must(bloom.NewSchemeWithParams(m)), []byte{0, 0xff}))
+	require.EqualValues(t, 5, over.Stats().Ones, "bits from m on do not count")
+	require.Panics(t, func() { View{}.Stats() })
+	require.Panics(t, func() { View{}.SizeBytes() })
+}
+
 // TestViewIsTheFilter: views of a filter's bytes, at any alignment, have its answers, and a Filter in
 // bytes has its bits. A Builder that can have the kind of filter makes the same bits.
 func TestViewIsTheFilter(t *testing.T) {
