@@ -216,7 +216,7 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 // FilterOver returns a filter with this scheme and the given bits: bit i is bit i%64 of
 // words[i/64]. Nothing is copied. The words must stay valid while the filter is used. All its
 // operations read and write them atomically. [Blocked] and [SplitBlock] are faster if the first
-// word begins a cache line. For bytes at any alignment, package view has a FilterOver.
+// word begins a cache line. For bytes at any alignment, package view has Attach and Over.
 //
 // The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words, or if a bit from m on is
 // set.

@@ -31,7 +31,7 @@ func BenchmarkView(b *testing.B) {
 			for i := range n {
 				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))
 			}
-			v, err := New(data)
+			v, err := Parse(data)
 			require.NoError(b, err)
 			over, err := Over(f.Scheme(), append(data[:m/8:m/8], make([]byte, f.SizeBytes()-m/8)...))
 			require.NoError(b, err)
@@ -45,7 +45,7 @@ func BenchmarkView(b *testing.B) {
 			run("filter", func(i int) bool { return f.Contains(keys[i]) })
 			run("view", func(i int) bool { return v.Contains(keys[i]) })
 			run("over", func(i int) bool { return over.Contains(keys[i]) })
-			run("view,new", func(i int) bool { v, err := New(data); return err != nil || v.Contains(keys[i]) })
+			run("view,new", func(i int) bool { v, err := Parse(data); return err != nil || v.Contains(keys[i]) })
 		}
 	}
 }

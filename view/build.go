@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// A Builder makes filters inside byte slices, for [New]. It is for programs that make a small filter
+// A Builder makes filters inside byte slices, for [Parse]. It is for programs that make a small filter
 // for each block of a table. If the number of keys is known, [Builder.Append] makes a filter at once.
 // Otherwise a Builder collects keys: it keeps 16 bytes per key, in memory that it uses again. Make
 // one with [NewBuilder]; the methods of the zero Builder panic. A Builder is not safe for concurrent
@@ -26,7 +26,7 @@ type Builder struct {
 // NewBuilder returns a builder of filters with bitsPerKey bits per key and the k of
 // [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
 // [bloom.Blocked]. Options choose the hash, [bloom.Murmur3] or [bloom.RapidHash], and its seed: the
-// filter's trailer names them. For another hash or a secret, store the bits only: see [FilterOver].
+// filter's trailer names them. For another hash or a secret, store the bits only: see [Attach].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies
 // and hashes, and for options that choose another strategy or a limit of bytes, because the size

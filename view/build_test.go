@@ -32,7 +32,7 @@ func TestFrozenViews(t *testing.T) {
 		require.Equal(t, c.want, hex.EncodeToString(data), "%s at %v", c.s, c.bits)
 		raw, err := hex.DecodeString(c.want)
 		require.NoError(t, err)
-		v, err := New(raw)
+		v, err := Parse(raw)
 		require.NoError(t, err)
 		for i := range 5 {
 			require.True(t, v.Contains(viewKey(i)))
@@ -51,14 +51,14 @@ func TestViewBuilder(t *testing.T) {
 	data := b.AppendTo(bytes.Clone(before))
 	require.Len(t, data, len(before)+3+trailerBytes, "two keys, each once")
 	require.Equal(t, before, data[:len(before)])
-	v, err := New(data[len(before):])
+	v, err := Parse(data[len(before):])
 	require.NoError(t, err)
 	require.True(t, v.ContainsString("a") && v.ContainsString("b"))
 
 	dirty := bytes.Repeat([]byte{255}, 100)
 	data = b.AppendTo(dirty[:0])
 	require.Len(t, data, 1+trailerBytes, "no keys")
-	none, err := New(data)
+	none, err := Parse(data)
 	require.NoError(t, err)
 	for i := range 100 {
 		require.False(t, none.Contains(viewKey(i)))

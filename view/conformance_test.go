@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 		conformance.Format{
 			Values: []io.WriterTo{conformance.Bytes(built(t, 10, 1, s)), conformance.Bytes(built(t, 10, 1000, s, bloom.WithSeed(3)))},
 			Read: conformance.Whole(func(data []byte) (io.WriterTo, error) {
-				_, err := New(data)
+				_, err := Parse(data)
 				return conformance.Bytes(data), err
 			}),
 		}.Test(t)

@@ -19,7 +19,7 @@ func TestViewDamage(t *testing.T) {
 	t.Parallel()
 	tried := 0
 	refused := func(data []byte) {
-		if _, err := New(data); !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
+		if _, err := Parse(data); !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
 			t.Fatalf("%x: %v", data, err)
 		}
 		tried++
@@ -96,7 +96,7 @@ func TestViewForged(t *testing.T) {
 		{512, 8, blocked, 1, version + 1, bloom.ErrIncompatible},
 	} {
 		data := forgeView(c.bits, 0, c.k, c.strategy, c.hash, c.version)
-		v, err := New(data)
+		v, err := Parse(data)
 		if c.want == nil {
 			require.NoError(t, err)
 			require.False(t, v.ContainsString("x"))
@@ -120,7 +120,7 @@ func FuzzView(f *testing.F) {
 			meta := binary.LittleEndian.Uint32(data[n+8:])
 			binary.LittleEndian.PutUint32(data[n+12:], check(uint64(n)*8, binary.LittleEndian.Uint64(data[n:]), meta))
 		}
-		v, err := New(data)
+		v, err := Parse(data)
 		if err != nil {
 			if !isAny(err, bloom.ErrCorrupt, bloom.ErrIncompatible) {
 				t.Fatal(err)

@@ -23,7 +23,7 @@ func ExampleView() {
 	fmt.Println(len(block)-start, "bytes")
 
 	// A reader has the bytes in memory, as many as AppendTo appended.
-	v, err := view.New(block[start:])
+	v, err := view.Parse(block[start:])
 	if err != nil {
 		fmt.Println(err)
 		return

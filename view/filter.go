@@ -8,15 +8,15 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Filter is a View that keys can be added to: it changes the bytes. [FilterOver] makes one over
+// A Filter is a View that keys can be added to: it changes the bytes. [Attach] makes one over
 // any bytes, and [Builder.Append] one for a number of keys.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.
 type Filter struct{ View }
 
-// FilterOver is [Over] for bytes that keys are added to. Bytes of zeros are an empty filter.
-func FilterOver(s bloom.Scheme, bits []byte) (Filter, error) {
+// Attach is [Over] for bytes that keys are added to. Bytes of zeros are an empty filter.
+func Attach(s bloom.Scheme, bits []byte) (Filter, error) {
 	v, err := Over(s, bits)
 	return Filter{v}, err
 }

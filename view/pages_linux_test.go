@@ -25,7 +25,7 @@ func TestPageEnds(t *testing.T) {
 			length := int((scheme.Params().M-1)/8 + 1)
 			for _, bytes := range [][]byte{page[:length], page[size-length:]} {
 				clear(page)
-				own := must(FilterOver(scheme, bytes))
+				own := must(Attach(scheme, bytes))
 				for i := range 40 {
 					own.Add(viewKey(i))
 					require.True(t, own.Contains(viewKey(i)))
@@ -42,7 +42,7 @@ func TestPageEnds(t *testing.T) {
 				own.Add(viewKey(i))
 			}
 			for _, at := range []int{0, size - len(data)} {
-				v := must(New(page[at:][:copy(page[at:], data)]))
+				v := must(Parse(page[at:][:copy(page[at:], data)]))
 				for i := range 40 {
 					require.Equal(t, own.Contains(viewKey(i)), v.Contains(viewKey(i)))
 				}

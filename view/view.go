@@ -20,7 +20,7 @@ import (
 )
 
 // A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of a few
-// words: making one copies nothing and allocates nothing. [New] makes views of bytes that a
+// words: making one copies nothing and allocates nothing. [Parse] makes views of bytes that a
 // [Builder] wrote and that describe themselves, [Over] of any others. To add keys, see [Filter].
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
@@ -63,17 +63,17 @@ func check(m, seed uint64, meta uint32) uint32 {
 	return uint32(x>>32 ^ x)
 }
 
-// New returns a view of data. data must be exactly what a [Builder] appended. New takes some
+// Parse returns a view of data. data must be exactly what a [Builder] appended. Parse takes some
 // nanoseconds, so that a View need not be kept.
 //
-// New checks the trailer and the length, against damage, not against forgers. It does not check the
+// Parse checks the trailer and the length, against damage, not against forgers. It does not check the
 // bits: keep a checksum of the whole, as stores do of their blocks. Whatever the bytes are, no
 // method of the View reads outside of them or panics. A caller that cannot return an error, such as
 // a store's filter policy, should answer true for bytes that are refused.
 //
 // The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
 // [bloom.ErrIncompatible] if it is of another version.
-func New(data []byte) (View, error) {
+func Parse(data []byte) (View, error) {
 	if !valid(data) {
 		return View{}, refusal(data)
 	}
@@ -231,7 +231,7 @@ func (v View) containsOther(key []byte) bool {
 	return v.ContainsDigest(v.digest(key))
 }
 
-const zeroView = "view: use of the zero View: make one by New or Over"
+const zeroView = "view: use of the zero View: make one by Parse or Over"
 
 // ContainsString is [View.Contains] for a string, without copying it.
 func (v View) ContainsString(key string) bool {

@@ -78,14 +78,14 @@ func TestStats(t *testing.T) {
 		require.Equal(t, f.ContainsMany(keys, want), v.ContainsMany(keys, found))
 		require.Equal(t, want, found)
 		require.Equal(t, f.ContainsMany(keys, nil), v.ContainsMany(keys, nil))
-		own := must(FilterOver(f.Scheme(), make([]byte, len(bytes))))
+		own := must(Attach(f.Scheme(), make([]byte, len(bytes))))
 		own.AddMany(keys[:100])
 		require.Equal(t, f.Stats(), own.Stats())
 	}
 	for _, s := range strategies[1:] {
 		for _, seed := range []uint64{0, 7} {
 			data := built(t, 10, 100, s, bloom.WithSeed(seed), bloom.WithHash(bloom.RapidHash))
-			stats := must(New(data)).Stats()
+			stats := must(Parse(data)).Stats()
 			require.InDelta(t, 100, stats.EstimatedCount, 15)
 			require.Equal(t, []string{s.Name(), "rapidhash-v3"}, []string{stats.Strategy, stats.Hash})
 		}
@@ -110,7 +110,7 @@ func TestViewIsTheFilter(t *testing.T) {
 			}
 			words := wordsOf(f)
 			for shift := range 9 {
-				own, err := FilterOver(f.Scheme(), make([]byte, shift+len(words))[shift:])
+				own, err := Attach(f.Scheme(), make([]byte, shift+len(words))[shift:])
 				require.NoError(t, err)
 				for i := range keys {
 					addOne(own, f.Scheme(), viewKey(i), i)
@@ -123,7 +123,7 @@ func TestViewIsTheFilter(t *testing.T) {
 			if data := maybeBuilt(t, f, keys, opts); data != nil {
 				built++
 				for shift := range 9 {
-					view, err := New(append(make([]byte, shift), data...)[shift:])
+					view, err := Parse(append(make([]byte, shift), data...)[shift:])
 					require.NoError(t, err)
 					for i := range keys {
 						require.True(t, view.Contains(viewKey(i)))
@@ -189,7 +189,7 @@ func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Optio
 			g.Add(viewKey(i))
 		}
 		require.Equal(t, wordsOf(g)[:m/8], data[:m/8], "%v, %v bits per key", g, bitsPerKey)
-		v, err := New(data)
+		v, err := Parse(data)
 		require.NoError(t, err)
 		sameAnswers(t, g, v, keys-50)
 		if bitsPerKey == 64 {
@@ -230,10 +230,10 @@ func TestViewOfAnyK(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	zero.Values(t, View{}, Filter{}, new(Builder))
-	v := must(New(built(t, 10, 3, bloom.DoubleHashing, bloom.WithSeed(42))))
+	v := must(Parse(built(t, 10, 3, bloom.DoubleHashing, bloom.WithSeed(42))))
 	require.Equal(t, `view.View(m=32 k=7 strategy="double-hashing" hash=murmur3:000000000000002a bytes=20)`, v.String())
 	f := bloom.MustNew(10, 0.01)
-	layeredtest.Log(t, v, must(FilterOver(f.Scheme(), make([]byte, f.SizeBytes()))), View{})
+	layeredtest.Log(t, v, must(Attach(f.Scheme(), make([]byte, f.SizeBytes()))), View{})
 }
 
 // TestOverRefuses: the bytes must be those of m bits, or of the scheme's words.
@@ -246,7 +246,7 @@ func TestOverRefuses(t *testing.T) {
 	}
 	odd := must(bloom.NewSchemeWithParams(bloom.Params{M: 77, K: 5}))
 	for size := range 20 {
-		f, err := FilterOver(odd, make([]byte, size))
+		f, err := Attach(odd, make([]byte, size))
 		if size == 10 || size == 16 {
 			require.NoError(t, err)
 			for i := range 100 { // in the last byte, too
@@ -257,7 +257,7 @@ func TestOverRefuses(t *testing.T) {
 		}
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err := FilterOver(bloom.Scheme{}, nil)
+	_, err := Attach(bloom.Scheme{}, nil)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = Over(bloom.MustNew(10, 0.1, bloom.WithHash(bloom.MapHash)).Scheme(), make([]byte, 8))
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
@@ -281,7 +281,7 @@ func TestAllocations(t *testing.T) {
 		var key [40]byte
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			var key [40]byte
-			own, err := FilterOver(f.Scheme(), bits)
+			own, err := Attach(f.Scheme(), bits)
 			if own.Add(key[:]); err != nil || !own.Contains(key[:]) {
 				panic("a key is missing")
 			}
@@ -299,7 +299,7 @@ func TestAllocations(t *testing.T) {
 				b.Add(key[:])
 			}
 			buf = b.AppendTo(buf[:0])
-			v, err := New(buf)
+			v, err := Parse(buf)
 			if err != nil || !v.Contains(key[:]) {
 				panic("a key is missing")
 			}

@@ -41,7 +41,7 @@ func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 // MayContain returns true for an unreadable filter: pebble takes no error here, and false would
 // hide keys.
 func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
-	v, err := view.New(filter)
+	v, err := view.Parse(filter)
 	return err != nil || v.Contains(key)
 }
 
