@@ -23,7 +23,10 @@ func formatOf(t testing.TB) conformance.Format {
 	earlier := conformance.Written(t, small(t, 1000))
 	for first := uint64(2000); ; first += 1000 {
 		if later := conformance.Written(t, small(t, first)); len(later) == len(earlier) {
+			large, err := New(t.Context(), 1e-6, numbered("k", 0, 350_000), numbered("k", 350_000, 351_000))
+			require.NoError(t, err)
 			return conformance.Format{
+				Large:  large,
 				Values: []io.WriterTo{small(t, 0)},
 				Read:   conformance.Reader(Read), Sealed: true, Stream: true, Version: 7,
 				Earlier: earlier, Later: later,

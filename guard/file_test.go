@@ -32,6 +32,7 @@ func formatOf(t testing.TB) conformance.Format {
 		return snapshot{newLayer(f, uint64(len(keys))), []byte(position)}
 	}
 	return conformance.Format{
+		Large:   snapshot{newLayer(bloom.MustNew(1_000_000, 0.01), 1), []byte("position")},
 		Values:  []io.WriterTo{of("\x00\x00\x00\x00\x00\x00\x00\x02", "a", "b")},
 		Sealed:  true,
 		Stream:  true,
