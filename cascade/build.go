@@ -115,7 +115,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.sizeBytes())...)
+	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
 	if err != nil {
 		return err
 	}

@@ -146,8 +146,8 @@ func (c *Cascade) Levels() []bloom.Params {
 	return levels
 }
 
-// sizeBytes returns the memory of the bits of all levels.
-func (c *Cascade) sizeBytes() (bytes uint64) {
+// SizeBytes returns the memory of the bits of all levels.
+func (c *Cascade) SizeBytes() (bytes uint64) {
 	for _, f := range c.filters {
 		bytes += f.SizeBytes()
 	}
@@ -182,7 +182,7 @@ func (c *Cascade) String() string {
 	}
 	first := c.filters[0]
 	return fmt.Sprintf("cascade.Cascade(n=%d p=%g levels=%d strategy=%s bytes=%d)",
-		first.Params().N, first.Params().P, len(c.filters), first.Scheme().Strategy(), c.sizeBytes())
+		first.Params().N, first.Params().P, len(c.filters), first.Scheme().Strategy(), c.SizeBytes())
 }
 
 // LogValue is String, for package log/slog.

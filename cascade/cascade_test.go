@@ -111,7 +111,7 @@ func TestSize(t *testing.T) {
 	c, err := New(t.Context(), 0, in, out)
 	require.NoError(t, err)
 	holds(t, c, in, out)
-	perKey := float64(c.sizeBytes()*8) / float64(r)
+	perKey := float64(c.SizeBytes()*8) / float64(r)
 	t.Logf("%v: %.3f bits for each key that is in", c, perKey)
 	require.InDelta(t, 1.44*math.Log2(float64(s)/float64(r))+4.2, perKey, 0.06)
 }

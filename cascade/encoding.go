@@ -55,7 +55,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	}
 	c := &Cascade{}
 	for i := range count {
-		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.sizeBytes()))
+		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes()))
 		if err != nil {
 			return nil, err
 		}

@@ -49,11 +49,11 @@ func TestOptions(t *testing.T) {
 	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		c, err := made(opts...)
 		require.NoError(t, err)
-		return c, c.sizeBytes()
+		return c, c.SizeBytes()
 	}, conformance.Reader(Read))
 	c, err := made()
 	require.NoError(t, err)
-	_, err = made(bloom.WithMaxBytes(c.sizeBytes() - 1))
+	_, err = made(bloom.WithMaxBytes(c.SizeBytes() - 1))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
 

@@ -122,7 +122,7 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func TestBadParameters(t *testing.T) {
-	limit := fill(must(1000, 0.01), 0, 1).bytes() - 1
+	limit := fill(must(1000, 0.01), 0, 1).SizeBytes() - 1
 	for _, c := range []struct {
 		n    uint64
 		p    float64

@@ -47,7 +47,7 @@ func FuzzRead(f *testing.F) { formatOf(f).Fuzz(f) }
 func TestOptions(t *testing.T) {
 	conformance.Options(t, func(opts ...bloom.Option) (io.WriterTo, uint64) {
 		f := must(1000, 0.01, opts...)
-		return f, f.bytes()
+		return f, f.SizeBytes()
 	}, conformance.Reader(Read))
 }
 

@@ -29,12 +29,15 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 // how many of them are not 0, and SizeBytes is the memory of all counters.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.BloomFilter().Stats()
-	s.SizeBytes = f.bytes()
+	s.SizeBytes = f.SizeBytes()
 	return s
 }
 
-// bytes returns the memory of the counters.
-func (f *Filter) bytes() uint64 { return uint64(len(f.counters)) * 8 }
+// SizeBytes returns the memory of the counters.
+func (f *Filter) SizeBytes() uint64 {
+	f.check()
+	return uint64(len(f.counters)) * 8
+}
 
 // String describes the filter in one line, in constant time.
 func (f *Filter) String() string {
@@ -42,7 +45,7 @@ func (f *Filter) String() string {
 		return "counting.Filter(zero)"
 	}
 	p := f.scheme.Params()
-	return fmt.Sprintf("counting.Filter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)", p.N, p.P, p.M, p.K, f.scheme.Strategy(), f.bytes())
+	return fmt.Sprintf("counting.Filter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)", p.N, p.P, p.M, p.K, f.scheme.Strategy(), f.SizeBytes())
 }
 
 // LogValue is String, for package log/slog.
