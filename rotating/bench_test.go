@@ -31,6 +31,7 @@ func BenchmarkContains(b *testing.B) {
 		})
 	}
 }
+
 // BenchmarkLayers adds keys to filters until they have so many layers, and looks keys up then: one layer as in the
 // first generation, five as with n/generations keys per generation, and twelve after a first burst.
 func BenchmarkLayers(b *testing.B) {
