@@ -1,7 +1,7 @@
 package typed
 
-// A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable or rotating. The
-// methods must not keep the keys or the answers beyond the call.
+// A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable, rotating
+// or redisbloom. The methods must not keep the keys or the answers beyond the call.
 type GrowingSet interface {
 	Add(key []byte) (bool, error)
 	Contains(key []byte) bool
