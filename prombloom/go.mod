@@ -4,7 +4,7 @@ go 1.24.0
 
 require (
 	github.com/prometheus/client_golang v1.23.2
-	github.com/seed3447c163/bloom v0.0.0
+	github.com/seed3447c163/bloom v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -24,5 +24,3 @@ require (
 	golang.org/x/sys v0.41.0 // indirect
 	google.golang.org/protobuf v1.36.8 // indirect
 )
-
-replace github.com/seed3447c163/bloom => ../
