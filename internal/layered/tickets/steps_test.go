@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-// TestLeftInSteps: two goroutines take tickets and keep them, lose them or give them back, in every order of their
+// TestCountInSteps: two goroutines take tickets and keep them, lose them or give them back, in every order of their
 // operations. Count counts no ticket as left that is taken during the whole call.
 func TestCountInSteps(t *testing.T) {
 	const tickets = 3
