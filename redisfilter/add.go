@@ -210,7 +210,7 @@ func (b *batch) executed(late error) {
 	}
 }
 
-// tryAgain lets a command be sent again, but not for ever.
+// tryAgain lets a command be sent again, at most ten times.
 func (b *batch) tryAgain(why string) {
 	if b.repacked++; b.repacked > 10 {
 		b.err = fmt.Errorf("%s during each of %d attempts to add", why, b.repacked)

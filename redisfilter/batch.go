@@ -15,7 +15,7 @@ type batch struct {
 	fates     []fate
 
 	value  *incarnation
-	begin  func() int // leaves out keys before a command is made, and returns how many remain; nil for nothing
+	begin  func() int // leaves out keys of calls that have ended, and returns how many remain; may be nil
 	merge  *piece     // what is added instead of keys
 	ticket ticket     // of the add under way
 	record uint64     // that it was sent with
@@ -23,10 +23,11 @@ type batch struct {
 	done   int        // keys whose fate is known
 
 	resend  bool  // the present command is to be sent again at once
-	lost    error // why a sending of the present command has no reply
-	won     bool  // the only key of the present command was new to the sending without a reply
-	unclear int   // keys before this one may have been added by a sending without a reply
-	cause   error // and why it has none
+	// A command without a reply may have been executed.
+	lost    error // why the present command has no reply, if it was sent before
+	won     bool  // the present command has one key, which was new when the server executed it
+	unclear int   // the command without a reply may have added keys before this index
+	cause   error // why that command has no reply
 
 	repacked int  // how often, because the state was another one
 	moved    bool // the record was looked for in the other half of its slot

@@ -31,7 +31,7 @@ type incarnation struct {
 	slot     *slot
 }
 
-// newIncarnation begins with what a header says, at a time of the server in microseconds, which was asked for at a time of ours.
+// newIncarnation begins with a header. us is the server's clock in microseconds, sent the local time of the command that asked for it.
 func newIncarnation(f *plan, h header, us float64, sent time.Duration) *incarnation {
 	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
 	v.state.Store(h.State.whole())
@@ -45,7 +45,7 @@ func newIncarnation(f *plan, h header, us float64, sent time.Duration) *incarnat
 	return v
 }
 
-// A sample is the server's clock at a time not before a time of ours.
+// A sample pairs a reading of the server's clock with a local time at or before it.
 type sample struct{ server, ours time.Duration }
 
 var began = time.Now()
@@ -53,8 +53,8 @@ var began = time.Now()
 // elapsed returns a time that only grows. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear notes that the server has answered a command, with its clock in microseconds if that is not 0. The clock is taken for that of
-// the time at which the command was sent, so that the estimate is not too low, however late the reply is.
+// hear notes that the server has answered a command, with its clock in microseconds if us is not 0. It pairs the clock with the time
+// at which the command was sent. A late reply then makes the estimate too high, which costs a question, and never too low.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	v.heard.Store(int64(elapsed()))
 	if us > 0 {

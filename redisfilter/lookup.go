@@ -55,7 +55,7 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 
 // newReading makes the command for keys of a batch.
 func (f *handle) newReading(ctx context.Context, b *batch) *reading {
-	// What is confirmed now is in the record wherever that is afterwards.
+	// The confirmed numbers are read before the place of the record: the record has them wherever it moves.
 	r := &reading{batch: b, to: b.next(), confirmed: b.value.slot.confirmed(), known: b.value.state.Load()}
 	if r.confirmed != (numbers{}) {
 		r.record = b.value.slot.record.Load()

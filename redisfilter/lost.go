@@ -15,7 +15,7 @@ func (f *handle) onLost(v *incarnation, how string) error {
 
 // The ways in which a filter is lost.
 const (
-	isGone  = "value missing, replaced, truncated, or without a trace of this handle's adds; keys were lost"
+	isGone  = "value missing, replaced or truncated, or it has no record of this handle; keys were lost"
 	isOlder = "nothing shows that the server has every add of this handle: it went back to an older value (failover, restart or " +
 		"restore), or gave the handle's slot away twice; keys were lost"
 )

@@ -142,8 +142,8 @@ func (f *Filter) join(ctx context.Context, mayMake bool) error {
 	return nil
 }
 
-// open runs open.lua on some shards, on one of each node after the other if it makes them: a server answers nobody while it
-// executes what one client has sent.
+// open runs open.lua on shards. If it may make them, each node gets one command at a time, so that the node answers other clients
+// between two of them.
 func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
 	expires := int64(0)
 	if !like.IsZero() {

@@ -165,7 +165,7 @@ sentinel failover-timeout crawl 5000
 
 // watchedClient returns a client of the primary that the Sentinel at addr knows.
 func watchedClient(addr string) *redis.Client {
-	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{addr}})
+	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{addr}, ReadTimeout: 30 * time.Second})
 }
 
 // lag lets the replica receive nothing more.

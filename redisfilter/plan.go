@@ -53,8 +53,8 @@ type mode interface {
 	// reading returns the layers that a lookup reads, or an error for a state that no value can have.
 	reading(state uint64) ([]layer, error)
 
-	// alive says for each of the layers that a lookup has read in a value taken for one of the state read whether it
-	// counts, by what it has read of the header. Nil stands for all.
+	// alive reports which of the layers that a lookup has read still count, given the header. The lookup assumed the
+	// state read. Nil means all.
 	alive(k known, read uint64, seen seen) (alive []bool, next step)
 
 	// full says why a key found no room.
@@ -64,8 +64,7 @@ type mode interface {
 // A seen is what a lookup reads in a header: the state, the shift of generations, and when the last add came.
 type seen struct{ state, shift, added uint64 }
 
-// A look is the answer of a server that was asked for its clock: the generation that it would add to, and when the last add
-// came.
+// A look is a server's answer to the question for its clock: the generation that an add would find, and when the last add came.
 type look struct{ now, added uint64 }
 
 // A step is what a lookup does after it has read the header.

@@ -36,8 +36,8 @@ type request struct {
 	keys   []string
 	script *script
 	args   []any
-	add    bool // it is sent once, and replicas confirm it
-	alone  bool // a node gets it when it has executed the request before
+	add    bool // go-redis does not repeat it, and replicas confirm it
+	alone  bool // a node gets it after the reply to the request before
 
 	cmd  *redis.Cmd
 	call *send.Call

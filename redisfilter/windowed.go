@@ -50,10 +50,14 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-// alive judges by the state of the header, which only adds change, by the server's clock. While nobody adds, generations end
-// without a trace in the value. The handle's estimate of the clock never decides that: it may be wrong by any step of the
-// clock, or by a failover. If it says that a generation has ended, or is old, the server is asked, and its answer counts until
-// another add comes. So a key is never missed that an add would have found then.
+// alive judges by the header's state, which adds write by the server's clock.
+//
+//  1. Without an add, a generation ends without a trace in the value.
+//  2. The handle's estimate of the server's clock never decides that a generation has ended: a step of the clock or a failover
+//     may have made it wrong. If the estimate says so, or is old, the handle asks the server.
+//  3. The answer counts until the next add, which the time of the last add in the header shows.
+//
+// So a lookup finds each key that an add at that time would have found.
 func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {
 	now := seen.state
 	if k.looked.added == seen.added {

@@ -93,7 +93,7 @@ type Call struct {
 	Cmd redis.Cmder
 	Add bool // the client does not repeat it, and replicas confirm it
 
-	Alone bool // a node gets it when it has executed the call before
+	Alone bool // a node gets it after the reply to the call before
 
 	state     atomic.Int32  // of an add: unwritten, written or withdrawn
 	abandoned error         // the end of ctx; the command may still be running
@@ -132,7 +132,7 @@ func (v verb) String() string { return v.name }
 
 var errWithdrawn = errors.New("the call has ended before the command was sent")
 
-// MarshalBinary encodes the name. Its error keeps a command that nobody waits for from being sent.
+// MarshalBinary encodes the name. Its error keeps a command from being sent if its call has ended.
 func (v verb) MarshalBinary() ([]byte, error) {
 	if !v.call.state.CompareAndSwap(unwritten, written) && v.call.state.Load() == withdrawn {
 		return nil, errWithdrawn
