@@ -22,7 +22,7 @@ type batch struct {
 	state  uint64     // that the keys are packed for
 	done   int        // keys whose fate is known
 
-	resend  bool  // the present command is to be sent again at once
+	resend bool // the present command is to be sent again at once
 	// A command without a reply may have been executed.
 	lost    error // why the present command has no reply, if it was sent before
 	won     bool  // the present command has one key, which was new when the server executed it

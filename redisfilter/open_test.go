@@ -18,12 +18,14 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// TestReplica: a filter is not opened at a replica.
+// TestReplica: a filter is not opened at a replica, and not reopened at a server that has become one.
 func TestReplica(t *testing.T) {
 	s := redistest.Start(t)
+	var handles []*filter
 	for i, k := range kinds[:3] {
-		_, err := redisfilter.Open(bg, s.Client, names[i], k.n, k.p, k.opts...)
+		f, err := redisfilter.Open(bg, s.Client, names[i], k.n, k.p, k.opts...)
 		require.NoError(t, err)
+		handles = append(handles, f)
 	}
 	r := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(s.Port), "--repl-diskless-sync-delay", "0")
 	r.Follows(t)
@@ -32,6 +34,12 @@ func TestReplica(t *testing.T) {
 		require.ErrorContains(t, err, "the server is a replica")
 		_, err = redisfilter.Open(bg, r.Client, names[i], k.n, k.p, k.opts...)
 		require.ErrorContains(t, err, "the server is a replica")
+	}
+	require.NoError(t, r.Client.Do(bg, "REPLICAOF", "NO", "ONE").Err())
+	require.NoError(t, s.Client.Do(bg, "REPLICAOF", "127.0.0.1", r.Port).Err())
+	s.Follows(t)
+	for _, f := range handles {
+		require.ErrorContains(t, f.Reopen(bg), "the server is a replica")
 	}
 }
 
