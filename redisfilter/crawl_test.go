@@ -84,7 +84,7 @@ func crawler(args []string) error {
 		before := f.Metrics()
 		_, err := f.AddAll(bg, keys, added)
 		failed := &redisfilter.AddError{}
-		if err != nil && !errors.As(err, &failed) || len(failed.NotAdded) > 0 {
+		if err != nil && !errors.As(err, &failed) || len(failed.NotAdded)+len(failed.Refused) > 0 {
 			return err
 		}
 		r := report{Batch: first, Counts: map[string]int{"links": len(links), "new": last - first}}

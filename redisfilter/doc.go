@@ -14,6 +14,9 @@
 //		for _, i := range failed.Unknown {
 //			added[i] = true // a reply was lost: it may be new
 //		}
+//		if len(failed.NotAdded)+len(failed.Refused) > 0 {
+//			return err // ctx has ended, the filter is full, or it is another one
+//		}
 //	}
 //	for i, isNew := range added {
 //		if isNew {

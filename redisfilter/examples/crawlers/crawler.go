@@ -75,7 +75,7 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 		// forgotten.
 		c.unsure = append(c.unsure, c.won...)
 	}
-	if len(failed.NotAdded) > 0 {
+	if len(failed.NotAdded)+len(failed.Refused) > 0 {
 		return err
 	}
 	return nil
