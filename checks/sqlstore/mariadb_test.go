@@ -15,7 +15,10 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-type mariaDB struct{ process }
+type mariaDB struct {
+	process
+	options []string // of the program, beside the usual ones
+}
 
 const mariaUser = "mysql"
 
@@ -47,7 +50,7 @@ var mariaTemplate = template(func(t testing.TB) string {
 
 func newMariaDB(t testing.TB) server {
 	mariaProgram(t, "mariadbd")
-	s := &mariaDB{process{account: mariaUser, dir: newFolder(t, mariaUser)}}
+	s := &mariaDB{process: process{account: mariaUser, dir: newFolder(t, mariaUser)}}
 	mariaTemplate(t, s.folder())
 	s.start(t)
 	db := open(t, s, "")
@@ -66,7 +69,7 @@ func (s *mariaDB) start(t testing.TB) {
 	if !measured(t) {
 		args = append(args, "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync")
 	}
-	s.launch(t, mariaProgram(t, "mariadbd"), args...)
+	s.launch(t, mariaProgram(t, "mariadbd"), append(args, s.options...)...)
 	s.wait(t, "mysql", "root@unix("+s.dir+"/socket)/test")
 }
 
@@ -74,7 +77,7 @@ func (s *mariaDB) stop(testing.TB) { s.end(syscall.SIGTERM) }
 func (s *mariaDB) kill(testing.TB) { s.end(syscall.SIGKILL) }
 
 func (s *mariaDB) restored(t testing.TB, folder string) server {
-	r := &mariaDB{process{account: mariaUser, dir: newFolder(t, mariaUser)}}
+	r := &mariaDB{process: process{account: mariaUser, dir: newFolder(t, mariaUser)}}
 	run(t, exec.Command("cp", "-a", folder, r.folder()))
 	return r
 }

@@ -3,11 +3,13 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -119,7 +121,6 @@ func (p *process) launch(t testing.TB, program string, args ...string) {
 	require.NoError(t, err)
 	defer log.Close()
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, p.cmd.Start())
 	p.ended = make(chan struct{})
 	go func(cmd *exec.Cmd, ended chan struct{}) { _ = cmd.Wait(); close(ended) }(p.cmd, p.ended)
@@ -132,15 +133,30 @@ func (p *process) end(signal syscall.Signal) {
 		return
 	}
 	pid := p.cmd.Process.Pid
-	if signal == syscall.SIGKILL {
-		pid = -pid
+	pids := []int{pid}
+	if signal == syscall.SIGKILL { // PostgreSQL has a process per connection
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		for _, text := range strings.Fields(string(children)) {
+			child, _ := strconv.Atoi(text)
+			pids = append(pids, child)
+		}
 	}
-	_ = syscall.Kill(pid, signal)
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, signal)
+	}
 	<-p.ended
-	for signal == syscall.SIGKILL && syscall.Kill(pid, 0) == nil { // children of the killed server
-		time.Sleep(time.Millisecond)
+	for _, pid := range pids {
+		for signal == syscall.SIGKILL && alive(pid) {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	p.cmd = nil
+}
+
+// alive reports whether there is a process, which is no zombie.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 // wait returns when the server answers.

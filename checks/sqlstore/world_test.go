@@ -13,12 +13,16 @@ import (
 
 	"github.com/seed3447c163/bloom/guard"
 	"github.com/seed3447c163/bloom/guard/sqlstore"
+	"github.com/seed3447c163/bloom/internal/testing/child"
 )
 
 // folders are removed after all tests.
 var folders []string
 
 func TestMain(m *testing.M) {
+	if os.Getenv("BLOOM_TEST_CHILD") != "" {
+		child.Main(m, map[string]func(args []string) error{"serve": serve})
+	}
 	code := m.Run()
 	for _, dir := range folders {
 		os.RemoveAll(dir)
