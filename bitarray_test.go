@@ -1,11 +1,15 @@
 package bloom
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -178,5 +182,119 @@ func TestInlining(t *testing.T) {
 	}
 	if call := "inlining call to bitArray.set"; !strings.Contains(string(out), call) {
 		t.Errorf("the compiler does not report: %s", call)
+	}
+}
+
+// TestSettersInLockstep: two goroutines set bits of the same words at the same time, in each of many small filters in
+// turn. No bit is lost, and no key has two winners. A locked instruction without its lock is seen after some
+// milliseconds.
+func TestSettersInLockstep(t *testing.T) {
+	for _, strategy := range builtins {
+		tried := map[Params]bool{}
+		for _, k := range []int{6, 8, 24} {
+			params := fit(strategy, blockBits, k)
+			if tried[params] {
+				continue
+			}
+			tried[params] = true
+			for _, def := range hashes {
+				if (def == &noHash) == strategy.hashesKey() && def != &sipHash { // MapHash has the same code for digests
+					s := must(newScheme(params, strategy, seededHasher(def, 1)))
+					t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, def, params.K), func(t *testing.T) { inLockstep(t, s) })
+				}
+			}
+		}
+	}
+}
+
+func inLockstep(t *testing.T, s *scheme) {
+	const count, batchKeys = 256, 3 // filters, and keys that a goroutine adds to each of them
+	type batch = [batchKeys][]byte
+	random := rand.New(rand.NewPCG(1, 2))
+	newBatch := func() (b batch) {
+		for i := range b {
+			b[i] = binary.LittleEndian.AppendUint64(nil, random.Uint64())
+		}
+		return b
+	}
+	size := wordsFor(s.params.M)
+	words := makeWords(count * size)
+	var filters, unions [count]*BloomFilter
+	var keys [2][count]batch
+	for i := range filters {
+		filters[i], unions[i] = s.filter(words[uint64(i)*size:][:size:size]), s.filter(makeWords(size))
+		keys[0][i], keys[1][i] = newBatch(), newBatch()
+		unions[i].AddMany(keys[0][i][:], nil)
+	}
+	single := func(_, i int, keys *batch, won *[batchKeys]bool) {
+		for j, key := range keys {
+			won[j] = filters[i].Add(key)
+		}
+	}
+	many := func(_, i int, keys *batch, won *[batchKeys]bool) { filters[i].AddMany(keys[:], won[:]) }
+	union := func(g, i int, keys *batch, won *[batchKeys]bool) {
+		if g == 1 {
+			many(g, i, keys, won)
+		} else if err := filters[i].Union(unions[i]); err != nil {
+			panic(err)
+		}
+	}
+	for _, test := range []struct {
+		name string
+		same bool // both goroutines add the same keys
+		add  func(g, i int, keys *batch, won *[batchKeys]bool)
+	}{
+		{"Add, the same keys", true, single},
+		{"AddMany, the same keys", true, many},
+		{"Add, different keys", false, single},
+		{"AddMany, different keys", false, many},
+		{"Union and AddMany", false, union},
+	} {
+		var won [2][count][batchKeys]bool
+		var lost, twice atomic.Int64
+		line := testkit.Line{Runners: 2}
+		var at [2]struct { // the step that each goroutine has come to
+			atomic.Uint64
+			_ [56]byte
+		}
+		var wg testkit.Group
+		for g := range 2 {
+			mine := &keys[g]
+			if test.same {
+				mine = &keys[0]
+			}
+			wg.Go(func() {
+				for round := range uint64(testkit.Times(40, 150, 2000)) {
+					line.Wait(3*round + 1)
+					for i := range filters {
+						step := round*count + uint64(i) + 1
+						at[g].Store(step)
+						for spins := 0; spins < 1000 && at[1-g].Load() < step; spins++ { // or the other one sleeps
+						}
+						for wait := mix(2*step+uint64(g)) % 32; wait > 0; wait-- { // who is first, and by how much
+						}
+						test.add(g, i, &mine[i], &won[g][i])
+					}
+					line.Wait(3*round + 2)
+					for i, f := range filters {
+						for j, key := range mine[i] {
+							if !f.Contains(key) {
+								lost.Add(1)
+							}
+							if g == 0 && test.same && won[0][i][j] && won[1][i][j] {
+								twice.Add(1)
+							}
+						}
+					}
+					line.Wait(3*round + 3)
+					if g == 0 {
+						words.clear()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, lost.Load(), "%s: keys that were added and are not found", test.name)
+		require.Zero(t, twice.Load(), "%s: keys with two winners", test.name)
 	}
 }

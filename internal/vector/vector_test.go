@@ -1,0 +1,37 @@
+package vector
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStoresAreLocked: every instruction that changes a word in memory by what it was has a lock. Tests in package bloom
+// see a missing one by its effect, but only if two goroutines really run at the same time.
+func TestStoresAreLocked(t *testing.T) {
+	changes := regexp.MustCompile(`^(CMPXCHG\w*|XADD\w*|(OR|AND|XOR|ADD|SUB|BTS|BTR)[BWLQ] [^,]+,) *[-\w<>+·]*\(\w+\)`)
+	ours := regexp.MustCompile(`\((SP|FP)\)$`) // the goroutine's stack
+	found := 0
+	for _, pattern := range []string{"*.s", "*.h"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			before := ""
+			for i, line := range strings.Split(string(text), "\n") {
+				line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), `\`))
+				if changes.MatchString(line) && !ours.MatchString(line) {
+					require.Equal(t, "LOCK", before, "%s:%d: %s", file, i+1, line)
+					found++
+				}
+				before = line
+			}
+		}
+	}
+	require.GreaterOrEqual(t, found, 9, "instructions with a lock")
+}
