@@ -208,6 +208,7 @@ func TestNoAllocations(t *testing.T) {
 			continue // sync.Pool drops what it gets at random
 		}
 		sum := 0
+		builder := must(f.Scheme().Builder())
 		calls := map[string]func(i uint64){
 			"Add": func(i uint64) {
 				var b [8]byte
@@ -218,6 +219,12 @@ func TestNoAllocations(t *testing.T) {
 				var b [8]byte
 				b[0], b[1] = byte(i), byte(i>>8)
 				f.Contains(b[:])
+			},
+			"Builder.Add": func(i uint64) {
+				var b [8]byte
+				b[0], b[1] = byte(i), byte(i>>8)
+				builder.Add(b[:])
+				builder.AddMany([][]byte{b[:1], b[:3]})
 			},
 			"AddString":      func(i uint64) { f.AddString(text[:1+i%8]) },
 			"ContainsString": func(i uint64) { f.ContainsString(text[:1+i%8]) },

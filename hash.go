@@ -180,6 +180,20 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 	}
 }
 
+// digest returns the digest of one key. BloomFilter.do and sum have these cases, too: without a call, they take up to a
+// fifth less time.
+func (h *hasher) digest(key []byte) (h1, h2 uint64) {
+	switch h.def {
+	case &rapidHash:
+		return widened(rapidhash.Sum(h.k0, key))
+	case &mapHash:
+		return widened(maphash.Bytes(mapSeed, key))
+	case &murmur3Hash:
+		return murmur3.SeedSum128(h.k0, h.k1, key)
+	}
+	return h.def.sum(h.k0, h.k1, memory.NoEscape(key))
+}
+
 // sumInAssembly is sum for the first keys, and returns how many it has hashed: all of them before a long one, or none
 // without kernels in assembly.
 func sumInAssembly[K []byte | string | digest](h *hasher, keys []K, digests []digest) (done int) {

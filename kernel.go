@@ -10,6 +10,9 @@ type kernel struct {
 	// add adds a key, as "How an add finds its one winner" says; contains asks for one.
 	add, contains func(b *bitset, h1, h2 uint64) bool
 
+	// fill adds keys, at least one, by ordinary stores: no other goroutine has the filter yet.
+	fill func(b *bitset, group []digest)
+
 	// positions sets dst to a key's positions: the strategy's specification as code. It looks
 	// at no bits.
 	positions func(b *bitset, dst []uint64, h1, h2 uint64)

@@ -112,9 +112,7 @@ func (s *scheme) digest(key []byte) (h1, h2 uint64) {
 	if s == nil || s.hash.def == &noHash {
 		panic(s.misuse("Digest"))
 	}
-	var d [1]digest
-	sum(&s.hash, [][]byte{key}, d[:])
-	return d[0][0], d[0][1]
+	return s.hash.digest(key)
 }
 
 // Params returns m and k, and n and p if they are known.

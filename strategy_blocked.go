@@ -73,16 +73,16 @@ func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 // kernel returns straight lines for the k that New chooses. For others, the positions serve.
 func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 	code := kernel{
-		add: blockedAdd, contains: blockedContains, positions: blockedPositions,
+		add: blockedAdd, contains: blockedContains, positions: blockedPositions, fill: fillPositions(blockedPositions),
 		prefetchFrom: prefetchWords, blockBytes: blockBits / 8, selects: math.MaxUint64,
 	}
 	switch z := s.wordsPerKey(k); {
 	case z == 2 && k <= 6:
-		code.add, code.contains = blocked2Add, blocked2Contains
+		code.add, code.contains, code.fill = blocked2Add, blocked2Contains, blocked2Fill
 	case z == 4 && k <= 12:
-		code.add, code.contains = blocked4Add, blocked4Contains
+		code.add, code.contains, code.fill = blocked4Add, blocked4Contains, blocked4Fill
 	case z == 8:
-		code.add, code.contains = blocked8Add, blocked8Contains
+		code.add, code.contains, code.fill = blocked8Add, blocked8Contains, blocked8Fill
 	}
 	return &code, nil
 }
@@ -227,4 +227,43 @@ func blocked8Add(b *bitset, h1, h2 uint64) bool {
 		}
 	}
 	return w[last&7].Or(mask[last&7])&mask[last&7] != mask[last&7]
+}
+
+func blocked2Fill(b *bitset, group []digest) {
+	for i := range group {
+		y, p := group[i][1]^probe.Xor, blockOf(b, group[i][0])
+		a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
+		m0, m1 := probe.Set2(*a0, *a1, y, y>>6)
+		for k := b.k; k > 2; k -= 2 {
+			y >>= 12
+			m0, m1 = probe.Set2(m0, m1, y, y>>6)
+		}
+		*a0, *a1 = m0, m1
+	}
+}
+
+func blocked4Fill(b *bitset, group []digest) {
+	for i := range group {
+		y := group[i][1] ^ probe.Xor
+		a0, a1, a2, a3 := blocked4Words(blockOf(b, group[i][0]), y)
+		m0, m1, m2, m3 := probe.Set4(*a0, *a1, *a2, *a3, y)
+		m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)
+		if b.k > 8 {
+			m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, probe.Next(y, 1))
+		}
+		*a0, *a1, *a2, *a3 = m0, m1, m2, m3
+	}
+}
+
+func blocked8Fill(b *bitset, group []digest) {
+	for i := range group {
+		y := group[i][1] ^ probe.Xor
+		w := (*[blockWords]uint64)(blockOf(b, group[i][0]))
+		for t, r := 0, y; t < b.k/8; r = probe.Next(y, t) {
+			for j := range w {
+				w[j] |= probe.Bit(r >> (6 * j))
+			}
+			t++
+		}
+	}
 }

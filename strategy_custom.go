@@ -180,7 +180,7 @@ func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
 	c := customDigests{label: s.called, m: m}
 	c.find, err = s.Positions(m, k)
 	return &kernel{
-		add: c.add, contains: c.contains, positions: c.positions, prefetchFrom: scatteredWords,
+		add: c.add, contains: c.contains, positions: c.positions, fill: fillPositions(c.positions), prefetchFrom: scatteredWords,
 	}, cmp.Or(err, noFunction(c.find == nil))
 }
 

@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -36,7 +37,7 @@ func (*double) kernel(uint64, int, uint64) (*kernel, error)     { return &double
 func (*double) layout(int) vector.Layout                        { return vector.Double }
 
 var doubleKernel = kernel{
-	add: doubleAdd, contains: doubleContains, positions: doublePositions,
+	add: doubleAdd, contains: doubleContains, positions: doublePositions, fill: doubleFill,
 	prefetchFrom: scatteredWords,
 }
 
@@ -109,4 +110,23 @@ func doubleAdd(b *bitset, h1, h2 uint64) bool {
 		x = x*probe.Mul + y
 	}
 	return n > 0 && flipAll(b.bits, unset[:n])
+}
+
+// doubleFill finds every other position by a chain of its own, in half the time: x_(i+2) = x_i·Mul² + y·(Mul+1).
+func doubleFill(b *bitset, group []digest) {
+	const square = probe.Mul * probe.Mul & math.MaxUint64
+	p, m := b.bits.start(), b.blocks
+	for i := range group {
+		x, y := group[i][0], group[i][1]^probe.Xor
+		next, both := x*probe.Mul+y, y*(probe.Mul+1)
+		k := b.k
+		for ; k >= 2; k -= 2 {
+			fillAt(p, probe.Reduce(x, m))
+			fillAt(p, probe.Reduce(next, m))
+			x, next = x*square+both, next*square+both
+		}
+		if k > 0 {
+			fillAt(p, probe.Reduce(x, m))
+		}
+	}
 }

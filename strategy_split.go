@@ -70,7 +70,7 @@ const (
 )
 
 var splitKernel = kernel{
-	add: splitAdd, contains: splitContains, positions: splitPositions,
+	add: splitAdd, contains: splitContains, positions: splitPositions, fill: splitFill,
 	prefetchFrom: prefetchWords, blockBytes: splitBits / 8, selects: 0xffffffff << 32,
 }
 
@@ -99,4 +99,16 @@ func splitAdd(b *bitset, h1, _ uint64) bool {
 	a0, a1, a2, a3 := wordAt(p, 0), wordAt(p, 1), wordAt(p, 2), wordAt(p, 3)
 	return flipFour(a0, a1, a2, a3,
 		m0&^atomic.LoadUint64(a0), m1&^atomic.LoadUint64(a1), m2&^atomic.LoadUint64(a2), m3&^atomic.LoadUint64(a3))
+}
+
+func splitFill(b *bitset, group []digest) {
+	if vector.Has {
+		vector.FillSplit(b.vector(), group)
+		return
+	}
+	for i := range group {
+		w := (*[splitBits / 64]uint64)(splitBlockOf(b, group[i][0]))
+		m0, m1, m2, m3 := probe.SplitMasks(group[i][0])
+		w[0], w[1], w[2], w[3] = w[0]|m0, w[1]|m1, w[2]|m2, w[3]|m3
+	}
 }

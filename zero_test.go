@@ -22,7 +22,7 @@ func TestZeroValues(t *testing.T) {
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String", "Scheme.LogValue", "Scheme.String",
 		"Strategy.BlockBits", "Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.LogValue", "Strategy.Name", "Strategy.NeedsKey",
 		"Strategy.String", "Strategy.WordsPerKey", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor",
-	}, zero.Values(t, new(bloom.BloomFilter), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
+	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
 	require.Zero(t, bloom.Strategy{}.BlockBits())
 	require.Zero(t, bloom.Strategy{}.WordsPerKey(8))
 	require.False(t, bloom.Strategy{}.NeedsKey())

@@ -115,14 +115,14 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	f, err := bloom.New(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
+	b, err := bloom.NewBuilder(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
 	if err != nil {
 		return err
 	}
 	for _, d := range keys {
-		f.AddDigest(level(d.h1, d.h2, len(c.filters)))
+		b.AddDigest(level(d.h1, d.h2, len(c.filters)))
 	}
-	c.filters = append(c.filters, f)
+	c.filters = append(c.filters, b.Filter())
 	return nil
 }
 

@@ -190,6 +190,23 @@ TEXT ·many(SB), NOSPLIT, $0-64
 	MOVQ kernel+40(FP), AX
 	JMP AX
 
+// func fillSplit(b *Bits, digests *[2]uint64, n int)
+TEXT ·fillSplit(SB), NOSPLIT, $0-24
+	MOVQ b+0(FP), DI
+	MOVQ digests+8(FP), R13
+	MOVQ n+16(FP), R15
+	SPLITSTART
+next:
+	EACHDIGEST
+	SPLIT
+	VPOR Y1, Y3, Y3
+	VMOVDQU Y3, (SI)
+	ADDQ $16, R13
+	DECQ R15
+	JNE next
+	VZEROUPPER
+	RET
+
 // func rapidMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
 TEXT ·rapidMany(SB), NOSPLIT, $0-48
 	HASHES(RAPID WIDEN)

@@ -138,3 +138,6 @@ func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]u
 	}
 	return done
 }
+
+// FillSplit adds digests, at least one, with Split, by ordinary stores: no other goroutine may have the words yet.
+func FillSplit(b *Bits, digests [][2]uint64) { fillSplit(b, &digests[0], len(digests)) }

@@ -93,6 +93,9 @@ func doubleContains(b *Bits, digests unsafe.Pointer, n int, answers *bool) (coun
 //go:noescape
 func doubleAdd(b *Bits, digests unsafe.Pointer, n int, answers *bool) (count int)
 
+//go:noescape
+func fillSplit(b *Bits, digests *[2]uint64, n int)
+
 // rapidMany hashes n keys, at least one, which begin size bytes after each other, from the state of b. It stops before
 // a key of more than 112 bytes, and returns how many it has hashed. So does murmurMany.
 //

@@ -27,6 +27,8 @@ func doubleContains(*Bits, unsafe.Pointer, int, *bool) int { panic(none) }
 
 func doubleAdd(*Bits, unsafe.Pointer, int, *bool) int { panic(none) }
 
+func fillSplit(*Bits, *[2]uint64, int) { panic(none) }
+
 func rapidMany(*Bits, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }
 
 func murmurMany(*Bits, unsafe.Pointer, uintptr, int, *[2]uint64) int { panic(none) }

@@ -1,0 +1,149 @@
+package bloom
+
+import (
+	"unsafe"
+
+	"github.com/seed3447c163/bloom/internal/memory"
+)
+
+// A Builder makes a filter of keys faster than [BloomFilter.Add] does, by up to 2.6 times, and has the same bits. No
+// other goroutine has the filter yet, so its bits are set without locked instructions, and the cache misses of many keys
+// overlap. The methods do not say which keys were new. A strategy that needs the key itself gains nothing. Make a
+// Builder with [NewBuilder] or [Scheme.Builder].
+//
+// A Builder is not safe for concurrent use. Several goroutines use one Builder each, all from one Scheme, and
+// [BloomFilter.Union] joins their filters.
+//
+// The zero Builder is not usable: its methods panic. No method keeps a key's memory.
+type Builder struct {
+	f     *BloomFilter // nil after Filter
+	n     int          // digests in group
+	group [builderKeys]digest
+}
+
+// builderKeys is how many keys are hashed before their bits are set. With one key at a time, the misses of a key would
+// wait for the hash of the next one: twice the time beyond the cache.
+const builderKeys = 256
+
+// NewBuilder returns a builder of the filter that [New] makes from the same arguments, or New's error.
+func NewBuilder(n uint64, p float64, opts ...Option) (*Builder, error) {
+	s, err := NewScheme(n, p, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return s.Builder()
+}
+
+// Builder returns a builder of a filter with this scheme, or the error of [Scheme.Filter].
+func (s Scheme) Builder() (*Builder, error) {
+	f, err := s.Filter()
+	if err != nil {
+		return nil, err
+	}
+	return &Builder{f: f}, nil
+}
+
+// Add adds a key.
+func (b *Builder) Add(key []byte) {
+	f := b.unfinished()
+	if f.kernel == nil {
+		f.doKey(memory.NoEscape(key), true)
+		return
+	}
+	d := b.next()
+	d[0], d[1] = f.scheme.hash.digest(key)
+}
+
+// AddString is [Builder.Add] for a string, without copying it.
+func (b *Builder) AddString(key string) { b.Add(memory.BytesOf(key)) }
+
+// AddMany adds keys. It is faster than Add.
+func (b *Builder) AddMany(keys [][]byte) { buildMany(b, keys) }
+
+// AddStrings is [Builder.AddMany] for strings, without copying them.
+func (b *Builder) AddStrings(keys []string) { buildMany(b, keys) }
+
+// AddDigest adds a key whose digest is already known. It panics where [BloomFilter.AddDigest] does.
+func (b *Builder) AddDigest(h1, h2 uint64) {
+	if f := b.unfinished(); f.kernel == nil {
+		panic(f.scheme.misuse("AddDigest"))
+	}
+	*b.next() = digest{h1, h2}
+}
+
+// Filter returns the filter. The builder is then used up: all its methods panic.
+func (b *Builder) Filter() *BloomFilter {
+	f := b.unfinished()
+	b.flush()
+	b.f = nil
+	return f
+}
+
+func buildMany[K []byte | string](b *Builder, keys []K) {
+	f := b.unfinished()
+	if f.kernel == nil {
+		oneByOne(f, keys, nil, true)
+		return
+	}
+	for len(keys) > 0 {
+		if b.n == len(b.group) {
+			b.flush()
+		}
+		room := b.group[b.n:]
+		n := min(len(keys), len(room))
+		sum(&f.scheme.hash, keys[:n], room[:n])
+		b.n += n
+		keys = keys[n:]
+	}
+}
+
+const noBuilder = "bloom: use of a Builder after Filter, or of the zero Builder: make one by NewBuilder"
+
+// unfinished returns the filter, or panics if there is none.
+func (b *Builder) unfinished() *BloomFilter {
+	if b.f == nil {
+		panic(noBuilder)
+	}
+	return b.f
+}
+
+// next returns room for one digest.
+func (b *Builder) next() *digest {
+	if b.n == len(b.group) {
+		b.flush()
+	}
+	b.n++
+	return &b.group[b.n-1]
+}
+
+// flush sets the bits of the group.
+func (b *Builder) flush() {
+	f, group := b.f, b.group[:b.n]
+	b.n = 0
+	if len(group) == 0 {
+		return
+	}
+	if f.kernel.blockBytes > 0 && f.prefetches() {
+		for i := 0; i < len(group); i += batchSize {
+			f.prefetch(group[i:min(i+batchSize, len(group))], true)
+		}
+	}
+	f.kernel.fill(&f.bitset, group)
+}
+
+// fillPositions returns a kernel's fill for a strategy that has only positions.
+func fillPositions(positions func(b *bitset, dst []uint64, h1, h2 uint64)) func(*bitset, []digest) {
+	return func(b *bitset, group []digest) {
+		var all [maxCustomK]uint64
+		list := memory.NoEscape(all[:b.k])
+		for i := range group {
+			positions(b, list, group[i][0], group[i][1])
+			for _, pos := range list {
+				fillAt(b.bits.start(), pos)
+			}
+		}
+	}
+}
+
+// fillAt sets a bit by an ordinary store.
+func fillAt(p unsafe.Pointer, pos uint64) { *wordAt(p, pos/64) |= 1 << (pos % 64) }

@@ -1,0 +1,106 @@
+package bloom
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBuilder: the filter has the bits that Add sets, for each strategy, hash, rate and number of keys, for keys that
+// come one by one and in batches, and whose memory is used again.
+func TestBuilder(t *testing.T) {
+	opts := hashOptions()
+	opts["custom"], opts["custom-64"] = WithHash(customHash), WithHash(customHash64)
+	opts["none"] = WithSeed(9)
+	tried := map[string]bool{}
+	for _, s := range allStrategies {
+		for name, opt := range opts {
+			for _, p := range []float64{0.3, 0.1, 0.01, 1e-3, 1e-4, 1e-6} {
+				for _, n := range []int{0, 1, builderKeys - 1, builderKeys, builderKeys + 1, testkit.Times(600, 600, 2000)} {
+					scheme, err := NewScheme(uint64(n), p, WithStrategy(s), opt)
+					if err != nil || s.NeedsKey() && n > builderKeys {
+						continue // not of this strategy, or slow and the same
+					}
+					tried[fmt.Sprint(s, name)] = true
+					want := must(scheme.Filter())
+					var keys [][]byte
+					var strings []string
+					for i := range n {
+						keys = append(keys, fmt.Appendf(nil, "%0*d", i%130, i))
+						strings = append(strings, string(keys[i]))
+						want.Add(keys[i])
+					}
+					one, many, mixed := must(NewBuilder(uint64(n), p, WithStrategy(s), opt)), must(scheme.Builder()), must(scheme.Builder())
+					buffer := make([]byte, 200)
+					for i, key := range keys {
+						one.Add(buffer[:copy(buffer, key)])
+						switch {
+						case i%77 == 0:
+							mixed.AddStrings(strings[i:min(i+76, n)])
+						case i%77 == 76 && !s.NeedsKey():
+							mixed.AddDigest(scheme.Digest(key))
+						case i%77 == 76:
+							mixed.AddString(strings[i])
+						}
+					}
+					many.AddMany(keys)
+					for _, b := range []*Builder{one, many, mixed} {
+						if !want.Equal(b.Filter()) {
+							t.Fatalf("%v, n = %d, p = %v: other bits than by Add", scheme, n, p)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, s := range allStrategies {
+		require.True(t, tried[fmt.Sprint(s, "none")], s)
+		for _, name := range []string{"custom", murmur3Hash.name, mapHash.name, rapidHash.name, sipHash.name} {
+			require.Equal(t, !s.NeedsKey(), tried[fmt.Sprint(s, name)], "%v with %s", s, name)
+		}
+	}
+}
+
+// TestBuilderIsUsedUp: a Builder that has no filter says so.
+func TestBuilderIsUsedUp(t *testing.T) {
+	used := must(NewBuilder(10, 0.01))
+	used.Filter()
+	for _, b := range []*Builder{used, {}} {
+		for name, call := range map[string]func(){
+			"Add": func() { b.Add(nil) }, "AddString": func() { b.AddString("") }, "AddMany": func() { b.AddMany(nil) },
+			"AddStrings": func() { b.AddStrings(nil) }, "AddDigest": func() { b.AddDigest(1, 2) }, "Filter": func() { b.Filter() },
+		} {
+			require.PanicsWithValue(t, noBuilder, call, name)
+		}
+	}
+	_, err := Scheme{}.Builder()
+	require.ErrorIs(t, err, ErrInvalid)
+	_, err = NewBuilder(10, 2)
+	require.ErrorIs(t, err, ErrInvalid)
+	require.Panics(t, func() { must(NewBuilder(10, 0.01, WithStrategy(SeededHashing))).AddDigest(1, 2) })
+}
+
+// TestBuilderIsForOneGoroutine: the race detector sees a Builder that two goroutines share.
+func TestBuilderIsForOneGoroutine(t *testing.T) {
+	switch {
+	case !testkit.RaceDetector:
+		t.Skip("NOT TESTED without the race detector: that it sees a Builder which two goroutines share")
+	case os.Getenv("BLOOM_SHARE_BUILDER") != "":
+		b := must(NewBuilder(1000, 0.01))
+		var wg testkit.Group
+		for g := range 2 {
+			wg.Go(func() { b.AddString(fmt.Sprint(g)) })
+		}
+		wg.Wait()
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestBuilderIsForOneGoroutine$")
+	cmd.Env = append(os.Environ(), "BLOOM_SHARE_BUILDER=1")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "DATA RACE")
+}
