@@ -95,7 +95,8 @@
 // Contains takes 5 to 14 nanoseconds in a filter that fits in the cache, from SplitBlock
 // with RapidHash to the default. [docs/performance.md] has the figures and the command. In
 // a larger filter, Add and Contains wait for memory. A key costs k cache misses with
-// DoubleHashing, one with Blocked and SplitBlock. [BloomFilter.AddMany] and
+// DoubleHashing, one with Blocked and SplitBlock. A [Builder] fills a filter that nobody else uses yet
+// faster. [BloomFilter.AddMany] and
 // [BloomFilter.ContainsMany] overlap the waits of many keys. Union, Clone, Stats and the
 // other methods that visit all bits take O(m).
 //

@@ -1,0 +1,46 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// HugePages asks the kernel to move the words to huge pages once, as far as they fill whole ones. It sets no flag that
+// stays, and others may use the words meanwhile.
+func HugePages(w []atomic.Uint64) error {
+	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
+	if err != nil {
+		return fmt.Errorf("huge pages: %w by this Linux", errors.ErrUnsupported)
+	}
+	size, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || size <= 0 {
+		return fmt.Errorf("huge pages: a size of %q, want a positive number", text)
+	}
+	b := BytesOfWords(w)
+	first := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(size-1))
+	if len(b) < first+size {
+		return nil
+	}
+	b = b[first : first+(len(b)-first)/size*size]
+	for i := 0; i < len(b); i += size {
+		w[(first+i)/8].Load() // the kernel refuses a range without any page
+	}
+	err = unix.EAGAIN
+	for try := 0; err == unix.EAGAIN && try < 4; try++ { // some pages were in use
+		err = unix.Madvise(b, unix.MADV_COLLAPSE)
+	}
+	switch err {
+	case nil, unix.EAGAIN:
+		return nil
+	case unix.EINVAL:
+		return fmt.Errorf("huge pages: %w: want Linux 6.1 or later with huge pages, and a filter that is not a mapped file", err)
+	}
+	return fmt.Errorf("huge pages: %w: too little memory in whole pieces of %d bytes", err, size)
+}
