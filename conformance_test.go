@@ -39,6 +39,9 @@ func TestConformance(t *testing.T) {
 	}
 	large, err := bloom.NewWithParams(bloom.Params{M: 1<<24 + 1, K: 3})
 	require.NoError(t, err)
+	for i := range 1000 {
+		large.Add([]byte{byte(i), byte(i >> 8)})
+	}
 	conformance.Format{
 		Values: values, Large: large, Zero: []io.WriterTo{new(bloom.BloomFilter)}, Read: conformance.Reader(bloom.Read), Sealed: true, Stream: true,
 		Earlier: conformance.Written(t, filled(5)), Later: conformance.Written(t, filled(5, bloom.WithSeed(2))),

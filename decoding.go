@@ -113,6 +113,14 @@ func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 	return Scheme{s}, err
 }
 
+// ReadNames reads the header of a filter or a scheme, as [ReadScheme] does, and returns the names of the strategy and
+// the hash without looking for them. A program learns from them which options Read needs: a hash named "siphash" has a
+// secret. It returns the errors of ReadScheme for a damaged header.
+func ReadNames(r io.Reader) (strategy, hash string, err error) {
+	h, err := format.NewReader(r).Header()
+	return h.Strategy, h.Hash, err
+}
+
 // read reads a filter and checks it against the options. n is the number of bytes that were
 // read, also after an error.
 func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {

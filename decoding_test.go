@@ -339,3 +339,14 @@ func TestTwoFlippedBits(t *testing.T) {
 		}
 	}
 }
+
+// TestReadNames of filters whose options are not given.
+func TestReadNames(t *testing.T) {
+	for name, p := range portables(t) {
+		strategy, hash, err := ReadNames(bytes.NewReader(marshal(t, p.f)))
+		require.NoError(t, err)
+		require.Equal(t, []string{p.f.Scheme().Strategy().Name(), p.f.scheme.hash.def.name}, []string{strategy, hash}, name)
+	}
+	_, _, err := ReadNames(strings.NewReader("something else"))
+	require.ErrorIs(t, err, ErrCorrupt)
+}

@@ -34,7 +34,7 @@ func formatOf(t testing.TB) conformance.Format {
 	}
 	fill(fill(g, 1000, 10), 1000, 10)
 	return conformance.Format{
-		Values: []io.WriterTo{f, must(10_000, 0.01)}, Large: must(1_000_000, 0.01), Zero: []io.WriterTo{new(Filter)},
+		Values: []io.WriterTo{f, must(10_000, 0.01)}, Large: fill(must(1_000_000, 0.01), 0, 1000), Zero: []io.WriterTo{new(Filter)},
 		Read: conformance.Reader(Read), Sealed: true, Stream: true, Version: 7, Copies: 2,
 		Earlier: earlier, Later: conformance.Written(t, g),
 	}

@@ -31,8 +31,12 @@ func formatOf(t testing.TB) conformance.Format {
 		f.AddStrings(keys, nil)
 		return snapshot{newLayer(f, uint64(len(keys))), []byte(position)}
 	}
+	large := bloom.MustNew(1_000_000, 0.01)
+	for i := range 1000 {
+		large.AddString(strconv.Itoa(i))
+	}
 	return conformance.Format{
-		Large:   snapshot{newLayer(bloom.MustNew(1_000_000, 0.01), 1), []byte("position")},
+		Large:   snapshot{newLayer(large, 1000), []byte("position")},
 		Values:  []io.WriterTo{of("\x00\x00\x00\x00\x00\x00\x00\x02", "a", "b")},
 		Sealed:  true,
 		Stream:  true,

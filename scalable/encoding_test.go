@@ -29,7 +29,7 @@ func formatOf(t testing.TB) conformance.Format {
 	g := fill(must(9, 0.1), 0, 12)
 	earlier := conformance.Written(t, g)
 	return conformance.Format{
-		Values: []io.WriterTo{fill(must(4, 0.1), 0, 16), must(10_000, 0.01)}, Large: must(2_000_000, 0.01), Zero: []io.WriterTo{new(Filter)},
+		Values: []io.WriterTo{fill(must(4, 0.1), 0, 16), must(10_000, 0.01)}, Large: fill(must(2_000_000, 0.01), 0, 1000), Zero: []io.WriterTo{new(Filter)},
 		Read: conformance.Reader(Read), Sealed: true, Stream: true, Version: 7,
 		Earlier: earlier, Later: conformance.Written(t, fill(g, 100, 3)),
 	}

@@ -157,6 +157,9 @@ func TestZeroValues(t *testing.T) { zero.Values(t, new(BloomFilter), new(BitSet)
 // TestConformance of the bytes and of JSON.
 func TestConformance(t *testing.T) {
 	small, large := New(100, 3).AddString("key"), New(1<<24, 3)
+	for i := range 1000 {
+		large.AddString(fmt.Sprint(i))
+	}
 	conformance.Format{
 		Values: []io.WriterTo{small, New(1, 1), New(1000, 5)}, Large: large, Stream: true,
 		Read: func(r io.Reader, _ ...bloom.Option) (io.WriterTo, error) {

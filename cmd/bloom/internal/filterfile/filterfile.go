@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/counting"
-	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/persist"
 )
@@ -56,21 +55,21 @@ func (f *Format) requires(head []byte) (opts []bloom.Option, keyed bool) {
 	if f.header == nil {
 		return nil, false
 	}
-	h, err := format.NewReader(bytes.NewReader(f.header(head))).Header()
+	strategy, hash, err := bloom.ReadNames(bytes.NewReader(f.header(head)))
 	if err != nil { // reading the filter reports it
 		return nil, false
 	}
 	for _, f := range Formats {
-		if i := slices.IndexFunc(f.strategies, func(s bloom.Strategy) bool { return s.Name() == h.Strategy }); i >= 0 {
+		if i := slices.IndexFunc(f.strategies, func(s bloom.Strategy) bool { return s.Name() == strategy }); i >= 0 {
 			opts = append(opts, bloom.WithStrategy(f.strategies[i]))
 		}
 		if f.hash != nil {
-			if hash, ok := f.hash(h.Hash); ok {
-				opts = append(opts, bloom.WithHash(hash))
+			if h, ok := f.hash(hash); ok {
+				opts = append(opts, bloom.WithHash(h))
 			}
 		}
 	}
-	return opts, h.Hash == "siphash"
+	return opts, hash == "siphash"
 }
 
 // Strategies returns the strategies of other systems that work with the hashes of this library.
