@@ -157,7 +157,10 @@ func TestSavesOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	s := newPostgres(t)
 	w := newWorld(t, s)
+	execute(t, w.db, `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
+	w.db = open(t, s, "")
 	w.restart(t)
+	w.put(t, "older")
 	execute(t, w.db, quoted(w, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$`))
 	execute(t, w.db, quoted(w, `CREATE TRIGGER slow AFTER INSERT ON {order_bloom_positions} FOR EACH ROW WHEN (NEW.guard = 'slow') EXECUTE FUNCTION slow()`))
 	slow := *w
@@ -177,4 +180,5 @@ func TestSavesOneAfterTheOther(t *testing.T) {
 	require.NoError(t, <-saved)
 	slow.restart(t)
 	require.Empty(t, slow.lost(t))
+	require.Equal(t, 1, slow.listed(), "its part of the log is there")
 }

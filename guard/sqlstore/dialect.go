@@ -72,7 +72,7 @@ $$`,
 		writers: `SELECT virtualtransaction FROM pg_locks WHERE mode = 'RowExclusiveLock' AND relation = to_regclass('{log}')
 	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 		begin: []string{
-			`BEGIN`,
+			`BEGIN ISOLATION LEVEL READ COMMITTED`, // the statements after the lock see what its last holder has committed
 			`SET LOCAL synchronous_commit = on`,
 			`SELECT pg_advisory_xact_lock(1651273581, CAST(CAST(to_regclass('{log}') AS oid) AS int))`, // the first is "bloom" to us
 		},
