@@ -168,7 +168,7 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	default:
 		return nil, fail(ErrCorrupt, "strategy %q with hash %q", h.Strategy, h.Hash)
 	}
-	s, err := o.newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
+	s, err := o.schemeWithin(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
 	if errors.Is(err, ErrInvalid) {
 		err = failure.As(ErrCorrupt, err)
 	}

@@ -39,7 +39,7 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := o.newScheme(params, o.strategy, h)
+	s, err := o.schemeWithin(params, o.strategy, h)
 	return Scheme{s}, err
 }
 
@@ -50,7 +50,7 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := o.newScheme(params, o.strategy, h)
+	s, err := o.schemeWithin(params, o.strategy, h)
 	return Scheme{s}, err
 }
 
@@ -63,8 +63,8 @@ type scheme struct {
 	empty    bitset // of its filters, without bits
 }
 
-// newScheme is the function of this name, for a size that WithMaxBytes allows.
-func (o *options) newScheme(params Params, strategy Strategy, h hasher) (*scheme, error) {
+// schemeWithin checks m against WithMaxBytes and calls newScheme.
+func (o *options) schemeWithin(params Params, strategy Strategy, h hasher) (*scheme, error) {
 	if bytes := wordsFor(params.M) * 8; bytes > o.maxBytes { // before a custom strategy sees m
 		return nil, fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", params.M, bytes, o.maxBytes)
 	}

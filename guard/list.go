@@ -34,12 +34,12 @@ type List struct {
 	opts []bloom.Option
 
 	mu   sync.Mutex
-	seen sight // of the file that the filter is from; guarded by mu
+	seen fingerprint // of the file that the filter is from; guarded by mu
 }
 
-// A sight distinguishes a list from any other without reading all of it: a file ends with its
+// A fingerprint distinguishes a list from any other without reading all of it: a file ends with its
 // checksum of 64 bits.
-type sight struct {
+type fingerprint struct {
 	size int64
 	end  [format.TrailerBytes]byte
 }
@@ -91,7 +91,7 @@ func (l *List) Reload() (changed bool, err error) {
 	if l.path == "" {
 		return false, errNoPath
 	}
-	var now sight
+	var now fingerprint
 	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		file := r.(*os.File)
 		if now = sightOf(file); now == l.seen {
@@ -99,7 +99,7 @@ func (l *List) Reload() (changed bool, err error) {
 		}
 		f, err := bloom.Read(file, opts...)
 		if sightOf(file) != now {
-			now = sight{} // it was written to while it was read
+			now = fingerprint{} // it was written to while it was read
 		}
 		return f, err
 	}, l.opts...)
@@ -118,14 +118,14 @@ var errNoPath = failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the 
 
 var errSeen = errors.New("the file holds the same list")
 
-func sightOf(file *os.File) (s sight) {
+func sightOf(file *os.File) (s fingerprint) {
 	info, err := file.Stat()
 	if err == nil {
 		s.size = info.Size()
 		_, err = file.ReadAt(s.end[:], max(0, s.size-int64(len(s.end))))
 	}
 	if err != nil {
-		return sight{size: -1} // no list
+		return fingerprint{size: -1} // no list
 	}
 	return s
 }
