@@ -48,10 +48,13 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
+// released is the version of an archive, which the linker sets: in a workspace Go does not know it.
+var released string
+
 // version returns the module's version, or Go's description of the clone.
 func version() string {
-	v := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
+	v := released
+	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
 		v = info.Main.Version
 	}
 	return fmt.Sprintf("%s (%s %s/%s)", cmp.Or(v, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
