@@ -27,8 +27,8 @@ type Definition struct {
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
 	// KeyPositions finds a key's positions from the key itself, for strategies that hash it more than
-	// once: the function stores positions i, i+1 and so on in dst, as many as fit. It gets a copy of
-	// the key, and must not keep dst, which is used again. Such a strategy has no other hash, and
+	// once: the function stores positions i, i+1 and so on in dst, as many as fit. It must not keep key,
+	// a copy, or dst: their memory is used again after it has returned. Such a strategy has no other hash, and
 	// seed is the argument of [WithSeed]. Methods that take a digest panic.
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error)
 
@@ -236,7 +236,8 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 
 // A customKeys is the function of a custom strategy that hashes the key itself. It gets no memory of
 // a goroutine's stack, which moves, but a copy of the key and positions from a pool, which are for one
-// call. A function that keeps them can only spoil positions: each is read once and then checked.
+// call. A function that keeps them can only spoil other calls' positions, and each position is checked after
+// it was read once.
 type customKeys struct {
 	label label
 	m     uint64
@@ -245,20 +246,20 @@ type customKeys struct {
 	find  func(dst []uint64, key []byte, i int)
 }
 
-// foreign is what it gets.
-type foreign struct {
+// An arguments is the memory that the function gets.
+type arguments struct {
 	positions [maxCustomK]uint64
-	keys      memory.Arena[byte]
+	key       memory.Buffer
 }
 
-var pooled = sync.Pool{New: func() any { return new(foreign) }}
+var pooled = sync.Pool{New: func() any { return new(arguments) }}
 
-func (c *customKeys) begin(key []byte) (*foreign, []byte) {
-	f := pooled.Get().(*foreign)
+func (c *customKeys) begin(key []byte) (*arguments, []byte) {
+	f := pooled.Get().(*arguments)
 	if c.own {
 		return f, memory.NoEscape(key)
 	}
-	return f, f.keys.Copy(key)
+	return f, f.key.Copy(key)
 }
 
 func (c *customKeys) positions(dst []uint64, key []byte) {

@@ -285,61 +285,67 @@ func TestStackMovesInTheCall(t *testing.T) {
 	}
 }
 
-// TestFunctionsMayKeepKeys: hashes and strategies that keep every key find them unchanged, although
-// the caller's key is on a stack that moves, and is overwritten; and calls do not allocate.
-func TestFunctionsMayKeepKeys(t *testing.T) {
+// TestForeignFunctions: a custom hash or strategy gets the bytes of the key, in memory that is no stack, also for long
+// keys, and while it calls the same filter. Calls do not allocate. A function that keeps its key, which it must not,
+// reads the bytes of other keys and nothing else.
+func TestForeignFunctions(t *testing.T) {
+	long, other := bytes.Repeat([]byte{200}, 70_000), bytes.Repeat([]byte{201}, 70_000) // not pooled
+	var f *BloomFilter
 	var kept [][]byte
-	keep := func(key []byte) uint64 {
-		kept = append(kept, key)
-		return mix(uint64(len(key)))
+	keep, again := true, false
+	see := func(key []byte) uint64 {
+		first, last := key[0], key[len(key)-1]
+		if again {
+			again = false
+			f.ContainsString("another key, of another length")
+			f.AddMany([][]byte{other, []byte("one more")}, nil)
+		}
+		if key[0] != first || key[len(key)-1] != last {
+			t.Errorf("a key of %d bytes has changed during the call", len(key))
+		}
+		if keep {
+			kept = append(kept, key)
+		}
+		return mix(uint64(first) + uint64(len(key))<<8)
 	}
 	byKey := Definition{KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
 		return func(dst []uint64, key []byte, i int) {
-			h := keep(key)
+			h := see(key)
 			for j := range dst {
 				dst[j] = mix(h+uint64(i+j)) % m
 			}
 		}, nil
 	}}
 	for name, opt := range map[string]Option{
-		"hash of 128 bits": WithHash(NewHash("keeps", func(key []byte) (h1, h2 uint64) { return keep(key), 1 })),
-		"hash of 64 bits":  WithHash(NewHash64("keeps", keep)),
-		"strategy":         WithStrategy(NewStrategy("keeps", byKey)),
+		"hash of 128 bits": WithHash(NewHash("sees", func(key []byte) (h1, h2 uint64) { return see(key), 1 })),
+		"hash of 64 bits":  WithHash(NewHash64("sees", see)),
+		"strategy":         WithStrategy(NewStrategy("sees", byKey)),
 	} {
-		kept = nil
-		f := MustNew(10, 0.01, opt)
-		calls := func(first byte) {
-			var key [100]byte
-			use := func(do func(key []byte)) {
-				for i := range key {
-					key[i] = first
-				}
-				do(key[:first])
-				clear(key[:])
-			}
-			use(func(key []byte) { f.Add(key) })
-			use(func(key []byte) { f.Contains(key) })
-			use(func(key []byte) { f.AddMany([][]byte{key}, nil) })
-			use(func(key []byte) { f.ContainsMany([][]byte{key}, nil) })
-			use(func(key []byte) { f.Scheme().AppendPositions(nil, key) })
-			use(func(key []byte) { f.AddString(string(key)) })
-		}
-		for i := range 60 {
+		f = MustNew(1000, 1e-6, opt)
+		kept, keep = nil, true
+		for _, n := range []int{1, 40, 100, 5000, 64 << 10, 64<<10 + 1, len(long)} {
 			done := make(chan bool)
 			go func() { // a new goroutine has a small stack
-				deep(i % 20)
-				calls(byte(i%90 + 1))
-				deep(i % 20)
-				done <- true
+				defer close(done)
+				again = true
+				added := f.Add(long[:n])
+				if !added || !f.Contains(bytes.Clone(long[:n])) || !f.ContainsString(string(long[:n])) || f.ContainsMany([][]byte{long[:n]}, nil) != 1 {
+					t.Errorf("%s: a key of %d bytes: added %v", name, n, added)
+				}
+				f.Scheme().AppendPositions(nil, long[:n])
+				var key [100]byte
+				key[0], again = 7, true
+				f.Add(key[:])
+				deep(5)
 			}()
 			<-done
 		}
-		require.GreaterOrEqual(t, len(kept), 360, name)
+		runtime.GC()
 		for _, key := range kept {
-			require.Equal(t, bytes.Repeat([]byte{byte(len(key))}, len(key)), key, name)
+			require.Contains(t, []byte{0, 7, 200, 201, 'a', 'o'}, key[0], "the first byte of some key")
 		}
-		kept = make([][]byte, 0, 10_000)
-		key := []byte("a key of some length")
+		kept, keep = nil, false
+		key := bytes.Repeat([]byte("k"), 40)
 		if !testkit.RaceDetector { // with it, sync.Pool drops what it gets at random
 			require.Zero(t, testing.AllocsPerRun(1000, func() { f.Contains(key); f.Add(key) }), name)
 		}

@@ -23,7 +23,7 @@ import "unsafe"
 // multiplication is a call. TestStackMovesInTheCall of package bloom.
 //
 // A function that keeps the slice would have a pointer into a reused stack. So this is for functions of this
-// module only, which keep nothing. A function of the caller gets a [CopyKey], unless it is [Own].
+// module only, which keep nothing. A function of the caller gets a copy in a [Buffer], unless it is [Own].
 func NoEscape[E any](s []E) []E {
 	return unsafe.Slice((*E)(hide(unsafe.Pointer(unsafe.SliceData(s)))), cap(s))[:len(s)]
 }
