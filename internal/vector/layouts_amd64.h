@@ -211,7 +211,6 @@ inorder:                    \
 // beginning after the last one with an unset bit, R8, which is the end. The turns alone took up to a fifth longer.
 // Registers: AX which words have unset bits; DX, R11 and BX what y selects of the first three pairs, and R9 the last word.
 #define SET4 \
-	VMOVDQU Y1, 0(SP)     \
 	VPANDN Y1, Y3, Y5     \
 	VPXOR Y7, Y7, Y7      \
 	VPCMPEQQ Y7, Y5, Y5   \
@@ -231,18 +230,20 @@ inorder:                    \
 	LEAQ 48(SI)(R9*8), R9 \
 	TESTL $8, AX          \
 	JEQ rare              \
-	MOVQ 0(SP), CX        \
+	VMOVQ X1, CX          \
 	LOCK                  \
 	ORQ CX, (SI)(DX*8)    \
-	MOVQ 8(SP), CX        \
+	VPEXTRQ $1, X1, CX    \
 	LOCK                  \
 	ORQ CX, 16(SI)(R11*8) \
-	MOVQ 16(SP), CX       \
+	VEXTRACTI128 $1, Y1, X1 \
+	VMOVQ X1, CX          \
 	LOCK                  \
 	ORQ CX, 32(SI)(BX*8)  \
-	MOVQ 24(SP), DX       \
+	VPEXTRQ $1, X1, DX    \
 	JMP lastword          \
 rare:                     \
+	VMOVDQU Y1, 0(SP)     \
 	BSRQ AX, R8           \
 	MOVQ R8, R11          \
 word:                     \
