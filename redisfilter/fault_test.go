@@ -74,6 +74,10 @@ func TestRollback(t *testing.T) {
 					_, err := f.AddMany(bg, keysOf(0, 10), nil)
 					require.NoError(t, err)
 					if back > 0 {
+						for i := range 3 { // so that each lane has had an add
+							_, err := f.Add(bg, keyOf(50+i))
+							require.NoError(t, err)
+						}
 						old = save(t, s)
 					}
 					for i := range back {
