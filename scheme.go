@@ -20,7 +20,8 @@ type Scheme struct{ scheme *scheme }
 // NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no
 // bits. m is the smallest number of bits for which some k has a rate of at most p, see
 // [Strategy.FalsePositiveRate], and k is the smallest such k. The true rate is then never above p, and m
-// is at most one word larger than it must be.
+// is at most one word larger than it must be, or for Blocked up to 3 % larger, because its rate does not fall
+// evenly with m.
 //
 // m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
 // is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %

@@ -13,10 +13,11 @@ import (
 // Strategy, whose name is empty.
 //
 // The positions of a named strategy never change, because filters outlive the program that made
-// them. Two custom strategies are equal if they have the same name and both have Positions or both
+// them. Filters of two custom strategies are compatible if these have the same name and both have Positions or both
 // have KeyPositions. A strategy without a name equals only itself.
 //
-// A Strategy is a small value that never changes, and can be compared.
+// A Strategy is a small value that never changes. The operator == compares values: two calls of NewStrategy return
+// different ones, also for one name. [BloomFilter.Compatible] takes them as equal.
 type Strategy struct{ strategy }
 
 // A strategy is what a Strategy stands for. Each is one type in one file, which

@@ -130,7 +130,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 }
 
 // isWanted returns an error if the file is not for n and p, or not what the options make. m and k
-// are the file's: New may find better ones in a later version.
+// are the file's.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
