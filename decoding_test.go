@@ -154,15 +154,6 @@ func headerBytes(names int) int {
 	return (fixedHeader + names + headerUnit - 1) / headerUnit * headerUnit
 }
 
-// headerOf returns the header of a filter with this scheme.
-func headerOf(s Scheme) []byte {
-	header, err := s.AppendBinary(nil)
-	if err != nil {
-		panic(err)
-	}
-	return header
-}
-
 // forge recomputes the checksums, as someone would who means ill.
 func forge(data []byte) []byte {
 	h := headerBytes(int(data[13]) + int(data[14]))

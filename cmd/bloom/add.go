@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
-	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/spf13/cobra"
 )
 
@@ -74,14 +73,6 @@ func addTo(f filterfile.Filter, keys [][]byte, added []bool) (count, done int, e
 			return count, len(keys), nil
 		}
 		return count, slices.IndexFunc(keys, func(key []byte) bool { return !f.Contains(key) }), err
-	case *redisbloom.Filter:
-		for i, key := range keys {
-			if added[i], err = f.Add(key); err != nil {
-				return count, i, err
-			} else if added[i] {
-				count++
-			}
-		}
 	}
 	return count, len(keys), nil
 }

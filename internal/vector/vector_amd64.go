@@ -76,9 +76,11 @@ func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kern
 // Constants of double_amd64.s: probe.Xor; which quadwords of eight digests are their first and second halves; and the
 // factors of h1 and y in x_i, for each i.
 var (
-	xor    uint64 = probe.Xor
-	halves        = [2][8]uint64{{0, 2, 4, 6, 8, 10, 12, 14}, {1, 3, 5, 7, 9, 11, 13, 15}}
-	powers        = func() (t [64][2]uint64) {
+	xor    uint64 = probe.Xor                                                              //lint:ignore U1000 the assembly reads it
+	halves        = [2][8]uint64{{0, 2, 4, 6, 8, 10, 12, 14}, {1, 3, 5, 7, 9, 11, 13, 15}} //lint:ignore U1000 the assembly reads it
+
+	//lint:ignore U1000 the assembly reads it
+	powers = func() (t [64][2]uint64) {
 		t[0][0] = 1
 		for i := range t[1:] {
 			t[i+1] = [2]uint64{t[i][0] * probe.Mul, t[i][1]*probe.Mul + 1}
