@@ -18,15 +18,14 @@ import (
 type Scheme struct{ scheme *scheme }
 
 // NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no
-// bits. m is the smallest number of bits for which some k has a rate of at most p, see
-// [Strategy.FalsePositiveRate], and k is the smallest such k. The true rate is then never above p, and m
-// is at most one word larger than it must be, or for Blocked up to 3 % larger, because its rate does not fall
-// evenly with m.
+// bits. m is the smallest multiple of 64 for which some k has a rate of at most p, see
+// [Strategy.FalsePositiveRate], and k is the smallest such k. The true rate is then never above p.
+// For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512 and up to 3 %
+// above the smallest one, if a key's bits are then in fewer words, which is faster.
 //
-// m is a multiple of 64, of 512 for Blocked, of 256 for SplitBlock. Because k is a whole number, m
-// is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by up to 3.7 %
-// for p <= 0.5, and by more for larger p. Blocked needs more, see [Blocked]. For n = 0, m is one word
-// or block. If the hash has 64 bits, like [MapHash], n/2^64, the rate of equal digests, is subtracted
+// Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 %
+// for p < 0.11, by up to 3.7 % for p <= 0.5, and by more for larger p. Blocked and SplitBlock need more,
+// see there. For n = 0, m is one word or block. If the hash has 64 bits, like [MapHash], n/2^64, the rate of equal digests, is subtracted
 // from p.
 //
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
