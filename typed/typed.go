@@ -1,12 +1,20 @@
 // Package typed adds values to filters and looks them up: numbers, structs and everything else that
 // a function can append to a byte slice.
 //
-//	ids := typed.New(f, binary.LittleEndian.AppendUint64) // f: a *bloom.BloomFilter, *counting.Filter or *persist.File
+//	f, err := bloom.New(1_000_000, 0.01)
+//	if err != nil {
+//		return err
+//	}
+//	ids := typed.New(f, binary.LittleEndian.AppendUint64)
 //	if ids.Add(4711) {
 //		// 4711 is definitely new
 //	}
 //
-// [NewGrowing] does the same for filters whose Add can fail because they grow.
+// [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes filters whose Add
+// can fail because they grow: of package scalable, rotating or redisbloom. Package bloomtest tests the
+// function that makes the bytes. [docs/guide.md] shows one for a struct.
+//
+// [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed
 
 import "github.com/seed3447c163/bloom"
@@ -48,7 +56,7 @@ type Filter[T any] struct {
 // first; otherwise ("ab", "c") and ("a", "bc") are the same key. The bytes of a value must stay the
 // same as long as the set, or a file of it, lives.
 //
-// New panics if set or appendKey is nil. All other methods panic if appendKey returns nil, as a
+// New panics if set or appendKey is nil. Methods that take a value panic if appendKey returns nil, as a
 // function does that drops an error: all values would be one key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)

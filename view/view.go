@@ -1,5 +1,28 @@
 // Package view implements filters inside byte slices, such as a block of a storage engine, a part of a
 // mapped file or a message, at any alignment, without copying or allocating.
+//
+//	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
+//	if err != nil {
+//		return err
+//	}
+//	for _, key := range keys {
+//		builder.Add(key)
+//	}
+//	start := len(block)
+//	block = builder.AppendTo(block) // the bits, and 16 bytes that describe them
+//
+//	v, err := view.Parse(block[start:])
+//	if err != nil {
+//		return err
+//	}
+//	found := v.Contains(key)
+//
+// [Builder.Append] makes a filter for a known number of keys. [Over] and [Attach] work on bits that
+// are described elsewhere, by a [bloom.Scheme]. [docs/guide.md] has rules for storage engines,
+// [docs/formats.md] the format.
+//
+// [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#embedding
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#views
 package view
 
 import (

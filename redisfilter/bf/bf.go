@@ -1,11 +1,24 @@
-// Package bf uses filters of the RedisBloom module, which Redis must have loaded. It avoids three faults
-// of the plain commands: a client that repeats an add after a lost reply gets "seen", although no process
-// got "new"; BF.ADD makes a missing filter with the module's defaults; BF.EXISTS answers 0 for
-// one. Errors wrap the errors of package redisfilter.
+// Package bf uses filters of the RedisBloom module, which Redis must have loaded, by its commands BF.*.
+//
+//	// Joins the filter, or makes it: BF.RESERVE coupons 0.001 100000.
+//	f, err := bf.Open(ctx, client, "coupons", redisbloom.Plan{N: 100_000, P: 0.001, Expansion: 2})
+//	if err != nil {
+//		return err
+//	}
+//	added, err := f.Add(ctx, code)              // as BF.ADD
+//	local, err := bf.Pull(ctx, client, "coupons") // a copy in this process, for lookups without a round trip
+//
+// It avoids three faults of the plain commands. A client that repeats BF.ADD after a lost reply gets
+// "seen", although no process got "new". BF.ADD makes a missing filter with the module's defaults.
+// BF.EXISTS answers 0 for a missing filter. Errors wrap the errors of package redisfilter.
 //
 // Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A
 // filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this handle has
 // shown.
+//
+// [docs/formats.md] says how to move from the module to package redisfilter.
+//
+// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#moving-from-redisbloom
 package bf
 
 import (

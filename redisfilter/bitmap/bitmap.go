@@ -1,6 +1,18 @@
 // Package bitmap shares Bloom filters that are plain Redis bitmaps, as other services and libraries
 // keep them: no header, and the bit at position i is the bit that SETBIT numbers i.
 //
+//	layout, err := bitmap.GoZero(1 << 20) // of the service that made the bitmap
+//	if err != nil {
+//		return err
+//	}
+//	f, err := bitmap.Open(client, "orders", layout, 0) // 0: without a TTL
+//	if err != nil {
+//		return err
+//	}
+//	added, err := f.Add(ctx, order)
+//
+// The example of [Positions] has the layout of another library, written by hand.
+//
 // A redisfilter.Filter is better for all other purposes. Redis does not know the size of a bitmap's filter or
 // the bits of a key: a process with other parameters gets no error and misses the keys of others. A missing
 // bitmap is an empty filter. Errors wrap the errors of package redisfilter.
