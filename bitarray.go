@@ -18,7 +18,7 @@ type bitArray []atomic.Uint64
 
 // A bitset is what the code of a strategy works on. Its fields have the places of [vector.Bits].
 type bitset struct {
-	blocks uint64 // a digest selects one of them; a block is one bit for independent positions
+	blocks uint64 // a digest selects one of them; without blocks, each bit counts as a block
 	k      int    // positions per key
 	state  uint64 // what the hash begins with
 	bits   bitArray
@@ -40,7 +40,7 @@ func newBitArray(m uint64) (bitArray, error) {
 // m bits.
 func checkMemory(m uint64) error { return tooLarge(m, memory.CheckWords(wordsFor(m))) }
 
-// tryWords returns n words for some of m bits, or an error that wraps ErrTooLarge.
+// tryWords allocates n words of a filter of m bits, or an error that wraps ErrTooLarge.
 func tryWords(m, n uint64) (bitArray, error) {
 	w, err := memory.TryWords(n)
 	return w, tooLarge(m, err)

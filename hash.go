@@ -133,8 +133,8 @@ type hash struct {
 	bits  int                      // of the digest that are independent
 	start func(seed uint64) uint64 // the state that a seed begins with; nil if it takes no seed
 
-	// sum is called with the secret, or twice the state, for a hash that do and sum do not
-	// call themselves. A digest of 64 bits is widened.
+	// sum returns the digest of a key, widened to 128 bits. k0 and k1 are the secret, or both the
+	// state. It is nil for hashes that the methods do and sum call directly.
 	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
 
 	vector vector.Hash // of the kernels in assembly
@@ -272,7 +272,8 @@ type hasher struct {
 	vector vector.Hash // of the kernels in assembly that hash batches
 }
 
-// seededHasher is for a hash, or a strategy with one of its own, that takes a seed.
+// seededHasher returns the hasher of a hash that takes a seed, or of a strategy that hashes keys itself
+// under a seed.
 func seededHasher(def *hash, seed uint64) hasher {
 	state := seed
 	if def.start != nil {

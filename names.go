@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A label identifies a strategy or a hash: by its name, also in files, or without one by a number of
-// this process.
+// A label identifies a strategy or a hash by its name, also in files. Without a name, it has a number
+// that is unique in this process.
 type label struct {
 	name   string
 	serial uint64

@@ -45,8 +45,8 @@ type strategy interface {
 	blockBits() uint64     // of the block that a digest selects; 1 if all positions are independent
 	wordsPerKey(k int) int // atomic operations of an add
 
-	// folds reports whether f neighbouring blocks become one where m becomes m/f, and a key's bits with
-	// them: the block is floor(x·blocks), where x in [0, 1) and the bits in it do not depend on m.
+	// folds reports whether FoldTo can merge f neighbouring blocks into one. It can if a key's block is
+	// floor(x·blocks), for an x in [0, 1), and neither x nor the key's bits within the block depend on m.
 	folds() bool
 
 	layout(k int) vector.Layout // of the kernels in assembly

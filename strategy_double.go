@@ -41,7 +41,7 @@ var doubleKernel = kernel{
 	prefetchFrom: scatteredWords,
 }
 
-// doublePositions is the strategy by its formula.
+// doublePositions computes the positions by the formula of DoubleHashing.
 func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	x, y := h1, h2^probe.Xor
 	for i := range dst {

@@ -25,7 +25,7 @@ import (
 // reads a truncated part.
 //
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
-// methods return an error or panic.
+// methods return an error or panic, except String.
 type List struct {
 	noEncoding
 	filter atomic.Pointer[bloom.BloomFilter]

@@ -25,8 +25,8 @@ type measured interface {
 	Metrics() map[string]float64
 }
 
-// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a [guard.Guard], a
-// [guard.List], or any other value with Stats. A closed file of package persist is down.
+// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a
+// guard.List, or any other value with Stats. A closed file of package persist is down.
 //
 // It panics if f is nil or a nil pointer, or a zero value whose Stats panics, such as a zero
 // BloomFilter.

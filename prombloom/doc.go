@@ -17,7 +17,7 @@
 //	bloom_false_positive_rate_promised   p
 //	bloom_false_positive_rate_estimated  rate, computed from the bits
 //
-// For a [guard.Guard], also what [guard.Guard.Metrics] returns:
+// For a guard.Guard, also what its Metrics returns:
 //
 //	bloom_false_positive_rate_observed   rate since the guard was made
 //	bloom_guard_ready                    0 or 1

@@ -134,7 +134,8 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 	return count, addError(fates, all.err())
 }
 
-// doubtful returns the fate of a key in a round, if a reply to an add of the key may have been lost before.
+// doubtful returns the fate of a key after a round with the fate f. doubt says that the reply to an earlier add of the key
+// was lost, so that add may have added it.
 func doubtful(f fate, doubt, added bool) fate {
 	switch {
 	case doubt && (f == notAdded || f == refused):

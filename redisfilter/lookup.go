@@ -24,8 +24,8 @@ type reading struct {
 	call      *send.Call
 	cmd       *redis.IntSliceCmd
 	record    uint64   // of the slot, 0 for a handle without confirmed adds
-	confirmed numbers  // when the command was made
-	known     uint64   // the state, then
+	confirmed numbers  // the confirmed numbers of the lanes when the command was made
+	known     uint64   // the state when the command was made
 	to        int      // behind the last key
 	masks     []uint64 // of each word of a key
 	offsets   []uint64 // of all words, in bits

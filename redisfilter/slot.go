@@ -56,7 +56,7 @@ func (l *lanes) confirm(t ticket) { l.confirmed[t.lane] = t.number }
 
 // A slot is what a handle knows of its record in the value of a shard: its tag, the numbers of its lanes, and where it is.
 type slot struct {
-	tag     string        // random, for each incarnation of a handle another
+	tag     string        // random; a handle takes a new one for each incarnation of the shard
 	record  atomic.Uint64 // where the record begins in the value, 0 before the first claim
 	free    chan int
 	stamped atomic.Int64 // when an add last stamped the slot, in nanoseconds

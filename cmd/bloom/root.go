@@ -51,7 +51,7 @@ func newRoot(e *env) *cobra.Command {
 // released is the version of an archive, which the linker sets: in a workspace Go does not know it.
 var released string
 
-// version returns the module's version, or Go's description of the clone.
+// version returns the version of the archive or the module. For a build in a clone, Go makes one of the commit.
 func version() string {
 	v := released
 	if info, ok := debug.ReadBuildInfo(); ok && v == "" {

@@ -33,8 +33,9 @@ var ranges = map[string]string{
 	"m": "a memory from 1 to 2^53 bits",
 }
 
-// calculate returns what the page shows for the texts of its fields: strategy, n, p, m and unit. An
-// error is one of the values, next to the name of the field that is wrong and to what it could read.
+// calculate returns what the page shows for the texts of its fields: strategy, n, p, m and unit. If a
+// field is wrong, the values are "error", the text; "field", its name; and "read", the numbers that were
+// read.
 func calculate(field map[string]string) map[string]any {
 	read := map[string]any{}
 	value := map[string]float64{}

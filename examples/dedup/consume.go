@@ -14,7 +14,7 @@ import (
 // A Partition is a partition of a message broker. Messages have the offsets 0, 1, 2, …
 type Partition interface {
 	Read(offset uint64) (id, body []byte, err error) // it waits for the message
-	Committed() (next uint64, err error)             // what the last Commit was given, or 0
+	Committed() (next uint64, err error)             // next of the last Commit, or 0 if there was none
 	Commit(next uint64) error                        // all messages before next are processed
 }
 

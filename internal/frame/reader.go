@@ -66,7 +66,7 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	return f, nil
 }
 
-// source is what filters read from.
+// source is the reader that Filter passes to bloom.Read. It keeps the last eight bytes.
 type source Reader
 
 func (s *source) Read(p []byte) (int, error) {

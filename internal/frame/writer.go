@@ -55,7 +55,8 @@ func (w *Writer) Result() (int64, error) {
 	return w.n, w.err
 }
 
-// through is what filters write to.
+// through is the writer that Filter passes to WriteTo. It first writes the pending bytes, and keeps the
+// last eight bytes of the filter.
 type through Writer
 
 func (w *through) Write(p []byte) (int, error) {

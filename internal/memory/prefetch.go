@@ -2,12 +2,13 @@ package memory
 
 import "unsafe"
 
-// MostLines is how many lines are asked for at once.
+// MostLines is the largest number of lines that one call prefetches.
 const MostLines = 32
 
-// Prefetch asks the processor for the lines at the first n offsets in bytes, which must be within the
-// words. It does not wait for them, so many lines are on their way at the same time. If write is true,
-// it asks for lines that no other processor has; the few processors that cannot do that ignore it.
+// Prefetch prefetches the cache lines at the first n offsets in bytes, which must be within the words.
+// It does not wait for them, so the processor loads many lines at the same time. If write is true, the
+// processor takes each line from the other processors' caches; the few processors without such an
+// instruction do nothing.
 func Prefetch(words unsafe.Pointer, at *[MostLines]uint64, n int, write bool) {
 	if write {
 		writeLines(words, at, n)

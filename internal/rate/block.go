@@ -149,7 +149,7 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 		t.hit = append(make([]float64, 0, length), old.hit...)
 	}
 	var buf [256]float64
-	probe := distinct(&buf, wordBits, h.g) // probe[r]: the g bits of a key are r different ones
+	probe := distinct(&buf, wordBits, h.g) // probe[r] is the probability that the g bits of a key are r different bits
 	for len(t.hit) < length {
 		hit := 0.0
 		for r, prob := range probe {

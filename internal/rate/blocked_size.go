@@ -36,7 +36,8 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 		}
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
-			// Most z need far too much. That is sooner seen than how much.
+			// Most z need more than slack allows. To see that takes one look at the largest size allowed,
+			// and no search.
 			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}

@@ -71,7 +71,7 @@ func Ones(m uint64, k int, n uint64) float64 {
 // application", section 3.2.
 func expanded(bits uint64, k int, n uint64) float64 {
 	if bits == 1 {
-		return 1 // where the variance below is 0/0
+		return 1 // for one bit, the formula of the variance below is 0/0
 	}
 	m, balls := float64(bits), float64(k)*float64(n)
 	q1, q2 := zero(1, m, balls), zero(2, m, balls)

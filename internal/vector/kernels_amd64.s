@@ -31,7 +31,7 @@
 // They are entered by a jump, with the Bits in DI and a single key of CX bytes at SI, or its digest
 // in BX and R10, and with the arguments of the functions below on the stack. The garbage collector
 // need not know the arguments: it never finds a goroutine here unless the memory of a key or the
-// words has faulted, and then nobody looks at the arguments any more.
+// words has faulted, and after a fault the runtime does not scan this frame's arguments.
 #define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame) \
 ONE(row, contains, add, start hash, look, find, set, frame, VZEROUPPER) \
 MANY(row, containsMany, addMany, start, each hash, look, find, set, frame)

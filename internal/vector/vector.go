@@ -57,7 +57,7 @@ const MostLines = 1 << 10
 // Bits are what a kernel works on. A struct of another package may stand for one if its fields have
 // the same places.
 type Bits struct {
-	Blocks uint64 // a digest selects one of them; a block is one bit for Double
+	Blocks uint64 // a digest selects one of them; for Double, each bit counts as a block
 	K      int    // positions per key
 	State  uint64 // what the hash begins with
 	Words  unsafe.Pointer

@@ -2,7 +2,7 @@
 // bloom-filters, versions 2 and 3.
 //
 //	f, err := npmbloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
-//	f.AddString("key")                       // filter.add('key')
+//	f.AddString("key")                          // filter.add('key')
 //	err = npmbloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
 //	f, err = npmbloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
 //

@@ -22,7 +22,7 @@ type Column struct {
 	RowGroup  int // its number, from 0
 	RowGroups int // of the file, with or without a filter of the column
 
-	// Path has the names from below the root of the schema on, with points between them. A
+	// Path joins the names of the column's groups and its own by points, without the schema's root. A
 	// name that is empty or has a point or a backtick stands in backticks, and its own
 	// backticks are doubled: `a.b`.c is column c of group "a.b".
 	Path string

@@ -3,8 +3,8 @@
 // fetches one and queries it, without a round trip per key. Both are equal bit for bit.
 //
 //	f, err := redisbloom.New(redisbloom.Plan{N: 1_000_000, P: 0.01, Expansion: 2}) // BF.RESERVE name 0.01 1000000
-//	added, err := f.Add(key)                                                 // BF.ADD
-//	for iterator, data := range f.Chunks() {                                 // BF.LOADCHUNK name iterator data
+//	added, err := f.Add(key)                                                       // BF.ADD
+//	for iterator, data := range f.Chunks() {                                       // BF.LOADCHUNK name iterator data
 //
 // A filter of RedisBloom is a chain of layers. When the last layer has as many keys as it was
 // made for, a larger layer with half its rate follows. [docs/formats.md] has the formulas. A layer here has

@@ -87,7 +87,7 @@ func damage(random *rand.Rand, data, other []byte) []byte {
 			} else {
 				data = slices.Insert(data, from, bytes.Clone(data[from:from+size])...)
 			}
-		case 8: // the same place of another snapshot
+		case 8: // replaced by the bytes at the same place of another snapshot
 			if end := min(from+size, len(other)); from < end {
 				copy(data[from:end], other[from:end])
 			}

@@ -42,7 +42,7 @@ func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits,
 type splitter struct {
 	*bufio.Reader
 	path []string
-	left uint64 // about so many bytes of bits, or 0 if unknown
+	left uint64 // estimated bytes of bits to come; 0 if unknown
 	most uint64
 	bits Bits
 

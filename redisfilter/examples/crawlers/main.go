@@ -36,7 +36,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	logging.Disable() // the client's, of each connection that is refused
+	logging.Disable() // go-redis would log each connection that is refused
 	if err := crawl(ctx, *addrs, "crawl:"+rand.Text(), *replicas, os.Stdout); err != nil {
 		log.Fatal(err)
 	}

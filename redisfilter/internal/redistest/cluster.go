@@ -31,7 +31,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 		count *= 2
 	}
 	for range count {
-		// A machine that does other things must not be silent for as long as the time-out.
+		// The timeout is long: a node on a busy machine must answer within it, or a failover begins.
 		c.Nodes = append(c.Nodes, Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "4000",
 			"--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"))
 	}

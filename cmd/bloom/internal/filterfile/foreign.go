@@ -14,7 +14,7 @@ import (
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 )
 
-// expansion is RedisBloom's default.
+// expansion is RedisBloom's default: each layer is for twice as many keys as the one before.
 const expansion = 2
 
 // JSON is recognised by its names: any other object may be a log of many gigabytes.
