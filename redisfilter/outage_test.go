@@ -42,7 +42,7 @@ var outages = []struct {
 		return outage{s.Client, func() { require.NoError(t, s.Client.Save(bg).Err()) }, func() { restart(t, s) }}
 	}},
 	{"restart with a log", false, nil, func(t *testing.T) outage {
-		s := redistest.Start(t, "--appendonly", "yes")
+		s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always") // with everysec, a slow disk holds writes back
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
 	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage {
