@@ -263,8 +263,12 @@ func inLockstep(t *testing.T, s *scheme) {
 			if test.same {
 				mine = &keys[0]
 			}
+			rounds := testkit.Times(40, 150, 2000)
+			if testkit.RaceDetector {
+				rounds = 2 // it is slow, and has no kernels in assembly
+			}
 			wg.Go(func() {
-				for round := range uint64(testkit.Times(40, 150, 2000)) {
+				for round := range uint64(rounds) {
 					line.Wait(3*round + 1)
 					for i := range filters {
 						step := round*count + uint64(i) + 1
