@@ -52,7 +52,7 @@ func fetch(url string) {}
 var (
 	snippet    = regexp.MustCompile("(?ms)(?:^<!-- (given|not compiled|from):(.*?)-->\\s*?\n)?^ *```go\n(.*?)^ *```$")
 	declared   = regexp.MustCompile(`(?m)^\s*(?:var|func|type)\s+(\w+)`)
-	returnsTwo = regexp.MustCompile(`(?m)^\s*return [^({\n]+, `)
+	returnsTwo = regexp.MustCompile(`(?m)^\s*return [^({/\n]+, `) // no comma of a comment
 	isFile     = regexp.MustCompile(`(?m)^package `)
 )
 
