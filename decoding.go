@@ -28,7 +28,7 @@ import (
 //
 // The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also
 // io.ErrUnexpectedEOF if they end too early. It wraps [ErrIncompatible] if the filter contradicts
-// the options, needs an option that is missing, or was written by a later version of this package.
+// the options, needs an option that is missing, or has another version of the format.
 // It wraps [ErrTooLarge] if the filter exceeds the machine's memory or WithMaxBytes. Otherwise it
 // wraps the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {

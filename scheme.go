@@ -99,7 +99,7 @@ func (s *scheme) must() *scheme {
 	return s
 }
 
-// misuse is the panic of a call that needs a digest.
+// misuse returns the text of the panic of a call with digests, for a strategy that needs the key.
 func (s *scheme) misuse(call string) string {
 	if s == nil {
 		return zeroFilter
