@@ -158,6 +158,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 		g.refused.Store(r)
 		return r
 	}
+	next.Newest().Serial = now.Newest().Serial + 1 // also if Next has dropped all layers
 	g.refused.Store(nil)
 	g.layers.Store(&next)
 	return nil

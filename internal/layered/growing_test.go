@@ -93,3 +93,38 @@ func TestFullAfterItWasOvertaken(t *testing.T) {
 	require.EqualValues(t, 4, g.Load().Keys())
 	require.False(t, added(t, g, 5, 0))
 }
+
+// TestOvertakenByAJump: two adds of a key set its bits in different layers after the clock has jumped, and a third
+// add has dropped all layers. Only one of the two wins: the first could have come before the jump.
+func TestOvertakenByAJump(t *testing.T) {
+	var hook func()
+	g := hooked(t, &hook, 100, 1)
+	for i := range uint64(9) {
+		require.True(t, added(t, g, i+1, 0))
+	}
+	// add adds the key and calls f before its first bit is set: after it has looked into all layers, added one,
+	// and looked into all again.
+	winners := 0
+	add := func(generation int64, f func()) {
+		layers := len(*g.Load())
+		calls := 4*layers + 4*(layers+1) + 1
+		hook = func() {
+			if calls--; calls == 0 {
+				hook = nil
+				f()
+			}
+		}
+		if added(t, g, 1<<40, generation) {
+			winners++
+		}
+		require.LessOrEqual(t, calls, 0)
+	}
+	add(0, func() {
+		require.True(t, added(t, g, 10, 0))
+		add(0, func() {
+			require.True(t, added(t, g, 1<<40, 1000))
+			require.Len(t, *g.Load(), 1)
+		})
+	})
+	require.LessOrEqual(t, winners, 1)
+}
