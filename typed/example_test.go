@@ -25,3 +25,14 @@ func ExampleNew() {
 	fmt.Println(ids.Add(4711), ids.Add(4711), ids.Contains(4712))
 	// Output: true false false
 }
+
+// A struct of two strings: the length of the first tells where the second begins.
+func ExampleNew_struct() {
+	type visit struct{ user, page string }
+	visits := typed.New(bloom.MustNew(1_000_000, 0.01), func(dst []byte, v visit) []byte {
+		dst = binary.AppendUvarint(dst, uint64(len(v.user)))
+		return append(append(dst, v.user...), v.page...)
+	})
+	fmt.Println(visits.Add(visit{"ab", "c"}), visits.Add(visit{"a", "bc"}))
+	// Output: true true
+}

@@ -12,7 +12,7 @@
 //
 // [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes filters whose Add
 // can fail because they grow: of package scalable, rotating or redisbloom. Package bloomtest tests the
-// function that makes the bytes. [docs/guide.md] shows one for a struct.
+// function that makes the bytes; an example of [New] has one for a struct. [docs/guide.md] has more.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed

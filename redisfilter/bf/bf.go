@@ -5,7 +5,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	added, err := f.Add(ctx, code)              // as BF.ADD
+//	added, err := f.Add(ctx, code)                // as BF.ADD
 //	local, err := bf.Pull(ctx, client, "coupons") // a copy in this process, for lookups without a round trip
 //
 // It avoids three faults of the plain commands. A client that repeats BF.ADD after a lost reply gets
