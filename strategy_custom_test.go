@@ -328,8 +328,10 @@ func TestForeignFunctions(t *testing.T) {
 			go func() { // a new goroutine has a small stack
 				defer close(done)
 				again = true
-				added := f.Add(long[:n])
-				if !added || !f.Contains(bytes.Clone(long[:n])) || !f.ContainsString(string(long[:n])) || f.ContainsMany([][]byte{long[:n]}, nil) != 1 {
+				mine := bytes.Clone(long[:n])
+				added := f.Add(mine)
+				mine[0] = 99 // the function has a copy
+				if !added || !f.Contains(long[:n]) || !f.ContainsString(string(long[:n])) || f.ContainsMany([][]byte{long[:n]}, nil) != 1 {
 					t.Errorf("%s: a key of %d bytes: added %v", name, n, added)
 				}
 				f.Scheme().AppendPositions(nil, long[:n])
@@ -348,6 +350,49 @@ func TestForeignFunctions(t *testing.T) {
 		key := bytes.Repeat([]byte("k"), 40)
 		if !testkit.RaceDetector { // with it, sync.Pool drops what it gets at random
 			require.Zero(t, testing.AllocsPerRun(1000, func() { f.Contains(key); f.Add(key) }), name)
+		}
+	}
+}
+
+// TestKeyPositionsUpToK: the function of KeyPositions is asked for positions 0 to k-1 in order, and for none twice or
+// beyond k, whatever the Step. A lookup may stop early.
+func TestKeyPositionsUpToK(t *testing.T) {
+	var k, next int
+	d := Definition{MaxK: maxCustomK}
+	d.KeyPositions = func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
+		return func(dst []uint64, key []byte, i int) {
+			if i == 0 {
+				next = 0
+			}
+			if i != next || len(dst) == 0 || len(dst)+i > k {
+				t.Errorf("k = %d, Step = %d: asked for %d positions from %d on, after %d", k, d.Step, len(dst), i, next)
+			}
+			next = i + len(dst)
+			for j := range dst {
+				dst[j] = mix(uint64(key[0])<<8+uint64(i+j)) % m
+			}
+		}, nil
+	}
+	key := []byte("key")
+	for _, k = range []int{1, 2, 3, 7, fewPositions, fewPositions + 1, 64, maxCustomK} {
+		for step := range k + 2 {
+			d.Step = min(step, maxCustomK)
+			s := must(NewSchemeWithParams(Params{M: 1 << 16, K: k}, WithStrategy(NewStrategy("", d))))
+			f, b := must(s.Filter()), must(s.Builder())
+			for name, call := range map[string]func(){
+				"Add":             func() { f.Add(key) },
+				"AddMany":         func() { f.AddMany([][]byte{key, key}, nil) },
+				"AddStrings":      func() { f.AddStrings([]string{"key", "key"}, nil) },
+				"Builder":         func() { b.Add(key); b.AddMany([][]byte{key, key}) },
+				"AppendPositions": func() { s.AppendPositions(nil, key) },
+			} {
+				call()
+				require.Equal(t, k, next, name)
+			}
+			require.True(t, f.Contains(key) && f.ContainsString("key"))
+			require.Equal(t, 2, f.ContainsMany([][]byte{key, key}, nil))
+			require.Equal(t, k, next, "of a key that is there, a lookup needs all positions")
+			f.Contains([]byte("another"))
 		}
 	}
 }

@@ -75,11 +75,15 @@ func For(l Layout, h Hash, b *Bits, shared bool) *Row {
 	switch {
 	case l != Double && shared && uintptr(b.Words)%32 != 0:
 		return nil
-	case l == Double && h == Digest && Has512 && b.Blocks < 1<<32:
+	case l == Double && h == Digest && Has512 && eightsTake(b.Blocks):
 		return &doubleEights
 	}
 	return table[h][l]
 }
+
+// eightsTake reports whether a filter of m bits can have the kernels of doubleEights. They multiply by m in 32 bits:
+// with m = 2^32, all positions would be 0.
+func eightsTake(m uint64) bool { return m < 1<<32 }
 
 // table has the rows that this processor can use.
 var table = func() (t [hashes + 1][layouts + 1]*Row) {

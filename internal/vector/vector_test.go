@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,4 +35,14 @@ func TestStoresAreLocked(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, found, 11, "instructions with a lock")
+}
+
+// TestRowOfLargeFilters: from m = 2^32 on, batches of Double do not have the kernels for eight digests. The bound is tested
+// on every processor.
+func TestRowOfLargeFilters(t *testing.T) {
+	for m, want := range map[uint64]bool{1: true, 1<<32 - 1: true, 1 << 32: false, 1<<32 + 1: false, 1 << 33: false, math.MaxUint64: false} {
+		require.Equal(t, want, eightsTake(m), "m = %d", m)
+		row := For(Double, Digest, &Bits{Blocks: m}, true)
+		require.Equal(t, Has512 && want, row == &doubleEights, "m = %d", m)
+	}
 }
