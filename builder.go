@@ -50,8 +50,9 @@ func (b *Builder) Add(key []byte) {
 		f.doKey(memory.NoEscape(key), true)
 		return
 	}
+	h1, h2 := f.scheme.hash.digest(key) // before there is room for it: a custom hash may panic
 	d := b.next()
-	d[0], d[1] = f.scheme.hash.digest(key)
+	d[0], d[1] = h1, h2
 }
 
 // AddString is [Builder.Add] for a string, without copying it.
@@ -116,10 +117,9 @@ func (b *Builder) next() *digest {
 	return &b.group[b.n-1]
 }
 
-// flush sets the bits of the group.
+// flush sets the bits of the group. It keeps the group if a custom strategy panics, so that no key is lost.
 func (b *Builder) flush() {
 	f, group := b.f, b.group[:b.n]
-	b.n = 0
 	if len(group) == 0 {
 		return
 	}
@@ -129,6 +129,7 @@ func (b *Builder) flush() {
 		}
 	}
 	f.kernel.fill(&f.bitset, group)
+	b.n = 0
 }
 
 // fillPositions returns a kernel's fill for a strategy that has only positions.

@@ -104,3 +104,38 @@ func TestBuilderIsForOneGoroutine(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, string(out), "DATA RACE")
 }
+
+// TestBuilderAfterPanic: after a custom hash or strategy has panicked, the builder has exactly the keys before.
+func TestBuilderAfterPanic(t *testing.T) {
+	broken := false
+	check := func() {
+		if broken {
+			panic("broken")
+		}
+	}
+	hash := NewHash("panics", func(key []byte) (h1, h2 uint64) {
+		check()
+		return Digest64(uint64(len(key)))
+	})
+	strategy := NewStrategy("panics", Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
+		check()
+		return (h1 + uint64(i)*h2) % m
+	})})
+	for name, opt := range map[string]Option{"hash": WithHash(hash), "strategy": WithStrategy(strategy)} {
+		b, err := NewBuilder(100, 0.01, opt)
+		require.NoError(t, err)
+		want := MustNew(100, 0.01, opt)
+		want.AddString("abc")
+		b.AddString("abc")
+		broken = true
+		require.Panics(t, func() {
+			b.AddString("abcd")
+			b.Filter()
+		}, name)
+		broken = false
+		if name == "strategy" { // it panicked when the key was there
+			want.AddString("abcd")
+		}
+		require.True(t, want.Equal(b.Filter()), name)
+	}
+}
