@@ -24,9 +24,10 @@
 //     at most p. [New] sizes by the exact rate, not by the textbook's approximation.
 //   - At most one winner. If several goroutines add the same new key, at most one gets
 //     true. Exactly one does, unless the key is a false positive at that moment.
-//   - Add and Contains take no lock and allocate nothing. A key does not escape
-//     to the heap. (On 32-bit MIPS, and on ARM before v7, Go's runtime guards 64-bit
-//     atomics with a lock.)
+//   - Add and Contains take no lock and allocate nothing. A key on the caller's stack
+//     does not escape to the heap. Functions of [NewHash] and [NewStrategy] get a copy
+//     of the key, for which a key above 64 KiB takes an allocation. (On 32-bit MIPS, and
+//     on ARM before v7, Go's runtime guards 64-bit atomics with a lock.)
 //   - Stable positions, files and sizes. They are the same on every architecture and,
 //     from the first tagged release on, in every release.
 //   - Bad parameters and damaged bytes are errors that name the value. Decoders
