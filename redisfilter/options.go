@@ -116,8 +116,9 @@ func WithCache(maxBytes uint64) Option {
 }
 
 // WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas]
-// after the timeout: a confirmed key survives a failover. The timeout must be shorter than the
-// client's ReadTimeout. It concerns Add and AddMany on a single server, Sentinel or Cluster.
+// after the timeout: a confirmed key survives a failover. While fewer replicas are connected, each add takes
+// the whole timeout, which must be shorter than the client's ReadTimeout. It concerns Add, AddMany and AddAll on a single
+// server, Sentinel or Cluster.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }
