@@ -13,6 +13,7 @@ const (
 	wantName   = "its Name"
 	wantBinary = "MarshalBinary"
 	wantAppend = "AppendBinary and ReadScheme"
+	wantFilter = "its Filter"
 )
 
 // LogValue is String, for package log/slog.
@@ -62,4 +63,26 @@ func (s Scheme) MarshalBSONValue() (byte, []byte, error) {
 // MarshalBSONValue returns an error that wraps errors.ErrUnsupported: store the bytes of MarshalBinary.
 func (f BloomFilter) MarshalBSONValue() (byte, []byte, error) {
 	return 0, nil, opaque.Refused("BSON", wantBinary)
+}
+
+// String describes the builder in one line. The filter is not finished, so the line has no numbers of keys or bits.
+func (b *Builder) String() string {
+	if b.f == nil {
+		return "bloom.Builder(no filter)"
+	}
+	return "bloom.Builder(" + b.f.Scheme().String() + ")"
+}
+
+// LogValue is String, for package log/slog.
+func (b *Builder) LogValue() slog.Value { return slog.StringValue(b.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: store the Filter.
+func (b *Builder) MarshalText() ([]byte, error) { return nil, opaque.Refused("text", wantFilter) }
+
+// MarshalBinary returns an error that wraps errors.ErrUnsupported.
+func (b *Builder) MarshalBinary() ([]byte, error) { return nil, opaque.Refused("binary", wantFilter) }
+
+// MarshalBSONValue returns an error that wraps errors.ErrUnsupported.
+func (b *Builder) MarshalBSONValue() (byte, []byte, error) {
+	return 0, nil, opaque.Refused("BSON", wantFilter)
 }

@@ -159,6 +159,7 @@ func cases(t *testing.T) map[string]any {
 		"sqlstore.Table":   table,
 		"typed.Filter":     typed.New(filter, func(dst []byte, v int) []byte { return append(dst, byte(v)) }),
 		"typed.Growing":    typed.NewGrowing(must(scalable.New(10, 0.01)), binary.LittleEndian.AppendUint64),
+		"bloom.Builder":    must(scheme.Builder()),
 		"view.Builder":     builder,
 		"view.Filter":      added,
 		"view.View":        must(view.Over(scheme, make([]byte, scheme.SizeBytes()))),
