@@ -93,12 +93,11 @@
 //
 // # Costs
 //
-// Contains takes 5 to 14 nanoseconds in a filter that fits in the cache, from SplitBlock
-// with RapidHash to the default. [docs/performance.md] has the figures and the command. In
-// a larger filter, Add and Contains wait for memory. A key costs k cache misses with
-// DoubleHashing, one with Blocked and SplitBlock. A [Builder] fills a filter that nobody else uses yet
-// faster. [BloomFilter.AddMany] and
-// [BloomFilter.ContainsMany] overlap the waits of many keys. Union, Clone, Stats and the
+// In a filter that fits in the cache, SplitBlock with RapidHash has the fastest lookups;
+// [docs/performance.md] has the times of several processors and the command. In a larger filter,
+// Add and Contains wait for memory. A key costs k cache misses with DoubleHashing, one with Blocked
+// and SplitBlock. A [Builder] fills a filter faster that nobody else uses yet. [BloomFilter.AddMany]
+// and [BloomFilter.ContainsMany] overlap the waits of many keys. Union, Clone, Stats and the
 // other methods that visit all bits take O(m).
 //
 // # Files

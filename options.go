@@ -71,8 +71,8 @@ func WithHash(h Hash) Option {
 // WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The
 // default is 0. Filters with different seeds have different false positives and are not compatible.
 // A seed does not protect against chosen keys, because keys can be made that collide under every
-// seed: use [WithSecret]. Murmur3 does not use the highest bit of a seed: two seeds that differ in no
-// other bit find the same positions, but their filters are not compatible.
+// seed: use [WithSecret]. Murmur3 does not use the highest bit of a seed: seeds that differ only in
+// this bit find the same positions, but their filters are not compatible.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
 // the highest bit set. Without the highest bit, a start could equal the length of a key, and one

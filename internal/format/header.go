@@ -8,7 +8,7 @@ import (
 
 // Version is the version of the format. It rises when the bytes change, and when the positions of a strategy,
 // the digests of a hash, or the meaning of a seed do: files from before are then refused instead of answering
-// from the wrong bits. After the first tag it never rises.
+// from the wrong bits. After the first tag, a rise needs a way to read the files that are there.
 const Version = 2
 
 const (
