@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,7 +30,9 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		for i := range 500 {
 			key := fmt.Appendf(nil, "key %d", i)
 			made.Add(key)
-			for _, pos := range s.AppendPositions(nil, key) {
+			positions := s.AppendPositions(nil, key)
+			require.Equal(t, positions, slices.Collect(s.Positions(key)))
+			for _, pos := range positions {
 				marked[pos/64].Or(1 << (pos % 64))
 			}
 		}

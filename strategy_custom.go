@@ -173,7 +173,7 @@ func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 
 func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
 	if s.hashesKey() {
-		c := customKeys{label: s.called, m: m, step: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
+		c := customKeys{label: s.called, m: m, some: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
 		c.find, err = s.KeyPositions(m, k, seed)
 		return &kernel{byKey: &c}, cmp.Or(err, noFunction(c.find == nil))
 	}
@@ -241,7 +241,7 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 type customKeys struct {
 	label label
 	m     uint64
-	step  int
+	some  int  // step
 	own   bool // find is this module's, and keeps nothing
 	find  func(dst []uint64, key []byte, i int)
 }
@@ -262,32 +262,34 @@ func (c *customKeys) begin(key []byte) (*arguments, []byte) {
 	return f, f.key.Copy(key)
 }
 
-func (c *customKeys) positions(dst []uint64, key []byte) {
+func (c *customKeys) positions(dst []uint64, key []byte, i int) {
 	f, key := c.begin(key)
-	c.find(f.positions[:len(dst)], key, 0)
-	for i := range dst {
-		dst[i] = f.positions[i]
-		checkPosition(dst[i], c.m, c.label)
+	c.find(f.positions[:len(dst)], key, i)
+	for j := range dst {
+		dst[j] = f.positions[j]
+		checkPosition(dst[j], c.m, c.label)
 	}
 	pooled.Put(f)
 }
 
+func (c *customKeys) step() int { return c.some }
+
 func (c *customKeys) add(b *bitset, key []byte) bool {
 	if b.k > fewPositions {
 		var all [maxCustomK]uint64
-		c.positions(all[:b.k], key)
+		c.positions(all[:b.k], key, 0)
 		return addAll(b.bits, all[:b.k])
 	}
 	var few [fewPositions]uint64
-	c.positions(few[:b.k], key)
+	c.positions(few[:b.k], key, 0)
 	return addAll(b.bits, few[:b.k])
 }
 
 func (c *customKeys) contains(b *bitset, key []byte) bool {
 	f, key := c.begin(key)
 	set := uint64(1)
-	for i := 0; i < b.k && set != 0; i += c.step {
-		some := f.positions[:min(c.step, b.k-i)]
+	for i := 0; i < b.k && set != 0; i += c.some {
+		some := f.positions[:min(c.some, b.k-i)]
 		c.find(some, key, i)
 		for _, pos := range some {
 			checkPosition(pos, c.m, c.label)

@@ -37,15 +37,17 @@ func (s *seededCode) position(key []byte, i int) uint64 {
 	return s.by.Remainder(murmur3.SeedSum64(probe.MurmurStart(s.seed+uint64(i)), key))
 }
 
-func (s *seededCode) positions(dst []uint64, key []byte) {
-	for i := range dst {
-		dst[i] = s.position(key, i)
+func (s *seededCode) positions(dst []uint64, key []byte, i int) {
+	for j := range dst {
+		dst[j] = s.position(key, i+j)
 	}
 }
 
+func (*seededCode) step() int { return 1 }
+
 func (s *seededCode) add(b *bitset, key []byte) bool {
 	var positions [maxK]uint64 // hashing takes the time: once, for both passes
-	s.positions(positions[:b.k], key)
+	s.positions(positions[:b.k], key, 0)
 	return addAll(b.bits, positions[:b.k])
 }
 

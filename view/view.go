@@ -248,8 +248,12 @@ func (v View) digest(key []byte) (h1, h2 uint64) {
 // containsOther is Contains for a hash that has no number in a trailer.
 func (v View) containsOther(key []byte) bool {
 	if v.scheme.Strategy().NeedsKey() {
-		var room [maxK]uint64
-		return v.have(v.scheme.AppendPositions(room[:0], key))
+		for pos := range v.scheme.Positions(key) {
+			if bitInBytes(v.bits, pos) == 0 {
+				return false
+			}
+		}
+		return true
 	}
 	return v.ContainsDigest(v.digest(key))
 }

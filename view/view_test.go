@@ -310,3 +310,38 @@ func TestAllocations(t *testing.T) {
 		}), "%v", f)
 	}
 }
+
+// TestLookupStops: a lookup in a view hashes no further when a bit is not set, as a lookup in a filter.
+func TestLookupStops(t *testing.T) {
+	const k = 10
+	hashed := 0
+	for _, step := range []int{0, 1, 3, k} {
+		s, err := bloom.NewSchemeWithParams(bloom.Params{M: 1000, K: k}, bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{
+			Step: step,
+			KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
+				return func(dst []uint64, _ []byte, i int) {
+					for j := range dst {
+						dst[j] = uint64(i + j)
+						hashed++
+					}
+				}, nil
+			},
+		})))
+		require.NoError(t, err)
+		f, data := must(s.Filter()), make([]byte, s.SizeBytes())
+		v := must(Over(s, data))
+		for set := range k + 1 { // the first bits of the key are set
+			hashed = 0
+			found := f.Contains(nil)
+			want := hashed
+			hashed = 0
+			require.Equal(t, set == k, v.Contains(nil))
+			require.Equal(t, want, hashed, "step %d, %d bits set", step, set)
+			require.Equal(t, found, v.Contains(nil))
+			if set < k {
+				data[set/8] |= 1 << (set % 8)
+				f.Words()[0].Or(1 << set)
+			}
+		}
+	}
+}
