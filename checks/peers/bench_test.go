@@ -52,7 +52,7 @@ func BenchmarkFilter(b *testing.B) {
 // lengths and in larger filters.
 func BenchmarkSome(b *testing.B) {
 	all := peers()
-	for _, name := range []string{"parquet-go", "ours: SplitBlock, RapidHash", "ours: SplitBlock, RapidHash, batch", "ours: Blocked, RapidHash", "ours: DoubleHashing, Murmur3", "ours: DoubleHashing, Murmur3, batch", "bits-and-blooms"} {
+	for _, name := range []string{"parquet-go", "ours: SplitBlock, RapidHash", "ours: SplitBlock, RapidHash, batch", "ours: Blocked, RapidHash", "ours: DoubleHashing, Murmur3", "ours: DoubleHashing, Murmur3, batch", "blobloom.Sync", "bits-and-blooms"} {
 		peer := all[slices.IndexFunc(all, func(p *Peer) bool { return p.Name == name })]
 		run := func(what string, n uint64, lengths ...int) {
 			f := &subject{peer: peer, n: n, lengths: lengths}

@@ -7,6 +7,7 @@ import (
 	bitsandblooms "github.com/bits-and-blooms/bloom/v3"
 	pebble "github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/dgraph-io/ristretto/v2/z"
+	"github.com/greatroar/blobloom"
 	holiman "github.com/holiman/bloomfilter/v2"
 	"github.com/ipfs/bbloom"
 	parquet "github.com/parquet-go/parquet-go/bloom"
@@ -74,6 +75,20 @@ func Others() []*Peer {
 					return each(k.Bytes, func(key []byte) bool { return f.ContainsHash(xxh3.Hash(key)) })
 				},
 				bits: f.M(),
+			}, nil
+		}},
+		{Name: "blobloom.Sync", Safe: Full, Make: func(n uint64, p float64) (*Filter, error) {
+			config := blobloom.Config{Capacity: n, FPRate: p}
+			bits, _ := blobloom.Optimize(config)
+			f := blobloom.NewSyncOptimized(config)
+			return &Filter{
+				add: func(k Keys) int {
+					return each(k.Bytes, func(key []byte) bool { f.Add(xxh3.Hash(key)); return false })
+				},
+				contains: func(k Keys) int {
+					return each(k.Bytes, func(key []byte) bool { return f.Has(xxh3.Hash(key)) })
+				},
+				bits: (bits + blobloom.BlockBits - 1) / blobloom.BlockBits * blobloom.BlockBits,
 			}, nil
 		}},
 		{Name: "ristretto z.Bloom", Safe: Readers, Make: func(n uint64, p float64) (*Filter, error) {
