@@ -21,7 +21,7 @@ func TestServerFollowsTheRule(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Add(ctx, []byte("key"))
 	require.NoError(t, err)
-	s := f.shards[0]
+	s := f.handle().shards[0]
 	v := s.value.Load()
 	at := v.slot.record.Load()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -40,7 +40,7 @@ func TestServerFollowsTheRule(t *testing.T) {
 		}
 		require.NoError(t, server.Client.SetRange(ctx, "f", int64(at+lanesField), string(stored)).Err())
 		r := &request{keys: []string{"f"}, script: addScript, args: append(tick.args(v.epoch, v.slot.tag, at), []byte{}, 0, 2, "p", 1, false, 0, false)}
-		f.exec(ctx, r)
+		f.handle().exec(ctx, r)
 		want := verdict(have, tick)
 		counts[want]++
 		switch err := fmt.Sprint(r.call.Err()); want {

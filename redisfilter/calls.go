@@ -37,12 +37,13 @@ var scratch = sync.Pool{New: func() any { return new([]uint64) }}
 
 // single is Add or Contains, by the groups of either.
 func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer bool, err error) {
+	h := f.handle()
 	room := scratch.Get().(*[]uint64)
 	defer scratch.Put(room)
-	*room = f.plan.scheme.AppendPositions((*room)[:0], key)
-	g := &groups[shardOf(*room, len(f.shards))]
+	*room = h.plan.scheme.AppendPositions((*room)[:0], key)
+	g := &groups[shardOf(*room, len(h.shards))]
 	if g.shard.value.Load().knows(*room) {
-		f.sender.Counts.CacheHits.Add(1)
+		h.sender.Counts.CacheHits.Add(1)
 		return !g.add, nil
 	}
 	return g.do(ctx, key, *room)
@@ -56,7 +57,7 @@ func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer
 // An error is an [AddError] that lists the keys without an answer. The other answers are valid and
 // counted.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	count, fates, causes := f.rounds(ctx, true, keys, added)
+	count, fates, causes := f.handle().rounds(ctx, true, keys, added)
 	return count, addError(fates, causes.err())
 }
 
@@ -66,7 +67,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 //
 // After an error, true results are valid; false results are not.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	count, _, causes := f.rounds(ctx, false, keys, found)
+	count, _, causes := f.handle().rounds(ctx, false, keys, found)
 	return count, causes.err()
 }
 
@@ -78,6 +79,7 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 // keys are in AddError.Unknown, and any in NotAdded, only if ctx has ended. The error wraps [ErrLost] if keys were lost before or
 // during the call, also if all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
+	h := f.handle()
 	added = send.Answers(len(keys), added)
 	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
 	var all, doubts, before causes // of the call, of its keys without a reply, and of the last round
@@ -90,7 +92,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		for j, i := range todo {
 			rest[j] = keys[i]
 		}
-		n, got, causes := f.rounds(ctx, true, rest, answers)
+		n, got, causes := h.rounds(ctx, true, rest, answers)
 		count += n
 		lost := errors.Is(causes.err(), ErrLost)
 		tell := lost
@@ -116,7 +118,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 			break
 		}
 		if lost {
-			f.Reopen(ctx) // a shard that cannot be reopened refuses keys from now on, or is lost the next time
+			h.join(ctx, true) // a shard that cannot be reopened refuses keys from now on, or is lost the next time
 		}
 		select {
 		case <-time.After(pause):

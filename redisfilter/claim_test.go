@@ -18,12 +18,13 @@ func TestClaimFollowsTheRule(t *testing.T) {
 	server := redistest.Start(t)
 	f, err := Open(ctx, server.Client, "f", 1000, 0.01, WithCache(0))
 	require.NoError(t, err)
-	epoch := f.shards[0].value.Load().epoch
+	h := f.handle()
+	epoch := h.shards[0].value.Load().epoch
 	random := rand.New(rand.NewPCG(3, 4))
 	tagOf := func(tag int8) []byte { return []byte{byte(tag), 0, 0, 0, 0, 0, 0, byte(tag)} }
 	counts := map[string]int{}
 	for range 2000 {
-		slots := make([]modelSlot, f.plan.slots)
+		slots := make([]modelSlot, h.plan.slots)
 		claims, used := int8(100), len(slots)-random.IntN(2)*random.IntN(len(slots))
 		for i := range used {
 			for half := range 2 {
@@ -48,11 +49,11 @@ func TestClaimFollowsTheRule(t *testing.T) {
 			}
 			return b
 		}
-		server.Client.SetRange(ctx, "f", int64(f.plan.table), string(table()))
+		server.Client.SetRange(ctx, "f", int64(h.plan.table), string(table()))
 		server.Client.SetRange(ctx, "f", 120, string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(claims)))))
 		who := wide(confirmed).appendTo(append([]byte(epoch), tagOf(modelTag)...))
-		r := &request{keys: []string{"f"}, script: claimScript, args: []any{who, f.plan.table, f.plan.end - 1}}
-		f.exec(ctx, r)
+		r := &request{keys: []string{"f"}, script: claimScript, args: []any{who, h.plan.table, h.plan.end - 1}}
+		h.exec(ctx, r)
 		got, err := reply[int64](r)
 		at, ok := claimSlot(slots, claims, modelTag, confirmed, "")
 		if counts["refused"]++; ok {
@@ -63,7 +64,7 @@ func TestClaimFollowsTheRule(t *testing.T) {
 		} else {
 			require.ErrorContains(t, err, "BLOOMOLDER")
 		}
-		require.Equal(t, string(table()), server.Client.GetRange(ctx, "f", int64(f.plan.table), int64(f.plan.end-1)).Val())
+		require.Equal(t, string(table()), server.Client.GetRange(ctx, "f", int64(h.plan.table), int64(h.plan.end-1)).Val())
 	}
 	require.Greater(t, min(counts["refused"], counts["given"]), 200, counts)
 }

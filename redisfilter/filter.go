@@ -3,26 +3,36 @@ package redisfilter
 import "github.com/seed3447c163/bloom"
 
 // A Filter is a Bloom filter in Redis that any number of processes and machines share. Make or join
-// one with [Open].
+// one with [Open]. Methods of the zero Filter panic, except String and LogValue.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
 	noEncoding
-	handle
+	joined        *handle // nil in the zero Filter
 	adds, lookups []group // of single keys, for each shard
+}
+
+// handle returns what a call needs. It panics for the zero Filter.
+func (f *Filter) handle() *handle {
+	if f.joined == nil {
+		panic("redisfilter: use of the zero Filter: make one by Open or Join")
+	}
+	return f.joined
 }
 
 // Params returns n, p, k, and m, the number of bits of all shards together (of the first layer, or
 // of one generation).
 func (f *Filter) Params() bloom.Params {
-	params := f.plan.scheme.Params()
-	return bloom.Params{N: f.plan.n, P: f.plan.p, M: params.M * uint64(f.plan.shards), K: params.K}
+	plan := f.handle().plan
+	params := plan.scheme.Params()
+	return bloom.Params{N: plan.n, P: plan.p, M: params.M * uint64(plan.shards), K: params.K}
 }
 
 // Keys returns the names of the filter's keys in Redis, one per shard.
 func (f *Filter) Keys() []string {
-	names := make([]string, len(f.shards))
-	for i, s := range f.shards {
+	shards := f.handle().shards
+	names := make([]string, len(shards))
+	for i, s := range shards {
 		names[i] = s.name
 	}
 	return names
@@ -37,7 +47,7 @@ func (f *Filter) Keys() []string {
 //   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once
 //   - redis_unknown: keys of adds without an answer, see [ErrUnknown]
 func (f *Filter) Metrics() map[string]float64 {
-	c := &f.sender.Counts
+	c := &f.handle().sender.Counts
 	return map[string]float64{
 		"redis_round_trips": float64(c.RoundTrips.Load()), "redis_keys": float64(c.Keys.Load()),
 		"redis_cache_hits": float64(c.CacheHits.Load()),

@@ -48,7 +48,7 @@ func TestGroupOfNobody(t *testing.T) {
 				return nil
 			})
 		}
-		before := f.sender.Counts.RoundTrips.Load()
+		before := f.handle().sender.Counts.RoundTrips.Load()
 		p.Silent.Lock()
 		var held, left redistest.Group
 		for i := range lanesPerSlot {
@@ -78,7 +78,7 @@ func TestGroupOfNobody(t *testing.T) {
 		p.Silent.Unlock()
 		held.Wait()
 		await("0 under way, 0 waiting")
-		require.Equal(t, before+lanesPerSlot, f.sender.Counts.RoundTrips.Load(), "the group was sent")
+		require.Equal(t, before+lanesPerSlot, f.handle().sender.Counts.RoundTrips.Load(), "the group was sent")
 		require.Equal(t, c.group.add, notAdded.Load() == 3)
 	}
 	n, err := f.ContainsMany(ctx, redistest.KeysOf(100, 103), nil)
@@ -100,7 +100,7 @@ func TestWaits(t *testing.T) {
 	}
 	f, _ := opened(20)
 	one, other := opened(1)
-	v := f.shards[0].value.Load()
+	v := f.handle().shards[0].value.Load()
 	key, keys := []byte("key"), [][]byte{[]byte("key")}
 	add := func(ctx context.Context) error { _, err := f.Add(ctx, key); return err }
 	addMany := func(ctx context.Context) error { _, err := f.AddMany(ctx, keys, nil); return err }

@@ -10,7 +10,7 @@ import (
 )
 
 // A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
-// [Filter.Local]. All methods are safe for concurrent use.
+// [Filter.Local]. Methods of the zero Local panic, except String and LogValue. All methods are safe for concurrent use.
 type Local struct {
 	noEncoding
 	plan   *plan
@@ -47,7 +47,12 @@ func (f *plan) local() (*Local, error) {
 }
 
 // Filters returns the filters that l consists of, one per shard: to save them, or to fill them from files.
-func (l *Local) Filters() []*bloom.BloomFilter { return l.shards }
+func (l *Local) Filters() []*bloom.BloomFilter {
+	if l.plan == nil {
+		panic("redisfilter: use of the zero Local: make one by NewLocal or Filter.Local")
+	}
+	return l.shards
+}
 
 // Add adds a key and reports whether it is new, see bloom.BloomFilter.Add.
 func (l *Local) Add(key []byte) bool {
@@ -87,7 +92,8 @@ const localBatch = 4096
 
 func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, [][2]uint64, []bool) int) (count int) {
 	answers = send.Answers(len(keys), answers)
-	digests, indices := make([][][2]uint64, len(l.shards)), make([][]int, len(l.shards))
+	shards := l.Filters()
+	digests, indices := make([][][2]uint64, len(shards)), make([][]int, len(shards))
 	some := make([]bool, min(localBatch, len(keys)))
 	for first := 0; first < len(keys); first += localBatch {
 		for i := first; i < min(first+localBatch, len(keys)); i++ {
@@ -95,7 +101,7 @@ func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, 
 			digests[shard], indices[shard] = append(digests[shard], [2]uint64{h1, h2}), append(indices[shard], i)
 		}
 		for shard, batch := range digests {
-			count += do(l.shards[shard], batch, some[:len(batch)])
+			count += do(shards[shard], batch, some[:len(batch)])
 			for j, i := range indices[shard] {
 				answers[i] = some[j]
 			}
@@ -107,26 +113,28 @@ func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, 
 
 // shardFor returns the shard that a key belongs to, and the key's digest.
 func (l *Local) shardFor(key []byte) (shard int, h1, h2 uint64) {
+	shards := len(l.Filters())
 	h1, h2 = l.plan.scheme.Digest(key)
-	if len(l.shards) == 1 {
+	if shards == 1 {
 		return 0, h1, h2
 	}
 	var room [64]uint64
-	return shardOf(l.plan.scheme.AppendDigestPositions(room[:0], h1, h2), len(l.shards)), h1, h2
+	return shardOf(l.plan.scheme.AppendDigestPositions(room[:0], h1, h2), shards), h1, h2
 }
 
 // SizeBytes returns the memory of the bits.
-func (l *Local) SizeBytes() uint64 { return uint64(len(l.shards)) * l.plan.scheme.SizeBytes() }
+func (l *Local) SizeBytes() uint64 { return uint64(len(l.Filters())) * l.plan.scheme.SizeBytes() }
 
 // Stats returns the state of all shards together. It takes one pass over the bits.
 func (l *Local) Stats() bloom.Stats {
+	shards := l.Filters()
 	all := l.plan.stats()
-	for _, shard := range l.shards {
+	for _, shard := range shards {
 		s := shard.Stats()
 		all.EstimatedCount = sum(all.EstimatedCount, s.EstimatedCount)
 		all.M += s.M
 		all.Ones += s.Ones
-		all.EstimatedFalsePositiveRate += s.EstimatedFalsePositiveRate / float64(len(l.shards))
+		all.EstimatedFalsePositiveRate += s.EstimatedFalsePositiveRate / float64(len(shards))
 	}
 	all.N, all.SizeBytes = l.plan.n, l.SizeBytes()
 	all.FillRatio = float64(all.Ones) / float64(all.M)

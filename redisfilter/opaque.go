@@ -13,10 +13,11 @@ type noEncoding = opaque.Type
 
 // String describes the filter in a line for a log. It asks no server.
 func (f *Filter) String() string {
-	if f.plan == nil {
+	if f.joined == nil {
 		return "redisfilter.Filter(zero)"
 	}
-	return fmt.Sprintf("redisfilter.Filter(key=%q n=%d p=%g shards=%d %v)", f.shards[0].name, f.plan.n, f.plan.p, f.plan.shards, f.plan.scheme)
+	plan := f.joined.plan
+	return fmt.Sprintf("redisfilter.Filter(key=%q n=%d p=%g shards=%d %v)", f.joined.shards[0].name, plan.n, plan.p, plan.shards, plan.scheme)
 }
 
 // LogValue is String, for package log/slog.

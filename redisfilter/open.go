@@ -72,14 +72,15 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	if err != nil {
 		return nil, &send.Error{Err: err}
 	}
-	f := &Filter{handle: handle{plan: plan, sender: sender}, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
+	h := &handle{plan: plan, sender: sender}
+	f := &Filter{joined: h, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
 	for i := range plan.shards {
 		s := &shard{name: shardName(name, i, plan.shards)}
-		f.shards = append(f.shards, s)
-		f.adds[i].handle, f.adds[i].shard, f.adds[i].add = &f.handle, s, true
-		f.lookups[i].handle, f.lookups[i].shard = &f.handle, s
+		h.shards = append(h.shards, s)
+		f.adds[i].handle, f.adds[i].shard, f.adds[i].add = h, s, true
+		f.lookups[i].handle, f.lookups[i].shard = h, s
 	}
-	if err := f.join(ctx, mayMake); err != nil {
+	if err := h.join(ctx, mayMake); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -89,14 +90,14 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 // have made anew or what is left after the server has gone back to an older value. Shards that are not
 // lost stay as they are. If nothing is lost, Reopen does nothing. Goroutines that share the filter may
 // all call it.
-func (f *Filter) Reopen(ctx context.Context) error { return f.join(ctx, true) }
+func (f *Filter) Reopen(ctx context.Context) error { return f.handle().join(ctx, true) }
 
 // lookAtOnce is the number of shards that one pipeline looks at.
 const lookAtOnce = 64
 
 // join makes or joins every shard. It looks at all of them before it makes one: if anything else is
 // there, nothing is made. Unless mayMake is set, nothing is made.
-func (f *Filter) join(ctx context.Context, mayMake bool) error {
+func (f *handle) join(ctx context.Context, mayMake bool) error {
 	ttl, like := f.plan.opts.ttl, time.Time{}
 	if v := f.shards[0].value.Load(); v != nil {
 		ttl = v.ttl
@@ -185,10 +186,11 @@ func (f *handle) opened(r *request) (state byte, us float64, h header, err error
 // returns [ErrLost]. A filter that another process has put in its place is left alone. After an error,
 // some shards may have been removed, and Delete can be called again.
 func (f *Filter) Delete(ctx context.Context) error {
-	for _, s := range f.shards {
+	h := f.handle()
+	for _, s := range h.shards {
 		v := s.value.Load()
 		r := &request{keys: []string{s.name}, script: deleteScript, args: []any{v.epoch}}
-		f.exec(ctx, r)
+		h.exec(ctx, r)
 		if _, err := reply[int64](r); err != nil {
 			return send.Explain(s.name, err)
 		}

@@ -154,7 +154,7 @@ func TestCauses(t *testing.T) {
 	for i := range 5 {
 		many.note("f", fmt.Errorf("cause %d", i))
 	}
-	many.note("f", f.onLost(nil, isGone))
+	many.note("f", f.handle().onLost(nil, isGone))
 	err = addError([]fate{notAdded}, many.err())
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorContains(t, err, "and 3 other errors")

@@ -17,17 +17,18 @@ import (
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
 // errors of [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
-	stats := f.plan.stats()
-	for _, s := range f.shards {
+	h := f.handle()
+	stats := h.plan.stats()
+	for _, s := range h.shards {
 		var shard bloom.Stats
 		var right float64 // the rate of right answers
-		err := f.steadily(ctx, s, func(b *batch) error {
+		err := h.steadily(ctx, s, func(b *batch) error {
 			shard, right = bloom.Stats{SizeBytes: b.layers[len(b.layers)-1].end + epochBytes}, 1
 			for i, l := range b.layers {
 				if b.alive != nil && !b.alive[i] {
 					continue
 				}
-				ones, err := f.sender.Ones(ctx, s.name, l.at, l.at+l.scheme.SizeBytes())
+				ones, err := h.sender.Ones(ctx, s.name, l.at, l.at+l.scheme.SizeBytes())
 				if err != nil {
 					return err
 				}
@@ -51,10 +52,10 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 		stats.K = max(stats.K, shard.K)
 		stats.Ones += shard.Ones
 		stats.SizeBytes += shard.SizeBytes
-		stats.EstimatedFalsePositiveRate += (1 - right) / float64(len(f.shards))
+		stats.EstimatedFalsePositiveRate += (1 - right) / float64(len(h.shards))
 	}
-	if f.plan.fixed() {
-		stats.N = f.plan.n
+	if h.plan.fixed() {
+		stats.N = h.plan.n
 	}
 	stats.FillRatio = float64(stats.Ones) / float64(max(1, stats.M))
 	return stats, nil
@@ -71,7 +72,7 @@ func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // steadily looks at a shard before and after do, which reads the value in pieces. It calls do again if a generation has
 // ended or a layer was opened meanwhile.
-func (f *Filter) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
+func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
 	const tries = 5
 	for range tries {
 		before := f.look(ctx, s)
@@ -94,7 +95,7 @@ func (f *Filter) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 }
 
 // look looks up no keys.
-func (f *Filter) look(ctx context.Context, s *shard) *batch {
+func (f *handle) look(ctx context.Context, s *shard) *batch {
 	b := &batch{shard: s, k: f.plan.scheme.Params().K, again: true}
 	for f.prepare([]*batch{b}); b.err == nil && b.again; {
 		f.read(ctx, []*batch{b})

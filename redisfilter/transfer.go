@@ -22,22 +22,23 @@ const chunkBytes = 256 << 10
 // bloom.ErrIncompatible if the local filter has another layout, or if f grows or has a window; [ErrLost]
 // if the filter is gone or was made anew by another process.
 func (f *Filter) Merge(ctx context.Context, local *Local) error {
+	h := f.handle()
 	switch {
-	case !f.plan.fixed():
+	case !h.plan.fixed():
 		return errPlain
 	case local == nil || local.plan == nil:
 		return incompatible("local filter is nil")
-	case len(local.shards) != len(f.shards) || local.plan.scheme.String() != f.plan.scheme.String():
+	case len(local.shards) != len(h.shards) || local.plan.scheme.String() != h.plan.scheme.String():
 		return incompatible("a local filter of %d shards with %s, want %d with %s",
-			len(local.shards), local.plan.scheme.String(), len(f.shards), f.plan.scheme.String())
+			len(local.shards), local.plan.scheme.String(), len(h.shards), h.plan.scheme.String())
 	}
 	for i, part := range local.shards {
-		if part.Scheme().String() != f.plan.scheme.String() {
-			return incompatible("part %d of the local filter has %s, want %s", i, part.Scheme().String(), f.plan.scheme.String())
+		if part.Scheme().String() != h.plan.scheme.String() {
+			return incompatible("part %d of the local filter has %s, want %s", i, part.Scheme().String(), h.plan.scheme.String())
 		}
 	}
-	for i, s := range f.shards {
-		if err := f.merge(ctx, s, local.shards[i]); err != nil {
+	for i, s := range h.shards {
+		if err := h.merge(ctx, s, local.shards[i]); err != nil {
 			return send.Explain(s.name, err)
 		}
 	}
@@ -47,15 +48,16 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 // Local returns a copy of the filter in this process. All keys that were added before Local began are in it. It returns the
 // errors of [Filter.Merge].
 func (f *Filter) Local(ctx context.Context) (*Local, error) {
-	if !f.plan.fixed() {
+	h := f.handle()
+	if !h.plan.fixed() {
 		return nil, errPlain
 	}
-	local, err := f.plan.local()
+	local, err := h.plan.local()
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range f.shards {
-		if err := f.pull(ctx, s, local.shards[i]); err != nil {
+	for i, s := range h.shards {
+		if err := h.pull(ctx, s, local.shards[i]); err != nil {
 			return nil, send.Explain(s.name, err)
 		}
 	}
@@ -76,7 +78,7 @@ type piece struct {
 }
 
 // merge adds a local filter to a shard. Each piece is an add, so that the handle notices if it is lost.
-func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
+func (f *handle) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
 	if f.prepare([]*batch{b}); b.err != nil {
 		return b.err
@@ -99,7 +101,7 @@ func (f *Filter) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) 
 }
 
 // pull adds the contents of a shard to a local filter.
-func (f *Filter) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
+func (f *handle) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	words, size := local.Words(), f.plan.scheme.SizeBytes()
 	return f.steadily(ctx, s, func(b *batch) error {
 		for from := uint64(0); from < size; from += chunkBytes {

@@ -42,7 +42,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Filter is a filter of the module. Make one with [Open]. It is safe for concurrent use.
+// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String and LogValue.
+// It is safe for concurrent use.
 type Filter struct {
 	noEncoding
 	sender *send.Sender
@@ -88,7 +89,7 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 // AddMany adds keys, see redisfilter.Filter.AddMany. It never makes a filter: the error wraps
 // redisfilter.ErrLost if that is gone.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	return batch.Run(ctx, f.name, true, keys, added, f.command)
+	return batch.Run(ctx, f.sender, f.name, true, keys, added, f.command)
 }
 
 // Contains returns false if the key was definitely never added, true if it probably was. The error wraps
@@ -100,7 +101,7 @@ func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err erro
 
 // ContainsMany looks up keys, see redisfilter.Filter.ContainsMany.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	return batch.Run(ctx, f.name, false, keys, found, f.command)
+	return batch.Run(ctx, f.sender, f.name, false, keys, found, f.command)
 }
 
 // command sends BF.INFO behind a command: BF.MEXISTS answers 0 for a filter that is gone, and the number of

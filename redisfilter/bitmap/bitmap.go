@@ -44,7 +44,8 @@ type Positions interface {
 	AppendPositions(dst []uint64, key []byte) []uint64
 }
 
-// A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. It is safe for concurrent use.
+// A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. Methods of the zero Filter panic, except
+// String and LogValue. It is safe for concurrent use.
 type Filter struct {
 	noEncoding
 	sender    *send.Sender
@@ -107,7 +108,7 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 
 // AddMany adds keys, see redisfilter.Filter.AddMany.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	return batch.Run(ctx, f.key, true, keys, added, f.command)
+	return batch.Run(ctx, f.sender, f.key, true, keys, added, f.command)
 }
 
 // Contains returns false if the key is definitely not in the bitmap, true if it probably is.
@@ -118,7 +119,7 @@ func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err erro
 
 // ContainsMany looks up keys, see redisfilter.Filter.ContainsMany.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	return batch.Run(ctx, f.key, false, keys, found, f.command)
+	return batch.Run(ctx, f.sender, f.key, false, keys, found, f.command)
 }
 
 // command looks up keys by a BITFIELD_RO with all bits of the keys, and adds them by a BITFIELD, or by the script if there is a TTL.
@@ -225,10 +226,11 @@ func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []boo
 
 // Stats counts the set bits. N and P come from the scheme, M from the scheme or the value.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
-	size, err := f.sender.Client.StrLen(ctx, f.key).Uint64()
+	length, err := send.Do[int64](ctx, f.sender.Must(), f.key, "STRLEN", f.key)
 	if err != nil {
 		return bloom.Stats{}, send.Explain(f.key, err)
 	}
+	size := uint64(length)
 	stats, strategy := bloom.Stats{Params: bloom.Params{M: 8 * size, K: f.k}, SizeBytes: size}, bloom.DoubleHashing
 	switch s := f.positions.(type) {
 	case goZero:

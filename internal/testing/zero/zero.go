@@ -18,11 +18,11 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Values calls every method of zero values, with zero arguments, empty readers and writers that
-// discard. A method may answer, return an error of package bloom as its last result, or one that says
-// it is closed, or panic with a text that begins with the package's name. Values returns the methods
-// that answer. values has every exported type of the package in the current folder that has
-// exported methods.
+// Values calls every method of zero values, with zero arguments, batches of one empty key, empty
+// readers and writers that discard. A method may answer, return an error of package bloom as its last
+// result, or one that says it is closed, or panic with a text that begins with the package's name.
+// Values returns the methods that answer. values has every exported type of the package in the current
+// folder that has exported methods.
 func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
 	pkg, want := withMethods(t)
@@ -64,6 +64,8 @@ func Methods(t *testing.T, pkg string, v any) (name string, answer []string) {
 				arg = reflect.ValueOf(strings.NewReader(""))
 			case reflect.TypeFor[context.Context]():
 				arg = reflect.ValueOf(context.Background())
+			case reflect.TypeFor[[][]byte]():
+				arg = reflect.ValueOf([][]byte{nil})
 			}
 			if arg.Kind() == reflect.Chan { // a nil channel would block
 				arg = reflect.MakeChan(reflect.ChanOf(reflect.BothDir, arg.Type().Elem()), 1000)

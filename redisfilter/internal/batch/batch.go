@@ -30,8 +30,9 @@ func Unanswered(c *send.Call, n int, err error) error {
 type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) error
 
 // Run calls do for every 500 keys until a command fails, and counts the true answers. If keys are added,
-// the error is a redisfilter.AddError.
-func Run(ctx context.Context, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
+// the error is a redisfilter.AddError. Run panics for the nil Sender of a zero Filter.
+func Run(ctx context.Context, sender *send.Sender, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
+	sender.Must()
 	answers = send.Answers(len(keys), answers)
 	for first := 0; first < len(keys); first += send.BatchKeys {
 		last := min(first+send.BatchKeys, len(keys))

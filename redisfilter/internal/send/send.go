@@ -49,6 +49,14 @@ type Sender struct {
 // Counters counts what a filter does. Package redisfilter documents the fields.
 type Counters struct{ RoundTrips, Keys, CacheHits, Lost, Unknown atomic.Uint64 }
 
+// Must returns s. It panics for the nil Sender of a zero Filter.
+func (s *Sender) Must() *Sender {
+	if s == nil {
+		panic("redisfilter: use of the zero Filter: make one by Open")
+	}
+	return s
+}
+
 // New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
