@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
@@ -42,6 +44,21 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 			return
 		}
 	}
+}
+
+// Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed a call
+// that was executed. The reply of the call is valid.
+func (s *Sender) Confirmed(c *Call) error {
+	if c.waited == nil {
+		return nil
+	}
+	switch got, err := c.waited.Result(); {
+	case err != nil:
+		return failure.Errorf(ErrReplicas, "%w", err)
+	case got < int64(s.Replicas):
+		return failure.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
+	}
+	return nil
 }
 
 // node returns a client of the node that holds a key, or of the node at addr.

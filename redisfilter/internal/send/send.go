@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -85,103 +84,6 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 		return nil, failure.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
-}
-
-// Once is a command that the client must not repeat. Clients repeat a command whose reply was lost, and all others of its
-// pipeline, which have replies. An add that had been executed would find its own bits the second time and answer "seen" for a
-// key that no caller was told is new; the adds of redisfilter have numbers against that, and are repeated there.
-type Once struct{ redis.Cmder }
-
-// NoRetry tells the client.
-func (Once) NoRetry() bool { return true }
-
-// A Call is one command on one key.
-type Call struct {
-	Key string
-	Cmd redis.Cmder
-	Add bool // the client does not repeat it, and replicas confirm it
-
-	Alone bool // a node gets it after the reply to the call before
-
-	state     atomic.Int32  // of an add: unwritten, written or withdrawn
-	abandoned error         // the end of ctx; the command may still be running
-	addr      string        // of the node, if the client's error does not name it
-	waited    *redis.IntCmd // the reply to WAIT
-}
-
-// command returns what the client gets.
-func (c *Call) command() redis.Cmder {
-	if !c.Add {
-		return c.Cmd
-	}
-	if args := c.Cmd.Args(); len(args) > 0 {
-		if name, ok := args[0].(string); ok {
-			args[0] = verb{name, c}
-		}
-	}
-	return Once{c.Cmd}
-}
-
-// The states of an add.
-const (
-	unwritten = iota
-	written   // a part of it may have been sent
-	withdrawn // it will not be sent
-)
-
-// A verb is the name of a command that adds. Clients encode it when they write the command to a connection that is ready, and
-// at no other time: not to choose a node, and not when a hook prints the command.
-type verb struct {
-	name string
-	call *Call
-}
-
-func (v verb) String() string { return v.name }
-
-var errWithdrawn = errors.New("the call has ended before the command was sent")
-
-// MarshalBinary encodes the name. Its error keeps a command from being sent if its call has ended.
-func (v verb) MarshalBinary() ([]byte, error) {
-	if !v.call.state.CompareAndSwap(unwritten, written) && v.call.state.Load() == withdrawn {
-		return nil, errWithdrawn
-	}
-	return []byte(v.name), nil
-}
-
-// Err returns the error of a call. The reply may be read only if Err returns nil.
-func (c *Call) Err() error {
-	if c.abandoned != nil {
-		return c.abandoned
-	}
-	switch err := c.Cmd.Err(); {
-	case err != nil && c.addr != "":
-		return fmt.Errorf("%s: %w", c.addr, err)
-	case Reply(err) != "":
-		return plain{err}
-	default:
-		return err
-	}
-}
-
-// NotExecuted reports whether it is certain that the server does not execute an add that failed: it was never written to a
-// connection, or the server refused it.
-func (c *Call) NotExecuted() bool {
-	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
-}
-
-// Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed a call
-// that was executed. The reply of the call is valid.
-func (s *Sender) Confirmed(c *Call) error {
-	if c.waited == nil {
-		return nil
-	}
-	switch got, err := c.waited.Result(); {
-	case err != nil:
-		return failure.Errorf(ErrReplicas, "%w", err)
-	case got < int64(s.Replicas):
-		return failure.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
-	}
-	return nil
 }
 
 // Stopped returns the error of a call whose context has ended before the reply.
@@ -323,13 +225,6 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 	}
 }
 
-// keepReply removes the error of an add that has a reply: when a pipeline breaks, go-redis 9.21 gives its error to all commands.
-func (c *Call) keepReply() {
-	if cmd, ok := c.Cmd.(*redis.Cmd); ok && c.Add && cmd.Val() != nil && Reply(cmd.Err()) == "" {
-		cmd.SetErr(nil)
-	}
-}
-
 // failed notes the node of a call that got no reply. A cluster client looks for the nodes again then: a replica may have
 // taken over. For pipelines and for commands that must not be repeated, the client looks by itself only every ten seconds.
 func (s *Sender) failed(ctx context.Context, call *Call) {
@@ -354,29 +249,4 @@ func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, er
 		return v, err
 	}
 	return As[T](cmd.Val())
-}
-
-// countBytes is the part of a value that one command counts: about 1 ms.
-const countBytes = 4 << 20
-
-// Ones counts the set bits in bytes [from, to) of a key, in pieces.
-func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones uint64, err error) {
-	for ; from < to; from += countBytes {
-		n, err := Do[int64](ctx, s, key, "BITCOUNT", key, from, min(from+countBytes, to)-1)
-		if err != nil {
-			return 0, err
-		}
-		ones += uint64(n)
-	}
-	return ones, nil
-}
-
-// Estimate returns the number of keys that set this many of m bits, rounded or math.MaxUint64, and the false-positive rate
-// after them.
-func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys uint64, rate float64) {
-	n := math.Round(s.EstimateCount(m, k, min(ones, m)))
-	if !(n < math.MaxUint64) {
-		return math.MaxUint64, 1
-	}
-	return uint64(n), s.FalsePositiveRate(m, k, uint64(n))
 }
