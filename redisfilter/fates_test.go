@@ -23,8 +23,7 @@ func TestAddAllEnds(t *testing.T) {
 	n, err := f.AddAll(bg, keysOf(0, 3000), nil)
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.Equal(t, 1000, n)
-	c := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, DialTimeout: 100 * time.Millisecond, DialerRetries: 1})
-	t.Cleanup(func() { c.Close() })
+	c := redistest.Connect(t, &redis.Options{Addr: s.Addr, MaxRetries: -1, DialTimeout: 100 * time.Millisecond, DialerRetries: 1})
 	g := kind{n: 1000, p: 0.01}
 	require.NoError(t, s.Client.FlushAll(bg).Err())
 	down := g.open(t, c, noCache, redisfilter.WithShards(4)) // pipelines
@@ -39,8 +38,7 @@ func TestAddAllEnds(t *testing.T) {
 	}))
 	_, err = down.AddAll(ctx, keysOf(0, 10), nil)
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok, err)
+	require.ErrorAs(t, err, &failed)
 	require.Len(t, failed.NotAdded, 10)
 	require.ErrorContains(t, err, "dial tcp "+s.Addr)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
@@ -65,8 +63,7 @@ func TestShortGenerations(t *testing.T) {
 	f := open(t, slow, 1000, 0.01, redisfilter.WithGenerations(100*time.Millisecond, 2))
 	_, err := f.AddMany(bg, keysOf(0, 10), nil)
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok, err)
+	require.ErrorAs(t, err, &failed)
 	require.Len(t, failed.NotAdded, 10)
 }
 
@@ -82,8 +79,7 @@ func TestAddAllOfAnotherFilter(t *testing.T) {
 		} {
 			s.Client.FlushAll(bg)
 			require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "+@all").Err())
-			c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
-			t.Cleanup(func() { c.Close() })
+			c := redistest.Connect(t, &redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
 			f := k.open(t, c, noCache)
 			_, err := f.AddMany(bg, keysOf(0, 10), nil)
 			require.NoError(t, err)

@@ -2,7 +2,6 @@ package redisfilter_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,11 +31,10 @@ func isClaim(cmd redis.Cmder) bool {
 
 // client returns a client of a server with a hook.
 func client(t testing.TB, addr string, hook redistest.Hook) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr, ReadTimeout: 30 * time.Second})
+	c := redistest.Connect(t, &redis.Options{Addr: addr, ReadTimeout: 30 * time.Second})
 	if hook != nil {
 		c.AddHook(hook)
 	}
-	t.Cleanup(func() { c.Close() })
 	return c
 }
 
@@ -156,8 +154,7 @@ func TestHungShard(t *testing.T) {
 	added := make([]bool, 300)
 	_, err = f.AddMany(ctx, keysOf(1000, 1300), added)
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok, err)
+	require.ErrorAs(t, err, &failed)
 	require.InDelta(t, 100, len(failed.Unknown), 50)
 	require.Empty(t, failed.NotAdded)
 	require.Equal(t, 300-len(failed.Unknown), count(added), "the other shards have answered")
@@ -314,8 +311,7 @@ func TestLost(t *testing.T) {
 
 // TestBadArguments: what Open refuses, before anything is sent.
 func TestBadArguments(t *testing.T) {
-	c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
-	defer c.Close()
+	c := redistest.Connect(t, &redis.Options{Addr: "127.0.0.1:1"})
 	for want, err := range map[string]error{
 		"empty name":              second(redisfilter.Open(bg, c, "", 10, 0.1)),
 		"no braces":               second(redisfilter.Open(bg, c, "a{", 10, 0.1)),

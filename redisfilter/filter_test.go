@@ -303,8 +303,7 @@ func TestLimit(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok)
+	require.ErrorAs(t, err, &failed)
 	require.Empty(t, failed.NotAdded)
 	require.Greater(t, len(failed.Refused), 40_000)
 	require.Greater(t, n, 3000)
@@ -451,8 +450,7 @@ func TestContexts(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			require.ErrorContains(t, err, p.Addr)
 			var failed *redisfilter.AddError
-			ok := errors.As(err, &failed)
-			require.True(t, ok)
+			require.ErrorAs(t, err, &failed)
 			if n == 1 {
 				require.Equal(t, []int{0}, failed.Unknown)
 				require.Contains(t, err.Error(), "may or may not")

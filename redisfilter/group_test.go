@@ -20,8 +20,7 @@ import (
 func TestGroupOfNobody(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	p := redistest.StartProxy(t, s.Addr)
-	client := redis.NewClient(&redis.Options{Addr: p.Addr, ReadTimeout: -1})
-	t.Cleanup(func() { client.Close() })
+	client := redistest.Connect(t, &redis.Options{Addr: p.Addr, ReadTimeout: -1})
 	f, err := Open(ctx, client, "f", 1000, 1e-9, WithCache(0))
 	require.NoError(t, err)
 	_, err = f.Add(ctx, redistest.KeyOf(0)) // takes the slot
@@ -91,9 +90,8 @@ func TestWaits(t *testing.T) {
 	bg, s := context.Background(), redistest.Start(t)
 	p := redistest.StartProxy(t, s.Addr)
 	opened := func(pool int) (*Filter, *redis.Client) {
-		c := redis.NewClient(&redis.Options{Addr: p.Addr, PoolSize: pool, PoolTimeout: 10 * time.Millisecond, ReadTimeout: -1,
+		c := redistest.Connect(t, &redis.Options{Addr: p.Addr, PoolSize: pool, PoolTimeout: 10 * time.Millisecond, ReadTimeout: -1,
 			ContextTimeoutEnabled: true})
-		t.Cleanup(func() { c.Close() })
 		f, err := Open(bg, c, "f", 1000, 0.01, WithCache(0))
 		require.NoError(t, err)
 		return f, c

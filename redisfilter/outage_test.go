@@ -268,8 +268,7 @@ func TestKilled(t *testing.T) {
 				return
 			}
 			var failure *exec.ExitError
-			ok := errors.As(err, &failure)
-			require.True(t, ok)
+			require.ErrorAs(t, err, &failure)
 			require.Empty(t, failure.Stderr, "command %d", n)
 		}
 	})

@@ -31,8 +31,7 @@ func TestAddAll(t *testing.T) {
 			n, err := f.AddAll(bg, keysOf(first, first+10), added)
 			if err != nil {
 				var failed *redisfilter.AddError
-				ok := errors.As(err, &failed)
-				require.True(t, ok, err)
+				require.ErrorAs(t, err, &failed)
 				require.ErrorIs(t, err, redisfilter.ErrUnknown)
 				require.Empty(t, failed.NotAdded)
 				for _, i := range failed.Unknown {

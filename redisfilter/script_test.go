@@ -68,7 +68,7 @@ func TestReplyTypes(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	for _, reply := range []any{int64(7), "text", "", []any{}, []any{"a", nil}, nil, true} {
 		var odd bool
-		client := redis.NewClient(&redis.Options{Addr: s.Addr})
+		client := redistest.Connect(t, &redis.Options{Addr: s.Addr})
 		f, err := Open(ctx, client, "f", 1000, 0.01, WithCache(0))
 		require.NoError(t, err)
 		client.AddHook(oddReplies(&odd, reply))

@@ -109,8 +109,7 @@ func TestNeverSent(t *testing.T) {
 			var down atomic.Bool
 			o := &redis.Options{Addr: redistest.Start(t).Addr, ConnMaxIdleTime: time.Millisecond, DialerRetries: 1, ReadTimeout: time.Minute}
 			set := c.start(t, &down, o)
-			client := redis.NewClient(o)
-			t.Cleanup(func() { client.Close() })
+			client := redistest.Connect(t, o)
 			if c.name == "a hook" {
 				client.AddHook(breaker(t, &down))
 			}
@@ -150,8 +149,7 @@ func TestIdle(t *testing.T) {
 					adds, idle = 3, 2200*time.Millisecond // the server looks once per second
 					require.NoError(t, s.Client.ConfigSet(bg, "timeout", "1").Err())
 				}
-				c := redis.NewClient(&redis.Options{Addr: addr, TLSConfig: config, ReadTimeout: time.Minute})
-				t.Cleanup(func() { c.Close() })
+				c := redistest.Connect(t, &redis.Options{Addr: addr, TLSConfig: config, ReadTimeout: time.Minute})
 				f := open(t, c, 1000, 1e-9, noCache)
 				for i := range adds {
 					added, err := f.Add(bg, keyOf(i))

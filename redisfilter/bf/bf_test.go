@@ -2,7 +2,6 @@ package bf
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -91,8 +90,7 @@ func TestFull(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "the filter refuses for certain")
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok)
+	require.ErrorAs(t, err, &failed)
 	require.Equal(t, 700, count(added))
 	require.Empty(t, failed.Unknown)
 	require.Equal(t, indices(700, 1200), failed.Refused)
@@ -129,8 +127,7 @@ func TestStrangeReplies(t *testing.T) {
 		_, err := m.AddMany(bg, keysOf(0, 3), nil)
 		require.ErrorContains(t, err, c.text)
 		var failed *redisfilter.AddError
-		ok := errors.As(err, &failed)
-		require.True(t, ok)
+		require.ErrorAs(t, err, &failed)
 		require.Equal(t, c.unknown, failed.Unknown)
 		require.ErrorIs(t, err, redisfilter.ErrUnknown)
 		_, err = m.ContainsMany(bg, keysOf(0, 3), nil)
@@ -144,12 +141,8 @@ func TestStrangeReplies(t *testing.T) {
 	_, err = m.AddMany(bg, keysOf(0, 3), nil)
 	require.ErrorIs(t, err, redis.ErrClosed)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "nothing was sent")
-	p := startProxy(t, addr)
-	m.sender.Client = redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true})
 	fake.replies = nil
-	_, err = m.Contains(bg, keyOf(0)) // so that there is a connection
-	require.NoError(t, err)
-	p.CutEvery.Store(1)
+	m.sender.Client = redistest.Unanswered(t, &redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true})
 	_, err = m.AddMany(bg, keysOf(0, 3), nil)
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
 }

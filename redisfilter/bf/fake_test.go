@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom/interop/redisbloom"
+	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
 // A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that speaks the few commands of it that this
@@ -182,7 +183,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 			return "*2\r\n$5\r\nproto\r\n:2\r\n"
 		}
 		return "%1\r\n$5\r\nproto\r\n:3\r\n"
-	case "CLIENT":
+	case "CLIENT", "PING":
 		return "+OK\r\n"
 	case "BF.RESERVE":
 		switch filter := f.filters[args[1]]; {
@@ -268,7 +269,5 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 // client returns a client of a server at addr that speaks RESP2 or 3.
 func protocolClient(t *testing.T, addr string, protocol int) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: protocol, DisableIdentity: true})
-	t.Cleanup(func() { c.Close() })
-	return c
+	return redistest.Connect(t, &redis.Options{Addr: addr, Protocol: protocol, DisableIdentity: true})
 }

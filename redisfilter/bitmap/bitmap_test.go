@@ -170,24 +170,16 @@ func TestFailedAdds(t *testing.T) {
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 	var failed *redisfilter.AddError
-	ok := errors.As(err, &failed)
-	require.True(t, ok)
+	require.ErrorAs(t, err, &failed)
 	require.Equal(t, batch.Indices(0, 1200), failed.Refused)
 	_, err = b.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 
-	p := redistest.StartProxy(t, s.Addr)
-	client := redis.NewClient(&redis.Options{Addr: p.Addr, DisableIdentity: true})
-	t.Cleanup(func() { client.Close() })
-	b, err = Open(client, "f", javaArticle(t), 0)
+	b, err = Open(redistest.Unanswered(t, &redis.Options{Addr: s.Addr}), "f", javaArticle(t), 0)
 	require.NoError(t, err)
-	_, err = b.Contains(bg, keyOf(0)) // so that there is a connection
-	require.NoError(t, err)
-	p.CutEvery.Store(1)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
-	ok = errors.As(err, &failed)
-	require.True(t, ok)
+	require.ErrorAs(t, err, &failed)
 	require.Equal(t, batch.Indices(0, 500), failed.Unknown)
 	require.Equal(t, batch.Indices(500, 1200), failed.NotAdded)
 }
@@ -226,8 +218,7 @@ func TestTTL(t *testing.T) {
 		added, err := f.Add(bg, keyOf(3+i))
 		require.True(t, added)
 		var failed *redisfilter.AddError
-		ok := errors.As(err, &failed)
-		require.True(t, ok, err)
+		require.ErrorAs(t, err, &failed)
 		require.Equal(t, []int{0}, failed.Unconfirmed)
 		require.ErrorContains(t, err, "added without a TTL: ")
 		require.ErrorContains(t, err, "can't run this command")
@@ -247,13 +238,12 @@ func TestBirth(t *testing.T) {
 		require.NoError(t, s.Client.ConfigResetStat(bg).Err())
 		var all redistest.Group
 		for i := range adders {
-			client := redis.NewClient(&redis.Options{Addr: s.Addr})
+			client := redistest.Connect(t, &redis.Options{Addr: s.Addr})
 			client.AddHook(redistest.Hook(func(_ []redis.Cmder, send func() error) error {
 				err := send()
 				assert.NotEqual(t, time.Duration(-1), s.Client.PTTL(bg, "b").Val(), "no TTL")
 				return err
 			}))
-			t.Cleanup(func() { client.Close() })
 			f, err := c.open(client, "b", javaArticle(t), time.Hour)
 			require.NoError(t, err)
 			all.Go(func() {
@@ -270,8 +260,7 @@ func TestBirth(t *testing.T) {
 func TestNeverSent(t *testing.T) {
 	s := startServer(t)
 	for _, ttl := range []time.Duration{0, time.Hour} {
-		client := redis.NewClient(&redis.Options{Addr: s.Addr})
-		t.Cleanup(func() { client.Close() })
+		client := redistest.Connect(t, &redis.Options{Addr: s.Addr})
 		client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
 			cmds[0].SetErr(errors.New("down"))
 			return errors.New("down")
