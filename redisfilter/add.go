@@ -12,8 +12,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// repeatFor is how long an add without a reply is repeated. go-redis repeats a lookup about as long: four times 3 s. Tests
-// replace it.
+// repeatFor is how long an add without a reply is repeated. go-redis repeats a lookup about as long: two to four times 3 s. The
+// last sending ends by the time limits of go-redis, see TestHang. Tests replace it.
 var repeatFor = 10 * time.Second
 
 // add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a command

@@ -134,6 +134,12 @@ func (s *Server) Kill() {
 	<-s.exited
 }
 
+// Hang stops the server, which keeps its connections and answers nobody.
+func (s *Server) Hang(t testing.TB) {
+	t.Helper()
+	require.NoError(t, exec.Command("kill", "-STOP", strconv.Itoa(s.process.Pid)).Run())
+}
+
 // Eventually waits until ok returns no error, or fails after a minute.
 func Eventually(t testing.TB, what string, ok func() error) {
 	t.Helper()
