@@ -104,12 +104,18 @@ func TestTextLikeAKind(t *testing.T) {
 	for _, line := range first {
 		in, typed := io.Pipe()
 		got := make(chan string, 1)
-		go (&Input{Form: Form{End: '\n', CRLF: true}, Context: t.Context(), Stdin: in}).Each(func(c *Chunk) (int, error) {
-			for _, l := range c.Lines {
-				got <- string(l)
+		go func() {
+			err := (&Input{Form: Form{End: '\n', CRLF: true}, Context: t.Context(), Stdin: in}).Each(func(c *Chunk) (int, error) {
+				for _, l := range c.Lines {
+					got <- string(l)
+				}
+				return len(c.Lines), nil
+			}, nil)
+			if err != nil {
+				got <- err.Error()
+				in.Close()
 			}
-			return len(c.Lines), nil
-		}, nil)
+		}()
 		io.WriteString(typed, line+"\n")
 		if read := <-got; read != line {
 			t.Errorf("%q, want %q", read, line)
