@@ -17,13 +17,15 @@
 //   - before, during and after each Open and Rebuild, including failed and cancelled ones;
 //   - after the program or the machine has stopped at any point.
 //
-// It holds under three conditions:
+// It holds under four conditions:
 //
 //   - Every write that makes a key visible in the store, also an import or restore, runs inside
 //     [Guard.Put] of one Guard. No other process writes keys; see [docs/guard.md].
 //   - The store's methods Keys and Position do what [Store] says.
 //   - A commit that was under way when the process ended is visible before the next Open, or never
 //     becomes visible.
+//   - The store finds a key by the same bytes only. A database that ignores case or trailing spaces
+//     finds "Ada" if "ada" is stored; the filter does not.
 //
 // A "maybe" promises nothing. While the filter has at most n keys, a ready Guard says "maybe" for
 // absent keys at a rate of at most p, and for every key deleted since the last build.

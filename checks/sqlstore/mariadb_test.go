@@ -54,7 +54,7 @@ func newMariaDB(t testing.TB) server {
 	mariaTemplate(t, s.folder())
 	s.start(t)
 	db := open(t, s, "")
-	execute(t, db, "ALTER DATABASE test COLLATE utf8mb4_bin")
+	execute(t, db, "ALTER DATABASE test COLLATE utf8mb4_nopad_bin")
 	require.NoError(t, db.Close())
 	return s
 }

@@ -66,13 +66,13 @@ func TestTypes(t *testing.T) {
 			column := map[bool]string{true: column, false: "varbinary(20)"}[column != "bytes"]
 			name := "t_" + column[:4]
 			table := sqlstore.Table{Dialect: s.dialect(), Name: name, Key: "k"}
-			if s.dialect() == sqlstore.PostgreSQL {
+			if s.dialect() != sqlstore.SQLite { // which has none
 				execute(t, db, "CREATE SCHEMA app_"+name)
 				name = "app_" + name + "." + name
 				table.Name = name
-				if column == "varbinary(20)" {
-					column = "bytea"
-				}
+			}
+			if s.dialect() == sqlstore.PostgreSQL && column == "varbinary(20)" {
+				column = "bytea"
 			}
 			execute(t, db, fmt.Sprintf("CREATE TABLE %s (k %s)", name, column))
 			statements, err := table.Setup()
@@ -109,30 +109,52 @@ func TestTypes(t *testing.T) {
 // A column that finds other bytes than the filter is refused.
 func TestCollations(t *testing.T) {
 	types := map[sqlstore.Dialect]map[string]bool{
-		sqlstore.PostgreSQL: {"text": true, "varchar(9)": true, "bigint": true, "char(9)": false, `text COLLATE "folds"`: false},
-		sqlstore.MySQL:      {"varchar(9) COLLATE utf8mb4_general_ci": false, "varchar(9)": true, "bigint": true, "varbinary(9)": true},
-		sqlstore.SQLite:     {"text": true, "text COLLATE NOCASE": false, "text COLLATE RTRIM": false, "integer": true, "blob": true},
+		sqlstore.PostgreSQL: {
+			"text": true, "varchar(9)": true, "bigint": true, "uuid": true, "words": true, "never_null": true, `text COLLATE "folds"`: false,
+			"char(9)": false, "citext": false, "codes": false, "emails": false, "more_emails": false,
+		},
+		sqlstore.MySQL: {
+			"varchar(9)": true, "bigint": true, "varbinary(9)": true, "decimal(9,2)": true, "date": true, "uuid": true, "inet6": true,
+			"bit(8)": true, "enum('a', 'b')": true, "text": true, "varchar(9) CHARACTER SET latin1 COLLATE latin1_nopad_bin": true,
+			"varchar(9) CHARACTER SET utf16 COLLATE utf16_nopad_bin": true, "varchar(9) CHARACTER SET utf16 COLLATE utf16_bin": false,
+			"varchar(9) COLLATE utf8mb4_general_ci": false, "varchar(9) COLLATE utf8mb4_general_nopad_ci": false,
+			"char(9)": true, "varchar(9) COLLATE utf8mb4_bin": false, "text COLLATE utf8mb4_bin": false, "varchar(9) COLLATE latin1_bin": false,
+		},
+		sqlstore.SQLite: {"text": true, "text COLLATE NOCASE": false, "text COLLATE RTRIM": false, "integer": true, "blob": true},
 	}
 	each(t, func(t *testing.T, s server) {
 		db := open(t, s, "")
 		if s.dialect() == sqlstore.PostgreSQL {
-			execute(t, db, `CREATE COLLATION folds (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
+			for _, statement := range []string{
+				`CREATE COLLATION folds (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+				`CREATE EXTENSION citext`, `CREATE DOMAIN codes AS char(9)`, `CREATE DOMAIN words AS text`,
+				`CREATE DOMAIN emails AS citext CHECK (VALUE LIKE '%')`, `CREATE DOMAIN more_emails AS emails`,
+				`CREATE DOMAIN never_null AS varchar(9) NOT NULL`,
+			} {
+				execute(t, db, statement)
+			}
 		}
 		i := 0
 		for column, fine := range types[s.dialect()] {
 			i++
 			table := sqlstore.Table{Dialect: s.dialect(), Name: fmt.Sprint("t", i), Key: "k"}
 			execute(t, db, fmt.Sprintf("CREATE TABLE t%d (k %s)", i, column))
+			if _, err := db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO t%d VALUES ('a')", i)); err == nil && fine {
+				for _, other := range []string{"A", "a ", "ä"} {
+					require.Equal(t, "0", get(t, db, fmt.Sprintf("SELECT COUNT(*) FROM t%d WHERE k = '%s'", i, other)), column)
+				}
+			}
 			for _, table.Folded = range []bool{false, true} {
 				store, err := sqlstore.New(db, table)
 				require.NoError(t, err)
-				err = nil
 				statements, _ := table.Setup()
 				if !table.Folded {
 					for _, statement := range statements {
 						execute(t, db, statement)
 					}
 				}
+				_, err = store.Position(t.Context())
+				require.NoError(t, err, column)
 				for _, e := range store.Keys(t.Context(), nil) {
 					err = e
 				}
@@ -144,6 +166,31 @@ func TestCollations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A role that does not see all rows is refused: its list would lack keys.
+func TestRowSecurity(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	w := newWorld(t, s)
+	w.restart(t)
+	w.put(t, "a")
+	for _, statement := range []string{
+		`CREATE ROLE program LOGIN`, `GRANT SELECT, INSERT ON {order} TO program`,
+		`GRANT SELECT, INSERT, DELETE ON {order_bloom_log}, {order_bloom_positions} TO program`,
+		`ALTER TABLE {order} ENABLE ROW LEVEL SECURITY`,
+		`CREATE POLICY own ON {order} USING ({value} = CAST(current_setting('app.tenant', true) AS int))`,
+	} {
+		execute(t, w.db, quoted(s, statement))
+	}
+	w.restart(t)
+	require.Equal(t, 1, w.listed(), "the owner sees all rows")
+	w.db = open(t, s, "program")
+	for _, w.table.Folded = range []bool{false, true} {
+		g, err := guard.New("", 10, 0.01, w.store(t))
+		require.NoError(t, err)
+		require.ErrorIs(t, g.Open(t.Context()), bloom.ErrIncompatible)
+	}
 }
 
 // The program's role has only the rights that Setup names, and another role only inserts.

@@ -233,3 +233,48 @@ func TestTriggerOff(t *testing.T) {
 		require.Empty(t, w.lost(t))
 	})
 }
+
+// A partition brings rows when it is attached, and a table that inherits has no triggers.
+func TestPartitions(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	db := open(t, s, "")
+	execute(t, db, `CREATE TABLE parts (name text, day int) PARTITION BY RANGE (day)`)
+	execute(t, db, `CREATE TABLE first PARTITION OF parts FOR VALUES FROM (0) TO (10)`)
+	w := &world{server: s, db: db, path: filepath.Join(t.TempDir(), "guard"), table: sqlstore.Table{Dialect: s.dialect(), Name: "parts", Key: "name"}}
+	w.setup(t)
+	w.restart(t)
+	list := func() (keys []string) {
+		w.restart(t)
+		for key, err := range w.store(t).Keys(t.Context(), nil) {
+			require.NoError(t, err)
+			require.True(t, w.guard.Contains(key), "%s", key)
+			keys = append(keys, string(key))
+		}
+		return keys
+	}
+	w.save(t)
+	execute(t, db, `INSERT INTO parts VALUES ('a', 1)`)
+	execute(t, db, `INSERT INTO first VALUES ('b', 2)`)
+	require.ElementsMatch(t, []string{"a", "b"}, list())
+	require.Equal(t, 2, w.listed())
+	w.save(t)
+	execute(t, db, `CREATE TABLE second (name text, day int)`)
+	execute(t, db, `INSERT INTO second VALUES ('c', 11)`)
+	execute(t, db, `ALTER TABLE parts ATTACH PARTITION second FOR VALUES FROM (10) TO (20)`)
+	require.ElementsMatch(t, []string{"a", "b", "c"}, list())
+	w.save(t)
+	require.ElementsMatch(t, []string{"a", "b", "c"}, list())
+	require.Zero(t, w.listed())
+
+	execute(t, db, `CREATE TABLE parent (name text)`)
+	w.table.Name, w.path = "parent", w.path+" of parent"
+	w.setup(t)
+	w.restart(t)
+	w.save(t)
+	execute(t, db, `CREATE TABLE child () INHERITS (parent)`)
+	execute(t, db, `INSERT INTO child VALUES ('d')`)
+	require.Equal(t, []string{"d"}, list())
+	_, err := w.guard.Save(t.Context())
+	require.ErrorContains(t, err, "triggers")
+}

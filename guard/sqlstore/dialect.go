@@ -22,6 +22,8 @@ type dialect struct {
 	setup    []string
 	identity string   // one text, or no row if the triggers are missing or off
 	folds    string   // the collation of the key, or no row if only equal bytes are equal
+	exact    string   // collations that compare bytes, for the error about another one
+	hides    string   // a text, if the table hides rows from the program's role
 	writers  string   // the running transactions that have written to the log, if the database can tell
 	settle   []string // waits for these transactions, otherwise
 
@@ -42,7 +44,8 @@ var dialects = map[Dialect]*dialect{
 	PostgreSQL: {
 		quote: `"`, schema: "public", number: "CAST(? AS text) AS xid8", text: "text",
 		setup: []string{
-			`CREATE TABLE {log} AS SELECT pg_current_xact_id() AS n, {key} AS k FROM {table} WHERE false`,
+			// NULLIF keeps the type without a length and without a domain's NOT NULL.
+			`CREATE TABLE {log} AS SELECT pg_current_xact_id() AS n, NULLIF({key}, {key}) AS k FROM {table} WHERE false`,
 			`CREATE INDEX {index} ON {log} (n)`,
 			`CREATE TABLE {positions} (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -61,14 +64,23 @@ $$`,
 			`ALTER TABLE {table} ENABLE ALWAYS TRIGGER {insert}, ENABLE ALWAYS TRIGGER {update}`,
 		},
 		// A copy of the data folder has the same server; a dump in the same server has another log. A change of a trigger,
-		// such as DISABLE and ENABLE, changes its xmin.
-		identity: `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || CAST(to_regclass('{log}') AS oid) || '/' ||
-	string_agg(CAST(xmin AS text), '/' ORDER BY tgname) FROM pg_trigger
-	WHERE tgrelid = to_regclass('{table}') AND tgname IN ({'insert'}, {'update'}) AND tgenabled = 'A' HAVING count(*) = 2`,
-		folds: `SELECT CASE WHEN t.typname IN ('citext', 'bpchar') THEN t.typname ELSE c.collname END
-	FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation c ON c.oid = a.attcollation
-	WHERE a.attrelid = to_regclass('{table}') AND a.attname = {'key'}
-	AND (t.typname IN ('citext', 'bpchar') OR NOT c.collisdeterministic)`,
+		// such as DISABLE and ENABLE, changes its xmin. A partition has triggers of its own, and comes with rows when it is
+		// attached. A child of CREATE TABLE INHERITS has none, unless somebody makes them.
+		identity: `WITH RECURSIVE tables AS (
+	SELECT CAST(to_regclass('{table}') AS oid) AS id UNION SELECT inhrelid FROM pg_inherits JOIN tables ON inhparent = id)
+	SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || CAST(to_regclass('{log}') AS oid) || '/' ||
+	encode(sha256(CAST(string_agg(CAST(tgrelid AS text) || ' ' || CAST(xmin AS text), '/' ORDER BY tgrelid, tgname) AS bytea)), 'hex') FROM pg_trigger
+	WHERE tgrelid IN (SELECT id FROM tables) AND tgname IN ({'insert'}, {'update'}) AND tgenabled = 'A'
+	HAVING count(*) = 2 * (SELECT count(*) FROM tables)`,
+		// A domain has the collation of its column and, at the end of a chain of domains, a type that is none.
+		folds: `WITH RECURSIVE types AS (
+	SELECT atttypid AS id, attcollation AS rule FROM pg_attribute WHERE attrelid = to_regclass('{table}') AND attname = {'key'}
+	UNION ALL SELECT t.typbasetype, rule FROM types JOIN pg_type t ON t.oid = id WHERE t.typtype = 'd')
+	SELECT CASE WHEN t.typname IN ('citext', 'bpchar') THEN t.typname ELSE c.collname END
+	FROM types JOIN pg_type t ON t.oid = id LEFT JOIN pg_collation c ON c.oid = rule
+	WHERE t.typname IN ('citext', 'bpchar') OR NOT c.collisdeterministic LIMIT 1`,
+		exact: "text with a deterministic collation",
+		hides: `SELECT 'row security' WHERE row_security_active('{table}')`,
 		writers: `SELECT virtualtransaction FROM pg_locks WHERE mode = 'RowExclusiveLock' AND relation = to_regclass('{log}')
 	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 		begin: []string{
@@ -100,9 +112,12 @@ $$`,
 		identity: `SELECT GROUP_CONCAT(created ORDER BY trigger_name SEPARATOR '/') FROM information_schema.triggers
 	WHERE event_object_schema = COALESCE(NULLIF({'schema'}, ''), DATABASE()) AND event_object_table = {'table'}
 	AND trigger_name IN ({'insert'}, {'update'}) HAVING COUNT(*) = 2`,
+		// Most collations that end in _bin ignore trailing spaces.
 		folds: `SELECT collation_name FROM information_schema.columns
 	WHERE table_schema = COALESCE(NULLIF({'schema'}, ''), DATABASE()) AND table_name = {'table'} AND column_name = {'key'}
-	AND collation_name NOT LIKE '%\_bin' AND collation_name <> 'binary'`,
+	AND collation_name <> 'binary' AND (RIGHT(collation_name, 4) <> '_bin' OR
+	1 = (SELECT COUNT(*) FROM (SELECT {key} AS k FROM {table} WHERE FALSE UNION SELECT 'a' UNION SELECT 'a ') AS padded))`,
+		exact: "utf8mb4_0900_bin, in MariaDB utf8mb4_nopad_bin, or VARBINARY",
 		settle: []string{
 			`SET @bloom_wait = @@lock_wait_timeout, @bloom_commit = @@autocommit, SESSION lock_wait_timeout = 1, autocommit = 0`,
 			`LOCK TABLES {log} WRITE`,
@@ -134,6 +149,7 @@ $$`,
 		identity: `SELECT schema_version FROM pragma_schema_version WHERE (
 	SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = {'table'} AND name IN ({'insert'}, {'update'})) = 2`,
 		folds:  `SELECT 'NOCASE or RTRIM' FROM (SELECT {key} AS k FROM {table} WHERE 0 UNION ALL SELECT 'a ') WHERE k = 'a' OR k = 'A '`,
+		exact:  "BINARY",
 		begin:  []string{`BEGIN IMMEDIATE`},
 		anchor: []string{`INSERT INTO {log} (k) VALUES (NULL)`, `SELECT CAST(MAX(n) AS TEXT) FROM {log}`},
 		end:    []string{`COMMIT`},

@@ -31,8 +31,22 @@
 //   - The conditions of package guard. Triggers log every put, but a Guard knows at once only what its own Put adds.
 //   - The table's engine has transactions, and it is a table, not a view. In SQLite it is in the database main.
 //   - Only the triggers and this package write to the two tables of Setup.
-//   - In MySQL, no foreign key changes the key by ON UPDATE CASCADE: that runs no trigger. Only one server takes writes.
-//   - The database finds a key by the same bytes only. MySQL's usual collations ignore case, so it finds "Ada" if "ada" is
-//     stored, and the filter does not. Keys returns an error for such a column; see [Table.Folded].
-//   - The database sees keys as bytes as the program does: a text as its bytes, a number as its decimal digits.
+//   - In MySQL, no key comes by ON UPDATE CASCADE of a foreign key or by EXCHANGE PARTITION: these run no trigger. Only one
+//     server takes writes.
+//   - The database finds a key by the same bytes only. MySQL's usual collations ignore case and trailing spaces, so it finds
+//     "Ada" if "ada " is stored, and the filter does not. Keys returns an error for such a column; see [Table.Folded]. It does
+//     not see the program's queries: none of them ignores case, as LIKE and lower() do.
+//   - The database gives keys back as the program passes them to the guard: a text as its bytes, a number as its decimal digits,
+//     a UUID in the database's form. Not so times, texts in CHAR(n) that end in spaces, and bytes in BINARY(n) that are shorter.
+//   - The role that lists sees all rows. In PostgreSQL, Keys returns an error if row security hides some.
+//
+// # Changes of the column
+//
+// To change the type or name of the key's column, undo Setup before and run it again afterwards. The next start lists all keys.
+// These statements undo it; in PostgreSQL, DROP FUNCTION users_bloom_put CASCADE drops the triggers.
+//
+//	DROP TRIGGER users_bloom_insert
+//	DROP TRIGGER users_bloom_update
+//	DROP TABLE users_bloom_log
+//	DROP TABLE users_bloom_positions
 package sqlstore

@@ -19,8 +19,8 @@ import (
 // commit of the process before. In MySQL it waits for a second, in which writes to the guarded table wait too, and then
 // yields the server's error.
 //
-// If the collation of the key takes different bytes for equal, it yields an error that wraps [bloom.ErrIncompatible], unless
-// [Table.Folded] is set.
+// It yields an error that wraps [bloom.ErrIncompatible] if the collation of the key takes different bytes for equal, unless
+// [Table.Folded] is set, and if PostgreSQL's row security hides rows from the role.
 func (s *Store) Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		goOn := true
@@ -41,7 +41,7 @@ func (s *Store) list(ctx context.Context, since []byte, yield func(key []byte) b
 	}
 	defer conn.Close()
 	db := session{s, conn}
-	if err := db.checkCollation(ctx); err != nil {
+	if err := db.checkTable(ctx); err != nil {
 		return err
 	}
 	if err := db.wait(ctx, conn); err != nil {
@@ -54,15 +54,25 @@ func (s *Store) list(ctx context.Context, since []byte, yield func(key []byte) b
 	return db.rows(ctx, yield, `SELECT {key} FROM {table} WHERE {key} IS NOT NULL`)
 }
 
-// checkCollation returns an error if the database may find a key that the filter does not have.
-func (s session) checkCollation(ctx context.Context) error {
+// checkTable returns an error if the database may find a key that the filter does not have.
+func (s session) checkTable(ctx context.Context) error {
+	if s.d.hides != "" {
+		hides, err := s.get(ctx, s.d.hides)
+		if err == nil && hides != "" {
+			err = failure.Errorf(bloom.ErrIncompatible, "%s of %s hides rows from this role, want a role that sees all rows", hides, s.table.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if s.table.Folded {
 		return nil
 	}
 	collation, err := s.get(ctx, s.d.folds)
 	if err == nil && collation != "" {
-		err = failure.Errorf(bloom.ErrIncompatible, "column %s of %s has the collation %s, which takes different bytes for equal, want a binary one or Table.Folded",
-			s.table.Key, s.table.Name, collation)
+		err = failure.Errorf(bloom.ErrIncompatible,
+			"column %s of %s has the collation %s, which takes different bytes for equal: case, accents or trailing spaces; want %s, or Table.Folded",
+			s.table.Key, s.table.Name, collation, s.d.exact)
 	}
 	return err
 }

@@ -26,9 +26,9 @@ type Table struct {
 	// lose no key, but may list all keys at a start.
 	Guard string
 
-	// Folded says that the program folds keys before it passes them to the guard, so that keys that the column's collation
-	// takes for equal are the same bytes. Otherwise Keys returns an error for a column whose collation ignores case, accents
-	// or trailing spaces.
+	// Folded says that the table has only folded keys, and that the program folds each key before it passes it to the guard: keys
+	// that the column's collation takes for equal are then the same bytes. Otherwise Keys returns an error for a column whose
+	// collation ignores case, accents or trailing spaces.
 	Folded bool
 }
 
@@ -65,11 +65,15 @@ func (t Table) parse() (*dialect, *strings.Replacer, error) {
 		}
 		return quoted(schema) + "." + quoted(s)
 	}
+	trigger := quoted
+	if t.Dialect == MySQL {
+		trigger = in // where a trigger's name belongs to a schema
+	}
 	return d, strings.NewReplacer(
 		"{table}", in(table), "{key}", quoted(t.Key),
 		"{log}", in(table+"_bloom_log"), "{positions}", in(table+"_bloom_positions"),
 		"{index}", quoted(table+"_bloom_log_n"), "{function}", in(table+"_bloom_put"),
-		"{insert}", quoted(table+"_bloom_insert"), "{update}", quoted(table+"_bloom_update"),
+		"{insert}", trigger(table+"_bloom_insert"), "{update}", trigger(table+"_bloom_update"),
 		// The same as string literals. The names need no escapes.
 		"{'schema'}", "'"+schema+"'", "{'table'}", "'"+table+"'", "{'key'}", "'"+t.Key+"'",
 		"{'insert'}", "'"+table+"_bloom_insert'", "{'update'}", "'"+table+"_bloom_update'",

@@ -55,7 +55,7 @@ func TestStatements(t *testing.T) {
 		table := Table{Dialect: dialect, Name: strings.Repeat("t", longest), Key: "k"}
 		store, err := New(new(sql.DB), table)
 		require.NoError(t, err)
-		for _, part := range [][]string{d.setup, d.settle, d.begin, d.anchor, d.end, d.undo, {d.identity, d.folds, d.writers}} {
+		for _, part := range [][]string{d.setup, d.settle, d.begin, d.anchor, d.end, d.undo, {d.identity, d.folds, d.hides, d.writers}} {
 			for _, text := range part {
 				text = store.statement(text)
 				require.NotRegexp(t, left, text, dialect)
