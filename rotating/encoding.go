@@ -1,6 +1,7 @@
 package rotating
 
 import (
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -97,7 +98,9 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 		}
 	}
 	f.opts = append(layered.OptionsOf(all[0].Scheme()), c.bloom...)
-	if err := f.checkPlan(); err != nil {
+	if err := f.checkPlan(); errors.Is(err, bloom.ErrInvalid) {
+		return nil, failure.As(bloom.ErrCorrupt, err) // New refuses such a p
+	} else if err != nil {
 		return nil, err
 	}
 	f.layers.Begin(all)

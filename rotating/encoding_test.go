@@ -113,6 +113,8 @@ func TestForgedNumbers(t *testing.T) {
 	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // a share of 0.025 for each generation
 	made := func(n uint64, p float64, opts ...bloom.Option) any { return bloom.MustNew(n, p, opts...) }
 	first, second := made(4, layered.Rate(0.025, 0)), made(7, layered.Rate(0.025, 1))
+	const tinyP = 1e-18 // the first layer can have its rate, later ones cannot
+	tiny := made(4, layered.Rate(tinyP/4, 0))
 	numbers := func(generation, used, left uint64) []uint64 { return []uint64{generation, used, left} }
 	forge := func(at int, x uint64, layers ...any) []byte {
 		header := []uint64{n, math.Float64bits(p), window, generations, 0, 0, 5, 0, uint64(len(layers) / 2)}
@@ -134,6 +136,7 @@ func TestForgedNumbers(t *testing.T) {
 		text string
 	}{
 		{header(1, math.Float64bits(math.NaN())), "p = NaN, want 0 < p < 1"},
+		{forge(1, math.Float64bits(tinyP), tiny, numbers(2, 0, 4)), "in layer 12 of a filter for n = 12 keys at p = 1e-18"},
 		{header(2, 0), "window = 0s, want more than 0"},
 		{header(2, 1<<63), "want more than 0"},
 		{header(2, 2), "window = 2ns, want at least 1 ns for each of 3 generations"},
