@@ -73,6 +73,7 @@ func (e *encoder[T]) many(values []T, answers []bool, call func(keys [][]byte, a
 		var own []bool
 		if answers != nil {
 			own = b.answers[:n]
+			clear(own) // a set may stop at an error
 		}
 		added := 0
 		added, err = call(b.keys[:n], own)

@@ -200,6 +200,34 @@ func TestGrowing(t *testing.T) {
 	require.ErrorIs(t, err, scalable.ErrFull)
 }
 
+// A halting set adds a number of keys, then returns an error. It says nothing about keys that it has not added.
+type halting struct {
+	GrowingSet
+	room int
+}
+
+func (h *halting) AddMany(keys [][]byte, added []bool) (int, error) {
+	n := min(h.room, len(keys))
+	for i := range n {
+		added[i] = true
+	}
+	h.room -= n
+	if n < len(keys) {
+		return n, scalable.ErrFull
+	}
+	return n, nil
+}
+
+// TestAnswersAfterAnError: values that a set has not looked at were not added, whatever the last group's answers were.
+func TestAnswersAfterAnError(t *testing.T) {
+	const added = groupKeys + 3
+	answers := slices.Repeat([]bool{true}, 2*groupKeys)
+	count, err := NewGrowing(&halting{room: added}, binary.LittleEndian.AppendUint64).AddMany(make([]uint64, 2*groupKeys), answers)
+	require.ErrorIs(t, err, scalable.ErrFull)
+	require.Equal(t, added, count)
+	require.Equal(t, append(slices.Repeat([]bool{true}, added), make([]bool, 2*groupKeys-added)...), answers)
+}
+
 // TestConcurrent: goroutines that add the same values do not mix their keys.
 func TestConcurrent(t *testing.T) {
 	const n, workers = 4000, 4
