@@ -69,7 +69,8 @@ func (b *Builder) check() {
 // add the keys before the slice grows again, which may move it. A filter for 0 keys is valid.
 //
 // It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
-// whole bytes or whole blocks, and 16 bytes. It panics if n is negative or the filter cannot fit the memory.
+// whole bytes or whole blocks, and 16 bytes. It panics if n is negative, or if the filter cannot fit the memory
+// or, with [bloom.SplitBlock], takes 128 GiB or more.
 func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
 	b.check()
 	start, size := len(dst), b.bitBytes(n)
@@ -83,9 +84,12 @@ func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
 
 // bitBytes returns the size of the bits of n keys.
 func (b *Builder) bitBytes(n int) int {
-	const most = math.MaxInt / 2
+	most := uint64(math.MaxInt / 2)
+	if b.scheme.Strategy() == bloom.SplitBlock {
+		most = min(most, maxSplitBlocks*splitBytes)
+	}
 	bytes := math.Ceil(float64(n) * b.bitsPerKey / 8)
-	if n < 0 || bytes > most {
+	if n < 0 || bytes > float64(most) {
 		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, b.bitsPerKey, most))
 	}
 	unit := max(1, int(b.scheme.Strategy().BlockBits()/8))

@@ -68,6 +68,12 @@ func TestViewBuilder(t *testing.T) {
 		want := fmt.Sprintf("view: a filter for %d keys of 10 bits, want 0 to %d bytes", n, math.MaxInt/2)
 		require.PanicsWithValue(t, want, func() { b.Append(nil, n) })
 	}
+	if keys := uint64(1e11); keys < math.MaxInt {
+		split, err := NewBuilder(11, bloom.SplitBlock)
+		require.NoError(t, err)
+		want := fmt.Sprintf("view: a filter for %d keys of 11 bits, want 0 to %d bytes", keys, uint64(1<<37-32))
+		require.PanicsWithValue(t, want, func() { split.bitBytes(int(keys)) }, "Parse would refuse it")
+	}
 	half, err := NewBuilder(8.5, bloom.DoubleHashing)
 	require.NoError(t, err)
 	_, f := half.Append(nil, 1)
