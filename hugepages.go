@@ -15,8 +15,8 @@ import (
 // filter is freed. Both ends of the filter may stay in small pages, and so may other parts that the system cannot move.
 // For a filter that fills no huge page, HugePages does nothing.
 //
-// It needs Linux 6.1. On other systems, the error wraps [errors.ErrUnsupported]. It is another error for older
-// versions of Linux, systems without huge pages, mapped files, and if memory is short, and wraps [ErrInvalid] for the zero
+// It needs Linux 6.1. On other systems, and on Linux without huge pages, the error wraps [errors.ErrUnsupported]. It is
+// another error for older versions of Linux, for mapped files, and if memory is short. It wraps [ErrInvalid] for the zero
 // BloomFilter. The filter works in any case.
 func (f *BloomFilter) HugePages() error {
 	if f.scheme == nil {

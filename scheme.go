@@ -125,8 +125,8 @@ func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 // SizeBytes returns the memory that the bits take: whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// String returns a text that is equal for two schemes if and only if every key has the same
-// positions in both. It consists of m, k, the names of strategy and hash, and the seed or a check
+// String returns a text that is equal for two schemes if and only if their filters are compatible,
+// see [BloomFilter.Compatible]. It consists of m, k, the names of strategy and hash, and the seed or a check
 // value that does not reveal the secret. The text is for comparing and for logs, not for
 // parsing. It is the same in every process if the scheme is [Scheme.Portable].
 func (s Scheme) String() string {

@@ -42,7 +42,7 @@ var (
 	// Has reports whether there are kernels for this processor.
 	Has = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT && cpu.X86.HasCX16
 
-	// Has512 reports whether there are also murmurEights and DoubleMany. AVX-512 made the block
+	// Has512 reports whether there are also murmurEights and the kernels of doubleEights. AVX-512 made the block
 	// layouts at most 6 % faster, and the code after them slower. VBMI2 leaves out processors with a lower
 	// clock for AVX-512.
 	Has512 = Has && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2
