@@ -67,8 +67,8 @@ func TestStatsMarshal(t *testing.T) {
 	require.Contains(t, string(got), `"estimated_count":18446744073709551615`)
 }
 
-// TestEstimatedNOfStrategies: the formula for bits that are elsewhere.
-func TestEstimatedNOfStrategies(t *testing.T) {
+// TestEstimateCountOfStrategies: the formula for bits that are elsewhere.
+func TestEstimateCountOfStrategies(t *testing.T) {
 	for _, s := range allStrategies {
 		f := MustNew(1000, 0.01, WithStrategy(s))
 		for i := range uint64(700) {
