@@ -28,9 +28,9 @@ import (
 //
 // The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also
 // io.ErrUnexpectedEOF if they end too early. It wraps [ErrIncompatible] if the filter contradicts
-// the options, needs an option that is missing, or has another version of the format.
-// It wraps [ErrTooLarge] if the filter exceeds the machine's memory or WithMaxBytes. Otherwise it
-// wraps the error of r.
+// the options, needs an option that is missing, has another version of the format, or is of another
+// kind; then it names the kind and the function that reads it. It wraps [ErrTooLarge] if the filter
+// exceeds the machine's memory or WithMaxBytes. Otherwise it wraps the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	o, err := readOptions(opts)
 	if err != nil {

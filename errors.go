@@ -17,7 +17,7 @@ var (
 
 	// ErrIncompatible means that two filters cannot be combined, because they place a
 	// key's bits differently, or that a filter cannot be read with the
-	// given options.
+	// given options, is of another kind, or has another version of the format.
 	ErrIncompatible = failure.ErrIncompatible
 
 	// ErrNotPortable means that a filter cannot be written, because no other process

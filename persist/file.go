@@ -169,7 +169,8 @@ func (f *File) String() string {
 	if f.file == nil {
 		return "persist.File(zero)"
 	}
-	return fmt.Sprintf("persist.File(path=%q %s bytes=%d)", f.path, f.scheme.String(), f.scheme.SizeBytes())
+	p := f.scheme.Params()
+	return fmt.Sprintf("persist.File(path=%q n=%d p=%g %s bytes=%d)", f.path, p.N, p.P, f.scheme, f.scheme.SizeBytes())
 }
 
 // Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose

@@ -227,7 +227,7 @@ func TestUseAfterClose(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 1000, f.Scheme().Params().N)
-	require.Contains(t, f.String(), strconv.Quote(path))
+	require.Contains(t, f.String(), strconv.Quote(path)+" n=")
 }
 
 func asError(v any) error { err, _ := v.(error); return err }

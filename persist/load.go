@@ -10,9 +10,8 @@ import (
 )
 
 // Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
-// The error wraps bloom.ErrCorrupt if there are bytes after the end of the filter or the file is of
-// another kind; then it names the kind and the function that reads it. If there is no file, it
-// wraps fs.ErrNotExist.
+// The error also wraps bloom.ErrCorrupt if there are bytes after the end of the filter. If there is
+// no file, it wraps fs.ErrNotExist.
 func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return LoadWith(path, bloom.Read, opts...)
 }

@@ -29,9 +29,9 @@ import (
 //   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] if bloom.New refuses the arguments;
 //   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which another
 //     process could not read;
-//   - [bloom.ErrIncompatible] if the file was made with other parameters, another strategy,
-//     hash, seed or secret, or in another version of the format;
-//   - [bloom.ErrCorrupt] if the file is damaged, of another kind, or not a regular file;
+//   - [bloom.ErrIncompatible] if the file is of another kind, or was made with other parameters,
+//     another strategy, hash, seed or secret, or in another version of the format;
+//   - [bloom.ErrCorrupt] if the file is damaged or not a regular file;
 //   - errors.ErrUnsupported if this machine cannot map files, or the file's words have the
 //     other byte order.
 //

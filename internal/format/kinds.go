@@ -42,7 +42,7 @@ func framed(numbers int) int { return 8 + numbers*8 + 8 }
 func Unexpected(head []byte, magic string) error {
 	for _, k := range Kinds {
 		if k.Magic != magic && strings.HasPrefix(string(head), k.Magic) {
-			return failure.Errorf(failure.ErrCorrupt, "it holds %s: use %s", k.holds, k.reader)
+			return failure.Errorf(failure.ErrIncompatible, "it holds %s: use %s", k.holds, k.reader)
 		}
 	}
 	return failure.Errorf(failure.ErrCorrupt, "it begins with %q, want %q", head, magic)
