@@ -90,7 +90,7 @@ func Example() {
 
 	// The program is killed, and starts again.
 	g = opened(path, users)
-	fmt.Println("keys listed:", g.Metrics()["scanned"])
+	fmt.Println("keys listed:", g.Metrics()["listed_keys"])
 	fmt.Println(g.ContainsString("7"), g.ContainsString("8"), g.ContainsString("9"))
 	// Output:
 	// keys listed: 1

@@ -144,7 +144,7 @@ func TestKeep(t *testing.T) {
 		require.NotEqual(t, position, last.position, "saved at the end")
 
 		g = opened(t, path, 10, 1e-6, m)
-		require.Zero(t, counts(g)["scanned"])
+		require.Zero(t, counts(g)["listed_keys"])
 		require.True(t, g.ContainsString("c"))
 	})
 }
@@ -161,17 +161,17 @@ func TestKeepGrows(t *testing.T) {
 				errs = append(errs, err)
 			}
 		})
-		minute := func(scanned, n, keys float64) {
+		minute := func(listed, n, added float64) {
 			t.Helper()
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			require.Equal(t, map[string]float64{"ready": 1, "scanned": scanned, "keys": keys}, counts(g))
+			require.Equal(t, map[string]float64{"ready": 1, "listed_keys": listed, "added_keys": added}, counts(g))
 			require.EqualValues(t, n, g.Stats().N)
 		}
 		synctest.Wait()
 		churn := func(n int) {
 			for i := range n {
-				key := fmt.Sprint("new ", counts(g)["keys"], i)
+				key := fmt.Sprint("new ", counts(g)["added_keys"], i)
 				put(t, g, m, key)
 				m.delete(key)
 			}

@@ -70,7 +70,7 @@ func TestLife(t *testing.T) {
 	}
 	require.False(t, look(t, g, m, "x"))
 	require.False(t, g.Contains([]byte("x")))
-	require.Equal(t, map[string]float64{"ready": 1, "scanned": 3, "keys": 3, "spared": 1, "found": 3, "not_ready": 2}, counts(g))
+	require.Equal(t, map[string]float64{"ready": 1, "listed_keys": 3, "added_keys": 3, "spared": 1, "found": 3, "not_ready": 2}, counts(g))
 	require.EqualValues(t, 3, g.Stats().EstimatedCount)
 	require.EqualValues(t, 3, g.Count())
 	require.Equal(t, g.Stats().SizeBytes, g.SizeBytes())
@@ -90,7 +90,7 @@ func TestLife(t *testing.T) {
 	// The process is killed.
 	g = opened(t, path, 5, 0.5, m)
 	require.Len(t, m.since, 8, "the store was asked for the keys since")
-	require.Equal(t, map[string]float64{"ready": 1, "scanned": 1, "keys": 4}, counts(g))
+	require.Equal(t, map[string]float64{"ready": 1, "listed_keys": 1, "added_keys": 4}, counts(g))
 	require.EqualValues(t, 100, g.Stats().N, "the file's n")
 	for _, key := range []string{"b", "c", "d"} {
 		require.True(t, look(t, g, m, key))
@@ -99,7 +99,7 @@ func TestLife(t *testing.T) {
 	require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-9))
 	require.False(t, g.Contains([]byte("a")), "deleted keys are gone")
 	require.True(t, g.Contains([]byte("b")))
-	require.EqualValues(t, 3, counts(g)["keys"])
+	require.EqualValues(t, 3, counts(g)["added_keys"])
 	require.EqualValues(t, 1000, g.Stats().N)
 	require.NoError(t, save(g))
 }

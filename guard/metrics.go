@@ -3,8 +3,8 @@ package guard
 // Metrics returns what the Guard has done since it was made, in constant time, for package prombloom and for logs:
 //
 //   - ready: 1 if there is a filter, else 0
-//   - scanned: keys listed by the build under way, or by the last one
-//   - keys: new keys added to the filter, which is full when they are more than the N of [Guard.Stats]
+//   - listed_keys: keys listed by the build under way, or by the last one
+//   - added_keys: new keys added to the filter, which is full when they are more than the N of [Guard.Stats]
 //   - the results of [Get]: spared (the filter said "no"), found (the store had the key), false_positives
 //     (the filter said "maybe", and the store did not have the key), not_ready (the store was asked
 //     because there was no filter) and failed (the store returned an error)
@@ -17,12 +17,12 @@ package guard
 func (g *Guard) Metrics() map[string]float64 {
 	s, spared, wrong := g.getState(), float64(g.spared.count.Load()), float64(g.falsePositives.Load())
 	m := map[string]float64{
-		"ready": 0, "scanned": float64(g.scanned.Load()), "keys": 0,
+		"ready": 0, "listed_keys": float64(g.scanned.Load()), "added_keys": 0,
 		"spared": spared, "found": float64(g.found.Load()), "false_positives": wrong,
 		"not_ready": float64(g.notReady.Load()), "failed": float64(g.failed.Load()), "false_positive_rate": 0,
 	}
 	if s.current != nil {
-		m["ready"], m["keys"] = 1, float64(s.current.keys.Load())
+		m["ready"], m["added_keys"] = 1, float64(s.current.keys.Load())
 	}
 	if wrong > 0 {
 		m["false_positive_rate"] = wrong / (wrong + spared)

@@ -39,8 +39,8 @@ var metrics = map[string]metric{
 
 	"false_positive_rate": gauge("false_positive_rate_observed", "Share of absent keys that the filter found, since the guard was made."),
 	"ready":               gauge("guard_ready", "Whether the guard has a filter."),
-	"scanned":             gauge("guard_listed_keys", "Keys listed by the build under way, or by the last one."),
-	"keys":                gauge("guard_added_keys", "New keys added to the filter."),
+	"listed_keys":         gauge("guard_listed_keys", "Keys listed by the build under way, or by the last one."),
+	"added_keys":          gauge("guard_added_keys", "New keys added to the filter."),
 	"spared":              lookups("spared"),
 	"found":               lookups("found"),
 	"false_positives":     lookups("false_positive"),

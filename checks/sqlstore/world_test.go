@@ -152,7 +152,7 @@ func (w *world) delete(t testing.TB, key string) {
 }
 
 // listed returns how many keys the last build has listed.
-func (w *world) listed() int { return int(w.guard.Metrics()["scanned"]) }
+func (w *world) listed() int { return int(w.guard.Metrics()["listed_keys"]) }
 
 // lost returns the stored keys for which the guard says "no".
 func (w *world) lost(t testing.TB) (keys []string) {
