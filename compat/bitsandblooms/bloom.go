@@ -66,8 +66,15 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 	return uint(params.M), uint(params.K)
 }
 
-// From returns a filter of len(data)·64 bits. It uses data and does not clear it.
-func From(data []uint64, k uint) *BloomFilter { return FromWithM(data, uint(len(data))*64, k) }
+// From returns a filter of len(data)·64 bits. It uses data and does not clear it. It panics where New does, and
+// if uint cannot hold the number of bits.
+func From(data []uint64, k uint) *BloomFilter {
+	if len(data) > math.MaxUint/64 { // 2^26 words on systems of 32 bits
+		const most = uint(math.MaxUint / 64)
+		panic(failure.Errorf(bloom.ErrTooLarge, "%d words, want at most %d", len(data), most))
+	}
+	return FromWithM(data, uint(len(data))*64, k)
+}
 
 // FromWithM returns a filter of m bits. It uses data and does not clear it. If data has fewer bits, it uses a
 // copy. It panics where New does, and if one of the last word's bits from m on is set.

@@ -145,6 +145,10 @@ func TestWhatNobodyCanMake(t *testing.T) {
 			call()
 		}()
 	}
+	if math.MaxUint == math.MaxUint32 {
+		words := make([]uint64, 1<<26) // nobody touches this memory
+		require.PanicsWithError(t, "bloom: filter too large: 67108864 words, want at most 67108863", func() { From(words, 1) })
+	}
 	require.Equal(t, "bloom.BloomFilter(zero)", fmt.Sprint(BloomFilter{}))
 	layeredtest.Log(t, New(1000, 4), BloomFilter{})
 	n, err := New(1000, 4).WriteTo(&testkit.ShortWriter{Room: 100, Err: os.ErrClosed})
