@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/spf13/cobra"
@@ -35,7 +37,7 @@ func newUnion(e *env) *cobra.Command {
 				return err
 			}
 			if err := all.Union(f); err != nil {
-				return lines.At(files[0]+" and "+name, err)
+				return fmt.Errorf("%w; make both with the same -n, -p, strategy, hash and secret", lines.At(files[0]+" and "+name, err))
 			}
 		}
 		warn(e, all.Stats())
