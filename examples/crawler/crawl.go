@@ -121,11 +121,16 @@ func (c *crawler) begin(ctx context.Context, path string, starts []string) error
 // waiting returns how many pages wait.
 func (c *crawler) waiting() int64 { return int64(c.queued) - c.fetched.Load() - c.failed.Load() }
 
+// progress says how far the crawl is, also while it runs.
+func (c *crawler) progress() string {
+	return fmt.Sprintf("%d pages fetched, %d failed", c.fetched.Load(), c.failed.Load())
+}
+
 // summary says what was fetched, whether the filter was large enough, and what can be done next.
 func (c *crawler) summary() string {
 	stats := c.seen.Stats()
-	summary := fmt.Sprintf("%d pages fetched, %d failed; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
-		c.fetched.Load(), c.failed.Load(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
+	summary := fmt.Sprintf("%s; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
+		c.progress(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
 	if stats.LoadFactor() > 1 {
 		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
 	}

@@ -9,8 +9,9 @@
 // MapHash: its seed is random and stays in this process.
 //
 // The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits
-// its rate per host. With -queue it can be stopped or killed: the same command goes on, and no page is
-// lost. Without a URL it serves a site of its own on the loopback interface.
+// its rate per host. Each second it says how many pages it has fetched. With -queue it can be stopped
+// or killed: the same command goes on, and no page is lost. Without a URL it serves a site of its own
+// on the loopback interface.
 package main
 
 import (
@@ -57,7 +58,15 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("Crawling", strings.Join(starts, " "))
-	if err := c.crawl(ctx, *queue, starts...); err != nil {
+	second := time.NewTicker(time.Second)
+	go func() {
+		for range second.C {
+			log.Print(c.progress())
+		}
+	}()
+	err = c.crawl(ctx, *queue, starts...)
+	second.Stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 	switch {
