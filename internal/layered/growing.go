@@ -53,7 +53,8 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 // the key. The winner of b goes no further, so no layer was added: it has won.
 //
 // An add that renews a key which it has found is no winner, but adds the key to the newest layer. If it
-// has found the bits of A, whose add has not ended, A finds its bits and is no winner either.
+// has found the bits of A, whose add has not ended, A finds its bits and is no winner either. A cannot tell
+// them from the bits of a winner that looked before A's bits were complete: that would take a mark per key.
 //
 // Each winner has one ticket: a ticket of a layer that it has won before is lost. Only if the newest layer
 // has no room, and there can be no other, does the winner keep that ticket and add the key without one.
