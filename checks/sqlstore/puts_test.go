@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,9 +60,10 @@ func TestTypes(t *testing.T) {
 	each(t, func(t *testing.T, s server) {
 		db := open(t, s, "")
 		for column, values := range map[string]map[string]string{
-			"bigint": {"-7": "-7", "12345678901234": "12345678901234"},
-			"bytes":  {"X'00ff27'": "\x00\xff'", "X'5c78'": `\x`},
-			"uuid":   {"'0b2f7c46-8c1e-4f57-8f0d-d5e2f0a3c001'": "0b2f7c46-8c1e-4f57-8f0d-d5e2f0a3c001"},
+			"bigint":     {"-7": "-7", "12345678901234": "12345678901234"},
+			"bytes":      {"X'00ff27'": "\x00\xff'", "X'5c78'": `\x`},
+			"varchar(9)": {"''": "", "'a '": "a ", "'ä'": "ä"},
+			"uuid":       {"'0b2f7c46-8c1e-4f57-8f0d-d5e2f0a3c001'": "0b2f7c46-8c1e-4f57-8f0d-d5e2f0a3c001"},
 		} {
 			column := map[bool]string{true: column, false: "varbinary(20)"}[column != "bytes"]
 			name := "t_" + column[:4]
@@ -73,6 +75,9 @@ func TestTypes(t *testing.T) {
 			}
 			if s.dialect() == sqlstore.PostgreSQL && column == "varbinary(20)" {
 				column = "bytea"
+			}
+			if s.dialect() == sqlstore.MySQL && column == "varchar(9)" {
+				column += " COLLATE utf8mb4_nopad_bin"
 			}
 			execute(t, db, fmt.Sprintf("CREATE TABLE %s (k %s)", name, column))
 			statements, err := table.Setup()
@@ -103,6 +108,55 @@ func TestTypes(t *testing.T) {
 				require.ElementsMatch(t, want, got, "%s, since %q", column, since)
 			}
 		}
+	})
+}
+
+// A migration that lets keys be longer than the log's does not lose them in silence: PostgreSQL refuses it while there are
+// triggers, and MySQL refuses longer keys.
+func TestLongerKeys(t *testing.T) {
+	each(t, func(t *testing.T, s server) {
+		w := newWorld(t, s)
+		try := func(statement string) error {
+			_, err := w.db.ExecContext(t.Context(), quoted(w, statement))
+			return err
+		}
+		long := fmt.Sprintf(insert, strings.Repeat("long", 100))
+		switch s.dialect() {
+		case sqlstore.PostgreSQL:
+			require.ErrorContains(t, try(`ALTER TABLE {order} ALTER COLUMN {key} TYPE varchar(500)`), "trigger")
+		case sqlstore.MySQL:
+			require.NoError(t, try(`ALTER TABLE {order} MODIFY {key} varchar(500) NOT NULL`))
+			require.ErrorContains(t, try(long), "too long")
+		case sqlstore.SQLite: // lengths are no limits
+			require.NoError(t, try(long))
+		}
+	})
+}
+
+// The key's column is renamed, as the documents say.
+func TestUndo(t *testing.T) {
+	each(t, func(t *testing.T, s server) {
+		w := newWorld(t, s)
+		w.restart(t)
+		w.put(t, "a")
+		w.save(t)
+		undo := []string{`DROP TRIGGER {order_bloom_insert}`, `DROP TRIGGER {order_bloom_update}`}
+		if s.dialect() == sqlstore.PostgreSQL {
+			undo = []string{`DROP FUNCTION order_bloom_put CASCADE`}
+		}
+		undo = append(undo, `DROP TABLE {order_bloom_log}`, `DROP TABLE {order_bloom_positions}`)
+		for _, statement := range append(undo, `ALTER TABLE {order} RENAME COLUMN {key} TO {name}`) {
+			execute(t, w.db, quoted(w, statement))
+		}
+		w.table.Key = "name"
+		w.setup(t)
+		execute(t, w.db, quoted(w, `INSERT INTO {order} VALUES ('b', 1)`))
+		w.restart(t)
+		require.Equal(t, 2, w.listed())
+		w.save(t)
+		execute(t, w.db, quoted(w, `INSERT INTO {order} VALUES ('c', 1)`))
+		w.restart(t)
+		require.Equal(t, 1, w.listed())
 	})
 }
 

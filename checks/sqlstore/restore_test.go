@@ -32,6 +32,7 @@ func accountOf(s server) string {
 func TestRestart(t *testing.T) {
 	each(t, func(t *testing.T, s server) {
 		w := newWorld(t, s)
+		w.db.SetMaxOpenConns(1) // no call waits for a second connection
 		execute(t, w.db, quoted(w, fmt.Sprintf(insert, "before the guard")))
 		w.restart(t)
 		w.put(t, "a", "b")

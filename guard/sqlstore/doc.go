@@ -42,8 +42,9 @@
 //
 // # Changes of the column
 //
-// To change the type or name of the key's column, undo Setup before and run it again afterwards. The next start lists all keys.
-// These statements undo it; in PostgreSQL, DROP FUNCTION users_bloom_put CASCADE drops the triggers.
+// Before a change of the type or the name of the key's column, undo Setup; afterwards run it again. The next start lists all
+// keys. Without that, PostgreSQL refuses the change, and after MySQL has made the column longer, inserts of longer keys fail.
+// These statements undo Setup; in PostgreSQL, DROP FUNCTION users_bloom_put CASCADE drops both triggers.
 //
 //	DROP TRIGGER users_bloom_insert
 //	DROP TRIGGER users_bloom_update

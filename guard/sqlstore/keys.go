@@ -17,7 +17,7 @@ import (
 //
 // Before it lists, it waits for the transactions that have put a key: after a kill, the server may still be at the last
 // commit of the process before. In MySQL it waits for a second, in which writes to the guarded table wait too, and then
-// yields the server's error.
+// yields the server's error. In SQLite, writes wait during the list, or fail with SQLITE_BUSY, unless the database is in WAL mode.
 //
 // It yields an error that wraps [bloom.ErrIncompatible] if the collation of the key takes different bytes for equal, unless
 // [Table.Folded] is set, and if PostgreSQL's row security hides rows from the role.
