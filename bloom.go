@@ -41,7 +41,7 @@ type BloomFilter struct {
 //
 // n = 0 makes the smallest filter. The error wraps [ErrInvalid] if p is not between 0 and 1 or too
 // small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has too little
-// memory, or less than [WithMaxBytes] allows. [ParamsForBits] makes the best filter of a given size.
+// memory, or less than [WithMaxBytes] allows. [ParamsForBits] computes the best filter of a given size.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	s, err := NewScheme(n, p, opts...)
 	if err != nil {

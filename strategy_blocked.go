@@ -38,7 +38,7 @@ func (*blocked) limits() limits {
 }
 
 // minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
-// proportion, from 1.9 times the classical bound at 1e-9 to 4 times at 1e-12.
+// proportion, from 1.9 times the classical bound at 1e-9 to 2.8 times at 1e-12.
 const minBlockedP = 1e-12
 
 func (*blocked) size(n uint64, p float64) (m uint64, k int, err error) {

@@ -50,7 +50,7 @@ type Cascade struct {
 }
 
 // Contains returns true for keys of the first list and false for keys of the second. For other keys
-// it returns true at a rate below the p of [New].
+// it returns true at a rate of at most the p of [New].
 func (c *Cascade) Contains(key []byte) bool {
 	if len(c.filters) == 0 {
 		return false

@@ -18,8 +18,8 @@ const magic = format.Cascade + "\x01"
 // maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
 const maxLevels = 1 << 10
 
-// WriteTo writes the cascade to w, in O(m): the bits and about 80 bytes per level. The bytes are the
-// same on every architecture. persist.Save(path, c) writes a snapshot that survives a crash.
+// WriteTo writes the cascade to w, in O(m): the bits and some hundred bytes per level. The bytes are
+// the same on every architecture. persist.Save(path, c) writes a snapshot that survives a crash.
 //
 // WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
 // [bloom.ErrNotPortable] for a hash or strategy that no file can name.

@@ -18,7 +18,7 @@ func small(t testing.TB, first uint64) *Cascade {
 	return c
 }
 
-// format has a golden file, and files of two other cascades of equal length.
+// formatOf returns the format with a golden file, and files of two other cascades of equal length.
 func formatOf(t testing.TB) conformance.Format {
 	earlier := conformance.Written(t, small(t, 1000))
 	for first := uint64(2000); ; first += 1000 {

@@ -11,7 +11,7 @@ import (
 
 func read(r io.Reader) error { _, err := Read(r); return err }
 
-// format has a golden file with every value of a counter, and two snapshots of one filter.
+// formatOf returns the format with a golden file that has every value of a counter, and two snapshots of one filter.
 func formatOf(t testing.TB) conformance.Format {
 	var b [16]byte
 	f := with(100, 3, bloom.WithSeed(7))

@@ -26,7 +26,7 @@ func (c *clock) read(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 	return Read(r, c.option(), WithBloom(opts...))
 }
 
-// format has a golden file of layers in four generations, and two snapshots of one filter.
+// formatOf returns the format with a golden file of layers in four generations, and two snapshots of one filter.
 func formatOf(t testing.TB, c *clock) conformance.Format {
 	f := must(16, 0.1, time.Minute, 2, c.option())
 	for i := range uint64(2) {

@@ -235,3 +235,19 @@ func TestMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessTooLarge: if fewer keys come than n says, only the first generation is too large.
+func TestGuessTooLarge(t *testing.T) {
+	const n = 300_000
+	var c clock
+	f := must(n, 0.01, time.Hour, 4, c.option())
+	plain, most := bloom.MustNew(n, 0.01).SizeBytes(), uint64(0)
+	for g := range uint64(10) {
+		yes(f.Add(key(new([16]byte), g)))
+		most = max(most, f.SizeBytes())
+		c.sleep(f.time.length)
+	}
+	if most > plain*4/10 || f.SizeBytes() > 100 {
+		t.Errorf("at most %d bytes, at last %d; a plain filter takes %d", most, f.SizeBytes(), plain)
+	}
+}

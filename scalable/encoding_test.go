@@ -24,7 +24,7 @@ func fill(f *Filter, first, keys uint64) *Filter {
 
 func read(r io.Reader) error { _, err := Read(r); return err }
 
-// format has a golden file of three layers, and two snapshots of one layer.
+// formatOf returns the format with a golden file of three layers, and two snapshots of one layer.
 func formatOf(t testing.TB) conformance.Format {
 	g := fill(must(9, 0.1), 0, 12)
 	earlier := conformance.Written(t, g)
