@@ -51,9 +51,12 @@ type Filter struct {
 	most   atomic.Int64 // keys that a reply has shown
 }
 
+// highestRate is the rate above which the module of Redis 8 makes a filter for this one.
+const highestRate = 0.25
+
 // Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
 // plan, the error wraps redisfilter.ErrMismatch. A plan without an Expansion is a filter that returns
-// redisfilter.ErrFull after N keys.
+// redisfilter.ErrFull after N keys. From Redis 8 on, the module makes filters for a P of at most 0.25.
 func Open(ctx context.Context, client redis.UniversalClient, name string, plan redisbloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -70,7 +73,9 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 		if header, err = client.BFScanDump(ctx, name, 0).Result(); err == nil {
 			is, err = redisbloom.ReadPlan([]byte(header.Data))
 		}
-		if err == nil && is != plan {
+		capped := plan
+		capped.P = min(plan.P, highestRate)
+		if err == nil && is != plan && is != capped {
 			err = failure.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
 		}
 	}

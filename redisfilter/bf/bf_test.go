@@ -102,6 +102,19 @@ func TestFull(t *testing.T) {
 	require.False(t, already)
 }
 
+// TestHighRate: a module that makes filters for a lower p is joined with the higher one.
+func TestHighRate(t *testing.T) {
+	fake, addr := startFakeModule(t)
+	client := protocolClient(t, addr, 2)
+	fake.caps = true
+	for range 2 {
+		_, err := Open(bg, client, "f", plan(100, 0.5, 2))
+		require.NoError(t, err)
+	}
+	_, err := Open(bg, client, "f", plan(100, 0.2, 2))
+	require.ErrorIs(t, err, redisfilter.ErrMismatch)
+}
+
 func plan(n uint64, p float64, expansion uint32) redisbloom.Plan {
 	return redisbloom.Plan{N: n, P: p, Expansion: expansion}
 }

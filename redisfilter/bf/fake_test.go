@@ -27,6 +27,7 @@ type fakeModule struct {
 	filters map[string]*fakeFilter
 	last    []string          // the last command
 	replies map[string]string // instead of its own, by command
+	caps    bool              // rates, as the module of Redis 8 does
 }
 
 // A fakeFilter is a key of another type without a filter and without chunks.
@@ -51,9 +52,11 @@ func (f *fakeFilter) chunks() (chunks []chunk) {
 }
 
 // reserved makes what BF.RESERVE does.
-func reserved(args []string) *fakeFilter {
+func (f *fakeModule) reserved(args []string) *fakeFilter {
 	plan := redisbloom.Plan{Expansion: 2}
-	plan.P, _ = strconv.ParseFloat(args[2], 64)
+	if plan.P, _ = strconv.ParseFloat(args[2], 64); f.caps {
+		plan.P = min(plan.P, 0.25)
+	}
 	plan.N, _ = strconv.ParseUint(args[3], 10, 64)
 	switch args[4] {
 	case "NONSCALING":
@@ -61,11 +64,11 @@ func reserved(args []string) *fakeFilter {
 	case "EXPANSION":
 		fmt.Sscan(args[5], &plan.Expansion)
 	}
-	f, err := redisbloom.New(plan)
+	filter, err := redisbloom.New(plan)
 	if err != nil {
 		panic(err)
 	}
-	return &fakeFilter{Filter: f}
+	return &fakeFilter{Filter: filter}
 }
 
 const wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n"
@@ -192,7 +195,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		case filter != nil:
 			return "-ERR item exists\r\n"
 		}
-		f.filters[args[1]] = reserved(args)
+		f.filters[args[1]] = f.reserved(args)
 		return "+OK\r\n"
 	case "PEXPIRE":
 		if filter := f.filters[args[1]]; filter != nil {
