@@ -130,11 +130,17 @@ func TestCacheWaitsForReplicas(t *testing.T) {
 func TestHungShard(t *testing.T) {
 	hung := make(chan struct{})
 	var silent atomic.Pointer[string] // the name of a shard
+	var replies atomic.Int32          // to adds, since then
+	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
 	c := redistest.StartCluster(t, 3, false).Client()
 	c.OnNewNode(func(node *redis.Client) {
 		node.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
 			err := send()
 			if name := silent.Load(); name != nil {
+				if isAdd(cmds[0]) && replies.Add(1) == 3 { // of all shards
+					time.AfterFunc(500*time.Millisecond, cancel)
+				}
 				for _, cmd := range cmds {
 					if args := cmd.Args(); len(args) > 3 && args[3] == *name {
 						<-hung
@@ -149,8 +155,6 @@ func TestHungShard(t *testing.T) {
 	_, err := f.AddMany(bg, keysOf(0, 300), nil) // takes the slots
 	require.NoError(t, err)
 	silent.Store(&f.Keys()[1])
-	ctx, cancel := context.WithTimeout(bg, 500*time.Millisecond)
-	defer cancel()
 	added := make([]bool, 300)
 	_, err = f.AddMany(ctx, keysOf(1000, 1300), added)
 	var failed *redisfilter.AddError
