@@ -104,7 +104,6 @@ func ExampleNewScheme() {
 	// 2.0 GB, k = 8
 }
 
-// Many small filters share the scheme: here, one filter per user of the articles that were read.
 // The walk of docs/internals.md.
 func ExampleScheme_AppendPositions() {
 	f := bloom.MustNew(1000, 0.01)
@@ -121,6 +120,7 @@ func ExampleScheme_AppendPositions() {
 	// word 8: 0x200000
 }
 
+// Many small filters share the scheme: here, one filter per user of the articles that were read.
 func ExampleScheme_Filter() {
 	scheme, err := bloom.NewScheme(100, 0.01)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 //
 // The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need
 // a little more than half of m, nothing is saved. A multiple of 2520 words or blocks has the
-// divisors 1 to 10. If keys then need a tenth of m, at most a tenth of m is wasted.
+// divisors 1 to 10. If keys then need a little more than a tenth of m, the result has a ninth of m.
 //
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
