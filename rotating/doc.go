@@ -22,7 +22,8 @@
 //   - No false negatives. Contains of a key is true for the window after Add has returned true.
 //   - The rate holds. The false-positive rate is at most p, however many keys come.
 //   - The count is exact. While no add is under way, [Filter.Count] is the number of true answers whose
-//     keys are not forgotten.
+//     keys are not forgotten. (If a generation ends during an Add, and the next one is full by then, the
+//     key counts in the first one.)
 //   - Without room for a new key, Add returns an error that wraps [ErrFull] and has added nothing. The
 //     next generation has room.
 //   - At most one winner. If several goroutines add the same key, at most one gets true within

@@ -57,7 +57,8 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 // them from the bits of a winner that looked before A's bits were complete: that would take a mark per key.
 //
 // Each winner has one ticket: a ticket of a layer that it has won before is lost. Only if the newest layer
-// has no room, and there can be no other, does the winner keep that ticket and add the key without one.
+// has no room, and there can be no other, does the winner keep that ticket and add the key without one. Then
+// the newest layer has a key more than it is for, and the key counts in the older layer.
 //
 // An add knows one time, when it began, so it begins at most one generation, however short
 // generations are. An add that others overtake again and again takes the lock that begins layers,
