@@ -44,7 +44,7 @@ var (
 type AddError struct {
 	Unknown     []int // indices of keys that this call may or may not have added
 	Present     []int // those of Unknown that are in the filter; adding them again tells nothing
-	Unconfirmed []int // indices of keys that were added and have an answer, but are on too few replicas
+	Unconfirmed []int // indices of keys that were added and have an answer, but are on too few replicas; of package bitmap, have no TTL
 	NotAdded    []int // indices of keys that this call has definitely not added; they can be added again
 	Refused     []int // as NotAdded, but adding them again does not help: no room, another filter, or no permission
 	Err         error // the cause
@@ -58,7 +58,7 @@ func (e *AddError) Error() string {
 		text string
 	}{
 		{e.Unknown[min(len(e.Present), len(e.Unknown)):], "may or may not have been added"},
-		{e.Present, "in the filter, perhaps by this call"}, {e.Unconfirmed, "on too few replicas"}, {e.NotAdded, "not added"}, {e.Refused, "refused"},
+		{e.Present, "in the filter, perhaps by this call"}, {e.Unconfirmed, "added but unconfirmed"}, {e.NotAdded, "not added"}, {e.Refused, "refused"},
 	} {
 		switch len(kind.keys) {
 		case 0:

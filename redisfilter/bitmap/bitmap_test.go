@@ -220,7 +220,7 @@ func TestTTL(t *testing.T) {
 		var failed *redisfilter.AddError
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, []int{0}, failed.Unconfirmed)
-		require.ErrorContains(t, err, "added without a TTL: ")
+		require.ErrorContains(t, err, `1 key added but unconfirmed: key "b": added without a TTL: `)
 		require.Regexp(t, "can't run this command|no permissions to run the 'pexpire' command", err.Error()) // Redis 7, 8
 	}
 }
