@@ -35,9 +35,9 @@
 //     server takes writes.
 //   - The database finds a key by the same bytes only. MySQL's usual collations ignore case and trailing spaces, so it finds
 //     "Ada" if "ada " is stored, and the filter does not. Keys returns an error for such a column; see [Table.Folded]. It does
-//     not see the program's queries: none of them ignores case, as LIKE and lower() do.
-//   - The database gives keys back as the program passes them to the guard: a text as its bytes, a number as its decimal digits,
-//     a UUID in the database's form. Not so times, texts in CHAR(n) that end in spaces, and bytes in BINARY(n) that are shorter.
+//     not see the program's queries, which must not use LIKE or lower(), for instance.
+//   - The database returns keys as the program passes them to the guard: a text as its bytes, a number as its decimal digits, a
+//     UUID in the database's form. It changes times, texts that end in spaces in CHAR(n), and bytes shorter than BINARY(n).
 //   - The role that lists sees all rows. In PostgreSQL, Keys returns an error if row security hides some.
 //
 // # Changes of the column
