@@ -22,7 +22,7 @@
 //   - A random token, in a row that Position inserts. An older copy of the database, or a replica that lagged, does not
 //     have that row. After a crash that lost commits, the row is missing too.
 //   - The identity of the log: the server, where its numbers begin anew in another one, and the triggers. It changes if
-//     the database is restored by a dump or a trigger was off for a while.
+//     the database is restored by a dump, a trigger was off for a while, or a partition comes or goes.
 //
 // [Store.Keys] lists the log from the position on if all three parts fit, otherwise all keys of the table.
 //
