@@ -32,9 +32,11 @@ func TestRealModule(t *testing.T) {
 				require.NoError(t, err, "the second joins")
 				_, err = Open(bg, client, "f", plan(p.N+1, p.P, p.Expansion))
 				require.ErrorIs(t, err, redisfilter.ErrMismatch)
-				p.P = min(p.P, highestRate)
-				same, err := redisbloom.New(p)
+				same, err := Pull(bg, client, "f")
 				require.NoError(t, err)
+				if same.Plan() != p { // from Redis 8 on
+					p.P = min(p.P, highestRate)
+				}
 				added, err := each(bg, f.AddMany, append(keysOf(0, 600), keyOf(7)))
 				require.NoError(t, err)
 				for i, key := range append(keysOf(0, 600), keyOf(7)) {
