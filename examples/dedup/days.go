@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,14 +73,14 @@ func (d *Days) files() (*twoDays, error) {
 		return nil, err
 	}
 	f := &twoDays{day, today, yesterday}
-	d.open.Store(f) // without closing the old files: other goroutines may be using them
-	files, err := filepath.Glob(filepath.Join(d.dir, "*.seen"))
-	for _, path := range files {
-		if path < d.path(day-1) {
-			_ = os.Remove(path) // if this fails, the next day tries again
+	d.open.Store(f)                 // without closing the old files: other goroutines may be using them
+	entries, _ := os.ReadDir(d.dir) // if this or a removal fails, the next day tries again
+	for _, entry := range entries {
+		if path := filepath.Join(d.dir, entry.Name()); strings.HasSuffix(path, ".seen") && path < d.path(day-1) {
+			_ = os.Remove(path)
 		}
 	}
-	return f, err
+	return f, nil
 }
 
 // file opens the file of a day. It holds the keys of two days, because Add also adds to yesterday's.
