@@ -15,6 +15,7 @@ import (
 // makes sync.Pool forget.
 func TestCacheMemory(t *testing.T) {
 	s := redistest.Start(t)
+	defer stopClock(s)()
 	allocated := func(do func()) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

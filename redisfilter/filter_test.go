@@ -127,6 +127,7 @@ func TestOneWinner(t *testing.T) {
 // allocation.
 func TestCache(t *testing.T) {
 	s := redistest.Start(t)
+	defer stopClock(s)()
 	f := open(t, s.Client, 10_000, 1e-6)
 	const adds = 10_000
 	wins := 0
