@@ -65,7 +65,7 @@ func TestList(t *testing.T) {
 		{damaged, false, false, nil, "c"}, // it ends as it did, so it is not read
 		{a, false, true, nil, "a"},
 		{nil, false, false, fs.ErrNotExist, "a"},
-		{otherKind, false, false, bloom.ErrCorrupt, "a"},
+		{otherKind, false, false, bloom.ErrIncompatible, "a"},
 	} {
 		switch {
 		case step.file == nil:

@@ -41,6 +41,9 @@ func removeLeftovers(dir string) {
 			nextSearch.Store(start.Add(20 * time.Since(start)).UnixNano())
 		}
 		for _, name := range names {
+			if !strings.HasSuffix(name, unfinished) {
+				continue // Match takes microseconds, for long names tens
+			}
 			if is, _ := filepath.Match(temporary, name); !is {
 				continue
 			}

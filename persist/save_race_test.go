@@ -43,7 +43,7 @@ func TestSaveRacesOpen(t *testing.T) {
 				require.ErrorIs(t, saveErr, fs.ErrExist)
 				require.True(t, openFile(t, path, 1000, 1e-6).ContainsString("added"), "a key is lost")
 			case openErr != nil && saveErr == nil:
-				require.ErrorIs(t, openErr, bloom.ErrCorrupt)
+				require.ErrorIs(t, openErr, bloom.ErrIncompatible)
 				require.True(t, loaded(t, path).Equal(saved), "the saved filter is lost")
 			default:
 				t.Fatalf("Save: %v, Open: %v, want one error", saveErr, openErr)
