@@ -63,15 +63,15 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 		return nil, &send.Error{Err: err}
 	}
 	f := &Filter{sender: sender, name: name}
-	reserve := &redis.BFReserveOptions{
-		Capacity: int64(plan.N), Error: plan.P, Expansion: int64(plan.Expansion), NonScaling: plan.Expansion == 0,
+	reserve := []any{"BF.RESERVE", name, plan.P, plan.N, "EXPANSION", plan.Expansion}
+	if plan.Expansion == 0 {
+		reserve = append(reserve[:4], "NONSCALING")
 	}
-	err = client.BFReserveWithArgs(ctx, name, reserve).Err()
-	if strings.Contains(send.Reply(err), "exists") {
-		var header redis.ScanDump
+	if _, err = send.Do[string](ctx, sender, name, reserve...); strings.Contains(send.Reply(err), "exists") {
+		var header []byte
 		var is redisbloom.Plan
-		if header, err = client.BFScanDump(ctx, name, 0).Result(); err == nil {
-			is, err = redisbloom.ReadPlan([]byte(header.Data))
+		if _, header, err = scan(ctx, sender, name, 0); err == nil {
+			is, err = redisbloom.ReadPlan(header)
 		}
 		capped := plan
 		capped.P = min(plan.P, highestRate)
@@ -197,23 +197,46 @@ func explain(name string, err error) error {
 // a layer was added during the call, and bloom.ErrIncompatible that a layer has a k above 255, as filters with an Expansion of 1
 // have from about 245 layers on.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
+	sender, err := send.New(client, 0, 0)
+	if err != nil {
+		return nil, &send.Error{Err: err}
+	}
 	return redisbloom.FromDump(func(iterator int64) (int64, []byte, error) {
-		dump, err := client.BFScanDump(ctx, name, iterator).Result()
-		return dump.Iter, []byte(dump.Data), explain(name, err)
+		next, chunk, err := scan(ctx, sender, name, iterator)
+		return next, chunk, explain(name, err)
 	}, opts...)
+}
+
+// scan sends BF.SCANDUMP.
+func scan(ctx context.Context, sender *send.Sender, name string, iterator int64) (next int64, chunk []byte, err error) {
+	reply, err := send.Do[[]any](ctx, sender, name, "BF.SCANDUMP", name, iterator)
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(reply) != 2 {
+		return 0, nil, fmt.Errorf("BF.SCANDUMP answered %d values, want 2", len(reply))
+	}
+	next, err1 := send.As[int64](reply[0])
+	text, err2 := send.As[string](reply[1])
+	return next, []byte(text), errors.Join(err1, err2)
 }
 
 // Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local
 // during the call. The upload has a temporary name, and a TTL of ten minutes.
 //
-// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then.
+// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then. After any other error, such as the end of
+// ctx, the server may have made the filter.
 func Push(ctx context.Context, client redis.UniversalClient, name string, local *redisbloom.Filter) (err error) {
+	sender, err := send.New(client, 0, 0)
+	if err != nil {
+		return &send.Error{Err: err}
+	}
 	temporary := send.NextTo(name, ":push:"+rand.Text())
 	defer func() {
 		if err != nil { // also if ctx has ended; if this fails, it expires
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			client.Unlink(ctx, temporary)
+			send.Do[int64](ctx, sender, temporary, "UNLINK", temporary)
 		}
 	}()
 	for iterator, chunk := range local.Chunks() {
@@ -238,8 +261,20 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 }
 
 // transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the last, none.
+// It ends with ctx. The server may execute the commands later.
 func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
-	cmds, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error { queue(pipe); return nil })
+	var cmds []redis.Cmder
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cmds, err = client.TxPipelined(ctx, func(pipe redis.Pipeliner) error { queue(pipe); return nil })
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for _, cmd := range cmds {
 		if code := send.Code(cmd.Err()); code != "" && code != "EXECABORT" {
 			return cmd.Err() // the cause: no permission, or no module

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -172,6 +173,32 @@ func TestMissing(t *testing.T) {
 	require.ErrorContains(t, err, "does not have the RedisBloom module")
 	_, err = Open(bg, nil, "f", plan(100, 0.01, 2))
 	require.ErrorIs(t, err, bloom.ErrInvalid)
+}
+
+// TestContexts: each call ends with its context, also if the server does not answer.
+func TestContexts(t *testing.T) {
+	_, addr := startFakeModule(t)
+	p := startProxy(t, addr)
+	client := redistest.Connect(t, &redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, ReadTimeout: time.Minute})
+	f, err := Open(bg, client, "f", plan(700, 0.01, 2))
+	require.NoError(t, err)
+	local, err := Pull(bg, client, "f")
+	require.NoError(t, err)
+	p.Silent.Lock()
+	defer p.Silent.Unlock()
+	for name, call := range map[string]func(ctx context.Context) error{
+		"Open":     func(ctx context.Context) error { _, err := Open(ctx, client, "f", plan(700, 0.01, 2)); return err },
+		"Add":      func(ctx context.Context) error { _, err := f.Add(ctx, keyOf(0)); return err },
+		"Contains": func(ctx context.Context) error { _, err := f.Contains(ctx, keyOf(0)); return err },
+		"Pull":     func(ctx context.Context) error { _, err := Pull(ctx, client, "f"); return err },
+		"Push":     func(ctx context.Context) error { return Push(ctx, client, "g", local) },
+	} {
+		ctx, cancel := context.WithCancel(bg)
+		time.AfterFunc(10*time.Millisecond, cancel)
+		began := time.Now()
+		require.ErrorIs(t, call(ctx), context.Canceled, name)
+		require.Less(t, time.Since(began), 30*time.Second, name)
+	}
 }
 
 // TestMadeAnew: a filter that was deleted and made anew has fewer keys than a reply has shown.
