@@ -33,7 +33,7 @@ var twins = []twin{
 	{name: "one winner: Blocked8's assembly always ends with the last pair", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `BSRQ AX, R8 \ ANDL`, "MOVQ $7, R8 \\\n\tANDL")},
 	{name: "one winner: no lock, the last word", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ CMPXCHGQ BX, (R9)`, "CMPXCHGQ BX, (R9)")},
 	{name: "one winner: no lock, SplitBlock's halves", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ CMPXCHG16B (SI)`, "CMPXCHG16B (SI)")},
-	{name: "one winner: no lock, Blocked2's first word", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ ORQ CX, (R8)`, "ORQ CX, (R8)")},
+	{name: "one winner: no lock, Blocked2's first word", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ ORQ CX, (R8)`, "ORQ (R8), CX; PAUSE; PAUSE; PAUSE; MOVQ CX, (R8)")},
 	{name: "one winner: no lock, Blocked4's first words", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ ORQ CX, 16(SI)(R11*8)`, "ORQ CX, 16(SI)(R11*8)")},
 	{name: "one winner: no lock, Blocked8's pairs", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ CMPXCHG16B (SI)(R11*1)`, "CMPXCHG16B (SI)(R11*1)")},
 	{name: "one winner: no lock, Double's first bits", in: "", tests: "TestSettersInLockstep", edits: edits("internal/vector", "kernels_amd64.s", `LOCK \ ORQ DX, (SI)(AX*8)`, "ORQ DX, (SI)(AX*8)")},
