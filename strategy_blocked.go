@@ -97,10 +97,16 @@ func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	}
 }
 
+// blockedAdd sets words in their order, like all kernels. In the order of the positions, it and a kernel in assembly
+// could each set the other's last bit, and neither would win.
 func blockedAdd(b *bitset, h1, h2 uint64) bool {
-	var all [maxK]uint64
-	blockedPositions(b, all[:b.k], h1, h2)
-	return addAll(b.bits, all[:b.k])
+	y, z := h2^probe.Xor, probe.Words(b.k)
+	var mask [blockWords]uint64
+	for i := range b.k {
+		word, r := probe.Blocked(y, i, z)
+		mask[word] |= probe.Bit(r)
+	}
+	return addMask((*block)(blockOf(b, h1)), &mask)
 }
 
 func blockedContains(b *bitset, h1, h2 uint64) bool {
@@ -213,6 +219,11 @@ func blocked8Add(b *bitset, h1, h2 uint64) bool {
 		t++
 		r = probe.Next(y, t)
 	}
+	return addMask(w, &mask)
+}
+
+// addMask adds a key with these bits of a block. The last word with an unset bit is written last.
+func addMask(w *block, mask *[blockWords]uint64) bool {
 	last := -1
 	for j := range mask {
 		if mask[j]&^w[j].Load() != 0 {
@@ -223,7 +234,7 @@ func blocked8Add(b *bitset, h1, h2 uint64) bool {
 		return false
 	}
 	for j := range mask {
-		if j != last {
+		if j != last && mask[j] != 0 {
 			w[j].Or(mask[j])
 		}
 	}
