@@ -25,6 +25,8 @@ var twins = []twin{
 		`atomic.OrUint64(a0, unset0) return flipLast(a1, unset1)`, "won := flipLast(a1, unset1)\n\tatomic.OrUint64(a0, unset0)\n\treturn won")},
 	{name: "one winner: Blocked4 in one pass, in every order", in: steps, tests: "TestEveryInterleaving", edits: edits("", "flipFour",
 		`atomic.OrUint64(a2, unset2) return flipLast(a3, unset3)`, "won := flipLast(a2, unset2)\n\treturn flipLast(a3, unset3) || won")},
+	{name: "one winner: Blocked's Go code and assembly end with different words", in: "", tests: "TestLastWordIsSetLast", edits: edits("", "blockedAdd", "",
+		"\tvar all [maxK]uint64\n\tblockedPositions(b, all[:b.k], h1, h2)\n\treturn addAll(b.bits, all[:b.k])")},
 	{name: "one winner: an OR that is not atomic", in: "", tests: "TestOneWinnerInLockstep", slow: true, edits: edits("", "bitArray.flip", "",
 		"\told := b[i/64].Load()\n\tyield()\n\tb[i/64].Store(old | 1<<(i%64))\n\treturn old>>(i%64)&1 == 0")},
 	{name: "one winner: SplitBlock's assembly does not look at what it has set", in: "", tests: "TestKernels", edits: edits("internal/vector", "kernels_amd64.s", `	JCS flip`, "\tJCC flip")},
