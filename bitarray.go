@@ -204,8 +204,9 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 // nobody wins.)
 //
 // A bit that occurs twice among the k is no exception, because the second pass leaves out all
-// occurrences of the remembered bit. Blocks do the same with words instead of bits. The proof
-// needs sequentially consistent atomics, and bits that are never cleared during an add.
+// occurrences of the remembered bit. Blocks do the same with words instead of bits, in the order of
+// the words. The proof needs sequentially consistent atomics, one order in all code of a strategy,
+// and bits that are never cleared during an add.
 
 // fewPositions is the largest k for which adds use a short array on the stack: enough for p = 1e-4.
 // Zeroing a longer one takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.

@@ -35,8 +35,8 @@ import (
 // Adds to SplitBlock and Blocked8 set two words at once by CMPXCHG16B, which halves the locked
 // instructions. The proof of the one winner in package bloom holds for units of any size. It also
 // holds for adds with different units in the same words, for example if a second process without AVX2
-// maps the file: the flip of the last unit with an unset bit completes the key, and every add that
-// sees the last unset bit keeps its unit for the end.
+// maps the file: all code has the units in the order of the words, the flip of the last unit with an
+// unset bit completes the key, and every add that sees the last unset bit keeps its unit for the end.
 
 var (
 	// Has reports whether there are kernels for this processor.
