@@ -70,6 +70,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	}
 	f.scheme = all[0].Scheme()
 	f.opts = append(layered.OptionsOf(f.scheme), opts...)
+	if err := f.checkGrowth(); err != nil { // New refuses such a p
+		return nil, failure.As(bloom.ErrCorrupt, err)
+	}
 	f.layers.Begin(all)
 	return f, nil
 }

@@ -96,10 +96,12 @@ func TestForgedNumbers(t *testing.T) {
 	if err := read(bytes.NewReader(forge(p, 2, n, first, second))); err != nil {
 		t.Fatalf("what is right is refused: %v", err)
 	}
+	const tinyP = 1e-18 // the first layer can have its rate, later ones cannot
 	for _, c := range []struct {
 		data []byte
 		text string
 	}{
+		{forge(tinyP, 1, n, bloom.MustNew(n, tinyP/2)), "in layer "},
 		{forge(0, 1, n, first), "p = 0, want 0 < p < 1"},
 		{forge(1, 1, n, first), "p = 1, want 0 < p < 1"},
 		{forge(math.NaN(), 1, n, first), "p = NaN, want 0 < p < 1"},
