@@ -16,7 +16,7 @@ import (
 // contexts that end.
 func TestHang(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for the time limits of go-redis")
+		t.Skip("NOT TESTED with -short: how long calls wait for a node that hangs")
 	}
 	single, cluster := redistest.Start(t), redistest.StartCluster(t, 3, false)
 	master, err := cluster.Master("{f}")

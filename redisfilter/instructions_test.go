@@ -21,7 +21,7 @@ var instructions = flag.Bool("instructions", false, "let TestInstructions count 
 // number is the difference between many and few commands.
 func TestInstructions(t *testing.T) {
 	if !*instructions {
-		t.Skip("it takes minutes: use -instructions")
+		t.Skip("NOT TESTED without -instructions: instructions per key, which take minutes to count")
 	}
 	next := 0
 	from := func(keys int) int { next += keys; return next - keys }
