@@ -101,7 +101,8 @@ end:                               \
 // MURMUR makes BX and R10 the halves of the Murmur3 x64-128 digest of the CX bytes at SI. Source: Appleby,
 // MurmurHash3_x64_128. Registers: R8 and R9 its multipliers; R11 the length; AX and DX the halves of a block. After
 // whole blocks, CX is how many bytes are left, less 16. The last bytes are loaded by words that overlap others of the
-// key, and shifted: without a branch on their number if there are whole blocks, and in three cases if there are none.
+// key, and shifted: without a branch on their number if there are whole blocks, and in four cases if there are none: 8
+// bytes, the most common short key, have no second half.
 #define MURMUR \
 	MOVQ state, BX                 \
 	MOVQ BX, R10                   \
@@ -144,6 +145,7 @@ short:                             \
 	ADDQ $8, CX                    \
 	JLT four                       \
 	MOVQ (SI), AX                  \
+	JEQ first                      \
 	MOVQ (SI)(CX*1), DX            \
 	SHLQ $3, CX                    \
 	NEGQ CX                        \
@@ -161,6 +163,7 @@ four:                              \
 	SHLQ $3, CX                    \
 	SHLXQ CX, DX, DX               \
 	ORQ DX, AX                     \
+first:                             \
 	FIRST(AX)                      \
 	JMP end                        \
 one:                               \
