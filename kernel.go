@@ -55,7 +55,7 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	layout := s.strategy.layout(s.params.K)
 	f.byKey = vector.For(layout, s.hash.def.vector, f.vector(), true)
 	f.byDigests = vector.For(layout, vector.Digest, f.vector(), true)
-	if f.byDigests.HasOne() && !(layout == vector.Blocked4 && s.hash.def == &sipHash) { // where Go code adds faster: TestKernelRatios
+	if s.hash.def != &sipHash || layout != vector.Blocked2 && layout != vector.Blocked4 { // there, Go code adds faster: TestKernelRatios
 		f.byDigest = f.byDigests
 	}
 	if f.byKey != nil {

@@ -19,7 +19,7 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 		return doubleInBytes(v.bits, v.m(), int(v.meta&0xff), h1, h2^probe.Xor)
 	}
 	b := vector.Bits{Words: v.bits, K: int(v.meta & 0xff)}
-	if row := v.kernels(vector.Digest, &b); row.HasOne() {
+	if row := v.kernels(vector.Digest, &b); row != nil {
 		return vector.ContainsDigest(&b, h1, h2, row)
 	}
 	return v.containsDigest(h1, h2)

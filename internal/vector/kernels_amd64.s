@@ -32,8 +32,8 @@
 // in BX and R10, and with the arguments of the functions below on the stack. The garbage collector
 // need not know the arguments: it never finds a goroutine here unless the memory of a key or the
 // words has faulted, and after a fault the runtime does not scan this frame's arguments.
-#define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame) \
-ONE(row, contains, add, start hash, look, find, set, frame, VZEROUPPER) \
+#define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame, end) \
+ONE(row, contains, add, start hash, look, find, set, frame, end) \
 MANY(row, containsMany, addMany, start, each hash, look, find, set, frame)
 
 #define ONE(row, contains, add, hash, look, find, set, frame, end) \
@@ -128,19 +128,19 @@ stop:                        \
 	MOVBQZX AX, AX \
 there:
 
-KERNELS(0, dSplit, dSplitAdd, dSplitMany, dSplitAddMany, EACHDIGEST, NOTHING, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
-MANY(1, dBlocked2Many, dBlocked2AddMany, BLOCKEDSTART, EACHDIGEST XOR, BLOCKED2, BLOCKED2, SET2, 0)
-KERNELS(2, dBlocked4, dBlocked4Add, dBlocked4Many, dBlocked4AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
-KERNELS(3, dBlocked8, dBlocked8Add, dBlocked8Many, dBlocked8AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+KERNELS(0, dSplit, dSplitAdd, dSplitMany, dSplitAddMany, EACHDIGEST, NOTHING, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0, VZEROUPPER)
+KERNELS(1, dBlocked2, dBlocked2Add, dBlocked2Many, dBlocked2AddMany, EACHDIGEST, XOR, BLOCKED2START, BLOCKED2, BLOCKED2, SET2, 0, NOTHING)
+KERNELS(2, dBlocked4, dBlocked4Add, dBlocked4Many, dBlocked4AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
+KERNELS(3, dBlocked8, dBlocked8Add, dBlocked8Many, dBlocked8AddMany, EACHDIGEST, XOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
 ONE(4, dDouble, dDoubleAdd, XOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
 MANY(4, dDoubleMany, dDoubleAddMany, NOTHING, EACHDIGEST XOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512)
-KERNELS(5, rSplit, rSplitAdd, rSplitMany, rSplitAddMany, EACHKEY, RAPID, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0)
-KERNELS(6, rBlocked2, rBlocked2Add, rBlocked2Many, rBlocked2AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED2, BLOCKED2, SET2, 0)
-KERNELS(7, rBlocked4, rBlocked4Add, rBlocked4Many, rBlocked4AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32)
-KERNELS(8, rBlocked8, rBlocked8Add, rBlocked8Many, rBlocked8AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64)
+KERNELS(5, rSplit, rSplitAdd, rSplitMany, rSplitAddMany, EACHKEY, RAPID, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0, VZEROUPPER)
+KERNELS(6, rBlocked2, rBlocked2Add, rBlocked2Many, rBlocked2AddMany, EACHKEY, RAPIDXOR, BLOCKED2START, BLOCKED2, BLOCKED2, SET2, 0, NOTHING)
+KERNELS(7, rBlocked4, rBlocked4Add, rBlocked4Many, rBlocked4AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
+KERNELS(8, rBlocked8, rBlocked8Add, rBlocked8Many, rBlocked8AddMany, EACHKEY, RAPIDXOR, BLOCKEDSTART, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
 ONE(9, rDouble, rDoubleAdd, RAPIDXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
 ONE(10, mSplit, mSplitAdd, SPLITSTART MURMUR, SPLIT, SPLIT, SETSPLIT, 0, VZEROUPPER)
-ONE(11, mBlocked2, mBlocked2Add, BLOCKEDSTART MURMURXOR, BLOCKED2, BLOCKED2, SET2, 0, VZEROUPPER)
+ONE(11, mBlocked2, mBlocked2Add, BLOCKED2START MURMURXOR, BLOCKED2, BLOCKED2, SET2, 0, NOTHING)
 ONE(12, mBlocked4, mBlocked4Add, BLOCKEDSTART MURMURXOR, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
 ONE(13, mBlocked8, mBlocked8Add, BLOCKEDSTART MURMURXOR, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
 ONE(14, mDouble, mDoubleAdd, MURMURXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)

@@ -65,8 +65,8 @@ type Bits struct {
 
 // A Row has the addresses of the kernels of a layout and a hash.
 type Row struct {
-	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them; 0 without such kernels
-	containsMany, addMany uintptr
+	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them
+	containsMany, addMany uintptr // 0 without such kernels
 }
 
 // For returns the kernels of a layout and a hash, or nil if this processor or these bits need the Go
@@ -102,9 +102,6 @@ var doubleEights = func() (r Row) {
 	}
 	return r
 }()
-
-// HasOne reports whether there are kernels for one key. Blocked2 has none for digests: Go code is as fast.
-func (r *Row) HasOne() bool { return r != nil && r.contains != 0 }
 
 // HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and
 // the kernels for digests take less time.
