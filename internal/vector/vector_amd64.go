@@ -60,12 +60,12 @@ func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 //go:noescape
 func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 
-// ContainsDigest looks up a digest by a row of Digest.
+// ContainsDigest looks up a digest by a row of Digest, or the key with the sum h1 by a row of Sum64.
 //
 //go:noescape
 func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
 
-// AddDigest adds a digest by a row of Digest.
+// AddDigest adds a digest by a row of Digest, or the key with the sum h1 by a row of Sum64.
 //
 //go:noescape
 func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
