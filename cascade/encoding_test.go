@@ -36,7 +36,7 @@ func formatOf(t testing.TB) conformance.Format {
 }
 
 func TestFormat(t *testing.T) {
-	c := formatOf(t).TestGolden(t, "testdata/v2.golden").(*Cascade)
+	c := formatOf(t).TestGolden(t, "testdata/v1.golden").(*Cascade)
 	holds(t, c, numbered("k", 0, 12), numbered("k", 12, 30))
 }
 

@@ -40,7 +40,7 @@ func formatOf(t testing.TB) conformance.Format {
 	}
 }
 
-func TestFormat(t *testing.T) { formatOf(t).TestGolden(t, "testdata/v2.golden") }
+func TestFormat(t *testing.T) { formatOf(t).TestGolden(t, "testdata/v1.golden") }
 
 func FuzzRead(f *testing.F) { formatOf(f).Fuzz(f) }
 
