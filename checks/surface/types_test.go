@@ -204,6 +204,9 @@ func TestTypes(t *testing.T) {
 				prints(t, v)
 				encodes(t, v, opaque(of.Type()))
 			}
+			if line := fmt.Sprint(none); strings.Contains(line, `""`) {
+				t.Errorf("the zero value prints as %q, want a line without empty names", line)
+			}
 			prefix := pkg.Name
 			if strings.HasPrefix(name, "redisfilter/") { // its packages have one prefix
 				prefix = "redisfilter"

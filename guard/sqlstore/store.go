@@ -65,6 +65,9 @@ func (s *Store) conn(ctx context.Context) (*sql.Conn, error) {
 
 // String describes the store in a line for a log.
 func (s *Store) String() string {
+	if s.db == nil {
+		return "sqlstore.Store(zero)"
+	}
 	return fmt.Sprintf("sqlstore.Store(%s table=%q key=%q guard=%q)", s.table.Dialect, s.table.Name, s.table.Key, s.table.Guard)
 }
 

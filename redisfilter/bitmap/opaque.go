@@ -12,6 +12,9 @@ type noEncoding = opaque.Type
 
 // String describes the filter in a line for a log. It asks no server.
 func (f *Filter) String() string {
+	if f.sender == nil {
+		return "bitmap.Filter(zero)"
+	}
 	return fmt.Sprintf("bitmap.Filter(key=%q k=%d ttl=%v)", f.key, f.k, f.ttl)
 }
 
