@@ -136,13 +136,13 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 // do hashes a key, and adds it or looks it up. The hashes are called from here and not by sum: that
 // saves a call, up to a fifth of the time. BenchmarkContains.
 func (f *BloomFilter) do(key []byte, add bool) bool {
-	if start := unsafe.Pointer(unsafe.SliceData(key)); len(key) < f.lengths {
+	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < f.lengths {
 		if add {
 			return vector.Add(f.vector(), start, len(key), f.byKey)
 		}
 		return vector.Contains(f.vector(), start, len(key), f.byKey)
 	}
-	if f.bySum != nil {
+	if vector.Built && f.bySum != nil {
 		if add {
 			return vector.AddDigest(f.vector(), maphash.Bytes(mapSeed, key), 0, f.bySum)
 		}

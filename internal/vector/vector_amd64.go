@@ -38,6 +38,9 @@ import (
 // maps the file: all code has the units in the order of the words, the flip of the last unit with an
 // unset bit completes the key, and every add that sees the last unset bit keeps its unit for the end.
 
+// Built reports whether this build has kernels. Without them, the compiler leaves out the ways to them.
+const Built = true
+
 var (
 	// Has reports whether there are kernels for this processor.
 	Has = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT && cpu.X86.HasCX16

@@ -5,6 +5,7 @@ package vector
 import "unsafe"
 
 const (
+	Built  = false
 	Has    = false
 	Has512 = false
 
