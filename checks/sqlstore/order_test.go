@@ -182,3 +182,32 @@ func TestSavesOneAfterTheOther(t *testing.T) {
 	require.Empty(t, slow.lost(t))
 	require.Equal(t, 1, slow.listed(), "its part of the log is there")
 }
+
+// Two saves at the same time both delete the old part of the log, also where transactions are repeatable reads by default: then
+// PostgreSQL refuses to delete a row that another transaction has just deleted.
+func TestSavesTogether(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	w := newWorld(t, s)
+	execute(t, w.db, `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
+	w.db = open(t, s, "")
+	other := *w
+	other.table.Guard, other.path = "other", w.path+" of other"
+	w.restart(t)
+	other.restart(t)
+	for i := range 12 { // more than a guard keeps
+		w.put(t, fmt.Sprint("key ", i))
+		w.save(t)
+		other.save(t)
+	}
+	w.put(t, "last")
+	execute(t, w.db, quoted(w, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$`))
+	execute(t, w.db, quoted(w, `CREATE TRIGGER slow BEFORE DELETE ON {order_bloom_log} FOR EACH STATEMENT EXECUTE FUNCTION slow()`))
+	saved := make(chan error)
+	go func() { _, err := other.guard.Save(t.Context()); saved <- err }()
+	w.save(t)
+	require.NoError(t, <-saved)
+	w.restart(t)
+	require.Empty(t, w.lost(t))
+	require.Zero(t, w.listed())
+}

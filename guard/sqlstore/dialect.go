@@ -28,6 +28,7 @@ type dialect struct {
 	settle   []string // waits for these transactions, otherwise
 
 	begin  []string // from here on, no other Position runs
+	waits  bool     // nor, until the end, does a put
 	anchor []string // inserts a row without a key; the last one returns the number that covers every visible transaction and no other
 	end    []string
 	undo   []string // after an error; each statement runs
@@ -126,6 +127,7 @@ $$`,
 			`SET @bloom_wait = @@lock_wait_timeout, @bloom_commit = @@autocommit, SESSION lock_wait_timeout = 1, autocommit = 0`,
 			`LOCK TABLES {log} WRITE, {positions} WRITE`,
 		},
+		waits:    true,
 		anchor:   []string{`INSERT INTO {log} (k) VALUES (NULL)`, `SELECT CAST(MAX(n) AS CHAR) FROM {log}`},
 		end:      []string{`COMMIT`, `UNLOCK TABLES`, `SET SESSION lock_wait_timeout = @bloom_wait, autocommit = @bloom_commit`},
 		undo:     []string{`ROLLBACK`, `UNLOCK TABLES`, `SET SESSION lock_wait_timeout = @bloom_wait, autocommit = @bloom_commit`},

@@ -144,7 +144,7 @@ func (s session) alone(ctx context.Context, conn *sql.Conn, begin []string, f fu
 // Position returns the current position. It inserts a row for it, deletes the oldest of the guard's rows but ten, the rows
 // that are a week old, and the part of the log that no row needs.
 //
-// It takes about as long as two or three small commits. In MySQL, writes to the guarded table wait meanwhile; if a transaction
+// It takes some milliseconds, and one Position waits for another. In MySQL, writes to the guarded table wait meanwhile; if a transaction
 // that has put a key stays open for more than a second, Position returns the server's error, and the next one tries again.
 func (s *Store) Position(ctx context.Context) (position []byte, err error) {
 	defer func() {
@@ -176,15 +176,18 @@ func (s *Store) Position(ctx context.Context) (position []byte, err error) {
 	}
 	token := newToken()
 	var number, oldest string
+	trim := func() error { return db.exec(ctx, `DELETE FROM {log} WHERE n < {n}`, oldest) }
 	err = db.alone(ctx, conn, s.d.begin, func() error {
 		if number, err = db.anchor(ctx); err != nil {
 			return err
 		}
-		oldest, err = db.replace(ctx, token, number)
-		return err
+		if oldest, err = db.replace(ctx, token, number); err != nil || s.d.waits {
+			return err
+		}
+		return trim()
 	})
-	if err == nil {
-		err = db.exec(ctx, `DELETE FROM {log} WHERE n < {n}`, oldest)
+	if err == nil && s.d.waits {
+		err = trim()
 	}
 	if err != nil {
 		return nil, err
