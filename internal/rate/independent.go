@@ -14,6 +14,7 @@ import "github.com/seed3447c163/bloom/internal/rate/floats"
 //
 // It is exact below 40 keys, in k·k·n steps, and otherwise at least the exact rate and above it by at
 // most a share of 0.014·(k/n)², in less than a microsecond. That is worth less than 0.02·k²/n bits of m.
+// With more than 64 positions, which only foreign filters have, it can be too low by a share of 5e-6.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:

