@@ -152,19 +152,26 @@ func TestOpenTransaction(t *testing.T) {
 	})
 }
 
+// twoGuards returns two programs with a guard of the same table each, in a PostgreSQL whose transactions are repeatable reads
+// by default. second is the other guard's name.
+func twoGuards(t *testing.T, second string) (w, other *world) {
+	s := newPostgres(t)
+	w = newWorld(t, s)
+	execute(t, w.db, `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
+	w.db = open(t, s, "")
+	copied := *w
+	copied.table.Guard, copied.path = second, w.path+" of "+second
+	return w, &copied
+}
+
 // A save does not delete a part of the log that the position of another save, which has not committed yet, needs.
 func TestSavesOneAfterTheOther(t *testing.T) {
 	t.Parallel()
-	s := newPostgres(t)
-	w := newWorld(t, s)
-	execute(t, w.db, `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
-	w.db = open(t, s, "")
+	w, slow := twoGuards(t, "slow")
 	w.restart(t)
 	w.put(t, "older")
 	execute(t, w.db, quoted(w, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$`))
 	execute(t, w.db, quoted(w, `CREATE TRIGGER slow AFTER INSERT ON {order_bloom_positions} FOR EACH ROW WHEN (NEW.guard = 'slow') EXECUTE FUNCTION slow()`))
-	slow := *w
-	slow.table.Guard, slow.path = "slow", w.path+" of slow"
 	slow.restart(t)
 	tx, err := w.db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
@@ -187,12 +194,7 @@ func TestSavesOneAfterTheOther(t *testing.T) {
 // PostgreSQL refuses to delete a row that another transaction has just deleted.
 func TestSavesTogether(t *testing.T) {
 	t.Parallel()
-	s := newPostgres(t)
-	w := newWorld(t, s)
-	execute(t, w.db, `ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'`)
-	w.db = open(t, s, "")
-	other := *w
-	other.table.Guard, other.path = "other", w.path+" of other"
+	w, other := twoGuards(t, "other")
 	w.restart(t)
 	other.restart(t)
 	for i := range 12 { // more than a guard keeps
