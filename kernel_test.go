@@ -149,16 +149,13 @@ func TestKernels(t *testing.T) {
 }
 
 // TestKernelsTogether: two processes that share a mapped file may add by assembly and by Go. Together
-// they find one winner for each key, and never miss a key whose add has returned.
+// they find the winners that one filter alone finds, and never miss a key whose add has returned.
 func TestKernelsTogether(t *testing.T) {
 	eachRow(t, 1<<19, func(t *testing.T, s *scheme) {
 		if s.params.K > 24 && s.params.K%12 > 0 {
 			return // as for another k
 		}
-		rounds := testkit.Times(60, 150, 3000) // so few that no key is a false positive
-		if s.params.K <= 2 {
-			rounds = min(rounds, 150)
-		}
+		rounds := testkit.Times(60, 150, 3000)
 		words := makeWords(wordsFor(s.params.M))
 		filters := []*BloomFilter{s.filter(words), inGo(s.filter(words)), s.filter(words)}
 		won := make([]atomic.Int32, rounds)
@@ -182,8 +179,15 @@ func TestKernelsTogether(t *testing.T) {
 		}
 		wg.Wait()
 		require.Zero(t, missed.Load(), "keys whose add had returned")
+		alone := inGo(s.filter(makeWords(wordsFor(s.params.M))))
 		for i := range won {
-			require.Equal(t, int32(1), won[i].Load(), "winners of key %d", i)
+			var key [40]byte
+			key40(&key, uint64(i))
+			var want int32 // none for a false positive, which any hash may have
+			if alone.Add(key[:]) {
+				want = 1
+			}
+			require.Equal(t, want, won[i].Load(), "winners of key %d", i)
 		}
 	})
 }
