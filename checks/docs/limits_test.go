@@ -15,7 +15,7 @@ const modulePath = "github.com/seed3447c163/bloom"
 
 // Limits keep the library small. Raising one needs a reason in the commit.
 const (
-	maxWords       = 18_000 // in all Markdown files, since there are recipes, sqlstore and a walk for maintainers
+	maxWords       = 18_000 // in all Markdown files, since there are recipes and a walk for maintainers
 	maxReadmeWords = 900
 	maxWeight      = 285_000 // bytes that a filter adds to a program that has log/slog, as nearly all do
 )

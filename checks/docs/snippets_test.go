@@ -28,7 +28,7 @@ const imports = `bufio bytes context crypto/rand crypto/sha1 database/sql encodi
 	github.com/prometheus/client_golang/prometheus github.com/redis/go-redis/v9`
 
 // ours are this library's packages, by their folders.
-const ours = `. bloomtest cascade counting guard guard/sqlstore interop/bitsandblooms interop/guava interop/parquet interop/redisbloom persist prombloom redisfilter redisfilter/bitmap
+const ours = `. bloomtest cascade counting guard interop/bitsandblooms interop/guava interop/parquet interop/redisbloom persist prombloom redisfilter redisfilter/bitmap
 	redisfilter/bf rotating scalable typed view`
 
 // given may be used in snippets without being declared.

@@ -4,7 +4,6 @@ package surface
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding"
 	"encoding/binary"
 	"encoding/gob"
@@ -28,7 +27,6 @@ import (
 	dropin "github.com/seed3447c163/bloom/compat/bitsandblooms"
 	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/guard"
-	"github.com/seed3447c163/bloom/guard/sqlstore"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/seed3447c163/bloom/interop/guava"
 	"github.com/seed3447c163/bloom/interop/parquet"
@@ -122,7 +120,6 @@ func cases(t *testing.T) map[string]any {
 	builder := must(view.NewBuilder(10, bloom.DoubleHashing))
 	builder.Add([]byte("key"))
 	_, added := builder.Append(nil, 1)
-	table := sqlstore.Table{Dialect: sqlstore.SQLite, Name: "users", Key: "email"}
 	own := dropin.New(64, 3).AddString("key")
 	secret := bloom.WithSecret([16]byte{1})
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
@@ -152,17 +149,14 @@ func cases(t *testing.T) map[string]any {
 		"redisfilter/bf.Filter": new(bf.Filter),
 		"redisfilter/bitmap.Filter": must(bitmap.Open(client, "bits", must(bloom.NewSchemeWithParams(
 			bloom.Params{M: 64, K: 3})), 0)),
-		"rotating.Filter":  must(rotating.New(10, 0.01, time.Hour)),
-		"scalable.Filter":  must(scalable.New(10, 0.01)),
-		"sqlstore.Dialect": sqlstore.SQLite,
-		"sqlstore.Store":   must(sqlstore.New(new(sql.DB), table)),
-		"sqlstore.Table":   table,
-		"typed.Filter":     typed.New(filter, func(dst []byte, v int) []byte { return append(dst, byte(v)) }),
-		"typed.Growing":    typed.NewGrowing(must(scalable.New(10, 0.01)), binary.LittleEndian.AppendUint64),
-		"bloom.Builder":    must(scheme.Builder()),
-		"view.Builder":     builder,
-		"view.Filter":      added,
-		"view.View":        must(view.Over(scheme, make([]byte, scheme.SizeBytes()))),
+		"rotating.Filter": must(rotating.New(10, 0.01, time.Hour)),
+		"scalable.Filter": must(scalable.New(10, 0.01)),
+		"typed.Filter":    typed.New(filter, func(dst []byte, v int) []byte { return append(dst, byte(v)) }),
+		"typed.Growing":   typed.NewGrowing(must(scalable.New(10, 0.01)), binary.LittleEndian.AppendUint64),
+		"bloom.Builder":   must(scheme.Builder()),
+		"view.Builder":    builder,
+		"view.Filter":     added,
+		"view.View":       must(view.Over(scheme, make([]byte, scheme.SizeBytes()))),
 	}
 }
 

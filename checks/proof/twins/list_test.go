@@ -67,13 +67,6 @@ var twins = []twin{
 	{name: "never misses: guard's build does not wait for puts", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.build", `g.retired[0].wait(ctx)`, "ctx.Err()")},
 	{name: "never misses: guard's put does not look again", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.enter", `if g.state.Load() == s`, "if true")},
 	{name: "never misses: guard's position is too late", in: steps, tests: "TestGuardInSteps", edits: edits("guard", "Guard.snapshot", `if g.state.Load().current == l`, "if true")},
-	{name: "never misses: sqlstore's position covers transactions that run", in: "checks/sqlstore", tests: "TestTransactionsInEveryOrder", edits: edits("guard/sqlstore", "dialects", `pg_snapshot_xmin(pg_current_snapshot())`, "pg_current_xact_id()")},
-	{name: "never misses: sqlstore does not lock MySQL's log", in: "checks/sqlstore", tests: "TestSaveWaits", edits: edits("guard/sqlstore", "dialects", `LOCK TABLES {log} WRITE, {positions} WRITE`, "DO 1")},
-	{name: "never misses: sqlstore gives SQLite's numbers again", in: "checks/sqlstore", tests: "TestDeletedLastRows", edits: edits("guard/sqlstore", "dialects", `n INTEGER PRIMARY KEY AUTOINCREMENT`, "n INTEGER PRIMARY KEY")},
-	{name: "never misses: sqlstore's position without its token", in: "checks/sqlstore", tests: "TestCopyOfFolder", edits: edits("guard/sqlstore", "session.listSince", `has == ""`, `has == "" && false`)},
-	{name: "never misses: sqlstore's position without the server's identity", in: "checks/sqlstore", tests: "TestDump TestTriggerOff", edits: edits("guard/sqlstore", "session.listSince", `now != identity`, "now != identity && false")},
-	{name: "never misses: sqlstore does not wait for the commits of a dead process", in: "checks/sqlstore", tests: "TestCommitAfterKill", edits: edits("guard/sqlstore", "session.wait", "", "return nil")},
-	{name: "never misses: sqlstore's saves prune at the same time", in: "checks/sqlstore", tests: "TestSavesOneAfterTheOther", edits: edits("guard/sqlstore", "dialects", `SELECT pg_advisory_xact_lock(`, "SELECT concat(")},
 
 	// The rate.
 	{name: "rate: the textbook's double hashing", in: "", tests: "TestRateIsKept TestFrozenPositions", edits: append(
