@@ -53,13 +53,12 @@ var whileAdding = map[string]func(f, g *BloomFilter, key []byte) bool{
 	"Stats":      func(f, _ *BloomFilter, key []byte) bool { return f.Stats().Ones > 0 && f.Contains(key) },
 	"Words":      func(f, _ *BloomFilter, key []byte) bool { return bitArray(f.Words()).count() > 0 && f.Contains(key) },
 
-	"GoString":         func(f, _ *BloomFilter, key []byte) bool { return f.GoString() != "" && f.Contains(key) },
-	"LogValue":         func(f, _ *BloomFilter, key []byte) bool { return f.LogValue().String() != "" && f.Contains(key) },
-	"MarshalBSONValue": func(f, _ *BloomFilter, key []byte) bool { _, _, err := f.MarshalBSONValue(); return err != nil },
-	"Params":           func(f, _ *BloomFilter, key []byte) bool { return f.Params().M > 0 && f.Contains(key) },
-	"Scheme":           func(f, _ *BloomFilter, key []byte) bool { return f.Scheme().Params() == f.Params() && f.Contains(key) },
-	"SizeBytes":        func(f, _ *BloomFilter, key []byte) bool { return f.SizeBytes() > 0 && f.Contains(key) },
-	"String":           func(f, _ *BloomFilter, key []byte) bool { return f.String() != "" && f.Contains(key) },
+	"GoString":  func(f, _ *BloomFilter, key []byte) bool { return f.GoString() != "" && f.Contains(key) },
+	"LogValue":  func(f, _ *BloomFilter, key []byte) bool { return f.LogValue().String() != "" && f.Contains(key) },
+	"Params":    func(f, _ *BloomFilter, key []byte) bool { return f.Params().M > 0 && f.Contains(key) },
+	"Scheme":    func(f, _ *BloomFilter, key []byte) bool { return f.Scheme().Params() == f.Params() && f.Contains(key) },
+	"SizeBytes": func(f, _ *BloomFilter, key []byte) bool { return f.SizeBytes() > 0 && f.Contains(key) },
+	"String":    func(f, _ *BloomFilter, key []byte) bool { return f.String() != "" && f.Contains(key) },
 }
 
 func digestsOf(f *BloomFilter, key []byte) [][2]uint64 {

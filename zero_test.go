@@ -20,9 +20,9 @@ func TestZeroValues(t *testing.T) {
 	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "none", "none"}, answers)
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
-		"Builder.LogValue", "Builder.String", "Scheme.LogValue", "Scheme.String",
-		"Strategy.BlockBits", "Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.LogValue", "Strategy.Name", "Strategy.NeedsKey",
-		"Strategy.String", "Strategy.WordsPerKey", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor",
+		"Scheme.String",
+		"Strategy.BlockBits", "Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
+		"Strategy.String", "Strategy.WordsPerKey", "Hash.Name", "Hash.String", "Stats.LoadFactor",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
 	require.Zero(t, bloom.Strategy{}.BlockBits())
 	require.Zero(t, bloom.Strategy{}.WordsPerKey(8))

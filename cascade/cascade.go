@@ -32,10 +32,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/opaque"
 )
-
-type noEncoding = opaque.Type
 
 // A Cascade knows two lists of keys. Make one with [New] or [Read]; the zero Cascade has two empty
 // lists.
@@ -44,8 +41,6 @@ type noEncoding = opaque.Type
 // Lookups take no lock and allocate nothing. A Cascade does not marshal to text, JSON or gob: use
 // [Cascade.WriteTo] and [Read].
 type Cascade struct {
-	noEncoding
-
 	filters []*bloom.BloomFilter // of keys that are in, of keys that are out, and so on
 }
 
@@ -187,3 +182,8 @@ func (c *Cascade) String() string {
 
 // LogValue is String, for package log/slog.
 func (c *Cascade) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Cascade.WriteTo].
+func (c *Cascade) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("cascade: a Cascade has no text form, use WriteTo: %w", errors.ErrUnsupported)
+}

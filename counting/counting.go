@@ -5,10 +5,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/opaque"
 )
-
-type noEncoding = opaque.Type
 
 // A Filter is a set of keys, like [bloom.BloomFilter], from which keys can be removed. Make one
 // with [New]. The zero Filter is not usable: its methods return an error or panic, except String.
@@ -16,8 +13,6 @@ type noEncoding = opaque.Type
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
-	noEncoding
-
 	counters counters
 	scheme   bloom.Scheme
 }

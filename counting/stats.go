@@ -1,6 +1,7 @@
 package counting
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -50,3 +51,8 @@ func (f *Filter) String() string {
 
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+func (f *Filter) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("counting: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+}

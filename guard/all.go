@@ -12,4 +12,4 @@ func All(keys func(ctx context.Context) iter.Seq2[[]byte, error]) Store { return
 type all func(context.Context) iter.Seq2[[]byte, error]
 
 func (a all) Keys(ctx context.Context, _ []byte) iter.Seq2[[]byte, error] { return a(ctx) }
-func (a all) Position(context.Context) ([]byte, error)                   { return []byte("all"), nil }
+func (a all) Position(context.Context) ([]byte, error)                    { return []byte("all"), nil }

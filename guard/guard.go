@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -48,8 +49,6 @@ var ErrNotReady = errors.New("guard: not ready")
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
-	noEncoding
-
 	state atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
 
 	uncertainMu sync.Mutex
@@ -229,3 +228,6 @@ func (g *Guard) String() string {
 	}
 	return fmt.Sprintf("guard.Guard(path=%q keys=%d filter=%v)", g.path, s.current.keys.Load(), s.filter)
 }
+
+// LogValue is String, for package log/slog.
+func (g *Guard) LogValue() slog.Value { return slog.StringValue(g.String()) }

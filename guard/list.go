@@ -3,7 +3,9 @@ package guard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -27,7 +29,6 @@ import (
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
 // methods return an error or panic, except String.
 type List struct {
-	noEncoding
 	filter atomic.Pointer[bloom.BloomFilter]
 
 	path string
@@ -164,3 +165,15 @@ func (l *List) Stats() bloom.Stats { return l.getFilter().Stats() }
 
 // SizeBytes returns the memory of the list's bits. While Reload reads a new list there is a second one.
 func (l *List) SizeBytes() uint64 { return l.getFilter().SizeBytes() }
+
+// String describes the list in a line for a log, in constant time.
+func (l *List) String() string {
+	f := l.filter.Load()
+	if f == nil {
+		return "guard.List(zero)"
+	}
+	return fmt.Sprintf("guard.List(path=%q filter=%v)", l.path, f)
+}
+
+// LogValue is String, for package log/slog.
+func (l *List) LogValue() slog.Value { return slog.StringValue(l.String()) }

@@ -1,9 +1,11 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -30,7 +32,6 @@ import (
 // The operating system stops a program that touches a mapped file after another program has
 // truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
 type File struct {
-	noEncoding
 	path    string
 	scheme  bloom.Scheme
 	file    *os.File                // for Sync
@@ -199,3 +200,11 @@ func (f *File) Close() error {
 	}
 	return failed("close", f.path, f.file.Close()) // a Sync under way keeps the descriptor
 }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [File.Snapshot].
+func (f *File) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("persist: a File has no text form, use Snapshot: %w", errors.ErrUnsupported)
+}
+
+// LogValue is String, for package log/slog.
+func (f *File) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -72,7 +72,6 @@ func try(call func()) (err error) {
 // A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero
 // Collector asks the filters at each scrape. All methods are safe for concurrent use.
 type Collector struct {
-	noEncoding
 	interval time.Duration
 
 	mu      sync.Mutex

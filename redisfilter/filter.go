@@ -1,13 +1,16 @@
 package redisfilter
 
-import "github.com/seed3447c163/bloom"
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+)
 
 // A Filter is a Bloom filter in Redis that any number of processes and machines share. Make or join
-// one with [Open]. Methods of the zero Filter panic, except String and LogValue.
+// one with [Open]. Methods of the zero Filter panic, except String.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
-	noEncoding
 	joined        *handle // nil in the zero Filter
 	adds, lookups []group // of single keys, for each shard
 }
@@ -53,4 +56,13 @@ func (f *Filter) Metrics() map[string]float64 {
 		"redis_cache_hits": float64(c.CacheHits.Load()),
 		"redis_lost":       float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
 	}
+}
+
+// String describes the filter in a line for a log. It asks no server.
+func (f *Filter) String() string {
+	if f.joined == nil {
+		return "redisfilter.Filter(zero)"
+	}
+	plan := f.joined.plan
+	return fmt.Sprintf("redisfilter.Filter(key=%q n=%d p=%g shards=%d %v)", f.joined.shards[0].name, plan.n, plan.p, plan.shards, plan.scheme)
 }

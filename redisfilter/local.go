@@ -1,6 +1,7 @@
 package redisfilter
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"unsafe"
@@ -12,7 +13,6 @@ import (
 // A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
 // [Filter.Local]. Methods of the zero Local panic, except String and LogValue. All methods are safe for concurrent use.
 type Local struct {
-	noEncoding
 	plan   *plan
 	shards []*bloom.BloomFilter
 }
@@ -151,3 +151,8 @@ func (l *Local) String() string {
 
 // LogValue is String, for package log/slog.
 func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.Merge].
+func (l *Local) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("redisfilter: a Local has no text form, use Merge: %w", errors.ErrUnsupported)
+}

@@ -1,6 +1,7 @@
 package rotating
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -8,10 +9,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/opaque"
 )
-
-type noEncoding = opaque.Type
 
 // A Filter is a set of keys, like [bloom.BloomFilter], that remembers each key for a window of
 // time. Make one with [New]. The zero Filter is not usable: its methods return an error or panic,
@@ -20,8 +18,6 @@ type noEncoding = opaque.Type
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
-	noEncoding
-
 	plan   plan
 	opts   []bloom.Option // of every layer
 	scheme bloom.Scheme   // of a first layer for n/generations keys
@@ -181,3 +177,8 @@ func (f *Filter) String() string {
 
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+func (f *Filter) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("rotating: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+}

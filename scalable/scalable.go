@@ -1,6 +1,7 @@
 package scalable
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
@@ -10,10 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/opaque"
 )
-
-type noEncoding = opaque.Type
 
 // A Filter is a set of keys, like [bloom.BloomFilter], that grows as keys are added. Make one
 // with [New]. The zero Filter is not usable: its methods return an error or panic, except String.
@@ -21,8 +19,6 @@ type noEncoding = opaque.Type
 // All methods are safe for concurrent use by multiple goroutines. A Filter does not marshal to
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
-	noEncoding
-
 	n      uint64
 	p      float64
 	opts   []bloom.Option // of every layer
@@ -177,3 +173,8 @@ func (f *Filter) String() string {
 
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+func (f *Filter) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("scalable: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+}

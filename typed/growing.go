@@ -1,5 +1,7 @@
 package typed
 
+import "fmt"
+
 // A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable, rotating
 // or redisbloom. The methods must not keep the keys or the answers beyond the call.
 type GrowingSet interface {
@@ -11,7 +13,6 @@ type GrowingSet interface {
 
 // A Growing adds values of type T to a [GrowingSet] and looks them up. Otherwise it is a [Filter].
 type Growing[T any] struct {
-	noEncoding
 	encoder[T]
 	set GrowingSet
 }
@@ -54,4 +55,9 @@ func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {
 func (g *Growing[T]) ContainsMany(values []T, found []bool) int {
 	count, _ := g.many(values, found, func(keys [][]byte, found []bool) (int, error) { return g.set.ContainsMany(keys, found), nil })
 	return count
+}
+
+// String describes the filter and its set in a line for a log.
+func (f *Growing[T]) String() string {
+	return fmt.Sprintf("typed.Growing(values=%T set=%v)", *new(T), f.set)
 }

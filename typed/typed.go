@@ -17,7 +17,11 @@
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed
 
-import "github.com/seed3447c163/bloom"
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom"
+)
 
 // A Set holds keys and has a fixed size: a [bloom.BloomFilter], a Filter of package counting, a File of
 // package persist. The methods are those of BloomFilter. They must not keep the keys or the answers beyond
@@ -40,7 +44,6 @@ var _ Set = (*bloom.BloomFilter)(nil)
 // allocates nothing for keys of up to 128 bytes. A program that hashes a value itself and calls AddDigest
 // and ContainsDigest of [bloom.BloomFilter] saves that time.
 type Filter[T any] struct {
-	noEncoding
 	encoder[T]
 	set Set
 }
@@ -95,4 +98,9 @@ func (f *Filter[T]) AddMany(values []T, added []bool) int {
 func (f *Filter[T]) ContainsMany(values []T, found []bool) int {
 	count, _ := f.many(values, found, func(keys [][]byte, found []bool) (int, error) { return f.set.ContainsMany(keys, found), nil })
 	return count
+}
+
+// String describes the filter and its set in a line for a log.
+func (f *Filter[T]) String() string {
+	return fmt.Sprintf("typed.Filter(values=%T set=%v)", *new(T), f.set)
 }

@@ -16,7 +16,6 @@ import (
 // one with [NewBuilder]; the methods of the zero Builder panic. A Builder is not safe for concurrent
 // use.
 type Builder struct {
-	noEncoding
 	bitsPerKey float64
 	scheme     bloom.Scheme // of any number of bits: it hashes
 	meta       uint32       // of a trailer

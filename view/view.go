@@ -49,7 +49,6 @@ import (
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
 // methods of the zero View panic, except String and LogValue.
 type View struct { // of four words: a larger one is not kept in registers
-	noEncoding
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
 	scheme bloom.Scheme // zero if a trailer follows the bits

@@ -2,23 +2,16 @@ package bloom
 
 import (
 	"fmt"
-	"log/slog"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/seed3447c163/bloom/internal/opaque"
 )
 
 // A BitSet is a view of a filter's bits, with those methods of bits-and-blooms/bitset that read.
 type BitSet struct {
-	noEncoding
 	words []atomic.Uint64
 	m     uint
 }
-
-// noEncoding makes a BitSet refuse encoders.
-type noEncoding = opaque.Type
 
 // BitSet returns the filter's bits themselves, not a copy. It is nil for the zero BloomFilter.
 func (f *BloomFilter) BitSet() *BitSet {
@@ -70,6 +63,3 @@ func (b *BitSet) Equal(c *BitSet) bool {
 
 // String describes the bits in one line.
 func (b *BitSet) String() string { return fmt.Sprintf("bloom.BitSet(m=%d)", b.m) }
-
-// LogValue is String, for package log/slog.
-func (b *BitSet) LogValue() slog.Value { return slog.StringValue(b.String()) }

@@ -12,7 +12,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/opaque"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
@@ -96,11 +95,6 @@ func (f *BloomFilter) unmarshal(data []byte) error {
 	}
 	*f = g
 	return nil
-}
-
-// MarshalBSONValue returns an error that wraps errors.ErrUnsupported: store the bytes of MarshalBinary.
-func (f BloomFilter) MarshalBSONValue() (byte, []byte, error) {
-	return 0, nil, opaque.Refused("BSON", "MarshalBinary")
 }
 
 // MarshalJSON returns m, k and the bits in base64. They are 0, 0 and null for the zero BloomFilter.

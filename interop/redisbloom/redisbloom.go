@@ -26,7 +26,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/opaque"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -40,15 +39,11 @@ var ErrFull = errors.New("redisbloom: the filter is full and does not grow")
 // the server's bytes. Methods of the zero Filter panic, except String and WriteTo. A Filter does not marshal to text,
 // JSON or gob: use [Filter.WriteTo].
 type Filter struct {
-	noEncoding
-
 	adding   sync.Mutex
 	header   header                         // the layers' items are set when it is written
 	layers   atomic.Pointer[layered.Layers] // n and p of each are the capacity and the rate in the header
 	maxBytes uint64
 }
-
-type noEncoding = opaque.Type
 
 // A Plan is the arguments of BF.RESERVE.
 type Plan struct {
@@ -232,4 +227,9 @@ func (f *Filter) Stats() bloom.Stats {
 	s := f.all().Stats()
 	s.P = f.Plan().P
 	return s
+}
+
+// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+func (f *Filter) MarshalText() ([]byte, error) {
+	return nil, fmt.Errorf("redisbloom: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
 }

@@ -42,10 +42,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String and LogValue.
+// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String.
 // It is safe for concurrent use.
 type Filter struct {
-	noEncoding
 	sender *send.Sender
 	name   string
 	most   atomic.Int64 // keys that a reply has shown
@@ -281,4 +280,12 @@ func transaction(ctx context.Context, client redis.UniversalClient, queue func(p
 		}
 	}
 	return err
+}
+
+// String describes the filter in a line for a log. It asks no server.
+func (f *Filter) String() string {
+	if f.sender == nil {
+		return "bf.Filter(zero)"
+	}
+	return fmt.Sprintf("bf.Filter(name=%q)", f.name)
 }

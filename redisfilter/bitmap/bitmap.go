@@ -45,9 +45,8 @@ type Positions interface {
 }
 
 // A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. Methods of the zero Filter panic, except
-// String and LogValue. It is safe for concurrent use.
+// String. It is safe for concurrent use.
 type Filter struct {
-	noEncoding
 	sender    *send.Sender
 	key       string
 	positions Positions
@@ -245,4 +244,12 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	stats.FillRatio = float64(stats.Ones) / float64(stats.M)
 	stats.EstimatedCount, stats.EstimatedFalsePositiveRate = send.Estimate(strategy, stats.M, f.k, stats.Ones)
 	return stats, nil
+}
+
+// String describes the filter in a line for a log. It asks no server.
+func (f *Filter) String() string {
+	if f.sender == nil {
+		return "bitmap.Filter(zero)"
+	}
+	return fmt.Sprintf("bitmap.Filter(key=%q k=%d ttl=%v)", f.key, f.k, f.ttl)
 }
