@@ -15,6 +15,9 @@ var (
 	// Linux, Windows, macOS and the BSDs. On other systems the runtime may end the program.
 	ErrTooLarge = failure.ErrTooLarge
 
+	// ErrFull means that a key was not added because there is no room for it, and the filter cannot grow.
+	ErrFull = failure.ErrFull
+
 	// ErrIncompatible means that two filters cannot be combined, because they place a
 	// key's bits differently, or that a filter cannot be read with the
 	// given options, is of another kind, or has another version of the format.

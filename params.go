@@ -1,9 +1,9 @@
 package bloom
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
@@ -47,8 +47,8 @@ func paramsFor(n uint64, p float64, s Strategy, h *hash) (params Params, err err
 	params.M, params.K, err = s.size(n, rest)
 	if err == nil {
 		err = s.check(params.M, params.K)
-	} else if f, ok := err.(*failure.Failure); ok && rest < p {
-		err = failure.Errorf(f.Kind, "%w (of p = %v, %.2g are taken by equal digests of %v)", f.Reason, p, p-rest, h)
+	} else if rest < p {
+		err = fmt.Errorf("%w (of p = %v, %.2g are taken by equal digests of %v)", err, p, p-rest, h)
 	}
 	return params, err
 }

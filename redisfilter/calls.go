@@ -17,7 +17,7 @@ import (
 //
 // If no reply comes, the add is sent again, until ctx ends or ten seconds have passed: the server executes it once. If there is
 // no answer then, the key may or may not be in the filter: the error is an [AddError] that wraps [ErrUnknown]. The error wraps
-// [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and [ErrFull] if there is no room. An Add
+// [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and [bloom.ErrFull] if there is no room. An Add
 // is one round trip, none if the cache knows the key, and two for the first add of a handle. While some adds are under way, adds
 // of other goroutines wait and go together in one command.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Errors that callers match with errors.Is. Parameters out of range wrap bloom.ErrInvalid, local
-// filters with another layout bloom.ErrIncompatible.
+// Errors that callers match with errors.Is. Parameters out of range wrap bloom.ErrInvalid, local filters with another layout
+// bloom.ErrIncompatible. Adds wrap bloom.ErrFull if a growing filter has reached its limit, or a generation of a window has its
+// n keys; the error says when the next one begins. All other keys get answers. [AddError] lists the refused ones.
 var (
 	// ErrMismatch means that the key holds something else: a filter with other parameters, or no
 	// filter of this package. Nothing was changed.
@@ -30,10 +30,6 @@ var (
 	// ErrReplicas means that fewer replicas than [WithWait] requires confirmed an add in time. The
 	// answers are valid, but a failover may lose the keys. [AddError] lists them.
 	ErrReplicas = send.ErrReplicas
-
-	// ErrFull means that a growing filter has reached its limit, or that a generation of a window has its n keys; the
-	// error says when the next one begins. All other keys get answers. [AddError] lists the refused ones.
-	ErrFull = send.ErrFull
 )
 
 // An AddError lists the keys of Add, AddMany or AddAll without an answer. The answers of all other keys are valid.
@@ -68,7 +64,7 @@ func (e *AddError) Error() string {
 			kinds = append(kinds, fmt.Sprintf("%d keys %s", len(kind.keys), kind.text))
 		}
 	}
-	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), failure.Text(cmp.Or(e.Err, errNoCause)))
+	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), send.Text(cmp.Or(e.Err, errNoCause)))
 }
 
 var errNoCause = errors.New("no cause")
@@ -130,7 +126,7 @@ func (c *causes) note(shard string, err error) {
 	if err == nil {
 		return
 	}
-	text := failure.Text(err)
+	text := send.Text(err)
 	for _, known := range *c {
 		if known.text == text {
 			known.shards[shard] = true
@@ -162,7 +158,7 @@ func (c causes) err() error {
 		if i >= most {
 			continue
 		}
-		text := failure.Text(err)
+		text := send.Text(err)
 		if n := len(cause.shards); n > 1 {
 			text = fmt.Sprintf("%d shards, one of them: %s", n, text)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -21,7 +22,7 @@ func TestAddAllEnds(t *testing.T) {
 	s := redistest.Start(t)
 	f := open(t, s.Client, 1000, 0.01, redisfilter.WithGenerations(time.Hour, 1), noCache)
 	n, err := f.AddAll(bg, keysOf(0, 3000), nil)
-	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.Equal(t, 1000, n)
 	c := redistest.Connect(t, &redis.Options{Addr: s.Addr, MaxRetries: -1, DialTimeout: 100 * time.Millisecond, DialerRetries: 1})
 	g := kind{n: 1000, p: 0.01}
@@ -153,7 +154,7 @@ func TestFullShard(t *testing.T) {
 	}
 	added := make([]bool, len(keys))
 	n, err := f.AddAll(bg, keys, added)
-	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.ErrorContains(t, err, "keys, the share of one of 8 shards in n = 1000; the next one begins at ")
 	failed := &redisfilter.AddError{}
 	require.ErrorAs(t, err, &failed)

@@ -301,7 +301,7 @@ func TestLimit(t *testing.T) {
 	f := open(t, s.Client, 1024, 0.01, growth, redisfilter.WithBloom(bloom.WithMaxBytes(20_000)))
 	added := make([]bool, 50_000)
 	n, err := f.AddMany(bg, keysOf(0, len(added)), added)
-	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 	var failed *redisfilter.AddError
 	require.ErrorAs(t, err, &failed)
@@ -420,7 +420,7 @@ func TestBurst(t *testing.T) {
 	for generation := range 6 {
 		added := make([]bool, 2*n)
 		count, err := f.AddMany(bg, keysOf(generation*100_000, generation*100_000+2*n), added)
-		require.ErrorIs(t, err, redisfilter.ErrFull)
+		require.ErrorIs(t, err, bloom.ErrFull)
 		require.ErrorContains(t, err, "the next one begins at 2027-01-15T08:00:0"+fmt.Sprint(generation+1)+"Z, in 1s")
 		require.Equal(t, n, count)
 		found, err := f.ContainsMany(bg, keysOf(5_000_000, 5_100_000), nil)

@@ -1,11 +1,12 @@
 package redisfilter
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer layers.
@@ -32,7 +33,7 @@ func (m growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKe
 func (m growing) scheme(i int) (bloom.Scheme, error) {
 	s, err := newScheme(m.layerKeys(i), m.plan.p/(float64(i+1)*float64(i+2)), m.plan.bloom)
 	if err != nil {
-		return s, failure.In(err, "layer %d of a filter for n = %d keys at p = %v", i, m.plan.n, m.plan.p)
+		return s, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, m.plan.n, m.plan.p)
 	}
 	return s, nil
 }
@@ -48,25 +49,25 @@ func (m growing) layers() (layers []layer, err error) {
 	for i := 1; ; i++ {
 		s, err := m.scheme(i)
 		if err != nil {
-			return layers, failure.As(ErrFull, err)
+			return layers, send.WithKind(bloom.ErrFull, err)
 		}
 		l := layer{scheme: s, words: wordsOf(s), at: layers[i-1].end + epochBytes, keys: m.layerKeys(i)}
 		l.end = l.at + s.SizeBytes()
 		if length := l.end + epochBytes; length > maxValue {
-			return layers, failure.Errorf(ErrFull, "%d layers take %d bytes, want at most %d", i+1, length, uint64(maxValue))
+			return layers, send.Errorf(bloom.ErrFull, "%d layers take %d bytes, want at most %d", i+1, length, uint64(maxValue))
 		}
 		layers = append(layers, l)
 	}
 }
 
-// upTo returns the first count layers. The error wraps ErrFull if they take more than limit bytes.
+// upTo returns the first count layers. The error wraps bloom.ErrFull if they take more than limit bytes.
 func (m growing) upTo(count, limit uint64) ([]layer, error) {
 	layers, err := m.all()
 	if count < 1 || count > uint64(len(layers)) {
 		return nil, err
 	}
 	if length := layers[count-1].end + epochBytes; length > limit {
-		return nil, failure.Errorf(ErrFull, "%d layers take %d bytes in each of %d shards, want at most %d", count, length, m.plan.shards, limit)
+		return nil, send.Errorf(bloom.ErrFull, "%d layers take %d bytes in each of %d shards, want at most %d", count, length, m.plan.shards, limit)
 	}
 	return layers[:count:count], nil
 }

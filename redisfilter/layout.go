@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -72,7 +71,7 @@ func readHeader(ctx context.Context, sender *send.Sender, name string) (h header
 	case err != nil:
 		return h, err
 	case value == "":
-		return h, failure.Errorf(ErrLost, "there is no filter; Open creates it")
+		return h, send.Errorf(ErrLost, "there is no filter; Open creates it")
 	}
 	return decodeHeader(value)
 }
@@ -80,10 +79,10 @@ func readHeader(ctx context.Context, sender *send.Sender, name string) (h header
 // decodeHeader reads the beginning of a value. The error wraps ErrMismatch.
 func decodeHeader(value string) (h header, err error) {
 	if _, err := binary.Decode([]byte(value), binary.LittleEndian, &h); err != nil || string(h.Magic[:]) != magic {
-		return h, failure.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
+		return h, send.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
 	}
 	if h.Version != version {
-		return h, failure.Errorf(ErrMismatch, "layout version %d, this package has %d", h.Version, version)
+		return h, send.Errorf(ErrMismatch, "layout version %d, this package has %d", h.Version, version)
 	}
 	return h, nil
 }
@@ -109,7 +108,7 @@ func (h header) options(o options) (options, error) {
 	longest := int64(math.MaxInt64 / time.Millisecond)
 	if o.shards < 1 || o.shards > maxShards || h.TTL < 0 || h.TTL > longest || o.growth && o.windowed ||
 		o.windowed && (o.generations > maxGenerations || h.Millis > longest || o.length < leastGeneration) {
-		return o, failure.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
+		return o, send.Errorf(ErrMismatch, "impossible numbers in the header: %v", h)
 	}
 	return o, nil
 }

@@ -1,7 +1,6 @@
 package redisfilter
 
 import (
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -10,7 +9,7 @@ func (f *handle) onLost(v *incarnation, how string) error {
 	if v != nil && !v.lost.Swap(true) {
 		f.sender.Counts.Lost.Add(1)
 	}
-	return failure.Errorf(ErrLost, "%s. Call Reopen", how)
+	return send.Errorf(ErrLost, "%s. Call Reopen", how)
 }
 
 // The ways in which a filter is lost.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -106,7 +105,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 	missing := f.shards
 	for try := 0; len(missing) > 0; try++ {
 		if try > tries {
-			return send.Explain(missing[0].name, failure.Errorf(ErrLost,
+			return send.Explain(missing[0].name, send.Errorf(ErrLost,
 				"created %d times and evicted or deleted each time: give the server more memory", tries))
 		}
 		var again []*shard
@@ -135,7 +134,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 				}
 			}
 			if len(again) > 0 && !mayMake {
-				return send.Explain(again[0].name, failure.Errorf(ErrLost, "there is no filter, or not all of it; Open creates it"))
+				return send.Explain(again[0].name, send.Errorf(ErrLost, "there is no filter, or not all of it; Open creates it"))
 			}
 		}
 		missing = again
@@ -177,7 +176,7 @@ func (f *handle) opened(r *request) (state byte, us float64, h header, err error
 		return 0, 0, h, err
 	}
 	if ttl := f.plan.opts.ttl; ttl > 0 && h.TTL == 0 {
-		return 0, 0, h, failure.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
+		return 0, 0, h, send.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
 	}
 	return state, us, h, f.plan.check(h)
 }

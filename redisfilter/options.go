@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // An Option changes a choice of [Open].
@@ -36,21 +36,21 @@ func newOptions(opts []Option) (options, error) {
 	o := options{cache: defaultCache}
 	for i, opt := range opts {
 		if opt == nil {
-			return o, failure.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
+			return o, send.Errorf(bloom.ErrInvalid, "option %d of %d is nil", i+1, len(opts))
 		}
 		opt(&o)
 	}
 	switch {
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
-		return o, failure.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
+		return o, send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
 	case o.shards < 0 || o.shards > maxShards:
-		return o, failure.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
+		return o, send.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
-		return o, failure.Errorf(bloom.ErrInvalid, "WithGrowth and WithGenerations, want one of them")
+		return o, send.Errorf(bloom.ErrInvalid, "WithGrowth and WithGenerations, want one of them")
 	case o.windowed && (o.generations < 1 || o.generations > maxGenerations):
-		return o, failure.Errorf(bloom.ErrInvalid, "%d generations, want 1 to %d", o.generations, maxGenerations)
+		return o, send.Errorf(bloom.ErrInvalid, "%d generations, want 1 to %d", o.generations, maxGenerations)
 	case o.windowed && o.length < leastGeneration:
-		return o, failure.Errorf(bloom.ErrInvalid, "generations of %v, want at least %v", o.length, leastGeneration)
+		return o, send.Errorf(bloom.ErrInvalid, "generations of %v, want at least %v", o.length, leastGeneration)
 	}
 	return o, nil
 }
@@ -66,7 +66,7 @@ func (o *options) millis() int64 {
 // WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that
 // open a filter must agree on them. bloom.MapHash is refused: its positions have no meaning outside one
 // process. The only strategy is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; a growing
-// filter returns [ErrFull] at the limit.
+// filter returns [bloom.ErrFull] at the limit.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
@@ -99,7 +99,7 @@ func WithGrowth() Option {
 // is at least 100 ms and is rounded up to whole milliseconds; count is 1 to 16, and 2 is a good choice. Lookups and adds read
 // count+1 places.
 //
-// The rate is at most p for every stream. A key that finds its generation full is refused with [ErrFull] until the next one
+// The rate is at most p for every stream. A key that finds its generation full is refused with [bloom.ErrFull] until the next one
 // begins. Adding a key that is remembered does not renew it.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }

@@ -42,4 +42,4 @@ func (m plain) reading(state uint64) ([]layer, error) {
 
 func (m plain) alive(known, uint64, seen) ([]bool, step) { return nil, judge }
 
-func (m plain) full(known, uint64) error { return ErrFull } // never called: a plain filter takes any number of keys
+func (m plain) full(known, uint64) error { return bloom.ErrFull } // never called: a plain filter takes any number of keys

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // A plan says where the bits of a key are in each shard.
@@ -131,24 +131,24 @@ func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
 		if h.Text == secretText && !f.scheme.HasSecret() {
-			return failure.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
+			return send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
 		}
 		if h.String() == mine.String() {
-			return failure.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
+			return send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}
-		return failure.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
+		return send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
 	layers, err := f.mode.reading(h.State.whole())
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return failure.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
+			return send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
 		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
 			return nil
 		}
 	}
-	return failure.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
+	return send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it
@@ -180,7 +180,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 			return bloom.NewSchemeWithParams(bloom.Params{N: n, P: p, M: blocks * block, K: chosen}, opts...)
 		}
 	}
-	return best, failure.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
+	return best, send.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
 // wordsOf returns in how many words of a block a scheme has the bits of a key.

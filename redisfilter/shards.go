@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -58,9 +57,9 @@ func clusterSlot(text string) int {
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return failure.Errorf(bloom.ErrInvalid, "empty name, want one for a Redis key")
+		return send.Errorf(bloom.ErrInvalid, "empty name, want one for a Redis key")
 	case send.HashTag(name) == "" && strings.ContainsAny(name, "{}"):
-		return failure.Errorf(bloom.ErrInvalid, "name %q, want no braces, or a hash tag such as {crawl}", name)
+		return send.Errorf(bloom.ErrInvalid, "name %q, want no braces, or a hash tag such as {crawl}", name)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 const (
@@ -37,9 +37,9 @@ func (o *options) shardsFor(whole uint64) int {
 func newPlan(n uint64, p float64, o options) (*plan, error) {
 	switch {
 	case !(p > 0 && p < 1):
-		return nil, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
+		return nil, send.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	case n == 0:
-		return nil, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
+		return nil, send.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
 	f := &plan{n: n, p: p, opts: o, shards: 1}
 	switch {
@@ -63,9 +63,9 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	}
 	switch length := f.length(); {
 	case length > maxValue:
-		return nil, failure.Errorf(bloom.ErrTooLarge, "%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
+		return nil, send.Errorf(bloom.ErrTooLarge, "%d bytes in each of %d shards, want at most %d", length, f.shards, uint64(maxValue))
 	case length*uint64(f.shards) > limit:
-		return nil, failure.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length*uint64(f.shards), limit)
+		return nil, send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length*uint64(f.shards), limit)
 	}
 	f.limit = min(maxValue, limit/uint64(f.shards))
 	return f, nil
@@ -78,14 +78,14 @@ func (f *plan) size() error {
 		return err
 	}
 	if err := s.Portable(); err != nil {
-		return failure.As(bloom.ErrInvalid, err)
+		return send.WithKind(bloom.ErrInvalid, err)
 	}
 	if s.Strategy() != bloom.Blocked {
-		return failure.Errorf(bloom.ErrInvalid, "strategy %q, want Blocked", s.Strategy())
+		return send.Errorf(bloom.ErrInvalid, "strategy %q, want Blocked", s.Strategy())
 	}
 	each := s.SizeBytes()
 	if each > math.MaxInt64/uint64(layers)/2 {
-		return failure.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes", layers, each)
+		return send.Errorf(bloom.ErrTooLarge, "%d layers of %d bytes", layers, each)
 	}
 	body := each * uint64(layers)
 	f.scheme, f.first = s, make([]layer, layers)

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -67,7 +66,7 @@ func (f *Filter) Local(ctx context.Context) (*Local, error) {
 var errPlain = incompatible("a filter that grows or has a window, want a plain one")
 
 func incompatible(text string, args ...any) error {
-	return &send.Error{Err: failure.Errorf(bloom.ErrIncompatible, text, args...)}
+	return &send.Error{Err: send.Errorf(bloom.ErrIncompatible, text, args...)}
 }
 
 // A piece is a part of a local filter. A batch with a piece has one index, which stands for the piece.

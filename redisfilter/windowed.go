@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
 // windowed is the mode of a filter that forgets. Its layers are a ring of generations+1 equal places: generation x has
@@ -20,7 +20,7 @@ func (m windowed) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	// All generations of the window and one more may be read.
 	layers, keys = m.plan.opts.generations+1, m.plan.perShard()
 	if s, err = newScheme(keys, m.plan.p/float64(layers), m.plan.bloom); err != nil {
-		err = failure.In(err, "each of %d generations of a filter for n = %d keys at p = %v", layers, m.plan.n, m.plan.p)
+		err = fmt.Errorf("%w, in each of %d generations of a filter for n = %d keys at p = %v", err, layers, m.plan.n, m.plan.p)
 	}
 	return s, layers, keys, err
 }
@@ -81,6 +81,6 @@ func (m windowed) full(k known, state uint64) error {
 		keys = fmt.Sprintf("%d keys, the share of one of %d shards in n = %d", m.plan.first[0].keys, m.plan.shards, m.plan.n)
 	}
 	begins := time.UnixMilli(int64(state+1-k.shift) * m.millis)
-	return failure.Errorf(ErrFull, "the generation has its %s; the next one begins at %s, in %v", keys,
+	return send.Errorf(bloom.ErrFull, "the generation has its %s; the next one begins at %s, in %v", keys,
 		begins.UTC().Format(time.RFC3339Nano), max(0, time.Duration(begins.UnixNano())-k.time).Round(time.Millisecond))
 }

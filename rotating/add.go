@@ -13,7 +13,7 @@ import (
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 //
-// The error wraps [ErrFull] if the key is new and there is no room for it. The call has then added
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. The call has then added
 // nothing. Add does not wait for room: there is some when the oldest generation is forgotten.
 func (f *Filter) Add(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
@@ -27,7 +27,7 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.Bytes
 // begins again. A renewed key counts as a new key, once per generation.
 //
 // Once Renew has returned without an error, every later Contains of the key is true for the window.
-// After an error that wraps [ErrFull], the key is forgotten as if Renew had not been called.
+// After an error that wraps [bloom.ErrFull], the key is forgotten as if Renew had not been called.
 func (f *Filter) Renew(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
 	return f.add(h1, h2, true)

@@ -37,17 +37,17 @@ func TestFull(t *testing.T) {
 				switch total++; {
 				case err != nil:
 					refused++
-					require.ErrorIs(t, err, ErrFull)
+					require.ErrorIs(t, err, bloom.ErrFull)
 					require.ErrorIs(t, err, bloom.ErrTooLarge)
 					require.False(t, won)
 					require.GreaterOrEqual(t, added[g], f.plan.guess(), "%v: generation %d after %v: %v", f, g, added, err)
 					require.False(t, f.Contains(k), "a refused key is present")
 					won, err = f.Renew(k)
 					require.False(t, won)
-					require.ErrorIs(t, err, ErrFull)
+					require.ErrorIs(t, err, bloom.ErrFull)
 					count, err := f.AddMany([][]byte{key(new([16]byte), next-2), k}, nil)
 					require.Zero(t, count)
-					require.ErrorIs(t, err, ErrFull)
+					require.ErrorIs(t, err, bloom.ErrFull)
 				case won:
 					added[g]++
 					require.False(t, yes(f.Add(k)))
@@ -91,9 +91,9 @@ func TestFullSays(t *testing.T) {
 	for i := uint64(0); err == nil; i++ {
 		_, err = f.Add(key(new([16]byte), i))
 	}
-	require.Regexp(t, `^rotating: filter full: \d+ keys at rate 0\.\d+ take \d+ bytes, want at most \d+, in layer 4 of generation 0 of a filter for n = 100 keys at p = 0\.01, `+
+	require.Regexp(t, `^bloom: filter full: filter too large: \d+ keys at rate 0\.\d+ take \d+ bytes, want at most \d+, in layer 4 of generation 0 of a filter for n = 100 keys at p = 0\.01, `+
 		`whose layers take \d+ of at most 646 bytes; 424 bytes are kept for other generations, and the next generation has room$`, err.Error())
-	require.Equal(t, 1, strings.Count(err.Error(), "rotating"))
+	require.Equal(t, 1, strings.Count(err.Error(), "bloom: "))
 	c.sleep(f.time.length)
 	require.True(t, yes(f.AddString("there is room again")))
 }
@@ -112,7 +112,7 @@ func TestRenewAtTheLimit(t *testing.T) {
 	}
 	keys := f.Count()
 	won, err := f.RenewString("key")
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.False(t, won)
 	require.Equal(t, keys, f.Count())
 	require.True(t, f.ContainsString("key"))

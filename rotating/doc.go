@@ -24,7 +24,7 @@
 //   - The count is exact. While no add is under way, [Filter.Count] is the number of true answers whose
 //     keys are not forgotten. (If a generation ends during an Add, and the next one is full by then, the
 //     key counts in the first one.)
-//   - Without room for a new key, Add returns an error that wraps [ErrFull] and has added nothing. The
+//   - Without room for a new key, Add returns an error that wraps [bloom.ErrFull] and has added nothing. The
 //     next generation has room.
 //   - At most one winner. If several goroutines add the same key, at most one gets true within
 //     the window, also while a generation ends. Exactly one does, unless the key is a false

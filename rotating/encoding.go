@@ -2,6 +2,7 @@ package rotating
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -94,7 +95,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	var all layered.Layers
 	for i := range int(count) {
 		if all, err = f.readLayer(in, all, generation, c.bloom); err != nil {
-			return nil, failure.In(err, "layer %d of %d", i, count)
+			return nil, fmt.Errorf("%w, in layer %d of %d", err, i, count)
 		}
 	}
 	f.opts = append(layered.OptionsOf(all[0].Scheme()), c.bloom...)

@@ -2,6 +2,7 @@ package rotating
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -105,8 +106,8 @@ func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 		}
 	}
 	if err != nil {
-		return nil, failure.In(err, "layer %d of generation %d of a filter for n = %d keys at p = %v, whose layers take %d of at most %d bytes; "+
-			"%d bytes are kept for other generations, and the next generation has room", has.layers, g, f.plan.n, f.plan.p, taken, limit, kept)
+		return nil, fmt.Errorf("%w, in layer %d of generation %d of a filter for n = %d keys at p = %v, whose layers take %d of at most %d bytes; "+
+			"%d bytes are kept for other generations, and the next generation has room", err, has.layers, g, f.plan.n, f.plan.p, taken, limit, kept)
 	}
 	return slices.Clone(l).Append(b, g, 0, keys), nil // without the memory of the ended ones
 }
@@ -144,7 +145,7 @@ func (f *Filter) checkPlan() (err error) {
 		f.scheme, err = bloom.NewScheme(first, f.plan.rate(0), f.opts...)
 	}
 	if err != nil {
-		return failure.In(err, "a generation of a filter for n = %d keys at p = %v", f.plan.n, f.plan.p)
+		return fmt.Errorf("%w, in a generation of a filter for n = %d keys at p = %v", err, f.plan.n, f.plan.p)
 	}
 	f.own = s.SizeBytes() + s.SizeBytes()/32 + 64
 	if all, limit := uint64(f.plan.generations)+1, layered.Limit(f.opts); f.own > limit/all {

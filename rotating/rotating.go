@@ -26,9 +26,6 @@ type Filter struct {
 	layers layered.Growing
 }
 
-// ErrFull means that a key could not be added because there is no memory for another layer.
-var ErrFull error = layered.Full("rotating")
-
 // New returns an empty filter that remembers a key for at least the window. Its false-positive rate stays
 // at most p, however many keys are added. n is a guess of the number of different keys that come in a
 // window; 0 counts as one per generation.
@@ -65,7 +62,7 @@ func New(n uint64, p float64, window time.Duration, opts ...Option) (*Filter, er
 // newFilter returns a filter without layers.
 func newFilter(p plan) *Filter {
 	f := &Filter{plan: p}
-	f.layers.Full, f.layers.Remembers, f.layers.Next = ErrFull, int64(p.generations), f.withLayer
+	f.layers.Remembers, f.layers.Next = int64(p.generations), f.withLayer
 	return f
 }
 

@@ -11,7 +11,7 @@ import (
 // If several goroutines add the same new key, at most one gets true. Exactly one does, unless the
 // key is a false positive at that moment.
 //
-// The error wraps [ErrFull] if the key is new and there is no room for it. The call has then added
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. The call has then added
 // nothing. It does not wait for adds under way, which may hold the last room and give it back.
 func (f *Filter) Add(key []byte) (bool, error) {
 	f.now() // panics for the zero Filter

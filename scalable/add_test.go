@@ -68,7 +68,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 	if added, err := f.AddString("another"); !added || err != nil {
 		t.Errorf("the last room: %v, %v", added, err)
 	}
-	if added, err := f.AddString("one more"); added || !errors.Is(err, ErrFull) {
+	if added, err := f.AddString("one more"); added || !errors.Is(err, bloom.ErrFull) {
 		t.Errorf("without room: %v, %v", added, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestLastRoomIsTaken(t *testing.T) {
 	refused := false
 	once(&hook, inTheAdd, func() {
 		added, err := f.AddString("key")
-		refused = !added && errors.Is(err, ErrFull)
+		refused = !added && errors.Is(err, bloom.ErrFull)
 	})
 	if added, err := f.AddString("key"); !added || err != nil || !refused {
 		t.Errorf("the add below it: %v, %v; refused meanwhile: %v", added, err, refused)

@@ -29,7 +29,7 @@
 //
 // The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
 // the machine or its container. Then Add of a new key adds nothing and returns an error that wraps
-// [ErrFull], and Contains works as before. The filter does not know how much memory other programs use: if
+// [bloom.ErrFull], and Contains works as before. The filter does not know how much memory other programs use: if
 // running out of memory must not end the process, set WithMaxBytes. [New] refuses a strategy or a
 // hash that would end the growth before 20 layers, which hold a million times n.
 package scalable

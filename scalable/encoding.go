@@ -1,6 +1,7 @@
 package scalable
 
 import (
+	"fmt"
 	"io"
 	"math"
 
@@ -64,7 +65,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		plan := func() (uint64, float64, error) { return plan(n, f.p, i, bloom.ErrCorrupt) }
 		b, keys, left, err := all.Read(in, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()), plan)
 		if err != nil {
-			return nil, failure.In(err, "layer %d", i)
+			return nil, fmt.Errorf("%w, in layer %d", err, i)
 		}
 		all = all.Append(b, 0, keys, left)
 	}

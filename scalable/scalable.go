@@ -26,9 +26,6 @@ type Filter struct {
 	layers layered.Growing
 }
 
-// ErrFull means that a key could not be added because the filter cannot grow.
-var ErrFull error = layered.Full("scalable")
-
 // New returns an empty filter whose false-positive rate stays at most p, however many keys are
 // added. n is the number of keys after which it grows for the first time; 0 counts as 1.
 //
@@ -62,7 +59,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 // newFilter returns a filter without layers.
 func newFilter(n uint64, p float64, opts []bloom.Option) *Filter {
 	f := &Filter{n: n, p: p, opts: opts}
-	f.layers.Full, f.layers.Next = ErrFull, f.withLayer
+	f.layers.Next = f.withLayer
 	return f
 }
 
@@ -94,9 +91,9 @@ func (f *Filter) withLayer(now layered.Layers, generation int64) (layered.Layers
 	taken, limit := now.SizeBytes(), layered.Limit(f.opts)
 	next, err := layered.NewLayer(keys, rate, f.opts, limit-min(limit, taken))
 	if err != nil {
-		err = failure.In(err, "layer %d of a filter for n = %d keys at p = %v", len(now), f.n, f.p)
+		err = fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, len(now), f.n, f.p)
 		if len(now) > 0 {
-			err = failure.In(err, "addition to %d of at most %d bytes", taken, limit)
+			err = fmt.Errorf("%w, in addition to %d of at most %d bytes", err, taken, limit)
 		}
 		return nil, err
 	}

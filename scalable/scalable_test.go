@@ -135,7 +135,7 @@ func TestFull(t *testing.T) {
 	grown.grow()
 	three := grown.SizeBytes()
 	f := must(100, 1e-6, bloom.WithMaxBytes(three-1))
-	text := fmt.Sprintf("scalable: filter full: 400 keys at rate 8.33e-08 take %d bytes, want at most %d, in layer 2 of a filter for n = 100 keys at p = 1e-06, in addition to %d of at most %d bytes",
+	text := fmt.Sprintf("bloom: filter full: filter too large: 400 keys at rate 8.33e-08 take %d bytes, want at most %d, in layer 2 of a filter for n = 100 keys at p = 1e-06, in addition to %d of at most %d bytes",
 		three-two, three-two-1, two, three-1)
 	var b [16]byte
 	for i := range uint64(400) {
@@ -143,7 +143,7 @@ func TestFull(t *testing.T) {
 		if in := f.Contains(key(&b, i)); added != (i < 300) || (err == nil) != (i < 300) || in != (i < 300) {
 			t.Fatalf("key %d: %v, %v, contained %v", i, added, err, in)
 		}
-		if err != nil && (!errors.Is(err, ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || err.Error() != text) {
+		if err != nil && (!errors.Is(err, bloom.ErrFull) || !errors.Is(err, bloom.ErrTooLarge) || err.Error() != text) {
 			t.Fatal(err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestFull(t *testing.T) {
 		t.Errorf("a key that is present: %v, %v", added, err)
 	}
 	answers := []bool{true, true}
-	if n, err := f.AddMany([][]byte{[]byte("a"), []byte("b")}, answers); n != 0 || !errors.Is(err, ErrFull) || answers[0] || answers[1] {
+	if n, err := f.AddMany([][]byte{[]byte("a"), []byte("b")}, answers); n != 0 || !errors.Is(err, bloom.ErrFull) || answers[0] || answers[1] {
 		t.Errorf("AddMany: %d, %v, %v", n, err, answers)
 	}
 }

@@ -193,11 +193,11 @@ func TestGrowing(t *testing.T) {
 	}
 	added = slices.Repeat([]bool{true}, len(values))
 	count, err = small.AddMany(values, added)
-	require.ErrorIs(t, err, scalable.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.Equal(t, 10, count)
 	require.Equal(t, append(slices.Repeat([]bool{true}, 10), make([]bool, 190)...), added)
 	_, err = small.Add(1000)
-	require.ErrorIs(t, err, scalable.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 }
 
 // A halting set adds a number of keys, then returns an error. It says nothing about keys that it has not added.
@@ -213,7 +213,7 @@ func (h *halting) AddMany(keys [][]byte, added []bool) (int, error) {
 	}
 	h.room -= n
 	if n < len(keys) {
-		return n, scalable.ErrFull
+		return n, bloom.ErrFull
 	}
 	return n, nil
 }
@@ -223,7 +223,7 @@ func TestAnswersAfterAnError(t *testing.T) {
 	const added = groupKeys + 3
 	answers := slices.Repeat([]bool{true}, 2*groupKeys)
 	count, err := NewGrowing(&halting{room: added}, binary.LittleEndian.AppendUint64).AddMany(make([]uint64, 2*groupKeys), answers)
-	require.ErrorIs(t, err, scalable.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.Equal(t, added, count)
 	require.Equal(t, append(slices.Repeat([]bool{true}, added), make([]bool, 2*groupKeys-added)...), answers)
 }

@@ -165,7 +165,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 			if room > 0 {
 				end := done + int(min(room, uint64(len(c.Keys)-done)))
 				added, n, err = addTo(f, c.Keys[done:end], c.Yes[done:end])
-				if errors.Is(err, scalable.ErrFull) || errors.Is(err, rotating.ErrFull) {
+				if errors.Is(err, bloom.ErrFull) {
 					err = fmt.Errorf("%w: a new key, and %s", errOverfull, lines.Text(err))
 				}
 			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a present key needs no room

@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 
 	"github.com/seed3447c163/bloom"
@@ -60,7 +61,7 @@ func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, e
 	case err == io.EOF:
 		return nil, format.Truncated(what)
 	case err != nil:
-		return nil, failure.In(err, "%s", what)
+		return nil, fmt.Errorf("%w, in %s", err, what)
 	}
 	r.sum.Add(r.tail.bytes[:])
 	return f, nil

@@ -1,6 +1,7 @@
 package layered
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +12,6 @@ import (
 // A Growing is a list of layers that gets another one when the newest has no room, or when a generation begins.
 // Filters that do not forget have one generation, 0. Begin makes the first list; until then Load returns nil.
 type Growing struct {
-	Full      error // the error of adds without room wraps it
 	Remembers int64 // how many generations before the present one are remembered
 
 	// Next returns the layers with one more of a generation, and without the ended ones, or an error.
@@ -144,7 +144,7 @@ func (a *adding) keep(ticket *tickets.Box) {
 // added one since now was loaded. It returns an error if there can be none before a later generation.
 func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	if r := g.refused.Load(); r != nil && r.now == now && r.generation >= generation {
-		return r
+		return r.error
 	}
 	if !locked {
 		g.growing.Lock()
@@ -156,9 +156,9 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	generation = now.Current(generation)
 	next, err := g.Next(*now, generation)
 	if err != nil {
-		r := &refusal{g.Full, err, now, generation}
+		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation} // the text of err once
 		g.refused.Store(r)
-		return r
+		return r.error
 	}
 	next.Newest().Serial = now.Newest().Serial + 1 // also if Next has dropped all layers
 	g.refused.Store(nil)
@@ -166,19 +166,9 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	return nil
 }
 
-// A Full is the error of a package that has no room for a key. Full("rotating") has the text "rotating: filter full".
-type Full string
-
-func (f Full) Error() string { return string(f) + ": " + f.Text() }
-func (f Full) Text() string  { return "filter full" }
-
 // A refusal is why layers get no other one before a later generation.
 type refusal struct {
-	full, cause error
-	now         *Layers
-	generation  int64
+	error
+	now        *Layers
+	generation int64
 }
-
-func (r *refusal) Error() string   { return failure.As(r.full, r.cause).Error() }
-func (r *refusal) Text() string    { return failure.Text(failure.As(r.full, r.cause)) }
-func (r *refusal) Unwrap() []error { return []error{r.full, r.cause} }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -20,7 +21,7 @@ func hooked(t *testing.T, hook *func(), layers int, keys uint64) *Growing {
 		}
 		return (h1 + uint64(i)*h2) % m
 	})})
-	g := &Growing{Full: errors.New("full"), Remembers: 3}
+	g := &Growing{Remembers: 3}
 	g.Next = func(now Layers, generation int64) (Layers, error) {
 		for len(now) > 0 && now[0].Generation < generation-g.Remembers {
 			now = now[1:]
@@ -85,7 +86,7 @@ func TestFullAfterItWasOvertaken(t *testing.T) {
 		require.True(t, added(t, g, 2, 0))
 		require.True(t, added(t, g, 3, 0))
 		_, err := g.Add(4, 44, 0, false)
-		require.ErrorIs(t, err, g.Full)
+		require.ErrorIs(t, err, failure.ErrFull)
 		require.ErrorIs(t, err, errNoRoom)
 	}
 	require.True(t, added(t, g, 5, 0))

@@ -2,6 +2,7 @@ package layered
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
@@ -34,7 +35,7 @@ func CheckGrowth(plan Plan, last int, n uint64, p float64, opts []bloom.Option) 
 			continue
 		}
 		if _, err := bloom.NewScheme(keys, rate, opts...); errors.Is(err, bloom.ErrInvalid) {
-			return failure.In(err, "layer %d of a filter for n = %d keys at p = %v", i, n, p)
+			return fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, n, p)
 		}
 		return nil
 	}

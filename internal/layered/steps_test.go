@@ -46,7 +46,7 @@ func newRace(room uint64, memory int) *race {
 		return f
 	}
 	r := &race{g: new(Growing), wins: map[uint64][]win{}}
-	r.g.Full, r.g.Remembers = errFull, 1
+	r.g.Remembers = 1
 	r.g.Next = func(now Layers, generation int64) (Layers, error) {
 		for len(now) > 0 && now[0].Generation < generation-r.g.Remembers {
 			now = now[1:]

@@ -223,7 +223,7 @@ func quoted(name string) string {
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := c.read(r, opts)
 	if err != nil {
-		return nil, failure.In(err, "column %v", c)
+		return nil, fmt.Errorf("%w, in column %v", err, c)
 	}
 	if plus, minus := c.zeros(); plus != nil && (f.Contains(plus) || f.Contains(minus)) {
 		f.Add(plus)
@@ -250,7 +250,7 @@ func (s section) Len() int { return remaining.Len(uint64(s.Size())) }
 func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 	found, err := c.contains(r, key)
 	if err != nil {
-		return false, failure.In(err, "column %v", c)
+		return false, fmt.Errorf("%w, in column %v", err, c)
 	}
 	return found, nil
 }

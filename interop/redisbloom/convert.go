@@ -1,6 +1,8 @@
 package redisbloom
 
 import (
+	"fmt"
+
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
@@ -39,7 +41,7 @@ func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	}
 	made, err := New(plan)
 	if err != nil {
-		return nil, failure.In(err, "a filter of RedisBloom for n = %d and p = %v", is.N, is.P)
+		return nil, fmt.Errorf("%w, in a filter of RedisBloom for n = %d and p = %v", err, is.N, is.P)
 	}
 	only := made.all()[0]
 	if err := only.Union(f); err != nil {

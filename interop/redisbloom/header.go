@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/seed3447c163/bloom"
@@ -104,7 +105,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	for i := range int(count) {
 		s, err := readShape(b[headerBytes+i*layerBytes:])
 		if err != nil {
-			return h, failure.In(err, "layer %d", i)
+			return h, fmt.Errorf("%w, in layer %d", err, i)
 		}
 		items -= s.items
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61

@@ -29,9 +29,6 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// ErrFull means that a filter that does not grow is full.
-var ErrFull = errors.New("redisbloom: the filter is full and does not grow")
-
 // A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
 //
 // All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
@@ -127,7 +124,7 @@ func (f *Filter) all() layered.Layers {
 // Add adds a key, as BF.ADD does. It returns true if the key is definitely new and this
 // call added it, false if the key was probably added before.
 //
-// The error wraps [ErrFull] or bloom.ErrTooLarge if the key is new and there is no room, or if the next
+// The error wraps [bloom.ErrFull] or bloom.ErrTooLarge if the key is new and there is no room, or if the next
 // layer would have a k above 255.
 func (f *Filter) Add(key []byte) (bool, error) {
 	return f.add(sum(key))
@@ -146,7 +143,7 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	if last := layers.Newest(); !last.Tickets.Take() {
 		p := last.Params()
 		if !f.header.scaling() {
-			return false, fmt.Errorf("%w: it has %d keys", ErrFull, p.N)
+			return false, failure.Errorf(bloom.ErrFull, "it has %d keys and does not grow", p.N)
 		}
 		hi, capacity := bits.Mul64(p.N, uint64(f.header.expansion))
 		if hi != 0 {

@@ -183,7 +183,7 @@ func TestFull(t *testing.T) {
 		require.True(t, yes)
 	}
 	_, err := f.AddString("one more")
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	yes, err := f.AddString("3")
 	require.NoError(t, err, "the key is not new")
 	require.False(t, yes)
@@ -191,7 +191,7 @@ func TestFull(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Plan{N: 10, P: 0.001}, g.Plan())
 	_, err = g.AddString("one more")
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 }
 
 func TestOneWinner(t *testing.T) {

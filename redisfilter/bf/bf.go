@@ -38,7 +38,6 @@ import (
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -55,7 +54,7 @@ const highestRate = 0.25
 
 // Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
 // plan, the error wraps redisfilter.ErrMismatch. A plan without an Expansion is a filter that returns
-// redisfilter.ErrFull after N keys. From Redis 8 on, the module makes filters for a P of at most 0.25.
+// bloom.ErrFull after N keys. From Redis 8 on, the module makes filters for a P of at most 0.25.
 func Open(ctx context.Context, client redis.UniversalClient, name string, plan redisbloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -75,7 +74,7 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 		capped := plan
 		capped.P = min(plan.P, highestRate)
 		if err == nil && is != plan && is != capped {
-			err = failure.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
+			err = send.Errorf(redisfilter.ErrMismatch, "made by the plan %+v, opened for %+v", is, plan)
 		}
 	}
 	if err != nil {
@@ -137,7 +136,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	case err != nil && !add:
 		return explain(f.name, err)
 	case err == nil && items < most:
-		err = failure.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
+		err = send.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
 		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
 	}
 	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
@@ -161,7 +160,7 @@ func (f *Filter) read(reply any, answers []bool) error {
 			answers[i] = e
 		default:
 			failed.Err = explain(f.name, fmt.Errorf("%v", e))
-			if errors.Is(failed.Err, redisfilter.ErrFull) && i == len(elements)-1 { // the module leaves out the other keys
+			if errors.Is(failed.Err, bloom.ErrFull) && i == len(elements)-1 { // the module leaves out the other keys
 				failed.NotAdded = batch.Indices(i, len(answers))
 				return &failed
 			}
@@ -180,11 +179,11 @@ func explain(name string, err error) error {
 	case strings.HasPrefix(reply, "ERR unknown command"):
 		return &send.Error{Key: name, Hint: "the server does not have the RedisBloom module: load it, or use redisfilter.Open", Err: err}
 	case strings.Contains(reply, "not found"):
-		err = failure.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
+		err = send.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
 	case strings.HasPrefix(reply, "WRONGTYPE"):
-		return &send.Error{Key: name, Err: failure.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
+		return &send.Error{Key: name, Err: send.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
 	case err != nil && strings.Contains(err.Error(), "is full"): // also the text of an element
-		err = failure.Errorf(redisfilter.ErrFull, "it does not scale: open one with a larger n: %w", err)
+		err = send.Errorf(bloom.ErrFull, "it does not scale: open one with a larger n: %w", err)
 	}
 	return send.Explain(name, err)
 }
@@ -254,7 +253,7 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
 	})
 	if err == nil && rename.Val() != int64(1) {
-		err = failure.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
+		err = send.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
 	}
 	return explain(name, err)
 }

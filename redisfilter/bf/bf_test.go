@@ -88,7 +88,7 @@ func TestFull(t *testing.T) {
 	m, err := Open(bg, client, "f", plan(700, 1e-6, 0))
 	require.NoError(t, err)
 	added, err := each(bg, m.AddMany, keysOf(0, 1200))
-	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown, "the filter refuses for certain")
 	var failed *redisfilter.AddError
 	require.ErrorAs(t, err, &failed)
@@ -96,7 +96,7 @@ func TestFull(t *testing.T) {
 	require.Empty(t, failed.Unknown)
 	require.Equal(t, indices(700, 1200), failed.Refused)
 	_, err = m.Add(bg, keyOf(1000))
-	require.ErrorIs(t, err, redisfilter.ErrFull)
+	require.ErrorIs(t, err, bloom.ErrFull)
 	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 	already, err := m.Add(bg, keyOf(5))
 	require.NoError(t, err, "it still knows those it has")

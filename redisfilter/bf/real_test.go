@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/redisbloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
@@ -61,7 +62,7 @@ func TestRealModule(t *testing.T) {
 				}
 				if p.Expansion == 0 {
 					added, err := each(bg, f.AddMany, keysOf(600, 1300))
-					require.ErrorIs(t, err, redisfilter.ErrFull)
+					require.ErrorIs(t, err, bloom.ErrFull)
 					require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 					require.Equal(t, 400, count(added))
 				}

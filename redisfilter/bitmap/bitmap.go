@@ -31,7 +31,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/batch"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
@@ -71,14 +70,14 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	switch s, isScheme := positions.(bloom.Scheme); {
 	case err != nil:
 	case ttl < 0 || ttl > 0 && ttl < time.Millisecond:
-		err = failure.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none", ttl)
+		err = send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none", ttl)
 	case positions == nil || isScheme && s == (bloom.Scheme{}):
-		err = failure.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
+		err = send.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
-		err = failure.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))
+		err = send.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))
 	case isScheme:
 		if err = s.Portable(); err != nil {
-			err = failure.As(bloom.ErrInvalid, err)
+			err = send.WithKind(bloom.ErrInvalid, err)
 		}
 	}
 	if err != nil {
@@ -91,7 +90,7 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 func OpenRenewing(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
 	f, err := Open(client, key, positions, ttl)
 	if err == nil && ttl == 0 {
-		return nil, &send.Error{Err: failure.Errorf(bloom.ErrInvalid, "TTL 0, want at least 1ms")}
+		return nil, &send.Error{Err: send.Errorf(bloom.ErrInvalid, "TTL 0, want at least 1ms")}
 	}
 	if err == nil {
 		f.renew = true

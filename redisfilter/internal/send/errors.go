@@ -8,17 +8,17 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
+	"github.com/seed3447c163/bloom"
 )
+
+const prefix = "redisfilter: "
 
 // The errors of package redisfilter, which documents them.
 var (
-	ErrMismatch error = &Error{Err: errors.New("not this filter")}
-	ErrLost     error = &Error{Err: errors.New("filter lost")}
-	ErrUnknown  error = &Error{Err: errors.New("keys may or may not have been added")}
-	ErrFull     error = &Error{Err: errors.New("filter full")}
-	ErrReplicas error = &Error{Err: errors.New("too few replicas confirmed")}
+	ErrMismatch = errors.New(prefix + "not this filter")
+	ErrLost     = errors.New(prefix + "filter lost")
+	ErrUnknown  = errors.New(prefix + "keys may or may not have been added")
+	ErrReplicas = errors.New(prefix + "too few replicas confirmed")
 )
 
 // An Error is what the packages of this module return. The name of package redisfilter stands once before its text, also if
@@ -29,19 +29,30 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return "redisfilter: " + e.Text() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Text returns the error without the name of the package.
-func (e *Error) Text() string {
-	text := failure.Text(e.Err)
+func (e *Error) Error() string {
+	text := Text(e.Err)
 	if e.Hint != "" {
 		text = e.Hint + ": " + text
 	}
 	if e.Key != "" {
 		text = fmt.Sprintf("key %q: %s", e.Key, text)
 	}
-	return text
+	return prefix + text
+}
+
+// Errorf returns an error of a kind.
+func Errorf(kind error, text string, args ...any) error {
+	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
+}
+
+// WithKind returns an error of another kind with the text of err.
+func WithKind(kind, err error) error { return fmt.Errorf("%w: %s", kind, Text(err)) }
+
+// Text returns the text of an error without the name of its package.
+func Text(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), prefix), "bloom: ")
 }
 
 // Reply returns the text of an error reply, of the server or of a proxy in front of it, or "".
@@ -95,7 +106,7 @@ func Refused(err error) bool {
 
 // Final reports whether err says that the command would fail again, whatever the server and its replicas do.
 func Final(err error) bool {
-	return errors.Is(err, ErrMismatch) || errors.Is(err, ErrFull) || errors.Is(err, redis.ErrClosed) ||
+	return errors.Is(err, ErrMismatch) || errors.Is(err, bloom.ErrFull) || errors.Is(err, redis.ErrClosed) ||
 		slices.Contains([]string{"WRONGTYPE", "NOPERM", "NOAUTH", "WRONGPASS"}, Code(err)) || strings.HasPrefix(Reply(err), "ERR unknown command")
 }
 
@@ -146,7 +157,7 @@ func Explain(key string, err error) error {
 	hint := hints[Code(err)]
 	switch {
 	case Code(err) == "WRONGTYPE":
-		err = failure.Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
+		err = Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
 	case strings.HasPrefix(Reply(err), "ERR unknown command"):
 		hint = "the server does not have the command, want Redis 6.2 or later with scripts"
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
@@ -54,9 +52,9 @@ func (s *Sender) Confirmed(c *Call) error {
 	}
 	switch got, err := c.waited.Result(); {
 	case err != nil:
-		return failure.Errorf(ErrReplicas, "%w", err)
+		return Errorf(ErrReplicas, "%w", err)
 	case got < int64(s.Replicas):
-		return failure.Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
+		return Errorf(ErrReplicas, "%d of %d within %v", got, s.Replicas, s.Timeout)
 	}
 	return nil
 }

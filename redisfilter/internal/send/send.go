@@ -18,7 +18,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/redisfilter/internal/failure"
 )
 
 // BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
@@ -60,28 +59,28 @@ func (s *Sender) Must() *Sender {
 // cannot keep the promises of a filter.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
-		return nil, failure.Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
+		return nil, Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
 	switch c := client.(type) {
 	case nil:
-		return nil, failure.Errorf(bloom.ErrInvalid, "no client")
+		return nil, Errorf(bloom.ErrInvalid, "no client")
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
 		readTimeout = c.Options().ReadTimeout
 		if c.Options().ReadOnly {
-			return nil, failure.Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
+			return nil, Errorf(bloom.ErrInvalid, "a cluster client that reads from replicas: it misses keys that were just added")
 		}
 	case *redis.Ring:
-		return nil, failure.Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
+		return nil, Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
 	default:
 		if replicas > 0 {
-			return nil, failure.Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
+			return nil, Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
 		}
 	}
 	if replicas > 0 && readTimeout > 0 && timeout >= readTimeout {
-		return nil, failure.Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
+		return nil, Errorf(bloom.ErrInvalid, "wait for %v with a client whose ReadTimeout is %v, want less", timeout, readTimeout)
 	}
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
