@@ -250,13 +250,6 @@ func TestNoAllocations(t *testing.T) {
 				b[0] = byte(i)
 				sum += len(f.Scheme().AppendPositions(positions, b[:]))
 			},
-			"Positions": func(i uint64) {
-				var b [8]byte
-				b[0] = byte(i)
-				for pos := range f.Scheme().Positions(b[:]) {
-					sum += int(pos)
-				}
-			},
 		}
 		if !f.Scheme().Strategy().NeedsKey() {
 			calls["Digest"] = func(i uint64) {

@@ -23,7 +23,7 @@ func TestParamsForBitsChooseWell(t *testing.T) {
 			require.GreaterOrEqual(t, float64(got.M), n*c)
 			best := 1.0
 			for k := 1; k <= maxK; k++ {
-				if canHave(s, got.M, k) && (s != Blocked || s.WordsPerKey(k) <= s.WordsPerKey(got.K)) {
+				if canHave(s, got.M, k) && (s != Blocked || s.wordsPerKey(k) <= s.wordsPerKey(got.K)) {
 					best = min(best, s.FalsePositiveRate(got.M, k, n))
 				}
 			}

@@ -62,7 +62,7 @@ func TestSizesKeepPAndAreMinimal(t *testing.T) {
 		unit := s.limits().sizeUnit
 		words := func(k int) int {
 			if s == Blocked {
-				return s.WordsPerKey(k)
+				return s.wordsPerKey(k)
 			}
 			return 1
 		}

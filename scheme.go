@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -190,37 +189,6 @@ func (s Scheme) AppendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	dst, positions := s.scheme.grow(dst)
 	s.scheme.kernel.positions(&s.scheme.empty, memory.NoEscape(positions), h1, h2)
 	return dst
-}
-
-// Positions returns an iterator over the positions that AppendPositions appends, for a program that looks at the
-// bits itself and stops at the first one that is not set. With a [Definition.Step] and with [SeededHashing], the
-// positions that are not reached are not computed. A loop allocates nothing for k <= 64.
-func (s Scheme) Positions(key []byte) iter.Seq[uint64] {
-	scheme := s.scheme.must()
-	return func(yield func(uint64) bool) { scheme.eachPosition(key, yield) }
-}
-
-func (s *scheme) eachPosition(key []byte, yield func(uint64) bool) {
-	var few [maxK]uint64
-	_, all := s.grow(few[:0])
-	step, byKey := len(all), s.kernel.byKey
-	if byKey != nil {
-		step = byKey.step()
-	} else {
-		h1, h2 := s.digest(key)
-		s.kernel.positions(&s.empty, memory.NoEscape(all), h1, h2)
-	}
-	for i := 0; i < len(all); i += step {
-		some := all[i:min(i+step, len(all))]
-		if byKey != nil {
-			byKey.positions(memory.NoEscape(some), memory.NoEscape(key), i)
-		}
-		for _, pos := range some {
-			if !yield(pos) {
-				return
-			}
-		}
-	}
 }
 
 // grow makes dst longer by a key's k positions, and returns them too.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,7 +30,6 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 			key := fmt.Appendf(nil, "key %d", i)
 			made.Add(key)
 			positions := s.AppendPositions(nil, key)
-			require.Equal(t, positions, slices.Collect(s.Positions(key)))
 			for _, pos := range positions {
 				marked[pos/64].Or(1 << (pos % 64))
 			}

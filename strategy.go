@@ -101,24 +101,6 @@ func (s Strategy) label() label {
 // [SeededHashing] does. Then all methods that take or return a digest panic.
 func (s Strategy) NeedsKey() bool { return s.strategy != nil && s.hashesKey() }
 
-// BlockBits returns the bits of the block that holds all bits of a key, 1 if they may be anywhere. It is
-// 0 for the zero Strategy.
-func (s Strategy) BlockBits() uint64 {
-	if s.strategy == nil {
-		return 0
-	}
-	return s.blockBits()
-}
-
-// WordsPerKey returns how many words of 64 bits a key's k bits are in, at most.
-// It is 0 for the zero Strategy.
-func (s Strategy) WordsPerKey(k int) int {
-	if s.strategy == nil {
-		return 0
-	}
-	return s.wordsPerKey(k)
-}
-
 // FalsePositiveRate returns the expected rate of a filter of m bits and k positions per key, after n
 // keys. [New] computes sizes from it. It is never below the exact rate. For positions that are
 // independent it is exact below 40 keys, and otherwise above it by at most a share of 0.014·(k/n)². It

@@ -16,7 +16,7 @@ import (
 //
 // Within the block only z of its 8 words are used, and z atomic operations add a key: 8 words if k
 // is a multiple of 8 above 8, otherwise 4 words if k is a multiple of 4 above 4, otherwise 2 words,
-// and k is a multiple of 2. [Strategy.WordsPerKey] returns z. m is a multiple of 512, and with [New] up to 3 % above
+// and k is a multiple of 2. m is a multiple of 512, and with [New] up to 3 % above
 // the smallest that keeps p, see [NewScheme].
 //
 // A digest (h1, h2) selects block floor(h1·(m/512) / 2^64). Within it, all follows

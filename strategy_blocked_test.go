@@ -170,7 +170,7 @@ func TestBlockedMemory(t *testing.T) {
 	} {
 		got := must(sizeFor(n, c.p, Blocked))
 		require.Equal(t, c.k, got.K)
-		require.Equal(t, c.words, Blocked.WordsPerKey(got.K))
+		require.Equal(t, c.words, Blocked.wordsPerKey(got.K))
 		require.InDelta(t, c.over, float64(got.M)/rate.OptimalM(n, c.p), 0.001)
 	}
 	_, err := sizeFor(n, 1e-13, Blocked)

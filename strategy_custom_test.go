@@ -386,7 +386,6 @@ func TestKeyPositionsUpToK(t *testing.T) {
 				"AddStrings":      func() { f.AddStrings([]string{"key", "key"}, nil) },
 				"Builder":         func() { b.Add(key); b.AddMany([][]byte{key, key}) },
 				"AppendPositions": func() { s.AppendPositions(nil, key) },
-				"Positions":       func() { require.Len(t, slices.Collect(s.Positions(key)), k) },
 			} {
 				call()
 				require.Equal(t, k, next, name)
@@ -395,10 +394,7 @@ func TestKeyPositionsUpToK(t *testing.T) {
 			require.Equal(t, 2, f.ContainsMany([][]byte{key, key}, nil))
 			require.Equal(t, k, next, "of a key that is there, a lookup needs all positions")
 			f.Contains([]byte("another"))
-			for range s.Positions(key) {
-				break
-			}
-			require.Equal(t, min(cmp.Or(d.Step, k), k), next, "a loop that ends needs no further positions")
+			require.Equal(t, min(cmp.Or(d.Step, k), k), next, "a lookup that ends needs no further positions")
 		}
 	}
 }

@@ -21,11 +21,9 @@ func TestZeroValues(t *testing.T) {
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
 		"Scheme.String",
-		"Strategy.BlockBits", "Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
-		"Strategy.String", "Strategy.WordsPerKey", "Hash.Name", "Hash.String", "Stats.LoadFactor",
+		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
+		"Strategy.String", "Hash.Name", "Hash.String", "Stats.LoadFactor",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
-	require.Zero(t, bloom.Strategy{}.BlockBits())
-	require.Zero(t, bloom.Strategy{}.WordsPerKey(8))
 	require.False(t, bloom.Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), bloom.Hash{}.Name()})
 

@@ -24,3 +24,6 @@ func SetClock(now func() time.Duration) (reset func()) {
 	elapsed = now
 	return func() { *addScript, *openScript, elapsed = add, open, before }
 }
+
+// WordsPerKey is wordsPerKey.
+var WordsPerKey = wordsPerKey

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -43,7 +42,7 @@ func TestGolden(t *testing.T) {
 		f := k.open(t, s.Client)
 		_, err := f.AddMany(bg, keysOf(0, 3000), nil)
 		require.NoError(t, err)
-		words[bloom.Blocked.WordsPerKey(f.Params().K)] = true
+		words[redisfilter.WordsPerKey(f.Params().K)] = true
 		sum := sha256.New()
 		for _, name := range f.Keys() {
 			value := s.Client.Get(bg, name).Val()

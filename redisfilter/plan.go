@@ -166,7 +166,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 		ks   []int
 		most uint64
 	}{{[]int{2, 6, 10}, least + least/4}, {[]int{8, 12, 20, 28}, least + least/3 + 4}} {
-		if bloom.Blocked.WordsPerKey(choice.ks[0]) >= wordsOf(best) {
+		if wordsPerKey(choice.ks[0]) >= wordsOf(best) {
 			return best, nil
 		}
 		blocks, chosen := choice.most+1, 0
@@ -183,5 +183,15 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	return best, send.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
-// wordsOf returns in how many words of a block a scheme has the bits of a key.
-func wordsOf(s bloom.Scheme) int { return s.Strategy().WordsPerKey(s.Params().K) }
+// wordsOf returns in how many words of a block a scheme has the bits of a key, as bloom.Blocked says.
+func wordsOf(s bloom.Scheme) int { return wordsPerKey(s.Params().K) }
+
+func wordsPerKey(k int) int {
+	switch {
+	case k > 8 && k%8 == 0:
+		return 8
+	case k > 4 && k%4 == 0:
+		return 4
+	}
+	return 2
+}

@@ -14,9 +14,32 @@ func checkNew(set any, noFunction bool) {
 	}
 }
 
-// An encoder makes keys of values.
+// An encoder makes keys of values, and looks them up.
 type encoder[T any] struct {
 	appendKey func(dst []byte, v T) []byte
+	set       lookups
+}
+
+type lookups interface {
+	Contains(key []byte) bool
+	ContainsMany(keys [][]byte, found []bool) int
+}
+
+// Contains returns false if the value was definitely never added, true if it probably was.
+func (e *encoder[T]) Contains(v T) (found bool) {
+	b := e.begin()
+	found = e.set.Contains(e.key(b, v))
+	b.end()
+	return found
+}
+
+// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many were probably
+// added. If found is not nil, found[i] becomes the answer of Contains to values[i].
+//
+// It panics if found is neither nil nor as long as values.
+func (e *encoder[T]) ContainsMany(values []T, found []bool) int {
+	count, _ := e.many(values, found, func(keys [][]byte, found []bool) (int, error) { return e.set.ContainsMany(keys, found), nil })
+	return count
 }
 
 // groupKeys is how many values become keys at a time: several groups of a batch.

@@ -21,7 +21,7 @@ type Growing[T any] struct {
 // [New].
 func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
 	checkNew(set, appendKey == nil)
-	return &Growing[T]{encoder: encoder[T]{appendKey}, set: set}
+	return &Growing[T]{encoder: encoder[T]{appendKey, set}, set: set}
 }
 
 // Add adds a value, with the answer and the error of the set's Add.
@@ -32,29 +32,12 @@ func (g *Growing[T]) Add(v T) (added bool, err error) {
 	return added, err
 }
 
-// Contains returns false if the value was definitely never added, true if it probably was.
-func (g *Growing[T]) Contains(v T) (found bool) {
-	b := g.begin()
-	found = g.set.Contains(g.key(b, v))
-	b.end()
-	return found
-}
-
 // AddMany adds values like [Growing.Add], and stops at the first error. It returns how many were
 // definitely new. If added is not nil, added[i] becomes the answer of Add to values[i].
 //
 // It panics if added is neither nil nor as long as values.
 func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {
 	return g.many(values, added, func(keys [][]byte, added []bool) (int, error) { return g.set.AddMany(keys, added) })
-}
-
-// ContainsMany looks up values like [Growing.Contains]. It returns how many were probably added. If found is
-// not nil, found[i] becomes the answer of Contains to values[i].
-//
-// It panics if found is neither nil nor as long as values.
-func (g *Growing[T]) ContainsMany(values []T, found []bool) int {
-	count, _ := g.many(values, found, func(keys [][]byte, found []bool) (int, error) { return g.set.ContainsMany(keys, found), nil })
-	return count
 }
 
 // String describes the filter and its set in a line for a log.

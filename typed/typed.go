@@ -63,7 +63,7 @@ type Filter[T any] struct {
 // function does that drops an error: all values would be one key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)
-	return &Filter[T]{encoder: encoder[T]{appendKey}, set: set}
+	return &Filter[T]{encoder: encoder[T]{appendKey, set}, set: set}
 }
 
 // Add adds a value, with the answer of [bloom.BloomFilter.Add].
@@ -74,29 +74,12 @@ func (f *Filter[T]) Add(v T) (added bool) {
 	return added
 }
 
-// Contains returns false if the value was definitely never added, true if it probably was.
-func (f *Filter[T]) Contains(v T) (found bool) {
-	b := f.begin()
-	found = f.set.Contains(f.key(b, v))
-	b.end()
-	return found
-}
-
 // AddMany is [bloom.BloomFilter.AddMany] for values. It returns how many were definitely new. If
 // added is not nil, added[i] becomes the answer of Add to values[i].
 //
 // It panics if added is neither nil nor as long as values.
 func (f *Filter[T]) AddMany(values []T, added []bool) int {
 	count, _ := f.many(values, added, func(keys [][]byte, added []bool) (int, error) { return f.set.AddMany(keys, added), nil })
-	return count
-}
-
-// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many were probably
-// added. If found is not nil, found[i] becomes the answer of Contains to values[i].
-//
-// It panics if found is neither nil nor as long as values.
-func (f *Filter[T]) ContainsMany(values []T, found []bool) int {
-	count, _ := f.many(values, found, func(keys [][]byte, found []bool) (int, error) { return f.set.ContainsMany(keys, found), nil })
 	return count
 }
 

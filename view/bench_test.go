@@ -13,7 +13,7 @@ func BenchmarkView(b *testing.B) {
 	for _, s := range strategies[1:] {
 		for _, hash := range bloom.Hashes() {
 			const n = 10_000
-			built, err := NewBuilder(10, s, bloom.WithHash(hash))
+			built, err := NewWriter(10, s, bloom.WithHash(hash))
 			if err != nil {
 				continue // not portable
 			}
@@ -59,7 +59,7 @@ func BenchmarkBuild(b *testing.B) {
 		digests[i][0], digests[i][1] = bloom.Digest64(uint64(i))
 	}
 	for _, s := range strategies[1:] {
-		built, err := NewBuilder(10, s)
+		built, err := NewWriter(10, s)
 		require.NoError(b, err)
 		run := func(name string, build func() []byte) {
 			b.Run(fmt.Sprintf("strategy=%s/n=%s", s, name), func(b *testing.B) {

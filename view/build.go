@@ -10,19 +10,19 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// A Builder makes filters inside byte slices, for [Parse]. It is for programs that make a small filter
-// for each block of a table. If the number of keys is known, [Builder.Append] makes a filter at once.
-// Otherwise a Builder collects keys: it keeps 16 bytes per key, in memory that it uses again. Make
-// one with [NewBuilder]; the methods of the zero Builder panic. A Builder is not safe for concurrent
+// A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter
+// for each block of a table. If the number of keys is known, [Writer.Append] makes a filter at once.
+// Otherwise a Writer collects keys: it keeps 16 bytes per key, in memory that it uses again. Make
+// one with [NewWriter]; the methods of the zero Writer panic. A Writer is not safe for concurrent
 // use.
-type Builder struct {
+type Writer struct {
 	bitsPerKey float64
 	scheme     bloom.Scheme // of any number of bits: it hashes
 	meta       uint32       // of a trailer
 	digests    [][2]uint64
 }
 
-// NewBuilder returns a builder of filters with bitsPerKey bits per key and the k of
+// NewWriter returns a builder of filters with bitsPerKey bits per key and the k of
 // [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
 // [bloom.Blocked]. Options choose the hash, [bloom.Murmur3] or [bloom.RapidHash], and its seed: the
 // filter's trailer names them. For another hash or a secret, store the bits only: see [Attach].
@@ -30,7 +30,7 @@ type Builder struct {
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies
 // and hashes, and for options that choose another strategy or a limit of bytes, because the size
 // follows from the keys.
-func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Builder, error) {
+func NewWriter(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Writer, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
 		return nil, failure.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
 	}
@@ -54,13 +54,13 @@ func NewBuilder(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Bu
 	case meta>>16&0xff == other:
 		return nil, failure.Errorf(bloom.ErrInvalid, "a trailer for hash %q, want Murmur3 or RapidHash", scheme.Hash())
 	}
-	return &Builder{bitsPerKey: bitsPerKey, scheme: scheme, meta: meta}, nil
+	return &Writer{bitsPerKey: bitsPerKey, scheme: scheme, meta: meta}, nil
 }
 
-// check panics for the zero Builder.
-func (b *Builder) check() {
+// check panics for the zero Writer.
+func (b *Writer) check() {
 	if b.meta == 0 {
-		panic("view: use of the zero Builder: make one by NewBuilder")
+		panic("view: use of the zero Writer: make one by NewWriter")
 	}
 }
 
@@ -70,7 +70,7 @@ func (b *Builder) check() {
 // It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
 // whole bytes or whole blocks, and 16 bytes. It panics if n is negative, or if the filter cannot fit the memory
 // or, with [bloom.SplitBlock], takes 128 GiB or more.
-func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
+func (b *Writer) Append(dst []byte, n int) ([]byte, Filter) {
 	b.check()
 	start, size := len(dst), b.bitBytes(n)
 	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
@@ -82,7 +82,7 @@ func (b *Builder) Append(dst []byte, n int) ([]byte, Filter) {
 }
 
 // bitBytes returns the size of the bits of n keys.
-func (b *Builder) bitBytes(n int) int {
+func (b *Writer) bitBytes(n int) int {
 	most := uint64(math.MaxInt / 2)
 	if b.scheme.Strategy() == bloom.SplitBlock {
 		most = min(most, maxSplitBlocks*splitBytes)
@@ -91,18 +91,18 @@ func (b *Builder) bitBytes(n int) int {
 	if n < 0 || bytes > float64(most) {
 		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, b.bitsPerKey, most))
 	}
-	unit := max(1, int(b.scheme.Strategy().BlockBits()/8))
+	unit := units[b.meta>>8&0xff]
 	return (max(1, int(bytes)) + unit - 1) / unit * unit
 }
 
 // Add collects a key, unless it equals the last one.
-func (b *Builder) Add(key []byte) {
+func (b *Writer) Add(key []byte) {
 	b.check()
 	b.AddDigest(b.scheme.Digest(key))
 }
 
 // AddDigest collects a key by its digest unless the digest equals the last one.
-func (b *Builder) AddDigest(h1, h2 uint64) {
+func (b *Writer) AddDigest(h1, h2 uint64) {
 	b.check()
 	n := len(b.digests)
 	if n > 0 && b.digests[n-1] == [2]uint64{h1, h2} {
@@ -115,10 +115,10 @@ func (b *Builder) AddDigest(h1, h2 uint64) {
 
 // AppendTo appends the filter of the collected keys to dst, and forgets them. It allocates only if
 // dst has too little room. Without keys, it appends an empty filter.
-func (b *Builder) AppendTo(dst []byte) []byte {
+func (b *Writer) AppendTo(dst []byte) []byte {
 	dst, f := b.Append(dst, len(b.digests))
 	for i := range b.digests {
-		f.AddDigest(b.digests[i][0], b.digests[i][1])
+		f.addDigest(b.digests[i][0], b.digests[i][1])
 	}
 	b.digests = b.digests[:0]
 	return dst

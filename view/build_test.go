@@ -41,7 +41,7 @@ func TestFrozenViews(t *testing.T) {
 }
 
 func TestViewBuilder(t *testing.T) {
-	b, err := NewBuilder(10, bloom.DoubleHashing)
+	b, err := NewWriter(10, bloom.DoubleHashing)
 	require.NoError(t, err)
 	b.Add([]byte("a"))
 	b.Add([]byte("a"))
@@ -69,12 +69,12 @@ func TestViewBuilder(t *testing.T) {
 		require.PanicsWithValue(t, want, func() { b.Append(nil, n) })
 	}
 	if keys := uint64(1e11); keys < math.MaxInt {
-		split, err := NewBuilder(11, bloom.SplitBlock)
+		split, err := NewWriter(11, bloom.SplitBlock)
 		require.NoError(t, err)
 		want := fmt.Sprintf("view: a filter for %d keys of 11 bits, want 0 to %d bytes", keys, uint64(1<<37-32))
 		require.PanicsWithValue(t, want, func() { split.bitBytes(int(keys)) }, "Parse would refuse it")
 	}
-	half, err := NewBuilder(8.5, bloom.DoubleHashing)
+	half, err := NewWriter(8.5, bloom.DoubleHashing)
 	require.NoError(t, err)
 	_, f := half.Append(nil, 1)
 	require.Equal(t, 2, f.bytes, "8.5 bits, rounded up")
@@ -96,7 +96,7 @@ func TestViewBuilder(t *testing.T) {
 		{10, bloom.DoubleHashing, bloom.WithStrategy(bloom.SplitBlock), bloom.ErrInvalid, `strategy "split-block"`},
 		{10, bloom.DoubleHashing, bloom.WithHash(bloom.MapHash), bloom.ErrInvalid, `a trailer for hash "maphash"`},
 	} {
-		_, err := NewBuilder(c.bits, c.s, c.opt)
+		_, err := NewWriter(c.bits, c.s, c.opt)
 		require.ErrorIs(t, err, c.want)
 		require.ErrorContains(t, err, c.text)
 	}

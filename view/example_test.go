@@ -9,7 +9,7 @@ import (
 
 // A store appends a filter to each block of a table, and looks keys up in place.
 func ExampleView() {
-	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // bits per key
+	builder, err := view.NewWriter(10, bloom.DoubleHashing) // bits per key
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,7 +9,7 @@ import (
 )
 
 // A Filter is a View that keys can be added to: it changes the bytes. [Attach] makes one over
-// any bytes, and [Builder.Append] one for a number of keys.
+// any bytes, and [Writer.Append] one for a number of keys.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.
@@ -21,21 +21,30 @@ func Attach(s bloom.Scheme, bits []byte) (Filter, error) {
 	return Filter{v}, err
 }
 
-// Add adds a key.
-func (f Filter) Add(key []byte) {
+// Add adds a key. It returns true if the key is definitely new, and false if it was probably added before.
+func (f Filter) Add(key []byte) bool {
 	if f.meta>>16&0xff == other && f.scheme.Strategy().NeedsKey() {
+		added := !f.Contains(key)
 		var room [maxK]uint64
 		f.set(f.scheme.AppendPositions(room[:0], key))
-		return
+		return added
 	}
-	f.AddDigest(f.digest(key))
+	return f.AddDigest(f.digest(key))
 }
 
 // AddString is [Filter.Add] for a string, without copying it.
-func (f Filter) AddString(key string) { f.Add(memory.BytesOf(key)) }
+func (f Filter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
-// AddDigest adds a key by its digest, see [bloom.BloomFilter.AddDigest].
-func (f Filter) AddDigest(h1, h2 uint64) {
+// AddDigest is [Filter.Add] for a key whose digest is known, see [bloom.BloomFilter.AddDigest].
+func (f Filter) AddDigest(h1, h2 uint64) bool {
+	if f.ContainsDigest(h1, h2) {
+		return false
+	}
+	f.addDigest(h1, h2)
+	return true
+}
+
+func (f Filter) addDigest(h1, h2 uint64) {
 	b, m, k, y := f.bits, f.m(), int(f.meta&0xff), h2^probe.Xor
 	switch f.meta >> 8 & 0xff {
 	case double:

@@ -19,7 +19,7 @@ func TestPageEnds(t *testing.T) {
 	require.NoError(t, syscall.Mprotect(page, syscall.PROT_READ|syscall.PROT_WRITE))
 	for _, opts := range kinds() {
 		f := bloom.MustNew(200, 0.01, opts...)
-		unit := f.Scheme().Strategy().BlockBits()
+		unit := max(map[bloom.Strategy]uint64{bloom.Blocked: 512, bloom.SplitBlock: 256}[f.Scheme().Strategy()], 1)
 		for bits := uint64(1000); bits < 1070; bits++ {
 			scheme := must(bloom.NewSchemeWithParams(bloom.Params{M: bits / unit * unit, K: f.Params().K}, opts...))
 			length := int((scheme.Params().M-1)/8 + 1)
@@ -32,7 +32,7 @@ func TestPageEnds(t *testing.T) {
 				}
 			}
 		}
-		b, err := NewBuilder(10, f.Scheme().Strategy(), opts...)
+		b, err := NewWriter(10, f.Scheme().Strategy(), opts...)
 		if err != nil {
 			continue
 		}

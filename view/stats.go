@@ -50,22 +50,23 @@ func (v View) check() {
 // ContainsMany looks up many keys. It returns how many were probably added. If found is not nil, found[i] becomes
 // the answer of Contains to keys[i]. It panics if found is neither nil nor as long as keys.
 func (v View) ContainsMany(keys [][]byte, found []bool) (count int) {
-	memory.CheckAnswers("view", len(keys), found)
+	return many(keys, found, v.Contains)
+}
+
+func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
+	memory.CheckAnswers("view", len(keys), answers)
 	for i, key := range keys {
-		is := v.Contains(key)
+		is := call(key)
 		if is {
 			count++
 		}
-		if found != nil {
-			found[i] = is
+		if answers != nil {
+			answers[i] = is
 		}
 	}
 	return count
 }
 
-// AddMany adds many keys.
-func (f Filter) AddMany(keys [][]byte) {
-	for _, key := range keys {
-		f.Add(key)
-	}
-}
+// AddMany adds many keys. It returns how many were new. If added is not nil, added[i] becomes the answer of Add to keys[i].
+// It panics if added is neither nil nor as long as keys.
+func (f Filter) AddMany(keys [][]byte, added []bool) int { return many(keys, added, f.Add) }

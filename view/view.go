@@ -1,7 +1,7 @@
 // Package view implements filters inside byte slices, such as a block of a storage engine, a part of a
 // mapped file or a message, at any alignment, without copying or allocating.
 //
-//	builder, err := view.NewBuilder(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
+//	builder, err := view.NewWriter(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
 //	if err != nil {
 //		return err
 //	}
@@ -17,7 +17,7 @@
 //	}
 //	found := v.Contains(key)
 //
-// [Builder.Append] makes a filter for a known number of keys. [Over] and [Attach] work on bits that
+// [Writer.Append] makes a filter for a known number of keys. [Over] and [Attach] work on bits that
 // are described elsewhere, by a [bloom.Scheme]. [docs/guide.md] has rules for storage engines,
 // [docs/formats.md] the format.
 //
@@ -44,7 +44,7 @@ import (
 
 // A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of a few
 // words: making one copies nothing and allocates nothing. [Parse] makes views of bytes that a
-// [Builder] wrote and that describe themselves, [Over] of any others. To add keys, see [Filter].
+// [Writer] wrote and that describe themselves, [Over] of any others. To add keys, see [Filter].
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
 // methods of the zero View panic, except String and LogValue.
@@ -75,6 +75,7 @@ const (
 // strategies and hashes are by their numbers in a trailer.
 var (
 	strategies = [...]bloom.Strategy{double: bloom.DoubleHashing, blocked: bloom.Blocked, split: bloom.SplitBlock}
+	units      = [...]int{double: 1, blocked: blockBytes, split: splitBytes} // what the bytes are a multiple of
 	hashes     = [...]bloom.Hash{murmur3Hash: bloom.Murmur3, rapidHash: bloom.RapidHash}
 )
 
@@ -85,7 +86,7 @@ func check(m, seed uint64, meta uint32) uint32 {
 	return uint32(x>>32 ^ x)
 }
 
-// Parse returns a view of data. data must be exactly what a [Builder] appended. Parse takes some
+// Parse returns a view of data. data must be exactly what a [Writer] appended. Parse takes some
 // nanoseconds, so that a View need not be kept.
 //
 // Parse checks the trailer and the length, against damage, not against forgers. It does not check the
@@ -93,7 +94,7 @@ func check(m, seed uint64, meta uint32) uint32 {
 // method of the View reads outside of them or panics. A caller that cannot return an error, such as
 // a store's filter policy, should answer true for bytes that are refused.
 //
-// The error wraps [bloom.ErrCorrupt] if data is not what a Builder wrote, and
+// The error wraps [bloom.ErrCorrupt] if data is not what a Writer wrote, and
 // [bloom.ErrIncompatible] if it is of another version.
 func Parse(data []byte) (View, error) {
 	if !valid(data) {
@@ -247,7 +248,8 @@ func (v View) digest(key []byte) (h1, h2 uint64) {
 // containsOther is Contains for a hash that has no number in a trailer.
 func (v View) containsOther(key []byte) bool {
 	if v.scheme.Strategy().NeedsKey() {
-		for pos := range v.scheme.Positions(key) {
+		var room [maxK]uint64
+		for _, pos := range v.scheme.AppendPositions(room[:0], key) {
 			if bitInBytes(v.bits, pos) == 0 {
 				return false
 			}

@@ -20,7 +20,7 @@ var testKey = [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // built returns the bytes of a view of so many keys.
 func built(t testing.TB, bitsPerKey float64, keys int, s bloom.Strategy, opts ...bloom.Option) []byte {
-	b, err := NewBuilder(bitsPerKey, s, opts...)
+	b, err := NewWriter(bitsPerKey, s, opts...)
 	require.NoError(t, err)
 	for i := range keys {
 		b.Add(viewKey(i))
@@ -79,7 +79,7 @@ func TestStats(t *testing.T) {
 		require.Equal(t, want, found)
 		require.Equal(t, f.ContainsMany(keys, nil), v.ContainsMany(keys, nil))
 		own := must(Attach(f.Scheme(), make([]byte, len(bytes))))
-		own.AddMany(keys[:100])
+		own.AddMany(keys[:100], nil)
 		require.Equal(t, f.Stats(), own.Stats())
 	}
 	for _, s := range strategies[1:] {
@@ -98,7 +98,7 @@ func TestStats(t *testing.T) {
 }
 
 // TestViewIsTheFilter: views of a filter's bytes, at any alignment, have its answers, and a Filter in
-// bytes has its bits. A Builder that can have the kind of filter makes the same bits.
+// bytes has its bits. A Writer that can have the kind of filter makes the same bits.
 func TestViewIsTheFilter(t *testing.T) {
 	t.Parallel()
 	built := 0
@@ -162,11 +162,11 @@ func sameAnswers(t *testing.T, f *bloom.BloomFilter, v View, first int) {
 	}
 }
 
-// maybeBuilt returns what a Builder makes, with keys that are collected and with a known number, or
+// maybeBuilt returns what a Writer makes, with keys that are collected and with a known number, or
 // nil if a trailer cannot name the kind. It has the bits of a filter with as many bits.
 func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Option) []byte {
 	for _, bitsPerKey := range []float64{1, 10, 33, 64} {
-		b, err := NewBuilder(bitsPerKey, f.Scheme().Strategy(), opts...)
+		b, err := NewWriter(bitsPerKey, f.Scheme().Strategy(), opts...)
 		if err != nil {
 			require.ErrorIs(t, err, bloom.ErrInvalid)
 			require.Zero(t, bitsPerKey-1)
@@ -229,7 +229,7 @@ func TestViewOfAnyK(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	zero.Values(t, View{}, Filter{}, new(Builder))
+	zero.Values(t, View{}, Filter{}, new(Writer))
 	v := must(Parse(built(t, 10, 3, bloom.DoubleHashing, bloom.WithSeed(42))))
 	require.Equal(t, `view.View(m=32 k=7 strategy="double-hashing" hash=murmur3:000000000000002a bytes=20)`, v.String())
 	f := bloom.MustNew(10, 0.01)
@@ -288,7 +288,7 @@ func TestAllocations(t *testing.T) {
 			own.AddString("x")
 			own.ContainsString("x")
 		}), "%v", f)
-		b, err := NewBuilder(10, f.Scheme().Strategy(), opts...)
+		b, err := NewWriter(10, f.Scheme().Strategy(), opts...)
 		if err != nil {
 			continue
 		}
@@ -308,40 +308,5 @@ func TestAllocations(t *testing.T) {
 			_, own := b.Append(nil, 1000)
 			own.Add(key[:])
 		}), "%v", f)
-	}
-}
-
-// TestLookupStops: a lookup in a view hashes no further when a bit is not set, as a lookup in a filter.
-func TestLookupStops(t *testing.T) {
-	const k = 10
-	hashed := 0
-	for _, step := range []int{0, 1, 3, k} {
-		s, err := bloom.NewSchemeWithParams(bloom.Params{M: 1000, K: k}, bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{
-			Step: step,
-			KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
-				return func(dst []uint64, _ []byte, i int) {
-					for j := range dst {
-						dst[j] = uint64(i + j)
-						hashed++
-					}
-				}, nil
-			},
-		})))
-		require.NoError(t, err)
-		f, data := must(s.Filter()), make([]byte, s.SizeBytes())
-		v := must(Over(s, data))
-		for set := range k + 1 { // the first bits of the key are set
-			hashed = 0
-			found := f.Contains(nil)
-			want := hashed
-			hashed = 0
-			require.Equal(t, set == k, v.Contains(nil))
-			require.Equal(t, want, hashed, "step %d, %d bits set", step, set)
-			require.Equal(t, found, v.Contains(nil))
-			if set < k {
-				data[set/8] |= 1 << (set % 8)
-				f.Words()[0].Or(1 << set)
-			}
-		}
 	}
 }

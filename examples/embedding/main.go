@@ -19,12 +19,12 @@ import (
 type Policy struct{ builders *sync.Pool }
 
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	first, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
+	first, err := view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
 	if err != nil {
 		return Policy{}, err
 	}
 	builders := &sync.Pool{New: func() any {
-		builder, err := view.NewBuilder(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
+		builder, err := view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
 		if err != nil {
 			panic(err) // never: the same arguments made the first one
 		}
@@ -47,11 +47,11 @@ func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
 
 // NewWriter is called once per table.
 func (p Policy) NewWriter(pebble.FilterType) pebble.FilterWriter {
-	return writer{p.builders.Get().(*view.Builder), p.builders}
+	return writer{p.builders.Get().(*view.Writer), p.builders}
 }
 
 type writer struct {
-	*view.Builder
+	*view.Writer
 	builders *sync.Pool
 }
 
@@ -59,7 +59,7 @@ func (w writer) AddKey(key []byte) { w.Add(key) }
 
 // Finish appends the filter to dst. The builder is empty then; pebble does not use the writer any more.
 func (w writer) Finish(dst []byte) []byte {
-	defer w.builders.Put(w.Builder)
+	defer w.builders.Put(w.Writer)
 	return w.AppendTo(dst)
 }
 
