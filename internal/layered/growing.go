@@ -73,10 +73,10 @@ const patience = 16
 type adding struct {
 	h1, h2     uint64
 	renew      bool
-	generation int64        // by the clock, when it began
-	looked     uint64       // older layers do not have the key, or have it from this add, or found is true
-	found      bool         // in a generation before the present one, by an add that renews
-	ticket     *tickets.Box // from which it has a ticket for a layer that it has won
+	generation int64         // by the clock, when it began
+	looked     uint64        // older layers do not have the key, or have it from this add, or found is true
+	found      bool          // in a generation before the present one, by an add that renews
+	ticket     *tickets.Cell // from which it has a ticket for a layer that it has won
 	won        bool
 }
 
@@ -111,8 +111,11 @@ func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 		a.found = true
 	}
 	newest := now.Newest()
-	took := newest.Generation >= a.generation && newest.Tickets.Take()
-	if !took {
+	took := (*tickets.Cell)(nil)
+	if newest.Generation >= a.generation {
+		took = newest.Tickets.Take(a.h1)
+	}
+	if took == nil {
 		if err := g.grow(now, a.generation, locked); err == nil || a.ticket == nil {
 			return err != nil, err
 		}
@@ -121,8 +124,8 @@ func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 		a.keep(nil)
 		return true, nil
 	}
-	if took {
-		a.keep(newest.Tickets)
+	if took != nil {
+		a.keep(took)
 	}
 	if g.layers.Load() == now {
 		a.won = !a.found
@@ -133,7 +136,7 @@ func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 }
 
 // keep replaces the ticket that counts the key.
-func (a *adding) keep(ticket *tickets.Box) {
+func (a *adding) keep(ticket *tickets.Cell) {
 	if a.ticket != nil {
 		a.ticket.Lose()
 	}

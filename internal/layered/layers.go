@@ -21,10 +21,10 @@ type Layer struct {
 
 // Add adds a key and reports whether the call has won in this layer. A ticket is given back if the call
 // has not won. If a custom strategy panics, the ticket stays taken.
-func (l *Layer) Add(h1, h2 uint64, ticket bool) (won bool) {
+func (l *Layer) Add(h1, h2 uint64, ticket *tickets.Cell) (won bool) {
 	won = l.AddDigest(h1, h2)
-	if ticket && !won {
-		l.Tickets.Give()
+	if ticket != nil && !won {
+		ticket.Give()
 	}
 	return won
 }

@@ -16,7 +16,7 @@ func TestStats(t *testing.T) {
 		all = all.Append(f, 0, 0, f.Params().N)
 		for key := range uint64(60) {
 			h1, h2 := bloom.Digest64(key)
-			require.True(t, all.Newest().Add(h1, h2, all.Newest().Tickets.Take()))
+			require.True(t, all.Newest().Add(h1, h2, all.Newest().Tickets.Take(h1)))
 		}
 		own := f.Stats()
 		ones, m, right = ones+own.Ones, m+own.M, right*(1-own.EstimatedFalsePositiveRate)

@@ -140,7 +140,9 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	if layers.Youngest(h1, h2, 0) != nil {
 		return false, nil
 	}
-	if last := layers.Newest(); !last.Tickets.Take() {
+	last := layers.Newest()
+	ticket := last.Tickets.Take(h1)
+	if ticket == nil {
 		p := last.Params()
 		if !f.header.scaling() {
 			return false, failure.Errorf(bloom.ErrFull, "it has %d keys and does not grow", p.N)
@@ -153,9 +155,9 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 			return false, err
 		}
 		layers = f.all()
-		layers.Newest().Tickets.Take()
+		ticket = layers.Newest().Tickets.Take(h1)
 	}
-	return layers.Newest().Add(h1, h2, true), nil
+	return layers.Newest().Add(h1, h2, ticket), nil
 }
 
 // AddString is [Filter.Add] for a string.

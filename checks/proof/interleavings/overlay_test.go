@@ -98,15 +98,14 @@ func replaced(t *testing.T) map[string]string {
 
 // The code in steps depends on some names of the library, each in one package.
 const (
-	chooseCell  = "own"  // the method that returns which of some cells a goroutine uses
 	idleChannel = "idle" // a field: a channel that is closed and never sent to
 )
 
 // counts are the fields whose sums are steps.
-var counts = []string{"inside", "given", "lost", "left"}
+var counts = []string{"inside", "lost", "left"}
 
 var names = map[string][]string{
-	"internal/layered/tickets": {chooseCell, "given", "lost", "left"},
+	"internal/layered/tickets": {"lost", "left"},
 	"guard":                    {idleChannel, "inside"},
 }
 
@@ -139,11 +138,6 @@ func rewritten(t *testing.T, file string, how depth, note func(name string)) (te
 	ast.Inspect(tree, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.FuncDecl:
-			if whole && node.Name.Name == chooseCell {
-				note(chooseCell)
-				choice := "if true { return atomic.Number() % uint64(len(" + node.Recv.List[0].Names[0].Name + ".cells)) }"
-				node.Body.List = append(statements(t, choice), node.Body.List...) // what follows uses the imports
-			}
 			if how == atOnce && node.Name.IsExported() && node.Recv != nil {
 				node.Body.List = append(statements(t, "defer atomic.Whole()()"), node.Body.List...)
 			}

@@ -84,7 +84,6 @@ var twins = []twin{
 	{name: "rate: equal digests are left out", in: "", tests: "TestMapHashCollisionsAreInTheRate", edits: edits("", "hash.equalDigests", "", "\treturn 0")},
 	{name: "rate: scalable gives each layer half of p", in: "scalable", tests: "TestPlan", edits: edits("internal/layered", "Rate", `p / (float64(i+1) * float64(i+2))`, "p / 2")},
 	{name: "rate: rotating gives each generation all of p", in: "rotating", tests: "TestStreams", edits: edits("rotating", "plan.rate", `p.p/float64(p.generations+1)`, "p.p")},
-	{name: "rate: tickets are counted while they move", in: "internal/layered/tickets", tests: "TestCountWhileTicketsMove", edits: edits("internal/layered/tickets", "Box.Count", `b.moving.Lock() defer b.moving.Unlock()`, "")},
 	{name: "rate: redisbloom gives the first layer all of p", in: "interop/redisbloom", tests: "TestAgainstRecordings", edits: edits("interop/redisbloom", "New", `rate := plan.P / 2`, "rate := plan.P")},
 
 	// No lock, no allocation.

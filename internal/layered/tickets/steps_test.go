@@ -32,16 +32,17 @@ func TestCountInSteps(t *testing.T) {
 			for i := range 2 {
 				w.Threads = append(w.Threads, stepped.Thread{Kind: fmt.Sprint("worker ", i), Run: func() uint64 {
 					for round := range 2 {
-						if !b.Take() {
+						ticket := b.Take(uint64(i))
+						if ticket == nil {
 							return uint64(round)
 						}
 						held.Set(1 << (2*i + round))
 						held.And(^uint64(1 << (2*i + round)))
 						switch {
 						case round == 1 || fate[i] == "given back":
-							b.Give()
+							ticket.Give()
 						case fate[i] == "lost":
-							b.Lose()
+							ticket.Lose()
 						}
 					}
 					return 2

@@ -280,14 +280,6 @@ func Whole() (end func()) {
 	return func() { th.whole = false }
 }
 
-// Number returns the number of the thread that runs, from 0.
-func Number() uint64 {
-	if current == nil || current.id == 0 {
-		return 0
-	}
-	return current.id - 1
-}
-
 // mix adds a number to a hash.
 func mix(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, x^0xd6e8feb86659fd93)
