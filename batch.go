@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A batch is worked on in groups of this many keys. Before one group is added or looked up, the
@@ -78,7 +77,7 @@ func batch[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 		return oneByOne(f, keys, answers, add)
 	case hashed || f.prefetches():
 	case f.byKey.HasMany():
-		return byRow(f, f.byKey, keys, answers, add)
+		return byRow(f, keys, answers, add)
 	case add && f.byDigests == nil: // in the cache, one key's hash overlaps the bits of another
 		return oneByOne(f, keys, answers, add)
 	}
@@ -163,16 +162,15 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 	return count
 }
 
-// byRow adds or looks up keys or digests by kernels in assembly, and longer keys than they take one by
-// one.
-func byRow[K []byte | string | digest](f *BloomFilter, row *vector.Row, keys []K, answers []bool, add bool) (count int) {
+// byRow adds or looks up keys by kernels in assembly, and longer keys than they take one by one.
+func byRow[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool, add bool) (count int) {
 	var scratch [8 * batchSize]bool
 	for len(keys) > 0 {
 		part := scratch[:min(len(scratch), len(keys))]
 		if answers != nil {
 			part = answers[:len(part)]
 		}
-		done, yes := row.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
+		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
 		if count += yes; done < len(part) {
 			count += answer(f.do(bytesOfKey(&keys[done]), add), part, done)
 			done++

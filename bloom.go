@@ -30,8 +30,8 @@ type BloomFilter struct {
 	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: for a key, for the sum of a key by MapHash, for a digest, and for batches of digests.
-	byKey, bySum, byDigest, byDigests *vector.Row
+	// Kernels in assembly, or nil: for a key, for a digest, and for batches of digests.
+	byKey, byDigest, byDigests *vector.Row
 
 	lengths int // byKey serves keys of fewer bytes; 0 if it is nil
 }
@@ -142,11 +142,12 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 		}
 		return vector.Contains(f.vector(), start, len(key), f.byKey)
 	}
-	if vector.Built && f.bySum != nil {
+	if vector.Built && f.hash == &mapHash && f.byDigest != nil {
+		h1, h2 := widened(maphash.Bytes(mapSeed, key))
 		if add {
-			return vector.AddDigest(f.vector(), maphash.Bytes(mapSeed, key), 0, f.bySum)
+			return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
 		}
-		return vector.ContainsDigest(f.vector(), maphash.Bytes(mapSeed, key), 0, f.bySum)
+		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
 	var h1, h2 uint64
 	switch f.hash {

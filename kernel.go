@@ -58,9 +58,6 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	if s.hash.def != &sipHash || layout != vector.Blocked2 && layout != vector.Blocked4 { // there, Go code adds faster: TestKernelRatios
 		f.byDigest = f.byDigests
 	}
-	if s.hash.def == &mapHash {
-		f.bySum = vector.For(layout, vector.Sum64, f.vector(), true)
-	}
 	if f.byKey != nil {
 		f.lengths = vector.Lengths
 	}

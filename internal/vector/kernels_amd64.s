@@ -26,9 +26,7 @@
 
 #define MURMURXOR MURMUR XOR
 
-#define WIDENXOR WIDEN XOR
-
-// KERNELS makes the four kernels of a hash, or of digests (d) or sums of 64 bits (s), and a layout, and their row of the
+// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the
 // table: ONE those of a key, MANY those of batches. end is VZEROUPPER for layouts with vectors of 32 bytes, without which
 // the next SSE instruction takes a hundred nanoseconds.
 // They are entered by a jump, with the Bits in DI and a single key of CX bytes at SI, or its digest
@@ -147,12 +145,7 @@ ONE(11, mBlocked2, mBlocked2Add, BLOCKED2START MURMURXOR, BLOCKED2, BLOCKED2, SE
 ONE(12, mBlocked4, mBlocked4Add, BLOCKEDSTART MURMURXOR, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
 ONE(13, mBlocked8, mBlocked8Add, BLOCKEDSTART MURMURXOR, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
 ONE(14, mDouble, mDoubleAdd, MURMURXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
-ONE(15, sSplit, sSplitAdd, SPLITSTART, SPLIT, SPLIT, SETSPLIT, 0, VZEROUPPER)
-ONE(16, sBlocked2, sBlocked2Add, BLOCKED2START WIDENXOR, BLOCKED2, BLOCKED2, SET2, 0, NOTHING)
-ONE(17, sBlocked4, sBlocked4Add, BLOCKEDSTART WIDENXOR, BLOCKED4, BLOCKED4, SET4, 32, VZEROUPPER)
-ONE(18, sBlocked8, sBlocked8Add, BLOCKEDSTART WIDENXOR, BLOCKED8, BLOCKED8, SET8, 64, VZEROUPPER)
-ONE(19, sDouble, sDoubleAdd, WIDENXOR, DOUBLE(NOTHING), DOUBLE(LIST), SETDOUBLE, 512, NOTHING)
-GLOBL rows<>(SB), NOPTR, $640
+GLOBL rows<>(SB), NOPTR, $480
 
 // func rows() *[hashes][layouts]Row
 TEXT ·rows(SB), NOSPLIT, $0-8

@@ -44,7 +44,6 @@ const (
 	Digest             // the caller has hashed the key
 	Rapid              // RapidHash
 	Murmur             // Murmur3 x64-128
-	Sum64              // the caller has hashed the key to 64 bits; for a single key only
 	hashes = iota - 1
 )
 
@@ -104,8 +103,8 @@ var doubleEights = func() (r Row) {
 	return r
 }()
 
-// HasMany reports whether there are kernels for batches. Rows of Murmur and Sum64, and of Double with Rapid, have none:
-// Sum and the kernels for digests take less time.
+// HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and the
+// kernels for digests take less time.
 func (r *Row) HasMany() bool { return r != nil && r.containsMany != 0 }
 
 // Many adds or looks up keys, strings or digests, which begin size bytes after each other, and sets as
