@@ -2,6 +2,9 @@ package bloom
 
 import (
 	"math"
+	"slices"
+	"strconv"
+	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/rate"
 	"github.com/seed3447c163/bloom/internal/vector"
@@ -190,3 +193,57 @@ func (scattered) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 
 func (scattered) blockBits() uint64     { return 1 }
 func (scattered) wordsPerKey(k int) int { return k }
+
+// builtins are all strategies of this package. A new one is added here, and is otherwise complete
+// in its own file.
+var builtins = []Strategy{{&doubleHashing}, {&seededHashing}, {&blockedStrategy}, {&splitBlock}}
+
+// Strategies returns the strategies of this package, the default first: for programs that offer a
+// choice of them, and for tests of programs that depend on one.
+func Strategies() []Strategy { return slices.Clone(builtins) }
+
+// builtinStrategy returns the strategy with that name, or the zero Strategy.
+func builtinStrategy(name string) Strategy {
+	for _, s := range builtins {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return Strategy{}
+}
+
+// A label identifies a strategy or a hash by its name, also in files. Without a name, it has a number
+// that is unique in this process.
+type label struct {
+	name   string
+	serial uint64
+}
+
+// nameless counts the strategies and hashes without a name.
+var nameless atomic.Uint64
+
+func newLabel(name string) label {
+	if name != "" {
+		return label{name: name}
+	}
+	return label{serial: nameless.Add(1)}
+}
+
+// String returns the name or the number, for logs and errors.
+func (l label) String() string {
+	switch {
+	case l.name != "":
+		return l.name
+	case l.serial > 0:
+		return "unnamed#" + strconv.FormatUint(l.serial, 10)
+	}
+	return "none"
+}
+
+// unique returns a text that no other label of this process has, whatever characters are in a name.
+func (l label) unique() string {
+	if l.serial > 0 {
+		return `""#` + strconv.FormatUint(l.serial, 10)
+	}
+	return strconv.Quote(l.name)
+}

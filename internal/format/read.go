@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // A Reader reads a file: its header, its words, its end. It counts and checksums the bytes.
@@ -76,7 +75,7 @@ func (in *Reader) Header() (Header, error) {
 
 // Words reads the words of m bits, see [ReadWords].
 func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) {
-	return ReadWords(binary.LittleEndian, m, remaining.Of(in.r), makeWords, func(p []byte) error {
+	return ReadWords(binary.LittleEndian, m, Remaining(in.r), makeWords, func(p []byte) error {
 		for len(p) > 0 { // in parts, which are still in the cache for the checksums
 			part := p[:min(len(p), ChunkBytes)]
 			if err := in.full(part, "the words"); err != nil {

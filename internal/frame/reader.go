@@ -9,7 +9,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // A Reader reads what a Writer has written.
@@ -77,4 +76,4 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // Len lets a filter allocate its memory at once if the reader knows its length.
-func (s *source) Len() int { return remaining.Len(remaining.Of(s.r)) }
+func (s *source) Len() int { return format.AsLen(format.Remaining(s.r)) }

@@ -13,7 +13,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -243,7 +242,7 @@ func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, er
 // A section is a part of a file that is known to be there.
 type section struct{ *io.SectionReader }
 
-func (s section) Len() int { return remaining.Len(uint64(s.Size())) }
+func (s section) Len() int { return format.AsLen(uint64(s.Size())) }
 
 // Contains reports whether the column's filter contains a key, like [Column.Filter] followed by
 // a lookup, but reads only the header and 32 bytes, or twice 32 for the number 0.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/remaining"
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
@@ -238,4 +237,4 @@ func (d *dump) Read(p []byte) (int, error) {
 }
 
 // Len lets a layer get its memory at once.
-func (d *dump) Len() int { return remaining.Len(remaining.Of(d.r)) }
+func (d *dump) Len() int { return format.AsLen(format.Remaining(d.r)) }

@@ -14,7 +14,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // Bits are the bytes of a filter's bits, as words in the same order. The bytes after them are 0.
@@ -27,7 +26,7 @@ type Bits struct {
 // base64 of either alphabet. They get memory as they arrive, at most what the options allow and 16 bytes. value gets an
 // empty string for them.
 func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits, error) {
-	s := &splitter{Reader: bufio.NewReader(r), path: path, left: remaining.Of(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
+	s := &splitter{Reader: bufio.NewReader(r), path: path, left: format.Remaining(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
 	text, err := io.ReadAll(s)
 	if err != nil {
 		return Bits{}, err

@@ -12,7 +12,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/remaining"
 )
 
 // chunkBytes is how much Write writes at a time.
@@ -118,7 +117,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 		w, err := memory.TryWords(n)
 		return w, tooLarge(err)
 	}
-	all, err := format.ReadWords(order, m, remaining.Of(r), makeWords, func(p []byte) error {
+	all, err := format.ReadWords(order, m, format.Remaining(r), makeWords, func(p []byte) error {
 		_, err := format.Full(r, p, "the bits", false)
 		return err
 	})

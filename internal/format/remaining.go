@@ -1,6 +1,4 @@
-// Package remaining returns how many bytes a reader still has, so that memory for them can be allocated at
-// once.
-package remaining
+package format
 
 import (
 	"io"
@@ -8,14 +6,14 @@ import (
 	"math"
 )
 
-// Of returns how many bytes r still has, or 0 if it is unknown. A reader tells by a method Len() int, as
+// Remaining returns how many bytes r still has, or 0 if it is unknown. A reader tells by a method Len() int, as
 // bytes.Reader does, or by Stat and Seek, as a regular file does.
-func Of(r io.Reader) uint64 {
+func Remaining(r io.Reader) uint64 {
 	switch r := r.(type) {
 	case interface{ Len() int }:
 		return uint64(max(r.Len(), 0))
 	case *io.LimitedReader:
-		return min(uint64(max(r.N, 0)), Of(r.R))
+		return min(uint64(max(r.N, 0)), Remaining(r.R))
 	case interface {
 		io.Seeker
 		Stat() (fs.FileInfo, error)
@@ -33,5 +31,5 @@ func Of(r io.Reader) uint64 {
 	return 0
 }
 
-// Len returns n as the result of a method Len: at most the largest int.
-func Len(n uint64) int { return int(min(n, math.MaxInt)) }
+// AsLen returns n as the result of a method Len: at most the largest int.
+func AsLen(n uint64) int { return int(min(n, math.MaxInt)) }
