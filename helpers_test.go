@@ -96,14 +96,13 @@ var (
 
 	customDouble = NewStrategy("custom-double", Definition{Positions: testkit.ByIndex(doubleIndex)})
 	customSeeded = NewStrategy("custom-seeded", Definition{
-		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error) {
-			return func(dst []uint64, key []byte, i int) {
+		KeyPositions: func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
+			return func(dst []uint64, key []byte) {
 				for j := range dst {
-					dst[j] = murmur3.SeedSum64(probe.MurmurStart(seed+uint64(i+j)), key) % m
+					dst[j] = murmur3.SeedSum64(probe.MurmurStart(seed+uint64(j)), key) % m
 				}
 			}, nil
 		},
-		Step: 1,
 	})
 )
 

@@ -30,8 +30,7 @@ type kernel struct {
 type keyKernel interface {
 	add(b *bitset, key []byte) bool
 	contains(b *bitset, key []byte) bool
-	positions(dst []uint64, key []byte, i int) // from position i on
-	step() int                                 // how many positions a lookup asks for at a time
+	positions(dst []uint64, key []byte)
 }
 
 // The sizes from which it pays to ask for lines beforehand, in words: smaller filters are in the

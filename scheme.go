@@ -173,7 +173,7 @@ func (s *scheme) portable() error {
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	if byKey := s.scheme.must().kernel.byKey; byKey != nil {
 		dst, positions := s.scheme.grow(dst)
-		byKey.positions(memory.NoEscape(positions), memory.NoEscape(key), 0)
+		byKey.positions(memory.NoEscape(positions), memory.NoEscape(key))
 		return dst
 	}
 	h1, h2 := s.scheme.digest(key)

@@ -26,15 +26,11 @@ type Definition struct {
 	// Positions finds a key's position i, 0 <= i < k, from its digest.
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
-	// KeyPositions finds a key's positions from the key itself, for strategies that hash it more than
-	// once: the function stores positions i, i+1 and so on in dst, as many as fit. It must not keep key,
+	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than
+	// once: the function stores them in dst. It must not keep key,
 	// a copy, or dst: their memory is used again after it has returned. Such a strategy has no other hash, and
 	// seed is the argument of [WithSeed]. Methods that take a digest panic.
-	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error)
-
-	// Step is how many of KeyPositions a lookup asks for at a time; it asks for more if all bits before
-	// are set. Set it to 1 if each position takes a hash of the key. 0 stands for all.
-	Step int
+	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 for 64
 	Unit uint64 // what m is a multiple of; 0 for any, and then New takes multiples of 64
@@ -100,8 +96,6 @@ func (s *custom) contradiction() error {
 		return wrong("has both or neither of Positions and KeyPositions, want one")
 	case s.Unit >= maxM:
 		return wrong("has Unit = %d, want less than %d", s.Unit, uint64(maxM))
-	case s.Step < 0 || s.Step > maxCustomK:
-		return wrong("has Step = %d, want 0 to %d", s.Step, maxCustomK)
 	case s.MaxK < 0 || s.MaxK > maxCustomK:
 		return wrong("has MaxK = %d, want 0 to %d", s.MaxK, maxCustomK)
 	}
@@ -173,7 +167,7 @@ func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 
 func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
 	if s.hashesKey() {
-		c := customKeys{label: s.called, m: m, some: cmp.Or(s.Step, k), own: memory.IsOwn(s.KeyPositions)}
+		c := customKeys{label: s.called, m: m, own: memory.IsOwn(s.KeyPositions)}
 		c.find, err = s.KeyPositions(m, k, seed)
 		return &kernel{byKey: &c}, cmp.Or(err, noFunction(c.find == nil))
 	}
@@ -241,9 +235,8 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 type customKeys struct {
 	label label
 	m     uint64
-	some  int  // step
 	own   bool // find is this module's, and keeps nothing
-	find  func(dst []uint64, key []byte, i int)
+	find  func(dst []uint64, key []byte)
 }
 
 // An arguments is the memory that the function gets.
@@ -262,9 +255,9 @@ func (c *customKeys) begin(key []byte) (*arguments, []byte) {
 	return f, f.key.Copy(key)
 }
 
-func (c *customKeys) positions(dst []uint64, key []byte, i int) {
+func (c *customKeys) positions(dst []uint64, key []byte) {
 	f, key := c.begin(key)
-	c.find(f.positions[:len(dst)], key, i)
+	c.find(f.positions[:len(dst)], key)
 	for j := range dst {
 		dst[j] = f.positions[j]
 		checkPosition(dst[j], c.m, c.label)
@@ -272,29 +265,24 @@ func (c *customKeys) positions(dst []uint64, key []byte, i int) {
 	pooled.Put(f)
 }
 
-func (c *customKeys) step() int { return c.some }
-
 func (c *customKeys) add(b *bitset, key []byte) bool {
 	if b.k > fewPositions {
 		var all [maxCustomK]uint64
-		c.positions(all[:b.k], key, 0)
+		c.positions(all[:b.k], key)
 		return addAll(b.bits, all[:b.k])
 	}
 	var few [fewPositions]uint64
-	c.positions(few[:b.k], key, 0)
+	c.positions(few[:b.k], key)
 	return addAll(b.bits, few[:b.k])
 }
 
 func (c *customKeys) contains(b *bitset, key []byte) bool {
 	f, key := c.begin(key)
-	set := uint64(1)
-	for i := 0; i < b.k && set != 0; i += c.some {
-		some := f.positions[:min(c.some, b.k-i)]
-		c.find(some, key, i)
-		for _, pos := range some {
-			checkPosition(pos, c.m, c.label)
-			set &= b.bits.at(pos)
-		}
+	positions, set := f.positions[:b.k], uint64(1)
+	c.find(positions, key)
+	for _, pos := range positions {
+		checkPosition(pos, c.m, c.label)
+		set &= b.bits.at(pos)
 	}
 	pooled.Put(f)
 	return set != 0

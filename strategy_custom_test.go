@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,16 +20,14 @@ func TestCustomStrategyRules(t *testing.T) {
 	positions := func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
 		return func(h1, h2 uint64, i int) uint64 { return 0 }, nil
 	}
-	keyPositions := func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte, i int), error) {
-		return func(dst []uint64, key []byte, i int) { clear(dst) }, nil
+	keyPositions := func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) { clear(dst) }, nil
 	}
 	odd := errors.New("odd")
 	for text, d := range map[string]Definition{
 		`"x" has both or neither of Positions and KeyPositions, want one`: {},
 		`"x" has both or neither of Positions`:                            {Positions: positions, KeyPositions: keyPositions},
 		`"x" has MaxK = 256, want 0 to 255`:                               {Positions: positions, MaxK: 256},
-		`"x" has Step = 256, want 0 to 255`:                               {Positions: positions, Step: 256},
-		`"x" has Step = -1`:                                               {Positions: positions, Step: -1},
 		`"x" has MaxK = -1`:                                               {Positions: positions, MaxK: -1},
 		`"x" has Unit = 9007199254740992`:                                 {Positions: positions, Unit: 1 << 53},
 		`m = 96 and k = 8 with strategy "x", want multiples of 40 and 1`:  {Positions: positions, Unit: 40},
@@ -309,11 +306,11 @@ func TestForeignFunctions(t *testing.T) {
 		}
 		return mix(uint64(first) + uint64(len(key))<<8)
 	}
-	byKey := Definition{KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
-		return func(dst []uint64, key []byte, i int) {
+	byKey := Definition{KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) {
 			h := see(key)
 			for j := range dst {
-				dst[j] = mix(h+uint64(i+j)) % m
+				dst[j] = mix(h+uint64(j)) % m
 			}
 		}, nil
 	}}
@@ -355,47 +352,37 @@ func TestForeignFunctions(t *testing.T) {
 	}
 }
 
-// TestKeyPositionsUpToK: the function of KeyPositions is asked for positions 0 to k-1 in order, and for none twice or
-// beyond k, whatever the Step. A lookup may stop early.
-func TestKeyPositionsUpToK(t *testing.T) {
-	var k, next int
-	d := Definition{MaxK: maxCustomK}
-	d.KeyPositions = func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte, i int), error) {
-		return func(dst []uint64, key []byte, i int) {
-			if i == 0 {
-				next = 0
+// TestKeyPositionsGetsK: the function of KeyPositions is asked for all positions at once, never for more.
+func TestKeyPositionsGetsK(t *testing.T) {
+	var k, calls int
+	d := Definition{MaxK: maxCustomK, KeyPositions: func(m uint64, _ int, _ uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) {
+			if calls++; len(dst) != k {
+				t.Errorf("k = %d: asked for %d positions", k, len(dst))
 			}
-			if i != next || len(dst) == 0 || len(dst)+i > k {
-				t.Errorf("k = %d, Step = %d: asked for %d positions from %d on, after %d", k, d.Step, len(dst), i, next)
-			}
-			next = i + len(dst)
 			for j := range dst {
-				dst[j] = mix(uint64(key[0])<<8+uint64(i+j)) % m
+				dst[j] = mix(uint64(key[0])<<8+uint64(j)) % m
 			}
 		}, nil
-	}
+	}}
 	key := []byte("key")
 	for _, k = range []int{1, 2, 3, 7, fewPositions, fewPositions + 1, 64, maxCustomK} {
-		for step := range k + 2 {
-			d.Step = min(step, maxCustomK)
-			s := must(NewSchemeWithParams(Params{M: 1 << 16, K: k}, WithStrategy(NewStrategy("", d))))
-			f, b := must(s.Filter()), must(s.Builder())
-			for name, call := range map[string]func(){
-				"Add":             func() { f.Add(key) },
-				"AddMany":         func() { f.AddMany([][]byte{key, key}, nil) },
-				"AddStrings":      func() { f.AddStrings([]string{"key", "key"}, nil) },
-				"Builder":         func() { b.Add(key); b.AddMany([][]byte{key, key}) },
-				"AppendPositions": func() { s.AppendPositions(nil, key) },
-			} {
-				call()
-				require.Equal(t, k, next, name)
-			}
-			require.True(t, f.Contains(key) && f.ContainsString("key"))
-			require.Equal(t, 2, f.ContainsMany([][]byte{key, key}, nil))
-			require.Equal(t, k, next, "of a key that is there, a lookup needs all positions")
-			f.Contains([]byte("another"))
-			require.Equal(t, min(cmp.Or(d.Step, k), k), next, "a lookup that ends needs no further positions")
+		s := must(NewSchemeWithParams(Params{M: 1 << 16, K: k}, WithStrategy(NewStrategy("", d))))
+		f, b := must(s.Filter()), must(s.Builder())
+		for name, call := range map[string]func(){
+			"Add":             func() { f.Add(key) },
+			"AddMany":         func() { f.AddMany([][]byte{key}, nil) },
+			"AddStrings":      func() { f.AddStrings([]string{"key"}, nil) },
+			"Builder":         func() { b.Add(key) },
+			"AppendPositions": func() { s.AppendPositions(nil, key) },
+			"Contains":        func() { f.Contains(key) },
+			"ContainsMany":    func() { f.ContainsMany([][]byte{key}, nil) },
+		} {
+			calls = 0
+			call()
+			require.Equal(t, 1, calls, name)
 		}
+		require.True(t, f.Contains(key) && f.ContainsString("key"))
 	}
 }
 

@@ -37,17 +37,15 @@ func (s *seededCode) position(key []byte, i int) uint64 {
 	return s.by.Remainder(murmur3.SeedSum64(probe.MurmurStart(s.seed+uint64(i)), key))
 }
 
-func (s *seededCode) positions(dst []uint64, key []byte, i int) {
+func (s *seededCode) positions(dst []uint64, key []byte) {
 	for j := range dst {
-		dst[j] = s.position(key, i+j)
+		dst[j] = s.position(key, j)
 	}
 }
 
-func (*seededCode) step() int { return 1 }
-
 func (s *seededCode) add(b *bitset, key []byte) bool {
 	var positions [maxK]uint64 // hashing takes the time: once, for both passes
-	s.positions(positions[:b.k], key, 0)
+	s.positions(positions[:b.k], key)
 	return addAll(b.bits, positions[:b.k])
 }
 

@@ -151,10 +151,10 @@ func TestValues(t *testing.T) { layeredtest.Values(t, must(1, 0.1)) }
 // them no true answer, it changes nothing, so that another key that shares half of the counters is found.
 func TestRemoveTogether(t *testing.T) {
 	const k = 64
-	half := bloom.NewStrategy("half", bloom.Definition{KeyPositions: func(uint64, int, uint64) (func(dst []uint64, key []byte, i int), error) {
-		return func(dst []uint64, key []byte, i int) {
+	half := bloom.NewStrategy("half", bloom.Definition{KeyPositions: func(uint64, int, uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) {
 			for j := range dst {
-				if dst[j] = uint64(i + j); dst[j] >= k/2 {
+				if dst[j] = uint64(j); dst[j] >= k/2 {
 					dst[j] += uint64(key[0]) * k
 				}
 			}

@@ -25,12 +25,12 @@ var Strategy = bloom.NewStrategy("bits-and-blooms", definition)
 
 var definition = bloom.Definition{KeyPositions: memory.Own(keyPositions), MaxK: maxK}
 
-func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte, i int), error) {
+func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte), error) {
 	if seed != 0 {
 		return nil, errors.New("bits-and-blooms has no seed")
 	}
 	by := probe.NewDivisor(m)
-	return func(dst []uint64, key []byte, _ int) { // all at once
+	return func(dst []uint64, key []byte) { // all at once
 		by := by // a local copy, which dst cannot alias
 		h0, h1, h2, h3 := sum256(key)
 		for i := uint64(0); ; i += 4 { // the order of h2 and h3 repeats every four positions

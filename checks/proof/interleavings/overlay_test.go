@@ -126,7 +126,7 @@ func rewritten(t *testing.T, file string, how depth, note func(name string)) (te
 	tree, err := parser.ParseFile(files, file, nil, parser.ParseComments)
 	require.NoError(t, err)
 	for _, spec := range tree.Imports {
-		name := map[string]string{`"sync/atomic"`: "atomic", `"sync"`: "sync", `"runtime"`: "runtime"}[spec.Path.Value]
+		name := map[string]string{`"sync/atomic"`: "atomic", `"sync"`: "sync"}[spec.Path.Value]
 		if name == "atomic" || name != "" && whole {
 			spec.Path.Value, changed = strconv.Quote(library+"/internal/testing/stepped"), true
 			spec.Name = ast.NewIdent(name)

@@ -1,7 +1,6 @@
 package stepped
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 )
@@ -117,17 +116,3 @@ func Until(ready func() bool) {
 		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })
 	}
 }
-
-// Gosched waits until another thread has changed something.
-func Gosched() {
-	th := current
-	if th == nil || th.pause == nil {
-		runtime.Gosched()
-		return
-	}
-	others := now.writes - th.writes
-	access(nil, func() bool { return now.writes-th.writes > others }, func() (found, before, after uint64) { return 0, 0, 0 })
-}
-
-// GOMAXPROCS is runtime.GOMAXPROCS on a machine with one processor.
-func GOMAXPROCS(int) int { return 1 }
