@@ -3,6 +3,7 @@ package bloom
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"log/slog"
 	"unsafe"
 
 	"github.com/dchest/siphash"
@@ -45,6 +46,9 @@ func (h Hash) Name() string { return h.label().name }
 
 // String returns the name, or for a hash without a name a text that is unique in this process.
 func (h Hash) String() string { return h.label().String() }
+
+// LogValue is String, for package log/slog.
+func (h Hash) LogValue() slog.Value { return slog.StringValue(h.String()) }
 
 // label is that of the hash, or none.
 func (h Hash) label() label {

@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -135,6 +136,9 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.scheme.params.M, s.scheme.params.K,
 		s.scheme.strategy.identity(), s.scheme.hash.def.identity(), s.scheme.hash.checkValue())
 }
+
+// LogValue is String, for package log/slog.
+func (s Scheme) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Digest returns the digest of a key, as [BloomFilter.Digest] of the scheme's filters does.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }

@@ -1,6 +1,7 @@
 package bloom
 
 import (
+	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -83,6 +84,9 @@ func (s Strategy) Name() string { return s.label().name }
 
 // String returns the name, or for a strategy without a name a text that is unique in this process.
 func (s Strategy) String() string { return s.label().String() }
+
+// LogValue is String, for package log/slog.
+func (s Strategy) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // identity returns a text that only strategies that are taken to be equal have in common.
 func (s Strategy) identity() string {

@@ -20,9 +20,9 @@ func TestZeroValues(t *testing.T) {
 	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "none", "none"}, answers)
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
-		"Scheme.String",
-		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
-		"Strategy.String", "Hash.Name", "Hash.String", "Stats.LoadFactor",
+		"Scheme.LogValue", "Scheme.String",
+		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.LogValue", "Strategy.Name", "Strategy.NeedsKey",
+		"Strategy.String", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
 	require.False(t, bloom.Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), bloom.Hash{}.Name()})

@@ -20,7 +20,7 @@ import (
 // one key. With Murmur3 only chosen keys collide; bloom.WithSecret prevents that. With a hash of 64
 // bits, such as bloom.RapidHash, r keys of one list and s of the other collide with probability
 // r·s/2^64.
-var ErrConflict = errors.New("cascade: a key is in both lists")
+var ErrConflict = errors.New("bloom: a key is in both lists")
 
 // A digest is the hash of a key.
 type digest struct{ h1, h2 uint64 }

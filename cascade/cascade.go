@@ -30,6 +30,7 @@ import (
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -183,7 +184,7 @@ func (c *Cascade) String() string {
 // LogValue is String, for package log/slog.
 func (c *Cascade) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Cascade.WriteTo].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Cascade.WriteTo].
 func (c *Cascade) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("cascade: a Cascade has no text form, use WriteTo: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a cascade.Cascade", "WriteTo")
 }

@@ -1,11 +1,11 @@
 package counting
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // BloomFilter returns a plain filter with the same keys, in O(m). It takes a quarter of the memory,
@@ -52,7 +52,7 @@ func (f *Filter) String() string {
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("counting: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a counting.Filter", "WriteTo")
 }

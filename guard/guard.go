@@ -41,7 +41,7 @@ type Store interface {
 }
 
 // ErrNotReady means that there is no filter to save yet.
-var ErrNotReady = errors.New("guard: not ready")
+var ErrNotReady = errors.New("bloom: guard not ready")
 
 // A Guard is a filter in front of a store. Make one with [New]. It answers "maybe" to everything
 // until [Guard.Open] has made it ready; [Guard.Keep] calls Open, Save and Rebuild for the life of a

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // A File is a Bloom filter in a memory-mapped file. Make one with [Open], [OpenExisting] or
@@ -201,9 +201,9 @@ func (f *File) Close() error {
 	return failed("close", f.path, f.file.Close()) // a Sync under way keeps the descriptor
 }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [File.Snapshot].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [File.Snapshot].
 func (f *File) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("persist: a File has no text form, use Snapshot: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a persist.File", "Snapshot")
 }
 
 // LogValue is String, for package log/slog.

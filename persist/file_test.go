@@ -3,6 +3,7 @@ package persist
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -197,7 +198,11 @@ func TestReadOnly(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-func TestZeroValues(t *testing.T) { zero.Values(t, new(File)) }
+func TestZeroValues(t *testing.T) {
+	zero.Values(t, new(File))
+	_, err := json.Marshal(map[string]*File{"seen": new(File)})
+	require.ErrorContains(t, err, "has no text form: use Snapshot")
+}
 
 // After Close, each method returns an error that wraps os.ErrClosed, or panics with one, except the methods that
 // describe the file or refuse to encode it.

@@ -1,12 +1,12 @@
 package rotating
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -175,7 +175,7 @@ func (f *Filter) String() string {
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("rotating: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a rotating.Filter", "WriteTo")
 }

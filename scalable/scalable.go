@@ -1,7 +1,6 @@
 package scalable
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
@@ -171,7 +170,7 @@ func (f *Filter) String() string {
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("scalable: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a scalable.Filter", "WriteTo")
 }

@@ -1,6 +1,11 @@
 package typed
 
-import "fmt"
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/seed3447c163/bloom/internal/failure"
+)
 
 // A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable, rotating
 // or redisbloom. The methods must not keep the keys or the answers beyond the call.
@@ -41,6 +46,14 @@ func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {
 }
 
 // String describes the filter and its set in a line for a log.
-func (f *Growing[T]) String() string {
-	return fmt.Sprintf("typed.Growing(values=%T set=%v)", *new(T), f.set)
+func (g *Growing[T]) String() string {
+	return fmt.Sprintf("typed.Growing(values=%T set=%v)", *new(T), g.set)
+}
+
+// LogValue is String, for package log/slog.
+func (g *Growing[T]) LogValue() slog.Value { return slog.StringValue(g.String()) }
+
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
+func (g *Growing[T]) MarshalText() ([]byte, error) {
+	return nil, failure.NoText("a typed.Growing", "the methods of its set")
 }

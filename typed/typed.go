@@ -19,8 +19,10 @@ package typed
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // A Set holds keys and has a fixed size: a [bloom.BloomFilter], a Filter of package counting, a File of
@@ -86,4 +88,12 @@ func (f *Filter[T]) AddMany(values []T, added []bool) int {
 // String describes the filter and its set in a line for a log.
 func (f *Filter[T]) String() string {
 	return fmt.Sprintf("typed.Filter(values=%T set=%v)", *new(T), f.set)
+}
+
+// LogValue is String, for package log/slog.
+func (f *Filter[T]) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
+func (f *Filter[T]) MarshalText() ([]byte, error) {
+	return nil, failure.NoText("a typed.Filter", "the methods of its set")
 }

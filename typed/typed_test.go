@@ -2,7 +2,9 @@ package typed
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -10,8 +12,12 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/counting"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
+	"github.com/seed3447c163/bloom/interop/redisbloom"
+	"github.com/seed3447c163/bloom/persist"
+	"github.com/seed3447c163/bloom/rotating"
 	"github.com/seed3447c163/bloom/scalable"
 	"github.com/stretchr/testify/require"
 )
@@ -32,6 +38,22 @@ func appendVarying(dst []byte, v uint64) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
 	}
 	return dst
+}
+
+// The kinds that a Filter and a Growing serve: all that add keys to memory or a file.
+var (
+	_ = []Set{(*bloom.BloomFilter)(nil), (*counting.Filter)(nil), (*persist.File)(nil)}
+	_ = []GrowingSet{(*scalable.Filter)(nil), (*rotating.Filter)(nil), (*redisbloom.Filter)(nil)}
+)
+
+// TestNoTextForm: encoders report an error instead of an empty value.
+func TestNoTextForm(t *testing.T) {
+	growing, err := scalable.New(10, 0.1)
+	require.NoError(t, err)
+	for _, v := range []encoding.TextMarshaler{New(bloom.MustNew(10, 0.1), appendVarying), NewGrowing(growing, appendVarying)} {
+		_, err := json.Marshal(map[string]any{"seen": v})
+		require.ErrorContains(t, err, "has no text form: use the methods of its set")
+	}
 }
 
 // A setOnly hides that it is a filter.

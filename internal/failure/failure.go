@@ -28,6 +28,11 @@ func Errorf(kind error, text string, args ...any) error {
 // Reading returns an error of a reader, for what was to be read.
 func Reading(what string, err error) error { return fmt.Errorf(prefix+"reading %s: %w", what, err) }
 
+// NoText returns the error of MarshalText for a kind that text cannot hold: it needs an option to be read back.
+func NoText(kind, instead string) error {
+	return fmt.Errorf(prefix+"%s has no text form: use %s", kind, instead)
+}
+
 // As returns an error of another kind with the text of err, without ErrInvalid's.
 func As(kind, err error) error {
 	return fmt.Errorf("%w: %s", kind, strings.TrimPrefix(err.Error(), ErrInvalid.Error()+": "))

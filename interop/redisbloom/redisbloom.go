@@ -15,7 +15,6 @@
 package redisbloom
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
@@ -228,7 +227,7 @@ func (f *Filter) Stats() bloom.Stats {
 	return s
 }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.WriteTo].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("redisbloom: a Filter has no text form, use WriteTo: %w", errors.ErrUnsupported)
+	return nil, failure.NoText("a redisbloom.Filter", "WriteTo")
 }
