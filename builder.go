@@ -81,8 +81,10 @@ func (b *Builder) Filter() *BloomFilter {
 
 func buildMany[K []byte | string](b *Builder, keys []K) {
 	f := b.unfinished()
-	if f.kernel == nil {
-		oneByOne(f, keys, nil, true)
+	if f.kernel == nil || f.scheme.hash.def.custom { // a custom function may add keys to this builder
+		for i := range keys {
+			b.Add(bytesOfKey(&keys[i]))
+		}
 		return
 	}
 	for len(keys) > 0 {

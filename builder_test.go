@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"fmt"
+	"hash/maphash"
 	"os"
 	"os/exec"
 	"testing"
@@ -137,5 +138,41 @@ func TestBuilderAfterPanic(t *testing.T) {
 			want.AddString("abcd")
 		}
 		require.True(t, want.Equal(b.Filter()), name)
+	}
+}
+
+// TestBuilderWithinHash: a custom hash may add keys to the builder that calls it, whatever room is left.
+func TestBuilderWithinHash(t *testing.T) {
+	for name, addMany := range map[string]func(b *Builder, keys []string){
+		"AddStrings": (*Builder).AddStrings,
+		"AddMany": func(b *Builder, keys []string) {
+			for i := range keys {
+				b.AddMany([][]byte{[]byte(keys[i])})
+			}
+		},
+	} {
+		for first := range builderKeys + 2 {
+			var b *Builder
+			inner := "inner "
+			hash := NewHash("adds", func(key []byte) (h1, h2 uint64) {
+				if len(key) < len(inner) && b != nil { // each outer key adds two
+					b.AddString(inner + string(key))
+					b.AddStrings([]string{inner + string(key) + "'"})
+				}
+				return Digest64(maphash.Bytes(mapSeed, key))
+			})
+			b = must(NewBuilder(1000, 1e-6, WithHash(hash)))
+			for i := range first {
+				b.AddDigest(Digest64(uint64(i)))
+			}
+			keys := []string{"a", "b", "c"}
+			addMany(b, keys)
+			f := b.Filter()
+			b = nil
+			for _, key := range keys {
+				require.True(t, f.ContainsString(key) && f.ContainsString(inner+key) && f.ContainsString(inner+key+"'"),
+					"%s after %d keys lost a key of %q", name, first, key)
+			}
+		}
 	}
 }
