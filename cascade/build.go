@@ -150,11 +150,26 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	free := make(chan batch, 2*runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
 	var found [][]digest // by batch: one slice that grows would take more than twice the memory
+	var broken func()    // ends the caller as a custom hash or strategy has ended a worker
+	working, stop := context.WithCancel(ctx)
+	defer stop()
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Add(1)
 		go func() {
 			defer workers.Done()
+			ended := runtime.Goexit
+			defer func() {
+				if why := recover(); why != nil {
+					ended = func() { panic(why) }
+				}
+				if ended != nil {
+					mu.Lock()
+					broken = ended
+					mu.Unlock()
+					stop()
+				}
+			}()
 			mine := make([]digest, 0, batchKeys)
 			for b := range batches {
 				start := 0
@@ -173,6 +188,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 				mu.Unlock()
 				mine = mine[:0]
 			}
+			ended = nil
 		}()
 	}
 	end := sync.OnceFunc(func() {
@@ -186,8 +202,8 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 		select {
 		case batches <- b:
 			count += uint64(len(b.ends))
-		case <-ctx.Done():
-			err = context.Cause(ctx)
+		case <-working.Done():
+			err = context.Cause(working)
 			return false
 		}
 		select {
@@ -212,6 +228,9 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 		send()
 	}
 	end()
+	if broken != nil {
+		broken()
+	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // a list that ends because of ctx may not say so
 	}
