@@ -6,8 +6,13 @@ import (
 )
 
 // All returns a store that always lists all keys, as keys yields them; see [Store]. It needs no log of the puts. A Guard
-// lists them at each Open, so it needs no file.
-func All(keys func(ctx context.Context) iter.Seq2[[]byte, error]) Store { return all(keys) }
+// lists them at each Open, so it needs no file. If keys is nil, New returns an error.
+func All(keys func(ctx context.Context) iter.Seq2[[]byte, error]) Store {
+	if keys == nil {
+		return nil
+	}
+	return all(keys)
+}
 
 type all func(context.Context) iter.Seq2[[]byte, error]
 

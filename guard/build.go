@@ -43,12 +43,13 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 
 // Keep opens the Guard and saves it at every interval until ctx is done. Then it saves it once more,
 // which takes at most one interval, and returns the error of ctx. Before a save, it rebuilds a
-// filter that has more than n keys: for as many keys as before or for twice as many as the last
-// build listed, whichever is more.
+// filter that has more than n keys, for twice its keys. If it has grown before, and the last list of
+// all keys filled less than a third of it, its keys are mostly deleted ones, and it keeps its size.
 //
 // Keep calls report after each save, with the position that was saved, and with each error. It
 // retries a failed step after the interval. It reports a bad file and replaces it with a new one, built
-// from all keys of the store. Without a path it saves nothing and reports errors alone.
+// from all keys of the store. If the larger filter would exceed [bloom.WithMaxBytes], Keep reports that
+// once and keeps the full one. Without a path it saves nothing and reports errors alone.
 //
 // The error wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
@@ -56,6 +57,7 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 		return failure.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	failed := func(err error) { report(nil, err) }
+	noRoom := false // the last step said so
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -65,9 +67,11 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 		} else {
 			err = g.open(ctx, failed)
 		}
-		if err != nil {
+		tooLarge := errors.Is(err, bloom.ErrTooLarge)
+		if err != nil && !(tooLarge && noRoom) {
 			failed(err)
 		}
+		noRoom = tooLarge
 		if g.Ready() && g.path != "" {
 			report(g.Save(ctx))
 		}
@@ -84,14 +88,22 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// grow rebuilds a full filter. A filter that is full because of deleted keys keeps its size.
+// grow rebuilds a full filter. How many of its keys were deleted shows only the list, which would be too
+// long for a filter of the same size: so it doubles, until a list has filled less than a third of it.
 func (g *Guard) grow(ctx context.Context) error {
 	l := g.state.Load().current
-	n, p := l.Params().N, l.Params().P
-	if l.keys.Load() <= n {
+	n, p, keys := l.Params().N, l.Params().P, l.keys.Load()
+	if keys <= n {
 		return nil
 	}
-	return g.Rebuild(ctx, max(n, 2*g.scanned.Load()), p)
+	if n > g.n && l.listed < n/3 {
+		return g.Rebuild(ctx, n, p)
+	}
+	err := g.Rebuild(ctx, 2*keys, p)
+	if errors.Is(err, bloom.ErrTooLarge) && l.listed < n/2 { // mostly deleted keys
+		return g.Rebuild(ctx, n, p)
+	}
+	return err
 }
 
 // Rebuild builds a filter for n keys and rate p from all keys of the store and replaces the old
@@ -176,8 +188,15 @@ func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
 	defer func() {
 		l.keys.Add(added)
 		g.scanned.Store(keys)
+		if len(since) == 0 {
+			l.listed = keys
+		}
 	}()
-	for key, err := range g.store.Keys(ctx, since) {
+	iterator := g.store.Keys(ctx, since)
+	if iterator == nil {
+		return failure.Errorf(bloom.ErrInvalid, "Keys of the store returned a nil iterator")
+	}
+	for key, err := range iterator {
 		if err != nil {
 			return err
 		}

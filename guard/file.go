@@ -14,8 +14,8 @@ import (
 )
 
 // The format of a guard's file, version 1, in the frame of package frame: the magic, the number of
-// new keys that were added, the length of the position, the position as numbers of eight bytes,
-// padded with zeros, and the filter.
+// new keys that were added, the number that the last list of all keys had, the length of the position,
+// the position as numbers of eight bytes, padded with zeros, and the filter.
 const (
 	magic     = format.Guard + "\x01"
 	maxLength = 1<<16 - 1
@@ -31,7 +31,7 @@ type snapshot struct {
 // for each key that it counts.
 func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w, magic)
-	out.Numbers(s.keys.Load(), uint64(len(s.position)))
+	out.Numbers(s.keys.Load(), s.listed, uint64(len(s.position)))
 	numbers := make([]uint64, (len(s.position)+7)/8)
 	padded := append(slices.Clip(s.position), make([]byte, 7)...)
 	for i := range numbers {
@@ -100,8 +100,8 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	if err != nil {
 		return s, err
 	}
-	var keys, length uint64
-	if err := in.Numbers("the header", &keys, &length); err != nil {
+	var keys, listed, length uint64
+	if err := in.Numbers("the header", &keys, &listed, &length); err != nil {
 		return s, err
 	}
 	if length < 1 || length > maxLength {
@@ -131,5 +131,7 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	if err != nil {
 		return s, err
 	}
-	return snapshot{newLayer(f, keys), position[:length:length]}, nil
+	l := newLayer(f, keys)
+	l.listed = listed
+	return snapshot{l, position[:length:length]}, nil
 }

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -29,7 +31,9 @@ func formatOf(t testing.TB) conformance.Format {
 	of := func(position string, keys ...string) snapshot {
 		f := bloom.MustNew(10, 0.01)
 		f.AddStrings(keys, nil)
-		return snapshot{newLayer(f, uint64(len(keys))), []byte(position)}
+		l := newLayer(f, uint64(len(keys)))
+		l.listed = 1
+		return snapshot{l, []byte(position)}
 	}
 	large := bloom.MustNew(1_000_000, 0.01)
 	for i := range 1000 {
@@ -50,11 +54,11 @@ func formatOf(t testing.TB) conformance.Format {
 func TestFormat(t *testing.T) {
 	formatOf(t).TestGolden(t, "testdata/v1.golden")
 	for want, numbers := range map[string][]uint64{
-		"a position of 0 bytes":     {1, 0},
-		"a position of 65536 bytes": {1, 1 << 16},
-		"byte 0x1 after":            {1, 7, 1 << 56},
+		"a position of 0 bytes":     {1, 1, 0},
+		"a position of 65536 bytes": {1, 1, 1 << 16},
+		"byte 0x1 after":            {1, 1, 7, 1 << 56},
 	} {
-		_, err := read(bytes.NewReader(conformance.Forge(t, magic, numbers[:2], numbers[2:])))
+		_, err := read(bytes.NewReader(conformance.Forge(t, magic, numbers[:3], numbers[3:])))
 		conformance.Refused(t, err, bloom.ErrCorrupt, want)
 	}
 }
@@ -149,53 +153,91 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// Keep rebuilds a full filter: for more keys, or without the deleted keys if they have filled it. An
-// error leaves the old filter, and Keep goes on saving.
+// Keep rebuilds a full filter: for twice its keys, with one list, also after a start from a file. Keys that were deleted
+// do not let it grow for ever. Without room to grow, the filter stays, and Keep says so once until it has rebuilt it.
 func TestKeepGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemStore(names(60)...)
-		g := must(New(filepath.Join(t.TempDir(), "guard"), 100, 1e-6, m, bloom.WithMaxBytes(2000)))
+		const limit = 5000 // bytes, for 1391 keys
+		m := newMemStore(names(30)...)
+		lists, path := 0, filepath.Join(t.TempDir(), "guard")
+		m.listing = func() { lists++ }
+		var g *Guard
 		var errs []error
-		stop := keep(g, func(_ []byte, err error) {
-			if err != nil {
-				errs = append(errs, err)
-			}
-		})
-		minute := func(listed, n, added float64) {
-			t.Helper()
-			time.Sleep(time.Minute)
+		var stop func(t *testing.T)
+		start := func() {
+			g = must(New(path, 100, 1e-6, m, bloom.WithMaxBytes(limit)))
+			stop = keep(g, func(_ []byte, err error) {
+				if err != nil {
+					errs = append(errs, err)
+				}
+			})
 			synctest.Wait()
-			require.Equal(t, map[string]float64{"ready": 1, "listed_keys": listed, "added_keys": added}, counts(g))
-			require.EqualValues(t, n, g.Stats().N)
 		}
-		synctest.Wait()
+		restart := func() { stop(t); start() }
+		keys := 0
+		grow := func(n int) {
+			for range n {
+				keys++
+				put(t, g, m, fmt.Sprint("stays ", keys))
+			}
+		}
 		churn := func(n int) {
-			for i := range n {
-				key := fmt.Sprint("new ", counts(g)["added_keys"], i)
+			for range n {
+				keys++
+				key := fmt.Sprint("goes ", keys)
 				put(t, g, m, key)
 				m.delete(key)
 			}
 		}
-		churn(40)
-		minute(60, 100, 100) // not full
-		churn(1)
-		minute(60, 120, 60)
-		churn(61)
-		minute(60, 120, 60) // full of deleted keys
-		for i := range 100 {
-			put(t, g, m, fmt.Sprint("stays ", i))
+		minute := func(wantLists int, n, added float64) {
+			t.Helper()
+			lists = 0
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			require.Equal(t, wantLists, lists)
+			require.EqualValues(t, n, g.Stats().N)
+			require.EqualValues(t, added, g.Count())
 		}
-		minute(160, 120, 160)
-		minute(160, 320, 160)
+		start()
+		churn(70)
+		minute(0, 100, 100) // not full
+		restart()
+		grow(1)
+		minute(1, 202, 31) // also after a start from a file
+		restart()
+		churn(172)
+		minute(1, 202, 31) // the last list had less than a third of 202
+		restart()
+		churn(172)
+		minute(1, 202, 31) // also after a start from a file
+		grow(172)
+		minute(1, 202, 203)
+		minute(1, 406, 203)
+		restart()
+		grow(204)
+		minute(1, 814, 407)
+		restart()
+		grow(408)
 		require.Empty(t, errs)
-		for i := range 161 {
-			put(t, g, m, fmt.Sprint("many ", i))
-		}
-		minute(321, 320, 321)
-		minute(321, 320, 321) // 642 keys take more than 2000 bytes
-		stop(t)
+		minute(0, 814, 815) // 1630 keys are too many
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], bloom.ErrTooLarge)
+		grow(5)
+		minute(0, 814, 820)
+		require.Len(t, errs, 1, "the same error is reported once")
+		require.NoError(t, g.Rebuild(t.Context(), 1300, 1e-6))
+		minute(0, 1300, 820)
+		churn(481)
+		minute(0, 1300, 1301)
+		require.Len(t, errs, 2, "the filter has changed")
+		for _, key := range slices.Sorted(maps.Keys(m.values))[500:] {
+			m.delete(key)
+		}
+		require.NoError(t, g.Rebuild(t.Context(), 1300, 1e-6))
+		churn(1301 - int(g.Count()))
+		minute(1, 1300, 500) // there is no room to grow, but the deleted keys go
+		require.Len(t, errs, 2)
+		stop(t)
 	})
 }
 

@@ -5,6 +5,7 @@ package guard
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -27,8 +28,10 @@ func TestNew(t *testing.T) {
 	}
 	_, err := New("", 1000, 0.01, newMemStore(), bloom.WithMaxBytes(100))
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
-	_, err = New("", 10, 0.1, nil)
-	require.ErrorIs(t, err, bloom.ErrInvalid)
+	for _, store := range []Store{nil, All(nil)} {
+		_, err = New("", 10, 0.1, store)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
 	maphash := bloom.WithHash(bloom.MapHash)
 	_, err = New("path", 10, 0.01, newMemStore(), maphash)
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
@@ -149,6 +152,10 @@ func TestErrors(t *testing.T) {
 	few := newMemStore("a")
 	few.listing = func() { cancel(); few.delete("a") }
 	require.ErrorIs(t, must(New("", 10, 0.01, few)).Open(ctx), context.Canceled)
+
+	// A nil iterator is no list.
+	none := All(func(context.Context) iter.Seq2[[]byte, error] { return nil })
+	require.ErrorIs(t, must(New("", 10, 0.01, none)).Open(t.Context()), bloom.ErrInvalid)
 
 	_, _, err := Get(t.Context(), g, []byte("key 1"), func(context.Context, []byte) (int, bool, error) { return 0, false, broken })
 	require.ErrorIs(t, err, broken)

@@ -122,3 +122,33 @@ func TestWatch(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
+
+// A file that changes while it is read is read again, although it ends as before. The strategy is called after the header
+// was read; it leaves the beginning of all filters empty, which may have been read, too.
+func TestListChangesWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "list")
+	var inside func()
+	late := bloom.WithStrategy(bloom.NewStrategy("late", bloom.Definition{
+		Positions: func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
+			if f := inside; f != nil {
+				inside = nil
+				f()
+			}
+			return func(h1, h2 uint64, i int) uint64 { return m/2 + (h1+uint64(i)*h2)%(m/2) }, nil
+		},
+	}))
+	write := func(key string) {
+		f := bloom.MustNew(1_000_000, 0.01, late)
+		f.AddString(key)
+		require.NoError(t, os.WriteFile(path, conformance.Written(t, f), 0o600))
+	}
+	write("a")
+	inside = func() { write("b") }
+	l, err := OpenList(path, late)
+	require.NoError(t, err)
+	require.True(t, l.ContainsString("b"))
+	write("a") // as it was when OpenList began to read
+	changed, err := l.Reload()
+	require.NoError(t, err)
+	require.True(t, changed && l.ContainsString("a") && !l.ContainsString("b"))
+}

@@ -108,6 +108,8 @@ func (p *puts) wait(ctx context.Context) error {
 type layer struct {
 	*bloom.BloomFilter
 
+	listed uint64 // keys of the last list of all keys
+
 	_    [128]byte // puts write below, lookups read above
 	keys atomic.Uint64
 	_    [64]byte
