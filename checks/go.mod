@@ -57,6 +57,7 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.21.0
+	github.com/seed3447c163/bloom/compat/bitsandblooms v0.1.0
 	github.com/seed3447c163/bloom/prombloom v0.1.0
 	github.com/seed3447c163/bloom/redisfilter v0.1.0
 	github.com/twmb/murmur3 v1.1.8
@@ -78,6 +79,8 @@ require (
 )
 
 replace github.com/seed3447c163/bloom => ../
+
+replace github.com/seed3447c163/bloom/compat/bitsandblooms => ../compat/bitsandblooms
 
 replace github.com/seed3447c163/bloom/prombloom => ../prombloom
 

@@ -4,22 +4,22 @@
 //	import "github.com/seed3447c163/bloom/compat/bitsandblooms"
 //
 // The same keys set the same bits, and files, JSON and gob have the same bytes. All methods are safe for
-// concurrent use, except ReadFrom and the methods that unmarshal, which replace the filter. If several
-// goroutines add the same new key by TestAndAdd or TestOrAdd, at most one gets false. [docs/formats.md]
-// lists all differences.
+// concurrent use, except ReadFrom and the methods that unmarshal, which replace the filter. Methods of the
+// set that BitSet returns are not. If several goroutines add the same new key by TestAndAdd or TestOrAdd, at
+// most one gets false. [docs/formats.md] lists all differences.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#bits-and-blooms
 package bloom
 
 import (
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
@@ -61,7 +61,7 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 	params := must(bitsandblooms.Params(uint64(n), p))
 	if params.M > math.MaxUint { // of 32 bits
 		const most = uint(math.MaxUint)
-		panic(failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %d bits, want at most %d", n, p, params.M, most))
+		panic(fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, want at most %d", bloom.ErrTooLarge, n, p, params.M, most))
 	}
 	return uint(params.M), uint(params.K)
 }
@@ -71,7 +71,7 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 func From(data []uint64, k uint) *BloomFilter {
 	if len(data) > math.MaxUint/64 { // 2^26 words on systems of 32 bits
 		const most = uint(math.MaxUint / 64)
-		panic(failure.Errorf(bloom.ErrTooLarge, "%d words, want at most %d", len(data), most))
+		panic(fmt.Errorf("%w: %d words, want at most %d", bloom.ErrTooLarge, len(data), most))
 	}
 	return FromWithM(data, uint(len(data))*64, k)
 }

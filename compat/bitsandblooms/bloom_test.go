@@ -1,7 +1,9 @@
 package bloom
 
 import (
+	"bytes"
 	"encoding/gob"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,17 +11,15 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/testing/conformance"
-	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
-	"github.com/seed3447c163/bloom/internal/testing/testkit"
-	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/stretchr/testify/require"
 )
 
-// Comparisons with the library itself are in checks/formats/bitsandblooms.
+// Comparisons with the library itself, and tests that need internal packages, are in checks/formats/bitsandblooms.
 
 // A program of bits-and-blooms with another import line.
 func Example() {
@@ -29,9 +29,9 @@ func Example() {
 	// Output: true false
 }
 
-// TestFile reads a file of bits-and-blooms, and writes it again.
+// TestFile reads a file of bits-and-blooms with ten keys, and writes it again.
 func TestFile(t *testing.T) {
-	data, err := os.ReadFile("../../interop/bitsandblooms/testdata/ten.bloom")
+	data, err := hex.DecodeString("000000000000006000000000000000070000000000000060739dc0b713450f0100000000d01fdfe3")
 	require.NoError(t, err)
 	var f BloomFilter
 	require.NoError(t, f.UnmarshalBinary(data))
@@ -88,16 +88,18 @@ func TestDamagedText(t *testing.T) {
 
 // TestManyShapes: filters of more shapes than the cache of schemes has room for, from several goroutines.
 func TestManyShapes(t *testing.T) {
-	var wg testkit.Group
+	var wg sync.WaitGroup
 	for first := range uint(4) {
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			for i := range uint(2000) {
 				m, k := first+i*7%1000+1, i%255+1
 				if f := New(m, k); f.Cap() != m || f.K() != k {
 					t.Errorf("m = %d and k = %d, want %d and %d", f.Cap(), f.K(), m, k)
 				}
 			}
-		})
+		}()
 	}
 	wg.Wait()
 	f, g := New(1000, 4).AddString("key"), New(1000, 4).AddString("key")
@@ -149,35 +151,81 @@ func TestWhatNobodyCanMake(t *testing.T) {
 		words := make([]uint64, 1<<26) // nobody touches this memory
 		require.PanicsWithError(t, "bloom: filter too large: 67108864 words, want at most 67108863", func() { From(words, 1) })
 	}
-	require.Equal(t, "bloom.BloomFilter(zero)", fmt.Sprint(BloomFilter{}))
-	layeredtest.Log(t, New(1000, 4), BloomFilter{})
-	n, err := New(1000, 4).WriteTo(&testkit.ShortWriter{Room: 100, Err: os.ErrClosed})
+}
+
+// TestCounts: WriteTo, also to a writer that fails, and ReadFrom return how many bytes they have used.
+func TestCounts(t *testing.T) {
+	var stream bytes.Buffer
+	filters := []*BloomFilter{New(1, 1), New(64, 3), New(65, 3), New(100_000, 7)}
+	for _, f := range filters {
+		before := stream.Len()
+		n, err := f.AddString("key").WriteTo(&stream)
+		require.NoError(t, err)
+		require.EqualValues(t, stream.Len()-before, n)
+	}
+	for _, f := range filters {
+		before := stream.Len()
+		var g BloomFilter
+		n, err := g.ReadFrom(&stream)
+		require.NoError(t, err)
+		require.EqualValues(t, before-stream.Len(), n)
+		require.True(t, g.Equal(f))
+	}
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.CopyN(io.Discard, r, 100)
+		r.CloseWithError(os.ErrClosed)
+	}()
+	n, err := filters[3].WriteTo(w)
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.EqualValues(t, 100, n)
 }
 
-func TestZeroValues(t *testing.T) { zero.Values(t, new(BloomFilter), new(BitSet)) }
-
-// TestConformance of the bytes and of JSON.
-func TestConformance(t *testing.T) {
-	small, large := New(100, 3).AddString("key"), New(1<<24, 3)
-	for i := range 1000 {
-		large.AddString(fmt.Sprint(i))
+// TestApproximatedSize compares with -m/k·ln(1 - X/m), where X bits are set, rounded. Of a full filter that is
+// infinite.
+func TestApproximatedSize(t *testing.T) {
+	for _, m := range []uint{64, 1000, 100_000} {
+		for _, k := range []uint{1, 3, 13} {
+			f := New(m, k)
+			for i := range 300 {
+				want := -float64(m) / float64(k) * math.Log1p(-float64(f.BitSet().Count())/float64(m))
+				require.Equal(t, uint32(math.Round(min(want, math.MaxUint32))), f.ApproximatedSize())
+				f.AddString(fmt.Sprint(i))
+			}
+			f.BitSet().SetAll()
+			require.Equal(t, uint32(math.MaxUint32), f.ApproximatedSize())
+		}
 	}
-	conformance.Format{
-		Values: []io.WriterTo{small, New(1, 1), New(1000, 5)}, Large: large, Stream: true,
-		Read: func(r io.Reader, _ ...bloom.Option) (io.WriterTo, error) {
-			f := new(BloomFilter)
-			_, err := f.ReadFrom(r)
-			return f, err
-		},
-	}.Test(t)
-	conformance.Format{
-		Values: []io.WriterTo{conformance.Encoded(small.MarshalJSON)}, AnyError: true,
-		Read: conformance.Whole(func(data []byte) (io.WriterTo, error) {
-			f := new(BloomFilter)
-			err := f.UnmarshalJSON(data)
-			return conformance.Encoded(f.MarshalJSON), err
-		}),
-	}.Test(t)
+}
+
+// TestBitSetIsTheFilter: the set has m bits. What changes them in place changes the filter, and an add changes the set.
+// A method that gives the set other words or another length leaves the filter as it is.
+func TestBitSetIsTheFilter(t *testing.T) {
+	require.Nil(t, new(BloomFilter).BitSet())
+	for _, m := range []uint{1, 63, 64, 65, 1000} {
+		f := New(m, 1)
+		s := f.BitSet()
+		require.Equal(t, m, s.Len())
+		for i := range m {
+			require.False(t, f.TestLocations([]uint64{uint64(i)}))
+			s.Set(i)
+			require.True(t, f.TestLocations([]uint64{uint64(i)}))
+		}
+		require.True(t, s.All())
+		s.ClearAll()
+		require.False(t, f.TestString("key"))
+		f.AddString("key")
+		require.EqualValues(t, 1, s.Count())
+
+		was := f.Copy()
+		for _, change := range []func(s *bitset.BitSet){
+			func(s *bitset.BitSet) { s.Compact() },
+			func(s *bitset.BitSet) { s.Shrink(0) },
+			func(s *bitset.BitSet) { s.Set(m + 64) },
+			func(s *bitset.BitSet) { s.SetBitsetFrom(make([]uint64, len(s.Words()))) },
+		} {
+			change(f.BitSet())
+			require.True(t, f.Equal(was))
+		}
+	}
 }

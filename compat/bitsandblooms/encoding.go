@@ -5,13 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
@@ -21,9 +20,21 @@ const headBytes = 3 * 8
 // WriteTo writes the filter and returns the number of bytes. It may run while keys are added. It returns any error
 // of stream, or one that wraps bloom.ErrInvalid for the zero BloomFilter.
 func (f *BloomFilter) WriteTo(stream io.Writer) (int64, error) {
-	w := &format.Counter{W: stream}
+	w := &counter{Writer: stream}
 	err := bitsandblooms.Write(w, f.Filter())
-	return w.N, err
+	return w.n, err
+}
+
+// A counter counts the bytes that it writes.
+type counter struct {
+	io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // ReadFrom replaces the filter with one that WriteTo has written, and returns the number of bytes. It reads
@@ -55,7 +66,7 @@ func (f BloomFilter) MarshalBinary() ([]byte, error) {
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	_, err := f.ReadFrom(bytes.NewReader(data))
 	if err == io.EOF {
-		return format.Truncated("a filter")
+		return fmt.Errorf("%w: it ends within a filter: %w", bloom.ErrCorrupt, io.ErrUnexpectedEOF)
 	}
 	return err
 }
@@ -79,7 +90,7 @@ func (f BloomFilter) MarshalText() ([]byte, error) {
 func (f *BloomFilter) UnmarshalText(text []byte) error {
 	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil {
-		return failure.Errorf(bloom.ErrCorrupt, "%w", err)
+		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
 	}
 	return f.unmarshal(data)
 }
@@ -91,7 +102,7 @@ func (f *BloomFilter) unmarshal(data []byte) error {
 		return err
 	}
 	if more := len(data) - headBytes - int(g.Filter().SizeBytes()); more > 0 {
-		return failure.Errorf(bloom.ErrCorrupt, "%d bytes after the end of the filter", more)
+		return fmt.Errorf("%w: %d bytes after the end of the filter", bloom.ErrCorrupt, more)
 	}
 	*f = g
 	return nil
@@ -122,7 +133,7 @@ func (f *BloomFilter) UnmarshalJSON(text []byte) error {
 		B *string `json:"b"`
 	}
 	if err := json.Unmarshal(text, &parts); err != nil {
-		return failure.Errorf(bloom.ErrCorrupt, "%w", err)
+		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
 	}
 	switch {
 	case parts == nil:
@@ -132,7 +143,7 @@ func (f *BloomFilter) UnmarshalJSON(text []byte) error {
 		*f = BloomFilter{}
 		return nil
 	default:
-		return failure.Errorf(bloom.ErrCorrupt, "no field b for m = %d and k = %d", parts.M, parts.K)
+		return fmt.Errorf("%w: no field b for m = %d and k = %d", bloom.ErrCorrupt, parts.M, parts.K)
 	}
 	data := make([]byte, 2*8, headBytes+len(*parts.B)/4*3)
 	binary.BigEndian.PutUint64(data, parts.M)
@@ -143,7 +154,7 @@ func (f *BloomFilter) UnmarshalJSON(text []byte) error {
 	}
 	data, err := b64.Strict().AppendDecode(data, []byte(*parts.B))
 	if err != nil {
-		return failure.Errorf(bloom.ErrCorrupt, "field b is not base64: %w", err)
+		return fmt.Errorf("%w: field b is not base64: %w", bloom.ErrCorrupt, err)
 	}
 	return f.unmarshal(data)
 }
