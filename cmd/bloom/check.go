@@ -80,6 +80,7 @@ func (o *check) run(args []string) error {
 		print = o.printRowGroups(column)
 	}
 	in, selected := o.input(files), 0
+	in.Keyless = o.invert // not selected
 	err = in.Each(func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
 		if isParquet {
@@ -95,7 +96,7 @@ func (o *check) run(args []string) error {
 		return len(keys), bad
 	}, print)
 	switch {
-	case err == errEnough:
+	case errors.Is(err, errEnough):
 		return nil
 	case err != nil:
 		return err

@@ -156,6 +156,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	}
 	read, printed := 0, 0
 	in := o.input(files)
+	in.Keyless = true // printed
 	if k != nil {
 		k.during(in)
 	}
@@ -182,19 +183,20 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	if err != nil {
 		return err
 	}
-	o.summarise(f, planned, before, read, printed)
+	o.summarise(f, planned, before, read, printed, in.Missing)
 	return nil
 }
 
-// summarise tells what was printed and how full the filter is. n is 0 if there is no limit.
-func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed int) {
+// summarise tells what was printed, of lines with a key and without, and how full the filter is. n is 0 if there
+// is no limit.
+func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed, keyless int) {
 	s := f.Stats()
 	count, of := s.EstimatedCount, ""
 	if n > 0 {
 		count, of = before+uint64(printed), " of "+grouped(n)
 	}
 	if !o.quiet {
-		fmt.Fprintf(o.stderr, "%s read, %s printed, %s dropped\n", counted(read, "line"), grouped(printed), grouped(read-printed))
+		fmt.Fprintf(o.stderr, "%s read, %s printed, %s dropped\n", counted(read+keyless, "line"), grouped(printed+keyless), grouped(read-printed))
 		fmt.Fprintf(o.stderr, "filter: %s%s keys, rate %.2g\n", grouped(count), of, s.EstimatedFalsePositiveRate)
 	}
 	switch {

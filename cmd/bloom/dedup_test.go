@@ -6,9 +6,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
@@ -79,4 +82,50 @@ func TestStopsAtTheSameKey(t *testing.T) {
 			t.Errorf("%s: status %d, %d lines, %s", name, status, strings.Count(out.String(), "\n"), &said)
 		}
 	}
+}
+
+// FuzzDedup compares the lines that dedup prints with those of a model.
+func FuzzDedup(f *testing.F) {
+	f.Add("12:00:01 disk full\n12:00:02 disk full\n\n at main.go:7\n12:00:02  disk full\n", uint16(2), true, "")
+	f.Add("1\ta b\n2\ta b\n\t\nnone\n3\ta\r\nlast\ta", uint16(2), false, "\t")
+	f.Add("a,,b\nc,,b\nd,\n,\ne\n", uint16(2), true, ",")
+	f.Add("a::b\na:::b\na::::b\nx\ty z\nx  y z ", uint16(3), false, "::")
+	f.Add("\xff \xfe\n\xff \xfe\n\\t\x00\\x41", uint16(1), false, "")
+	f.Fuzz(func(t *testing.T, text string, field uint16, toEnd bool, delimiter string) {
+		text = "\n" + text // a file of another kind does not begin so
+		args := []string{"dedup", "-q", "-n", "10000", "-p", "1e-12"}
+		if field %= 50; field > 0 {
+			args = append(args, "-f", strconv.Itoa(int(field))+map[bool]string{true: "-"}[toEnd])
+		}
+		if field > 0 && delimiter != "" {
+			args = append(args, "-d", strings.NewReplacer(`\`, `\\`, "\x00", `\0`, "\t", `\t`, "\n", `\x0A`).Replace(delimiter))
+		}
+		var want strings.Builder
+		seen, wantStatus := map[string]bool{}, statusError
+		blank := regexp.MustCompile(fmt.Sprintf(`(?s)^[ \t]*(?:[^ \t]+[ \t]+){%d}([^ \t]+)(.*)$`, max(field, 1)-1))
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			key, rest, found := line, "", true
+			if field > 0 && delimiter == "" {
+				parts := append(blank.FindStringSubmatch(line), "", "", "")
+				key, rest, found = parts[1], parts[2], parts[0] != ""
+			} else if parts := strings.SplitN(line, delimiter, int(field)); field > 0 {
+				before, _, _ := strings.Cut(parts[len(parts)-1], delimiter)
+				key, rest, found = before, parts[len(parts)-1][len(before):], len(parts) == int(field)
+			}
+			if toEnd {
+				key += rest
+			}
+			if !found || !seen[key] {
+				want.WriteString(line + "\n")
+			}
+			if found {
+				seen[key], wantStatus = true, statusFound
+			}
+		}
+		var out, said bytes.Buffer
+		status := run(t.Context(), args, iotest.HalfReader(strings.NewReader(text)), &out, &said)
+		if status != wantStatus || out.String() != want.String() {
+			t.Errorf("%q of %q: status %d, want %d; %q, want %q; %s", args, text, status, wantStatus, &out, &want, &said)
+		}
+	})
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/seed3447c163/bloom/cmd/internal/sizing"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,11 +33,9 @@ type command struct {
 	strategy bloom.Strategy
 	hash     bloom.Hash
 
-	null, crlf bool
-	maxLine    uint64
-	field      uint64
-	delimiter  string
-	keys       []string
+	form lines.Form // but for its End
+	null bool
+	keys []string
 
 	secretFile, column, output string
 	format                     *filterfile.Format
@@ -45,7 +46,7 @@ type command struct {
 
 // newCommand returns c with the flags of these names.
 func newCommand(e *env, c *cobra.Command, flags string) *command {
-	o := &command{env: e, cmd: c, format: &filterfile.Native, maxLine: 64 << 20}
+	o := &command{env: e, cmd: c, format: &filterfile.Native, form: lines.Form{MaxLine: 64 << 20}}
 	strategies, hashes := slices.Concat(bloom.Strategies(), filterfile.Strategies()), portableHashes()
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flag(f, &o.n, number, "number", "n", "distinct `KEYS` planned for, such as 1M")
@@ -55,10 +56,10 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	flag(f, &o.hash, oneOf(hashes), "hash", "", "`HASH` of the keys: "+strings.Join(names(hashes), ", "))
 	flag(f, &o.secretFile, notEmpty, "secret-file", "", "`FILE` with the secret; default $"+secretVariable)
 	f.BoolVarP(&o.null, "null", "0", false, "lines end in NUL instead of newline")
-	f.BoolVar(&o.crlf, "crlf", false, "keys end before CR; skip a UTF-8 mark at the start")
-	flag(f, &o.maxLine, memory, "max-line", "", "`SIZE` of the longest line, default 64MiB")
-	flag(f, &o.field, number, "field", "f", "take field `N` of each line as its key")
-	flag(f, &o.delimiter, notEmpty, "delimiter", "d", "`TEXT` between fields, default blanks")
+	f.BoolVar(&o.form.CRLF, "crlf", false, "keys end before CR; skip a UTF-8 mark at the start")
+	flag(f, &o.form.MaxLine, memory, "max-line", "", "`SIZE` of the longest line, default 64MiB")
+	f.FuncP("field", "f", "take field `N` of each line as its key, or with N- the line from there on", o.parseField)
+	flag(f, &o.form.Delimiter, delimiter, "delimiter", "d", "`TEXT` between fields, default blanks; \\t: a tab")
 	f.StringArrayVarP(&o.keys, "key", "k", nil, "take `KEY`, not files; may be repeated")
 	flag(f, &o.output, notEmpty, "output", "o", "`FILE` to write, - for standard output")
 	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
@@ -109,6 +110,35 @@ func number(text string) (uint64, error) {
 		return 0, errors.New("want a whole number from 1 to 2^63, such as 1000000, 1_000_000, 1e6 or 1M")
 	}
 	return uint64(x), nil
+}
+
+// parseField reads the number of a field, and whether the key goes on to the end of the line: 2, 2-.
+func (o *command) parseField(text string) (err error) {
+	n, toEnd := strings.CutSuffix(text, "-")
+	if o.form.Field, err = number(n); err != nil {
+		err = errors.New("want a whole number from 1, such as 2, or 2- for the line from field 2 on")
+	}
+	o.form.ToEnd = toEnd
+	return err
+}
+
+var escape = regexp.MustCompile(`\\(?:[t\\0]|x[[:xdigit:]]{2})?`)
+
+// delimiter reads a text in which \t, \\, \0 and \xNN stand for a byte.
+func delimiter(text string) (string, error) {
+	bad := text == ""
+	text = escape.ReplaceAllStringFunc(text, func(e string) string {
+		if code, hexadecimal := strings.CutPrefix(e, `\x`); hexadecimal {
+			b, _ := hex.DecodeString(code)
+			return string(b)
+		}
+		bad = bad || e == `\`
+		return map[string]string{`\t`: "\t", `\\`: `\`, `\0`: "\x00"}[e]
+	})
+	if bad {
+		return "", errors.New(`want a text, in which a backslash begins \t, \\, \0 or \xNN`)
+	}
+	return text, nil
 }
 
 // rate reads a false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.

@@ -58,7 +58,13 @@ func TestMessages(t *testing.T) {
 		"size -n 10 more":                `argument "more" is one too many, want bloom size -n KEYS [-p RATE] | -m SIZE {-n KEYS | -p RATE}`,
 		"convert --format text -o x a b": `argument "b" is one too many, want bloom convert --format FORMAT -o NEW-FILE FILE`,
 		"check":                          `no FILE, want bloom check FILE [INPUT ... | -k KEY ...]`,
-		"check x -f -1":                  `invalid argument "-1" for "-f, --field" flag: want a whole number from 1`,
+		"check x -f -1":                  `invalid argument "-1" for "-f, --field" flag: want a whole number from 1, such as 2, or 2- for the line from field 2 on`,
+		"check x -f 2-3":                 `invalid argument "2-3" for "-f, --field" flag: want a whole number from 1, such as 2, or 2- `,
+		"check x -f 0-":                  `invalid argument "0-" for "-f, --field" flag: want a whole number from 1`,
+		`check x -f 1 -d \n`:             `invalid argument "\\n" for "-d, --delimiter" flag: want a text, in which a backslash begins \t, \\, \0 or \xNN`,
+		`check x -f 1 -d a\`:             `invalid argument "a\\" for "-d, --delimiter" flag: want a text, in which `,
+		`check x -f 1 -d \x9`:            `invalid argument "\\x9" for "-d, --delimiter" flag: want a text, in which `,
+		"check x -f 1 --delimiter=":      `invalid argument "" for "-d, --delimiter" flag: want a text, in which `,
 		"dedup -d ,":                     `--delimiter without --field`,
 	} {
 		if _, said := expectRun(t, statusError, strings.Fields(command)...); !strings.HasPrefix(said, "bloom: "+want) || strings.Count(said, "\n") != 1 {
@@ -110,7 +116,7 @@ func exampleFolder(t *testing.T, withFilters bool) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"urls.txt": keys, "more.txt": keys, "today.txt": keys, "urls.txt.gz": keys, "candidates.txt": keys + "https://new.example/\n",
+		"urls.txt": keys, "more.txt": keys, "today.txt": keys, "urls.txt.gz": keys, "urls.tsv": "1\thttps://go.dev/\n", "candidates.txt": keys + "https://new.example/\n",
 		"a.log": `1.2.3.4 - - [22/Nov/2026:18:00:00 +0000] "GET https://go.dev/ HTTP/1.1" 200 5` + "\n",
 		// Another machine, and programs that may be missing.
 		"bin/ssh": "#!/bin/sh\nshift\nexec sh -c \"$*\"\n", "bin/jq": "#!/bin/sh\nexec cat\n", "bin/xz": "#!/bin/sh\necho https://go.dev/\n",

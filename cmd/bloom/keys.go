@@ -22,8 +22,16 @@ Windows, --crlf leaves out the carriage return at the end of a line, and a
 UTF-8 mark at the start of the file; lines are printed as they came. A line of
 more than --max-line (64MiB) is an error.
 
-With -f N, the key is field N of a line, or empty if there are fewer. Fields are
-separated by blanks, as in awk, or by the text of -d.
+With -f N, the key is field N of a line; with -f N-, the line from there to its
+end. Fields are separated by blanks, as in awk, or by the text of -d, in which
+\t is a tab, \\ a backslash, \0 a NUL and \xNN a byte:
+
+  bloom check -f 2 -d '\t' seen.bloom urls.tsv
+  bloom dedup -f 2- a.log                      # without the time in field 1
+
+A line with fewer fields has no key. dedup prints it, build and add skip it, and
+check prints it neither with -v nor without. A warning names the first one. If
+all lines are such, that is an error.
 
 Numbers are 1000000, 1_000_000, 1e6 or 1M; rates 0.001, 1e-3, 0.1% or 1/1000.
 "-" is standard input, and standard output for a new filter. A file of that name
@@ -39,8 +47,10 @@ func (o *command) end() byte {
 
 // input returns the input of the flags and files.
 func (o *command) input(files []string) *lines.Input {
+	form := o.form
+	form.End = o.end()
 	return &lines.Input{
-		Form:    lines.Form{End: o.end(), Field: o.field, Delimiter: o.delimiter, CRLF: o.crlf, MaxLine: o.maxLine},
+		Form:    form,
 		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
 		Warn: func(text string) { fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text)) },
 	}
@@ -82,8 +92,8 @@ func (o *command) count(files []string) (uint64, error) {
 	n, in := 0, o.input(files)
 	in.Warn = nil // the second reading warns
 	err := in.Each(func(c *lines.Chunk) (int, error) {
-		n += len(c.Lines)
-		return len(c.Lines), nil
+		n += len(c.Keys)
+		return len(c.Keys), nil
 	}, nil)
 	if err == nil && n == 0 {
 		return 0, errors.New(want + "the files are empty")

@@ -12,12 +12,16 @@ import (
 type Form struct {
 	End       byte   // ends a line
 	Field     uint64 // the field that is the key, from 1; 0 for the whole line
+	ToEnd     bool   // the key goes on to the end of the line
 	Delimiter string // between fields; empty for blanks, as in awk
 	CRLF      bool   // leave a carriage return before the end, and a file's UTF-8 mark, out of the keys
 	MaxLine   uint64 // bytes; 0 for any number
 }
 
-const utf8Mark = "\xef\xbb\xbf" // as some editors on Windows write it
+const (
+	utf8Mark = "\xef\xbb\xbf" // as some editors on Windows write it
+	blanks   = " \t"
+)
 
 // limit returns the greatest length of a line.
 func (f Form) limit() int {
@@ -32,8 +36,8 @@ func (f Form) tooLong() error {
 	return fmt.Errorf("longer than %s, want shorter lines or a larger --max-line", humanize.IBytes(f.MaxLine))
 }
 
-// keys returns the keys of lines, in the memory of keys or of lines. atStart is whether the first line
-// begins a file.
+// keys returns the keys of lines, in the memory of keys or of lines. A line without a key has nil. atStart is
+// whether the first line begins a file.
 func (f Form) keys(keys, lines [][]byte, atStart bool) [][]byte {
 	if f.Field == 0 && !f.CRLF {
 		return lines
@@ -51,22 +55,37 @@ func (f Form) keys(keys, lines [][]byte, atStart bool) [][]byte {
 	return keys
 }
 
-// key returns the field of a line that is its key, or nil.
+// key returns the key of a line, or nil if the line does not have the field.
 func (f Form) key(line []byte) []byte {
 	if f.Field == 0 {
 		return line
 	}
-	fields := bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' })
-	if f.Delimiter != "" {
-		fields = bytes.SplitSeq(line, []byte(f.Delimiter))
-	}
-	n := f.Field
-	for key := range fields {
-		if n--; n == 0 {
-			return key
+	for n := f.Field; ; n-- {
+		end := bytes.Index(line, []byte(f.Delimiter))
+		if f.Delimiter == "" {
+			if line = bytes.TrimLeft(line, blanks); len(line) == 0 {
+				return nil
+			}
+			end = bytes.IndexAny(line, blanks)
 		}
+		switch {
+		case n == 1 && (f.ToEnd || end < 0):
+			return line
+		case n == 1:
+			return line[:end]
+		case end < 0:
+			return nil
+		}
+		line = line[end+len(f.Delimiter):]
 	}
-	return nil
+}
+
+// field describes the field of a key for messages.
+func (f Form) field() string {
+	if f.Delimiter == "" {
+		return fmt.Sprintf("field %d", f.Field)
+	}
+	return fmt.Sprintf("field %d with -d %q", f.Field, f.Delimiter)
 }
 
 // isTar reports whether a line begins a tar archive: its first block of 512 bytes has a mark. Versions
@@ -76,17 +95,16 @@ func isTar(line []byte) bool {
 	return len(line) > at && (bytes.HasPrefix(line[at:], []byte("ustar\x00")) || bytes.HasPrefix(line[at:], []byte("ustar  \x00")))
 }
 
-// doubts returns warnings about lines that begin at number first of a file, and their keys. The first
-// block of a file tells whether it is text.
-func (f Form) doubts(c *Chunk, block []byte) (all []string) {
+// doubts returns warnings about the lines of a file in a chunk, and their keys.
+func (f Form) doubts(c *Chunk) (all []string) {
 	const stay = "which is a part of the key; --crlf leaves it out"
-	if c.first == 1 && !f.CRLF && bytes.HasPrefix(block, []byte(utf8Mark)) {
+	if c.first == 1 && !f.CRLF && bytes.HasPrefix(c.block, []byte(utf8Mark)) {
 		all = append(all, "the file begins with a UTF-8 mark (EF BB BF), "+stay)
 	}
 	if f.End == 0 {
 		return all
 	}
-	if c.first == 1 && bytes.IndexByte(block, 0) >= 0 {
+	if bytes.IndexByte(c.block, 0) >= 0 {
 		all = append(all, "NUL bytes, which text does not have; -0 reads lines that end in NUL")
 	}
 	if !f.CRLF {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 const (
@@ -29,19 +31,26 @@ type Input struct {
 	Stdin   io.Reader
 	Warn    func(text string) // is told of each kind of doubt once; may be nil
 
+	// Keyless is the answer for a line without the field. Such lines have no key, and Missing counts them.
+	Keyless bool
+	Missing int
+
 	// Between two chunks, OnTimer is called when Timer has fired. Its error ends the reading.
 	Timer   <-chan time.Time
 	OnTimer func() error
+
+	warned map[string]bool // texts
 }
 
 // A Chunk holds the lines that one read has completed.
 type Chunk struct {
 	Lines [][]byte // without their ends
-	Keys  [][]byte // of the lines
+	Keys  [][]byte // of the lines, nil for a line without the field
 	Yes   []bool   // answers, one per line
 
 	name  string // of the input, "" for the command line
 	first int    // number of the first line in it
+	block []byte // the lines with their ends
 	buf   []byte
 	out   []byte
 }
@@ -58,13 +67,14 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 }
 
 // Each reads as many lines at a time as have arrived: a program further up the pipe need not fill a
-// buffer. It calls work with each chunk of lines, and then print, in order, while it reads the next
-// one. print may be nil.
+// buffer. It calls work with the lines of each chunk that have a key, and then print, in order, while it
+// reads the next one. print may be nil.
 //
-// work returns how many lines it has answered. If these are not all, its error is about the next
-// line, and Each names that line.
+// work gets lines that follow each other, and returns how many it has answered. If these are not all, its
+// error is about the next line, and Each names that line.
 //
-// The first error ends the reading, but Each prints the lines before it.
+// The first error ends the reading, but Each prints the lines before it. That no line has the field is an
+// error at the end.
 func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
 	switch {
 	case len(in.Keys) > 0 && len(in.Files) > 0:
@@ -74,11 +84,13 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 	ctx, cancel := context.WithCancelCause(in.Context)
 	defer cancel(nil)
-	s := &stream{Input: in, ctx: ctx, free: make(chan *Chunk, inFlight), full: make(chan *Chunk, inFlight), warned: map[string]bool{}}
+	s := &stream{Input: in, ctx: ctx, free: make(chan *Chunk, inFlight), full: make(chan *Chunk, inFlight)}
+	in.Missing, in.warned = 0, map[string]bool{}
 	for range inFlight {
 		s.free <- &Chunk{buf: make([]byte, chunkSize)}
 	}
 	var reading, working error
+	answered := 0
 	go func() {
 		defer close(s.full)
 		reading = s.readAll()
@@ -89,9 +101,13 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 		case c, more := <-s.full:
 			switch {
 			case !more:
-				return cmp.Or(working, reading)
+				if err := cmp.Or(working, reading); err != nil {
+					return err
+				}
+				return in.missed(answered)
 			case working == nil:
 				now = in.answer(c, work, print)
+				answered += len(c.Lines)
 			}
 			s.free <- c
 		case <-in.Timer:
@@ -106,10 +122,34 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work with a chunk, and print with the lines that it has answered.
-func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
+// answer calls work with the lines of a chunk that have a key, and print with the lines that are answered.
+func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
+	for _, text := range in.doubts(c) {
+		if !in.warned[text] && len(in.Keys) == 0 {
+			in.warned[text] = true
+			in.warn("%s: %s", display(c.name), text)
+		}
+	}
 	c.Yes = slices.Grow(c.Yes[:0], len(c.Lines))[:len(c.Lines)]
-	done, err := work(c)
+	done, part := 0, &Chunk{}
+	for err == nil && done < len(c.Lines) {
+		if c.Keys[done] == nil {
+			if in.Missing++; in.Missing == 1 {
+				in.warn("%s: line %d: no %s, so no key", display(c.name), c.first+done, in.field())
+			}
+			c.Yes[done] = in.Keyless
+			done++
+			continue
+		}
+		end := done + 1
+		for end < len(c.Lines) && c.Keys[end] != nil {
+			end++
+		}
+		part.Lines, part.Keys, part.Yes = c.Lines[done:end], c.Keys[done:end], c.Yes[done:end]
+		var n int
+		n, err = work(part)
+		done += n
+	}
 	if err != nil && done < len(c.Lines) && len(in.Keys) == 0 {
 		err = Named(c.name, At(fmt.Sprintf("line %d", c.first+done), err))
 	}
@@ -119,16 +159,32 @@ func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c
 	return err
 }
 
+// missed tells how many of the answered lines have no key. If none has one, that is an error.
+func (in *Input) missed(answered int) error {
+	switch {
+	case in.Missing > 0 && in.Missing == answered:
+		return fmt.Errorf("no line has %s, want another -f or -d", in.field())
+	case in.Missing > 1:
+		in.warn("%s of %s lines have no %s", humanize.Comma(int64(in.Missing)), humanize.Comma(int64(answered)), in.field())
+	}
+	return nil
+}
+
+func (in *Input) warn(format string, args ...any) {
+	if in.Warn != nil {
+		in.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
 // A stream divides an input into chunks of lines.
 type stream struct {
 	*Input
 	ctx        context.Context
 	free, full chan *Chunk
 
-	c      *Chunk          // with the line that is incomplete
-	have   int             // bytes of that line
-	line   int             // its number in its file
-	warned map[string]bool // texts
+	c    *Chunk // with the line that is incomplete
+	have int    // bytes of that line
+	line int    // its number in its file
 }
 
 func (s *stream) readAll() error {
@@ -228,7 +284,7 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	block, end := c.buf[:whole], []byte{form.End}
 	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))
-	c.name, c.first = name, s.line
+	c.name, c.first, c.block = name, s.line, block
 	if c.first == 1 && form.End != 0 && isTar(c.Lines[0]) {
 		return refused("a tar archive", tarTool)
 	}
@@ -242,14 +298,6 @@ func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	}
 	s.line += len(c.Lines)
 	c.Keys = form.keys(c.Keys[:0], c.Lines, c.first == 1)
-	if s.Warn != nil && name != "" {
-		for _, text := range form.doubts(c, block) {
-			if !s.warned[text] {
-				s.warned[text] = true
-				s.Warn(display(name) + ": " + text)
-			}
-		}
-	}
 	s.full <- c
 	return err
 }

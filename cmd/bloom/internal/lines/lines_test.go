@@ -53,21 +53,35 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestFields are those of awk, or of cut with -d.
+// TestFields are those of awk, or of cut with -d. A line that does not have the field has no key.
 func TestFields(t *testing.T) {
+	const none = "no key"
 	for _, c := range []struct {
-		field      uint64
-		delimiter  string
-		line, want string
+		field           uint64
+		delimiter, line string
+		want, toEnd     string
 	}{
-		{0, "", " a  b ", " a  b "},
-		{1, "", " a  b\tc ", "a"}, {2, "", " a  b\tc ", "b"}, {3, "", " a  b\tc ", "c"}, {4, "", " a  b\tc ", ""}, {1, "", "  ", ""},
-		{7, "", `1.2.3.4 - - [22/Nov/2026:18:00:00 +0000] "GET /x?y=1 HTTP/1.1" 200 5`, "/x?y=1"},
-		{1, ",", "a,,b", "a"}, {2, ",", "a,,b", ""}, {3, ",", "a,,b", "b"}, {4, ",", "a,,b", ""}, {2, "\t", "a b\tc d", "c d"}, {2, "::", "a:b::c", "c"},
+		{0, "", " a  b ", " a  b ", " a  b "},
+		{1, "", " a  b\tc ", "a", "a  b\tc "}, {2, "", " a  b\tc ", "b", "b\tc "}, {3, "", " a  b\tc ", "c", "c "}, {4, "", " a  b\tc ", none, none},
+		{1, "", "a", "a", "a"}, {1, "", "a ", "a", "a "}, {2, "", "a ", none, none}, {1, "", "  ", none, none}, {1, "", "", none, none},
+		{7, "", `1.2.3.4 - - [22/Nov/2026:18:00:00 +0000] "GET /x?y=1 HTTP/1.1" 200 5`, "/x?y=1", `/x?y=1 HTTP/1.1" 200 5`},
+		{1, ",", "a,,b", "a", "a,,b"}, {2, ",", "a,,b", "", ",b"}, {3, ",", "a,,b", "b", "b"}, {4, ",", "a,,b", none, none},
+		{1, ",", "", "", ""}, {2, ",", "", none, none}, {1, ",", "a b", "a b", "a b"}, {2, ",", "a b", none, none}, {2, ",", "a,", "", ""},
+		{2, "\t", "a b\tc d", "c d", "c d"}, {2, "::", "a:b::c::", "c", "c::"}, {3, "::", "a:::b", none, none}, {2, "\x00", "a\x00b", "b", "b"},
+		{1 << 63, "", "a b", none, none},
 	} {
-		got, err := linesOf(t, Form{Field: c.field, Delimiter: c.delimiter}, strings.NewReader(c.line))
-		if err != nil || !slices.Equal(got, []string{c.want}) {
-			t.Errorf("field %d of %q by %q: %q, %v, want %q", c.field, c.line, c.delimiter, got, err, c.want)
+		for _, toEnd := range []bool{false, true} {
+			want := []string{c.want}
+			if toEnd {
+				want = []string{c.toEnd}
+			}
+			if c.want == none {
+				want = nil
+			}
+			got, err := linesOf(t, Form{Field: c.field, ToEnd: toEnd, Delimiter: c.delimiter}, strings.NewReader(c.line+"\n"))
+			if (err != nil) != (want == nil) || !slices.Equal(got, want) {
+				t.Errorf("field %d (to the end: %v) of %q by %q: %q, %v, want %q", c.field, toEnd, c.line, c.delimiter, got, err, want)
+			}
 		}
 	}
 }
