@@ -22,7 +22,7 @@ type Writer struct {
 	digests    [][2]uint64
 }
 
-// NewWriter returns a builder of filters with bitsPerKey bits per key and the k of
+// NewWriter returns a Writer of filters with bitsPerKey bits per key and the k of
 // [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
 // [bloom.Blocked]. Options choose the hash, [bloom.Murmur3] or [bloom.RapidHash], and its seed: the
 // filter's trailer names them. For another hash or a secret, store the bits only: see [Attach].
@@ -35,7 +35,7 @@ func NewWriter(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Wri
 		return nil, failure.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
 	}
 	if limit := bloom.MaxBytes(opts...); limit != math.MaxUint64 {
-		return nil, failure.Errorf(bloom.ErrInvalid, "a limit of %d bytes for a builder, want none: the size follows from the keys", limit)
+		return nil, failure.Errorf(bloom.ErrInvalid, "a limit of %d bytes for a Writer, want none: the size follows from the keys", limit)
 	}
 	params, err := bloom.ParamsForBits(1000, bitsPerKey, s)
 	if err != nil {
@@ -48,7 +48,7 @@ func NewWriter(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Wri
 	meta := metaOf(scheme) | version<<24
 	switch {
 	case scheme.Strategy() != s:
-		return nil, failure.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the builder is for %q", scheme.Strategy(), s)
+		return nil, failure.Errorf(bloom.ErrInvalid, "the options ask for strategy %q, the Writer is for %q", scheme.Strategy(), s)
 	case meta>>8&0xff == other:
 		return nil, failure.Errorf(bloom.ErrInvalid, "a trailer for strategy %q, want DoubleHashing, Blocked or SplitBlock", s)
 	case meta>>16&0xff == other:
@@ -58,8 +58,8 @@ func NewWriter(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Wri
 }
 
 // check panics for the zero Writer.
-func (b *Writer) check() {
-	if b.meta == 0 {
+func (w *Writer) check() {
+	if w.meta == 0 {
 		panic("view: use of the zero Writer: make one by NewWriter")
 	}
 }
@@ -70,56 +70,56 @@ func (b *Writer) check() {
 // It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
 // whole bytes or whole blocks, and 16 bytes. It panics if n is negative, or if the filter cannot fit the memory
 // or, with [bloom.SplitBlock], takes 128 GiB or more.
-func (b *Writer) Append(dst []byte, n int) ([]byte, Filter) {
-	b.check()
-	start, size := len(dst), b.bitBytes(n)
+func (w *Writer) Append(dst []byte, n int) ([]byte, Filter) {
+	w.check()
+	start, size := len(dst), w.bitBytes(n)
 	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
 	clear(dst[start:])
-	dst = binary.LittleEndian.AppendUint64(dst, b.scheme.Seed())
-	dst = binary.LittleEndian.AppendUint32(dst, b.meta)
-	dst = binary.LittleEndian.AppendUint32(dst, check(uint64(size)*8, b.scheme.Seed(), b.meta))
+	dst = binary.LittleEndian.AppendUint64(dst, w.scheme.Seed())
+	dst = binary.LittleEndian.AppendUint32(dst, w.meta)
+	dst = binary.LittleEndian.AppendUint32(dst, check(uint64(size)*8, w.scheme.Seed(), w.meta))
 	return dst, Filter{viewOf(dst[start:])}
 }
 
 // bitBytes returns the size of the bits of n keys.
-func (b *Writer) bitBytes(n int) int {
+func (w *Writer) bitBytes(n int) int {
 	most := uint64(math.MaxInt / 2)
-	if b.scheme.Strategy() == bloom.SplitBlock {
+	if w.scheme.Strategy() == bloom.SplitBlock {
 		most = min(most, maxSplitBlocks*splitBytes)
 	}
-	bytes := math.Ceil(float64(n) * b.bitsPerKey / 8)
+	bytes := math.Ceil(float64(n) * w.bitsPerKey / 8)
 	if n < 0 || bytes > float64(most) {
-		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, b.bitsPerKey, most))
+		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, w.bitsPerKey, most))
 	}
-	unit := units[b.meta>>8&0xff]
+	unit := units[w.meta>>8&0xff]
 	return (max(1, int(bytes)) + unit - 1) / unit * unit
 }
 
 // Add collects a key, unless it equals the last one.
-func (b *Writer) Add(key []byte) {
-	b.check()
-	b.AddDigest(b.scheme.Digest(key))
+func (w *Writer) Add(key []byte) {
+	w.check()
+	w.AddDigest(w.scheme.Digest(key))
 }
 
 // AddDigest collects a key by its digest unless the digest equals the last one.
-func (b *Writer) AddDigest(h1, h2 uint64) {
-	b.check()
-	n := len(b.digests)
-	if n > 0 && b.digests[n-1] == [2]uint64{h1, h2} {
+func (w *Writer) AddDigest(h1, h2 uint64) {
+	w.check()
+	n := len(w.digests)
+	if n > 0 && w.digests[n-1] == [2]uint64{h1, h2} {
 		return
 	}
 	// Stored by halves: a copy of 16 bytes would wait for the stores of 8 that made it.
-	b.digests = append(b.digests, [2]uint64{})
-	b.digests[n][0], b.digests[n][1] = h1, h2
+	w.digests = append(w.digests, [2]uint64{})
+	w.digests[n][0], w.digests[n][1] = h1, h2
 }
 
 // AppendTo appends the filter of the collected keys to dst, and forgets them. It allocates only if
 // dst has too little room. Without keys, it appends an empty filter.
-func (b *Writer) AppendTo(dst []byte) []byte {
-	dst, f := b.Append(dst, len(b.digests))
-	for i := range b.digests {
-		f.addDigest(b.digests[i][0], b.digests[i][1])
+func (w *Writer) AppendTo(dst []byte) []byte {
+	dst, f := w.Append(dst, len(w.digests))
+	for i := range w.digests {
+		f.addDigest(w.digests[i][0], w.digests[i][1])
 	}
-	b.digests = b.digests[:0]
+	w.digests = w.digests[:0]
 	return dst
 }

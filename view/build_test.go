@@ -40,7 +40,7 @@ func TestFrozenViews(t *testing.T) {
 	}
 }
 
-func TestViewBuilder(t *testing.T) {
+func TestWriter(t *testing.T) {
 	b, err := NewWriter(10, bloom.DoubleHashing)
 	require.NoError(t, err)
 	b.Add([]byte("a"))

@@ -9,7 +9,7 @@ import (
 
 // A store appends a filter to each block of a table, and looks keys up in place.
 func ExampleView() {
-	builder, err := view.NewWriter(10, bloom.DoubleHashing) // bits per key
+	w, err := view.NewWriter(10, bloom.DoubleHashing) // bits per key
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -17,9 +17,9 @@ func ExampleView() {
 	block := []byte("some data of the block")
 	start := len(block)
 	for i := range 1000 {
-		builder.Add(fmt.Append(nil, "key ", i))
+		w.Add(fmt.Append(nil, "key ", i))
 	}
-	block = builder.AppendTo(block)
+	block = w.AppendTo(block)
 	fmt.Println(len(block)-start, "bytes")
 
 	// A reader has the bytes in memory, as many as AppendTo appended.

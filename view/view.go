@@ -1,15 +1,15 @@
 // Package view implements filters inside byte slices, such as a block of a storage engine, a part of a
 // mapped file or a message, at any alignment, without copying or allocating.
 //
-//	builder, err := view.NewWriter(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
+//	w, err := view.NewWriter(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
 //	if err != nil {
 //		return err
 //	}
 //	for _, key := range keys {
-//		builder.Add(key)
+//		w.Add(key)
 //	}
 //	start := len(block)
-//	block = builder.AppendTo(block) // the bits, and 16 bytes that describe them
+//	block = w.AppendTo(block) // the bits, and 16 bytes that describe them
 //
 //	v, err := view.Parse(block[start:])
 //	if err != nil {

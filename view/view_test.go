@@ -199,7 +199,7 @@ func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Optio
 	panic("not reached")
 }
 
-// TestViewOfAnyK: k and m that no builder chooses, by a scheme.
+// TestViewOfAnyK: k and m that no Writer chooses, by a scheme.
 func TestViewOfAnyK(t *testing.T) {
 	t.Parallel()
 	for _, s := range bloom.Strategies() {
