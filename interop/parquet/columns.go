@@ -27,15 +27,14 @@ type Column struct {
 	Path string
 
 	Type       string // physical type, such as "INT64" or "BYTE_ARRAY"
-	TypeLength int    // bytes of each FIXED_LEN_BYTE_ARRAY; 0 for other types
+	typeLength int    // bytes of each FIXED_LEN_BYTE_ARRAY; 0 for other types
 
-	// Logical is the logical type with its parameters, such as "DECIMAL(9,2)", "TIMESTAMP(MILLIS,true)"
+	// logical is the logical type with its parameters, such as "DECIMAL(9,2)", "TIMESTAMP(MILLIS,true)"
 	// or "INTEGER(8,false)"; empty if there is none, and a number if this package does not know it.
-	Logical string
+	logical string
 
-	Offset int64 // of the filter in the file
-	Length int64 // of the filter with its header; 0 if the writer did not say
-
+	offset  int64 // of the filter in the file
+	length  int64 // of the filter with its header; 0 if the writer did not say
 	refused error // why the filter cannot be read, or nil
 }
 
@@ -68,9 +67,9 @@ func Columns(r io.ReaderAt, size int64) iter.Seq2[Column, error] {
 func (c Column) String() string {
 	text := fmt.Sprintf("%s:%d %s", c.Path, c.RowGroup, c.Type)
 	if c.Type == "FIXED_LEN_BYTE_ARRAY" {
-		text += fmt.Sprintf("(%d)", c.TypeLength)
+		text += fmt.Sprintf("(%d)", c.typeLength)
 	}
-	return strings.TrimSuffix(text+" "+c.Logical, " ")
+	return strings.TrimSuffix(text+" "+c.logical, " ")
 }
 
 // errStopped means that the caller wants no more columns.
@@ -167,9 +166,9 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 		}
 		f.names = append(f.names, quoted(string(text)))
 	case meta + "\x0e":
-		c.Offset = number
+		c.offset = number
 	case meta + "\x0f":
-		c.Length = number
+		c.length = number
 	default:
 		if f.rowGroup < 0 {
 			f.element.visit(path, number)
@@ -182,7 +181,7 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 func (f *footer) endColumn() error {
 	c, names, elsewhere := f.column, f.names, f.elsewhere
 	f.column, f.names, f.elsewhere = Column{}, f.names[:0], ""
-	if c.Offset == 0 {
+	if c.offset == 0 {
 		return nil
 	}
 	c.Path = strings.Join(names, ".")
@@ -192,12 +191,12 @@ func (f *footer) endColumn() error {
 			c.Path, f.leaf+1, len(f.leaves))
 	case elsewhere != "":
 		c.refused = failure.Errorf(bloom.ErrIncompatible, "the filter %s", elsewhere)
-	case c.Offset < int64(len(fileMagic)) || c.Length < 0 || c.Length > f.size-c.Offset:
-		c.refused = failure.Errorf(bloom.ErrCorrupt, "a filter of %d bytes at %d in a file of %d", c.Length, c.Offset, f.size)
+	case c.offset < int64(len(fileMagic)) || c.length < 0 || c.length > f.size-c.offset:
+		c.refused = failure.Errorf(bloom.ErrCorrupt, "a filter of %d bytes at %d in a file of %d", c.length, c.offset, f.size)
 	}
 	leaf := f.leaves[f.leaf]
-	if c.Logical = leaf.logical; c.Type == "FIXED_LEN_BYTE_ARRAY" {
-		c.TypeLength = leaf.length
+	if c.logical = leaf.logical; c.Type == "FIXED_LEN_BYTE_ARRAY" {
+		c.typeLength = leaf.length
 	}
 	if !f.yield(c, nil) {
 		return errStopped
@@ -213,11 +212,11 @@ func quoted(name string) string {
 	return name
 }
 
-// Filter reads the column's filter, in two calls of r.ReadAt, or three if Length is 0. In columns of
+// Filter reads the column's filter, in two calls of r.ReadAt, or three if the footer has no length. In columns of
 // floating-point numbers, 0 and -0 are equal: if the filter contains one of them, the result contains both.
 //
 // It takes the option and returns the errors of [Read]. The error also wraps bloom.ErrCorrupt if the filter's
-// own length differs from Length, and bloom.ErrIncompatible if the filter is encrypted, or in another file, as
+// own length differs from the footer's, and bloom.ErrIncompatible if the filter is encrypted, or in another file, as
 // the filters of _metadata files are.
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := c.read(r, opts)
@@ -295,7 +294,7 @@ func (c Column) zeros() (plus, minus []byte) {
 		width = 4
 	case c.Type == "DOUBLE":
 		width = 8
-	case c.Logical == "FLOAT16":
+	case c.logical == "FLOAT16":
 		width = 2
 	default:
 		return nil, nil
@@ -311,7 +310,7 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	if c.refused != nil {
 		return s, 0, c.refused
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(r, c.Offset, maxHeader), maxHeader)
+	in := bufio.NewReaderSize(io.NewSectionReader(r, c.offset, maxHeader), maxHeader)
 	header, size, err := readHeader(in)
 	if err == io.EOF {
 		err = format.Truncated("the header")
@@ -319,12 +318,12 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	if err != nil {
 		return s, 0, err
 	}
-	offset = c.Offset + int64(header)
+	offset = c.offset + int64(header)
 	switch whole := int64(header) + int64(size); {
-	case c.Length == 0: // the last byte proves that the others are there, before they get memory
-		err = fullAt(r, make([]byte, 1), c.Offset+whole-1, "the bits")
-	case c.Length != whole:
-		err = failure.Errorf(bloom.ErrCorrupt, "the filter has %d bytes, the footer says %d", whole, c.Length)
+	case c.length == 0: // the last byte proves that the others are there, before they get memory
+		err = fullAt(r, make([]byte, 1), c.offset+whole-1, "the bits")
+	case c.length != whole:
+		err = failure.Errorf(bloom.ErrCorrupt, "the filter has %d bytes, the footer says %d", whole, c.length)
 	}
 	if err != nil {
 		return s, 0, err

@@ -63,7 +63,7 @@ func TestSmallFile(t *testing.T) {
 		require.Equal(t, []string{"i64", "text"}[i%2], c.Path)
 		require.Equal(t, []string{"INT64", "BYTE_ARRAY"}[i%2], c.Type)
 		require.True(t, made.Equal(f))
-		require.Equal(t, data[c.Offset:][:len(parquetFormat.Bytes(t, f))], parquetFormat.Bytes(t, f))
+		require.Equal(t, data[c.offset:][:len(parquetFormat.Bytes(t, f))], parquetFormat.Bytes(t, f))
 	}
 }
 
@@ -79,8 +79,8 @@ func TestUnsupported(t *testing.T) {
 		columns := columnsOf(t, data)
 		require.Len(t, columns, len(want), name)
 		if name == "encrypted" {
-			require.Equal(t, []any{"FIXED_LEN_BYTE_ARRAY", 16}, []any{columns[5].Type, columns[5].TypeLength})
-			require.Zero(t, columns[4].TypeLength)
+			require.Equal(t, []any{"FIXED_LEN_BYTE_ARRAY", 16}, []any{columns[5].Type, columns[5].typeLength})
+			require.Zero(t, columns[4].typeLength)
 		}
 		for i, c := range columns {
 			_, err := c.Filter(bytes.NewReader(data))
@@ -137,7 +137,7 @@ func TestFewReads(t *testing.T) {
 	}
 	data := append(make([]byte, first), parquetFormat.Bytes(t, f)...)
 	for _, length := range []int64{0, int64(len(data) - first)} {
-		c := Column{Offset: first, Length: length}
+		c := Column{offset: first, length: length}
 		r := &counted{ReaderAt: bytes.NewReader(data)}
 		var got *bloom.BloomFilter
 		var err error
@@ -184,7 +184,7 @@ func TestLengthsAgree(t *testing.T) {
 		whole := parquetFormat.Bytes(t, f)
 		data := append(append([]byte(fileMagic), whole...), make([]byte, 64<<10)...)
 		for _, more := range []int64{-int64(len(whole)) + 1, -int64(size) / 2, -32, -1, 0, 1, 32, int64(size)} {
-			c := Column{Offset: 4, Length: int64(len(whole)) + more}
+			c := Column{offset: 4, length: int64(len(whole)) + more}
 			_, err1 := c.Filter(bytes.NewReader(data))
 			found, err2 := c.Contains(bytes.NewReader(data), key)
 			require.Equal(t, more == 0, found)
@@ -192,7 +192,7 @@ func TestLengthsAgree(t *testing.T) {
 				if more == 0 {
 					require.NoError(t, err)
 				} else {
-					require.ErrorIs(t, err, bloom.ErrCorrupt, "%d bytes of %d", c.Length, len(whole))
+					require.ErrorIs(t, err, bloom.ErrCorrupt, "%d bytes of %d", c.length, len(whole))
 				}
 			}
 		}
@@ -202,7 +202,7 @@ func TestLengthsAgree(t *testing.T) {
 // TestZeros: in a column of floating-point numbers, a key that is 0 is found if the writer has put 0 or -0.
 func TestZeros(t *testing.T) {
 	negative := math.Copysign(0, -1)
-	for _, c := range []Column{{Type: "FLOAT"}, {Type: "DOUBLE"}, {Type: "FIXED_LEN_BYTE_ARRAY", TypeLength: 2, Logical: "FLOAT16"}} {
+	for _, c := range []Column{{Type: "FLOAT"}, {Type: "DOUBLE"}, {Type: "FIXED_LEN_BYTE_ARRAY", typeLength: 2, logical: "FLOAT16"}} {
 		bits := map[string][2][]byte{
 			"FLOAT": {Append(nil, float32(0)), Append(nil, float32(negative))}, "DOUBLE": {Append(nil, 0.0), Append(nil, negative)},
 			"FIXED_LEN_BYTE_ARRAY": {half(0), half(negative)},
@@ -210,7 +210,7 @@ func TestZeros(t *testing.T) {
 		for _, put := range [][][]byte{nil, bits[:1], bits[1:]} {
 			f := sized(t, 1024)
 			f.AddMany(put, nil)
-			c.Offset = 4
+			c.offset = 4
 			data := bytes.NewReader(append([]byte(fileMagic), parquetFormat.Bytes(t, f)...))
 			for _, text := range []string{"0", "-0", "0.0"} {
 				key, err := c.Key(text)
@@ -221,7 +221,7 @@ func TestZeros(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, []bool{put != nil, put != nil}, []bool{found, read.Contains(key)}, "%v %s", c, text)
 			}
-			whole := Column{Type: "INT64", Offset: 4}
+			whole := Column{Type: "INT64", offset: 4}
 			read, err := whole.Filter(data)
 			require.NoError(t, err)
 			require.True(t, read.Equal(f), "other columns have one zero")
@@ -267,7 +267,7 @@ func TestBadColumnsHideNoOthers(t *testing.T) {
 	columns := columnsOf(t, data)
 	require.Len(t, columns, 9)
 	for i, c := range columns {
-		require.Equal(t, Column{Path: string(rune('a' + i)), RowGroups: 1, Type: "INT64", Offset: c.Offset, Length: c.Length, refused: c.refused}, c)
+		require.Equal(t, Column{Path: string(rune('a' + i)), RowGroups: 1, Type: "INT64", offset: c.offset, length: c.length, refused: c.refused}, c)
 		_, err := c.Filter(bytes.NewReader(data))
 		if i == 0 || i == 8 {
 			require.NoError(t, err)
@@ -376,7 +376,7 @@ func lookAt(t *testing.T, data []byte) {
 		require.ErrorContains(t, err, "bloom: ")
 	}
 	for _, c := range columns {
-		require.False(t, c.refused == nil && c.Offset+c.Length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
+		require.False(t, c.refused == nil && c.offset+c.length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
 		_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 		for _, text := range []string{"1", "15:04:05", "2024-05-17"} {
 			if key, err := c.Key(text); err == nil {

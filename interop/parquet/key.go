@@ -31,7 +31,7 @@ import (
 // The error wraps bloom.ErrInvalid if no value of the column is written so, for instance because it has
 // more digits than the column's scale or unit, or if the column's type has no form in text.
 func (c Column) Key(text string) ([]byte, error) {
-	kind, parameters, _ := strings.Cut(strings.TrimSuffix(c.Logical, ")"), "(")
+	kind, parameters, _ := strings.Cut(strings.TrimSuffix(c.logical, ")"), "(")
 	first, second, _ := strings.Cut(parameters, ",")
 	var key []byte
 	var want string
@@ -65,9 +65,9 @@ func (c Column) Key(text string) ([]byte, error) {
 		want, key = "a UUID", uuid(text)
 	case "FIXED_LEN_BYTE_ARRAY ":
 		want = "text of that length, or for 16 bytes a UUID"
-		if len(text) == c.TypeLength {
+		if len(text) == c.typeLength {
 			key = []byte(text)
-		} else if c.TypeLength == 16 && len(text) == 36 {
+		} else if c.typeLength == 16 && len(text) == 36 {
 			key = uuid(text)
 		}
 	case "BYTE_ARRAY JSON":
@@ -80,7 +80,7 @@ func (c Column) Key(text string) ([]byte, error) {
 	default:
 		want = "a type that has a form in text: only Column.Contains looks it up"
 	}
-	if key == nil || c.Type == "FIXED_LEN_BYTE_ARRAY" && len(key) != c.TypeLength {
+	if key == nil || c.Type == "FIXED_LEN_BYTE_ARRAY" && len(key) != c.typeLength {
 		return nil, failure.Errorf(bloom.ErrInvalid, "key %q in column %v, want %s", text, c, want)
 	}
 	return key, nil
@@ -157,7 +157,7 @@ func (c Column) decimal(text, precision, scale string) []byte {
 		unsigned = strings.TrimPrefix(text, "+")
 	}
 	whole, part, _ := strings.Cut(unsigned, ".")
-	if whole+part == "" || after < 0 || after > digits || digits > maxText || c.TypeLength > maxText {
+	if whole+part == "" || after < 0 || after > digits || digits > maxText || c.typeLength > maxText {
 		return nil
 	}
 	whole, part = strings.TrimLeft(whole, "0"), strings.TrimRight(part, "0")
@@ -182,7 +182,7 @@ func (c Column) decimal(text, precision, scale string) []byte {
 	case fill != 0:
 		v.Add(v, new(big.Int).Lsh(big.NewInt(1), uint(8*size)))
 	}
-	return append(bytes.Repeat([]byte{fill}, max(size, c.TypeLength)-size), v.FillBytes(make([]byte, size))...)
+	return append(bytes.Repeat([]byte{fill}, max(size, c.typeLength)-size), v.FillBytes(make([]byte, size))...)
 }
 
 var units = map[string]time.Duration{"MILLIS": time.Millisecond, "MICROS": time.Microsecond, "NANOS": time.Nanosecond}

@@ -96,13 +96,13 @@ func TestKeyOfConvertedTypes(t *testing.T) {
 		physical, logical, _ := strings.Cut(spellings[c.Path].types, " ")
 		switch {
 		case strings.Contains(logical, "NANOS") || logical == "UUID" || logical == "FLOAT16":
-			require.Empty(t, c.Logical)
+			require.Empty(t, c.logical)
 			require.Equal(t, physical, strings.TrimPrefix(c.String(), c.Path+":0 "))
 		case strings.Contains(logical, ",false)") && strings.HasPrefix(logical, "TIME"):
-			require.Equal(t, strings.Replace(logical, "false", "true", 1), c.Logical)
+			require.Equal(t, strings.Replace(logical, "false", "true", 1), c.logical)
 		default:
 			if c.Path != "i32" && c.Path != "i64" { // parquet-go writes no converted type for them
-				require.Equal(t, logical, c.Logical)
+				require.Equal(t, logical, c.logical)
 			}
 			testKey(t, data, c)
 			continue
@@ -151,7 +151,7 @@ func TestKeyOfHostileColumns(t *testing.T) {
 			"INTEGER(127,true)", "INTEGER(-1,false)", "INTEGER(0,true)", "TIME(9,true)", "TIMESTAMP(9,false)", "DATE", "UUID", "FLOAT16", "19", "",
 		} {
 			for _, length := range []int{math.MinInt32, 0, 16, math.MaxInt32} {
-				c := Column{Type: typ, TypeLength: length, Logical: logical}
+				c := Column{Type: typ, typeLength: length, logical: logical}
 				for _, text := range []string{"1", "-0.5", "3000000000", "999999999999999999999", "15:04:05", "9999-12-31T15:04:05Z", "9999-12-31"} {
 					if key, err := c.Key(text); err == nil {
 						require.Less(t, len(key), 100, "%v: %q", c, text)
@@ -160,6 +160,6 @@ func TestKeyOfHostileColumns(t *testing.T) {
 			}
 		}
 	}
-	_, err := Column{Type: "INT32", Logical: "DECIMAL(18,0)"}.Key("3000000000")
+	_, err := Column{Type: "INT32", logical: "DECIMAL(18,0)"}.Key("3000000000")
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 }

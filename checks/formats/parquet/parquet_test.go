@@ -106,27 +106,25 @@ func TestAgainstParquetGo(t *testing.T) {
 	require.Len(t, found, groups*len(columns))
 	for i, column := range found {
 		g, c := i/len(columns), columns[i%len(columns)]
-		length := 0
+		types := c.typ
 		if c.typ == "FIXED_LEN_BYTE_ARRAY" {
-			length = 16
+			types += "(16)"
 		}
-		require.Equal(t, parquet.Column{RowGroup: g, RowGroups: groups, Path: c.name, Type: c.typ, TypeLength: length, Logical: column.Logical, Offset: column.Offset, Length: column.Length}, column)
+		require.Contains(t, column.String(), fmt.Sprintf("%s:%d %s", c.name, g, types))
+		require.Equal(t, []any{g, groups, c.name, c.typ}, []any{column.RowGroup, column.RowGroups, column.Path, column.Type})
 		read, err := column.Filter(bytes.NewReader(data)) // it may have added a zero
 		require.NoError(t, err)
-		f, err := parquet.Read(bytes.NewReader(data[column.Offset:][:column.Length]))
-		require.NoError(t, err)
 
-		made := f.Clone()
+		made := read.Clone()
 		made.Clear()
 		for i := range rowsOfGroup {
 			key := c.key(nil, rowAt(g*rowsOfGroup+i))
 			require.True(t, read.Contains(key))
 			made.Add(key)
 		}
-		require.True(t, made.Equal(f), "%s: other bits", c.name)
 		var ours bytes.Buffer
 		require.NoError(t, parquet.Write(&ours, made))
-		require.Equal(t, data[column.Offset:][:ours.Len()], ours.Bytes(), "%s: other bytes", c.name)
+		require.True(t, bytes.Contains(data, ours.Bytes()), "%s: other bytes", c.name)
 	}
 }
 
