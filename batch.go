@@ -15,18 +15,9 @@ const batchSize = 32
 // the cache. It returns how many of them were definitely new. If added is not nil, AddMany sets
 // added[i] to what Add(keys[i]) would return. Of equal keys in one batch, the first is new.
 //
-// It panics if added is neither nil nor as long as keys.
-//
-//go:noinline
+// It panics if added is neither nil nor as long as keys. Package typed has batches of strings.
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
-	return batch(f, keys, added, true)
-}
-
-// AddStrings is [BloomFilter.AddMany] for strings, without copying them.
-//
-//go:noinline
-func (f *BloomFilter) AddStrings(keys []string, added []bool) int {
-	return batch(f, keys, added, true)
+	return f.batch(keys, nil, added, true)
 }
 
 // ContainsMany looks up keys as [BloomFilter.Contains] does, but faster if the filter is larger
@@ -34,62 +25,49 @@ func (f *BloomFilter) AddStrings(keys []string, added []bool) int {
 // ContainsMany sets found[i] to what Contains(keys[i]) would return.
 //
 // It panics if found is neither nil nor as long as keys.
-//
-//go:noinline
 func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
-	return batch(f, keys, found, false)
-}
-
-// ContainsStrings is [BloomFilter.ContainsMany] for strings, without copying them.
-//
-//go:noinline
-func (f *BloomFilter) ContainsStrings(keys []string, found []bool) int {
-	return batch(f, keys, found, false)
+	return f.batch(keys, nil, found, false)
 }
 
 // AddDigests is [BloomFilter.AddMany] for keys whose digests are already known, see
 // [BloomFilter.AddDigest]. Each element is (h1, h2).
 //
 // It panics if added is neither nil nor as long as digests, and where AddDigest does.
-//
-//go:noinline
 func (f *BloomFilter) AddDigests(digests [][2]uint64, added []bool) int {
-	return batch(f, digests, added, true)
+	return f.batch(nil, digests, added, true)
 }
 
 // ContainsDigests is [BloomFilter.ContainsMany] for keys whose digests are already known.
 //
 // It panics if found is neither nil nor as long as digests, and where ContainsDigest does.
-//
-//go:noinline
 func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) int {
-	return batch(f, digests, found, false)
+	return f.batch(nil, digests, found, false)
 }
 
-// batch adds or looks up keys, strings or digests.
-func batch[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool, add bool) (count int) {
-	digests, hashed := any(keys).([]digest)
-	memory.CheckAnswers("bloom", len(keys), answers)
+// batch adds or looks up keys or, if there are none, digests.
+func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add bool) (count int) {
+	memory.CheckAnswers("bloom", len(keys)+len(digests), answers)
 	switch {
-	case f.kernel == nil && hashed:
+	case f.kernel == nil && digests != nil:
 		panic(f.scheme.misuse("a batch of digests"))
 	case f.kernel == nil:
 		return oneByOne(f, keys, answers, add)
-	case hashed || f.prefetches():
+	case len(keys) == 0 || f.prefetches():
 	case f.byKey.HasMany():
-		return byRow(f, keys, answers, add)
+		return f.byRow(keys, answers, add)
 	case add && f.byDigests == nil: // in the cache, one key's hash overlaps the bits of another
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
-	next := prepare(f, keys, digests, &buffer[0], add)
+	next := f.prepare(keys, digests, &buffer[0], add)
 	for turn := 1; len(next) > 0; turn = 1 - turn {
 		group := next
-		keys = keys[len(group):]
-		if hashed {
+		if len(keys) > 0 {
+			keys = keys[len(group):]
+		} else {
 			digests = digests[len(group):]
 		}
-		next = prepare(f, keys, digests, &buffer[turn], add)
+		next = f.prepare(keys, digests, &buffer[turn], add)
 		var part []bool
 		if answers != nil {
 			part, answers = answers[:len(group)], answers[len(group):]
@@ -102,16 +80,14 @@ func batch[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 // prefetches reports whether the filter is so large that prefetching pays.
 func (f *BloomFilter) prefetches() bool { return len(f.bits) >= f.kernel.prefetchFrom }
 
-// prepare returns the digests of the first keys, and prefetches their lines if that pays.
-func prepare[K []byte | string | digest](f *BloomFilter, keys []K, digests []digest, buffer *[batchSize]digest, add bool) []digest {
-	n := min(batchSize, len(keys))
-	group := buffer[:n]
-	if digests != nil {
-		group = digests[:n]
-	} else {
-		sum(&f.scheme.hash, keys[:n], group)
+// prepare returns the first digests, or those of the first keys, and prefetches their lines if that pays.
+func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, add bool) []digest {
+	group := digests[:min(batchSize, len(digests))]
+	if len(keys) > 0 {
+		group = buffer[:min(batchSize, len(keys))]
+		sum(&f.scheme.hash, keys[:len(group)], group)
 	}
-	if f.prefetches() && n > 0 {
+	if f.prefetches() && len(group) > 0 {
 		f.prefetch(group, add)
 	}
 	return group
@@ -163,7 +139,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 }
 
 // byRow adds or looks up keys by kernels in assembly, and longer keys than they take one by one.
-func byRow[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool, add bool) (count int) {
+func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int) {
 	var scratch [8 * batchSize]bool
 	for len(keys) > 0 {
 		part := scratch[:min(len(scratch), len(keys))]
@@ -172,7 +148,7 @@ func byRow[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 		}
 		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
 		if count += yes; done < len(part) {
-			count += answer(f.do(bytesOfKey(&keys[done]), add), part, done)
+			count += answer(f.do(keys[done], add), part, done)
 			done++
 		}
 		if keys = keys[done:]; answers != nil {
@@ -182,10 +158,10 @@ func byRow[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool,
 	return count
 }
 
-func oneByOne[K []byte | string | digest](f *BloomFilter, keys []K, answers []bool, add bool) (count int) {
+func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
 	f.scheme.must()
-	for i := range keys {
-		if key := bytesOfKey(&keys[i]); add {
+	for i, key := range keys {
+		if add {
 			count += answer(f.Add(key), answers, i)
 		} else {
 			count += answer(f.Contains(key), answers, i)

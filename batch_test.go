@@ -32,15 +32,14 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 				continue
 			}
 			scheme := must(NewSchemeWithParams(Params{M: c.m, K: c.k}, opts...))
-			one, many, strs, digests := must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter())
+			one, many, digests := must(scheme.Filter()), must(scheme.Filter()), must(scheme.Filter())
 			next := uint64(0)
 			for _, length := range []int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 2 * batchSize, 3*batchSize + 5} {
-				keys, names, hashed := make([][]byte, length), make([]string, length), make([][2]uint64, length)
+				keys, hashed := make([][]byte, length), make([][2]uint64, length)
 				for i := range keys {
 					next++
 					number := mix(next) % (next/2 + 1)                        // some new, some old, some twice
 					keys[i] = fmt.Appendf(nil, "key %0*d", number%60, number) // up to 63 bytes
-					names[i] = string(keys[i])
 					if !s.NeedsKey() {
 						hashed[i][0], hashed[i][1] = one.Digest(keys[i])
 					}
@@ -64,18 +63,16 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 				}
 				contains := []func(answers []bool) int{
 					func(answers []bool) int { return many.ContainsMany(keys, answers) },
-					func(answers []bool) int { return strs.ContainsStrings(names, answers) },
 					func(answers []bool) int { return digests.ContainsDigests(hashed, answers) },
 				}
 				add := []func(answers []bool) int{
 					func(answers []bool) int { return many.AddMany(keys, answers) },
-					func(answers []bool) int { return strs.AddStrings(names, answers) },
 					func(answers []bool) int { return digests.AddDigests(hashed, answers) },
 				}
 				if s.NeedsKey() {
-					require.Panics(t, func() { add[2](nil) })
-					require.Panics(t, func() { contains[2](nil) })
-					add, contains = add[:2], contains[:2]
+					require.Panics(t, func() { add[1](nil) })
+					require.Panics(t, func() { contains[1](nil) })
+					add, contains = add[:1], contains[:1]
 				}
 				batch("lookup", one.Contains, contains...)
 				batch("add", one.Add, add...)
@@ -85,7 +82,6 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 				}
 			}
 			require.True(t, one.Equal(many))
-			require.True(t, one.Equal(strs))
 			require.True(t, s.NeedsKey() || one.Equal(digests))
 		}
 	}
@@ -95,6 +91,6 @@ func TestBatchOfWrongLengthPanics(t *testing.T) {
 	f := MustNew(10, 0.1)
 	const text = "bloom: 1 answers for 2 keys, want as many, or nil"
 	require.PanicsWithValue(t, text, func() { f.AddMany(make([][]byte, 2), make([]bool, 1)) })
-	require.PanicsWithValue(t, text, func() { f.ContainsStrings(make([]string, 2), make([]bool, 1)) })
+	require.PanicsWithValue(t, text, func() { f.ContainsMany(make([][]byte, 2), make([]bool, 1)) })
 	require.Zero(t, f.Stats().FillRatio, "nothing was added")
 }

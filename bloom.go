@@ -192,9 +192,6 @@ func (f *BloomFilter) doKey(key []byte, add bool) bool {
 // itself. Digest panics if this filter's strategy needs the key.
 func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
-// DigestString is [BloomFilter.Digest] for a string, without copying it.
-func (f *BloomFilter) DigestString(key string) (h1, h2 uint64) { return f.Digest(memory.BytesOf(key)) }
-
 // Params returns what the filter was made with.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 

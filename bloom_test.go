@@ -241,11 +241,6 @@ func TestNoAllocations(t *testing.T) {
 				keys, found := [3][]byte{b[:1], b[:4], b[:]}, [3]bool{}
 				f.ContainsMany(keys[:], found[:])
 			},
-			"strings": func(i uint64) {
-				keys := [2]string{text[:1+i%8], text[:2]}
-				f.AddStrings(keys[:], nil)
-				f.ContainsStrings(keys[:], nil)
-			},
 			"AppendPositions": func(i uint64) {
 				var b [8]byte
 				b[0] = byte(i)
@@ -257,8 +252,7 @@ func TestNoAllocations(t *testing.T) {
 				var b [8]byte
 				b[0] = byte(i)
 				h1, _ := f.Digest(b[:])
-				s1, _ := f.DigestString(text[:1+i%8])
-				sum += int(h1 ^ s1)
+				sum += int(h1)
 			}
 			calls["digests"] = func(i uint64) {
 				var digests [3][2]uint64

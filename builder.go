@@ -58,10 +58,25 @@ func (b *Builder) Add(key []byte) {
 func (b *Builder) AddString(key string) { b.Add(memory.BytesOf(key)) }
 
 // AddMany adds keys. It is faster than Add.
-func (b *Builder) AddMany(keys [][]byte) { buildMany(b, keys) }
-
-// AddStrings is [Builder.AddMany] for strings, without copying them.
-func (b *Builder) AddStrings(keys []string) { buildMany(b, keys) }
+func (b *Builder) AddMany(keys [][]byte) {
+	f := b.unfinished()
+	if f.kernel == nil || f.scheme.hash.def.custom { // a custom function may add keys to this builder
+		for _, key := range keys {
+			b.Add(key)
+		}
+		return
+	}
+	for len(keys) > 0 {
+		if b.n == len(b.group) {
+			b.flush()
+		}
+		room := b.group[b.n:]
+		n := min(len(keys), len(room))
+		sum(&f.scheme.hash, keys[:n], room[:n])
+		b.n += n
+		keys = keys[n:]
+	}
+}
 
 // AddDigest adds a key whose digest is already known. It panics where [BloomFilter.AddDigest] does.
 func (b *Builder) AddDigest(h1, h2 uint64) {
@@ -77,26 +92,6 @@ func (b *Builder) Filter() *BloomFilter {
 	b.flush()
 	b.f = nil
 	return f
-}
-
-func buildMany[K []byte | string](b *Builder, keys []K) {
-	f := b.unfinished()
-	if f.kernel == nil || f.scheme.hash.def.custom { // a custom function may add keys to this builder
-		for i := range keys {
-			b.Add(bytesOfKey(&keys[i]))
-		}
-		return
-	}
-	for len(keys) > 0 {
-		if b.n == len(b.group) {
-			b.flush()
-		}
-		room := b.group[b.n:]
-		n := min(len(keys), len(room))
-		sum(&f.scheme.hash, keys[:n], room[:n])
-		b.n += n
-		keys = keys[n:]
-	}
 }
 
 const noBuilder = "bloom: use of a Builder after Filter, or of the zero Builder: make one by NewBuilder"

@@ -29,10 +29,8 @@ func TestBuilder(t *testing.T) {
 					tried[fmt.Sprint(s, name)] = true
 					want := must(scheme.Filter())
 					var keys [][]byte
-					var strings []string
 					for i := range n {
 						keys = append(keys, fmt.Appendf(nil, "%0*d", i%130, i))
-						strings = append(strings, string(keys[i]))
 						want.Add(keys[i])
 					}
 					one, many, mixed := must(NewBuilder(uint64(n), p, WithStrategy(s), opt)), must(scheme.Builder()), must(scheme.Builder())
@@ -41,11 +39,11 @@ func TestBuilder(t *testing.T) {
 						one.Add(buffer[:copy(buffer, key)])
 						switch {
 						case i%77 == 0:
-							mixed.AddStrings(strings[i:min(i+76, n)])
+							mixed.AddMany(keys[i:min(i+76, n)])
 						case i%77 == 76 && !s.NeedsKey():
 							mixed.AddDigest(scheme.Digest(key))
 						case i%77 == 76:
-							mixed.AddString(strings[i])
+							mixed.AddString(string(key))
 						}
 					}
 					many.AddMany(keys)
@@ -73,7 +71,7 @@ func TestBuilderIsUsedUp(t *testing.T) {
 	for _, b := range []*Builder{used, {}} {
 		for name, call := range map[string]func(){
 			"Add": func() { b.Add(nil) }, "AddString": func() { b.AddString("") }, "AddMany": func() { b.AddMany(nil) },
-			"AddStrings": func() { b.AddStrings(nil) }, "AddDigest": func() { b.AddDigest(1, 2) }, "Filter": func() { b.Filter() },
+			"AddDigest": func() { b.AddDigest(1, 2) }, "Filter": func() { b.Filter() },
 		} {
 			require.PanicsWithValue(t, noBuilder, call, name)
 		}
@@ -143,36 +141,26 @@ func TestBuilderAfterPanic(t *testing.T) {
 
 // TestBuilderWithinHash: a custom hash may add keys to the builder that calls it, whatever room is left.
 func TestBuilderWithinHash(t *testing.T) {
-	for name, addMany := range map[string]func(b *Builder, keys []string){
-		"AddStrings": (*Builder).AddStrings,
-		"AddMany": func(b *Builder, keys []string) {
-			for i := range keys {
-				b.AddMany([][]byte{[]byte(keys[i])})
+	for first := range builderKeys + 2 {
+		var b *Builder
+		inner := "inner "
+		hash := NewHash("adds", func(key []byte) (h1, h2 uint64) {
+			if len(key) < len(inner) && b != nil { // each outer key adds two
+				b.AddString(inner + string(key))
+				b.AddMany([][]byte{[]byte(inner + string(key) + "'")})
 			}
-		},
-	} {
-		for first := range builderKeys + 2 {
-			var b *Builder
-			inner := "inner "
-			hash := NewHash("adds", func(key []byte) (h1, h2 uint64) {
-				if len(key) < len(inner) && b != nil { // each outer key adds two
-					b.AddString(inner + string(key))
-					b.AddStrings([]string{inner + string(key) + "'"})
-				}
-				return Digest64(maphash.Bytes(mapSeed, key))
-			})
-			b = must(NewBuilder(1000, 1e-6, WithHash(hash)))
-			for i := range first {
-				b.AddDigest(Digest64(uint64(i)))
-			}
-			keys := []string{"a", "b", "c"}
-			addMany(b, keys)
-			f := b.Filter()
-			b = nil
-			for _, key := range keys {
-				require.True(t, f.ContainsString(key) && f.ContainsString(inner+key) && f.ContainsString(inner+key+"'"),
-					"%s after %d keys lost a key of %q", name, first, key)
-			}
+			return Digest64(maphash.Bytes(mapSeed, key))
+		})
+		b = must(NewBuilder(1000, 1e-6, WithHash(hash)))
+		for i := range first {
+			b.AddDigest(Digest64(uint64(i)))
+		}
+		b.AddMany([][]byte{[]byte("a"), []byte("b"), []byte("c")})
+		f := b.Filter()
+		b = nil
+		for _, key := range []string{"a", "b", "c"} {
+			require.True(t, f.ContainsString(key) && f.ContainsString(inner+key) && f.ContainsString(inner+key+"'"),
+				"after %d keys lost a key of %q", first, key)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/seed3447c163/bloom/internal/format"
 )
@@ -33,22 +32,18 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 // The marshalling methods have value receivers. Otherwise encoding/json would lose all keys of a
 // filter that is a field and not a pointer, without an error.
 
-// AppendBinary appends what [BloomFilter.WriteTo] writes to dst. It implements
-// encoding.BinaryAppender. The error is WriteTo's, or on a 32-bit system wraps [ErrTooLarge] if
-// the bytes do not fit a slice.
-func (f BloomFilter) AppendBinary(dst []byte) ([]byte, error) {
+// MarshalBinary returns what [BloomFilter.WriteTo] writes. It implements encoding.BinaryMarshaler, so
+// that encoding/gob works. The error is WriteTo's, or on a 32-bit system wraps [ErrTooLarge] if the
+// bytes do not fit a slice.
+func (f BloomFilter) MarshalBinary() ([]byte, error) {
 	size, err := f.roomFor(1)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	b := bytes.NewBuffer(slices.Grow(dst, size))
+	b := bytes.NewBuffer(make([]byte, 0, size))
 	_, err = f.WriteTo(b)
 	return b.Bytes(), err
 }
-
-// MarshalBinary returns what [BloomFilter.WriteTo] writes. It implements
-// encoding.BinaryMarshaler, so that encoding/gob works.
-func (f BloomFilter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // MarshalText returns what [BloomFilter.WriteTo] writes, in base64. It implements
 // encoding.TextMarshaler, so encoding/json works; it needs memory for three copies of the text.

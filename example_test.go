@@ -52,7 +52,7 @@ func ExampleBloomFilter_Digest() {
 	byDay := []*bloom.BloomFilter{bloom.MustNew(1000, 0.001), bloom.MustNew(5000, 0.001), bloom.MustNew(1000, 0.001)}
 	byDay[1].AddString("order-4711")
 
-	h1, h2 := byDay[0].DigestString("order-4711")
+	h1, h2 := byDay[0].Digest([]byte("order-4711"))
 	for day, f := range byDay {
 		if f.ContainsDigest(h1, h2) {
 			fmt.Println("probably on day", day)
@@ -81,8 +81,10 @@ func ExampleBloomFilter_Union() {
 // Intersect keeps the bits of both filters: here, of users who came on both days.
 func ExampleBloomFilter_Intersect() {
 	monday, tuesday := bloom.MustNew(1000, 0.001), bloom.MustNew(1000, 0.001)
-	monday.AddStrings([]string{"ada", "grace"}, nil)
-	tuesday.AddStrings([]string{"grace", "rob"}, nil)
+	monday.AddString("ada")
+	monday.AddString("grace")
+	tuesday.AddString("grace")
+	tuesday.AddString("rob")
 	both := monday.Clone() // a Go copy would share its bits with monday
 	if err := both.Intersect(tuesday); err != nil {
 		fmt.Println(err)
@@ -107,11 +109,11 @@ func ExampleNewScheme() {
 // The walk of docs/internals.md.
 func ExampleScheme_AppendPositions() {
 	f := bloom.MustNew(1000, 0.01)
-	params := f.Params()
-	h1, h2 := f.DigestString("https://go.dev/")
-	positions := f.Scheme().AppendPositions(nil, []byte("https://go.dev/"))
+	key, params := []byte("https://go.dev/"), f.Params()
+	h1, h2 := f.Digest(key)
+	positions := f.Scheme().AppendPositions(nil, key)
 	fmt.Printf("m = %d, k = %d\n%016x %016x\n%d\n", params.M, params.K, h1, h2, positions)
-	f.AddString("https://go.dev/")
+	f.Add(key)
 	fmt.Printf("word %d: %#x\n", positions[0]/64, f.Words()[positions[0]/64].Load())
 	// Output:
 	// m = 9600, k = 7
@@ -204,10 +206,10 @@ func ExampleDigest64() {
 
 func ExampleBloomFilter_AddMany() {
 	f := bloom.MustNew(1_000_000, 0.001, bloom.WithStrategy(bloom.Blocked))
-	keys := []string{"a", "b", "a", "c"}
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("a"), []byte("c")}
 	added := make([]bool, len(keys))
-	fmt.Println(f.AddStrings(keys, added), added)
-	fmt.Println(f.ContainsStrings([]string{"a", "x"}, nil))
+	fmt.Println(f.AddMany(keys, added), added)
+	fmt.Println(f.ContainsMany([][]byte{[]byte("a"), []byte("x")}, nil))
 	// Output:
 	// 3 [true true false true]
 	// 1

@@ -162,7 +162,7 @@ var (
 
 // sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the
 // canonical digest, little-endian, and h2 the rest.
-func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
+func sum(h *hasher, keys [][]byte, digests []digest) {
 	digests = digests[:len(keys)]
 	switch h.def {
 	case &rapidHash:
@@ -170,7 +170,7 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 			if i += sumInAssembly(h, keys[i:], digests[i:]); i == len(keys) {
 				break
 			}
-			key := bytesOfKey(&keys[i])
+			key := keys[i]
 			if rapidhash.Inlines(len(key)) {
 				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(h.k0, key), key))
 			} else {
@@ -179,17 +179,17 @@ func sum[K []byte | string | digest](h *hasher, keys []K, digests []digest) {
 		}
 	case &mapHash:
 		for i := range keys {
-			digests[i][0], digests[i][1] = widened(maphash.Bytes(mapSeed, bytesOfKey(&keys[i])))
+			digests[i][0], digests[i][1] = widened(maphash.Bytes(mapSeed, keys[i]))
 		}
 	case &murmur3Hash:
 		for i := 0; i < len(keys); i++ {
 			if i += sumInAssembly(h, keys[i:], digests[i:]); i < len(keys) {
-				digests[i][0], digests[i][1] = murmur3.SeedSum128(h.k0, h.k1, bytesOfKey(&keys[i]))
+				digests[i][0], digests[i][1] = murmur3.SeedSum128(h.k0, h.k1, keys[i])
 			}
 		}
 	default:
 		for i := range keys {
-			digests[i][0], digests[i][1] = h.def.sum(h.k0, h.k1, memory.NoEscape(bytesOfKey(&keys[i])))
+			digests[i][0], digests[i][1] = h.def.sum(h.k0, h.k1, memory.NoEscape(keys[i]))
 		}
 	}
 }
@@ -210,16 +210,11 @@ func (h *hasher) digest(key []byte) (h1, h2 uint64) {
 
 // sumInAssembly is sum for the first keys, and returns how many it has hashed: all of them before a long one, or none
 // without kernels in assembly.
-func sumInAssembly[K []byte | string | digest](h *hasher, keys []K, digests []digest) (done int) {
+func sumInAssembly(h *hasher, keys [][]byte, digests []digest) (done int) {
 	if h.vector == vector.NoHash {
 		return 0
 	}
 	return vector.Sum(h.vector, h.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
-}
-
-// bytesOfKey views a string or a slice, which begins like a string, as bytes.
-func bytesOfKey[K []byte | string | digest](key *K) []byte {
-	return memory.BytesOf(*(*string)(unsafe.Pointer(key)))
 }
 
 // Hashes returns the hashes of this package that [WithHash] takes, the default first.

@@ -36,7 +36,7 @@ func TestFrozenHashes(t *testing.T) {
 		{[]Option{WithSecret(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
 		f := MustNew(10, 0.1, c.opts...)
-		h1, h2 := f.DigestString(c.key)
+		h1, h2 := f.Digest([]byte(c.key))
 		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, "%s: %q", f, c.key)
 	}
 }

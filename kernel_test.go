@@ -1,11 +1,11 @@
 package bloom
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -78,13 +78,12 @@ func TestKernels(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(s.params.K), 1))
 		keys := keysAt(keyPage, r, testkit.Times(1, 3, 12)*(60+2000/s.params.K)) // fills more than half of the bits
 		keys = append(keys, keys[:len(keys)/4]...)
-		strings, digests := make([]string, len(keys)), make([]digest, len(keys))
+		digests := make([]digest, len(keys))
 		for i, key := range keys {
-			strings[i] = unsafe.String(unsafe.SliceData(key), len(key))
 			digests[i][0], digests[i][1] = s.digest(key) // in Go
 		}
 		want, got := make([]bool, len(keys)), make([]bool, len(keys))
-		bytes := int(wordsFor(s.params.M)) * 8
+		size := int(wordsFor(s.params.M)) * 8
 		all := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&wordPage[0])), len(wordPage)/8)
 		far := *s.kernel // as if the filter were larger than the cache
 		far.prefetchFrom = 0
@@ -102,23 +101,22 @@ func TestKernels(t *testing.T) {
 				}
 				return count
 			},
-			"near":         func(f *BloomFilter, add bool, answers []bool) int { return batch(f, keys, answers, add) },
-			"near strings": func(f *BloomFilter, add bool, answers []bool) int { return batch(f, strings, answers, add) },
+			"near": func(f *BloomFilter, add bool, answers []bool) int { return f.batch(keys, nil, answers, add) },
 			"far": func(f *BloomFilter, add bool, answers []bool) int {
 				f.kernel = &far
-				return batch(f, keys, answers, add)
+				return f.batch(keys, nil, answers, add)
 			},
-			"digests": func(f *BloomFilter, add bool, answers []bool) int { return batch(f, digests, answers, add) },
+			"digests": func(f *BloomFilter, add bool, answers []bool) int { return f.batch(nil, digests, answers, add) },
 			"rows": func(f *BloomFilter, add bool, answers []bool) int {
 				if !f.byKey.HasMany() {
-					return batch(f, keys, answers, add)
+					return f.batch(keys, nil, answers, add)
 				}
-				return byRow(f, keys, answers, add)
+				return f.byRow(keys, answers, add)
 			},
 		} {
-			for _, at := range []int{0, len(wordPage) - bytes} {
+			for _, at := range []int{0, len(wordPage) - size} {
 				clear(wordPage)
-				f := s.filter(all[at/8:][:bytes/8])
+				f := s.filter(all[at/8:][:size/8])
 				require.NotNil(t, f.byDigests)
 				plain := inGo(s.filter(makeWords(wordsFor(s.params.M))))
 				half := len(keys) / 2
@@ -126,10 +124,10 @@ func TestKernels(t *testing.T) {
 				for i, key := range keys[:half] {
 					count += answer(plain.Add(key), want, i)
 				}
-				keysBefore, stringsBefore, digestsBefore := keys, strings, digests
-				keys, strings, digests = keys[:half], strings[:half], digests[:half]
+				keysBefore, digestsBefore := keys, digests
+				keys, digests = keys[:half], digests[:half]
 				require.Equal(t, count, op(f, true, got[:half]), name)
-				keys, strings, digests = keysBefore, stringsBefore, digestsBefore
+				keys, digests = keysBefore, digestsBefore
 				require.Equal(t, want[:half], got[:half], name)
 				require.True(t, plain.bits.equal(f.bits), name)
 				count = 0
@@ -208,16 +206,16 @@ func TestKernelsNeedAlignment(t *testing.T) {
 // TestLongKeysAreHashedInGo: the runtime cannot stop a goroutine in assembly, so batches give it keys
 // of at most 64 kB.
 func TestLongKeysAreHashedInGo(t *testing.T) {
-	long := strings.Repeat("x", 1<<16+1)
+	long := bytes.Repeat([]byte("x"), 1<<16+1)
 	for n := range 12 {
 		for at := range n {
-			keys := slices.Repeat([]string{"short", long[1:], "", "another"}, 3)[:n]
+			keys := slices.Repeat([][]byte{[]byte("short"), long[1:], nil, []byte("another")}, 3)[:n]
 			keys[at] = long
 			f, g := MustNew(100, 0.01), MustNew(100, 0.01)
 			for _, key := range keys {
-				f.AddString(key)
+				f.Add(key)
 			}
-			g.AddStrings(keys, nil)
+			g.AddMany(keys, nil)
 			require.True(t, f.Equal(g), "%d keys, the long one at %d", n, at)
 		}
 	}

@@ -100,7 +100,7 @@ func TestCustomStrategyOutsidePanics(t *testing.T) {
 			calls := []func(){
 				func() { f.AddString("x") },
 				func() { f.bits.set(0); require.True(t, f.ContainsString("x")) },
-				func() { f.AddStrings([]string{"x"}, nil) },
+				func() { f.AddMany([][]byte{[]byte("x")}, nil) },
 				func() { f.Scheme().AppendPositions(nil, nil) },
 			}
 			for _, call := range calls {
@@ -372,7 +372,6 @@ func TestKeyPositionsGetsK(t *testing.T) {
 		for name, call := range map[string]func(){
 			"Add":             func() { f.Add(key) },
 			"AddMany":         func() { f.AddMany([][]byte{key}, nil) },
-			"AddStrings":      func() { f.AddStrings([]string{"key"}, nil) },
 			"Builder":         func() { b.Add(key) },
 			"AppendPositions": func() { s.AppendPositions(nil, key) },
 			"Contains":        func() { f.Contains(key) },

@@ -112,7 +112,9 @@ func ExampleGet() {
 // publish replaces a list of leaked passwords.
 func publish(path string, passwords ...string) {
 	f := bloom.MustNew(1000, 1e-6)
-	f.AddStrings(passwords, nil)
+	for _, key := range passwords {
+		f.AddString(key)
+	}
 	check(persist.Save(path, f))
 }
 

@@ -30,7 +30,9 @@ import (
 func formatOf(t testing.TB) conformance.Format {
 	of := func(position string, keys ...string) snapshot {
 		f := bloom.MustNew(10, 0.01)
-		f.AddStrings(keys, nil)
+		for _, key := range keys {
+			f.AddString(key)
+		}
 		l := newLayer(f, uint64(len(keys)))
 		l.listed = 1
 		return snapshot{l, []byte(position)}

@@ -42,7 +42,7 @@ func TestCloseWhileInUse(t *testing.T) {
 					case 0:
 						f.AddMany(keys, nil)
 					case 1:
-						f.Snapshot()
+						f.BloomFilter()
 					case 2:
 						if err := f.Sync(); err != nil {
 							panic(err)

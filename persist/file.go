@@ -135,10 +135,10 @@ func (f *File) Union(other *bloom.BloomFilter) error {
 	return m.filter.Union(other)
 }
 
-// Snapshot returns an independent copy in memory, in O(m) time and memory. It contains every key
+// BloomFilter returns an independent copy in memory, in O(m) time and memory. It contains every key
 // whose Add had returned, in any process, before the call.
-func (f *File) Snapshot() *bloom.BloomFilter {
-	m := f.reading("Snapshot")
+func (f *File) BloomFilter() *bloom.BloomFilter {
+	m := f.reading("BloomFilter")
 	defer runtime.KeepAlive(m)
 	return m.filter.Clone()
 }
@@ -201,9 +201,9 @@ func (f *File) Close() error {
 	return failed("close", f.path, f.file.Close()) // a Sync under way keeps the descriptor
 }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [File.Snapshot].
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [File.BloomFilter].
 func (f *File) MarshalText() ([]byte, error) {
-	return nil, failure.NoText("a persist.File", "Snapshot")
+	return nil, failure.NoText("a persist.File", "BloomFilter")
 }
 
 // LogValue is String, for package log/slog.

@@ -90,7 +90,7 @@ func TestFileIsTheFilter(t *testing.T) {
 				require.Equal(t, want.Params(), f.Scheme().Params())
 				require.Equal(t, want.Scheme().String(), f.Scheme().String())
 				require.Equal(t, want.Stats(), f.Stats())
-				require.True(t, want.Equal(f.Snapshot()))
+				require.True(t, want.Equal(f.BloomFilter()))
 				var written, expected bytes.Buffer
 				_, err = f.WriteTo(&written)
 				require.NoError(t, err)
@@ -114,19 +114,17 @@ func TestFileIsTheFilter(t *testing.T) {
 func TestDigests(t *testing.T) {
 	path := filepath.Join(testkit.TempDir(t), "f")
 	f := openFile(t, path, 1000, 0.01)
-	h1, h2 := f.Digest([]byte("key"))
-	s1, s2 := f.DigestString("key")
-	require.Equal(t, [2]uint64{h1, h2}, [2]uint64{s1, s2})
+	h1, h2 := f.Scheme().Digest([]byte("key"))
 	require.False(t, f.ContainsDigest(h1, h2))
 	require.True(t, f.AddDigest(h1, h2))
 	require.True(t, f.ContainsDigest(h1, h2) && f.ContainsString("key") && !f.AddString("key"))
 	require.Equal(t, f.Scheme().SizeBytes(), f.SizeBytes())
 }
 
-func TestUnionAndSnapshot(t *testing.T) {
+func TestUnionAndBloomFilter(t *testing.T) {
 	f := openFile(t, filepath.Join(testkit.TempDir(t), "f"), 1000, 1e-6)
 	f.AddString("file")
-	before := f.Snapshot()
+	before := f.BloomFilter()
 	memory, err := f.Scheme().Filter()
 	require.NoError(t, err)
 	memory.AddString("memory")

@@ -20,7 +20,9 @@ func key(i uint64) []byte {
 
 func filterWith(keys ...string) *bloom.BloomFilter {
 	f := bloom.MustNew(1000, 1e-6)
-	f.AddStrings(keys, nil)
+	for _, key := range keys {
+		f.AddString(key)
+	}
 	return f
 }
 

@@ -27,7 +27,9 @@ func publish(path string, passwords ...string) error {
 	if err != nil {
 		return err
 	}
-	f.AddStrings(passwords, nil)
+	for _, key := range passwords {
+		f.AddString(key)
+	}
 	return persist.Save(path, f)
 }
 

@@ -111,7 +111,7 @@ func Plain(f any) (*bloom.BloomFilter, error) {
 	case *bloom.BloomFilter:
 		return f, nil
 	case *persist.File:
-		return f.Snapshot(), nil
+		return f.BloomFilter(), nil
 	case *counting.Filter:
 		return f.BloomFilter(), nil
 	case *redisbloom.Filter:
