@@ -199,7 +199,7 @@ func TestReadOnly(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	zero.Values(t, new(File))
 	_, err := json.Marshal(map[string]*File{"seen": new(File)})
-	require.ErrorContains(t, err, "has no text form: use Snapshot")
+	require.ErrorContains(t, err, "has no text form: use BloomFilter")
 }
 
 // After Close, each method returns an error that wraps os.ErrClosed, or panics with one, except the methods that
