@@ -35,7 +35,6 @@ saved. A full filter stays full. Go on in a new one, without the old keys:
 // A dedup is the command dedup.
 type dedup struct {
 	*command
-	filter string
 	window time.Duration
 	grow   bool
 }

@@ -37,11 +37,11 @@ type command struct {
 	null bool
 	keys []string
 
-	secretFile, column, output string
-	format                     *filterfile.Format
-	maxMemory                  uint64      // of a filter in bytes; 0 if unlimited
-	excluded                   [][2]string // flags that exclude each other
-	force, quiet, asJSON       bool
+	secretFile, column, filter, output string
+	format                             *filterfile.Format
+	maxMemory                          uint64      // of a filter in bytes; 0 if unlimited
+	excluded                           [][2]string // flags that exclude each other
+	force, quiet, asJSON               bool
 }
 
 // newCommand returns c with the flags of these names.
@@ -89,7 +89,16 @@ func (o *command) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
 // runs returns the command with the function that runs it.
 func (o *command) runs(run func(args []string) error) *cobra.Command {
 	o.cmd.DisableFlagsInUseLine, o.cmd.PreRunE = true, o.checkFlags
-	o.cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args) }
+	o.cmd.RunE = func(_ *cobra.Command, args []string) error {
+		read := append(slices.Clone(args), o.filter)
+		if o.cmd.Flags().Lookup("null") != nil && len(o.keys) == 0 {
+			read = append(read, "-")
+		}
+		if err := apart(read); err != nil {
+			return err
+		}
+		return run(args)
+	}
 	return o.cmd
 }
 

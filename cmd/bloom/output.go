@@ -154,3 +154,22 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 		l.Close() // the process that held it has removed it
 	}
 }
+
+// apart returns an error if standard output is a regular file among those that a command reads: it would read what
+// it prints. "-" is standard input.
+func apart(names []string) error {
+	out, err := os.Stdout.Stat()
+	if err != nil || !out.Mode().IsRegular() {
+		return nil
+	}
+	for _, name := range names {
+		in, err := os.Stdin.Stat()
+		if name != "-" {
+			in, err = os.Stat(name)
+		}
+		if err == nil && os.SameFile(in, out) {
+			return lines.Named(name, errors.New("the file is also standard output, want another one to print to"))
+		}
+	}
+	return nil
+}
