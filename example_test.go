@@ -266,7 +266,7 @@ func ExampleBloomFilter_Stats() {
 			continue
 		}
 		switch s := f.Stats(); {
-		case s.LoadFactor() > 1:
+		case s.OverP():
 			fmt.Printf("overloaded: %d keys, rate %.3f\n", s.EstimatedCount, s.EstimatedFalsePositiveRate)
 		case s.LoadFactor() > 0.8:
 			fmt.Printf("nearly full: %d of %d keys\n", s.EstimatedCount, s.N)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sort"
 	"testing"
 
 	"github.com/seed3447c163/bloom/internal/probe"
@@ -47,6 +48,60 @@ func TestLoadFactorOfEmptyFullAndUnknown(t *testing.T) {
 	unknown := must(NewWithParams(Params{M: 640, K: 3}))
 	unknown.AddString("x")
 	require.Zero(t, unknown.Stats().LoadFactor())
+}
+
+// TestOverP: filters with at most n keys are never over p. Filters for 10,000 keys or more are, with the keys that make
+// the rate twice p, and with many more. The digests are fixed, so nothing depends on chance.
+func TestOverP(t *testing.T) {
+	key := uint64(0)
+	add := func(f *BloomFilter, keys uint64) {
+		for ; keys > 0; keys-- {
+			key++
+			f.AddDigest(mix(2*key), mix(2*key+1))
+		}
+	}
+	for _, s := range allStrategies {
+		if s.NeedsKey() {
+			continue // has the bits of independent positions, as DoubleHashing has
+		}
+		for _, p := range []float64{0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-9} {
+			for _, n := range []uint64{0, 1, 2, 3, 5, 10, 30, 100, 1000, 10_000, 30_000} {
+				f, err := New(n, p, WithStrategy(s))
+				if err != nil {
+					require.ErrorIs(t, err, ErrInvalid) // SplitBlock does not reach p
+					continue
+				}
+				m, k := f.Params().M, f.Params().K
+				for range min(200, 20_000/(n+1)) {
+					f.Clear()
+					add(f, n)
+					require.False(t, f.Stats().OverP(), "%v with n keys: %+v", f, f.Stats())
+				}
+				if n < 10_000 {
+					continue
+				}
+				twice := n + uint64(sort.Search(int(4*n), func(more int) bool { return s.FalsePositiveRate(m, k, n+uint64(more)) >= 2*p }))
+				if s.FalsePositiveRate(m, k, twice) < 2*p {
+					continue // no number of keys has rate 1
+				}
+				f.Clear()
+				add(f, twice)
+				if st := f.Stats(); st.EstimatedFalsePositiveRate > p { // a filter of Blocked may be below by chance
+					require.True(t, st.OverP(), "%v with %d keys: %+v", f, twice, st)
+				}
+				add(f, 3*n)
+				require.True(t, f.Stats().OverP(), "%v far above n: %+v", f, f.Stats())
+			}
+		}
+	}
+	unknown := must(NewWithParams(Params{M: 640, K: 3}))
+	add(unknown, 1000)
+	require.False(t, unknown.Stats().OverP())
+	f := MustNew(100, 0.01)
+	for i := range f.Params().M {
+		f.bits.set(i)
+	}
+	require.True(t, f.Stats().OverP(), "full")
 }
 
 func TestStatsMarshal(t *testing.T) {

@@ -22,7 +22,7 @@ func TestZeroValues(t *testing.T) {
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
 		"Scheme.LogValue", "Scheme.String",
 		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.LogValue", "Strategy.Name", "Strategy.NeedsKey",
-		"Strategy.String", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor",
+		"Strategy.String", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor", "Stats.OverP",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
 	require.False(t, bloom.Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), bloom.Hash{}.Name()})

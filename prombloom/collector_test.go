@@ -211,7 +211,7 @@ type zeroSource struct{ bloom.BloomFilter }
 
 func (z zeroSource) Stats(context.Context) (bloom.Stats, error) { return z.BloomFilter.Stats(), nil }
 
-// collect returns how many metrics there are. A filter has 8, and 1 if it is down.
+// collect returns how many metrics there are. A filter has 9, and 1 if it is down.
 func collect(c *Collector) int {
 	metrics := make(chan prometheus.Metric, 100)
 	c.Collect(metrics)

@@ -16,6 +16,7 @@
 //	bloom_fill_ratio                     share of set bits
 //	bloom_false_positive_rate_promised   p
 //	bloom_false_positive_rate_estimated  rate, computed from the bits
+//	bloom_over_p                         1 if too many keys have raised the rate above p, see bloom.Stats.OverP
 //
 // For a guard.Guard, also what its Metrics returns:
 //

@@ -21,7 +21,7 @@ func TestInterval(t *testing.T) {
 		r := &remote{stats: bloom.Stats{Params: bloom.Params{M: 64, K: 1}}, err: errors.New("broken")}
 		c := New(time.Minute)
 		c.Add("x", r)
-		for i, want := range []int{1, 1, 1, 8, 8} {
+		for i, want := range []int{1, 1, 1, 9, 9} {
 			require.Equal(t, want, collect(c))
 			require.EqualValues(t, 1+i/3, r.asked.Load())
 			if i == 2 {
@@ -44,7 +44,7 @@ func TestSlow(t *testing.T) {
 		c := New(time.Second)
 		c.Add("deaf", deaf)
 		c.Add("fast", &remote{stats: bloom.Stats{Params: bloom.Params{M: 64}}})
-		for round, want := range []int{9, 9, 16} { // down, down, up
+		for round, want := range []int{10, 10, 18} { // down, down, up
 			start := time.Now()
 			var wg sync.WaitGroup
 			for range 2 {

@@ -36,6 +36,7 @@ var metrics = map[string]metric{
 	"fill_ratio":     gauge("fill_ratio", "Share of the bits that are set."),
 	"rate_promised":  gauge("false_positive_rate_promised", "False-positive rate at the planned number of keys."),
 	"rate_estimated": gauge("false_positive_rate_estimated", "False-positive rate now, estimated from the bits."),
+	"over_p":         gauge("over_p", "Whether too many keys have raised the rate above the promised one."),
 
 	"false_positive_rate": gauge("false_positive_rate_observed", "Share of absent keys that the filter found, since the guard was made."),
 	"ready":               gauge("guard_ready", "Whether the guard has a filter."),
@@ -67,8 +68,13 @@ func valuesOf(s bloom.Stats) map[string]float64 {
 	if s.EstimatedCount == math.MaxUint64 {
 		keys = math.Inf(1) // every bit is set
 	}
+	over := 0.0
+	if s.OverP() {
+		over = 1
+	}
 	return map[string]float64{
 		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": s.LoadFactor(),
 		"fill_ratio": s.FillRatio, "rate_promised": s.P, "rate_estimated": s.EstimatedFalsePositiveRate,
+		"over_p": over,
 	}
 }

@@ -150,14 +150,14 @@ func (f *Filter) SizeBytes() uint64 {
 	return f.layers.Load().SizeBytes()
 }
 
-// Stats returns the filter's numbers, in O(m). N and P are the arguments of [New], K belongs to the newest
-// layer, SizeBytes is the memory of all layers. The other numbers cover the layers that are not
-// forgotten. EstimatedCount is [Filter.Count].
+// Stats returns the filter's numbers, in O(m). P is the argument of [New], K belongs to the newest layer, SizeBytes is
+// the memory of all layers. The other numbers cover the layers that are not forgotten: N is how many keys they are for,
+// EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	f.check()
 	s := f.remembered().Stats()
 	now := f.layers.Load()
-	s.N, s.P, s.K, s.SizeBytes = f.plan.n, f.plan.p, now.Newest().Params().K, now.SizeBytes()
+	s.P, s.K, s.SizeBytes = f.plan.p, now.Newest().Params().K, now.SizeBytes()
 	s.Strategy, s.Hash = f.scheme.Strategy().Name(), f.scheme.Hash().Name()
 	return s
 }

@@ -170,10 +170,10 @@ func TestStats(t *testing.T) {
 	if each.N != 19 || math.Abs(each.P-0.001) > 1e-9 { // half the rate of a generation
 		t.Errorf("a layer has %+v, want n = 10 + 3·3 and p = 0.001", each)
 	}
-	check := func(layers, bytes, keys uint64) {
+	check := func(n, layers, bytes, keys uint64) {
 		t.Helper()
 		got, each := f.Stats(), f.layers.Load().Newest().Params() // generations of one key have equal layers
-		want := bloom.Stats{Params: bloom.Params{N: 70, P: 0.016, M: layers * each.M, K: each.K}, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: bytes * each.M / 8, EstimatedCount: keys}
+		want := bloom.Stats{Params: bloom.Params{N: n, P: 0.016, M: layers * each.M, K: each.K}, Strategy: "double-hashing", Hash: "murmur3", SizeBytes: bytes * each.M / 8, EstimatedCount: keys}
 		if (got.Ones > 0) != (keys > 0) || (got.EstimatedFalsePositiveRate > 0) != (keys > 0) {
 			t.Errorf("Stats = %+v", got)
 		}
@@ -186,14 +186,14 @@ func TestStats(t *testing.T) {
 		c.sleep(f.time.length)
 		f.Add([]byte(c.elapsed().String()))
 	}
-	check(8, 8, 8) // seven generations and the present one
+	check(8*4, 8, 8, 8) // layers for 1 + 3·1 keys: seven generations and the present one
 	for range 3 {
 		f.Renew([]byte(c.elapsed().String())) // is in the present generation
 	}
 	c.sleep(3 * f.time.length)
-	check(5, 8, 5)
+	check(5*4, 5, 8, 5)
 	c.sleep(2 * time.Hour)
-	check(0, 8, 0)
+	check(0, 0, 8, 0)
 	if f, err := New(100, 0.01, time.Hour); err != nil || f.plan.generations != 4 {
 		t.Errorf("%v, %v, want 4 generations", f, err)
 	}

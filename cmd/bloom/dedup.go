@@ -199,7 +199,7 @@ func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed, 
 		fmt.Fprintf(o.stderr, "filter: %s%s keys, rate %.2g\n", grouped(count), of, s.EstimatedFalsePositiveRate)
 	}
 	switch {
-	case n > 0 && s.N > 0 && overP(s):
+	case n > 0 && s.N > 0 && s.OverP():
 		warn(o.env, s)
 	case n > 0 && o.filter != "" && float64(count) >= 0.9*float64(n):
 		fmt.Fprintf(o.stderr, "bloom: warning: the filter is nearly full: begin a new file soon (see bloom help dedup)\n")

@@ -100,7 +100,7 @@ func describe(name string, from *filterfile.Format, f any) *description {
 }
 
 func (d *description) describe(s bloom.Stats) {
-	over := overP(s)
+	over := s.OverP()
 	d.Stats, d.OverP = &s, &over
 }
 
@@ -138,7 +138,7 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	if s == nil {
 		return t.Flush()
 	}
-	if s.N == 0 {
+	if s.P == 0 {
 		row("made for", "unknown: the file does not say")
 	} else {
 		row("made for", "%s keys at a rate of %v", grouped(s.N), s.P)

@@ -27,13 +27,9 @@ func holds(n uint64) string {
 	return "about " + counted(n, "key")
 }
 
-// overP reports whether a filter holds more keys than planned. The count is an estimate: its noise
-// at n keys stays below 5 %.
-func overP(s bloom.Stats) bool { return s.LoadFactor() > 1.05 }
-
 // warn prints a warning if a filter holds more than it was made for.
 func warn(e *env, s bloom.Stats) {
-	if overP(s) {
+	if s.OverP() {
 		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
 			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
 	}

@@ -131,7 +131,7 @@ func (c *crawler) summary() string {
 	stats := c.seen.Stats()
 	summary := fmt.Sprintf("%s; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
 		c.progress(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
-	if stats.LoadFactor() > 1 {
+	if stats.OverP() {
 		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
 	}
 	return summary
