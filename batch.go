@@ -55,7 +55,7 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	case len(keys) == 0 || f.prefetches():
 	case f.byKey.HasMany():
 		return f.byRow(keys, answers, add)
-	case add && f.byDigests == nil: // in the cache, one key's hash overlaps the bits of another
+	case add && f.addsDigest == nil: // in the cache, one key's hash overlaps the bits of another
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
@@ -120,12 +120,16 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 
 // group adds or looks up a group.
 func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int) {
-	if f.byDigests != nil {
+	row := f.byDigest
+	if add {
+		row = f.addsDigest
+	}
+	if row != nil {
 		var scratch [batchSize]bool
 		if answers == nil {
 			answers = scratch[:len(group)]
 		}
-		_, count = f.byDigests.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, add)
+		_, count = row.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, add)
 		return count
 	}
 	do := f.kernel.contains

@@ -30,8 +30,8 @@ type BloomFilter struct {
 	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: for a key, for a digest, and for batches of digests.
-	byKey, byDigest, byDigests *vector.Row
+	// Kernels in assembly, or nil: for keys, to look up digests, and to add them.
+	byKey, byDigest, addsDigest *vector.Row
 
 	lengths int // byKey serves keys of fewer bytes; 0 if it is nil
 }
@@ -105,8 +105,8 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 	switch {
-	case f.byDigest != nil:
-		return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
+	case f.addsDigest != nil:
+		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 	case f.kernel == nil:
 		panic(f.scheme.misuse("AddDigest"))
 	}
@@ -144,10 +144,13 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	}
 	if vector.Built && f.hash == &mapHash && f.byDigest != nil {
 		h1, h2 := widened(maphash.Bytes(mapSeed, key))
-		if add {
-			return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
+		switch {
+		case !add:
+			return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+		case f.addsDigest != nil:
+			return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 		}
-		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+		return f.kernel.add(&f.bitset, h1, h2)
 	}
 	var h1, h2 uint64
 	switch f.hash {
@@ -167,12 +170,12 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 		h1, h2 = f.hash.sum(f.scheme.hash.k0, f.scheme.hash.k1, memory.NoEscape(key))
 	}
 	switch {
-	case f.byDigest != nil && add:
-		return vector.AddDigest(f.vector(), h1, h2, f.byDigest)
-	case f.byDigest != nil:
-		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+	case add && f.addsDigest != nil:
+		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 	case add:
 		return f.kernel.add(&f.bitset, h1, h2)
+	case f.addsDigest != nil: // or else lookups by Go code are as fast
+		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
 	return f.kernel.contains(&f.bitset, h1, h2)
 }

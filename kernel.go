@@ -53,9 +53,10 @@ func (s *scheme) filter(bits bitArray) *BloomFilter {
 	}
 	layout := s.strategy.layout(s.params.K)
 	f.byKey = vector.For(layout, s.hash.def.vector, f.vector(), true)
-	f.byDigests = vector.For(layout, vector.Digest, f.vector(), true)
-	if s.hash.def != &sipHash || layout != vector.Blocked2 && layout != vector.Blocked4 { // there, Go code adds faster: TestKernelRatios
-		f.byDigest = f.byDigests
+	f.byDigest = vector.For(layout, vector.Digest, f.vector(), true)
+	ofGo := s.hash.def == &sipHash || s.hash.def == &mapHash
+	if !ofGo || layout != vector.Blocked2 && layout != vector.Blocked4 { // there, Go code adds faster: TestKernelRatios
+		f.addsDigest = f.byDigest
 	}
 	if f.byKey != nil {
 		f.lengths = vector.Lengths

@@ -37,7 +37,7 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 				}
 				s := must(newScheme(params, strategy, seededHasher(h, uint64(k/4))))
 				f := s.filter(makeWords(wordsFor(params.M)))
-				rows[f.byKey], rows[f.byDigests] = true, true
+				rows[f.byKey], rows[f.byDigest] = true, true
 				t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, h, k), func(t *testing.T) { do(t, s) })
 			}
 		}
@@ -50,7 +50,7 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 func inGo(f *BloomFilter) *BloomFilter {
 	s := *f.scheme
 	s.hash.vector = vector.NoHash
-	f.scheme, f.byKey, f.byDigest, f.byDigests, f.lengths = &s, nil, nil, nil, 0
+	f.scheme, f.byKey, f.byDigest, f.addsDigest, f.lengths = &s, nil, nil, nil, 0
 	return f
 }
 
@@ -117,7 +117,7 @@ func TestKernels(t *testing.T) {
 			for _, at := range []int{0, len(wordPage) - size} {
 				clear(wordPage)
 				f := s.filter(all[at/8:][:size/8])
-				require.NotNil(t, f.byDigests)
+				require.NotNil(t, f.byDigest)
 				plain := inGo(s.filter(makeWords(wordsFor(s.params.M))))
 				half := len(keys) / 2
 				count := 0
