@@ -3,11 +3,14 @@
 package persist
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -61,57 +64,145 @@ func TestNewFileIsAsOfCreate(t *testing.T) {
 	require.Equal(t, modeOf(t, path), modeOf(t, path+".mapped"))
 }
 
-const otherID = 12345 // no user has it
+// Users and groups that no system has.
+const (
+	alice, bob, carol, dave = 12345, 12346, 12347, 12348
+	team, staff             = 12350, 12351
+)
 
-// ownedByAnother makes a file of another user in a folder that everyone may write to.
-func ownedByAnother(t *testing.T, mode fs.FileMode) (path string) {
-	if os.Getuid() != 0 {
-		t.Skip("NOT TESTED: files of another user, because only root may give files away")
+// A person is a user with groups.
+type person struct{ uid, gid, group uint32 }
+
+// rights returns what a file with this owner, group and mode lets a person do.
+func (p person) rights(uid, gid uint32, mode fs.FileMode) fs.FileMode {
+	switch {
+	case p.uid == uid:
+		return mode >> 6 & 7
+	case p.gid == gid || p.group == gid:
+		return mode >> 3 & 7
 	}
-	dir, err := os.MkdirTemp("", "") // t.TempDir is in a folder that only root may enter
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777))
-	path = filepath.Join(dir, "f")
-	require.NoError(t, Save(path, filterWith("old")))
-	require.NoError(t, os.Chmod(path, mode))
-	require.NoError(t, os.Chown(path, otherID, otherID+1))
-	return path
+	return mode & 7
 }
 
-// saveAsAnother saves to a path as a user that owns nothing, and returns the output of the process.
-func saveAsAnother(t *testing.T, path string) (string, error) {
-	t.Helper()
-	program := filepath.Join(filepath.Dir(path), "program")
+// TestOwnerAndGroup: alice's files of the group team, of many modes, are saved by several users in several folders.
+// The owner, the group and the mode are kept. Without the group, the group's bits are lost. Without the owner, Save
+// needs the group, with the rights of the owner, and a folder in which the name may be replaced; else it fails before it
+// calls WriteTo, and the old file stays. Nobody gets a right but the owners, who can take each right.
+func TestOwnerAndGroup(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED: files of other users, because only root may give files away")
+	}
+	people := []person{{alice, alice, team}, {alice, staff, staff}, {bob, bob, team}, {bob, 0, team}, {carol, staff, staff}, {dave, dave, dave}}
+	folder, err := os.MkdirTemp("", "") // t.TempDir is in a folder that only root may enter
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	require.NoError(t, os.Chmod(folder, 0o755))
+	program := filepath.Join(folder, "program")
 	self, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(program, self, 0o755))
-	command := child.Command(program, "save once", path)
-	command.Dir = filepath.Dir(path)
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherID + 2, Gid: otherID + 2}}
-	out, err := command.CombinedOutput()
-	if errors.Is(err, syscall.ENOEXEC) {
-		t.Skip("NOT TESTED: another user, because this test runs in an emulator and cannot start itself")
+	type stat = *syscall.Stat_t
+	statOf := func(path string) (stat, fs.FileMode) {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Sys().(stat), info.Mode()
 	}
-	require.NoError(t, os.Remove(program))
-	return string(out), err
+	old, saved := filterWith("old"), map[string]int{}
+	for name, c := range map[string]struct {
+		dir      fs.FileMode
+		uid, gid int // of the folder
+		saver    person
+		group    bool // is kept
+	}{
+		"root":                              {0o700 | fs.ModeSticky, alice, team, person{}, true},
+		"the owner":                         {0o777, 0, 0, people[0], true},
+		"the owner, outside the group":      {0o777, 0, 0, people[1], false},
+		"the owner, in a folder of staff":   {0o777 | fs.ModeSetgid, 0, staff, people[1], false},
+		"a member":                          {0o777, 0, 0, people[2], true},
+		"a member, in a folder of the team": {0o770 | fs.ModeSetgid, 0, team, people[2], true},
+		"a container with an fsGroup":       {0o775 | fs.ModeSetgid, 0, team, people[3], true},
+		"a member, in a sticky folder":      {0o777 | fs.ModeSticky, 0, 0, people[2], true},
+		"a member, in their sticky folder":  {0o777 | fs.ModeSticky, bob, 0, people[2], true},
+		"a stranger":                        {0o777, 0, 0, people[5], false},
+		"a stranger, in a team's folder":    {0o777 | fs.ModeSetgid, 0, team, people[5], true},
+	} {
+		dir := filepath.Join(folder, name)
+		require.NoError(t, os.Mkdir(dir, 0o777))
+		var paths []string
+		for mode := range fs.FileMode(0o1000) {
+			if mode&0o111 == 0 && (mode&0o222)<<1&^mode == 0 { // each of the three has nothing, r, or rw
+				path := filepath.Join(dir, fmt.Sprintf("%03o", uint32(mode)))
+				var data bytes.Buffer
+				_, err := old.WriteTo(&data)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(path, data.Bytes(), 0o600))
+				require.NoError(t, os.Chown(path, alice, team))
+				require.NoError(t, os.Chmod(path, mode))
+				paths = append(paths, path)
+			}
+		}
+		require.Len(t, paths, 27)
+		require.NoError(t, os.Chown(dir, c.uid, c.gid))
+		require.NoError(t, os.Chmod(dir, c.dir))
+		command := child.Command(program, "save once", paths...)
+		command.Dir = folder
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.saver.uid, Gid: c.saver.gid, Groups: []uint32{c.saver.group}}}
+		out, err := command.CombinedOutput()
+		if errors.Is(err, syscall.ENOEXEC) {
+			t.Skip("NOT TESTED: another user, because this test runs in an emulator and cannot start itself")
+		}
+		failed := 0
+		for _, path := range paths {
+			bits, err := strconv.ParseUint(filepath.Base(path), 8, 32)
+			require.NoError(t, err)
+			mode, owned := fs.FileMode(bits), c.saver.uid == alice || c.saver.uid == 0
+			want := owned || c.group && mode>>6&^(mode>>3) == 0 && (c.dir&fs.ModeSticky == 0 || c.uid == int(c.saver.uid))
+			if c.saver.uid != 0 && c.saver.rights(alice, team, mode)&4 == 0 {
+				want = false // it might be a mapped filter
+			}
+			now, after := statOf(path)
+			what := fmt.Sprintf("%s, %v: %s, now %v of %d and %d", name, mode, out, after, now.Uid, now.Gid)
+			got := loaded(t, path)
+			require.Equal(t, want, got.ContainsString("by another user"), what)
+			if !want {
+				require.True(t, got.Equal(old), what)
+				require.Equal(t, person{alice, team, 0}, person{now.Uid, now.Gid, 0}, what)
+				require.Equal(t, mode, after, what)
+				failed++
+				continue
+			}
+			saved[name]++
+			require.Equal(t, owned, now.Uid == alice, what)
+			require.Equal(t, c.group, now.Gid == team, what)
+			if c.group {
+				require.Equal(t, mode, after, what)
+			} else {
+				require.Zero(t, after&0o070, what)
+			}
+			for _, p := range people {
+				if p.uid != now.Uid && p.uid != alice {
+					require.Zero(t, p.rights(now.Uid, now.Gid, after)&^p.rights(alice, team, mode), "%v: %s", p, what)
+				}
+			}
+		}
+		require.Equal(t, failed > 0, err != nil, "%s: %s", name, out)
+		requireNoLeftover(t, paths[0])
+	}
+	require.Equal(t, map[string]int{
+		"root": 27, "the owner": 18, "the owner, outside the group": 18, "the owner, in a folder of staff": 18,
+		"a member": 15, "a member, in a folder of the team": 15, "a container with an fsGroup": 15, "a member, in their sticky folder": 15,
+		"a stranger, in a team's folder": 12,
+	}, saved)
 }
 
-// The owner and the group are kept. If they cannot be, Save returns an error and the old file stays.
-func TestOwnerIsKept(t *testing.T) {
-	path := ownedByAnother(t, 0o644)
-	out, err := saveAsAnother(t, path)
-	require.Error(t, err)
-	require.Contains(t, out, "cannot keep the owner")
-	require.True(t, loaded(t, path).ContainsString("old"))
-	requireNoLeftover(t, path)
-
-	require.NoError(t, Save(path, filterWith("new")))
-	require.True(t, loaded(t, path).ContainsString("new"))
-	info, err := os.Stat(path)
+// TestIsNamed: a file whose name is a link to it has lost its name.
+func TestIsNamed(t *testing.T) {
+	f, err := os.Create(filepath.Join(testkit.TempDir(t), "f"))
 	require.NoError(t, err)
-	stat := info.Sys().(*syscall.Stat_t)
-	require.EqualValues(t, otherID, stat.Uid)
-	require.EqualValues(t, otherID+1, stat.Gid)
-	require.Equal(t, fs.FileMode(0o644), info.Mode())
+	defer f.Close()
+	require.True(t, isNamed(f))
+	require.NoError(t, os.Rename(f.Name(), f.Name()+".moved"))
+	require.False(t, isNamed(f))
+	require.NoError(t, os.Symlink(f.Name()+".moved", f.Name()))
+	require.False(t, isNamed(f))
 }

@@ -27,14 +27,17 @@ import (
 // because that file is locked.
 //
 // A new file has the permissions of os.Create from its first byte. A replaced file keeps its
-// permissions, owner and group, or Save fails; until the new file is complete only its owner can
-// read it. Access lists and other attributes are lost. (On Windows the access list is kept, and the
-// caller becomes the owner.)
+// permissions, owner and group. If the caller may not keep the group, the group's permissions are
+// lost. If the caller may not keep the owner, Save fails before it calls WriteTo, unless the group
+// is kept and has all permissions of the owner, as in mode 0660 or 0664. Until the new file is
+// complete only its owner can read it. Access lists and other attributes are lost. (On Windows the
+// access list is kept, and the caller becomes the owner.)
 //
 // Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path
-// names a mapped filter, an open file such as /dev/stdout, or anything but a regular file. An old file that cannot be read is an error,
-// because it might be a mapped filter. After an error the old file is unchanged, except if the last
-// step fails, the sync of the folder. [docs/files.md] has the limits of each system.
+// names a mapped filter, an open file such as /dev/stdout, or anything but a regular file. An old
+// file that cannot be read is an error, because it might be a mapped filter. After an error the old
+// file is unchanged, except if the last step fails, the sync of the folder. [docs/files.md] has the
+// limits of each system.
 //
 // [docs/files.md]: https://github.com/seed3447c163/bloom/blob/main/docs/files.md
 func Save(path string, f io.WriterTo) error {

@@ -11,7 +11,13 @@ import (
 // lock locks nothing: leftovers stay on these systems.
 func lock(*os.File) error { return errors.ErrUnsupported }
 
-func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+func takeOwner(_, old *os.File) (fs.FileMode, error) {
+	info, err := old.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Perm(), nil
+}
 
 func mapFile(*os.File, int, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
 

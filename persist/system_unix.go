@@ -3,9 +3,10 @@
 package persist
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,13 +20,33 @@ func lock(f *os.File) error {
 	return err
 }
 
-// takeOwner gives f the owner and the group of the old file.
-func takeOwner(f *os.File, now, old fs.FileInfo) error {
-	got, want := now.Sys().(*syscall.Stat_t), old.Sys().(*syscall.Stat_t)
-	if got.Uid == want.Uid && got.Gid == want.Gid {
-		return nil
+// takeOwner gives f the owner and the group of the old file, as far as the system lets it, and returns the mode that f
+// may have. It returns an error if the old owner could lose access.
+func takeOwner(f, old *os.File) (fs.FileMode, error) {
+	var got, want, dir unix.Stat_t
+	err := errors.Join(unix.Fstat(int(f.Fd()), &got), unix.Fstat(int(old.Fd()), &want), unix.Stat(folder(f.Name()), &dir))
+	if err != nil {
+		return 0, err
 	}
-	return f.Chown(int(want.Uid), int(want.Gid))
+	lost := error(unix.EPERM)
+	if got.Uid != want.Uid || got.Gid != want.Gid {
+		if lost = f.Chown(int(want.Uid), int(want.Gid)); lost != nil {
+			_ = f.Chown(-1, int(want.Gid)) // by a member of the group
+		}
+		if err := unix.Fstat(int(f.Fd()), &got); err != nil {
+			return 0, err
+		}
+	}
+	mode := fs.FileMode(want.Mode) & fs.ModePerm
+	if got.Gid != want.Gid {
+		mode = mode&0o700 | mode&(mode>>3)&0o007 // members of the old group are others now
+	}
+	sticky := dir.Mode&unix.S_ISVTX != 0 && dir.Uid != got.Uid // only the owner of a file can replace it
+	if got.Uid != want.Uid && (got.Gid != want.Gid || mode>>6&^(mode>>3) != 0 || sticky) {
+		return 0, fmt.Errorf("cannot keep the owner (user %d, group %d, mode %#o): want a group of yours, a mode such as 0660, and no sticky folder: %w",
+			want.Uid, want.Gid, want.Mode&0o777, lost)
+	}
+	return mode, nil
 }
 
 // mapFile maps the first size bytes of a file.

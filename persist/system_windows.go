@@ -31,8 +31,14 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return regular.CreateFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
-// takeOwner does nothing: createNew has set the access list.
-func takeOwner(_ *os.File, _, _ fs.FileInfo) error { return nil }
+// takeOwner returns the mode of the old file. createNew has set the access list.
+func takeOwner(_, old *os.File) (fs.FileMode, error) {
+	info, err := old.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Perm(), nil
+}
 
 // lock locks a file until it is closed or the process ends. It does not wait. The locked byte is
 // beyond all data, because others cannot read a locked byte.

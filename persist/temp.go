@@ -18,7 +18,7 @@ import (
 // between any two steps.
 type fileSystem interface {
 	// create makes an empty file in the folder of path under a temporary name. old is the file that
-	// it will replace, or nil.
+	// it will replace, or nil. If inherit would fail, so does create.
 	create(path string, old *os.File) (tempFile, error)
 	// publish gives the file the name path in one step. If replace is false and there is a file of
 	// that name, it stays and the error wraps fs.ErrExist.
@@ -32,7 +32,7 @@ type fileSystem interface {
 // A tempFile is a file under a temporary name.
 type tempFile interface {
 	io.Writer
-	// inherit gives the file the owner and the permissions of old, if it is not nil.
+	// inherit gives the file the owner and the permissions of old, as takeOwner says, if old is not nil.
 	inherit(old *os.File) error
 	Sync() error
 	// allocate appends zero bytes at offset, the end of the file. It checks that the
@@ -85,6 +85,12 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 			return nil, err
 		}
 		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
+			if old != nil {
+				if _, err := takeOwner(f, old); err != nil { // before the work
+					osFiles{}.discard(&osFile{f})
+					return nil, err
+				}
+			}
 			return &osFile{f}, nil
 		}
 		_ = f.Close() // another Save took it for a leftover before it was locked
@@ -129,21 +135,15 @@ func (f *osFile) inherit(old *os.File) error {
 	if old == nil {
 		return nil
 	}
-	want, err := old.Stat()
+	mode, err := takeOwner(f.File, old)
 	if err != nil {
 		return err
 	}
 	got, err := f.Stat()
-	if err != nil {
-		return err
+	if err != nil || got.Mode().Perm() == mode {
+		return err // some file systems have one mode for all files, and refuse to set any
 	}
-	if err := takeOwner(f.File, got, want); err != nil {
-		return fmt.Errorf("cannot keep the owner: %w", err)
-	}
-	if got.Mode().Perm() == want.Mode().Perm() {
-		return nil // some file systems have one mode for all files, and refuse to set any
-	}
-	return f.Chmod(want.Mode().Perm())
+	return f.Chmod(mode)
 }
 
 func (f *osFile) allocate(offset, bytes int64) error {
