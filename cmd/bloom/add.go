@@ -29,10 +29,13 @@ func newAdd(e *env) *cobra.Command {
 		}
 		defer release()
 		f, from, err := o.openToWrite(path)
-		if err != nil {
-			return err
+		if err == nil {
+			err = trySave(path)
 		}
-		if err := o.fill(f, files); err != nil {
+		if err == nil {
+			err = o.fill(f, files)
+		}
+		if err != nil {
 			return err
 		}
 		return save(e, path, f, from)

@@ -36,9 +36,10 @@ func newConvert(e *env) *cobra.Command {
 		f, from, err := o.open(files[0])
 		if err == nil && from != o.format {
 			f, err = filterfile.Plain(f)
+			err = lines.Named(files[0], err)
 		}
 		if err != nil {
-			return lines.Named(files[0], err)
+			return err
 		}
 		err = save(e, o.output, f, o.format)
 		if errors.Is(err, bloom.ErrNotPortable) {

@@ -26,9 +26,10 @@ it: at a new key without room dedup stops with status 3.
 
 --filter keeps the keys in a file from one run to the next. The first run makes
 it of the flags; later runs may leave these out. It is written at the end, about
-every minute before, and at Ctrl-C or SIGTERM, with keys of printed lines only.
-A kill loses the keys since the last save; an error leaves the file as last
-saved. A full filter stays full. Go on in a new one, without the old keys:
+every minute before, when the filter is full, and at Ctrl-C, SIGTERM or SIGHUP,
+with keys of printed lines only. A kill loses the keys since the last save;
+another error leaves the file as last saved. A full filter stays full. Go on in
+a new one, without the old keys:
 
   bloom check -v known.bloom today.txt | bloom dedup --grow --filter new.bloom`
 
@@ -76,6 +77,9 @@ func (o *dedup) run(files []string) error {
 	}
 	if o.filter == "" {
 		return o.printNew(f, files, nil)
+	}
+	if err := trySave(o.filter); err != nil {
+		return err
 	}
 	k := &keeper{env: o.env, path: o.filter, filter: f, format: kept}
 	return k.end(o.printNew(f, files, k))
@@ -169,7 +173,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 					err = fmt.Errorf("%w: a new key, and %s", errOverfull, lines.Text(err))
 				}
 			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a present key needs no room
-				return done, fmt.Errorf("%w: a new key, and the filter was made for %s keys; %s", errOverfull, grouped(planned), advice)
+				n, err = 0, fmt.Errorf("%w: a new key, and the filter was made for %s keys; %s", errOverfull, grouped(planned), advice)
 			}
 			room -= uint64(added)
 			read, printed, done = read+n, printed+added, done+n

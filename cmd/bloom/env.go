@@ -14,7 +14,7 @@ import (
 
 // An env holds a command's connections to the outside.
 type env struct {
-	ctx            context.Context // ends at Ctrl-C and SIGTERM
+	ctx            context.Context // ends at Ctrl-C, SIGTERM and SIGHUP
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }

@@ -49,11 +49,15 @@ func (o *command) end() byte {
 func (o *command) input(files []string) *lines.Input {
 	form := o.form
 	form.End = o.end()
-	return &lines.Input{
+	in := &lines.Input{
 		Form:    form,
 		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
 		Warn: func(text string) { fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text)) },
 	}
+	if out, ok := o.stdout.(*pipe); ok {
+		in.Room, in.PieceSize = out.room, pieceSize()
+	}
+	return in
 }
 
 // print returns a function that prints the lines with one of the answers.

@@ -15,14 +15,19 @@ import (
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup does
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		s := <-signals
-		signal.Stop(signals) // a second signal kills
+		signal.Ignore(syscall.SIGHUP) // a terminal that closes may send two
+		signal.Stop(signals)          // another signal kills
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
 }
 
 // run executes a command line and returns the exit status.

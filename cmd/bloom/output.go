@@ -22,7 +22,7 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 	in := &filterfile.File{Size: -1, Path: path, Column: o.column, Secret: o.secret, Options: o.limits()}
 	raw := o.stdin
 	if path != "-" {
-		file, err := os.Open(path)
+		file, err := lines.Open(o.ctx, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -79,6 +79,9 @@ func (o *command) claim() (release func(), err error) {
 	} else if missing == nil && !o.force {
 		err = fmt.Errorf("%s exists, want a new name, or --force to replace it", o.output)
 	}
+	if err == nil {
+		err = trySave(o.output)
+	}
 	if err != nil {
 		release()
 	}
@@ -99,6 +102,18 @@ func save(e *env, path string, f any, to *filterfile.Format) error {
 // write writes the filter to a file in one step, also after a signal.
 func write(path string, f any, to *filterfile.Format) error {
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
+}
+
+// errTried ends a save that is only tried.
+var errTried = errors.New("tried")
+
+// trySave returns the error of a save to path that comes before it writes, because it may not keep the file's owner, say.
+func trySave(path string) error {
+	err := persist.Save(path, writerTo(func(io.Writer) error { return errTried }))
+	if errors.Is(err, errTried) {
+		return nil
+	}
+	return err
 }
 
 // A writerTo is a function as an io.WriterTo. persist.Save ignores the count.

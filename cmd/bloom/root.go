@@ -25,7 +25,8 @@ lines.
   cat *.log | bloom dedup                      # each distinct line once
 
 The exit status is 0 after success, 1 if check selects no key, 2 after an error,
-3 if dedup meets more than -n distinct keys, 130 after Ctrl-C, 143 after SIGTERM.`
+3 if dedup meets more than -n distinct keys, 129 after SIGHUP, 130 after Ctrl-C,
+143 after SIGTERM.`
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{

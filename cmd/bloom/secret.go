@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 )
 
 const secretsHelp = `Anyone who knows a filter's hash can make keys that collide, and then the
@@ -27,7 +28,7 @@ is not read without it or with a wrong one.`
 func (o *command) secret(needed bool) ([]bloom.Option, error) {
 	source, text := "$"+secretVariable, os.Getenv(secretVariable)
 	if o.secretFile != "" {
-		raw, err := os.ReadFile(o.secretFile)
+		raw, err := lines.Await(o.ctx, func() ([]byte, error) { return os.ReadFile(o.secretFile) })
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +37,11 @@ type Input struct {
 	// Between two chunks, OnTimer is called when Timer has fired. Its error ends the reading.
 	Timer   <-chan time.Time
 	OnTimer func() error
+
+	// If Room is not nil, it is called before each piece of lines that print gets, and its error ends the reading.
+	// A piece has at most PieceSize bytes, or one line.
+	Room      func() error
+	PieceSize int
 
 	warned map[string]bool // texts
 }
@@ -122,7 +126,7 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work with the lines of a chunk that have a key, and print with the lines that are answered.
+// answer calls work with the pieces of a chunk, and print with the lines that are answered.
 func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
 	for _, text := range in.doubts(c) {
 		if !in.warned[text] && len(in.Keys) == 0 {
@@ -131,6 +135,29 @@ func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c
 		}
 	}
 	c.Yes = slices.Grow(c.Yes[:0], len(c.Lines))[:len(c.Lines)]
+	piece := *c
+	for at, end := 0, len(c.Lines); err == nil && at < len(c.Lines); at = end {
+		if in.Room != nil && print != nil {
+			if err := in.Room(); err != nil {
+				return err
+			}
+			size := len(c.Lines[at]) + 1
+			for end = at + 1; end < len(c.Lines) && size+len(c.Lines[end]) < in.PieceSize; end++ {
+				size += len(c.Lines[end]) + 1
+			}
+		}
+		piece.Lines, piece.Keys, piece.Yes, piece.first = c.Lines[at:end], c.Keys[at:end], c.Yes[at:end], c.first+at
+		err = in.answerPiece(&piece, work)
+		if print != nil {
+			err = cmp.Or(print(&piece), err)
+		}
+	}
+	c.out = piece.out
+	return err
+}
+
+// answerPiece calls work with the lines that have a key, and leaves those that are answered in c.
+func (in *Input) answerPiece(c *Chunk, work func(c *Chunk) (int, error)) (err error) {
 	done, part := 0, &Chunk{}
 	for err == nil && done < len(c.Lines) {
 		if c.Keys[done] == nil {
@@ -153,9 +180,7 @@ func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c
 	if err != nil && done < len(c.Lines) && len(in.Keys) == 0 {
 		err = Named(c.name, At(fmt.Sprintf("line %d", c.first+done), err))
 	}
-	if c.Lines = c.Lines[:done]; print != nil {
-		err = cmp.Or(print(c), err)
-	}
+	c.Lines = c.Lines[:done]
 	return err
 }
 
@@ -210,7 +235,7 @@ func (s *stream) readAll() error {
 func (s *stream) readOne(name string) error {
 	raw := s.Stdin
 	if name != "-" {
-		file, err := os.Open(name)
+		file, err := Open(s.ctx, name)
 		if err != nil {
 			return err
 		}

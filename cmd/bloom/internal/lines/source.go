@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 )
 
@@ -18,20 +19,26 @@ type source struct {
 
 // Read leaves a pending read behind when the context ends: its caller must not use p then.
 func (s source) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
+	return Await(s.ctx, func() (int, error) { return s.r.Read(p) })
+}
+
+// Open opens a file until ctx ends: the opening of a named pipe waits for its writer.
+func Open(ctx context.Context, name string) (*os.File, error) {
+	return Await(ctx, func() (*os.File, error) { return os.Open(name) })
+}
+
+// Await returns the result of call, or leaves the call behind when ctx ends and returns its cause.
+func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
+	done := make(chan func() (T, error), 1)
 	go func() {
-		n, err := s.r.Read(p)
-		done <- result{n, err}
+		value, err := call()
+		done <- func() (T, error) { return value, err }
 	}()
 	select {
-	case r := <-done:
-		return r.n, r.err
-	case <-s.ctx.Done():
-		return 0, context.Cause(s.ctx)
+	case result := <-done:
+		return result()
+	case <-ctx.Done():
+		return value, context.Cause(ctx)
 	}
 }
 

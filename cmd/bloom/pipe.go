@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+)
+
+// A pipe is standard output or standard error that is no regular file. Its reader may stand still.
+type pipe struct {
+	ctx  context.Context
+	file *os.File
+	fd   int32
+}
+
+// newOutput returns the writer of an open file of this process.
+func newOutput(ctx context.Context, file *os.File, fd int32) io.Writer {
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		return file
+	}
+	return &pipe{ctx, file, fd}
+}
+
+// room returns when a piece can be written without waiting. If ctx ends before that, it returns the cause.
+func (p *pipe) room() error {
+	for !hasRoom(p.fd) {
+		if p.ctx.Err() != nil {
+			return context.Cause(p.ctx)
+		}
+	}
+	return nil
+}
+
+// Write writes pieces. If ctx ends while the reader stands still, the error is not the cause: the text is cut off.
+func (p *pipe) Write(text []byte) (n int, err error) {
+	for n < len(text) && err == nil {
+		if err := p.room(); err != nil {
+			e := exit{status: statusError}
+			errors.As(err, &e)
+			return n, exit{e.status, e.text + ", and the output is cut off"}
+		}
+		var written int
+		written, err = p.file.Write(text[n:min(n+pieceSize(), len(text))])
+		n += written
+	}
+	return n, err
+}
