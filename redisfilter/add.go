@@ -12,10 +12,6 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// repeatFor is how long an add without a reply is repeated. go-redis repeats a lookup about as long: two to four times 3 s. The
-// last sending ends by the time limits of go-redis, see TestHang. Tests replace it.
-var repeatFor = 10 * time.Second
-
 // add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a command
 // again with the same number if no reply came, or if the server refused it because the value has another state or the slot
 // another owner. The server executes a number once.
@@ -27,7 +23,7 @@ func (f *handle) add(ctx context.Context, batches []*batch) {
 			b.value.slot.release(b.ticket)
 		}
 	}()
-	pause, until := time.Millisecond, elapsed()+repeatFor
+	patience := send.NewPatience()
 	for todo := held; len(todo) > 0; {
 		f.own(ctx, todo)
 		f.sendAdds(ctx, todo)
@@ -37,12 +33,12 @@ func (f *handle) add(ctx context.Context, batches []*batch) {
 			switch {
 			case b.resend:
 				next = append(next, b)
-			case b.lost != nil && repeatable(ctx, b.err, until):
+			case b.lost != nil && b.err != nil && !errors.Is(b.err, ErrLost) && !send.Final(b.err) && patience.Left(ctx):
 				next, lost, b.err = append(next, b), true, nil
 			}
 		}
 		if todo = next; lost {
-			sleep(ctx, &pause)
+			patience.Sleep(ctx)
 		}
 	}
 }
@@ -150,7 +146,7 @@ func (f *handle) added(b *batch, r *request, sent time.Duration) {
 		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		if !r.call.NotExecuted() {
+		if !r.call.NotExecuted() && !send.Raised(err) { // an error within add.lua comes before it stores the number
 			b.lost = err
 		}
 		b.err = f.refused(b.value, err)
@@ -227,20 +223,6 @@ func (b *batch) giveUp(f *handle) {
 		b.err = fmt.Errorf("%w, after %w", b.err, b.lost)
 	}
 	b.settle(f, b.next(), unknown)
-}
-
-// repeatable reports whether an add that failed, and that the server may have executed before, is to be sent again.
-func repeatable(ctx context.Context, err error, until time.Duration) bool {
-	return err != nil && ctx.Err() == nil && elapsed() < until && !errors.Is(err, ErrLost) && !send.Final(err)
-}
-
-// sleep waits for a pause, which doubles up to a second, or for the end of ctx.
-func sleep(ctx context.Context, pause *time.Duration) {
-	select {
-	case <-time.After(*pause):
-		*pause = min(2**pause, time.Second)
-	case <-ctx.Done():
-	}
 }
 
 // An addReply is the reply to an add.

@@ -57,7 +57,7 @@ func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer
 // An error is an [AddError] that lists the keys without an answer. The other answers are valid and
 // counted.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
-	count, fates, causes := f.handle().rounds(ctx, true, keys, added)
+	count, fates, causes := f.handle().rounds(ctx, true, keys, added, nil)
 	return count, addError(fates, causes.err())
 }
 
@@ -67,7 +67,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 //
 // After an error, true results are valid; false results are not.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
-	count, _, causes := f.handle().rounds(ctx, false, keys, found)
+	count, _, causes := f.handle().rounds(ctx, false, keys, found, nil)
 	return count, causes.err()
 }
 
@@ -83,6 +83,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 	added = send.Answers(len(keys), added)
 	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
 	var all, doubts, before causes // of the call, of its keys without a reply, and of the last round
+	var reopen error               // why lost shards cannot be reopened
 	todo := make([]int, len(keys))
 	for i := range todo {
 		todo[i] = i
@@ -92,10 +93,10 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		for j, i := range todo {
 			rest[j] = keys[i]
 		}
-		n, got, causes := h.rounds(ctx, true, rest, answers)
+		n, got, causes := h.rounds(ctx, true, rest, answers, reopen)
 		count += n
 		lost := errors.Is(causes.err(), ErrLost)
-		tell := lost
+		tell, doubted := lost, false
 		var again []int
 		for j, i := range todo {
 			added[i], fates[i] = answers[j], doubtful(got[j], doubt[i], answers[j])
@@ -106,7 +107,7 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 				if doubt[i] = true; got[j] != refused {
 					again = append(again, i)
 				}
-				doubts.add(causes)
+				doubted = true
 			case present, unconfirmed, refused:
 				tell = true
 			}
@@ -114,11 +115,16 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 		if tell {
 			all.add(causes)
 		}
+		if doubted {
+			doubts.add(causes)
+		}
 		if todo = again; len(todo) == 0 {
 			break
 		}
 		if lost {
-			h.join(ctx, true) // a shard that cannot be reopened refuses keys from now on, or is lost the next time
+			if err := h.join(ctx, true); err != nil && send.Final(err) {
+				reopen = err
+			}
 		}
 		select {
 		case <-time.After(pause):

@@ -64,7 +64,11 @@ func (e *AddError) Error() string {
 			kinds = append(kinds, fmt.Sprintf("%d keys %s", len(kind.keys), kind.text))
 		}
 	}
-	return fmt.Sprintf("redisfilter: %s: %s", strings.Join(kinds, ", "), send.Text(cmp.Or(e.Err, errNoCause)))
+	text := send.Text(cmp.Or(e.Err, errNoCause))
+	if len(kinds) > 0 {
+		text = strings.Join(kinds, ", ") + ": " + text
+	}
+	return "redisfilter: " + text
 }
 
 var errNoCause = errors.New("no cause")

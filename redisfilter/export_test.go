@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// RepeatFor sets how long an add without a reply is repeated.
+// RepeatFor sets how long a command without a reply is repeated.
 func RepeatFor(d time.Duration) (reset func()) {
-	before := repeatFor
-	repeatFor = d
-	return func() { repeatFor = before }
+	before := send.RepeatFor
+	send.RepeatFor = d
+	return func() { send.RepeatFor = before }
 }
 
 // SetClock makes the server read the time from the key clock, in milliseconds, and handles from a function.

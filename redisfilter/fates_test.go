@@ -175,3 +175,73 @@ func TestFullShard(t *testing.T) {
 		seen[string(key)] = true
 	}
 }
+
+// TestErrorsHeal: a failed Reopen, whatever its cause, ends no handle. When the cause is gone, the next call asks again.
+func TestErrorsHeal(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		user := func(rules ...any) func() {
+			return func() {
+				require.NoError(t, s.Client.Do(bg, append([]any{"ACL", "SETUSER", "limited"}, rules...)...).Err())
+			}
+		}
+		for what, cause := range map[string]struct{ begin, end func() }{
+			"permission": {user("-evalsha", "-eval"), user("+evalsha", "+eval")},
+			"password":   {user("resetpass", ">other"), user(">secret")},
+			"name":       {func() { s.Client.LPush(bg, "f", 1) }, func() { s.Client.Del(bg, "f") }},
+		} {
+			s.Client.FlushAll(bg)
+			user("reset", "on", ">secret", "~*", "+@all")()
+			// Each command has a connection of its own, so that it needs the password.
+			c := redistest.Connect(t, &redis.Options{Addr: s.Addr, Username: "limited", Password: "secret", ConnMaxLifetime: time.Nanosecond})
+			f := k.open(t, c, noCache)
+			_, err := f.AddMany(bg, keysOf(0, 10), nil)
+			require.NoError(t, err)
+			s.Client.FlushAll(bg)
+			_, err = f.Contains(bg, keyOf(0))
+			require.ErrorIs(t, err, redisfilter.ErrLost)
+			cause.begin()
+			require.Error(t, f.Reopen(bg), what)
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
+			_, err = f.AddAll(ctx, keysOf(10, 30), nil)
+			require.NoError(t, ctx.Err(), what)
+			failed := &redisfilter.AddError{}
+			require.ErrorAs(t, err, &failed, what)
+			require.Len(t, failed.Refused, 20, what)
+			_, err = f.Add(bg, keyOf(10))
+			require.ErrorIs(t, err, redisfilter.ErrLost, what)
+			cause.end()
+			n, err := f.AddAll(ctx, keysOf(10, 30), nil)
+			require.ErrorIs(t, err, redisfilter.ErrLost, what) // keys were lost before
+			require.NotContains(t, err.Error(), ": :")
+			require.Equal(t, 20, n, what)
+			_, err = f.Contains(bg, keyOf(0))
+			require.NoError(t, err, what)
+			cancel()
+		}
+	})
+}
+
+// TestLongestString: a layer that the server's proto-max-bulk-len does not allow is no room: the keys are refused at once, and those
+// that are there have their answers.
+func TestLongestString(t *testing.T) {
+	s := redistest.Start(t, "--proto-max-bulk-len", "1mb")
+	f := open(t, s.Client, 60_000, 1e-9, growth, redisfilter.WithShards(1), noCache)
+	n, err := f.AddMany(bg, keysOf(0, 60_000), nil)
+	require.NoError(t, err)
+	require.Equal(t, 60_000, n)
+	for name, add := range map[string]func(context.Context, [][]byte, []bool) (int, error){"AddMany": f.AddMany, "AddAll": f.AddAll} {
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
+		_, err = add(ctx, keysOf(60_000, 61_000), nil)
+		require.NoError(t, ctx.Err(), name)
+		cancel()
+		require.ErrorIs(t, err, bloom.ErrFull, name)
+		failed := &redisfilter.AddError{}
+		require.ErrorAs(t, err, &failed, name)
+		require.Len(t, failed.Refused, 1000, name)
+		found, err := f.ContainsMany(bg, keysOf(0, 61_000), nil)
+		require.NoError(t, err)
+		require.Equal(t, 60_000, found)
+	}
+	_, err = redisfilter.Open(bg, s.Client, "g", 1_000_000, 1e-9)
+	require.ErrorIs(t, err, bloom.ErrFull)
+}

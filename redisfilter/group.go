@@ -85,7 +85,7 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 		return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
 	}
 	g.handle.sender.Counts.Unknown.Add(1)
-	return false, addError([]fate{unknown}, send.Explain(g.shard.name, g.handle.sender.Stopped(ctx, g.shard.name)))
+	return false, addError([]fate{unknown}, send.Explain(g.shard.name, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())))
 }
 
 // begin leaves out the keys of calls that have ended, before the first command is made, and returns how many remain.

@@ -26,7 +26,6 @@ type incarnation struct {
 	looked   atomic.Pointer[look]   // at the server's clock
 	heard    atomic.Int64           // when the server last answered, in nanoseconds
 	lost     atomic.Bool            // noticed: until Reopen, nothing is sent
-	final    atomic.Pointer[error]  // why Reopen cannot help
 	claiming chan struct{}          // holds one while a goroutine claims a slot
 	slot     *slot
 }

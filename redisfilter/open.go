@@ -18,12 +18,12 @@ import (
 // lead to the same size), growth or window, hash and shards.
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
-// bloom.ErrTooLarge for a filter that Redis cannot hold, and [ErrMismatch] if the name holds
+// bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small, and [ErrMismatch] if the name holds
 // something else, which is never changed.
 //
-// The caller closes the client. The client must read where it writes: one that reads from replicas
-// misses keys that were just added, and is refused, as is the address of a replica. A Ring, which continues at another
-// server without the keys when one does not answer, is refused.
+// The caller closes the client. The client must read where it writes: one that reads from replicas misses keys that were just
+// added, and is refused, as is the address of a replica. A Ring, which continues at another server without the keys when one does not
+// answer, is refused. A cache of the client is not used, and this package repeats commands itself, whatever the client's MaxRetries.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
@@ -114,10 +114,6 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
 				v := shards[i].value.Load()
 				state, us, h, err := f.opened(r)
-				if err != nil && send.Final(err) && v != nil && v.lost.Load() {
-					err = send.Explain(shards[i].name, err)
-					v.final.Store(&err)
-				}
 				if err != nil {
 					return send.Explain(shards[i].name, err)
 				}

@@ -8,16 +8,25 @@ import (
 )
 
 // rounds does rounds until all keys are done. A round sends 500 keys, or with several shards up to 4000. A shard that has failed
-// is not asked again; the others are. It returns the number of true answers.
-func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, causes causes) {
+// is not asked again; the others are. If reopen is an error, lost shards fail with it. It returns the number of true answers.
+func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, reopen error) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
 	failed, full := make([]error, len(f.shards)), make([]error, len(f.shards))
 	for from := 0; from < len(keys); {
+		if err := ctx.Err(); err != nil {
+			if !errors.Is(causes.err(), err) {
+				causes.note(f.shards[0].name, err)
+			}
+			break
+		}
 		var batches []*batch
 		batches, from = f.split(add, keys, from, size, answers, fates, failed)
 		f.round(ctx, add, batches)
 		for _, b := range batches {
+			if reopen != nil && errors.Is(b.err, ErrLost) {
+				b.err = reopen
+			}
 			causes.note(b.shard.name, b.err)
 			causes.note(b.shard.name, b.warning)
 			causes.note(b.shard.name, b.doubt)
@@ -43,13 +52,16 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 	return count, fates, causes
 }
 
+// splitKeys is how many keys split looks at before the context is asked again, some milliseconds.
+const splitKeys = 1 << 14
+
 // split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most size
 // keys. It returns where they end.
 func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate, failed []error) (batches []*batch, end int) {
 	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))
 	positions := make([]uint64, 0, (most+1)*k)
-	for end = from; end < len(keys) && len(positions) < most*k; end++ {
+	for end = from; end < min(len(keys), from+splitKeys) && len(positions) < most*k; end++ {
 		i, before := end, len(positions)
 		positions = f.plan.scheme.AppendPositions(positions, keys[i])
 		pos := positions[before:]
@@ -112,9 +124,7 @@ func (f *handle) prepare(batches []*batch) {
 	for _, b := range batches {
 		b.value = b.shard.value.Load()
 		b.state = f.plan.mode.expect(b.value.known())
-		if final := b.value.final.Load(); final != nil {
-			b.err = *final
-		} else if b.value.lost.Load() {
+		if b.value.lost.Load() {
 			b.err = f.onLost(b.value, "keys were lost before")
 		}
 	}

@@ -1,16 +1,20 @@
 package send
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed3447c163/bloom"
 )
 
-// Once is a command that the client must not repeat. Clients repeat a command whose reply was lost, and all others of its
-// pipeline, which have replies. An add that had been executed would find its own bits the second time and answer "seen" for a
-// key that no caller was told is new; the adds of redisfilter have numbers against that, and are repeated there.
+// Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself: a client repeats
+// all commands of a pipeline, also those that have replies, and an add that was executed before would find its own bits and answer
+// "seen" for a key that no caller was told is new.
 type Once struct{ redis.Cmder }
 
 // NoRetry tells the client.
@@ -20,22 +24,22 @@ func (Once) NoRetry() bool { return true }
 type Call struct {
 	Key string
 	Cmd redis.Cmder
-	Add bool // the client does not repeat it, and replicas confirm it
+	Add bool // Send does not repeat it, and replicas confirm it
 
 	Alone bool // a node gets it after the reply to the call before
 
-	state     atomic.Int32  // of an add: unwritten, written or withdrawn
-	abandoned error         // the end of ctx; the command may still be running
-	addr      string        // of the node, if the client's error does not name it
-	waited    *redis.IntCmd // the reply to WAIT
+	state     atomic.Int32           // of an add: unwritten, written or withdrawn
+	abandoned error                  // the end of ctx; the command may still be running
+	done      atomic.Bool            // it has a reply or an error
+	node      atomic.Pointer[string] // the address of the node, once it is known
+	before    atomic.Pointer[error]  // why the command is sent again
+	unnamed   bool                   // the client's error does not name the node
+	waited    *redis.IntCmd          // the reply to WAIT
 }
 
 // command returns what the client gets.
 func (c *Call) command() redis.Cmder {
-	if !c.Add {
-		return c.Cmd
-	}
-	if args := c.Cmd.Args(); len(args) > 0 {
+	if args := c.Cmd.Args(); c.Add && len(args) > 0 {
 		if name, ok := args[0].(string); ok {
 			args[0] = verb{name, c}
 		}
@@ -69,14 +73,36 @@ func (v verb) MarshalBinary() ([]byte, error) {
 	return []byte(v.name), nil
 }
 
+// where returns the address of the call's node, as far as it is known.
+func (c *Call) where() string {
+	switch addr := c.node.Load(); {
+	case addr == nil || *addr == "":
+		return "the server"
+	case *addr == "FailoverClient": // what go-redis has for an address then
+		return "the primary that Sentinel knows"
+	default:
+		return *addr
+	}
+}
+
+// stopped is the error of a call whose context has ended before the reply.
+func (c *Call) stopped(ctx context.Context) error {
+	if before := c.before.Load(); before != nil {
+		return fmt.Errorf("stopped waiting for %s: %w, after %w", c.where(), ctx.Err(), *before)
+	}
+	return fmt.Errorf("stopped waiting for %s: %w", c.where(), ctx.Err())
+}
+
 // Err returns the error of a call. The reply may be read only if Err returns nil.
 func (c *Call) Err() error {
 	if c.abandoned != nil {
 		return c.abandoned
 	}
 	switch err := c.Cmd.Err(); {
-	case err != nil && c.addr != "":
-		return fmt.Errorf("%s: %w", c.addr, err)
+	case c.unnamed:
+		return fmt.Errorf("%s: %w", c.where(), err)
+	case strings.Contains(Reply(err), "exceeds maximum allowed size"), strings.Contains(Reply(err), "bit offset is not an integer or out of range"):
+		return Errorf(bloom.ErrFull, "the server's proto-max-bulk-len is less than the value needs: %w", plain{err})
 	case Reply(err) != "":
 		return plain{err}
 	default:

@@ -104,6 +104,18 @@ func Refused(err error) bool {
 	return strings.HasPrefix(Reply(err), "ERR unknown command") || strings.HasPrefix(Reply(err), "ERR max number of clients")
 }
 
+// raised is what a server adds to the error of a command in a script, from Redis 7.0 on and before.
+var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
+
+// Raised reports whether err is the error of a script, which no proxy can have made.
+func Raised(err error) bool { return raised.MatchString(Reply(err)) }
+
+// momentary reports whether a server or a cluster refuses commands for a moment.
+func momentary(err error) bool {
+	return slices.Contains([]string{"CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"}, Code(err)) ||
+		strings.HasPrefix(Reply(err), "ERR max number of clients")
+}
+
 // Final reports whether err says that the command would fail again, whatever the server and its replicas do.
 func Final(err error) bool {
 	return errors.Is(err, ErrMismatch) || errors.Is(err, bloom.ErrFull) || errors.Is(err, redis.ErrClosed) ||
@@ -143,10 +155,13 @@ var hints = map[string]string{
 // trailer is what a server adds to the error of a command in a script.
 var trailer = regexp.MustCompile(` script: [0-9a-f]{40}, on @user_script:\d+\.$`)
 
-// A plain is an error reply without the trailer.
+// A plain is an error reply without the trailer and without a traceback.
 type plain struct{ error }
 
-func (p plain) Error() string { return trailer.ReplaceAllString(p.error.Error(), "") }
+func (p plain) Error() string {
+	text, _, _ := strings.Cut(p.error.Error(), " stack traceback:")
+	return trailer.ReplaceAllString(text, "")
+}
 func (p plain) Unwrap() error { return p.error }
 
 // Explain names the key in an error that does not name one, and adds what the user can do.
@@ -158,6 +173,8 @@ func Explain(key string, err error) error {
 	switch {
 	case Code(err) == "WRONGTYPE":
 		err = Errorf(ErrMismatch, "no string; choose another name, or delete the key: %w", err)
+	case strings.Contains(Reply(err), "nonexistent global variable"):
+		hint = "the server's Lua lacks a library that Redis and Valkey have"
 	case strings.HasPrefix(Reply(err), "ERR unknown command"):
 		hint = "the server does not have the command, want Redis 6.2 or later with scripts"
 	}

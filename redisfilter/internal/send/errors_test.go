@@ -28,6 +28,18 @@ func TestErrorReplies(t *testing.T) {
 	} {
 		require.Equal(t, notAdded, Refused(reply(text)), text)
 	}
+	for _, text := range []string{ // of Redis 6.2 and 7.0
+		"ERR Error running script (call to f_1a86a98cd1a4a0e2f0e5d1a90e5b3d1c7d1f3d45): @user_script:9: ERR string exceeds maximum allowed size (512MB)",
+		"ERR string exceeds maximum allowed size (proto-max-bulk-len) script: 1a86a98cd1a4a0e2f0e5d1a90e5b3d1c7d1f3d45, on @user_script:9.",
+	} {
+		require.False(t, Refused(reply(text)), text)
+		require.True(t, Raised(reply(text)), text)
+	}
+	require.False(t, Raised(reply("ERR string exceeds maximum allowed size")))
+	require.EqualError(t, Explain("f", plain{reply("ERR Error compiling script (new function): :16: Script attempted to access nonexistent " +
+		"global variable 'struct' stack traceback:  [G]: in function 'error'  :16: in function <:14>")}),
+		`redisfilter: key "f": the server's Lua lacks a library that Redis and Valkey have: ERR Error compiling script (new function): :16: `+
+			"Script attempted to access nonexistent global variable 'struct'")
 	for _, code := range before {
 		require.True(t, Refused(reply(code+" as a server says")), code)
 	}

@@ -1,6 +1,7 @@
 // Package send sends the commands of all filters in Redis.
 //
-//   - The client never repeats an add, see [Once]. The packages know whether one may have reached the server.
+//   - Every command goes to a server, and the client repeats none, see [Once]. Send repeats those that do not add. The packages know
+//     whether an add may have reached the server.
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
 //   - Replicas confirm an add, see [Sender.Confirmed].
 //   - An error names the key and the remedy, see [Explain].
@@ -9,9 +10,9 @@ package send
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -85,28 +86,17 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
 
-// Stopped returns the error of a call whose context has ended before the reply.
-func (s *Sender) Stopped(ctx context.Context, key string) error {
-	return fmt.Errorf("stopped waiting for %s: %w", s.addr(ctx, key), ctx.Err())
-}
-
-// addr returns the address of the node that has a key.
-func (s *Sender) addr(ctx context.Context, key string) string {
-	addr := ""
-	switch c := s.Client.(type) {
+// find notes the address of a call's node and returns it, or "". A cluster client may have to ask for the slots first.
+func (s *Sender) find(ctx context.Context, c *Call) (addr string) {
+	switch client := s.Client.(type) {
 	case *redis.Client:
-		addr = c.Options().Addr
+		addr = client.Options().Addr
 	case *redis.ClusterClient:
-		if node, err := c.MasterForKey(ctx, key); err == nil {
+		if node, err := client.MasterForKey(ctx, c.Key); err == nil {
 			addr = node.Options().Addr
 		}
 	}
-	switch addr {
-	case "":
-		return "the server"
-	case "FailoverClient": // what go-redis has for an address then
-		return "the primary that Sentinel knows"
-	}
+	c.node.Store(&addr)
 	return addr
 }
 
@@ -124,36 +114,24 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		return
 	}
 	s.Counts.RoundTrips.Add(1)
-	groups := s.groups(ctx, calls)
-	if len(groups) == 1 && ctx.Done() == nil {
-		s.run(ctx, groups[0])
+	if ctx.Done() == nil {
+		s.all(ctx, calls)
 		return
 	}
 	// Clients end a call by their own time limits, some also at the deadline of ctx, and none when it is cancelled.
-	done := make([]chan struct{}, len(groups))
-	for i, group := range groups {
-		done[i] = make(chan struct{})
-		go func() {
-			defer close(done[i])
-			s.run(ctx, group)
-		}()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.all(ctx, calls)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
-	for i, group := range groups {
-		returned := true
-		select {
-		case <-done[i]:
-		case <-ctx.Done():
-			select {
-			case <-done[i]:
-			default:
-				returned = false
-			}
-		}
-		for _, c := range group {
-			if !returned || over(ctx) && c.Cmd.Err() != nil && Reply(c.Cmd.Err()) == "" {
-				c.abandoned = s.Stopped(ctx, c.Key)
-				c.state.CompareAndSwap(unwritten, withdrawn)
-			}
+	for _, c := range calls {
+		if !c.done.Load() || over(ctx) && c.Cmd.Err() != nil && Reply(c.Cmd.Err()) == "" {
+			c.abandoned = c.stopped(ctx)
+			c.state.CompareAndSwap(unwritten, withdrawn)
 		}
 	}
 }
@@ -166,22 +144,36 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
+// all sends the calls of each node at the same time.
+func (s *Sender) all(ctx context.Context, calls []*Call) {
+	run := func(group []*Call) {
+		s.run(ctx, group)
+		for _, c := range group {
+			c.done.Store(true)
+		}
+	}
+	groups := s.groups(ctx, calls)
+	var others sync.WaitGroup
+	for _, group := range groups[1:] {
+		others.Add(1)
+		go func() {
+			defer others.Done()
+			run(group)
+		}()
+	}
+	run(groups[0])
+	others.Wait()
+}
+
 // groups divides calls by node. Adds that replicas confirm are divided by key.
 func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
-	cluster, ok := s.Client.(*redis.ClusterClient)
 	wait := s.Replicas > 0 && calls[0].Add
-	if len(calls) == 1 || !ok && !wait {
-		return [][]*Call{calls}
-	}
 	var groups [][]*Call
 	index := make(map[string]int)
 	for _, c := range calls {
-		name := c.Key
-		if !wait {
-			name = ""
-			if node, err := cluster.MasterForKey(ctx, c.Key); err == nil {
-				name = node.Options().Addr
-			}
+		name := s.find(ctx, c)
+		if wait {
+			name = c.Key
 		}
 		i, known := index[name]
 		if !known {
@@ -194,8 +186,26 @@ func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 	return groups
 }
 
-// run sends the calls of one node, or of one key if replicas confirm them.
+// run sends the calls of one node, or of one key if replicas confirm them. Unless one of them adds, it repeats those from the
+// first on that is to be sent again, so that calls for one key keep their order.
 func (s *Sender) run(ctx context.Context, calls []*Call) {
+	adds := slices.ContainsFunc(calls, func(c *Call) bool { return c.Add })
+	for p := NewPatience(); ; p.Sleep(ctx) {
+		s.once(ctx, calls)
+		first := slices.IndexFunc(calls, func(c *Call) bool { return p.lasts(ctx, c.Cmd.Err()) })
+		if first < 0 || adds {
+			return
+		}
+		calls = calls[first:]
+		err := calls[0].Err()
+		for _, c := range calls {
+			c.before.Store(&err)
+		}
+	}
+}
+
+// once sends the calls of one node.
+func (s *Sender) once(ctx context.Context, calls []*Call) {
 	switch {
 	case s.Replicas > 0 && calls[0].Add:
 		for _, c := range calls {
@@ -224,17 +234,13 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 	}
 }
 
-// failed notes the node of a call that got no reply. A cluster client looks for the nodes again then: a replica may have
+// failed notes whether an error that is no reply names the node. A cluster client looks for the nodes again then: a replica may have
 // taken over. For pipelines and for commands that must not be repeated, the client looks by itself only every ten seconds.
 func (s *Sender) failed(ctx context.Context, call *Call) {
-	err := call.Cmd.Err()
-	if err == nil || errors.Is(err, redis.Nil) || Reply(err) != "" {
-		return
-	}
-	if named := (*net.OpError)(nil); !errors.As(err, &named) {
-		call.addr = s.addr(ctx, call.Key)
-	}
-	if c, ok := s.Client.(*redis.ClusterClient); ok {
+	err, named := call.Cmd.Err(), (*net.OpError)(nil)
+	lost := err != nil && !errors.Is(err, redis.Nil) && Reply(err) == ""
+	call.unnamed = lost && !errors.As(err, &named)
+	if c, ok := s.Client.(*redis.ClusterClient); ok && lost {
 		c.ReloadState(ctx)
 	}
 }
@@ -248,4 +254,43 @@ func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, er
 		return v, err
 	}
 	return As[T](cmd.Val())
+}
+
+// RepeatFor is how long a command without a reply is sent again. The last sending ends by the time limits of the client. Tests
+// replace it.
+var RepeatFor = 10 * time.Second
+
+// A Patience says how long commands are sent again, and pauses before each time.
+type Patience struct {
+	began time.Time
+	pause time.Duration
+}
+
+func NewPatience() *Patience { return &Patience{time.Now(), time.Millisecond} }
+
+// Left reports whether a command without a reply is to be sent again.
+func (p *Patience) Left(ctx context.Context) bool {
+	return ctx.Err() == nil && time.Since(p.began) < RepeatFor
+}
+
+// lasts reports whether a command that does not add is to be sent again. A server that cannot be reached, or asks for a moment,
+// gets a second, as go-redis would give it.
+func (p *Patience) lasts(ctx context.Context, err error) bool {
+	reached := (*net.OpError)(nil)
+	switch {
+	case err == nil || errors.Is(err, redis.Nil) || Final(err):
+		return false
+	case Reply(err) != "" || errors.As(err, &reached) && reached.Op == "dial":
+		return p.Left(ctx) && (Reply(err) == "" || momentary(err)) && time.Since(p.began) < time.Second
+	}
+	return p.Left(ctx)
+}
+
+// Sleep waits, twice as long each time up to a second, or until ctx ends.
+func (p *Patience) Sleep(ctx context.Context) {
+	select {
+	case <-time.After(p.pause):
+		p.pause = min(2*p.pause, time.Second)
+	case <-ctx.Done():
+	}
 }
