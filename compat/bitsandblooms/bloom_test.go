@@ -56,6 +56,7 @@ func TestDamagedText(t *testing.T) {
 		`{"m":-1,"k":3,"b":""}`:              "cannot unmarshal number -1",
 		`{"m":64}`:                           "no field b for m = 64 and k = 0",
 		`{"m":64,"k":3,"b":null}`:            "no field b",
+		`{"m":0,"k":3,"b":null}`:             "no field b",
 		`{"m":64,"k":3,"b":""}`:              "it ends within the head",
 		`{"m":64,"k":3,"b":"AAAAAAAAAEA="}`:  "it ends within the bits",
 		`{"m":64,"k":3,"b":"AAAAAAAAAEAAA"}`: "field b is not base64",
@@ -156,7 +157,7 @@ func TestWhatNobodyCanMake(t *testing.T) {
 // TestCounts: WriteTo, also to a writer that fails, and ReadFrom return how many bytes they have used.
 func TestCounts(t *testing.T) {
 	var stream bytes.Buffer
-	filters := []*BloomFilter{New(1, 1), New(64, 3), New(65, 3), New(100_000, 7)}
+	filters := []*BloomFilter{New(1, 1), New(64, 3), New(65, 3), New(1<<20, 7)} // the last needs two writes
 	for _, f := range filters {
 		before := stream.Len()
 		n, err := f.AddString("key").WriteTo(&stream)
@@ -182,7 +183,7 @@ func TestCounts(t *testing.T) {
 }
 
 // TestApproximatedSize compares with -m/k·ln(1 - X/m), where X bits are set, rounded. Of a full filter that is
-// infinite.
+// infinite, and of a large one above what the result can be.
 func TestApproximatedSize(t *testing.T) {
 	for _, m := range []uint{64, 1000, 100_000} {
 		for _, k := range []uint{1, 3, 13} {
@@ -196,6 +197,45 @@ func TestApproximatedSize(t *testing.T) {
 			require.Equal(t, uint32(math.MaxUint32), f.ApproximatedSize())
 		}
 	}
+	f := New(1<<28, 1)
+	f.BitSet().SetAll().Clear(0) // 2^28·ln 2^28 = 5.2e9
+	require.Equal(t, uint32(math.MaxUint32), f.ApproximatedSize())
+}
+
+// TestAnswers: each way to add a key, and what is done with whole filters.
+func TestAnswers(t *testing.T) {
+	f := New(10_000, 7)
+	for i, add := range []func(key string) bool{
+		func(key string) bool { return f.TestAndAdd([]byte(key)) },
+		f.TestAndAddString,
+		func(key string) bool { return f.TestOrAdd([]byte(key)) },
+		f.TestOrAddString,
+		func(key string) bool { defer f.Add([]byte(key)); return f.Test([]byte(key)) },
+		func(key string) bool { defer f.AddString(key); return f.TestString(key) },
+		func(key string) bool { defer f.AddString(key); return f.TestLocations(Locations([]byte(key), f.K())) },
+	} {
+		key := fmt.Sprint("key ", i)
+		require.False(t, f.TestString(key))
+		require.Equal(t, []bool{false, true, true}, []bool{add(key), add(key), f.TestString(key)})
+	}
+	g := f.Copy().AddString("another")
+	require.False(t, f.TestString("another") || f.Equal(g))
+	require.NoError(t, f.Merge(g))
+	require.True(t, f.TestString("another") && f.Equal(g))
+	require.False(t, f.ClearAll().TestString("key 0") || f.Equal(g))
+	require.Zero(t, EstimateFalsePositiveRate(100_000, 7, 1000), "of 100 bits per key")
+	require.InDelta(t, 0.0082, EstimateFalsePositiveRate(10_000, 7, 1000), 0.002)
+}
+
+// TestZero: what the zero filter answers, and its JSON, which makes another filter zero. m and k are at least one.
+func TestZero(t *testing.T) {
+	zero, full := new(BloomFilter), New(0, 0).AddString("key")
+	require.Equal(t, [4]uint{0, 0, 1, 1}, [4]uint{zero.Cap(), zero.K(), full.Cap(), full.K()})
+	require.False(t, zero.Equal(full) || zero.Equal(nil) || full.Equal(zero))
+	text, err := zero.MarshalJSON()
+	require.NoError(t, err)
+	require.NoError(t, full.UnmarshalJSON(text))
+	require.True(t, zero.Equal(full))
 }
 
 // TestBitSetIsTheFilter: the set has m bits. What changes them in place changes the filter, and an add changes the set.
