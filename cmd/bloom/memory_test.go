@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestMemoryOfReading: a filter in a file takes at most 1.2 times its memory to read, and one in a pipe 1.6 times, or
@@ -54,5 +56,22 @@ func TestMemoryOfReading(t *testing.T) {
 				t.Errorf("%s: %v bytes are allocated for a filter of %d", name, took, told.Bytes)
 			}
 		}
+	}
+}
+
+// TestLimitOfAddressSpace: a filter for which ulimit -v leaves no room is an error, not the runtime's stacks.
+func TestLimitOfAddressSpace(t *testing.T) {
+	if runtime.GOOS != "linux" || testkit.RaceDetector {
+		t.Skip("NOT TESTED except on Linux without the race detector: ulimit -v")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := `ulimit -v 3000000 && exec -a bloom "$0" build -n 3G -o "$1" -k a` // 3.8 GB
+	cmd := exec.Command(testkit.Program(t, "bash", "bash"), "-c", shell, self, filepath.Join(t.TempDir(), "large"))
+	said, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != statusError || !strings.HasPrefix(string(said), "bloom: filter too large: ") || strings.Count(string(said), "\n") != 1 {
+		t.Errorf("%.1000s", said)
 	}
 }

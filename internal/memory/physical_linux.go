@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Physical returns the bytes of memory that the machine has, or its container if that has less.
+// Physical returns the bytes of memory that the machine has, or its container or ulimit -v if they allow less.
 // The runtime answers a request for more with a fatal error, or the kernel kills the process;
 // no caller could handle either.
 func Physical() (total uint64, ok bool) {
@@ -16,11 +16,22 @@ func Physical() (total uint64, ok bool) {
 	if syscall.Sysinfo(&info) != nil {
 		return 0, false
 	}
-	return min(uint64(info.Totalram)*uint64(info.Unit), container()), true
+	return min(uint64(info.Totalram)*uint64(info.Unit), container(), addressSpace()), true
 }
 
 // container returns the memory limit of the process's control groups. It looks once.
 var container = sync.OnceValue(func() uint64 { return smallest("/sys/fs/cgroup", contents("/proc/self/cgroup")) })
+
+// addressSpace returns what ulimit -v leaves to an array above 64 MiB, for which the runtime's heap has no room at
+// first. It looks once, when the process has no such array yet.
+var addressSpace = sync.OnceValue(func() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur == math.MaxUint64 {
+		return math.MaxUint64
+	}
+	pages, _ := number(contents("/proc/self/statm"))
+	return max(64<<20, limit.Cur-min(limit.Cur, pages*uint64(os.Getpagesize())))
+})
 
 // smallest returns the smallest memory limit of the groups in a /proc/self/cgroup and of their
 // parents, as far as they are visible below root.

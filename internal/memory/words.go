@@ -20,7 +20,7 @@ func CheckWords(n uint64) error {
 		return nil // without the system call
 	}
 	if limit := Limit(); n >= limit/8 {
-		return fmt.Errorf("%d bytes, this machine has at most %d", n*8, limit)
+		return fmt.Errorf("%d bytes, this process can have at most %d", n*8, limit)
 	}
 	return nil
 }
