@@ -38,6 +38,7 @@ func (e exit) Error() string { return e.text }
 
 var (
 	errNotFound = exit{statusNotFound, ""}
+	errSaid     = exit{statusError, ""} // the messages were printed
 	errOverfull = exit{statusOverfull, "overfull"}
 )
 

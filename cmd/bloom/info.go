@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,7 +24,8 @@ import (
 const infoHelp = `Prints what each filter was made for, its fill, the number of its keys and its
 false-positive rate now. Number and rate are estimated from the bits, to a
 percent or so for filters of some thousand keys. For a Parquet file it lists
-the filters: column, row group, type, size and rate.`
+the filters: column, row group, type, size and rate. After a file that cannot be
+read it goes on with the next one, and ends with status 2.`
 
 func newInfo(e *env) *cobra.Command {
 	o := newCommand(e, &cobra.Command{
@@ -33,22 +35,24 @@ func newInfo(e *env) *cobra.Command {
 		Example: "  bloom info seen.bloom\n  bloom info --json *.bloom | jq .estimated_count",
 		Args:    arguments(1, -1),
 	}, "secret-file column json")
-	return o.runs(func(files []string) error {
+	return o.runs(func(files []string) (failed error) {
 		for _, name := range files {
 			f, from, err := o.open(name)
-			if err != nil {
-				return err
-			}
-			if d := describe(name, from, f); o.asJSON {
-				err = json.NewEncoder(e.stdout).Encode(d)
-			} else {
-				err = d.print(e.stdout, from)
+			switch {
+			case err != nil && context.Cause(e.ctx) == nil:
+				_, err = io.WriteString(e.stderr, message(err))
+				failed = errSaid
+			case err != nil:
+			case o.asJSON:
+				err = json.NewEncoder(e.stdout).Encode(describe(name, from, f))
+			default:
+				err = describe(name, from, f).print(e.stdout, from)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return nil
+		return failed
 	})
 }
 

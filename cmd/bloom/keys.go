@@ -87,9 +87,7 @@ func (o *command) count(files []string) (uint64, error) {
 		return 0, errors.New(want + "standard input cannot be read twice to count them")
 	}
 	for _, name := range files { // before a pipe is opened, which would wait
-		if info, err := os.Stat(name); err != nil {
-			return 0, err
-		} else if !info.Mode().IsRegular() {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
 		}
 	}

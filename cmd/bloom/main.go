@@ -38,8 +38,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.SetOut(&help)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
-	if _, words, unknown := cmd.Find(args); unknown != nil {
-		err = unknownCommand(cmd, words[slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") })], false)
+	of, words, unknown := cmd.Find(args)
+	word := slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") })
+	if word >= 0 && (unknown != nil || err == nil && !of.Runnable()) {
+		err = unknownCommand(of, words[word], false)
 	}
 	if err == nil {
 		_, err = help.WriteTo(stdout)

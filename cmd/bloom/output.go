@@ -136,8 +136,8 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 	}
 	name := path + lockSuffix
 	for {
-		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is not a regular file, want no file of that name", name)
+		if info, err := os.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
+			return nil, fmt.Errorf("%s is not an empty file, so it is no lock of bloom; want no file of that name", name)
 		}
 		l := flock.New(name, flock.SetPermissions(0o666))
 		locked, err := l.TryLock()
@@ -151,7 +151,7 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 			return nil, cause
 		} else if err != nil {
 			if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
-				err = inPath.Err
+				err = lines.At(name, inPath.Err)
 			}
 			return nil, fmt.Errorf("%s cannot be written: %w", path, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,9 +32,12 @@ func (o *command) exclude(one, other string) {
 	o.cmd.MarkFlagsMutuallyExclusive(one, other) // for completions
 }
 
-// checkFlags returns an error for flags that are missing or exclude each other. It comes before cobra's own
-// checks, whose messages say no more.
-func (o *command) checkFlags(*cobra.Command, []string) (err error) {
+// checkFlags returns an error for flags that are missing or exclude each other, and for an empty name, which an unset
+// shell variable leaves. It comes before cobra's own checks, whose messages say no more.
+func (o *command) checkFlags(_ *cobra.Command, args []string) (err error) {
+	if slices.Contains(args, "") {
+		return errors.New(`"" is no file, want its name`)
+	}
 	o.cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[cobra.BashCompOneRequiredFlag] != nil && !f.Changed && err == nil {
 			_, meaning := pflag.UnquoteUsage(f)
@@ -68,10 +72,14 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// unknownCommand returns the error for a word that is no command, or with topics no topic of help.
-func unknownCommand(root *cobra.Command, word string, topics bool) error {
+// unknownCommand returns the error for a word that is no command of the command before it, or with topics no topic of
+// help.
+func unknownCommand(of *cobra.Command, word string, topics bool) error {
+	if !of.HasSubCommands() {
+		of = of.Root()
+	}
 	var all []string
-	for _, c := range root.Commands() {
+	for _, c := range of.Commands() {
 		if !c.Hidden && (topics || c.Runnable() || c.HasAvailableSubCommands()) {
 			all = append(all, c.Name())
 		}
@@ -107,7 +115,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownCommand(root, args[len(args)-max(1, len(rest))], true)
+				return unknownCommand(c, args[len(args)-max(1, len(rest))], true)
 			}
 			c.InitDefaultHelpFlag()
 			c.InitDefaultVersionFlag()

@@ -22,8 +22,11 @@ func (s source) Read(p []byte) (int, error) {
 	return Await(s.ctx, func() (int, error) { return s.r.Read(p) })
 }
 
-// Open opens a file until ctx ends: the opening of a named pipe waits for its writer.
+// Open opens a file, not a folder, until ctx ends: the opening of a named pipe waits for its writer.
 func Open(ctx context.Context, name string) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, Named(name, errors.New("a folder, want a file"))
+	}
 	return Await(ctx, func() (*os.File, error) { return os.Open(name) })
 }
 
