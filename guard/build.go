@@ -88,8 +88,8 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// grow rebuilds a full filter. How many of its keys were deleted shows only the list, which would be too
-// long for a filter of the same size: so it doubles, until a list has filled less than a third of it.
+// grow rebuilds a full filter. Only a list shows how many of its keys were deleted, and it needs the size
+// before it begins: so the filter doubles, until a list has filled less than a third of it.
 func (g *Guard) grow(ctx context.Context) error {
 	l := g.state.Load().current
 	n, p, keys := l.Params().N, l.Params().P, l.keys.Load()

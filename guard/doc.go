@@ -17,7 +17,7 @@
 //   - before, during and after each Open and Rebuild, including failed and cancelled ones;
 //   - after the program or the machine has stopped at any point.
 //
-// It holds under four conditions:
+// It holds under five conditions:
 //
 //   - Every write that makes a key visible in the store, also an import or restore, runs inside
 //     [Guard.Put] of one Guard. No other process writes keys; see [docs/guard.md].
@@ -26,6 +26,9 @@
 //     becomes visible.
 //   - The store finds a key by the same bytes only. A database that ignores case or trailing spaces
 //     finds "Ada" if "ada" is stored; the filter does not.
+//   - The store undoes no change that was visible. After a crash of a server that may have lost
+//     commits, or a failover to a replica that lagged, call [Guard.Rebuild]: deleted keys may be
+//     back, and the filter may not have them.
 //
 // A "maybe" promises nothing. While the filter has at most n keys, a ready Guard says "maybe" for
 // absent keys at a rate of at most p, and for every key deleted since the last build.

@@ -5,7 +5,7 @@
 //
 // The values are in bbolt. The service can be killed at any moment: after a restart with the same folder the guard
 // reads its file and the names that were put since. Without -dir, the folder is a temporary one, which is removed at
-// Ctrl-C.
+// Ctrl-C. If you restore an older copy of the database, delete names.guard.
 package main
 
 import (
