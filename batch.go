@@ -85,7 +85,7 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 	group := digests[:min(batchSize, len(digests))]
 	if len(keys) > 0 {
 		group = buffer[:min(batchSize, len(keys))]
-		sum(&f.scheme.hash, keys[:len(group)], group)
+		f.scheme.sum(keys[:len(group)], group)
 	}
 	if f.prefetches() && len(group) > 0 {
 		f.prefetch(group, add)

@@ -199,7 +199,7 @@ func TestSettersInLockstep(t *testing.T) {
 			tried[params] = true
 			for _, def := range hashes {
 				if (def == &noHash) == strategy.hashesKey() && def != &sipHash { // MapHash has the same setters
-					s := must(newScheme(params, strategy, seededHasher(def, 1)))
+					s := must(newScheme(params, strategy, withSeed(def, 1)))
 					t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, def, params.K), func(t *testing.T) { inLockstep(t, s) })
 				}
 			}

@@ -167,7 +167,7 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	case &noHash, nil:
 		return f.doKey(memory.NoEscape(key), add)
 	default:
-		h1, h2 = f.hash.sum(f.scheme.hash.k0, f.scheme.hash.k1, memory.NoEscape(key))
+		h1, h2 = f.hash.sum(f.scheme.k0, f.scheme.k1, memory.NoEscape(key))
 	}
 	switch {
 	case add && f.addsDigest != nil:
@@ -182,11 +182,11 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 
 // doKey is do for a strategy that hashes the key itself.
 func (f *BloomFilter) doKey(key []byte, add bool) bool {
-	code := f.scheme.must().kernel.byKey
+	code := f.scheme.must().kernel
 	if add {
-		return code.add(&f.bitset, key)
+		return code.addKey(&f.bitset, key)
 	}
-	return code.contains(&f.bitset, key)
+	return code.containsKey(&f.bitset, key)
 }
 
 // Digest returns the 128-bit digest of a key, to hash once and look up in many filters with
@@ -228,5 +228,5 @@ func (f BloomFilter) String() string {
 		return "bloom.BloomFilter(zero)"
 	}
 	return fmt.Sprintf("bloom.BloomFilter(n=%d p=%g m=%d k=%d strategy=%s hash=%s bytes=%d)",
-		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash.def, f.SizeBytes())
+		s.params.N, s.params.P, s.params.M, s.params.K, s.strategy, s.hash, f.SizeBytes())
 }

@@ -49,7 +49,7 @@ func (b *Builder) Add(key []byte) {
 		f.doKey(memory.NoEscape(key), true)
 		return
 	}
-	h1, h2 := f.scheme.hash.digest(key) // before there is room for it: a custom hash may panic
+	h1, h2 := f.scheme.sumOne(key) // before there is room for it: a custom hash may panic
 	d := b.next()
 	d[0], d[1] = h1, h2
 }
@@ -60,7 +60,7 @@ func (b *Builder) AddString(key string) { b.Add(memory.BytesOf(key)) }
 // AddMany adds keys. It is faster than Add.
 func (b *Builder) AddMany(keys [][]byte) {
 	f := b.unfinished()
-	if f.kernel == nil || f.scheme.hash.def.custom { // a custom function may add keys to this builder
+	if f.kernel == nil || f.scheme.hash.custom { // a custom function may add keys to this builder
 		for _, key := range keys {
 			b.Add(key)
 		}
@@ -72,7 +72,7 @@ func (b *Builder) AddMany(keys [][]byte) {
 		}
 		room := b.group[b.n:]
 		n := min(len(keys), len(room))
-		sum(&f.scheme.hash, keys[:n], room[:n])
+		f.scheme.sum(keys[:n], room[:n])
 		b.n += n
 		keys = keys[n:]
 	}

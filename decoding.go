@@ -54,11 +54,11 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 			o.strategy = made.strategy
 		}
 		switch {
-		case made.hash.def == &sipHash:
-			secret := made.hash.secret()
+		case made.hash == &sipHash:
+			secret := made.secret()
 			o.secret = &secret
-		case made.hash.def.custom:
-			o.hash = made.hash.def
+		case made.hash.custom:
+			o.hash = made.hash
 		}
 	}
 	g, n, err := read(r, o)
@@ -157,18 +157,18 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := o.hashNamed(h.Hash, h.Check)
+	begun, err := o.hashNamed(h.Hash, h.Check)
 	if err != nil {
 		return nil, err
 	}
-	switch ofKeys := hash.def == &noHash; {
+	switch ofKeys := begun.hash == &noHash; {
 	case strategy.NeedsKey() == ofKeys:
 	case strategy.isCustom():
 		return nil, fail(ErrIncompatible, "the data's strategy is %q, and one of the two takes keys, the other digests", h.Strategy)
 	default:
 		return nil, fail(ErrCorrupt, "strategy %q with hash %q", h.Strategy, h.Hash)
 	}
-	s, err := o.schemeWithin(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, hash)
+	s, err := o.schemeWithin(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, begun)
 	if errors.Is(err, ErrInvalid) {
 		err = failure.As(ErrCorrupt, err)
 	}
@@ -193,58 +193,58 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 
 // hashNamed returns the wanted or the built-in hash of that name, with the seed or the key of the
 // check value.
-func (o *options) hashNamed(name string, check uint64) (hasher, error) {
+func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 	def := builtinHash(name)
 	if o.hash != nil && o.hash.name == name {
 		def = o.hash
 	}
 	switch {
 	case name == "":
-		return hasher{}, fail(ErrCorrupt, "its hash has an empty name")
+		return scheme{}, fail(ErrCorrupt, "its hash has an empty name")
 	case def == &mapHash:
-		return hasher{}, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
+		return scheme{}, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
 	case o.hash != nil && o.hash != def:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want %q", name, o.hash.name)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want %q", name, o.hash.name)
 	case def == nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
 	case def == &sipHash:
 		return o.secretChecked(check)
 	case o.secret != nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
 	}
 	if def.custom {
 		return o.customChecked(def, check)
 	}
 	if o.seed != nil && *o.seed != check {
-		return hasher{}, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
+		return scheme{}, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
 	}
-	return seededHasher(def, check), nil
+	return withSeed(def, check), nil
 }
 
 // customChecked returns a custom hash, if it has as many bits as the data says.
-func (o *options) customChecked(def *hash, bits uint64) (hasher, error) {
+func (o *options) customChecked(def *hash, bits uint64) (scheme, error) {
 	switch {
 	case bits != 64 && bits != 128:
-		return hasher{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)
+		return scheme{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)
 	case bits != uint64(def.bits):
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q of %d bits, the given one has %d", def.name, bits, def.bits)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q of %d bits, the given one has %d", def.name, bits, def.bits)
 	case o.seed != nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q without a seed, want seed %d", def.name, *o.seed)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q without a seed, want seed %d", def.name, *o.seed)
 	}
-	return hasher{def: def}, nil
+	return scheme{hash: def}, nil
 }
 
 // secretChecked returns SipHash with the reader's secret, if check is its check value.
-func (o *options) secretChecked(check uint64) (hasher, error) {
+func (o *options) secretChecked(check uint64) (scheme, error) {
 	switch {
 	case o.seed != nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
 	case o.secret == nil:
-		return hasher{}, fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
+		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
 	}
-	h := secretHasher(*o.secret)
-	if h.checkValue() != check {
-		return h, fail(ErrIncompatible, "the data was made with another secret than the given one")
+	begun := withSecret(*o.secret)
+	if begun.checkValue() != check {
+		return begun, fail(ErrIncompatible, "the data was made with another secret than the given one")
 	}
-	return h, nil
+	return begun, nil
 }

@@ -278,7 +278,7 @@ func TestForgedFields(t *testing.T) {
 
 	// SeededHashing has no key, even if the key is right.
 	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
-	keyed := secretHasher(testKey)
+	keyed := withSecret(testKey)
 	named("seeded-hashing", "siphash")(data)
 	le.PutUint64(data[40:], keyed.checkValue())
 	_, err := Read(bytes.NewReader(forge(data)), WithSecret(testKey))
@@ -336,7 +336,7 @@ func TestReadNames(t *testing.T) {
 	for name, p := range portables(t) {
 		strategy, hash, err := ReadNames(bytes.NewReader(marshal(t, p.f)))
 		require.NoError(t, err)
-		require.Equal(t, []string{p.f.Scheme().Strategy().Name(), p.f.scheme.hash.def.name}, []string{strategy, hash}, name)
+		require.Equal(t, []string{p.f.Scheme().Strategy().Name(), p.f.scheme.hash.name}, []string{strategy, hash}, name)
 	}
 	_, _, err := ReadNames(strings.NewReader("something else"))
 	require.ErrorIs(t, err, ErrCorrupt)

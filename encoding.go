@@ -92,6 +92,6 @@ func (s *scheme) header() (format.Header, error) {
 	}
 	return format.Header{
 		M: s.params.M, N: s.params.N, K: s.params.K, P: s.params.P,
-		Check: s.hash.checkValue(), Strategy: s.strategy.Name(), Hash: s.hash.def.name,
+		Check: s.checkValue(), Strategy: s.strategy.Name(), Hash: s.hash.name,
 	}, nil
 }

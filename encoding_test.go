@@ -36,7 +36,7 @@ func TestFrozenFiles(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	for name, p := range portables(t) {
 		data := marshal(t, p.f)
-		require.Len(t, data, headerBytes(len(p.f.Scheme().Strategy().Name())+len(p.f.scheme.hash.def.name))+len(p.f.bits)*8+8, name)
+		require.Len(t, data, headerBytes(len(p.f.Scheme().Strategy().Name())+len(p.f.scheme.hash.name))+len(p.f.bits)*8+8, name)
 
 		same(t, p.f, must(Read(bytes.NewReader(data), p.opts...)))
 
@@ -238,7 +238,7 @@ for path in sys.argv[1:]:
 		if params.P == 0 {
 			rate = "0.0"
 		}
-		want += fmt.Sprint(params.M, params.K, params.N) + fmt.Sprintf(" %s %s %v %d", rate, p.f.Scheme().Strategy(), p.f.scheme.hash.def.name, p.f.scheme.hash.checkValue())
+		want += fmt.Sprint(params.M, params.K, params.N) + fmt.Sprintf(" %s %s %v %d", rate, p.f.Scheme().Strategy(), p.f.scheme.hash.name, p.f.scheme.checkValue())
 		for _, pos := range setBits(p.f) {
 			want += fmt.Sprint(" ", pos)
 		}

@@ -32,7 +32,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	}
 	ones, now := f.measure()
 	count := f.countOf(ones)
-	collisions := s.hash.def.equalDigests(count)
+	collisions := s.hash.equalDigests(count)
 	if now+collisions > p {
 		return nil, invalid("p = %v, but the filter's rate is already %v", p, now+collisions)
 	}
@@ -42,7 +42,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if small == f {
 		small = f.Clone()
 	}
-	named, err := newScheme(params, s.strategy, s.hash)
+	named, err := newScheme(params, s.strategy, *s)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 // fold returns the fold by a factor that divides, with no N and P.
 func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	m := f.scheme.params.M / factor
-	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, f.scheme.hash)
+	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, *f.scheme)
 	if err != nil {
 		panic(err) // the strategy can have every fold
 	}
@@ -106,7 +106,7 @@ func (s *scheme) keysFor(params Params) uint64 {
 	low, high := uint64(0), uint64(maxM)+1 // low keeps P, high does not
 	for high-low > 1 {
 		n := low + (high-low)/2
-		if s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.def.equalDigests(n) <= params.P {
+		if s.strategy.FalsePositiveRate(params.M, params.K, n)+s.hash.equalDigests(n) <= params.P {
 			low = n
 		} else {
 			high = n

@@ -115,7 +115,7 @@ func TestFoldTo(t *testing.T) {
 				params := got.Params()
 				require.Equal(t, p, params.P)
 				rate := func(n uint64) float64 {
-					return s.FalsePositiveRate(params.M, params.K, n) + got.scheme.hash.def.equalDigests(n)
+					return s.FalsePositiveRate(params.M, params.K, n) + got.scheme.hash.equalDigests(n)
 				}
 				require.LessOrEqual(t, rate(params.N), p)
 				require.Greater(t, rate(params.N+1), p)

@@ -162,19 +162,19 @@ var (
 
 // sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the
 // canonical digest, little-endian, and h2 the rest.
-func sum(h *hasher, keys [][]byte, digests []digest) {
+func (s *scheme) sum(keys [][]byte, digests []digest) {
 	digests = digests[:len(keys)]
-	switch h.def {
+	switch s.hash {
 	case &rapidHash:
 		for i := 0; i < len(keys); i++ {
-			if i += sumInAssembly(h, keys[i:], digests[i:]); i == len(keys) {
+			if i += s.sumInAssembly(keys[i:], digests[i:]); i == len(keys) {
 				break
 			}
 			key := keys[i]
 			if rapidhash.Inlines(len(key)) {
-				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(h.k0, key), key))
+				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(s.k0, key), key))
 			} else {
-				digests[i][0], digests[i][1] = widened(rapidhash.Sum(h.k0, key))
+				digests[i][0], digests[i][1] = widened(rapidhash.Sum(s.k0, key))
 			}
 		}
 	case &mapHash:
@@ -183,38 +183,38 @@ func sum(h *hasher, keys [][]byte, digests []digest) {
 		}
 	case &murmur3Hash:
 		for i := 0; i < len(keys); i++ {
-			if i += sumInAssembly(h, keys[i:], digests[i:]); i < len(keys) {
-				digests[i][0], digests[i][1] = murmur3.SeedSum128(h.k0, h.k1, keys[i])
+			if i += s.sumInAssembly(keys[i:], digests[i:]); i < len(keys) {
+				digests[i][0], digests[i][1] = murmur3.SeedSum128(s.k0, s.k1, keys[i])
 			}
 		}
 	default:
 		for i := range keys {
-			digests[i][0], digests[i][1] = h.def.sum(h.k0, h.k1, memory.NoEscape(keys[i]))
+			digests[i][0], digests[i][1] = s.hash.sum(s.k0, s.k1, memory.NoEscape(keys[i]))
 		}
 	}
 }
 
-// digest returns the digest of one key. BloomFilter.do and sum have these cases, too: without a call, they take up to a
+// sumOne returns the digest of one key. BloomFilter.do and sum have these cases, too: without a call, they take up to a
 // fifth less time.
-func (h *hasher) digest(key []byte) (h1, h2 uint64) {
-	switch h.def {
+func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
+	switch s.hash {
 	case &rapidHash:
-		return widened(rapidhash.Sum(h.k0, key))
+		return widened(rapidhash.Sum(s.k0, key))
 	case &mapHash:
 		return widened(maphash.Bytes(mapSeed, key))
 	case &murmur3Hash:
-		return murmur3.SeedSum128(h.k0, h.k1, key)
+		return murmur3.SeedSum128(s.k0, s.k1, key)
 	}
-	return h.def.sum(h.k0, h.k1, memory.NoEscape(key))
+	return s.hash.sum(s.k0, s.k1, memory.NoEscape(key))
 }
 
 // sumInAssembly is sum for the first keys, and returns how many it has hashed: all of them before a long one, or none
 // without kernels in assembly.
-func sumInAssembly(h *hasher, keys [][]byte, digests []digest) (done int) {
-	if h.vector == vector.NoHash {
+func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
+	if s.vector == vector.NoHash {
 		return 0
 	}
-	return vector.Sum(h.vector, h.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
+	return vector.Sum(s.vector, s.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
 }
 
 // Hashes returns the hashes of this package that [WithHash] takes, the default first.
@@ -260,39 +260,29 @@ func (d *hash) identity() string {
 // mapSeed is one for the process, or no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// A hasher is a Hash with its seed or secret. It is a struct with direct calls and not an
-// interface: a key that crosses an interface escapes to the heap, and with it the caller's
-// stack buffer.
-type hasher struct {
-	def    *hash
-	seed   uint64
-	k0, k1 uint64 // the secret of sipHash; otherwise both the state that the hash begins with
-
-	vector vector.Hash // of the kernels in assembly that hash batches
-}
-
-// seededHasher returns the hasher of a hash that takes a seed, or of a strategy that hashes keys itself
-// under a seed.
-func seededHasher(def *hash, seed uint64) hasher {
+// withSeed returns the beginning of a scheme: a hash that takes a seed, or the noHash of a strategy that
+// hashes keys itself under a seed.
+func withSeed(h *hash, seed uint64) scheme {
 	state := seed
-	if def.start != nil {
-		state = def.start(seed)
+	if h.start != nil {
+		state = h.start(seed)
 	}
-	h := hasher{def: def, seed: seed, k0: state, k1: state}
+	s := scheme{hash: h, seed: seed, k0: state, k1: state}
 	if vector.Has {
-		h.vector = def.vector
+		s.vector = h.vector
 	}
-	return h
+	return s
 }
 
-func secretHasher(secret [16]byte) hasher {
-	return hasher{def: &sipHash, k0: binary.LittleEndian.Uint64(secret[:8]), k1: binary.LittleEndian.Uint64(secret[8:])}
+// withSecret returns the beginning of a scheme with sipHash.
+func withSecret(secret [16]byte) scheme {
+	return scheme{hash: &sipHash, k0: binary.LittleEndian.Uint64(secret[:8]), k1: binary.LittleEndian.Uint64(secret[8:])}
 }
 
 // secret returns the secret of sipHash.
-func (h *hasher) secret() (secret [16]byte) {
-	binary.LittleEndian.PutUint64(secret[:8], h.k0)
-	binary.LittleEndian.PutUint64(secret[8:], h.k1)
+func (s *scheme) secret() (secret [16]byte) {
+	binary.LittleEndian.PutUint64(secret[:8], s.k0)
+	binary.LittleEndian.PutUint64(secret[8:], s.k1)
 	return secret
 }
 
@@ -302,17 +292,17 @@ const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the
 
 // checkValue stands for the seed or the secret where filters are compared or written: the seed
 // itself, or the digest of a constant under the secret. For a custom hash it is the number of bits.
-func (h *hasher) checkValue() uint64 {
+func (s *scheme) checkValue() uint64 {
 	switch {
-	case h.def == &mapHash:
+	case s.hash == &mapHash:
 		return maphash.String(mapSeed, secretCheckText)
-	case h.def == &sipHash:
-		check, _ := siphash.Hash128(h.k0, h.k1, []byte(secretCheckText))
+	case s.hash == &sipHash:
+		check, _ := siphash.Hash128(s.k0, s.k1, []byte(secretCheckText))
 		return check
-	case h.def.custom:
-		return uint64(h.def.bits)
+	case s.hash.custom:
+		return uint64(s.hash.bits)
 	}
-	return h.seed
+	return s.seed
 }
 
 // Digest64 makes a digest of any 64 bits that tell keys apart, for [BloomFilter.AddDigest] and

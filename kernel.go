@@ -22,15 +22,11 @@ type kernel struct {
 	prefetchFrom        int
 	blockBytes, selects uint64
 
-	// byKey is all that a strategy has that hashes the key itself.
-	byKey keyKernel
-}
+	layout vector.Layout // of the kernels in assembly
 
-// A keyKernel is the code of a strategy that hashes the key itself. The keys come through memory.NoEscape.
-type keyKernel interface {
-	add(b *bitset, key []byte) bool
-	contains(b *bitset, key []byte) bool
-	positions(dst []uint64, key []byte)
+	// A strategy that hashes the key itself has only these. The keys come through memory.NoEscape.
+	addKey, containsKey func(b *bitset, key []byte) bool
+	positionsOfKey      func(dst []uint64, key []byte)
 }
 
 // The sizes from which it pays to ask for lines beforehand, in words: smaller filters are in the
@@ -46,15 +42,15 @@ type digest = [2]uint64
 
 // filter returns the filter with these bits, and with the kernels in assembly that serve them.
 func (s *scheme) filter(bits bitArray) *BloomFilter {
-	f := &BloomFilter{bitset: s.empty, kernel: s.kernel, hash: s.hash.def, scheme: s}
+	f := &BloomFilter{bitset: s.empty, kernel: s.kernel, hash: s.hash, scheme: s}
 	f.bits = bits
-	if s.hash.def == &noHash {
+	if s.hash == &noHash {
 		f.kernel = nil
 	}
-	layout := s.strategy.layout(s.params.K)
-	f.byKey = vector.For(layout, s.hash.def.vector, f.vector(), true)
+	layout := s.kernel.layout
+	f.byKey = vector.For(layout, s.hash.vector, f.vector(), true)
 	f.byDigest = vector.For(layout, vector.Digest, f.vector(), true)
-	ofGo := s.hash.def == &sipHash || s.hash.def == &mapHash
+	ofGo := s.hash == &sipHash || s.hash == &mapHash
 	if !ofGo || layout != vector.Blocked2 && layout != vector.Blocked4 { // there, Go code adds faster: TestKernelRatios
 		f.addsDigest = f.byDigest
 	}

@@ -138,11 +138,12 @@ func ratioRows() (rows []ratioRow) {
 	layouts := map[vector.Layout]bool{vector.NoLayout: true}
 	for _, strategy := range builtins {
 		for _, p := range []float64{0.01, 0.1, 1e-3, 1e-6} {
-			k := must(sizeFor(ratioKeys, p, strategy)).K
-			if layouts[strategy.layout(k)] {
+			params := must(sizeFor(ratioKeys, p, strategy))
+			layout := must(strategy.kernel(params.M, params.K, 0)).layout
+			if layouts[layout] {
 				continue
 			}
-			layouts[strategy.layout(k)] = true
+			layouts[layout] = true
 			for _, def := range hashes {
 				if opt := hashOptions()[def.name]; opt != nil {
 					scheme := must(NewScheme(ratioKeys, p, WithStrategy(strategy), opt))

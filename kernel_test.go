@@ -28,14 +28,14 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 	for _, strategy := range builtins {
 		for k := 1; k <= maxK; k++ {
 			params := fit(strategy, m, k)
-			if params.K != k || strategy.layout(k) == vector.NoLayout {
+			if params.K != k || must(strategy.kernel(params.M, k, 0)).layout == vector.NoLayout {
 				continue
 			}
 			for _, h := range hashes {
 				if h == &noHash || h == &sipHash && k%5 > 0 {
 					continue
 				}
-				s := must(newScheme(params, strategy, seededHasher(h, uint64(k/4))))
+				s := must(newScheme(params, strategy, withSeed(h, uint64(k/4))))
 				f := s.filter(makeWords(wordsFor(params.M)))
 				rows[f.byKey], rows[f.byDigest] = true, true
 				t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, h, k), func(t *testing.T) { do(t, s) })
@@ -49,7 +49,7 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 // inGo keeps a filter from all code in assembly that works on keys or digests, also when it hashes batches.
 func inGo(f *BloomFilter) *BloomFilter {
 	s := *f.scheme
-	s.hash.vector = vector.NoHash
+	s.vector = vector.NoHash
 	f.scheme, f.byKey, f.byDigest, f.addsDigest, f.lengths = &s, nil, nil, nil, 0
 	return f
 }

@@ -18,16 +18,16 @@ type options struct {
 	err      error // the first option that is wrong by itself
 }
 
-// newOptions returns the options of a new filter, and the hash that follows from them.
-func newOptions(opts []Option) (o options, h hasher, err error) {
+// newOptions returns the options of a new filter, and the beginning of its scheme: the hash that follows from them.
+func newOptions(opts []Option) (o options, begun scheme, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
 	if len(opts) > 0 { // or else it stays on the stack
 		if o, err = o.with(opts); err != nil {
-			return o, h, err
+			return o, begun, err
 		}
 	}
-	h, err = o.chooseHash()
-	return o, h, err
+	begun, err = o.chooseHash()
+	return o, begun, err
 }
 
 // readOptions returns the options of a reader.
@@ -113,7 +113,7 @@ func MaxBytes(opts ...Option) uint64 {
 }
 
 // chooseHash returns the hash, or an error for options that exclude each other.
-func (o *options) chooseHash() (hasher, error) {
+func (o *options) chooseHash() (scheme, error) {
 	def := o.hash
 	switch {
 	case def != nil:
@@ -124,19 +124,19 @@ func (o *options) chooseHash() (hasher, error) {
 	}
 	switch {
 	case o.strategy.NeedsKey() && (def != &noHash || o.secret != nil):
-		return hasher{}, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
+		return scheme{}, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
 	case !o.strategy.NeedsKey() && def == &noHash:
-		return hasher{}, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
+		return scheme{}, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
 	case o.secret != nil && o.seed != nil:
-		return hasher{}, invalid("a seed and a secret, want at most one")
+		return scheme{}, invalid("a seed and a secret, want at most one")
 	case o.secret != nil && o.hash != nil:
-		return hasher{}, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", def)
+		return scheme{}, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", def)
 	case o.secret != nil:
-		return secretHasher(*o.secret), nil
+		return withSecret(*o.secret), nil
 	case o.seed == nil:
-		return seededHasher(def, 0), nil
+		return withSeed(def, 0), nil
 	case def.start != nil:
-		return seededHasher(def, *o.seed), nil
+		return withSeed(def, *o.seed), nil
 	}
-	return hasher{}, invalid("hash %q and a seed, which it does not take", def)
+	return scheme{}, invalid("hash %q and a seed, which it does not take", def)
 }

@@ -108,12 +108,12 @@ func possible(n uint64, p float64) error {
 }
 
 func noSize(s strategy, most, n uint64, p float64) error {
-	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, s.label(), p, n)
+	return fail(ErrTooLarge, "no m up to %d bits with strategy %q reaches p = %v for n = %d keys", most, s.called(), p, n)
 }
 
 // badRate returns the error for a custom strategy whose Rate returns NaN or a negative number.
 func badRate(s strategy, rate float64, m uint64, k int, n uint64) error {
-	return invalid("strategy %q has rate %v for m = %d, k = %d and n = %d, want 0 to 1", s.label(), rate, m, k, n)
+	return invalid("strategy %q has rate %v for m = %d, k = %d and n = %d, want 0 to 1", s.called(), rate, m, k, n)
 }
 
 // maxM bounds the sizes that are computed: up to here, float64 counts every bit.

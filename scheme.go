@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A Scheme is a filter without its bits: parameters, strategy and hash, which determine the
@@ -32,26 +33,26 @@ type Scheme struct{ scheme *scheme }
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
 // options, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
-	o, h, err := newOptions(opts)
+	o, begun, err := newOptions(opts)
 	if err != nil {
 		return Scheme{}, err
 	}
-	params, err := paramsFor(n, p, o.strategy, h.def)
+	params, err := paramsFor(n, p, o.strategy, begun.hash)
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := o.schemeWithin(params, o.strategy, h)
+	s, err := o.schemeWithin(params, o.strategy, begun)
 	return Scheme{s}, err
 }
 
 // NewSchemeWithParams returns the scheme of the filter that [NewWithParams] makes from the same
 // arguments. It allocates no bits. It returns NewWithParams' errors, except for too little memory.
 func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
-	o, h, err := newOptions(opts)
+	o, begun, err := newOptions(opts)
 	if err != nil {
 		return Scheme{}, err
 	}
-	s, err := o.schemeWithin(params, o.strategy, h)
+	s, err := o.schemeWithin(params, o.strategy, begun)
 	return Scheme{s}, err
 }
 
@@ -59,33 +60,42 @@ func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 type scheme struct {
 	params   Params
 	strategy Strategy
-	hash     hasher
-	kernel   *kernel
-	empty    bitset // of its filters, without bits
+
+	// The hash is called directly, and not through an interface: a key that crosses an interface escapes
+	// to the heap, and with it the caller's stack buffer.
+	hash   *hash
+	seed   uint64
+	k0, k1 uint64      // the secret of sipHash; otherwise both the state that the hash begins with
+	vector vector.Hash // of the kernels in assembly that hash batches
+
+	kernel *kernel
+	empty  bitset // of its filters, without bits
 }
 
 // schemeWithin checks m against WithMaxBytes and calls newScheme.
-func (o *options) schemeWithin(params Params, strategy Strategy, h hasher) (*scheme, error) {
+func (o *options) schemeWithin(params Params, strategy Strategy, begun scheme) (*scheme, error) {
 	if bytes := wordsFor(params.M) * 8; bytes > o.maxBytes { // before a custom strategy sees m
 		return nil, fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", params.M, bytes, o.maxBytes)
 	}
-	return newScheme(params, strategy, h)
+	return newScheme(params, strategy, begun)
 }
 
-// newScheme returns the scheme of these parts, or an error if they contradict each other. The
-// parts were computed, given, or read from a file.
-func newScheme(params Params, strategy Strategy, h hasher) (*scheme, error) {
+// newScheme completes a scheme that has its hash, or returns an error if its parts contradict each other.
+// The parts were computed, given, or read from a file.
+func newScheme(params Params, strategy Strategy, s scheme) (*scheme, error) {
 	if math.Signbit(params.P) || params.P != 0 && !(params.P > 0 && params.P < 1) {
 		return nil, invalid("p = %v, want 0 < p < 1, or 0 for unknown", params.P)
 	}
 	if err := strategy.check(params.M, params.K); err != nil {
 		return nil, err
 	}
-	kernel, err := strategy.kernel(params.M, params.K, h.seed)
+	kernel, err := strategy.kernel(params.M, params.K, s.seed)
 	if err != nil {
 		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, strategy, err)
 	}
-	return &scheme{params, strategy, h, kernel, bitset{params.M / strategy.blockBits(), params.K, h.k0, nil}}, nil
+	s.params, s.strategy, s.kernel = params, strategy, kernel
+	s.empty = bitset{params.M / strategy.blockBits(), params.K, s.k0, nil}
+	return &s, nil
 }
 
 const zeroFilter = "bloom: use of the zero BloomFilter or Scheme: make one by New or NewScheme, or read one into it"
@@ -110,10 +120,10 @@ func (s *scheme) misuse(call string) string {
 
 // digest hashes a key.
 func (s *scheme) digest(key []byte) (h1, h2 uint64) {
-	if s == nil || s.hash.def == &noHash {
+	if s == nil || s.hash == &noHash {
 		panic(s.misuse("Digest"))
 	}
-	return s.hash.digest(key)
+	return s.sumOne(key)
 }
 
 // Params returns m and k, and n and p if they are known.
@@ -134,7 +144,7 @@ func (s Scheme) String() string {
 		return "bloom.Scheme(zero)"
 	}
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.scheme.params.M, s.scheme.params.K,
-		s.scheme.strategy.identity(), s.scheme.hash.def.identity(), s.scheme.hash.checkValue())
+		s.scheme.strategy.identity(), s.scheme.hash.identity(), s.scheme.checkValue())
 }
 
 // LogValue is String, for package log/slog.
@@ -145,13 +155,13 @@ func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key)
 
 // Hash returns the hash of the keys. It is named "siphash" for [WithSecret], and "none" for a
 // strategy that needs the key itself.
-func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash.def} }
+func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash} }
 
 // Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret.
-func (s Scheme) Seed() uint64 { return s.scheme.must().hash.seed }
+func (s Scheme) Seed() uint64 { return s.scheme.must().seed }
 
 // HasSecret reports whether keys are hashed under a secret, by [WithSecret].
-func (s Scheme) HasSecret() bool { return s.scheme.must().hash.def == &sipHash }
+func (s Scheme) HasSecret() bool { return s.scheme.must().hash == &sipHash }
 
 // Portable returns nil if another process can read the bits, given the secret and the custom
 // strategy and hash, if any. Otherwise the error wraps [ErrNotPortable]: the hash is [MapHash], or
@@ -162,9 +172,9 @@ func (s *scheme) portable() error {
 	switch {
 	case s == nil:
 		return errZero
-	case s.hash.def == &mapHash:
+	case s.hash == &mapHash:
 		return fail(ErrNotPortable, "its hash is %v, want Murmur3, RapidHash or a secret", MapHash)
-	case s.hash.def.name == "":
+	case s.hash.name == "":
 		return fail(ErrNotPortable, "its hash has no name")
 	case s.strategy.Name() == "":
 		return fail(ErrNotPortable, "its strategy has no name")
@@ -175,9 +185,9 @@ func (s *scheme) portable() error {
 // AppendPositions appends the positions of a key's k bits to dst, in the order in which the
 // strategy finds them. Each is less than m. Two of them may be equal.
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
-	if byKey := s.scheme.must().kernel.byKey; byKey != nil {
+	if positionsOf := s.scheme.must().kernel.positionsOfKey; positionsOf != nil {
 		dst, positions := s.scheme.grow(dst)
-		byKey.positions(memory.NoEscape(positions), memory.NoEscape(key))
+		positionsOf(memory.NoEscape(positions), memory.NoEscape(key))
 		return dst
 	}
 	h1, h2 := s.scheme.digest(key)
@@ -187,7 +197,7 @@ func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 // AppendDigestPositions is [Scheme.AppendPositions] for a key whose digest is already known,
 // see [BloomFilter.AddDigest]. It panics if the strategy needs the key itself.
 func (s Scheme) AppendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
-	if s.scheme.must().hash.def == &noHash {
+	if s.scheme.must().hash == &noHash {
 		panic(s.scheme.misuse("AppendDigestPositions"))
 	}
 	dst, positions := s.scheme.grow(dst)

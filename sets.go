@@ -26,12 +26,12 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fail(ErrIncompatible, "k = %d and %d", a.K, b.K)
 	case x.strategy.identity() != y.strategy.identity():
 		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.identity(), y.strategy.identity())
-	case x.hash.def.identity() != y.hash.def.identity():
-		return fail(ErrIncompatible, "hashes %s and %s", x.hash.def.identity(), y.hash.def.identity())
-	case x.hash.def == &sipHash && x.hash != y.hash:
+	case x.hash.identity() != y.hash.identity():
+		return fail(ErrIncompatible, "hashes %s and %s", x.hash.identity(), y.hash.identity())
+	case x.hash == &sipHash && x.secret() != y.secret():
 		return fail(ErrIncompatible, "different secrets")
-	case x.hash.seed != y.hash.seed:
-		return fail(ErrIncompatible, "seeds %d and %d", x.hash.seed, y.hash.seed)
+	case x.seed != y.seed:
+		return fail(ErrIncompatible, "seeds %d and %d", x.seed, y.seed)
 	}
 	return nil
 }

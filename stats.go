@@ -29,7 +29,7 @@ func (f *BloomFilter) Stats() Stats {
 	return Stats{
 		Params:    s.params,
 		Strategy:  s.strategy.Name(),
-		Hash:      s.hash.def.name,
+		Hash:      s.hash.name,
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom/internal/rate"
-	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A Strategy determines which k of a filter's m bits belong to a key. The strategies of this
@@ -29,7 +28,7 @@ type Strategy struct{ strategy }
 // that they can be compared, and are static data: the linker drops the strategies that a
 // program does not use.
 type strategy interface {
-	label() label
+	called() label
 	isCustom() bool // NewStrategy has made it
 	invalid() error // why New refuses it; nil for a built-in strategy
 
@@ -52,8 +51,6 @@ type strategy interface {
 	// folds reports whether FoldTo can merge f neighbouring blocks into one. It can if a key's block is
 	// floor(x·blocks), for an x in [0, 1), and neither x nor the key's bits within the block depend on m.
 	folds() bool
-
-	layout(k int) vector.Layout // of the kernels in assembly
 
 	// kernel returns the code for filters of m bits and k positions per key.
 	kernel(m uint64, k int, seed uint64) (*kernel, error)
@@ -101,7 +98,7 @@ func (s Strategy) label() label {
 	if s.strategy == nil {
 		return label{}
 	}
-	return s.strategy.label()
+	return s.called()
 }
 
 // NeedsKey reports whether the strategy needs the key itself, not only its digest, as
@@ -161,42 +158,37 @@ func (s Strategy) validate() error {
 	return s.invalid()
 }
 
-// builtin is what the strategies of this package have in common.
-type builtin string
+// common is what strategies have in common unless they say otherwise: those of this package, with k
+// independent positions anywhere in m bits that come from a digest.
+type common struct{ label }
 
-func (b builtin) label() label   { return label{name: string(b)} }
-func (b builtin) isCustom() bool { return false }
-func (b builtin) invalid() error { return nil }
+func (c common) called() label { return c.label }
+func (common) isCustom() bool  { return false }
+func (common) invalid() error  { return nil }
+func (common) hashesKey() bool { return false }
+func (common) folds() bool     { return true }
 
-func (b builtin) hashesKey() bool { return false }
-func (b builtin) folds() bool     { return true }
-
-func (b builtin) layout(int) vector.Layout { return vector.NoLayout }
-
-// scattered is what strategies with k independent positions anywhere in m bits have in common.
-type scattered struct{}
-
-func (scattered) limits() limits {
+func (common) limits() limits {
 	return limits{unit: 1, sizeUnit: 64, maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
 }
 
-func (scattered) bestK(bitsPerKey float64) int {
+func (common) bestK(bitsPerKey float64) int {
 	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 }
 
-func (scattered) rate(m uint64, k int, n uint64) float64 { return rate.Independent(m, k, n) }
+func (common) rate(m uint64, k int, n uint64) float64 { return rate.Independent(m, k, n) }
 
-func (scattered) estimate(m uint64, k int, x uint64) float64 {
+func (common) estimate(m uint64, k int, x uint64) float64 {
 	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
 }
 
-func (scattered) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
+func (common) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
 	ones = bits.count()
 	return ones, math.Pow(float64(ones)/float64(m), float64(k))
 }
 
-func (scattered) blockBits() uint64     { return 1 }
-func (scattered) wordsPerKey(k int) int { return k }
+func (common) blockBits() uint64     { return 1 }
+func (common) wordsPerKey(k int) int { return k }
 
 // builtins are all strategies of this package. A new one is added here, and is otherwise complete
 // in its own file.

@@ -29,9 +29,9 @@ import (
 // words, the low 48 bits of h2 the first 8 bits.
 var Blocked = Strategy{&blockedStrategy}
 
-var blockedStrategy = blocked{"blocked"}
+var blockedStrategy = blocked{common{label{name: "blocked"}}}
 
-type blocked struct{ builtin }
+type blocked struct{ common }
 
 func (*blocked) limits() limits {
 	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
@@ -66,16 +66,14 @@ func (s *blocked) measure(bits bitArray, _ uint64, k int) (uint64, float64) {
 	return rate.OfBlocks(bits, k, s.wordsPerKey(k))
 }
 
-func (*blocked) layout(k int) vector.Layout { return vector.Blocked(k) }
-func (*blocked) blockBits() uint64          { return blockBits }
-
+func (*blocked) blockBits() uint64     { return blockBits }
 func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 
 // kernel returns straight lines for the k that New chooses. For others, the positions serve.
 func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 	code := kernel{
 		add: blockedAdd, contains: blockedContains, positions: blockedPositions, fill: fillPositions(blockedPositions),
-		prefetchFrom: prefetchWords, blockBytes: blockBits / 8, selects: math.MaxUint64,
+		prefetchFrom: prefetchWords, blockBytes: blockBits / 8, selects: math.MaxUint64, layout: vector.Blocked(k),
 	}
 	switch z := s.wordsPerKey(k); {
 	case z == 2 && k <= 6:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A Definition describes a custom strategy for [NewStrategy]. Set either Positions or KeyPositions.
@@ -62,7 +61,7 @@ type Definition struct {
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
 func NewStrategy(name string, d Definition) Strategy {
-	s := &custom{Definition: d, called: newLabel(name)}
+	s := &custom{Definition: d, common: common{newLabel(name)}}
 	s.wrong = s.contradiction()
 	return Strategy{s}
 }
@@ -70,27 +69,24 @@ func NewStrategy(name string, d Definition) Strategy {
 // A custom is a strategy that NewStrategy has made.
 type custom struct {
 	Definition
-	scattered
-	called label
-	wrong  error
+	common
+	wrong error
 }
 
-func (s *custom) label() label           { return s.called }
-func (s *custom) invalid() error         { return s.wrong }
-func (s *custom) isCustom() bool         { return true }
-func (s *custom) hashesKey() bool        { return s.KeyPositions != nil }
-func (*custom) layout(int) vector.Layout { return vector.NoLayout }
-func (s *custom) folds() bool            { return false }
+func (s *custom) invalid() error  { return s.wrong }
+func (s *custom) isCustom() bool  { return true }
+func (s *custom) hashesKey() bool { return s.KeyPositions != nil }
+func (s *custom) folds() bool     { return false }
 
 // contradiction returns an error if the definition is invalid.
 func (s *custom) contradiction() error {
 	wrong := func(format string, args ...any) error {
-		return invalid("strategy %.40q %s", s.called, fmt.Sprintf(format, args...))
+		return invalid("strategy %.40q %s", s.label, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case len(s.called.name) > format.MaxName:
-		return wrong("has a name of %d bytes, want at most %d", len(s.called.name), format.MaxName)
-	case builtinStrategy(s.called.name) != (Strategy{}):
+	case len(s.name) > format.MaxName:
+		return wrong("has a name of %d bytes, want at most %d", len(s.name), format.MaxName)
+	case builtinStrategy(s.name) != (Strategy{}):
 		return wrong("has a name that is taken by this package")
 	case (s.Positions == nil) == (s.KeyPositions == nil):
 		return wrong("has both or neither of Positions and KeyPositions, want one")
@@ -103,7 +99,7 @@ func (s *custom) contradiction() error {
 }
 
 func (s *custom) limits() limits {
-	l := s.scattered.limits()
+	l := s.common.limits()
 	l.unit, l.sizeUnit = max(1, s.Unit), cmp.Or(s.Unit, l.sizeUnit)
 	l.maxM, l.maxK = cmp.Or(s.MaxM, l.maxM), cmp.Or(s.MaxK, l.maxK)
 	return l
@@ -115,9 +111,9 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 	}
 	switch m, k, err = s.Size(n, p); {
 	case err != nil:
-		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, s.called, err)
+		return 0, 0, invalid("n = %d and p = %v with strategy %q: %w", n, p, s.label, err)
 	case m >= maxM:
-		return 0, 0, fail(ErrTooLarge, "m = %d bits by the Size of strategy %q, want fewer than %d", m, s.called, uint64(maxM))
+		return 0, 0, fail(ErrTooLarge, "m = %d bits by the Size of strategy %q, want fewer than %d", m, s.label, uint64(maxM))
 	}
 	return m, k, nil
 }
@@ -125,7 +121,7 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 // bestK is computed for 10,000 keys if the definition has a rate or a largest k.
 func (s *custom) bestK(bitsPerKey float64) (k int) {
 	if s.Rate == nil && cmp.Or(s.MaxK, maxK) >= maxK {
-		return s.scattered.bestK(bitsPerKey)
+		return s.common.bestK(bitsPerKey)
 	}
 	const keys = 10_000
 	l, best := s.limits(), math.Inf(1)
@@ -142,18 +138,18 @@ func (s *custom) rate(m uint64, k int, n uint64) float64 {
 	if s.Rate != nil {
 		return s.Rate(m, k, n)
 	}
-	return s.scattered.rate(m, k, n)
+	return s.common.rate(m, k, n)
 }
 
 func (s *custom) estimate(m uint64, k int, x uint64) float64 {
 	if s.EstimateCount != nil {
 		return s.EstimateCount(m, k, x)
 	}
-	return s.scattered.estimate(m, k, x)
+	return s.common.estimate(m, k, x)
 }
 
 func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
-	ones, rate = s.scattered.measure(bits, m, k)
+	ones, rate = s.common.measure(bits, m, k)
 	if s.Rate == nil || ones == 0 {
 		return ones, rate
 	}
@@ -167,11 +163,11 @@ func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate floa
 
 func (s *custom) kernel(m uint64, k int, seed uint64) (_ *kernel, err error) {
 	if s.hashesKey() {
-		c := customKeys{label: s.called, m: m, own: memory.IsOwn(s.KeyPositions)}
+		c := customKeys{label: s.label, m: m, own: memory.IsOwn(s.KeyPositions)}
 		c.find, err = s.KeyPositions(m, k, seed)
-		return &kernel{byKey: &c}, cmp.Or(err, noFunction(c.find == nil))
+		return &kernel{addKey: c.add, containsKey: c.contains, positionsOfKey: c.positions}, cmp.Or(err, noFunction(c.find == nil))
 	}
-	c := customDigests{label: s.called, m: m}
+	c := customDigests{label: s.label, m: m}
 	c.find, err = s.Positions(m, k)
 	return &kernel{
 		add: c.add, contains: c.contains, positions: c.positions, fill: fillPositions(c.positions), prefetchFrom: scatteredWords,

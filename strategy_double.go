@@ -24,21 +24,17 @@ import (
 // Murmur3 digest is (0, 0): without it all its positions would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = double{builtin: "double-hashing"}
+var doubleHashing = double{common{label{name: "double-hashing"}}}
 
-type double struct {
-	builtin
-	scattered
-}
+type double struct{ common }
 
 func (s *double) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*double) rate(m uint64, k int, n uint64) float64          { return rate.Double(m, k, n) }
 func (*double) kernel(uint64, int, uint64) (*kernel, error)     { return &doubleKernel, nil }
-func (*double) layout(int) vector.Layout                        { return vector.Double }
 
 var doubleKernel = kernel{
 	add: doubleAdd, contains: doubleContains, positions: doublePositions, fill: doubleFill,
-	prefetchFrom: scatteredWords,
+	prefetchFrom: scatteredWords, layout: vector.Double,
 }
 
 // doublePositions computes the positions by the formula of DoubleHashing.

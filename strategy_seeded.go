@@ -12,18 +12,16 @@ import (
 // It needs the key: methods that take a digest panic.
 var SeededHashing = Strategy{&seededHashing}
 
-var seededHashing = seeded{builtin: "seeded-hashing"}
+var seededHashing = seeded{common{label{name: "seeded-hashing"}}}
 
-type seeded struct {
-	builtin
-	scattered
-}
+type seeded struct{ common }
 
 func (s *seeded) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*seeded) hashesKey() bool                                 { return true }
 func (*seeded) folds() bool                                     { return false }
 func (*seeded) kernel(m uint64, _ int, seed uint64) (*kernel, error) {
-	return &kernel{byKey: &seededCode{probe.NewDivisor(m), seed}}, nil
+	c := &seededCode{probe.NewDivisor(m), seed}
+	return &kernel{addKey: c.add, containsKey: c.contains, positionsOfKey: c.positions}, nil
 }
 
 // seededCode is what the code of SeededHashing works with besides the bits.

@@ -30,9 +30,9 @@ import (
 // arXiv:2101.01719.
 var SplitBlock = Strategy{&splitBlock}
 
-var splitBlock = split{"split-block"}
+var splitBlock = split{common{label{name: "split-block"}}}
 
-type split struct{ builtin }
+type split struct{ common }
 
 func (*split) limits() limits {
 	return limits{
@@ -46,7 +46,6 @@ func (*split) bestK(float64) int                               { return splitK }
 func (*split) rate(m uint64, _ int, n uint64) float64          { return rate.SplitBlock(m/splitBits, n) }
 func (*split) blockBits() uint64                               { return splitBits }
 func (*split) wordsPerKey(int) int                             { return splitBits / 64 }
-func (*split) layout(int) vector.Layout                        { return vector.Split }
 func (*split) kernel(uint64, int, uint64) (*kernel, error)     { return &splitKernel, nil }
 
 func (*split) estimate(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
@@ -71,7 +70,7 @@ const (
 
 var splitKernel = kernel{
 	add: splitAdd, contains: splitContains, positions: splitPositions, fill: splitFill,
-	prefetchFrom: prefetchWords, blockBytes: splitBits / 8, selects: 0xffffffff << 32,
+	prefetchFrom: prefetchWords, blockBytes: splitBits / 8, selects: 0xffffffff << 32, layout: vector.Split,
 }
 
 // splitPositions is the strategy by its formula.
