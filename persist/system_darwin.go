@@ -17,3 +17,5 @@ func fillHoles(*os.File, os.FileInfo, []byte, bool) error { return nil }
 func renameNew(from, to string) error {
 	return os.NewSyscallError("renamex_np", unix.RenamexNp(from, to, unix.RENAME_EXCL))
 }
+
+func takeList(_, _ *os.File) error { return nil }

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -144,4 +145,37 @@ func TestSaveToAMountedFile(t *testing.T) {
 	}
 	require.Contains(t, string(said), "mount its folder")
 	require.True(t, loaded(t, path).ContainsString("a"))
+}
+
+// TestAccessList: a file keeps its access list. Without the list, its group would have the permissions of the mask. A file
+// without a list gets none from its folder.
+func TestAccessList(t *testing.T) {
+	list := func(others ...[3]uint32) (value []byte) {
+		value = binary.LittleEndian.AppendUint32(value, 2) // version
+		const all = 1<<32 - 1
+		for _, e := range append(append([][3]uint32{{1, 6, all}}, others...), [3]uint32{4, 0, all}, [3]uint32{16, 4, all}, [3]uint32{32, 0, all}) {
+			value = binary.LittleEndian.AppendUint16(value, uint16(e[0]))
+			value = binary.LittleEndian.AppendUint16(value, uint16(e[1]))
+			value = binary.LittleEndian.AppendUint32(value, e[2])
+		}
+		return value
+	}(([3]uint32{2, 4, 12345})) // one user may read, the group may not
+	path := filepath.Join(testkit.TempDir(t), "f")
+	require.NoError(t, Save(path, filterWith("a")))
+	require.NoError(t, os.Chmod(path, 0o640))
+	if err := unix.Setxattr(filepath.Dir(path), "system.posix_acl_default", list, 0); errors.Is(err, unix.ENOTSUP) {
+		t.Skip("NOT TESTED: access lists, because the file system has none")
+	}
+	got := make([]byte, 1000)
+	require.NoError(t, Save(path, filterWith("b")))
+	_, err := unix.Getxattr(path, "system.posix_acl_access", got)
+	require.ErrorIs(t, err, unix.ENODATA)
+	require.Equal(t, fs.FileMode(0o640), modeOf(t, path))
+
+	require.NoError(t, unix.Setxattr(path, "system.posix_acl_access", list, 0))
+	require.NoError(t, Save(path, filterWith("c")))
+	n, err := unix.Getxattr(path, "system.posix_acl_access", got)
+	require.NoError(t, err)
+	require.Equal(t, list, got[:n])
+	require.Equal(t, fs.FileMode(0o640), modeOf(t, path))
 }

@@ -136,6 +136,9 @@ func (f *osFile) inherit(old *os.File) error {
 		return nil
 	}
 	mode, err := takeOwner(f.File, old)
+	if err == nil {
+		err = takeList(f.File, old)
+	}
 	if err != nil {
 		return err
 	}
