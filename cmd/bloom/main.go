@@ -4,6 +4,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -27,7 +28,23 @@ func main() {
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
+	os.Exit(run(ctx, os.Args[1:], &input{os.Stdin, cancel}, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
+}
+
+// An input is standard input. Reads of a terminal that closes fail, maybe before its SIGHUP arrives.
+type input struct {
+	file   *os.File
+	cancel context.CancelCauseFunc
+}
+
+func (in *input) Read(p []byte) (n int, err error) {
+	n, err = in.file.Read(p)
+	if errors.Is(err, syscall.EIO) {
+		if info, unknown := in.file.Stat(); unknown == nil && info.Mode()&os.ModeCharDevice != 0 {
+			in.cancel(exit{statusSignal + int(syscall.SIGHUP), syscall.SIGHUP.String()})
+		}
+	}
+	return n, err
 }
 
 // run executes a command line and returns the exit status.
