@@ -115,6 +115,9 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 		n = f.Layers()[0].N
 	case *rotating.Filter:
 		made = f.Window()
+		if o.given("number") {
+			n = o.n // a guess, which the file does not tell
+		}
 	}
 	s := f.Stats()
 	switch {

@@ -129,3 +129,32 @@ func FuzzDedup(f *testing.F) {
 		}
 	})
 }
+
+// TestFullFilterIsSaved: a filter without room for a new key is saved with the keys of the printed lines, and no other, as
+// after any run. The next run prints none of them, and stops at the same line.
+func TestFullFilterIsSaved(t *testing.T) {
+	var keys strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&keys, "%d\n%d\n", i, i/2)
+	}
+	input := writeFile(t, []byte(keys.String()))
+	for _, flags := range []string{"-n 5000", "-n 100 --grow --max-memory 20kB", "-n 100 --window 1h --max-memory 20kB"} {
+		path := filepath.Join(t.TempDir(), "seen.bloom")
+		args := append([]string{"dedup", "-q", "-p", "1e-9", "--filter", path}, strings.Fields(flags)...)
+		printed, first := expectRun(t, statusOverfull, append(args, input)...)
+		n := strings.Count(printed, "\n")
+		if n == 0 || !strings.HasSuffix(printed, fmt.Sprintf("\n%d\n", n-1)) {
+			t.Fatalf("%s: %d lines, and not the first ones: %s", flags, n, first)
+		}
+		if got, _ := expectRun(t, statusFound, "check", "-v", path, input); got == "" || !strings.HasPrefix(got, fmt.Sprintf("%d\n", n)) {
+			t.Errorf("%s: after %d lines the first that is not in is %.20q", flags, n, got)
+		}
+		if got, _ := expectRun(t, statusFound, "check", "-c", path, writeFile(t, []byte(printed))); got != fmt.Sprintln(n) {
+			t.Errorf("%s: %s of %d printed lines are in", flags, got, n)
+		}
+		again, second := expectRun(t, statusOverfull, append(args, input)...)
+		if again != "" || second != strings.TrimPrefix(first, first[:strings.Index(first, "\n")+1]) {
+			t.Errorf("%s: again %d lines, %s, want %s", flags, strings.Count(again, "\n"), second, first)
+		}
+	}
+}
