@@ -23,13 +23,14 @@ type keeper struct {
 	filter filterfile.Filter
 	format *filterfile.Format
 
-	printed, saved int // lines
+	in             *lines.Input
+	printed, saved int // lines with a key
 	timer          *time.Timer
 }
 
 // during lets the reading of in save the filter from time to time.
 func (k *keeper) during(in *lines.Input) {
-	k.timer = time.NewTimer(saveEvery)
+	k.in, k.timer = in, time.NewTimer(saveEvery)
 	in.Timer = k.timer.C
 	in.OnTimer = func() error {
 		start := time.Now()
@@ -68,8 +69,12 @@ func (k *keeper) end(err error) error {
 		}
 	}
 	if k.saved > 0 {
-		fmt.Fprintf(k.stderr, "bloom: warning: %s has the keys of the first %s; the next run does not print them again\n",
-			printable(k.path), counted(k.saved, "printed line"))
+		keyed := ""
+		if k.in.Missing > 0 {
+			keyed = " that have one"
+		}
+		fmt.Fprintf(k.stderr, "bloom: warning: %s has the keys of the first %s%s; the next run does not print them again\n",
+			printable(k.path), counted(k.saved, "printed line"), keyed)
 	}
 	return err
 }
