@@ -106,7 +106,7 @@ func (f *handle) request(b *batch) (*request, error) {
 		r.args = append(r.args, b.merge.bits, 0, 0, "m", b.merge.at)
 		return r, nil
 	}
-	layers, args, err := f.plan.mode.adding(b.value.known(), b.state, b.value.slot.stamp())
+	layers, args, err := b.value.plan.mode.adding(b.value.known(), b.state, b.value.slot.stamp())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	switch send.Code(err) {
 	case send.More:
 		state, ok := numberIn(err)
-		if _, impossible := f.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
+		if _, impossible := b.value.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
 			b.err = f.onLost(b.value, isOlder)
 			return
 		}
@@ -180,7 +180,7 @@ func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	}
 	for _, i := range r.refused {
 		b.fates[b.indices[first+i]] = refused
-		b.full = f.plan.mode.full(b.value.known(), b.state)
+		b.full = b.value.plan.mode.full(b.value.known(), b.state)
 	}
 	b.lost, b.won = nil, false
 	if b.done < last {

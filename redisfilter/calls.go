@@ -27,7 +27,7 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 // Contains returns false if the key was definitely never added, true if it probably was; with a window,
 // added within the window or the rest of the generation before. The error wraps [ErrLost] if the filter
 // is gone, or lacks an add that was confirmed to this handle. After an error, ignore the answer false.
-// Contains never writes to the server.
+// A handle that never added never writes to the server.
 func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err error) {
 	return f.single(ctx, f.lookups, key)
 }

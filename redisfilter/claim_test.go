@@ -25,10 +25,11 @@ func TestClaimFollowsTheRule(t *testing.T) {
 	counts := map[string]int{}
 	for range 2000 {
 		slots := make([]modelSlot, h.plan.slots)
-		claims, used := int8(100), len(slots)-random.IntN(2)*random.IntN(len(slots))
+		claims, used := int8(random.IntN(256)), len(slots)-random.IntN(2)*random.IntN(len(slots))
+		count := uint32(random.IntN(200)) - 100 // it may begin again at 0 between two stamps
 		for i := range used {
 			for half := range 2 {
-				slots[i][half] = modelRecord{tag: int8(2 + random.IntN(100)), stamp: int8(random.IntN(100)), last: [2]int8{int8(random.IntN(4)), int8(random.IntN(4))}}
+				slots[i][half] = modelRecord{tag: int8(2 + random.IntN(100)), stamp: claims - int8(random.IntN(100)), last: [2]int8{int8(random.IntN(4)), int8(random.IntN(4))}}
 			}
 		}
 		if own := random.IntN(len(slots)); own < used && random.IntN(2) == 0 {
@@ -43,14 +44,14 @@ func TestClaimFollowsTheRule(t *testing.T) {
 		table := func() (b []byte) {
 			for _, s := range slots {
 				for _, r := range s {
-					b = binary.LittleEndian.AppendUint32(append(b, tagOf(r.tag)...), uint32(r.stamp))
+					b = binary.LittleEndian.AppendUint32(append(b, tagOf(r.tag)...), count+1-uint32(uint8(claims+1-r.stamp)))
 					b = wide(r.last).appendTo(b)
 				}
 			}
 			return b
 		}
 		server.Client.SetRange(ctx, "f", int64(h.plan.table), string(table()))
-		server.Client.SetRange(ctx, "f", 120, string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(claims)))))
+		server.Client.SetRange(ctx, "f", 120, string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(float64(count)))))
 		who := wide(confirmed).appendTo(append([]byte(epoch), tagOf(modelTag)...))
 		r := &request{keys: []string{"f"}, script: claimScript, args: []any{who, h.plan.table, h.plan.end - 1}}
 		h.exec(ctx, r)

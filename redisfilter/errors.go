@@ -19,7 +19,8 @@ var (
 
 	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted, lost in a restart), was made
 	// anew by another process, or that nothing shows that it has every add that was confirmed to this handle: the server has
-	// gone back to an older value, or has given the handle's slot away twice since its last call. Keys are forgotten, or may be.
+	// gone back to an older value, or more handles add than the filter is for, see [WithHandles]. Keys are forgotten, or may be; the
+	// error says what is known.
 	// [Filter.Reopen] continues with the value that is there, or with an empty one.
 	ErrLost = send.ErrLost
 

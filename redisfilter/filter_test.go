@@ -298,7 +298,7 @@ func TestJoin(t *testing.T) {
 // TestLimit: a growing filter takes no new keys beyond WithMaxBytes, and answers for the others.
 func TestLimit(t *testing.T) {
 	s := redistest.Start(t)
-	f := open(t, s.Client, 1024, 0.01, growth, redisfilter.WithBloom(bloom.WithMaxBytes(20_000)))
+	f := open(t, s.Client, 1024, 0.01, growth, redisfilter.WithBloom(bloom.WithMaxBytes(28_000)))
 	added := make([]bool, 50_000)
 	n, err := f.AddMany(bg, keysOf(0, len(added)), added)
 	require.ErrorIs(t, err, bloom.ErrFull)
@@ -308,7 +308,7 @@ func TestLimit(t *testing.T) {
 	require.Empty(t, failed.NotAdded)
 	require.Greater(t, len(failed.Refused), 40_000)
 	require.Greater(t, n, 3000)
-	require.LessOrEqual(t, sizeOf(s, f), int64(20_000))
+	require.LessOrEqual(t, sizeOf(s, f), int64(28_000))
 	again, err := f.AddMany(bg, keysOf(0, failed.Refused[0]), nil)
 	require.NoError(t, err)
 	require.Zero(t, again)

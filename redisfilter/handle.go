@@ -24,9 +24,11 @@ func (f *handle) onLost(v *incarnation, how string) error {
 
 // The ways in which a filter is lost.
 const (
-	isGone  = "value missing, replaced or truncated, or it has no record of this handle; keys were lost"
-	isOlder = "nothing shows that the server has every add of this handle: it went back to an older value (failover, restart or " +
-		"restore), or gave the handle's slot away twice; keys were lost"
+	isGone     = "value missing, replaced or truncated; keys were lost"
+	isOlder    = "the server went back to an older value (failover, restart or restore); keys were lost"
+	isUnproven = "nothing shows that the server has every add of this handle: more handles add than the filter has slots for, see " +
+		"WithHandles, so that the handle's record was displaced too often and nothing is known to be lost; or the server went back to an " +
+		"older value"
 )
 
 // refused turns the refusal of a script into an error of this package, and marks a lost incarnation.
@@ -54,16 +56,18 @@ func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uin
 		return now, nil
 	}
 	who := v.slot.confirmed().appendTo([]byte(v.epoch + v.slot.tag))
-	r := &request{keys: []string{s.name}, script: claimScript, args: []any{who, f.plan.table, f.plan.end - 1}}
+	r := &request{keys: []string{s.name}, script: claimScript, args: []any{who, v.plan.table, v.plan.end - 1}}
 	f.exec(ctx, r)
 	i, err := reply[int64](r)
 	switch {
+	case send.Code(err) == send.Older: // no record is there, or only one that the handle has left behind
+		return 0, f.onLost(v, isUnproven)
 	case err != nil:
 		return 0, f.refused(v, err)
-	case i < 0 || uint64(i) >= f.plan.slots:
-		return 0, fmt.Errorf("reply %d to a claim, want a slot below %d", i, f.plan.slots)
+	case i < 0 || uint64(i) >= v.plan.slots:
+		return 0, fmt.Errorf("reply %d to a claim, want a slot below %d", i, v.plan.slots)
 	}
-	record = f.plan.table + uint64(i)*slotBytes
+	record = v.plan.table + uint64(i)*slotBytes
 	v.slot.record.Store(record)
 	return record, nil
 }

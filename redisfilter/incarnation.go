@@ -15,6 +15,7 @@ type shard struct {
 // An incarnation is what a handle knows of a shard's value, from when the value is made until it is lost. An add that began
 // in one incarnation does not teach the cache of the next.
 type incarnation struct {
+	plan    *plan // with the slots of the value
 	epoch   string
 	ttl     time.Duration
 	expires time.Time // zero for never
@@ -30,14 +31,15 @@ type incarnation struct {
 	slot     *slot
 }
 
-// newIncarnation begins with a header. us is the server's clock in microseconds, sent the local time of the command that asked for it.
-func newIncarnation(f *plan, h header, us float64, sent time.Duration) *incarnation {
-	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
+// newIncarnation begins with what was found. sent is the local time of the command that asked for it.
+func newIncarnation(h found, sent time.Duration) *incarnation {
+	f := h.plan
+	v := &incarnation{plan: f, epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
 	v.state.Store(h.State.whole())
 	v.shift.Store(h.Shift.whole())
 	v.time.Store(&sample{})
 	v.looked.Store(&look{})
-	v.hear(us, sent)
+	v.hear(h.us, sent)
 	if m := f.scheme.Params().M; f.fixed() && m/8*uint64(f.shards) <= f.opts.cache {
 		v.cache.words = (m + 63) / 64
 	}

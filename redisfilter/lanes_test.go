@@ -119,7 +119,7 @@ func verdict(have numbers, t ticket) int8 {
 
 // claimSlot is what claim.lua does, see TestClaimFollowsTheRule.
 func claimSlot(slots []modelSlot, claims int8, tag int8, confirmed [modelLanes]int8, broken string) (at int, ok bool) {
-	own, next, oldest := -1, -1, int8(127)
+	own, next, oldest := -1, -1, -1
 	record := modelRecord{tag: tag, stamp: claims + 1}
 	for i := range slots {
 		for half, r := range slots[i] {
@@ -133,10 +133,12 @@ func claimSlot(slots []modelSlot, claims int8, tag int8, confirmed [modelLanes]i
 		if owner.tag == tag {
 			own = i
 		}
-		if owner.tag == 0 && oldest >= 0 || owner.tag != 0 && owner.stamp < oldest {
-			if next, oldest = i, owner.stamp; owner.tag == 0 {
-				oldest = -1
-			}
+		age := int(uint8(record.stamp - owner.stamp)) // modulo 2^8, and 2^32 in the script
+		if owner.tag == 0 {
+			age = 1 << 8
+		}
+		if age > oldest {
+			next, oldest = i, age
 		}
 	}
 	if wide(record.last).lack(wide(confirmed)) {
@@ -243,7 +245,7 @@ func (m modelRule) refused(s *modelState, r modelRequest, i int) {
 }
 
 // ask is a lookup that is executed at once: it reports whether the handle notices nothing. It looks at the record, or at the other
-// half of the slot.
+// half of the slot. If the record is in neither, it claims.
 func (s *modelState) ask(server int, broken string) bool {
 	if s.confirmed == [modelLanes]int8{} {
 		return true
@@ -253,7 +255,9 @@ func (s *modelState) ask(server int, broken string) bool {
 			return !wide(record.last).lack(wide(s.confirmed))
 		}
 	}
-	return broken == "another tag is no loss"
+	slots := s.values[server].slots
+	_, ok := claimSlot(slots[:], s.values[server].claims, modelTag, s.confirmed, broken)
+	return ok || broken == "another tag is no loss"
 }
 
 func (m modelRule) next(s modelState, yield func(modelState)) {
@@ -281,6 +285,11 @@ func (m modelRule) next(s modelState, yield func(modelState)) {
 		}
 		if s.place == 0 || s.place%2 == 1 {
 			continue
+		}
+		if (s.others > 0 || s.copied) && s.confirmed != [modelLanes]int8{} { // the reply to a lookup says, perhaps late, that another handle has the slot
+			n := s
+			n.place ^= 1
+			yield(n)
 		}
 		for i, r := range s.requests {
 			if r.state == waiting {

@@ -42,7 +42,7 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 		if b.begin != nil && b.begin() == 0 {
 			continue
 		}
-		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
+		if b.layers, b.err = b.value.plan.mode.reading(b.state); b.err == nil {
 			r := f.newReading(ctx, b)
 			readings, calls = append(readings, r), append(calls, r.call)
 		}
@@ -136,6 +136,9 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 		b.answers[b.indices[i]] = found
 	}
 	b.settle(f, r.to, answered)
+	if r.record != 0 && !owns(r.record) { // before the record is displaced again; an error shows in the next call
+		f.claim(ctx, b.shard, b.value, r.record)
+	}
 }
 
 // readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers count. It
@@ -156,8 +159,12 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 			b.moved, b.again = true, true
 			v.slot.record.CompareAndSwap(r.record, otherHalf(r.record))
 			return nil
-		case !mine:
-			return f.onLost(v, isGone)
+		case !mine: // the server looks at all slots, and knows if the value is gone
+			b.tryAgain("other handles took the slot")
+			if b.again = b.resend; b.again {
+				_, b.err = f.claim(ctx, b.shard, v, r.record)
+			}
+			return b.err
 		case numbersOf(stored[lanesField:]).lack(r.confirmed):
 			return f.onLost(v, isOlder)
 		}
@@ -173,13 +180,13 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	if f.plan.opts.windowed {
 		seen.added = readDouble(head[3]).whole()
 	}
-	if _, impossible := f.plan.mode.reading(seen.state); seen.state < r.known || impossible != nil {
+	if _, impossible := v.plan.mode.reading(seen.state); seen.state < r.known || impossible != nil {
 		return f.onLost(v, isOlder)
 	}
 	raise(&v.state, seen.state)
 	raise(&v.shift, seen.shift)
 	k := v.known()
-	alive, next := f.plan.mode.alive(k, b.state, seen)
+	alive, next := v.plan.mode.alive(k, b.state, seen)
 	if next == ask {
 		if k.looked, b.err = f.askClock(ctx, b.shard, v); b.err != nil {
 			return b.err
@@ -188,7 +195,7 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 			next = again
 		} else {
 			k.time, k.age = 0, 0
-			alive, next = f.plan.mode.alive(k, b.state, seen)
+			alive, next = v.plan.mode.alive(k, b.state, seen)
 		}
 	}
 	b.alive, b.again, b.state = alive, next != judge, seen.state
@@ -198,16 +205,16 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 // askClock asks the server for its clock.
 func (f *handle) askClock(ctx context.Context, s *shard, v *incarnation) (l look, err error) {
 	sent := elapsed()
-	state, us, h, err := f.opened(f.open(ctx, false, []*shard{s}, 0, time.Time{})[0])
+	is, err := f.opened(f.open(ctx, false, []*shard{s}, found{plan: v.plan})[0], v.plan)
 	switch {
 	case err != nil && !errors.Is(err, ErrMismatch):
 		return l, f.refused(v, err)
-	case err != nil || state != 'w' || h.epoch() != v.epoch:
+	case err != nil || is.state != 'w' || is.epoch() != v.epoch:
 		return l, f.onLost(v, isGone)
 	}
-	v.hear(us, sent)
-	now := known{state: h.State.whole(), shift: h.Shift.whole(), time: time.Duration(us) * time.Microsecond}
-	l = look{f.plan.mode.expect(now), h.Added.whole()}
+	v.hear(is.us, sent)
+	now := known{state: is.State.whole(), shift: is.Shift.whole(), time: time.Duration(is.us) * time.Microsecond}
+	l = look{v.plan.mode.expect(now), is.Added.whole()}
 	v.looked.Store(&l)
 	return l, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -15,7 +14,7 @@ import (
 // Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or
 // joins it if it is there. n counts all keys; with [WithGrowth] the keys of the first layer, with [WithGenerations] those of each
 // generation. All processes that open a filter must name the same n and p (or others that
-// lead to the same size), growth or window, hash and shards.
+// lead to the same size), growth or window, hash and shards. At least 256 of their handles can add at the same time, see [WithHandles].
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small, and [ErrMismatch] if the name holds
@@ -97,9 +96,10 @@ const lookAtOnce = 64
 // join makes or joins every shard. It looks at all of them before it makes one: if anything else is
 // there, nothing is made. Unless mayMake is set, nothing is made.
 func (f *handle) join(ctx context.Context, mayMake bool) error {
-	ttl, like := f.plan.opts.ttl, time.Time{}
+	like := found{plan: f.plan}
+	like.TTL = f.plan.opts.ttl.Milliseconds()
 	if v := f.shards[0].value.Load(); v != nil {
-		ttl = v.ttl
+		like.plan, like.TTL = v.plan, v.ttl.Milliseconds()
 	}
 	const tries = 10
 	missing := f.shards
@@ -111,23 +111,23 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 		var again []*shard
 		for first := 0; first < len(missing); first += lookAtOnce {
 			shards, sent := missing[first:min(first+lookAtOnce, len(missing))], elapsed()
-			for i, r := range f.open(ctx, try > 0, shards, ttl, like) {
+			for i, r := range f.open(ctx, try > 0, shards, like) {
 				v := shards[i].value.Load()
-				state, us, h, err := f.opened(r)
+				is, err := f.opened(r, like.plan)
 				if err != nil {
 					return send.Explain(shards[i].name, err)
 				}
-				if state != 'w' {
+				if is.state != 'w' {
 					again = append(again, shards[i])
 					continue
 				}
-				ttl = h.ttl()
-				if h.expires().After(like) {
-					like = h.expires()
+				if v == nil || v.epoch != is.epoch() || v.lost.Load() {
+					shards[i].value.CompareAndSwap(v, newIncarnation(is, sent)) // another Reopen may have been first
 				}
-				if v == nil || v.epoch != h.epoch() || v.lost.Load() {
-					shards[i].value.CompareAndSwap(v, newIncarnation(f.plan, h, us, sent)) // another Reopen may have been first
+				if is.expires().Before(like.expires()) {
+					is.Expiry = like.Expiry
 				}
+				like = is
 			}
 			if len(again) > 0 && !mayMake {
 				return send.Explain(again[0].name, send.Errorf(ErrLost, "there is no filter, or not all of it; Open creates it"))
@@ -139,42 +139,52 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 }
 
 // open runs open.lua on shards. If it may make them, each node gets one command at a time, so that the node answers other clients
-// between two of them.
-func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, ttl time.Duration, like time.Time) []*request {
+// between two of them. A new value has the slots, the TTL and the expiry of another one.
+func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like found) []*request {
 	expires := int64(0)
-	if !like.IsZero() {
-		expires = like.UnixMilli()
+	if at := like.expires(); !at.IsZero() {
+		expires = at.UnixMilli()
 	}
 	requests := make([]*request, len(shards))
 	for i, s := range shards {
-		h := f.plan.header(ttl)
-		args := []any{mayMake, h.encode(), f.plan.end, h.TTL, expires, h.Millis}
+		h := like.plan.header(like.ttl())
+		args := []any{mayMake, h.encode(), like.plan.end, h.TTL, expires, h.Millis}
 		requests[i] = &request{keys: []string{s.name}, script: openScript, args: args, alone: mayMake}
 	}
 	f.exec(ctx, requests...)
 	return requests
 }
 
-// opened reads the reply to open.lua.
-func (f *handle) opened(r *request) (state byte, us float64, h header, err error) {
+// A found is what open.lua says of a shard: the state of the value, the server's clock in microseconds, the header, and the plan of
+// the value.
+type found struct {
+	state byte
+	us    float64
+	header
+	plan *plan
+}
+
+// opened reads the reply to open.lua. The plan is of another shard.
+func (f *handle) opened(r *request, plan *plan) (is found, err error) {
 	text, err := reply[string](r)
 	if err != nil {
-		return 0, 0, h, err
+		return is, err
 	}
 	if len(text) < 9 {
-		return 0, 0, h, fmt.Errorf("a reply of %d bytes, want a state, a time and a header", len(text))
+		return is, fmt.Errorf("a reply of %d bytes, want a state, a time and a header", len(text))
 	}
-	state, us = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
-	if state == 'n' || state == 'r' {
-		return state, us, h, nil
+	is.state, is.us = text[0], math.Float64frombits(binary.LittleEndian.Uint64([]byte(text[1:9])))
+	if is.state == 'n' || is.state == 'r' {
+		return is, nil
 	}
-	if h, err = decodeHeader(text[9:]); err != nil {
-		return 0, 0, h, err
+	if is.header, err = decodeHeader(text[9:]); err != nil {
+		return is, err
 	}
-	if ttl := f.plan.opts.ttl; ttl > 0 && h.TTL == 0 {
-		return 0, 0, h, send.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
+	if ttl := f.plan.opts.ttl; ttl > 0 && is.TTL == 0 {
+		return is, send.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
 	}
-	return state, us, h, f.plan.check(h)
+	is.plan, err = plan.check(is.header)
+	return is, err
 }
 
 // Delete removes the filter from Redis for all processes: the next call of others and of this handle

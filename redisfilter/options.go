@@ -22,6 +22,7 @@ type options struct {
 	windowed    bool
 	length      time.Duration // of a generation
 	generations int
+	handles     int // 0: as many as the slots for the filter's size
 }
 
 // defaultCache is enough for 50 million keys at 1 %.
@@ -43,6 +44,8 @@ func newOptions(opts []Option) (options, error) {
 	switch {
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
 		return o, send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
+	case o.handles < 0 || o.handles > maxSlots:
+		return o, send.Errorf(bloom.ErrInvalid, "%d handles, want 1 to %d, or 0 to choose by size", o.handles, maxSlots)
 	case o.shards < 0 || o.shards > maxShards:
 		return o, send.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
@@ -103,6 +106,16 @@ func WithGrowth() Option {
 // begins. Adding a key that is remembered does not renew it.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
+}
+
+// WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per handle and
+// shard. Without it, there is room for 256 handles, or for more if the filter has more than 512 KiB, see [bloom.Stats]. The number that
+// a filter was made with counts, whoever opens it.
+//
+// With more handles that live and add, one whose slot was given away too often since its last call gets [ErrLost], although nothing is
+// lost. Handles that never add, and those of processes that have ended, do not count.
+func WithHandles(n int) Option {
+	return func(o *options) { o.handles = n }
 }
 
 // WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than that,

@@ -112,10 +112,10 @@ func (f *plan) header(ttl time.Duration) header {
 	return h
 }
 
-// fingerprint is a digest of everything that decides where the bits of a key are, and of n and p.
+// fingerprint is a digest of n, p and everything that decides where the bits of a key are in their layer.
 func (f *plan) fingerprint(h header) uint64 {
-	text := fmt.Sprintf("redisfilter %d shards=%d slots=%d generations=%d ms=%d growing=%v n=%d p=%016x %s",
-		version, h.Shards, h.Slots, h.Generations, h.Millis, h.Growth, h.N, math.Float64bits(h.P), f.scheme.String())
+	text := fmt.Sprintf("redisfilter %d shards=%d generations=%d ms=%d growing=%v n=%d p=%016x %s",
+		version, h.Shards, h.Generations, h.Millis, h.Growth, h.N, math.Float64bits(h.P), f.scheme.String())
 	sum := sha256.Sum256([]byte(text))
 	return binary.LittleEndian.Uint64(sum[:])
 }
@@ -126,29 +126,30 @@ var secretText = func() [64]byte {
 	return textOf(s.Hash())
 }()
 
-// check compares a header with the plan.
-func (f *plan) check(h header) error {
+// check compares a header with the plan. It returns the plan of the value, which may have another number of slots.
+func (f *plan) check(h header) (*plan, error) {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
 		if h.Text == secretText && !f.scheme.HasSecret() {
-			return send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
+			return nil, send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
 		}
 		if h.String() == mine.String() {
-			return send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
+			return nil, send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}
-		return send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
+		return nil, send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
-	layers, err := f.mode.reading(h.State.whole())
+	g := f.withSlots(uint64(h.Slots))
+	layers, err := g.mode.reading(h.State.whole())
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
+			return nil, send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
-		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots == mine.Slots && h.String() == mine.String() {
-			return nil
+		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Slots > 0 && h.Slots <= maxSlots && h.String() == mine.String() {
+			return g, nil
 		}
 	}
-	return send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
+	return nil, send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it

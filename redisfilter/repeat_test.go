@@ -125,7 +125,7 @@ const (
 func TestEveryWay(t *testing.T) {
 	s := redistest.Start(t)
 	a, b, old := []byte("a"), []byte("b"), []byte("old")
-	for _, limit := range []uint64{0, 22_000} { // bytes, so that there is no second layer; 0 for none
+	for _, limit := range []uint64{0, 30_000} { // bytes, so that there is no second layer; 0 for none
 		opts := []option{growth, noCache, redisfilter.WithShards(1)}
 		if limit > 0 {
 			opts = append(opts, redisfilter.WithBloom(bloom.WithMaxBytes(limit)))

@@ -123,7 +123,7 @@ func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 func (f *handle) prepare(batches []*batch) {
 	for _, b := range batches {
 		b.value = b.shard.value.Load()
-		b.state = f.plan.mode.expect(b.value.known())
+		b.state = b.value.plan.mode.expect(b.value.known())
 		if b.value.lost.Load() {
 			b.err = f.onLost(b.value, "keys were lost before")
 		}

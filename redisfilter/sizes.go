@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -14,6 +15,10 @@ const (
 	// shardBytes is the largest shard unless WithShards says otherwise. A command on a whole value of this size takes
 	// the server some 10 ms, in which it answers no client.
 	shardBytes = 30 << 20
+
+	// A new value has a slot for each 2 KiB of its first layers, within limits, or as many as WithHandles asks for. To claim one, the
+	// server looks at all of them, which takes up to 1 ms.
+	leastSlots, mostSlots, maxSlots = 256, 2048, 4096
 
 	// A growing filter has one shard per growingBytes of its first layers up to growingShards, and then one per
 	// growingMost. To open a layer, the server moves the value to new memory, which takes 0.6 ms per MiB: 5 ms for the
@@ -42,14 +47,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 		return nil, send.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
 	f := &plan{n: n, p: p, opts: o, shards: 1}
-	switch {
-	case o.growth:
-		f.mode = newGrowing(f)
-	case o.windowed:
-		f.mode = windowed{f, o.millis()}
-	default:
-		f.mode = plain{f}
-	}
+	f.mode = f.newMode()
 	// Schemes of several shards may be larger together than one filter can be.
 	f.bloom = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
 	f.bloom = append(f.bloom, bloom.WithMaxBytes(math.MaxInt64))
@@ -57,7 +55,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	if err := f.size(); err != nil {
 		return nil, err
 	}
-	f.shards = o.shardsFor(f.length())
+	f.shards = o.shardsFor(f.table)
 	if err := f.size(); err != nil {
 		return nil, err
 	}
@@ -89,10 +87,41 @@ func (f *plan) size() error {
 	}
 	body := each * uint64(layers)
 	f.scheme, f.first = s, make([]layer, layers)
-	f.table, f.slots = headerBytes+body, min(max((body+2047)/2048, 128), 2048)
-	f.end = f.table + f.slots*slotBytes
+	f.table = headerBytes + body
 	for i := range f.first {
-		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, end: f.end, keys: keys}
+		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, keys: keys}
 	}
+	f.setSlots(max(min(max((body+2047)/2048, leastSlots), mostSlots), uint64(f.opts.handles)))
 	return nil
+}
+
+// newMode returns the mode that the options want, for this plan.
+func (f *plan) newMode() mode {
+	switch {
+	case f.opts.growth:
+		return newGrowing(f)
+	case f.opts.windowed:
+		return windowed{f, f.opts.millis()}
+	}
+	return plain{f}
+}
+
+// setSlots sets how many slots there are, and so where they and the first layers end.
+func (f *plan) setSlots(slots uint64) {
+	f.slots, f.end = slots, f.table+slots*slotBytes
+	for i := range f.first {
+		f.first[i].end = f.end
+	}
+}
+
+// withSlots returns a plan with another number of slots, which a value may have been made with.
+func (f *plan) withSlots(slots uint64) *plan {
+	if slots == f.slots {
+		return f
+	}
+	g := *f
+	g.first = slices.Clone(f.first)
+	g.mode = g.newMode()
+	g.setSlots(slots)
+	return &g
 }

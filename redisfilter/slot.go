@@ -66,8 +66,8 @@ type slot struct {
 }
 
 // A slot in the value is two records: of the handle that has it, and of the one that had it before. Fields of a record: the
-// tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is the number of claims that the value had
-// seen when the record was last used.
+// tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is the number of claims, modulo 2^32, that the
+// value had seen when the record was last used.
 //
 // A record moves with its numbers: to the second half of its slot when another handle takes the slot, and to a slot of
 // its own when its handle claims one again. So the numbers of a tag only grow within one history, wherever the record is, and
@@ -75,8 +75,7 @@ type slot struct {
 // that the value is intact.
 const (
 	recordBytes = 32
-	slotBytes   = 2 * recordBytes                    // slots begin at multiples of it
-	free        = "\x00\x00\x00\x00\x00\x00\x00\x00" // the tag of a slot that was never claimed
+	slotBytes   = 2 * recordBytes // slots begin at multiples of it
 	lanesField  = 12
 	numberBytes = 5
 )
@@ -141,8 +140,8 @@ const stampAfter = 10 * time.Millisecond
 
 // stamp reports whether an add is to stamp the slot. One of several goroutines is told so.
 func (s *slot) stamp() bool {
-	now, before := time.Now().UnixNano(), s.stamped.Load()
-	return now-before >= int64(stampAfter) && s.stamped.CompareAndSwap(before, now)
+	now, before := int64(elapsed()), s.stamped.Load()
+	return (before == 0 || now-before >= int64(stampAfter)) && s.stamped.CompareAndSwap(before, now)
 }
 
 // args are the first arguments of a script that adds: where the record begins and ends, where the number of the lane

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
@@ -208,6 +209,135 @@ func TestDisplaced(t *testing.T) {
 					require.ErrorIs(t, call(f, 0), redisfilter.ErrLost)
 				}
 			}
+		}
+	})
+}
+
+// TestHandles: the number of handles that a filter was made with counts for all that open it, also when they make it anew, and
+// all find what the others have added.
+func TestHandles(t *testing.T) {
+	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
+		handlesOf := func(f *filter) uint64 {
+			stats, err := f.Stats(bg)
+			require.NoError(t, err)
+			return stats.Handles
+		}
+		require.GreaterOrEqual(t, handlesOf(k.open(t, s.Client)), uint64(256))
+		s.Client.FlushAll(bg)
+		many := k.open(t, s.Client, noCache, redisfilter.WithHandles(1000))
+		few := k.open(t, s.Client, noCache)
+		joined, err := redisfilter.Join(bg, s.Client, "f", append(k.opts[:len(k.opts):len(k.opts)], noCache)...)
+		require.NoError(t, err)
+		next := 0
+		for _, again := range []bool{false, true} {
+			if again {
+				s.Client.FlushAll(bg)
+				require.NoError(t, few.Reopen(bg))
+				require.NoError(t, many.Reopen(bg))
+				require.NoError(t, joined.Reopen(bg))
+			}
+			for _, f := range []*filter{many, few, joined} {
+				require.EqualValues(t, 1000, handlesOf(f))
+				_, err := f.AddMany(bg, keysOf(next, next+700), nil) // a growing filter gets layers
+				require.NoError(t, err)
+				next += 700
+				for _, f := range []*filter{many, few, joined} {
+					n, err := f.ContainsMany(bg, keysOf(next-700, next), nil)
+					require.NoError(t, err)
+					require.Equal(t, 700, n)
+				}
+			}
+		}
+		for _, n := range []int{-1, 4097} {
+			_, err := redisfilter.Open(bg, s.Client, "g", k.n, k.p, redisfilter.WithHandles(n))
+			require.ErrorIs(t, err, bloom.ErrInvalid)
+		}
+	})
+}
+
+// TestLivingHandles: while no more handles live than the filter is for, none gets ErrLost. Handles add every 100 ms, and others
+// have ended before. Half of the handles live long; the others end after ten adds, and new ones begin. What counts is the order
+// of the adds and the age of stamps, so the time is not the machine's. With three times as many handles some get ErrLost, which says
+// that nothing is known to be lost.
+func TestLivingHandles(t *testing.T) {
+	adds := 100_000
+	if testing.Short() {
+		adds = 3000
+	}
+	s := redistest.Start(t)
+	for _, k := range kinds[:3] {
+		for _, handles := range []int{256, 4096} {
+			for _, times := range []int{1, 3} {
+				if times > 1 && handles > 256 || testing.Short() && handles > 256 {
+					continue
+				}
+				var now time.Duration
+				var random = rand.New(rand.NewPCG(5, uint64(handles)))
+				s.Client.FlushAll(bg)
+				reset := redisfilter.SetClock(func() time.Duration { return now })
+				lost := 0
+				living, ages := make([]*filter, handles*times), make([]int, handles*times)
+				begin := func() *filter { return k.open(t, s.Client, noCache, redisfilter.WithHandles(handles)) }
+				tick := func() {
+					now += 100 * time.Millisecond / time.Duration(len(living))
+					s.Client.Set(bg, "clock", (time.Hour + now).Milliseconds(), 0)
+				}
+				tick()
+				for i := range 2 * handles { // they have ended
+					_, err := begin().Add(bg, fmt.Append(nil, "before ", i))
+					require.NoError(t, err)
+				}
+				for i := range living {
+					living[i], ages[i] = begin(), random.IntN(10)
+				}
+				for done := 0; done < adds; {
+					for _, i := range random.Perm(len(living)) {
+						tick()
+						_, err := living[i].Add(bg, fmt.Append(nil, k.name, done))
+						if err != nil && !errors.Is(err, bloom.ErrFull) {
+							lost++
+							require.ErrorIs(t, err, redisfilter.ErrLost)
+							require.ErrorContains(t, err, "nothing is known to be lost")
+							living[i] = begin()
+						}
+						if ages[i]++; i%2 == 0 && ages[i]%10 == 0 {
+							living[i] = begin()
+						}
+						done++
+					}
+				}
+				reset()
+				t.Logf("%s, for %d handles: %d live, %d of %d adds ErrLost", k.name, handles, len(living), lost, adds)
+				require.Equal(t, times > 1, lost > 0)
+			}
+		}
+	}
+}
+
+// TestServiceBesideJobs: a handle that has added once and then only looks up is displaced by jobs that add and end. It claims again
+// when it finds its record in the second half of the slot. A handle that never added writes nothing.
+func TestServiceBesideJobs(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		service, reader := k.open(t, s.Client, noCache), k.open(t, s.Client, noCache)
+		_, err := service.Add(bg, keyOf(0))
+		require.NoError(t, err)
+		jobs := 2000
+		if testing.Short() {
+			jobs = 700
+		}
+		for i := range jobs {
+			_, err := k.open(t, s.Client, noCache).Add(bg, keyOf(i%100))
+			require.NoError(t, err)
+			if i%100 != 0 {
+				continue
+			}
+			found, err := service.Contains(bg, keyOf(0))
+			require.NoError(t, err, i)
+			require.True(t, found)
+			before := save(t, s)
+			_, err = reader.Contains(bg, keyOf(0))
+			require.NoError(t, err)
+			require.Equal(t, before, save(t, s))
 		}
 	})
 }

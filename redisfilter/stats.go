@@ -11,8 +11,8 @@ import (
 
 // Stats returns the state of all shards together, for package prombloom among others. N is the number of
 // keys that the filter is for: in all layers that it has now, or with a window, in all generations that
-// are remembered. The other numbers describe the bits of these layers or generations. SizeBytes is the
-// length of the values in Redis.
+// are remembered. SizeBytes is the length of the values in Redis, Handles how many handles can add at the same time, see
+// [WithHandles]. The other numbers describe the bits of these layers or generations.
 //
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
 // errors of [Filter.Contains].
@@ -52,6 +52,9 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 		stats.K = max(stats.K, shard.K)
 		stats.Ones += shard.Ones
 		stats.SizeBytes += shard.SizeBytes
+		if slots := s.value.Load().plan.slots; stats.Handles == 0 || slots < stats.Handles {
+			stats.Handles = slots
+		}
 		stats.EstimatedFalsePositiveRate += (1 - right) / float64(len(h.shards))
 	}
 	if h.plan.fixed() {
