@@ -127,7 +127,7 @@ func crawler(args []string) error {
 // TestCrawl is a crawl by several processes with a server and its replica. A crawler is killed and started again; the primary
 // is killed and comes back as a replica. No URL is won twice, no confirmed one is forgotten, and the rate is at most p.
 func TestCrawl(t *testing.T) {
-	n, began, s := *urls, time.Now(), startWatched(t)
+	n, began, s := *urls, time.Now(), startWatched(t, 1)
 	file := filepath.Join(t.TempDir(), "confirmed")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	reports := make(chan report, 1<<16)

@@ -72,7 +72,7 @@ func TestFleet(t *testing.T) {
 
 // TestFailoverOfFleet: after a failover to a replica that lags, each handle that has lost keys is told.
 func TestFailoverOfFleet(t *testing.T) {
-	s := startWatched(t)
+	s := startWatched(t, 1)
 	var losers fleet
 	for i, k := range kinds[:3] {
 		for range 40 {

@@ -46,11 +46,11 @@ var outages = []struct {
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
 	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage {
-		s := startWatched(t)
+		s := startWatched(t, 1)
 		return outage{s.client, func() { s.lag(t) }, func() { s.failover(t) }}
 	}},
 	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage {
-		s := startWatched(t)
+		s := startWatched(t, 1)
 		return outage{s.client, nil, func() { s.failover(t) }}
 	}},
 }
@@ -123,21 +123,27 @@ func restart(t *testing.T, s *redistest.Server) {
 	redistest.Eventually(t, "the client has noticed", func() error { return s.Client.Ping(bg).Err() })
 }
 
-// A watched is a primary and a replica that Sentinel watches.
+// A watched is a primary and its replicas that Sentinel watches. The first replica takes over.
 type watched struct {
 	primary, replica *redistest.Server
+	replicas         int
 	sentinel         *redis.SentinelClient
 	addr             string // of the Sentinel
 	client           *redis.Client
 }
 
-func startWatched(t *testing.T) *watched {
+func startWatched(t *testing.T, replicas int) *watched {
 	path := redistest.Program(t, "redis-sentinel")
-	s := &watched{primary: redistest.Start(t)}
-	require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", "copier", "on", ">secret", "+@all", "~*", "&*").Err())
-	s.replica = redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(s.primary.Port), "--repl-diskless-sync-delay", "0",
-		"--masteruser", "copier", "--masterauth", "secret")
-	s.replica.Follows(t)
+	s := &watched{primary: redistest.Start(t), replicas: replicas}
+	for i := range replicas {
+		user := fmt.Sprint("copier", i)
+		require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", user, "on", ">secret", "+@all", "~*", "&*").Err())
+		replica := redistest.Start(t, "--replicaof", "127.0.0.1", fmt.Sprint(s.primary.Port), "--repl-diskless-sync-delay", "0",
+			"--masteruser", user, "--masterauth", "secret", "--replica-priority", fmt.Sprint(100+i))
+		if replica.Follows(t); i == 0 {
+			s.replica = replica
+		}
+	}
 	watcher := &redistest.Server{Port: redistest.FreePort(t), Dir: t.TempDir()}
 	watcher.Addr = fmt.Sprintf("127.0.0.1:%d", watcher.Port)
 	config := filepath.Join(watcher.Dir, "sentinel.conf")
@@ -153,9 +159,10 @@ sentinel failover-timeout crawl 5000
 	s.addr = watcher.Addr
 	s.sentinel, s.client = redis.NewSentinelClient(&redis.Options{Addr: watcher.Addr}), watchedClient(watcher.Addr)
 	t.Cleanup(func() { s.sentinel.Close(); s.client.Close() })
-	redistest.Eventually(t, "Sentinel knows the replica", func() error {
-		replicas, err := s.sentinel.Replicas(bg, "crawl").Result()
-		if err == nil && (len(replicas) != 1 || replicas[0]["master-link-status"] != "ok") {
+	redistest.Eventually(t, "Sentinel knows the replicas", func() error {
+		found, err := s.sentinel.Replicas(bg, "crawl").Result()
+		down := slices.ContainsFunc(found, func(r map[string]string) bool { return r["master-link-status"] != "ok" })
+		if err == nil && (len(found) != replicas || down) {
 			err = errors.New("it does not")
 		}
 		return err
@@ -168,11 +175,11 @@ func watchedClient(addr string) *redis.Client {
 	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{addr}, ReadTimeout: 30 * time.Second})
 }
 
-// lag lets the replica receive nothing more.
+// lag lets the first replica receive nothing more.
 func (s *watched) lag(t *testing.T) {
-	require.NoError(t, s.primary.Client.Do(bg, "WAIT", 1, 0).Err())
-	require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", "copier", "off").Err())
-	require.NoError(t, s.primary.Client.ClientKillByFilter(bg, "TYPE", "replica").Err())
+	require.NoError(t, s.primary.Client.Do(bg, "WAIT", s.replicas, 0).Err())
+	require.NoError(t, s.primary.Client.Do(bg, "ACL", "SETUSER", "copier0", "off").Err())
+	require.NoError(t, s.primary.Client.ClientKillByFilter(bg, "USER", "copier0").Err())
 }
 
 // failover kills the primary, and waits until the replica has taken over. Sentinel is told, because one that notices in seconds
@@ -185,6 +192,41 @@ func (s *watched) failover(t *testing.T) {
 		}
 		return s.replica.Client.Get(bg, "other").Err()
 	})
+}
+
+// TestPreferredReplica: Sentinel lets the replica with the lowest priority take over, also if it lags and another one does not. So a
+// failover forgets no confirmed key only if all replicas that may take over have confirmed it.
+func TestPreferredReplica(t *testing.T) {
+	for replicas := 1; replicas <= 2; replicas++ {
+		s := startWatched(t, 2)
+		var confirmed [][]byte
+		f, err := redisfilter.Open(bg, s.client, "f", 10_000, 1e-9, noCache, redisfilter.WithWait(replicas, time.Second))
+		require.NoError(t, err)
+		add := func(from int) {
+			_, err := f.AddMany(bg, keysOf(from, from+1000), nil)
+			failed := &redisfilter.AddError{}
+			if err != nil {
+				require.ErrorAs(t, err, &failed)
+				require.ErrorIs(t, err, redisfilter.ErrReplicas)
+			}
+			for i := range 1000 {
+				if !slices.Contains(failed.Unconfirmed, i) {
+					confirmed = append(confirmed, keyOf(from+i))
+				}
+			}
+		}
+		add(0)
+		s.lag(t)
+		add(1000)
+		s.failover(t)
+		_, err = f.Contains(bg, keyOf(0))
+		require.ErrorIs(t, err, redisfilter.ErrLost)
+		require.NoError(t, f.Reopen(bg))
+		n, err := f.ContainsMany(bg, confirmed, nil)
+		require.NoError(t, err)
+		t.Logf("%d of 2 replicas confirm: %d of %d confirmed keys are gone", replicas, len(confirmed)-n, len(confirmed))
+		require.Equal(t, replicas == 1, n < len(confirmed))
+	}
 }
 
 func TestMain(m *testing.M) {
