@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"mime"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,45 +13,42 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/temoto/robotstxt"
-	"golang.org/x/time/rate"
 )
 
-const (
-	agent     = "bloom-crawler" // the name in robots.txt
-	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
-	workers   = 8
-	timeout   = 10 * time.Second // per request
-	maxBody   = 4 << 20          // bytes read per page or robots.txt
-)
+const workers = 8
 
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
-	seen   *bloom.BloomFilter
-	depth  uint          // most clicks away from a start URL
-	delay  time.Duration // between requests to a host
+	seen  *bloom.BloomFilter
+	depth uint          // most clicks away from a start URL
+	delay time.Duration // between requests to a host
+	pause time.Duration // before the second try of a page; twice as long before the third
+
+	maxPause time.Duration // whatever Retry-After says
+
 	client http.Client
 	hosts  map[string]*host // those of the start URLs
 
 	fetched, failed, known atomic.Int64 // pages, pages, and links to pages that were seen before
 
 	mu     sync.Mutex
-	levels [][]*url.URL // pages by their clicks away from a start
-	queued int          // pages, done ones too
-	file   *os.File     // the queue file, or nil
-	broken error        // why the queue file cannot be written
+	levels [][]place // pages by their clicks away from a start
+	queued int       // pages, done ones too
+	file   *os.File  // the queue file, or nil
+	broken error     // why the queue file cannot be written
 	stop   func()
 }
 
-// A host is a site to crawl, with its rules.
-type host struct {
-	limiter *rate.Limiter
-	rules   *robotstxt.RobotsData
+// A place is a page that waits, and how the crawler reached it.
+type place struct {
+	url   *url.URL
+	depth uint // clicks away from a start URL: redirects are none
+	hops  int  // redirects from the page of the last click
 }
 
 func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
-	c := &crawler{seen: seen, depth: depth, delay: delay, hosts: map[string]*host{}, levels: make([][]*url.URL, depth+1)}
+	c := &crawler{seen: seen, depth: depth, delay: delay, pause: time.Second, maxPause: time.Minute, hosts: map[string]*host{}, levels: make([][]place, depth+1)}
 	c.client.Timeout = timeout
 	c.client.CheckRedirect = func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // the target goes through the filter
@@ -67,28 +62,31 @@ func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 // It works level by level: all pages at one depth are done before the first page of the next.
 // Otherwise a long chain of fast pages could reach a URL before a short chain of slow pages does,
 // and the depth limit would cut off pages that are near enough. An exact set could store the depth
-// and correct it; a filter cannot.
+// and correct it; a filter cannot. So the links of a page that waited for another run keep the depths at
+// which other pages led to them.
 func (c *crawler) crawl(ctx context.Context, path string, starts ...string) error {
 	ctx, c.stop = context.WithCancel(ctx)
 	defer c.stop()
 	if err := c.begin(ctx, path, starts); err != nil || ctx.Err() != nil {
 		return err
 	}
-	for depth := range c.depth + 1 {
-		level := c.levels[depth]
-		c.levels[depth] = nil
-		var done sync.WaitGroup
-		slots := make(chan struct{}, workers)
-		for _, u := range level {
-			slots <- struct{}{}
-			done.Go(func() {
-				c.visit(ctx, u, depth) // after ctx has ended, it returns at once
-				<-slots
-			})
+	for depth := range c.levels {
+		for len(c.levels[depth]) > 0 { // again if there were redirects
+			level := c.levels[depth]
+			c.levels[depth] = nil
+			var done sync.WaitGroup
+			slots := make(chan struct{}, workers)
+			for _, at := range level {
+				slots <- struct{}{}
+				done.Go(func() {
+					c.visit(ctx, at) // after ctx has ended, it returns at once
+					<-slots
+				})
+			}
+			done.Wait()
 		}
-		done.Wait()
 	}
-	if c.broken == nil && c.fetched.Load() == 0 && ctx.Err() == nil {
+	if c.broken == nil && c.fetched.Load() == 0 && c.waiting() == 0 && ctx.Err() == nil {
 		return errors.New("nothing was fetched: all start pages failed, or robots.txt forbids them")
 	}
 	return c.broken
@@ -101,14 +99,11 @@ func (c *crawler) begin(ctx context.Context, path string, starts []string) error
 		if err != nil {
 			return fmt.Errorf("start URL %q: %w", start, err)
 		}
-		if c.hosts[u.Host], err = c.newHost(ctx, u); err != nil && ctx.Err() == nil {
-			if path != "" {
-				return err // all pages would be forbidden, and done
-			}
-			log.Printf("no page of the host may be fetched: %v", err)
+		if c.hosts[u.Host] == nil {
+			c.hosts[u.Host] = c.newHost(ctx, u)
 		}
 		if c.seen.AddString(u.String()) {
-			c.levels[0] = append(c.levels[0], u)
+			c.levels[0] = append(c.levels[0], place{url: u})
 			c.queued++
 		}
 	}
@@ -137,49 +132,48 @@ func (c *crawler) summary() string {
 	return summary
 }
 
-// newHost fetches a host's robots.txt. If it cannot be read, nothing is allowed (RFC 9309, 2.3.1.4), and
-// there is an error.
-func (c *crawler) newHost(ctx context.Context, u *url.URL) (*host, error) {
-	robots := u.ResolveReference(&url.URL{Path: "/robots.txt"})
-	resp, err := c.get(ctx, robots)
-	var rules *robotstxt.RobotsData
-	if err == nil {
-		defer resp.Body.Close()
-		if rules, err = robotstxt.FromResponse(resp); resp.StatusCode >= 500 {
-			err = errors.New(resp.Status)
-		}
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", robots, err)
-		rules, _ = robotstxt.FromStatusAndBytes(http.StatusServiceUnavailable, nil)
-	}
-	delay := max(c.delay, rules.FindGroup(agent).CrawlDelay)
-	return &host{rate.NewLimiter(rate.Every(delay), 1), rules}, err // Every(0) is no limit
-}
-
-// visit waits for the host's rate limit, fetches a page and, except at the last level, follows its links.
-func (c *crawler) visit(ctx context.Context, u *url.URL, depth uint) {
-	base, refs, err := c.fetch(ctx, u)
+// visit fetches a page and, except at the last level, follows its links. A page that may be there later still waits
+// if there is a queue file.
+func (c *crawler) visit(ctx context.Context, at place) {
+	got, err := c.fetch(ctx, at.url)
 	if err != nil && ctx.Err() != nil {
-		return // interrupted: the page still waits
+		return // interrupted
 	}
-	done, links := page{URL: u.String()}, []*url.URL(nil)
-	if err != nil {
-		done.Error = err.Error()
-		log.Printf("not fetched: %s: %v", u, err)
-	} else if depth < c.depth {
-		for _, ref := range refs {
-			if link := c.follow(base, ref); link != nil {
-				links = append(links, link)
-				done.Links = append(done.Links, link.String())
+	done, next := page{URL: at.url.String()}, []place(nil)
+	lead := func(ref string, to place) string {
+		if to.url = c.follow(got.base, ref); to.url == nil {
+			return ""
+		}
+		next = append(next, to)
+		return to.url.String()
+	}
+	switch {
+	case err == nil && got.redirect != "" && at.hops == maxHops:
+		err = fmt.Errorf("stopped after %d redirects", maxHops)
+	case err == nil && got.redirect != "":
+		done.Redirect = lead(got.redirect, place{depth: at.depth, hops: at.hops + 1})
+	case err == nil && at.depth < c.depth:
+		for _, ref := range got.links {
+			if link := lead(ref, place{depth: at.depth + 1}); link != "" {
+				done.Links = append(done.Links, link)
 			}
 		}
 	}
-	c.finish(done, depth, links)
+	if err != nil {
+		done.Error = err.Error()
+		waits := errors.As(err, new(temporaryError)) && c.file != nil
+		if !errors.Is(err, errAlone) {
+			log.Printf("not fetched: %s: %v", at.url, err)
+		}
+		if waits {
+			return
+		}
+	}
+	c.finish(done, next)
 }
 
-// finish notes that a page is done, and lets its new links wait.
-func (c *crawler) finish(done page, depth uint, links []*url.URL) {
+// finish notes that a page is done, and lets the pages wait that it led to.
+func (c *crawler) finish(done page, next []place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file != nil && c.broken == nil {
@@ -190,9 +184,9 @@ func (c *crawler) finish(done page, depth uint, links []*url.URL) {
 		return
 	}
 	c.count(done)
-	if len(links) > 0 {
-		c.levels[depth+1] = append(c.levels[depth+1], links...)
-		c.queued += len(links)
+	for _, to := range next {
+		c.levels[to.depth] = append(c.levels[to.depth], to)
+		c.queued++
 	}
 }
 
@@ -204,49 +198,6 @@ func (c *crawler) count(done page) {
 	c.fetched.Add(1)
 }
 
-// fetch returns the links of a page and the URL that they are relative to. A redirect is a link too:
-// a server may forward every URL to a new one.
-func (c *crawler) fetch(ctx context.Context, u *url.URL) (base *url.URL, links []string, err error) {
-	host := c.hosts[u.Host]
-	if !host.rules.TestAgent(u.RequestURI(), agent) {
-		return nil, nil, errors.New("robots.txt forbids it")
-	}
-	if err := host.limiter.Wait(ctx); err != nil {
-		return nil, nil, err
-	}
-	resp, err := c.get(ctx, u)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer resp.Body.Close()
-	location := resp.Header.Get("Location")
-	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch {
-	case resp.StatusCode/100 == 3 && location != "":
-		return u, []string{location}, nil
-	case resp.StatusCode/100 != 2:
-		return nil, nil, errors.New(resp.Status)
-	case mediaType == "text/html":
-		return readLinks(resp.Body, u)
-	}
-	return u, nil, nil
-}
-
-// A body is the beginning of an answer.
-type body struct {
-	io.Reader
-	io.Closer
-}
-
-func (c *crawler) get(ctx context.Context, u *url.URL) (*http.Response, error) {
-	req := &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {userAgent}}}
-	resp, err := c.client.Do(req.WithContext(ctx))
-	if err == nil {
-		resp.Body = body{io.LimitReader(resp.Body, maxBody), resp.Body}
-	}
-	return resp, err
-}
-
 // follow returns the target of a link if the crawler may follow it and has not seen it; otherwise nil. The
 // filter comes last: a filter cannot forget, so it must not learn a URL that will not wait.
 func (c *crawler) follow(base *url.URL, ref string) *url.URL {
@@ -254,8 +205,7 @@ func (c *crawler) follow(base *url.URL, ref string) *url.URL {
 	if err != nil {
 		return nil
 	}
-	host := c.hosts[u.Host]
-	if host == nil || !host.rules.TestAgent(u.RequestURI(), agent) {
+	if host := c.hosts[u.Host]; host == nil || host.forbids(u) {
 		return nil
 	}
 	if !c.seen.AddString(u.String()) {

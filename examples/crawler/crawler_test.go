@@ -32,6 +32,7 @@ func crawlOf(t *testing.T, n uint64, depth uint, h http.Handler, starts ...strin
 	defer site.Close()
 	c, err := newCrawler(n, depth, 0)
 	require.NoError(t, err)
+	c.pause = time.Millisecond
 	err = c.crawl(t.Context(), "", append(starts, site.URL)...)
 	return requests, c, err
 }

@@ -9,9 +9,10 @@
 // MapHash: its seed is random and stays in this process.
 //
 // The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits
-// its rate per host. Each second it says how many pages it has fetched. With -queue it can be stopped
-// or killed: the same command goes on, and no page is lost. Without a URL it serves a site of its own
-// on the loopback interface.
+// its rate per host. Each second it says how many pages it has fetched. If a site is away or busy, it
+// tries again after a pause. With -queue it can be stopped or killed, and pages that are still not there
+// wait: the same command goes on, and no page is lost. Without a URL it serves a site of its own on the
+// loopback interface.
 package main
 
 import (
@@ -69,13 +70,17 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	did := "Done"
+	if ctx.Err() != nil {
+		did = "Stopped"
+	}
+	fmt.Print(did, ": ", c.summary(), "\n")
 	switch {
-	case ctx.Err() == nil:
-		fmt.Print("Done: ", c.summary(), "\n")
-	case *queue == "":
-		fmt.Print("Stopped: ", c.summary(), "\nWith -queue FILE, a stopped crawl can go on later.\n")
-	default:
-		fmt.Printf("Stopped: %s\n%d pages wait in %s. The same command goes on.\n", c.summary(), c.waiting(), *queue)
+	case *queue == "" && ctx.Err() != nil:
+		fmt.Println("With -queue FILE, a stopped crawl can go on later.")
+	case *queue != "" && c.waiting() > 0:
+		fmt.Printf("%d pages wait in %s. The same command goes on.\n", c.waiting(), *queue)
+		os.Exit(1)
 	}
 	if builtIn {
 		fmt.Println("Next: go run ./examples/crawler -queue site.queue https://example.org/ # a site of yours")

@@ -15,7 +15,7 @@ import (
 // A queue file lets a crawl go on after it was stopped or killed. It has the queue, and what the filter
 // must know, in one place: the first line has the start URLs and the depth, and each further line has a
 // page that is done, and the links that were new on it. A page waits if it is a start or a link, and is not
-// done.
+// done. Nothing that may succeed later is written as done.
 //
 // A filter in a file of its own would lose pages: a kill between two writes leaves URLs that the filter
 // knows and the queue does not have. Here a kill repeats only the pages that were being read. A power cut
@@ -29,6 +29,8 @@ type (
 		URL   string   `json:"url"`
 		Error string   `json:"error,omitempty"` // why it could not be fetched
 		Links []string `json:"links,omitempty"`
+
+		Redirect string `json:"redirect,omitempty"` // where the page has moved, if that was new
 	}
 )
 
@@ -41,10 +43,10 @@ func (c *crawler) useQueue(path string) error {
 	}
 	c.file = file // which lives as long as the process
 	first := header{Depth: c.depth}
-	waits := map[string]uint{} // the depth of each page
-	for _, u := range c.levels[0] {
-		first.Starts = append(first.Starts, u.String())
-		waits[u.String()] = 0
+	waits := map[string]place{}
+	for _, at := range c.levels[0] {
+		first.Starts = append(first.Starts, at.url.String())
+		waits[at.url.String()] = at
 	}
 	want, err := json.Marshal(first)
 	if err != nil {
@@ -76,34 +78,42 @@ func (c *crawler) useQueue(path string) error {
 }
 
 // redo notes a page that was done before.
-func (c *crawler) redo(line []byte, waits map[string]uint) error {
+func (c *crawler) redo(line []byte, waits map[string]place) error {
 	var p page
 	if err := json.Unmarshal(line, &p); err != nil {
 		return err
 	}
-	depth, ok := waits[p.URL]
-	if !ok || depth == c.depth && len(p.Links) > 0 {
+	at, ok := waits[p.URL]
+	if !ok || at.depth == c.depth && len(p.Links) > 0 {
 		return fmt.Errorf("%q is done, and no line before led to it", p.URL)
 	}
 	delete(waits, p.URL)
 	c.count(p)
+	lead := func(link string, to place) (err error) {
+		if to.url, err = normalize(&url.URL{}, link); err == nil {
+			c.seen.AddString(link)
+			waits[link] = to
+		}
+		return err
+	}
 	for _, link := range p.Links {
-		c.seen.AddString(link)
-		waits[link] = depth + 1
+		if err := lead(link, place{depth: at.depth + 1}); err != nil {
+			return err
+		}
+	}
+	if p.Redirect != "" {
+		return lead(p.Redirect, place{depth: at.depth, hops: at.hops + 1})
 	}
 	return nil
 }
 
 // restore lets these pages wait, and no others.
-func (c *crawler) restore(waits map[string]uint) {
+func (c *crawler) restore(waits map[string]place) {
 	clear(c.levels)
 	c.queued = len(waits) + int(c.fetched.Load()+c.failed.Load())
 	for _, link := range slices.Sorted(maps.Keys(waits)) {
-		u, err := normalize(&url.URL{}, link)
-		if err != nil {
-			continue // never: follow has normalised it
-		}
-		c.levels[waits[link]] = append(c.levels[waits[link]], u)
+		at := waits[link]
+		c.levels[at.depth] = append(c.levels[at.depth], at)
 	}
 }
 
