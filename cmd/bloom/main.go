@@ -23,8 +23,7 @@ func main() {
 	}
 	go func() {
 		s := <-signals
-		signal.Ignore(syscall.SIGHUP) // a terminal that closes may send two
-		signal.Stop(signals)          // another signal kills
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // another one kills; a terminal that closes sends SIGHUP twice
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
