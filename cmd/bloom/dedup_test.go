@@ -37,7 +37,7 @@ func TestDedupIsSequential(t *testing.T) {
 	for range 50_000 {
 		fmt.Fprintln(&text, rng.IntN(30_000))
 	}
-	for _, s := range slices.Concat(bloom.Strategies(), filterfile.Strategies()) {
+	for i, s := range slices.Concat(bloom.Strategies(), filterfile.Strategies()) {
 		f, err := bloom.New(30_000, 0.3, bloom.WithStrategy(s))
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +49,9 @@ func TestDedupIsSequential(t *testing.T) {
 			}
 		}
 		for name, pieces := range readers {
+			if name == "bytes" && i > 0 {
+				continue // the slowest; how the input is read does not depend on the strategy
+			}
 			path := filepath.Join(t.TempDir(), "seen.bloom")
 			var out, said bytes.Buffer
 			args := []string{"dedup", "-n", "30000", "-p", "0.3", "-s", s.Name(), "--filter", path}

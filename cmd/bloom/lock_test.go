@@ -91,7 +91,7 @@ func TestOneHolder(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
-			for taken.Add(1) < 10_000 && !t.Failed() {
+			for taken.Add(1) < 3_000 && !t.Failed() {
 				release, err := lock(e, path, true)
 				if err != nil {
 					t.Error(err)
