@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A batch is worked on in groups of this many keys. Before one group is added or looked up, the
@@ -52,10 +53,11 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 		panic(f.scheme.misuse("a batch of digests"))
 	case f.kernel == nil:
 		return oneByOne(f, keys, answers, add)
-	case len(keys) == 0 || f.prefetches():
+	case len(keys) == 0 || f.prefetches(false, add):
 	case f.byKey.HasMany():
 		return f.byRow(keys, answers, add)
-	case add && f.addsDigest == nil: // in the cache, one key's hash overlaps the bits of another
+	case f.byDigest == nil || add && f.addsDigest == nil && f.byKey == nil:
+		// In the cache, the Go code hashes a key while another is looked at.
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
@@ -77,8 +79,11 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	return count
 }
 
-// prefetches reports whether the filter is so large that prefetching pays.
-func (f *BloomFilter) prefetches() bool { return len(f.bits) >= f.kernel.prefetchFrom }
+// prefetches reports whether the filter is so large that prefetching pays. Without an instruction for it, a key's lines
+// are loaded twice. If there are many, that pays only for adds whose hashes overlap the loads. TestBatchRatios.
+func (f *BloomFilter) prefetches(hashed, add bool) bool {
+	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
+}
 
 // prepare returns the first digests, or those of the first keys, and prefetches their lines if that pays.
 func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, add bool) []digest {
@@ -87,7 +92,7 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 		group = buffer[:min(batchSize, len(keys))]
 		f.scheme.sum(keys[:len(group)], group)
 	}
-	if f.prefetches() && len(group) > 0 {
+	if len(group) > 0 && f.prefetches(len(keys) == 0, add) {
 		f.prefetch(group, add)
 	}
 	return group
@@ -164,12 +169,14 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 
 func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
 	f.scheme.must()
-	for i, key := range keys {
-		if add {
-			count += answer(f.Add(key), answers, i)
-		} else {
-			count += answer(f.Contains(key), answers, i)
+	if answers == nil { // 0.96 of the time of the other loop
+		for _, key := range keys {
+			count += answer(f.do(key, add), nil, 0)
 		}
+		return count
+	}
+	for i, key := range keys {
+		count += answer(f.do(key, add), answers, i)
 	}
 	return count
 }

@@ -30,7 +30,7 @@ type BloomFilter struct {
 	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: for keys, to look up digests, and to add them.
+	// Kernels in assembly, or nil: for keys; for digests; for those that are added, or looked up alone.
 	byKey, byDigest, addsDigest *vector.Row
 
 	lengths int // byKey serves keys of fewer bytes; 0 if it is nil
@@ -125,8 +125,8 @@ func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(memory
 // It panics where [BloomFilter.AddDigest] does.
 func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	switch {
-	case f.byDigest != nil:
-		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
+	case f.addsDigest != nil:
+		return vector.ContainsDigest(f.vector(), h1, h2, f.addsDigest)
 	case f.kernel == nil:
 		panic(f.scheme.misuse("ContainsDigest"))
 	}

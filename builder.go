@@ -119,7 +119,7 @@ func (b *Builder) flush() {
 	if len(group) == 0 {
 		return
 	}
-	if f.kernel.blockBytes > 0 && f.prefetches() {
+	if f.kernel.blockBytes > 0 && f.prefetches(true, true) {
 		for i := 0; i < len(group); i += batchSize {
 			f.prefetch(group[i:min(i+batchSize, len(group))], true)
 		}
