@@ -112,13 +112,14 @@ func ExampleScheme_AppendPositions() {
 	key, params := []byte("https://go.dev/"), f.Params()
 	h1, h2 := f.Digest(key)
 	positions := f.Scheme().AppendPositions(nil, key)
-	fmt.Printf("m = %d, k = %d\n%016x %016x\n%d\n", params.M, params.K, h1, h2, positions)
-	f.Add(key)
+	fmt.Printf("m = %d, k = %d, %d bytes\n%016x %016x\n%d\n", params.M, params.K, f.SizeBytes(), h1, h2, positions)
+	fmt.Println(f.Add(key), f.Add(key))
 	fmt.Printf("word %d: %#x\n", positions[0]/64, f.Words()[positions[0]/64].Load())
 	// Output:
-	// m = 9600, k = 7
+	// m = 9600, k = 7, 1200 bytes
 	// 0e3c82d98008318b 92571fa0d5fba95f
 	// [533 1191 6660 85 2268 641 4181]
+	// true false
 	// word 8: 0x200000
 }
 

@@ -1,6 +1,9 @@
 package twins
 
-const steps = "checks/proof/interleavings"
+const (
+	steps = "checks/proof/interleavings"
+	walk  = "ExampleScheme_AppendPositions" // of docs/internals.md
+)
 
 // onePass is Guava's rule: a key is new if any of its bits was new. Two adds can both win.
 const onePass = `	x, y, won := h1, h2^probe.Xor, false
@@ -16,6 +19,23 @@ func edits(folder, declaration, old, new string) []edit {
 
 // twins are grouped by the promises of docs/guarantees.md.
 var twins = []twin{
+	// The walk of docs/internals.md: each function that it names.
+	{name: "walk: newOptions", tests: walk, edits: edits("", "newOptions", `&doubleHashing`, "&blockedStrategy")},
+	{name: "walk: paramsFor", tests: walk, edits: edits("", "paramsFor", `s.size(n, rest)`, "s.size(n, rest/2)")},
+	{name: "walk: search", tests: walk, edits: edits("", "search", `return units * l.sizeUnit`, "return (units + 1) * l.sizeUnit")},
+	{name: "walk: newScheme", tests: walk, edits: edits("", "newScheme", `params.M / strategy.blockBits()`, "params.M / 2 / strategy.blockBits()")},
+	{name: "walk: newBitArray", tests: walk, edits: edits("", "newBitArray", `wordsFor(m)`, "wordsFor(m) + 1")},
+	{name: "walk: scheme.filter", tests: walk, edits: edits("", "scheme.filter", `f.bits = bits`, "f.bits, f.state = bits, 1")},
+	{name: "walk: vector.For", tests: walk, assembly: true, edits: edits("internal/vector", "For", `return table[h][l]`, "return table[Rapid][l]")},
+	{name: "walk: BloomFilter.do", tests: walk, assembly: true, edits: edits("", "BloomFilter.do", `vector.Add(`, "vector.Contains(")},
+	{name: "walk: vector.Add", tests: walk, edits: edits("internal/vector", "kernels_amd64.s", `JMP Row_add(AX)`, "JMP Row_contains(AX)")},
+	{name: "walk: MURMUR", tests: walk, edits: edits("internal/vector", "kernels_amd64.s", `MOVQ $0x87c37b91114253d5, R8`, "MOVQ $0x87c37b91114253d7, R8")},
+	{name: "walk: DOUBLE", tests: walk, edits: edits("internal/vector", "kernels_amd64.s", `PROBE(BX, note)`, "PROBE(R11, note)")},
+	{name: "walk: SETDOUBLE", tests: walk, edits: edits("internal/vector", "kernels_amd64.s", `JNE bit`, "NOP")},
+	{name: "walk: doubleAdd", tests: walk, edits: edits("", "doubleAdd", `flipAll(`, "!flipAll(")},
+	{name: "walk: flipAll", tests: walk, edits: edits("", "flipAll", `b.set(pos)`, "b.set(pos ^ 1)")},
+	{name: "walk: doublePositions", tests: walk, edits: edits("", "doublePositions", `x*probe.Mul + y`, "x + y")},
+
 	// One winner.
 	{name: "one winner: nothing is wrong", in: "", tests: "TestOneWinnerInLockstep", slow: true, right: true},
 	{name: "one winner: one pass, in lockstep", in: "", tests: "TestOneWinnerInLockstep", slow: true, edits: edits("", "doubleAdd", "", onePass)},

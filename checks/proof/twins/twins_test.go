@@ -29,6 +29,8 @@ type twin struct {
 	edits []edit
 	slow  bool // goroutines yield inside the bit array, so that they race on one processor too
 	right bool // nothing is wrong, and the tests must pass
+
+	assembly bool // the kernels in assembly serve, as for an edit of one, and not the Go code
 }
 
 // An edit replaces text within one declaration of a folder. Declarations are found by name:
@@ -100,6 +102,26 @@ func TestEditsApply(t *testing.T) {
 	}
 }
 
+// TestWalkHasTwins: each function that the walk of docs/internals.md names has a twin.
+func TestWalkHasTwins(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "internals.md"))
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(text), "## The walk")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var named, have []string
+	for _, match := range regexp.MustCompile("`([\\w.]+)\\(\\)`").FindAllStringSubmatch(section, -1) {
+		named = append(named, match[1])
+	}
+	for _, w := range twins {
+		if name, found := strings.CutPrefix(w.name, "walk: "); found {
+			have = append(have, name)
+		}
+	}
+	slices.Sort(named)
+	require.NotEmpty(t, named)
+	require.ElementsMatch(t, have, slices.Compact(named))
+}
+
 func (w twin) testNames() []string { return strings.Fields(w.tests) }
 
 var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|^\trunning tests:\n\t\t(\w+)`)
@@ -120,7 +142,7 @@ func (w twin) run(t *testing.T, files map[string]string) (passed []string, outpu
 
 	tags := "purego" // where there is assembly, the Go kernels are not called otherwise
 	for path := range files {
-		if strings.HasSuffix(path, ".s") {
+		if w.assembly || strings.HasSuffix(path, ".s") {
 			tags = ""
 		}
 	}
