@@ -28,10 +28,18 @@ func TestReport(t *testing.T) {
 	require.NoError(t, m.fillIn(doc))
 	text, err := os.ReadFile(doc)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "on <!-- machine Fast -->Fast(R) CPU, ")
+	require.Contains(t, string(text), "on <!-- machine Fast -->Fast CPU, ")
 	require.NotContains(t, string(text), "old")
 	require.Contains(t, string(text), "a vendor's that is not at hand<!-- end -->\n<!-- table Slow Filter: mixed, add -->\nkept\n")
 	require.Contains(t, string(text), "| *RapidHash alone* | 3.0 | – |\n| **SplitBlock, RapidHash** | 4.0 | – |\n| **SplitBlock, RapidHash, batch** | 4.2 | – |\n")
+
+	drawing := path("speed.svg", "")
+	require.NoError(t, m.draw(drawing))
+	text, err = os.ReadFile(drawing)
+	require.NoError(t, err)
+	require.Contains(t, string(text), ">DoubleHashing, Murmur3 † (New)<", "no figures for two goroutines")
+	require.Equal(t, 2, m.rounds)
+	require.Equal(t, "Fast CPU", processor([]string{"Fast(R)", "CPU"}))
 
 	for _, slow := range []string{"ours:SplitBlock,RapidHash,batch", "hash:RapidHash"} {
 		other := "BenchmarkFilter/filter=" + slow + "/op=hit/goroutines=1 100 8 ns/op\nBenchmarkFilter/filter=ours:SplitBlock,RapidHash/op=hit/goroutines=1 100 5 ns/op\n"
