@@ -114,13 +114,23 @@ func ExampleScheme_AppendPositions() {
 	positions := f.Scheme().AppendPositions(nil, key)
 	fmt.Printf("m = %d, k = %d, %d bytes\n%016x %016x\n%d\n", params.M, params.K, f.SizeBytes(), h1, h2, positions)
 	fmt.Println(f.Add(key), f.Add(key))
-	fmt.Printf("word %d: %#x\n", positions[0]/64, f.Words()[positions[0]/64].Load())
+	for i := range f.Words() {
+		if word := f.Words()[i].Load(); word != 0 {
+			fmt.Printf("word %d: %#x\n", i, word)
+		}
+	}
 	// Output:
 	// m = 9600, k = 7, 1200 bytes
 	// 0e3c82d98008318b 92571fa0d5fba95f
 	// [533 1191 6660 85 2268 641 4181]
 	// true false
+	// word 1: 0x200000
 	// word 8: 0x200000
+	// word 10: 0x2
+	// word 18: 0x8000000000
+	// word 35: 0x10000000
+	// word 65: 0x200000
+	// word 104: 0x10
 }
 
 // Many small filters share the scheme: here, one filter per user of the articles that were read.
