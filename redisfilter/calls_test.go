@@ -97,7 +97,10 @@ func TestCallsEnd(t *testing.T) {
 	var functions []string
 	for name, c := range map[string]redis.UniversalClient{"single": mute, "cluster without slots": lost} {
 		for function, call := range map[string]func(context.Context) error{
-			"redisfilter.Open": func(ctx context.Context) error { _, err := redisfilter.Open(ctx, c, "f", 1000, 0.01); return err },
+			"redisfilter.Open": func(ctx context.Context) error {
+				_, err := redisfilter.Open(ctx, c, "f", 1000, 0.01, redisfilter.WithShards(4))
+				return err
+			},
 			"redisfilter.Join": func(ctx context.Context) error { _, err := redisfilter.Join(ctx, c, "f"); return err },
 			"bf.Open": func(ctx context.Context) error {
 				_, err := bf.Open(ctx, c, "f", redisbloom.Plan{N: 1000, P: 0.01, Expansion: 2})
@@ -109,7 +112,7 @@ func TestCallsEnd(t *testing.T) {
 			functions = append(functions, function)
 			calls[name+"/"+function] = call
 		}
-		b, err := bitmap.Open(c, "b", scheme, 0)
+		b, err := bitmap.Open(c, "b", scheme, 0, false)
 		require.NoError(t, err)
 		methods(name+"/bitmap", b)
 	}

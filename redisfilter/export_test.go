@@ -29,3 +29,11 @@ func SetClock(now func() time.Duration) (reset func()) {
 
 // WordsPerKey is wordsPerKey.
 var WordsPerKey = wordsPerKey
+
+// Keys returns the names of the filter's keys in Redis, one per shard.
+func (f *Filter) Keys() (names []string) {
+	for _, s := range f.handle().shards {
+		names = append(names, s.name)
+	}
+	return names
+}

@@ -2,12 +2,13 @@ package redisfilter
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/seed3447c163/bloom"
 )
 
 // A Filter is a Bloom filter in Redis that any number of processes and machines share. Make or join
-// one with [Open]. Methods of the zero Filter panic, except String.
+// one with [Open]. Methods of the zero Filter panic, except String and LogValue.
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
@@ -29,16 +30,6 @@ func (f *Filter) Params() bloom.Params {
 	plan := f.handle().plan
 	params := plan.scheme.Params()
 	return bloom.Params{N: plan.n, P: plan.p, M: params.M * uint64(plan.shards), K: params.K}
-}
-
-// Keys returns the names of the filter's keys in Redis, one per shard.
-func (f *Filter) Keys() []string {
-	shards := f.handle().shards
-	names := make([]string, len(shards))
-	for i, s := range shards {
-		names[i] = s.name
-	}
-	return names
 }
 
 // Metrics returns counts of what this handle has done since it was opened, for package prombloom among
@@ -66,3 +57,6 @@ func (f *Filter) String() string {
 	plan := f.joined.plan
 	return fmt.Sprintf("redisfilter.Filter(key=%q n=%d p=%g shards=%d %v)", f.joined.shards[0].name, plan.n, plan.p, plan.shards, plan.scheme)
 }
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -7,7 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A handle is what every call needs: what the filter is like, the way to the server, and what is known of each shard.
+// A handle is what every call needs: what the filter is like, the way to the server, and what is known of each shard. docs/layout.md
+// explains this package's words.
 type handle struct {
 	plan   *plan
 	sender *send.Sender

@@ -152,7 +152,7 @@ func (l *Local) String() string {
 // LogValue is String, for package log/slog.
 func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
-// MarshalText returns an error that wraps errors.ErrUnsupported, also to encoding/json: use [Filter.Merge].
+// MarshalText returns an error, also to encoding/json: use [Local.Filters].
 func (l *Local) MarshalText() ([]byte, error) {
-	return nil, fmt.Errorf("redisfilter: a Local has no text form, use Merge: %w", errors.ErrUnsupported)
+	return nil, errors.New("redisfilter: a Local has no text form: use Filters")
 }

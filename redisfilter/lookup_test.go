@@ -47,9 +47,9 @@ func TestLookupsOfThePrimary(t *testing.T) {
 				p.CutEvery.Store(0)
 				s.Client.FlushAll(bg)
 				other, f := k.open(t, s.Client, noCache), k.open(t, c, noCache)
-				theirs, err := bitmap.Open(s.Client, "b", positions, 0)
+				theirs, err := bitmap.Open(s.Client, "b", positions, 0, false)
 				require.NoError(t, err)
-				ours, err := bitmap.Open(c, "b", positions, 0)
+				ours, err := bitmap.Open(c, "b", positions, 0, false)
 				require.NoError(t, err)
 				p.CutEvery.Store(23)
 				for i := range 200 {

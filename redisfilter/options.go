@@ -128,8 +128,8 @@ func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
 
-// WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas]
-// after the timeout: a confirmed key survives a failover. While fewer replicas are connected, each add takes
+// WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas] after the timeout. A confirmed
+// key survives a failover if all replicas that may be promoted have confirmed it. While fewer replicas are connected, each add takes
 // the whole timeout, which must be shorter than the client's ReadTimeout. It concerns Add, AddMany and AddAll on a single
 // server, Sentinel or Cluster.
 func WithWait(replicas int, timeout time.Duration) Option {

@@ -27,6 +27,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -41,7 +42,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String.
+// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String and LogValue.
 // It is safe for concurrent use.
 type Filter struct {
 	sender *send.Sender
@@ -288,3 +289,6 @@ func (f *Filter) String() string {
 	}
 	return fmt.Sprintf("bf.Filter(name=%q)", f.name)
 }
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -5,7 +5,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	f, err := bitmap.Open(client, "orders", layout, 0) // 0: without a TTL
+//	f, err := bitmap.Open(client, "orders", layout, 0, false) // without a TTL
 //	if err != nil {
 //		return err
 //	}
@@ -23,6 +23,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ type Positions interface {
 }
 
 // A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. Methods of the zero Filter panic, except
-// String. It is safe for concurrent use.
+// String and LogValue. It is safe for concurrent use.
 type Filter struct {
 	sender    *send.Sender
 	key       string
@@ -63,14 +64,15 @@ type Filter struct {
 // since release 16 those of guava.Mitz64. With the wrong one, no key is found, and there is no error: look up some keys that the
 // bitmap has, as the example does.
 //
-// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. This takes a script, which sets the bits and the TTL in
-// one step. The error wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
-func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
+// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. If renew is set, each add renews the TTL, also one of
+// known keys, as an EXPIRE after each batch of SETBIT does. This takes a script, which sets the bits and the TTL in one step. The error
+// wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
+func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration, renew bool) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	switch s, isScheme := positions.(bloom.Scheme); {
 	case err != nil:
-	case ttl < 0 || ttl > 0 && ttl < time.Millisecond:
-		err = send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none", ttl)
+	case ttl < 0 || ttl > 0 && ttl < time.Millisecond || ttl == 0 && renew:
+		err = send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none that is never renewed", ttl)
 	case positions == nil || isScheme && s == (bloom.Scheme{}):
 		err = send.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
@@ -83,19 +85,8 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	if err != nil {
 		return nil, &send.Error{Err: err}
 	}
-	return &Filter{sender: sender, key: key, positions: positions, k: len(positions.AppendPositions(nil, nil)), ttl: ttl}, nil
-}
-
-// OpenRenewing is [Open] with a TTL that each add renews, also one of known keys, as an EXPIRE after each batch of SETBIT does.
-func OpenRenewing(client redis.UniversalClient, key string, positions Positions, ttl time.Duration) (*Filter, error) {
-	f, err := Open(client, key, positions, ttl)
-	if err == nil && ttl == 0 {
-		return nil, &send.Error{Err: send.Errorf(bloom.ErrInvalid, "TTL 0, want at least 1ms")}
-	}
-	if err == nil {
-		f.renew = true
-	}
-	return f, err
+	k := len(positions.AppendPositions(nil, nil))
+	return &Filter{sender: sender, key: key, positions: positions, k: k, ttl: ttl, renew: renew}, nil
 }
 
 // Add adds a key, see redisfilter.Filter.Add: one winner, sent at most once.
@@ -252,3 +243,6 @@ func (f *Filter) String() string {
 	}
 	return fmt.Sprintf("bitmap.Filter(key=%q k=%d ttl=%v)", f.key, f.k, f.ttl)
 }
+
+// LogValue is String, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

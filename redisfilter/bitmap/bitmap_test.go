@@ -82,7 +82,7 @@ func TestBitmapLayouts(t *testing.T) {
 		for key, positions := range c.want {
 			t.Run(name+"/"+key, func(t *testing.T) {
 				s.Client.FlushAll(bg)
-				b, err := Open(s.Client, "{theirs}", c.positions, 0)
+				b, err := Open(s.Client, "{theirs}", c.positions, 0, false)
 				require.NoError(t, err)
 				added, err := each(bg, b.AddMany, [][]byte{[]byte(key), []byte(key)})
 				require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestUnevenPositions(t *testing.T) {
 	s := startServer(t)
 	b, err := Open(s.Client, "f", positionsFunc(func(dst []uint64, key []byte) []uint64 {
 		return append(dst, make([]uint64, 1+len(key))...)
-	}), 0)
+	}), 0, false)
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "redisfilter: 3 positions for a key and 1 for another, want as many", func() {
 		each(bg, b.AddMany, [][]byte{nil, []byte("ab")})
@@ -145,11 +145,11 @@ func TestBadBitmaps(t *testing.T) {
 		{"TTL 1µs", javaArticle(t), time.Microsecond},
 		{"TTL -1ns", javaArticle(t), -1},
 	} {
-		_, err := Open(client, "f", c.positions, c.ttl)
+		_, err := Open(client, "f", c.positions, c.ttl, false)
 		require.ErrorIs(t, err, bloom.ErrInvalid, c.text)
 		require.ErrorContains(t, err, c.text)
 	}
-	_, err = Open(client, "f", large, 0)
+	_, err = Open(client, "f", large, 0, false)
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	_, err = GoZero(0)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
@@ -164,7 +164,7 @@ func TestBadBitmaps(t *testing.T) {
 func TestFailedAdds(t *testing.T) {
 	s := startServer(t)
 	s.Client.LPush(bg, "list", 1)
-	b, err := Open(s.Client, "list", javaArticle(t), 0)
+	b, err := Open(s.Client, "list", javaArticle(t), 0, false)
 	require.NoError(t, err)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
@@ -175,7 +175,7 @@ func TestFailedAdds(t *testing.T) {
 	_, err = b.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 
-	b, err = Open(redistest.Unanswered(t, &redis.Options{Addr: s.Addr}), "f", javaArticle(t), 0)
+	b, err = Open(redistest.Unanswered(t, &redis.Options{Addr: s.Addr}), "f", javaArticle(t), 0, false)
 	require.NoError(t, err)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrUnknown)
@@ -188,7 +188,7 @@ func TestFailedAdds(t *testing.T) {
 // do. An add whose TTL fails says so.
 func TestTTL(t *testing.T) {
 	s := startServer(t)
-	f, err := Open(s.Client, "b", javaArticle(t), time.Hour)
+	f, err := Open(s.Client, "b", javaArticle(t), time.Hour, false)
 	require.NoError(t, err)
 	_, err = f.Add(bg, keyOf(0))
 	require.NoError(t, err)
@@ -198,9 +198,9 @@ func TestTTL(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, s.Client.PTTL(bg, "b").Val(), time.Minute)
 
-	_, err = OpenRenewing(s.Client, "b", javaArticle(t), 0)
+	_, err = Open(s.Client, "b", javaArticle(t), 0, true)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
-	renewing, err := OpenRenewing(s.Client, "b", javaArticle(t), 2*time.Hour)
+	renewing, err := Open(s.Client, "b", javaArticle(t), 2*time.Hour, true)
 	require.NoError(t, err)
 	_, err = renewing.Contains(bg, keyOf(0))
 	require.NoError(t, err)
@@ -231,9 +231,9 @@ func TestBirth(t *testing.T) {
 	s := startServer(t)
 	const adders = 8
 	for _, c := range []struct {
-		open func(redis.UniversalClient, string, Positions, time.Duration) (*Filter, error)
-		set  int // how often the TTL is set
-	}{{Open, 1}, {OpenRenewing, adders}} {
+		renew bool
+		set   int // how often the TTL is set
+	}{{false, 1}, {true, adders}} {
 		require.NoError(t, s.Client.FlushAll(bg).Err())
 		require.NoError(t, s.Client.ConfigResetStat(bg).Err())
 		var all redistest.Group
@@ -244,7 +244,7 @@ func TestBirth(t *testing.T) {
 				assert.NotEqual(t, time.Duration(-1), s.Client.PTTL(bg, "b").Val(), "no TTL")
 				return err
 			}))
-			f, err := c.open(client, "b", javaArticle(t), time.Hour)
+			f, err := Open(client, "b", javaArticle(t), time.Hour, c.renew)
 			require.NoError(t, err)
 			all.Go(func() {
 				_, err := f.AddMany(bg, keysOf(100*i, 100*i+300), nil)
@@ -265,7 +265,7 @@ func TestNeverSent(t *testing.T) {
 			cmds[0].SetErr(errors.New("down"))
 			return errors.New("down")
 		}))
-		f, err := Open(client, "b", javaArticle(t), ttl)
+		f, err := Open(client, "b", javaArticle(t), ttl, false)
 		require.NoError(t, err)
 		_, err = f.AddMany(bg, keysOf(0, 10), nil)
 		require.ErrorContains(t, err, "10 keys not added: ")
@@ -292,7 +292,7 @@ func TestStats(t *testing.T) {
 		"custom":       {custom, 0, 1},
 	} {
 		s.Client.FlushAll(bg)
-		f, err := Open(s.Client, "b", c.positions, 0)
+		f, err := Open(s.Client, "b", c.positions, 0, false)
 		require.NoError(t, err)
 		stats, err := f.Stats(bg)
 		require.NoError(t, err)
@@ -320,7 +320,7 @@ func TestStats(t *testing.T) {
 	}
 	s.Client.Del(bg, "b")
 	require.NoError(t, s.Client.LPush(bg, "b", "a list").Err())
-	f, err := Open(s.Client, "b", javaArticle(t), 0)
+	f, err := Open(s.Client, "b", javaArticle(t), 0, false)
 	require.NoError(t, err)
 	_, err = f.Stats(bg)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)

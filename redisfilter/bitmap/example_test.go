@@ -17,7 +17,7 @@ import (
 
 // A Java service keeps a bitmap by the class BloomFilterHelper and lets it expire an hour after the last add. Some copies of that
 // class have the positions of Guava's other strategy: some keys that the service has added show which strategy it is.
-func ExampleOpenRenewing() {
+func ExampleOpen() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
 	known := [][]byte{[]byte("order 1"), []byte("order 2"), []byte("order 3")}
@@ -27,7 +27,7 @@ func ExampleOpenRenewing() {
 			fmt.Println(err)
 			return
 		}
-		f, err := bitmap.OpenRenewing(client, "orders", layout, time.Hour)
+		f, err := bitmap.Open(client, "orders", layout, time.Hour, true)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -71,7 +71,7 @@ func ExamplePositions() {
 	fmt.Println(layout.m, layout.k, positions[:7], positions[7:])
 	client := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
-	_, err := bitmap.Open(client, "theirs", layout, 0) // sends nothing
+	_, err := bitmap.Open(client, "theirs", layout, 0, false) // sends nothing
 	fmt.Println(err)
 	// Output:
 	// 12118639 14 [6481933 4203089 1471590 11572637 4458130 10971599 10024824] [11017698 6766235 9088296 1471903 193429 3694368 7792475]
