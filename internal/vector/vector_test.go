@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStoresAreLocked: every instruction that changes a word in memory by what it was has a lock. Tests in package bloom
-// see a missing one by its effect, but only if two goroutines really run at the same time.
+// TestStoresAreLocked: every instruction that changes a word in memory by what it was has a lock. This finds a missing one
+// always. Tests in package bloom see it by its effect, but only if two goroutines really run at the same time: on a busy
+// machine, the tests in lockstep passed without some locks in two of six runs.
 func TestStoresAreLocked(t *testing.T) {
 	changes := regexp.MustCompile(`^(CMPXCHG16B|(CMPXCHG|XADD|OR|AND|XOR|ADD|SUB|BTS|BTR)[BWLQ] [^,]+,) *[-\w<>+·]*\(\w+\)`)
 	ours := regexp.MustCompile(`\((SP|FP)\)$`) // the goroutine's stack
