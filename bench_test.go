@@ -18,14 +18,27 @@ var benchSizes = []uint64{10_000, 40_000_000}
 
 const benchP = 0.01
 
+// benchSchemes returns the schemes that benchmarks compare: every strategy with its default hash, and SplitBlock with
+// RapidHash, which the guide recommends for fast lookups.
+func benchSchemes(n uint64) (all []Scheme) {
+	for _, s := range builtins {
+		all = append(all, must(NewScheme(n, benchP, WithStrategy(s))))
+	}
+	return append(all, must(NewScheme(n, benchP, WithStrategy(SplitBlock), WithHash(RapidHash))))
+}
+
+// benchName names the parts of a scheme that change the time.
+func benchName(s Scheme) string {
+	return fmt.Sprintf("strategy=%v/hash=%v/p=%v/n=%d", s.Strategy(), s.Hash(), s.Params().P, s.Params().N)
+}
+
 // full returns a filter that holds the keys 0..n-1. Benchmarks share them: the
 // large ones take seconds to fill.
-func full(s Strategy, n uint64) *BloomFilter {
-	key := fmt.Sprint(s, n)
-	if f, ok := fullFilters[key]; ok {
+func full(s Scheme) *BloomFilter {
+	if f, ok := fullFilters[benchName(s)]; ok {
 		return f
 	}
-	f := MustNew(n, benchP, WithStrategy(s))
+	n, f := s.Params().N, must(s.Filter())
 	workers := uint64(runtime.GOMAXPROCS(0))
 	var wg testkit.Group
 	for w := range workers {
@@ -37,7 +50,7 @@ func full(s Strategy, n uint64) *BloomFilter {
 		})
 	}
 	wg.Wait()
-	fullFilters[key] = f
+	fullFilters[benchName(s)] = f
 	return f
 }
 
@@ -53,18 +66,18 @@ func (r *keyRing) next(i, number uint64) []byte {
 	return r[i%64][:]
 }
 
-// benchEach runs op over strategies and sizes, on one goroutine and on all
+// benchEach runs op over schemes and sizes, on one goroutine and on all
 // processors. The high half of the keys' numbers tells goroutines apart.
-func benchEach(b *testing.B, key string, setup func(Strategy, uint64) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte, i uint64) bool) {
-	for _, s := range builtins {
-		for _, n := range benchSizes {
+func benchEach(b *testing.B, key string, setup func(Scheme) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte, i uint64) bool) {
+	for _, n := range benchSizes {
+		for _, s := range benchSchemes(n) {
 			for _, parallel := range []bool{false, true} {
 				goroutines := "1"
 				if parallel {
 					goroutines = "all"
 				}
-				b.Run(fmt.Sprintf("strategy=%s/n=%d/key=%s/goroutines=%s", s, n, key, goroutines), func(b *testing.B) {
-					f := setup(s, n)
+				b.Run(fmt.Sprintf("%s/key=%s/goroutines=%s", benchName(s), key, goroutines), func(b *testing.B) {
+					f := setup(s)
 					var yes, id atomic.Uint64
 					work := func(more func() bool) {
 						first, count := id.Add(1)<<40, uint64(0)
@@ -108,7 +121,7 @@ func mixed(i, n uint64) uint64 {
 // full on average) and present keys (duplicate: to a full filter). true/op is the share of adds
 // that won.
 func BenchmarkAdd(b *testing.B) {
-	empty := func(s Strategy, n uint64) *BloomFilter { return MustNew(n, benchP, WithStrategy(s)) }
+	empty := func(s Scheme) *BloomFilter { return must(s.Filter()) }
 	benchEach(b, "fresh", empty, absent, func(f *BloomFilter, key []byte, i uint64) bool {
 		if i%f.Params().N == 0 { // on all goroutines: each empties it after its n
 			f.Clear()
@@ -145,22 +158,21 @@ func BenchmarkHash(b *testing.B) {
 // The batch is made outside of the measured time.
 func BenchmarkBatch(b *testing.B) {
 	const size = 512
-	n := benchSizes[1]
 	buffers, keys, answers := new([size][40]byte), make([][]byte, size), make([]bool, size)
 	for i := range keys {
 		keys[i] = buffers[i][:]
 	}
-	for _, s := range Strategies() {
+	for _, s := range benchSchemes(benchSizes[1]) {
 		for name, op := range map[string]func(f *BloomFilter){
 			"op=contains/batch=true":  func(f *BloomFilter) { f.ContainsMany(keys, answers) },
 			"op=add/batch=true":       func(f *BloomFilter) { f.AddMany(keys, answers) },
 			"op=contains/batch=false": func(f *BloomFilter) { each(keys, answers, f.Contains) },
 			"op=add/batch=false":      func(f *BloomFilter) { each(keys, answers, f.Add) },
 		} {
-			b.Run(fmt.Sprintf("strategy=%s/n=%d/%s", s, n, name), func(b *testing.B) {
-				f := full(s, n)
+			b.Run(fmt.Sprintf("%s/%s", benchName(s), name), func(b *testing.B) {
+				f := full(s)
 				if strings.HasPrefix(name, "op=add") {
-					f = MustNew(n, benchP, WithStrategy(s))
+					f = must(s.Filter())
 					f.bits.clear() // the first touch of a page costs more than many adds
 				}
 				next := uint64(0)

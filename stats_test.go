@@ -297,10 +297,10 @@ func TestEstimatesOfAnyFill(t *testing.T) {
 }
 
 func BenchmarkStats(b *testing.B) {
-	for _, s := range Strategies() {
-		for _, n := range []uint64{1_000_000, 10_000_000} {
-			b.Run(fmt.Sprintf("strategy=%s/n=%d", s, n), func(b *testing.B) {
-				f := full(s, n)
+	for _, n := range []uint64{1_000_000, 10_000_000} {
+		for _, s := range benchSchemes(n) {
+			b.Run(benchName(s), func(b *testing.B) {
+				f := full(s)
 				b.SetBytes(int64(f.SizeBytes()))
 				for b.Loop() {
 					f.Stats()

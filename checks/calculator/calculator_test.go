@@ -136,6 +136,8 @@ func TestPage(t *testing.T) {
 	const height = `document.querySelector('svg text').getBoundingClientRect().height`
 	require.Eventually(t, func() bool { return ask(height+" >= 12") == "true" }, time.Minute, 10*time.Millisecond, "labels are small: %s", ask(height))
 	require.Equal(t, "true", ask(`document.documentElement.scrollWidth <= innerWidth`), "the curve is wider than a phone")
+	require.Equal(t, "0.001 %", ask(`[...document.querySelectorAll('svg text')].map(e => e.textContent).filter(l => l.length === 7).join()`))
+	require.Equal(t, "true", ask(`[...document.querySelectorAll('svg text')].every(e => e.getBBox().x >= 0)`), "a label is clipped")
 	const controls = `[...document.querySelectorAll('input, select, button')]`
 	require.Equal(t, "0", ask(controls+`.filter(e => !e.labels.length && !e.ariaLabel && !e.textContent).length`), "without a name")
 	require.Equal(t, "0", ask(controls+`.filter(e => e.tabIndex < 0).length`), "not by keyboard")
@@ -149,7 +151,9 @@ func TestPage(t *testing.T) {
 	for missing, want := range map[string]string{"bloom.wasm": "bloom.wasm: 404", "wasm_exec.js": "could not start", "page.js": "Loading"} {
 		require.NoError(t, os.Rename(filepath.Join(dir, missing), filepath.Join(dir, "away")))
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(server.URL+"/some/path/")))
-		require.Eventually(t, func() bool { return strings.Contains(text("problem"), want) }, time.Minute, 10*time.Millisecond, missing)
+		require.Eventually(t, func() bool { return strings.Contains(text("problem")+text("note"), want) }, time.Minute, 10*time.Millisecond, missing)
+		require.Equal(t, want == "Loading", text("problem") == "", "only a problem is an alert")
+		require.Equal(t, want == "Loading", text("note") != "")
 		require.Equal(t, "true", ask(`document.getElementById('copy').hidden`), missing)
 		require.NoError(t, os.Rename(filepath.Join(dir, "away"), filepath.Join(dir, missing)))
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const unionHelp = `Writes one filter with the keys of all. The filters must have the same -n, -p,
-strategy, hash and secret. With more than -n keys together, the rate is
+const unionHelp = `Writes one filter with the keys of all. The filters must have equal m and k
+(bloom info prints them), and the same strategy, hash and secret. The same -n
+and -p always give equal m and k. With more than -n keys together, the rate is
 above -p. The new file has this program's own format; bloom convert writes it
 in another.`
 

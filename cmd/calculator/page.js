@@ -74,8 +74,8 @@ function update() {
 
 function drawCurve(a) {
   const rates = a.rates;
-  // In the units of the page, so that a phone shows the labels as large as other text.
-  const width = byId('curve').clientWidth || 640, height = 260, left = 56, bottom = 34, top = 12;
+  // In the units of the page, so that a phone shows the labels as large as other text. The widest one, 0.001 %, fits left.
+  const width = byId('curve').clientWidth || 640, height = 260, left = 72, bottom = 34, top = 12;
   const lowest = Math.max(1e-30, a.rate / 1e3);
   const step = 10 ** Math.ceil(-Math.log10(lowest) / 12); // at most 12 lines
   const x = i => left + (width - left - 10) * i / (rates.length - 1);
@@ -142,4 +142,7 @@ async function start() {
   const { instance } = await WebAssembly.instantiate(code, go.importObject);
   go.run(instance);
 }
-start().catch(e => { byId('problem').textContent = `The calculator could not start: ${e.message}`; });
+start().catch(e => {
+  byId('note').textContent = '';
+  byId('problem').textContent = `The calculator could not start: ${e.message}`;
+});
