@@ -77,37 +77,6 @@ func (f BloomFilter) GobEncode() ([]byte, error) { return f.MarshalBinary() }
 // GobDecode is UnmarshalBinary.
 func (f *BloomFilter) GobDecode(data []byte) error { return f.UnmarshalBinary(data) }
 
-// MarshalText returns the bytes of MarshalBinary in base64, for encodings such as XML, YAML and TOML.
-func (f BloomFilter) MarshalText() ([]byte, error) {
-	data, err := f.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	return base64.StdEncoding.AppendEncode(nil, data), nil
-}
-
-// UnmarshalText reads what MarshalText returned.
-func (f *BloomFilter) UnmarshalText(text []byte) error {
-	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
-	if err != nil {
-		return fmt.Errorf("%w: %w", bloom.ErrCorrupt, err)
-	}
-	return f.unmarshal(data)
-}
-
-// unmarshal is UnmarshalBinary for bytes that are exactly one filter.
-func (f *BloomFilter) unmarshal(data []byte) error {
-	var g BloomFilter
-	if err := g.UnmarshalBinary(data); err != nil {
-		return err
-	}
-	if more := len(data) - headBytes - int(g.Filter().SizeBytes()); more > 0 {
-		return fmt.Errorf("%w: %d bytes after the end of the filter", bloom.ErrCorrupt, more)
-	}
-	*f = g
-	return nil
-}
-
 // MarshalJSON returns m, k and the bits in base64. They are 0, 0 and null for the zero BloomFilter.
 func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	if f.isZero() {
@@ -156,5 +125,13 @@ func (f *BloomFilter) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: field b is not base64: %w", bloom.ErrCorrupt, err)
 	}
-	return f.unmarshal(data)
+	var g BloomFilter
+	if err := g.UnmarshalBinary(data); err != nil {
+		return err
+	}
+	if more := len(data) - headBytes - int(g.Filter().SizeBytes()); more > 0 {
+		return fmt.Errorf("%w: %d bytes after the end of the filter", bloom.ErrCorrupt, more)
+	}
+	*f = g
+	return nil
 }
