@@ -76,10 +76,10 @@ func TestNoMissAndFewFalsePositives(t *testing.T) {
 					wrong++
 				}
 			}
-			// One false positive and ten are expected. MapHash has another seed in each run:
-			// such deviations come once in 10^9.
+			// One false positive and ten are expected. MapHash has another seed in each run, and with SplitBlock
+			// the rates of 3,000 filters reach 1.8 times p: the limits are exceeded once in 10^11 runs.
 			require.Greater(t, added, n-15, "%s: keys that are no false positives", f)
-			require.Less(t, wrong, 40, "%s: false positives", f)
+			require.Less(t, wrong, 50, "%s: false positives", f)
 		}
 	}
 }

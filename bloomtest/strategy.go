@@ -112,10 +112,10 @@ func rateAt(f *bloom.BloomFilter) error {
 	if f.Scheme().Strategy().NeedsKey() {
 		i := uint64(0)
 		next := func() []byte { i++; return key(i) }
-		return rate(f, p.N, filters, lookups, func() { f.Add(next()) }, func() bool { return f.Contains(next()) })
+		return rate(f, p.N, filters, lookups, sigmas, func() { f.Add(next()) }, func() bool { return f.Contains(next()) })
 	}
 	next := digests(1)
-	return rate(f, p.N, filters, lookups, func() { f.AddDigest(next()) }, func() bool { return f.ContainsDigest(next()) })
+	return rate(f, p.N, filters, lookups, sigmas, func() { f.AddDigest(next()) }, func() bool { return f.ContainsDigest(next()) })
 }
 
 // digestBits compares the part of a large filter that a digest falls into with its bits there. It

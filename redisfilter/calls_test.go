@@ -158,7 +158,7 @@ func TestCallsEnd(t *testing.T) {
 			if !errors.Is(err, bloom.ErrIncompatible) { // of filters that cannot be transferred
 				assert.ErrorIs(t, err, context.DeadlineExceeded, name)
 			}
-			assert.Less(t, took, 5*time.Second, name)
+			assert.Less(t, took, 15*time.Second, "%s: a client without a context gives up after 20 s", name)
 			mu.Lock()
 			defer mu.Unlock()
 			times[large[name]] = append(times[large[name]], took)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,11 +25,35 @@ import (
 // counts the requests that it serves.
 type moody struct {
 	wood
-	mood    atomic.Int32 // fine, away or hanging
-	left    atomic.Int32 // answers until it has the next mood
-	next    atomic.Int32
-	refused atomic.Int32
-	tries   [pages]atomic.Int32
+	mu         sync.Mutex
+	mood, next int // fine, away or hanging
+	left       int // answers until it has the next mood
+	refused    atomic.Int32
+	tries      [pages]atomic.Int32
+}
+
+// is gives the site a mood now, and the next one from the answer at left on; 0 is never.
+func (m *moody) is(mood, left, next int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mood, m.left, m.next = mood, left, next
+}
+
+// now returns the mood.
+func (m *moody) now() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mood
+}
+
+// answer returns the mood for an answer.
+func (m *moody) answer() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.left--; m.left == 0 {
+		m.mood = m.next
+	}
+	return m.mood
 }
 
 const (
@@ -39,10 +64,11 @@ const (
 
 func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(r.URL.Path[1:])
-	if err == nil && m.left.Add(-1) == 0 {
-		m.mood.Store(m.next.Load())
+	mood := m.now()
+	if err == nil {
+		mood = m.answer()
 	}
-	switch m.mood.Load() {
+	switch mood {
 	case away:
 		m.refused.Add(1)
 		panic(http.ErrAbortHandler)
@@ -82,11 +108,7 @@ func TestAway(t *testing.T) {
 	defer site.Close()
 	path, want, random := filepath.Join(t.TempDir(), "site.queue"), near(), rand.New(rand.NewPCG(2, 0))
 	const rounds = 4
-	change := func(next int32) {
-		m.next.Store(next)
-		m.left.Store(1 + random.Int32N(int32(len(want)/(3*rounds)))) // fewer pages than wait
-		m.mood.Store(fine)
-	}
+	change := func(next int) { m.is(fine, 1+random.IntN(len(want)/(3*rounds)), next) } // fewer pages than wait
 	for range rounds {
 		change(away)
 		p := child.Start(t, "crawl", path, site.URL+"/0")
@@ -101,8 +123,8 @@ func TestAway(t *testing.T) {
 			_ = p.Wait() // it may give up in that moment
 			close(ended)
 		}()
-		for _, mood := range []int32{away, hanging} {
-			if refused := m.refused.Load(); m.mood.Load() != mood {
+		for _, mood := range []int{away, hanging} {
+			if refused := m.refused.Load(); m.now() != mood {
 				require.Eventually(t, func() bool {
 					select {
 					case <-ended:
@@ -118,8 +140,7 @@ func TestAway(t *testing.T) {
 		}
 		_ = p.Process.Kill()
 		<-ended
-		m.next.Store(fine)
-		m.mood.Store(fine)
+		m.is(fine, 0, fine)
 	}
 	child.Start(t, "crawl", path, site.URL+"/0").Finish(t)
 	again := 0
@@ -141,7 +162,7 @@ func TestAway(t *testing.T) {
 // TestMainWaits: the command ends with status 1 while pages wait, says how many, and goes on with them later.
 func TestMainWaits(t *testing.T) {
 	m := &moody{}
-	m.mood.Store(away)
+	m.is(away, 0, away)
 	site := httptest.NewServer(m)
 	defer site.Close()
 	path := filepath.Join(t.TempDir(), "site.queue")
@@ -153,7 +174,7 @@ func TestMainWaits(t *testing.T) {
 	out, err := run()
 	require.Error(t, err)
 	require.Contains(t, out, "1 pages wait in "+path+". The same command goes on.")
-	m.mood.Store(fine)
+	m.is(fine, 0, fine)
 	out, err = run()
 	require.NoError(t, err, out)
 	require.Contains(t, out, "Done: 1 pages fetched, 0 failed")

@@ -108,20 +108,23 @@ func TestOutcomes(t *testing.T) {
 
 // TestTimeout: with http.TimeoutHandler around Once, the handler that goes on decides.
 func TestTimeout(t *testing.T) {
-	release := make(chan int)
+	began, release := make(chan bool, 1), make(chan int)
 	calls := 0
 	_, handler := once(t, 100, func(w http.ResponseWriter, _ *http.Request) {
 		calls++
+		began <- true
 		w.WriteHeader(<-release)
 		release <- 0
 	})
-	server := httptest.NewServer(http.TimeoutHandler(handler, 50*time.Millisecond, "later"))
-	defer server.Close()
-	require.Equal(t, 503, request(t, server.URL, "key"))
-	require.Equal(t, 409, request(t, server.URL, "key"), "the handler is still running")
+	impatient, patient := httptest.NewServer(http.TimeoutHandler(handler, time.Millisecond, "later")), httptest.NewServer(handler)
+	defer impatient.Close()
+	defer patient.Close()
+	require.Equal(t, 503, request(t, impatient.URL, "key"))
+	<-began
+	require.Equal(t, 409, request(t, patient.URL, "key"), "the handler is still running")
 	release <- 200
 	<-release
-	require.Equal(t, 409, request(t, server.URL, "key"))
+	require.Equal(t, 409, request(t, patient.URL, "key"))
 	require.Equal(t, 1, calls)
 }
 

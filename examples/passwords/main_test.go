@@ -48,7 +48,8 @@ func TestNewList(t *testing.T) {
 		return <-out
 	}
 	require.Equal(t, "leaked, nearly certainly\n", ask("a"))
-	require.NoError(t, os.WriteFile(path, []byte("no list"), 0o600))
+	require.NoError(t, os.WriteFile(path+".bad", []byte("no list"), 0o600))
+	require.NoError(t, os.Rename(path+".bad", path)) // in one step, or half of it would be other news
 	require.Contains(t, <-news, "the old list stays")
 	require.Equal(t, "leaked, nearly certainly\n", ask("a"))
 	require.NoError(t, publish(path, "b"))
