@@ -261,7 +261,7 @@ func TestForgedFields(t *testing.T) {
 	} {
 		data := golden(t, c.name, filters[c.name].f)
 		c.edit(data)
-		f, err := Read(bytes.NewReader(forge(data)))
+		f, err := Read(bytes.NewReader(forge(data)), WithMaxBytes(1<<30)) // some systems do not tell their memory
 		require.Nil(t, f)
 		require.ErrorIs(t, err, c.is, c.text)
 		require.ErrorContains(t, err, c.text)

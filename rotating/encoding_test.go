@@ -108,6 +108,18 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestReadLimit: the limit is for all layers together.
+func TestReadLimit(t *testing.T) {
+	var c clock
+	f := fill(must(10, 0.01, time.Minute, 2, c.option()), 0, 500)
+	data := conformance.Written(t, f)
+	if _, err := c.read(bytes.NewReader(data), bloom.WithMaxBytes(f.SizeBytes())); err != nil {
+		t.Error(err)
+	}
+	_, err := c.read(bytes.NewReader(data), bloom.WithMaxBytes(f.SizeBytes()-1))
+	conformance.Refused(t, err, bloom.ErrTooLarge, "in layer ")
+}
+
 // TestForgedNumbers: a forged file can have the right checksums.
 func TestForgedNumbers(t *testing.T) {
 	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // a share of 0.025 for each generation

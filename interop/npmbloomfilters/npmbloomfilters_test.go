@@ -175,6 +175,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"_filter":{"content":"\u0041QID","size":24},"_nbHashes":3,"_seed":78187493520,"_size":20,"of a later version":1,"type":"BloomFilter"}`,
 		strings.Replace(good, `{`, `{"note":{"content":"text"},"list":[{"content":"x"},{"_filter":{"content":7}}],"content":"y","_SEED":1,`, 1),
 		strings.Replace(good, `"AQID"`, `"AQID","more":{"content":"z","_filter":{"content":"z"}},"Content":"AAAA"`, 1),
+		strings.Replace(good, `,"_seed"`, `,"note":{"content":"z"},"_seed"`, 1),
 		strings.Replace(good, `_size":20`, `_size":2.0e1`, 1),
 	} {
 		got, err := Read(strings.NewReader(same))
@@ -191,9 +192,10 @@ func TestReadRefuses(t *testing.T) {
 		{`"_nbHashes":3`, `"_nbHashes":256`, bloom.ErrCorrupt}, {`"size":24`, `"size":32`, bloom.ErrCorrupt}, {"AQID", "AQIDBA==", bloom.ErrCorrupt}, {"AQID", "AQIDAA==", bloom.ErrCorrupt}, {"AQID", "AQI=", bloom.ErrCorrupt},
 		{"AQID", "AQ!D", bloom.ErrCorrupt}, {"AQID", "AQL/", bloom.ErrCorrupt}, {`"_seed":78187493520`, `"_seed":-1`, bloom.ErrIncompatible}, {`"_seed":78187493520`, `"_seed":9007199254740990`, bloom.ErrIncompatible},
 		{`"_seed":78187493520`, `"_seed":0.5`, bloom.ErrIncompatible}, {`"_seed":78187493520`, `"_seed":null`, bloom.ErrCorrupt}, {"}", "", bloom.ErrCorrupt},
-		{`{"size":24,"content":"AQID"}`, `7`, bloom.ErrCorrupt},
+		{`{"size":24,"content":"AQID"}`, `7`, bloom.ErrCorrupt}, {`"AQID"`, `{"x":"y"}`, bloom.ErrCorrupt},
+		{`{"size":24,"content":"AQID"}`, `"` + strings.Repeat("A", 4096) + `"`, bloom.ErrCorrupt},
 	} {
-		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)))
+		_, err := Read(strings.NewReader(strings.Replace(good, c.from, c.to, 1)), bloom.WithMaxBytes(1<<10))
 		require.ErrorIs(t, err, c.is, "%s instead of %s", c.to, c.from)
 		require.ErrorContains(t, err, "bloom: ")
 	}

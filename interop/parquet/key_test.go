@@ -40,7 +40,7 @@ var spellings = map[string]struct {
 	"dec64":     {"INT64 DECIMAL(18,4)", []string{"-1.2345"}, []string{"-12345"}, []string{"-1.23451", "100000000000000"}},
 	"decfixed":  {"FIXED_LEN_BYTE_ARRAY(9) DECIMAL(20,3)", []string{"-1.234"}, []string{"1.234", "0"}, []string{"-1.2345", "100000000000000000"}},
 	"decfixed2": {"FIXED_LEN_BYTE_ARRAY(2) DECIMAL(4,2)", []string{"5", "5.00"}, []string{"-5"}, []string{"500"}},
-	"decbytes":  {"BYTE_ARRAY DECIMAL(30,2)", []string{"5", "5.00"}, []string{"500", "-5", "0"}, []string{"5.001", "\x01\xf4"}},
+	"decbytes":  {"BYTE_ARRAY DECIMAL(30,2)", []string{"5", "5.00"}, []string{"500", "-5", "0", "-0.00"}, []string{"5.001", "\x01\xf4"}},
 	"decbytes3": {"BYTE_ARRAY DECIMAL(30,3)", []string{"-0.128", "-.128"}, []string{"0.128", "-128"}, []string{"-0.1280001"}},
 	"date":      {"INT32 DATE", []string{"2024-05-17"}, []string{"1969-12-31"}, []string{"19860", "2024-5-17", "2024-05-17T00:00:00Z", "17.05.2024", "2024-02-30"}},
 	"time-ms":   {"INT32 TIME(MILLIS,true)", []string{"15:04:05.25", "15:04:05.250", "15:04:05.250000"}, []string{"15:04:05"}, []string{"15:04:05.2505", "54245250", "24:00:00"}},

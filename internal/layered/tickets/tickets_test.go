@@ -2,7 +2,10 @@ package tickets
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
+
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // TestAllAreTaken: exactly as many as there are, whatever the digests.
@@ -27,6 +30,50 @@ func TestAllAreTaken(t *testing.T) {
 				t.Fatalf("n=%d: the ticket that was given back", n)
 			}
 		}
+	}
+}
+
+// TestTogether: goroutines take all tickets of one cell at the same time, and keep, lose or give back each. None is taken
+// twice, none stays, and no Count takes a kept ticket for another one.
+func TestTogether(t *testing.T) {
+	const n = 400_000
+	b := New(0, n, 1) // four cells
+	for i := range uint64(n / 4 * 3) {
+		b.Take(1 + i%3)
+	}
+	var kept, lost, working atomic.Int64
+	kept.Store(n / 4 * 3)
+	working.Store(3)
+	var all testkit.Group
+	for range working.Load() {
+		all.Go(func() {
+			defer working.Add(-1)
+			for i := 0; ; i++ {
+				ticket := b.Take(0)
+				switch {
+				case ticket == nil:
+					return
+				case i%3 == 0:
+					kept.Add(1)
+				case i%3 == 1:
+					ticket.Lose()
+					lost.Add(1)
+				default:
+					ticket.Give()
+				}
+			}
+		})
+	}
+	for working.Load() > 0 {
+		keys := uint64(kept.Load())
+		if taken, left := b.Count(); taken < keys || taken+left > n {
+			t.Fatalf("%d are taken and %d left, of %d, and %d were kept before", taken, left, n, keys)
+		}
+		runtime.Gosched() // there may be one processor
+	}
+	all.Wait()
+	if taken, left := b.Count(); left != 0 || taken != uint64(kept.Load()) || taken+uint64(lost.Load()) != n {
+		t.Errorf("%d are taken and %d left, of %d, and %d were kept and %d lost", taken, left, n, kept.Load(), lost.Load())
 	}
 }
 

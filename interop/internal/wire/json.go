@@ -86,7 +86,7 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 				s.depth++
 			} else if c == '}' || c == ']' {
 				s.depth--
-				s.on = max(0, min(s.on, s.depth))
+				s.on = min(s.on, s.depth)
 			}
 		}
 	}
