@@ -173,6 +173,7 @@ func TestMainWaits(t *testing.T) {
 	}
 	out, err := run()
 	require.Error(t, err)
+	require.Contains(t, out, "Stopped: 0 pages fetched, 0 failed")
 	require.Contains(t, out, "1 pages wait in "+path+". The same command goes on.")
 	m.is(fine, 0, fine)
 	out, err = run()

@@ -71,7 +71,7 @@ func main() {
 		log.Fatal(err)
 	}
 	did := "Done"
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || c.waiting() > 0 {
 		did = "Stopped"
 	}
 	fmt.Print(did, ": ", c.summary(), "\n")
