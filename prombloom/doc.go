@@ -10,7 +10,7 @@
 //
 //	bloom_up                             1, or 0 if the filter does not answer
 //	bloom_size_bytes                     memory of the bits
-//	bloom_planned_keys                   n
+//	bloom_planned_keys                   n; if the filter grows or forgets, the keys that its layers are for
 //	bloom_estimated_keys                 number of keys, estimated from the bits
 //	bloom_load_ratio                     bloom_estimated_keys / bloom_planned_keys
 //	bloom_fill_ratio                     share of set bits
