@@ -76,7 +76,7 @@ func TestKernels(t *testing.T) {
 	keyPage, wordPage := page(t), page(t)
 	eachRow(t, 1600, func(t *testing.T, s *scheme) {
 		r := rand.New(rand.NewPCG(uint64(s.params.K), 1))
-		keys := keysAt(keyPage, r, testkit.Times(1, 3, 12)*(60+2000/s.params.K)) // fills more than half of the bits
+		keys := keysAt(keyPage, r, testkit.Times(1, 1, 12)*(60+2000/s.params.K)) // fills more than half of the bits
 		keys = append(keys, keys[:len(keys)/4]...)
 		digests := make([]digest, len(keys))
 		for i, key := range keys {
@@ -153,7 +153,7 @@ func TestKernelsTogether(t *testing.T) {
 		if s.params.K > 24 && s.params.K%12 > 0 {
 			return // as for another k
 		}
-		rounds := testkit.Times(60, 150, 3000)
+		rounds := testkit.Times(60, 60, 3000)
 		words := makeWords(wordsFor(s.params.M))
 		filters := []*BloomFilter{s.filter(words), inGo(s.filter(words)), s.filter(words)}
 		won := make([]atomic.Int32, rounds)

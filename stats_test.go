@@ -150,7 +150,7 @@ func TestEstimateCountOfStrategies(t *testing.T) {
 // determine the bits of a key in its block, for blocks of one and two keys.
 func TestSplitRateOfFewKeys(t *testing.T) {
 	t.Parallel()
-	const blocks = 4
+	blocks := uint64(testkit.Times(1, 1, 4))
 	inverse := uint32(1) // of the first lane's multiplier, modulo 2^32
 	for range 5 {
 		inverse *= 2 - inverse*0x47b6137b
@@ -161,7 +161,7 @@ func TestSplitRateOfFewKeys(t *testing.T) {
 			f.AddDigest(i/keys<<62|mix(i)>>32, 0)
 		}
 		covered := 0
-		for b := range uint64(blocks) {
+		for b := range blocks {
 			words := f.bits[b*4:][:4]
 			for lane0 := uint32(words[0].Load()); lane0 != 0; lane0 &= lane0 - 1 {
 				first := uint32(bits.TrailingZeros32(lane0)) << 27
@@ -174,7 +174,7 @@ func TestSplitRateOfFewKeys(t *testing.T) {
 				}
 			}
 		}
-		want := f.Stats().EstimatedFalsePositiveRate * (1 << 32) * blocks
+		want := f.Stats().EstimatedFalsePositiveRate * (1 << 32) * float64(blocks)
 		sigma := math.Sqrt(max(0, want-float64(blocks*keys))) // of the values that no key has
 		require.InDelta(t, want, covered, 4*sigma+0.1, "%d keys in each block", keys)
 	}

@@ -254,20 +254,20 @@ func TestCustomSizingFindsTheLeast(t *testing.T) {
 // deep makes the stack grow by 200 kB, and the garbage collector shrinks it again: it moves.
 //
 //go:noinline
-func deep(n int) int {
+func deep(n int, last func()) int {
 	var frame [1024]byte
 	frame[n%1024] = 1
 	if n == 0 {
-		runtime.GC()
+		last()
 		return int(frame[5])
 	}
-	return deep(n-1) + int(frame[n%1024])
+	return deep(n-1, last) + int(frame[n%1024])
 }
 
 // TestStackMovesInTheCall: a function of this module gets the caller's key, and finds it if the stack
 // with it moves during the call, wherever in it the stack ends.
 func TestStackMovesInTheCall(t *testing.T) {
-	hash := NewHash("first", memory.Own(func(key []byte) (h1, h2 uint64) { deep(200); return uint64(key[0]), 0 }))
+	hash := NewHash("first", memory.Own(func(key []byte) (h1, h2 uint64) { deep(200, runtime.GC); return uint64(key[0]), 0 }))
 	f := must(NewWithParams(Params{M: 1024, K: 3}, WithHash(hash),
 		WithStrategy(NewStrategy("", eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })))))
 	for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
@@ -336,7 +336,7 @@ func TestForeignFunctions(t *testing.T) {
 				var key [100]byte
 				key[0], again = 7, true
 				f.Add(key[:])
-				deep(5)
+				deep(5, runtime.GC)
 			}()
 			<-done
 		}

@@ -118,7 +118,7 @@ func TestAgainstExactModel(t *testing.T) {
 // moment, no key is lost within its window, and Count is the number of true answers that are not forgotten.
 func TestStreams(t *testing.T) {
 	const p = 0.01
-	n, few := testkit.Times(200, 500, 20_000), testkit.Times(4, 10, 100)
+	n, few := testkit.Times(200, 200, 20_000), testkit.Times(4, 4, 100)
 	random := rand.New(rand.NewPCG(4, 4))
 	poisson := func(mean float64) int { return max(0, int(mean+math.Sqrt(mean)*random.NormFloat64()+0.5)) }
 	for _, generations := range []int{1, 4, 100} {
@@ -158,7 +158,7 @@ func TestStreams(t *testing.T) {
 			var came []uint64
 			var won [][]uint64 // keys of each generation
 			next, busiest, most, layers := uint64(0), uint64(0), 0.0, 0
-			probes, found := testkit.Times(200, 1000, 20_000), 0
+			probes, found := testkit.Times(200, 200, 20_000), 0
 			var b [16]byte
 			for g := range turns {
 				c.until(time.Duration(g) * f.time.length)

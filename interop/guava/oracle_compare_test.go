@@ -29,22 +29,17 @@ func (o *oracle) sizesOf(sizes string) (lines []string, release Release) {
 }
 
 // TestAgainstGuava compares with Guava in a JVM, Debian's and the jars that BLOOM_GUAVA_JARS names: bash
-// .ci/install fetches some and prints the variable. The page of the docs starts its own JVMs: it runs with the
-// first release, and with all releases if -long is given.
+// .ci/install guava fetches some and prints the variable.
 func TestAgainstGuava(t *testing.T) {
-	for i, path := range append([]string{debian}, filepath.SplitList(os.Getenv("BLOOM_GUAVA_JARS"))...) {
+	for _, path := range append([]string{debian}, filepath.SplitList(os.Getenv("BLOOM_GUAVA_JARS"))...) {
 		t.Run(filepath.Base(filepath.SplitList(path)[0]), func(t *testing.T) {
 			t.Parallel()
 			o := newOracle(t, path)
 			t.Run("both ways", o.bothWays)
 			t.Run("golden", o.golden)
-			if i == 0 || *testkit.Long {
-				t.Run("docs", o.page)
-			}
+			t.Run("docs", o.page)
 			t.Run("sizes", o.sizes)
-			if *testkit.Long {
-				t.Run("beyond 2^31 bits", o.large)
-			}
+			t.Run("beyond 2^31 bits", o.large)
 		})
 	}
 }
