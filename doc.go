@@ -26,7 +26,7 @@
 //     true. Exactly one does, unless the key is a false positive at that moment.
 //   - Add and Contains take no lock and allocate nothing. A key on the caller's stack
 //     does not escape to the heap. Functions of [NewHash] and [NewStrategy] get a copy
-//     of the key, for which a key above 64 KiB takes an allocation. (On 32-bit MIPS, and
+//     of the key. The copy of a key above 64 KiB is allocated. (On 32-bit MIPS, and
 //     on ARM before v7, Go's runtime guards 64-bit atomics with a lock.)
 //   - Stable positions, files and sizes. They are the same on every architecture and,
 //     from the first tagged release on, in every release.
@@ -35,9 +35,9 @@
 //
 // # Choosing n and p
 //
-// n is the largest number of different keys that the filter will ever hold. With more
+// n is the largest number of different keys that the filter will ever hold. Beyond n
 // keys there are still no false negatives, but the rate rises above p. For p = 1 %, it is
-// 6 % after 1.5 n keys and 16 % after 2 n. [Strategy.FalsePositiveRate] computes it.
+// 6 % after 1.5 n keys and 16 % after 2 n. [Strategy.FalsePositiveRate] computes such rates.
 // [BloomFilter.Stats] estimates the current count and rate. If you do not know n, use
 // package scalable, or make a large filter and shrink it with [BloomFilter.FoldTo].
 //
@@ -96,8 +96,8 @@
 // In a filter that fits in the cache, SplitBlock with RapidHash has the fastest lookups;
 // [docs/performance.md] has the times of several processors and the command. In a larger filter,
 // Add and Contains wait for memory. A key costs k cache misses with DoubleHashing, one with Blocked
-// and SplitBlock. A [Builder] fills a filter faster that nobody else uses yet. [BloomFilter.AddMany]
-// and [BloomFilter.ContainsMany] overlap the waits of many keys. Union, Clone, Stats and the
+// and SplitBlock. If all keys are known before the first lookup, a [Builder] fills
+// the filter faster. [BloomFilter.AddMany] and [BloomFilter.ContainsMany] wait for several keys at once. Union, Clone, Stats and the
 // other methods that visit all bits take O(m).
 //
 // # Files

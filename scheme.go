@@ -20,15 +20,15 @@ import (
 type Scheme struct{ scheme *scheme }
 
 // NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no
-// bits. m is the smallest multiple of 64 for which some k has a rate of at most p, see
-// [Strategy.FalsePositiveRate], and k is the smallest such k. The true rate is then never above p.
-// For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512 and up to 3 %
-// above the smallest one, if a key's bits are then in fewer words, which is faster.
+// bits. m is the smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest
+// such k. [Strategy.FalsePositiveRate] computes the true rate, so it is never above p.
+// For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512. It is up to 3 %
+// above the smallest one if the bits of a key are then in fewer words, which is faster.
 //
 // Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 %
-// for p < 0.11, by up to 3.7 % for p <= 0.5, and by more for larger p. Blocked and SplitBlock need more,
-// see there. For n = 0, m is one word or block. If the hash has 64 bits, like [MapHash], n/2^64, the rate of equal digests, is subtracted
-// from p.
+// for p < 0.11, by up to 3.7 % for p <= 0.5, and by more for larger p. [Blocked] and [SplitBlock] need more.
+// For n = 0, m is one word or block. With a hash of 64 bits, like [MapHash], two keys have equal digests at
+// the rate n/2^64, which is subtracted from p.
 //
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
 // options, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.

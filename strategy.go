@@ -49,7 +49,7 @@ type strategy interface {
 	wordsPerKey(k int) int // atomic operations of an add
 
 	// folds reports whether FoldTo can merge f neighbouring blocks into one. It can if a key's block is
-	// floor(x·blocks), for an x in [0, 1), and neither x nor the key's bits within the block depend on m.
+	// floor(x·blocks), where 0 <= x < 1. Neither x nor the bits of the key within the block depend on m.
 	folds() bool
 
 	// kernel returns the code for filters of m bits and k positions per key.
@@ -58,7 +58,7 @@ type strategy interface {
 
 // limits are the m, k and p that a strategy can have.
 type limits struct {
-	unit, sizeUnit    uint64 // what m is a multiple of, and what one is that New chooses
+	unit, sizeUnit    uint64 // m is a multiple of unit; New chooses a multiple of sizeUnit
 	maxM              uint64
 	minK, maxK, stepK int // k is a multiple of stepK
 	minP, maxP        float64

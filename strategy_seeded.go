@@ -24,7 +24,7 @@ func (*seeded) kernel(m uint64, _ int, seed uint64) (*kernel, error) {
 	return &kernel{addKey: c.add, containsKey: c.contains, positionsOfKey: c.positions}, nil
 }
 
-// seededCode is what the code of SeededHashing works with besides the bits.
+// seededCode computes the positions of SeededHashing.
 type seededCode struct {
 	by   probe.Divisor // m
 	seed uint64

@@ -14,14 +14,14 @@
 // Every Add counts: a key that was added twice stays until it has been removed twice. Remove only
 // keys that were added, and only after their Add has returned. Removing an absent key is harmless
 // if the filter knows that it is absent: Remove returns false and changes nothing. If the key is a
-// false positive, Remove takes counts from other keys, and these may then be missing. No counting
+// false positive, Remove takes counts from other keys, and the filter may then miss those keys. No counting
 // filter can tell a false positive from a key that was added.
 //
 // # Guarantees
 //
 //   - No false negatives. A key that was added more often than it was removed is found.
 //   - The rate holds. While at most n different keys are present, an absent key is found at a rate
-//     of at most p, whatever was present before, except for full counters.
+//     of at most p, no matter which keys were present before, except for full counters.
 //   - Counters do not wrap. A counter that has reached 15 is full and stays at 15, so no key goes
 //     missing. If n keys are added once each, one counter in 10^15 is full. A key that is added 15
 //     times cannot be removed.

@@ -129,8 +129,8 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 	return m, nil
 }
 
-// isWanted returns an error if the file is not for n and p, or not what the options make. m and k
-// are the file's.
+// isWanted returns an error if the file has another n or p than want, or another strategy, hash or seed than
+// opts. It ignores m and k of want.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {

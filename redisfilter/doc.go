@@ -24,13 +24,13 @@
 //		}
 //	}
 //
-// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys, [WithGenerations] a filter for n keys per
-// generation that forgets.
+// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys. [WithGenerations] makes a filter that forgets, for n keys per
+// generation.
 //
 // # Guarantees
 //
 //   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of this handle returns true or
-//     an error that wraps [ErrLost]; other handles may miss x only if the server has lost it and none of their own adds.
+//     an error that wraps [ErrLost]. Another handle misses x only if the server has lost x and has lost no add of that handle.
 //   - At most one winner. If several processes add the same new key, exactly one gets true, or none if the key is a false positive
 //     or in [AddError].
 //   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
@@ -43,5 +43,5 @@
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the
-// client's time limits are. If the context can end, this takes a goroutine per call.
+// client's time limits are. If the context can end, each call takes a goroutine.
 package redisfilter

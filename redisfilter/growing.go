@@ -74,7 +74,8 @@ func (m growing) upTo(count, limit uint64) ([]layer, error) {
 
 func (m growing) expect(k known) uint64 { return k.state }
 
-// adding returns the layers that a value is known to have, or one more within this handle's limit.
+// adding returns the layers that an add uses when the value has the given state, a number of layers. If state is above
+// the known one, the layers must fit this handle's limit.
 func (m growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
 	limit := uint64(maxValue)
 	if state > k.state {

@@ -28,8 +28,8 @@
 //     next generation has room.
 //   - At most one winner. If several goroutines add the same key, at most one gets true within
 //     the window, also while a generation ends. Exactly one does, unless the key is a false
-//     positive, or a Renew of the key in a new generation meets its first Add or Renew, which began in the
-//     generation before and has not returned: then both may get false.
+//     positive, or a Renew of the key in a new generation runs at the same time as its first Add or Renew, which began in the
+//     generation before. Then both may get false.
 //   - Contains takes no lock. Contains and Add allocate nothing, except the Add that begins a
 //     layer. Other adds of new keys wait for that Add.
 //   - Keys are forgotten by the clock, also if there is no further Add.
@@ -48,21 +48,21 @@
 // # Cost
 //
 // A generation is a small filter that grows, with the rate p/(generations + 1). Its first layer is for the
-// median of the last generations and of n/generations. Further layers go up to the largest of these, and
-// then add half each time. If n was ten times too small, the first generation gets seven layers, the next one
+// median of the key counts of the last generations and of n/generations. Further layers reach the largest of
+// these counts. Each later layer adds half of the keys so far. If n was ten times too small, the first generation gets seven layers, the next one
 // two, and later ones mostly one.
 //
 // Memory at p = 1 % and 4 generations, in times of a plain filter for the keys of the busiest window: for a
 // steady stream 1.9, or 2.2 for 1,000 keys; 3.5 if the keys of each window come in one burst, and 5 for the
-// first such burst. If n is too large, only the first generation is: it takes 0.4 times a
-// plain filter for n keys.
+// first such burst. If n is too large, only the first generation is too large. It takes 0.4 times
+// the memory of a plain filter for n keys.
 //
 // A lookup of an absent key reads all layers. A lookup of a present key reads the clock. The Add that begins
 // a layer allocates it. The garbage collector frees forgotten layers.
 //
 // The layers take at most [bloom.WithMaxBytes], see [WithBloom], or the memory of the machine or its
-// container. Each generation has memory of its own, for n/generations keys, which a burst in another one
-// does not take. The filter does not know how much memory other programs use: if running out of memory
+// container. Each generation has reserved memory for n/generations keys. A burst in another generation does not
+// use it. The filter does not know how much memory other programs use: if running out of memory
 // must not end the process, set WithMaxBytes.
 //
 // # Tests

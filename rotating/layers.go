@@ -122,12 +122,12 @@ func (f *Filter) kept(earlier []part) uint64 {
 	return kept
 }
 
-// promised is how many layers of a generation the strategy and the hash must be able to make: enough
-// for 100 times n/generations.
+// promised is the number of layers per generation that the strategy and the hash must support. So many
+// layers hold 100 times n/generations keys.
 const promised = 13
 
-// checkPlan sets the scheme and the memory that each generation has of its own. It returns an error if
-// something other than memory would end the growth, or if n keys per window need more than the limit.
+// checkPlan sets the scheme and the memory reserved for each generation. It returns an error if the
+// strategy or the hash would end the growth, or if n keys per window need more than the limit.
 func (f *Filter) checkPlan() (err error) {
 	first := withMargin(f.plan.guess())
 	keys := []uint64{first}

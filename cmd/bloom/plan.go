@@ -60,8 +60,8 @@ func (o *command) plain() (*bloom.BloomFilter, error) {
 	})
 }
 
-// agrees returns an error if a filter was not made with the given flags. n is its number of keys, unless
-// stats has it.
+// agrees returns an error if a filter was made with other values than the flags that the user has given. n is
+// the planned number of keys, which made.N has for some kinds.
 func (o *command) agrees(made bloom.Stats, n uint64) error {
 	n = cmp.Or(n, made.N)
 	if o.given("number") && o.n != n || o.given("rate") && o.p != made.P ||

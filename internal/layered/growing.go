@@ -73,10 +73,10 @@ const patience = 16
 type adding struct {
 	h1, h2     uint64
 	renew      bool
-	generation int64         // by the clock, when it began
-	looked     uint64        // older layers do not have the key, or have it from this add, or found is true
-	found      bool          // in a generation before the present one, by an add that renews
-	ticket     *tickets.Cell // from which it has a ticket for a layer that it has won
+	generation int64         // the present one when the add began
+	looked     uint64        // layers with a smaller Serial need no further look
+	found      bool          // an add that renews has found the key in an older generation
+	ticket     *tickets.Cell // has given this add a ticket for a layer that it has won
 	won        bool
 }
 

@@ -25,9 +25,9 @@ const PromisedBits = 1 << 40
 // A Plan returns the number of keys and the rate of layer i.
 type Plan func(i int) (keys uint64, rate float64, err error)
 
-// CheckGrowth returns an error if the strategy or the hash cannot have all layers from 0 to last, of a filter
-// for n keys at rate p, that take less than PromisedBits. Rates fall and numbers of keys rise from layer to layer, so it tries
-// the last one.
+// CheckGrowth returns an error if the strategy or the hash does not support the layers from 0 to last of a filter
+// for n keys at rate p. Layers of PromisedBits or more are not checked. Rates fall and numbers of keys rise from
+// layer to layer, so CheckGrowth tries only the last layer.
 func CheckGrowth(plan Plan, last int, n uint64, p float64, opts []bloom.Option) error {
 	for i := last; i > 0; i-- {
 		keys, rate, err := plan(i)

@@ -20,7 +20,8 @@ type Cell struct {
 	_          [64 - 16]byte // a cache line each
 }
 
-// New returns a box for a filter of that many bits: taken tickets have keys, and left ones can be taken.
+// New returns a box for a filter of the given number of bits, with taken + left tickets. Keys have taken of them;
+// left can still be taken.
 func New(taken, left, bits uint64) *Box {
 	cells := uint64(4) // four per processor; few tickets or few bits get few: a file may claim any number
 	for cells < uint64(4*runtime.GOMAXPROCS(0)) && cells < 256 && cells < min(left, bits)/64 {
