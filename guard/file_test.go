@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -162,7 +163,12 @@ func TestKeepGrows(t *testing.T) {
 		const limit = 5000 // bytes, for 1391 keys
 		m := newMemStore(names(30)...)
 		lists, path := 0, filepath.Join(t.TempDir(), "guard")
-		m.listing = func() { lists++ }
+		var sleeps sync.Mutex // for the race detector, which sees no order in a sleep
+		m.listing = func() {
+			sleeps.Lock()
+			defer sleeps.Unlock()
+			lists++
+		}
 		var g *Guard
 		var errs []error
 		var stop func(t *testing.T)
@@ -170,6 +176,8 @@ func TestKeepGrows(t *testing.T) {
 			g = must(New(path, 100, 1e-6, m, bloom.WithMaxBytes(limit)))
 			stop = keep(g, func(_ []byte, err error) {
 				if err != nil {
+					sleeps.Lock()
+					defer sleeps.Unlock()
 					errs = append(errs, err)
 				}
 			})
@@ -193,7 +201,9 @@ func TestKeepGrows(t *testing.T) {
 		}
 		minute := func(wantLists int, n, added float64) {
 			t.Helper()
+			sleeps.Lock()
 			lists = 0
+			sleeps.Unlock()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			require.Equal(t, wantLists, lists)
