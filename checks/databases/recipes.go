@@ -51,4 +51,4 @@ func alone(ctx context.Context, db *sql.DB, others string) error {
 }
 
 const beginPut = `SELECT pg_advisory_xact_lock_shared(42)` // the first statement of each transaction that puts a key
-const beforeList = `SELECT pg_advisory_xact_lock(42)`      // before guard.Open
+const beforeList = `SELECT pg_advisory_xact_lock(42)`      // before Keep
