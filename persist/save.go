@@ -30,8 +30,9 @@ import (
 // permissions, owner and group. If the caller may not keep the group, the group's permissions are
 // lost. If the caller may not keep the owner, Save fails before it calls WriteTo, unless the group
 // is kept and has all permissions of the owner, as in mode 0660 or 0664. Until the new file is
-// complete only its owner can read it. Access lists are kept on Linux and Windows; other attributes
-// are lost. On Windows the caller becomes the owner.
+// complete only its owner can read it. Access lists are kept on Linux and Windows; on Linux, Save of
+// a file that has one fails if the caller may not keep both owner and group. Other attributes are lost.
+// On Windows the caller becomes the owner.
 //
 // Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path
 // names a mapped filter, an open file such as /dev/stdout, or anything but a regular file. An old

@@ -18,4 +18,6 @@ func renameNew(from, to string) error {
 	return os.NewSyscallError("renamex_np", unix.RenamexNp(from, to, unix.RENAME_EXCL))
 }
 
+func accessList(*os.File) []byte { return nil }
+
 func takeList(_, _ *os.File) error { return nil }

@@ -46,17 +46,27 @@ func fillHoles(f *os.File, info os.FileInfo, data []byte, readOnly bool) error {
 	return nil
 }
 
+const listName = "system.posix_acl_access"
+
+// accessList returns the access list of a file, or nil.
+func accessList(f *os.File) []byte {
+	value := make([]byte, 1<<16) // no attribute is longer
+	n, err := unix.Fgetxattr(int(f.Fd()), listName, value)
+	if err != nil {
+		return nil
+	}
+	return value[:n]
+}
+
 // takeList gives f the access list of the old file, or none. The mode of a file with a list has the list's mask in place
 // of the group's permissions, and would give it to the group.
 func takeList(f, old *os.File) error {
-	const list = "system.posix_acl_access"
-	value := make([]byte, 1<<16) // no attribute is longer
-	n, err := unix.Fgetxattr(int(old.Fd()), list, value)
-	if err != nil {
-		_ = unix.Fremovexattr(int(f.Fd()), list) // it may have the folder's
+	list := accessList(old)
+	if list == nil {
+		_ = unix.Fremovexattr(int(f.Fd()), listName) // it may have the folder's
 		return nil
 	}
-	return os.NewSyscallError("fsetxattr", unix.Fsetxattr(int(f.Fd()), list, value[:n], 0))
+	return os.NewSyscallError("fsetxattr", unix.Fsetxattr(int(f.Fd()), listName, list, 0))
 }
 
 // renameNew renames a file, or returns an error that wraps fs.ErrExist if there is a file of that name.

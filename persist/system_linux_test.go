@@ -147,19 +147,27 @@ func TestSaveToAMountedFile(t *testing.T) {
 	require.True(t, loaded(t, path).ContainsString("a"))
 }
 
+// accessListOf returns an access list with entries for users: tag, permissions and number. The group may do nothing. The
+// mask has all permissions of the entries.
+func accessListOf(users ...[3]uint32) (value []byte) {
+	const all = 1<<32 - 1
+	mask := uint32(0)
+	for _, u := range users {
+		mask |= u[1]
+	}
+	value = binary.LittleEndian.AppendUint32(value, 2) // version
+	for _, e := range append(append([][3]uint32{{1, 6, all}}, users...), [3]uint32{4, 0, all}, [3]uint32{16, mask, all}, [3]uint32{32, 0, all}) {
+		value = binary.LittleEndian.AppendUint16(value, uint16(e[0]))
+		value = binary.LittleEndian.AppendUint16(value, uint16(e[1]))
+		value = binary.LittleEndian.AppendUint32(value, e[2])
+	}
+	return value
+}
+
 // TestAccessList: a file keeps its access list. Without the list, its group would have the permissions of the mask. A file
 // without a list gets none from its folder.
 func TestAccessList(t *testing.T) {
-	list := func(others ...[3]uint32) (value []byte) {
-		value = binary.LittleEndian.AppendUint32(value, 2) // version
-		const all = 1<<32 - 1
-		for _, e := range append(append([][3]uint32{{1, 6, all}}, others...), [3]uint32{4, 0, all}, [3]uint32{16, 4, all}, [3]uint32{32, 0, all}) {
-			value = binary.LittleEndian.AppendUint16(value, uint16(e[0]))
-			value = binary.LittleEndian.AppendUint16(value, uint16(e[1]))
-			value = binary.LittleEndian.AppendUint32(value, e[2])
-		}
-		return value
-	}(([3]uint32{2, 4, 12345})) // one user may read, the group may not
+	list := accessListOf([3]uint32{2, 4, alice}) // one user may read, the group may not
 	path := filepath.Join(testkit.TempDir(t), "f")
 	require.NoError(t, Save(path, filterWith("a")))
 	require.NoError(t, os.Chmod(path, 0o640))
@@ -178,4 +186,47 @@ func TestAccessList(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, list, got[:n])
 	require.Equal(t, fs.FileMode(0o640), modeOf(t, path))
+}
+
+// TestAccessListNeedsItsOwner: a list may give the group less than the mode shows, so that the old owner or the list's users
+// could lose access to a file that another user saves, and the group could become others.
+func TestAccessListNeedsItsOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED: files of other users, because only root may give files away")
+	}
+	folder, err := os.MkdirTemp("", "") // t.TempDir is in a folder that only root may enter
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	require.NoError(t, os.Chmod(folder, 0o777))
+	program, path := filepath.Join(folder, "program"), filepath.Join(folder, "f")
+	self, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(program, self, 0o755))
+	for name, saver := range map[string]person{"root": {}, "the owner": {alice, alice, team}, "a member": {bob, bob, team}, "the owner, outside the group": {alice, staff, staff}} {
+		require.NoError(t, Save(path, filterWith("old")))
+		require.NoError(t, os.Chown(path, alice, team))
+		list := accessListOf([3]uint32{2, 6, bob}, [3]uint32{2, 4, carol}) // the group may do nothing
+		if err := unix.Setxattr(path, listName, list, 0); errors.Is(err, unix.ENOTSUP) {
+			t.Skip("NOT TESTED: access lists, because the file system has none")
+		}
+		command := child.Command(program, "save once", path)
+		command.Dir = folder
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: saver.uid, Gid: saver.gid, Groups: []uint32{saver.group}}}
+		out, err := command.CombinedOutput()
+		if errors.Is(err, syscall.ENOEXEC) {
+			t.Skip("NOT TESTED: another user, because this test runs in an emulator and cannot start itself")
+		}
+		want := name == "root" || name == "the owner"
+		require.Equal(t, want, err == nil, "%s: %s", name, out)
+		require.Equal(t, want, loaded(t, path).ContainsString("by another user"), name)
+		require.Equal(t, !want, strings.Contains(string(out), "cannot keep the access list"), "%s: %s", name, out)
+		got := make([]byte, 1000)
+		n, err := unix.Getxattr(path, listName, got)
+		require.NoError(t, err)
+		require.Equal(t, list, got[:n], name)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, [2]uint32{alice, team}, [2]uint32{info.Sys().(*syscall.Stat_t).Uid, info.Sys().(*syscall.Stat_t).Gid}, name)
+		requireNoLeftover(t, path)
+	}
 }

@@ -37,6 +37,9 @@ func takeOwner(f, old *os.File) (fs.FileMode, error) {
 			return 0, err
 		}
 	}
+	if (got.Uid != want.Uid || got.Gid != want.Gid) && accessList(old) != nil { // which may give the group less than the mode does
+		return 0, fmt.Errorf("cannot keep the access list without its owner and group (user %d, group %d): %w", want.Uid, want.Gid, lost)
+	}
 	mode := fs.FileMode(want.Mode) & fs.ModePerm
 	if got.Gid != want.Gid {
 		mode = mode&0o700 | mode&(mode>>3)&0o007 // members of the old group are others now
