@@ -109,17 +109,13 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n, made := uint64(0), time.Duration(0)
+	s, made := f.Stats(), time.Duration(0)
 	switch f := f.(type) {
 	case *scalable.Filter:
-		n = f.Layers()[0].N
+		s.N = f.Layers()[0].N
 	case *rotating.Filter:
-		made = f.Window()
-		if o.given("number") {
-			n = o.n // a guess, which the file does not tell
-		}
+		made, s.N = f.Window(), 0 // -n is a guess
 	}
-	s := f.Stats()
 	switch {
 	case o.window > 0 && made == 0:
 		err = fmt.Errorf("a %s filter has no window, want a new file for --window", kept.Name)
@@ -131,7 +127,7 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 		if plain, ok := f.(*bloom.BloomFilter); ok && s.N == 0 {
 			s.N, s.P, err = o.n, o.p, o.plans(plain)
 		}
-		err = cmp.Or(err, o.agrees(s, n))
+		err = cmp.Or(err, o.agrees(s))
 	}
 	return f, kept, lines.Named(o.filter, err)
 }

@@ -142,9 +142,12 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	if s == nil {
 		return t.Flush()
 	}
-	if s.P == 0 {
+	switch {
+	case s.P == 0:
 		row("made for", "unknown: the file does not say")
-	} else {
+	case d.Window != "":
+		row("made for", "any number of keys at a rate of %v", s.P)
+	default:
 		row("made for", "%s keys at a rate of %v", grouped(s.N), s.P)
 	}
 	if d.Layers > 0 {
@@ -157,7 +160,7 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	row("hash", "%s", s.Hash)
 	row("size", "%s bits, %s", grouped(s.M), humanize.IBytes(s.SizeBytes))
 	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)
-	if s.N == 0 || math.IsInf(s.LoadFactor(), 1) {
+	if s.N == 0 || d.Window != "" || math.IsInf(s.LoadFactor(), 1) {
 		row("holds", "%s", holds(s.EstimatedCount))
 	} else {
 		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.LoadFactor())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,13 +59,16 @@ func (o *command) plain() (*bloom.BloomFilter, error) {
 	})
 }
 
-// agrees returns an error if a filter was made with other values than the flags that the user has given. n is
-// the planned number of keys, which made.N has for some kinds.
-func (o *command) agrees(made bloom.Stats, n uint64) error {
-	n = cmp.Or(n, made.N)
-	if o.given("number") && o.n != n || o.given("rate") && o.p != made.P ||
+// agrees returns an error if a filter was made with other values than the flags that the user has given. made.N is 0 if
+// the filter takes any number of keys.
+func (o *command) agrees(made bloom.Stats) error {
+	n := ""
+	if made.N > 0 {
+		n = fmt.Sprintf("n = %d, ", made.N)
+	}
+	if o.given("number") && made.N > 0 && o.n != made.N || o.given("rate") && o.p != made.P ||
 		o.given("strategy") && o.strategy.Name() != made.Strategy || o.given("hash") && o.hash.Name() != made.Hash {
-		return fmt.Errorf("made with n = %d, p = %v, %s and %s, want the same flags or none", n, made.P, made.Strategy, made.Hash)
+		return fmt.Errorf("made with %sp = %v, %s and %s, want the same flags or none", n, made.P, made.Strategy, made.Hash)
 	}
 	return nil
 }
