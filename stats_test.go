@@ -50,6 +50,28 @@ func TestLoadFactorOfEmptyFullAndUnknown(t *testing.T) {
 	require.Zero(t, unknown.Stats().LoadFactor())
 }
 
+// TestOverPAtTheMargin: what OverP makes of numbers that filters rarely have.
+func TestOverPAtTheMargin(t *testing.T) {
+	for _, c := range []struct {
+		keys uint64
+		p    float64 // the rate
+		m    uint64
+		over bool
+	}{
+		{1052, 0.011, 10_240, false}, // six standard deviations are 52.4 keys, of which blocks add 4.3
+		{1053, 0.011, 10_240, true},
+		{2000, 0.01, 10_240, false}, // the rate is not above P
+		{math.MaxUint64, 1, 64, true},
+	} {
+		s := Stats{Params: Params{N: 1000, P: 0.01, M: c.m, K: 8}, EstimatedCount: c.keys, EstimatedFalsePositiveRate: c.p}
+		require.Equal(t, c.over, s.OverP(), "%+v", s)
+		s.P = 0
+		require.False(t, s.OverP(), "P is unknown")
+	}
+	full := Stats{Params: Params{N: 1_000_000, P: 0.01, M: 64, K: 1}, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}
+	require.True(t, full.OverP())
+}
+
 // TestOverP: filters with at most n keys are never over p. Filters for 10,000 keys or more are, with the keys that make
 // the rate twice p, and with many more. The digests are fixed, so nothing depends on chance.
 func TestOverP(t *testing.T) {

@@ -23,6 +23,24 @@ func linesOf(t *testing.T, form Form, stdin io.Reader) (lines []string, err erro
 	return lines, err
 }
 
+// TestPieces: a piece has as many lines as fit, or one longer line, and is printed after a call of Room.
+func TestPieces(t *testing.T) {
+	rooms, pieces := 0, []string{}
+	in := &Input{Form: Form{End: '\n'}, Context: t.Context(), Stdin: strings.NewReader("ab\ncd\nabc\nde\n0123456789\n\nx\n"), PieceSize: 6}
+	in.Room = func() error { rooms++; return nil }
+	err := in.Each(func(c *Chunk) (int, error) { return len(c.Keys), nil }, func(c *Chunk) error {
+		text := ""
+		for _, line := range c.Lines {
+			text += string(line) + "\n"
+		}
+		pieces = append(pieces, text)
+		return nil
+	})
+	if want := []string{"ab\ncd\n", "abc\n", "de\n", "0123456789\n", "\nx\n"}; err != nil || !slices.Equal(pieces, want) || rooms != len(want) {
+		t.Errorf("%q with %d calls of Room, %v, want %q", pieces, rooms, err, want)
+	}
+}
+
 // readers divide their input differently.
 var readers = map[string]func(io.Reader) io.Reader{
 	"whole":         func(r io.Reader) io.Reader { return r },
