@@ -119,8 +119,8 @@ func addDuring(t *testing.T, call func(f, g *BloomFilter, key []byte) bool) {
 	})
 	lost, missed := 0, 0
 	round, together := uint64(1), 0 // rounds with calls while keys were added; on a busy machine there are few
-	begin, limit := time.Now(), time.Duration(testkit.Times(200, 200, 10_000))*time.Millisecond
-	for ; together < testkit.Times(200, 200, 20_000) && time.Since(begin) < limit; round += 2 {
+	begin, limit := time.Now(), time.Duration(testkit.Times(100, 200, 10_000))*time.Millisecond
+	for ; together < testkit.Times(100, 200, 20_000) && time.Since(begin) < limit; round += 2 {
 		f, g = filled[0][together%len(foldable)].Clone(), filled[1][together%len(foldable)].Clone()
 		done.Store(0)
 		line.Wait(round)

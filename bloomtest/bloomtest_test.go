@@ -25,7 +25,7 @@ func TestBuiltinsPass(t *testing.T) {
 		require.NoError(t, TestStrategy(s, bloom.Params{N: 10, P: 0.1}, bloom.Params{N: 1000, P: 0.01}))
 	}
 	require.NoError(t, TestStrategy(blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h2 }), bloom.Params{N: 1000, P: 0.03}))
-	if !testkit.RaceDetector {
+	if !testkit.RaceDetector && !testing.Short() {
 		require.NoError(t, TestStrategy(bloom.DoubleHashing), "at the default points")
 	}
 	for _, h := range bloom.Hashes() {

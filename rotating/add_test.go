@@ -20,7 +20,7 @@ import (
 func TestFull(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	refused, total := 0, 0
-	for range testkit.Times(40, 40, 3000) {
+	for range testkit.Times(30, 40, 3000) {
 		generations, strategy := 1+random.IntN(5), []bloom.Strategy{bloom.DoubleHashing, bloom.Blocked}[random.IntN(2)]
 		n := uint64(1 + random.IntN(1000))
 		least := must(n, 0.01, time.Hour, generations, WithBloom(bloom.WithStrategy(strategy))).own * uint64(generations+1)
