@@ -190,8 +190,8 @@ func BenchmarkBatch(b *testing.B) {
 	}
 }
 
-// BenchmarkFill makes and fills whole filters of 10,000 keys, for each strategy and hash. ns/key is the least time of them
-// all, per key.
+// BenchmarkFill makes and fills whole filters of 10,000 keys, for each strategy and hash. ns/key is the least time of
+// them all, per key.
 func BenchmarkFill(b *testing.B) {
 	numbers := make([]uint64, ratioKeys)
 	for i := range numbers {

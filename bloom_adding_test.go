@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// whileAdding has all methods that may run while keys are added. Each is called with two filters, and with a key whose Add
-// to f returned before. It reports whether the key is in f, and in what the method makes of f.
+// whileAdding has all methods that may run while keys are added. Each is called with two filters, and with a key whose
+// Add to f returned before. It reports whether the key is in f, and in what the method makes of f.
 var whileAdding = map[string]func(f, g *BloomFilter, key []byte) bool{
 	"Add":             func(f, _ *BloomFilter, key []byte) bool { return !f.Add(key) },
 	"AddString":       func(f, _ *BloomFilter, key []byte) bool { return !f.AddString(string(key)) },

@@ -7,8 +7,9 @@ import (
 )
 
 // A Builder makes a filter of keys up to 2.6 times as fast as [BloomFilter.Add]. The filter has the same bits. No other
-// goroutine has it yet, so its bits are set without locked instructions, and the cache misses of many keys overlap. The methods do not say which keys were new. A strategy that needs the key itself gains nothing. Make a
-// Builder with [NewBuilder] or [Scheme.Builder].
+// goroutine has it yet, so its bits are set without locked instructions, and the cache misses of many keys overlap. The
+// methods do not say which keys were new. A strategy that needs the key itself gains nothing. Make a Builder with
+// [NewBuilder] or [Scheme.Builder].
 //
 // A Builder is not safe for concurrent use. Several goroutines use one Builder each, all from one Scheme, and
 // [BloomFilter.Union] joins their filters.

@@ -16,9 +16,8 @@ import (
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
 //
-// The error wraps [ErrInvalid] if New refuses p with this strategy, if p is below the filter's present
-// rate, and if the strategy has no exact fold. [DoubleHashing], [Blocked] and
-// [SplitBlock] have one.
+// The error wraps [ErrInvalid] if New refuses p with this strategy, if p is below the filter's present rate, and if the
+// strategy has no exact fold. [DoubleHashing], [Blocked] and [SplitBlock] have one.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	s := f.scheme
 	if s == nil {

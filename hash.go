@@ -68,8 +68,8 @@ func (h Hash) label() label {
 // example with a random seed: its filters are compatible with each other, and cannot be written.
 //
 // A program that hashes its keys itself should call [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest] instead.
-// The function is called from many goroutines at once, and gets a copy of the key, which it must not keep: the memory is
-// used again after it has returned. The copy takes about 20 ns, less in large batches, and no allocation, except for
+// The function is called from many goroutines at once, and gets a copy of the key, which it must not keep: the memory
+// is used again after it has returned. The copy takes about 20 ns, less in large batches, and no allocation, except for
 // keys above 64 KiB. The function may call methods of the filter.
 //
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or

@@ -7,17 +7,17 @@ import (
 )
 
 // HugePages asks the system once to move the bits to huge pages, usually of 2 MiB. Where Linux gives huge pages only to
-// programs that ask for them, as on Debian and Ubuntu, lookups in a filter beyond the cache are then 1.05 to 1.9 times as
-// fast, because the processor finds the pages without looking them up in memory.
+// programs that ask for them, as on Debian and Ubuntu, lookups in a filter beyond the cache are then 1.05 to 1.9 times
+// as fast, because the processor finds the pages without looking them up in memory.
 //
-// The whole filter becomes resident. Call HugePages after [New], before keys are added, or after [Read]: it takes 0.3 to
-// 1.6 s per GB. Other calls may go on meanwhile, some of them a few milliseconds later. Nothing is left of it when the
-// filter is freed. Both ends of the filter may stay in small pages, and so may other parts that the system cannot move.
-// For a filter that fills no huge page, HugePages does nothing.
+// The whole filter becomes resident. Call HugePages after [New], before keys are added, or after [Read]: it takes 0.3
+// to 1.6 s per GB. Other calls may go on meanwhile, some of them a few milliseconds later. Nothing is left of it when
+// the filter is freed. Both ends of the filter may stay in small pages, and so may other parts that the system cannot
+// move. For a filter that fills no huge page, HugePages does nothing.
 //
 // It needs Linux 6.1. On other systems, and on Linux without huge pages, the error wraps [errors.ErrUnsupported]. It is
-// another error for older versions of Linux, for mapped files, and if memory is short. It wraps [ErrInvalid] for the zero
-// BloomFilter. The filter works in any case.
+// another error for older versions of Linux, for mapped files, and if memory is short. It wraps [ErrInvalid] for the
+// zero BloomFilter. The filter works in any case.
 func (f *BloomFilter) HugePages() error {
 	if f.scheme == nil {
 		return errZero

@@ -61,10 +61,10 @@ func TestKernelsFault(t *testing.T) {
 	})
 }
 
-// TestLastWordIsSetLast: an add of Blocked sets the last word with an unset bit last, in assembly and in Go, however the
-// bits follow each other, so that both find one winner together. The second half of the block cannot be written: an add
-// ends there. It may end at a later word, which has no unset bit, but not at the last one with an unset bit before the
-// bit in the first half is set.
+// TestLastWordIsSetLast: an add of Blocked sets the last word with an unset bit last, in assembly and in Go, however
+// the bits follow each other, so that both find one winner together. The second half of the block cannot be written: an
+// add ends there. It may end at a later word, which has no unset bit, but not at the last one with an unset bit before
+// the bit in the first half is set.
 func TestLastWordIsSetLast(t *testing.T) {
 	if testkit.RaceDetector || runtime.GOARCH != "amd64" {
 		t.Skip("NOT TESTED: a fault in the race detector, or in atomics that take a lock, ends the program")
@@ -125,9 +125,9 @@ func faultIn(do func()) (at uintptr) {
 	return 0
 }
 
-// twoWords returns pairs of a key's positions, the first in the first half of its block and the last in the second: a pair
-// whose last is in the last word that the key uses, and whose first the strategy finds later; and a pair whose last is
-// in an earlier word, if there is one.
+// twoWords returns pairs of a key's positions, the first in the first half of its block and the last in the second: a
+// pair whose last is in the last word that the key uses, and whose first the strategy finds later; and a pair whose
+// last is in an earlier word, if there is one.
 func twoWords(s Scheme, key []byte) (pairs [][2]uint64) {
 	positions := s.AppendPositions(nil, key)
 	found := map[bool]bool{}

@@ -37,8 +37,8 @@ const (
 // times. In rows with "fused", a kernel that hashes keys is compared with the same hash followed by the kernel for
 // digests: one cell must be below 1/1.1, of the rows for single keys, and of those for batches.
 //
-// One process measures both, in turn, because two builds would differ in more: the tag purego replaces MapHash, too. The
-// least time of several short bursts counts.
+// One process measures both, in turn, because two builds would differ in more: the tag purego replaces MapHash, too.
+// The least time of several short bursts counts.
 func TestKernelRatios(t *testing.T) {
 	switch {
 	case !*ratiosFlag:
@@ -79,8 +79,8 @@ func TestKernelRatios(t *testing.T) {
 	}
 }
 
-// TestBatchRatios: a batch takes at most 1.05 of the time of a loop, for every strategy and hash, in filters in the cache
-// and beyond it, by kernels in assembly if there are any, and by the Go code:
+// TestBatchRatios: a batch takes at most 1.05 of the time of a loop, for every strategy and hash, in filters in the
+// cache and beyond it, by kernels in assembly if there are any, and by the Go code:
 //
 //	go test -run TestBatchRatios -kernels
 func TestBatchRatios(t *testing.T) {
@@ -215,8 +215,8 @@ func (l ratioLength) keys(numbers []uint64) [][]byte {
 	return keys
 }
 
-// A ratioOperation adds new keys, or present ones, or looks up keys, half of which are present: in a loop and, if there is
-// such a method, in a batch.
+// A ratioOperation adds new keys, or present ones, or looks up keys, half of which are present: in a loop and, if there
+// is such a method, in a batch.
 type ratioOperation struct {
 	adds, present, hashed bool
 	ways                  [2]ratioWay
@@ -288,7 +288,8 @@ var ratioOperations = []ratioOperation{
 	}},
 }
 
-// kernelSchemes returns the schemes of each layout of the kernels, with the first of these p that has it, and each hash.
+// kernelSchemes returns the schemes of each layout of the kernels, with the first of these p that has it, and each
+// hash.
 func kernelSchemes() (all []Scheme) {
 	layouts := map[vector.Layout]bool{vector.NoLayout: true}
 	for _, strategy := range builtins {

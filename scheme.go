@@ -19,11 +19,11 @@ import (
 // an error that wraps [ErrInvalid] if they return an error, and panic otherwise, except String.
 type Scheme struct{ scheme *scheme }
 
-// NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no
-// bits. m is the smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest
-// such k. [Strategy.FalsePositiveRate] computes the true rate, so it is never above p.
-// For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512. It is up to 3 %
-// above the smallest one if the bits of a key are then in fewer words, which is faster.
+// NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no bits. m is the
+// smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest such k.
+// [Strategy.FalsePositiveRate] computes the true rate, so it is never above p. For SplitBlock, m is the smallest
+// multiple of 256. For Blocked, m is a multiple of 512. It is up to 3 % above the smallest one if the bits of a key are
+// then in fewer words, which is faster.
 //
 // Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 %
 // for p < 0.11, by up to 3.7 % for p <= 0.5, and by more for larger p. [Blocked] and [SplitBlock] need more.

@@ -75,9 +75,8 @@ func (f *BloomFilter) Equal(other *BloomFilter) bool {
 	return f.Compatible(other) && f.bits.equal(other.bits)
 }
 
-// Clone returns an independent copy, in O(m) time and memory. It contains every
-// key whose Add had returned before Clone was called. A copy by assignment is not independent: it
-// shares the bits.
+// Clone returns an independent copy, in O(m) time and memory. It contains every key whose Add had returned before Clone
+// was called. A copy by assignment is not independent: it shares the bits.
 func (f *BloomFilter) Clone() *BloomFilter {
 	bits := makeWords(uint64(len(f.Words())))
 	bits.copyFrom(f.bits)

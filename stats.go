@@ -55,14 +55,14 @@ func (s Stats) LoadFactor() float64 {
 	return float64(s.EstimatedCount) / float64(s.N)
 }
 
-// OverP reports whether the rate is above P because there are too many keys. It is false if chance may be the reason: if
-// EstimatedCount is at most six standard deviations above N. For N of 10,000 and more, this margin ends before as many
-// keys are in as make the rate twice P. OverP is false if P is unknown.
+// OverP reports whether the rate is above P because there are too many keys. It is false if chance may be the reason:
+// if EstimatedCount is at most six standard deviations above N. For N of 10,000 and more, this margin ends before as
+// many keys are in as make the rate twice P. OverP is false if P is unknown.
 func (s Stats) OverP() bool {
 	n, k := float64(max(1, s.N)), float64(s.K)
 	c := k * n / float64(s.M)
-	// Whang, Vander-Zanden & Taylor 1990, "A linear-time probabilistic counting algorithm", equation 12, with k bits per
-	// key. The last term is for blocks of 256 bits, which have more keys or fewer by chance.
+	// Whang, Vander-Zanden & Taylor 1990, "A linear-time probabilistic counting algorithm", equation 12, with k bits
+	// per key. The last term is for blocks of 256 bits, which have more keys or fewer by chance.
 	variance := n * ((math.Expm1(c)-c)/(c*k) + c*k/512)
 	tooMany := s.EstimatedCount == math.MaxUint64 || float64(s.EstimatedCount) > n+6*math.Sqrt(variance)
 	return tooMany && s.P > 0 && s.EstimatedFalsePositiveRate > s.P

@@ -15,9 +15,9 @@ import (
 // others. The packages in interop have the strategies of other systems. [New] refuses the zero
 // Strategy, whose name is empty.
 //
-// The positions of a named strategy never change, because filters outlive the program that made
-// them. Filters of two custom strategies are compatible if these have the same name and both have Positions or both
-// have KeyPositions. A strategy without a name equals only itself.
+// The positions of a named strategy never change, because filters outlive the program that made them. Filters of two
+// custom strategies are compatible if these have the same name and both have Positions or both have KeyPositions. A
+// strategy without a name equals only itself.
 //
 // A Strategy is a small value that never changes. The operator == compares values: two calls of NewStrategy return
 // different ones, also for one name. [BloomFilter.Compatible] takes them as equal.

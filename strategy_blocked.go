@@ -14,10 +14,9 @@ import (
 // one cache miss instead of the k of DoubleHashing. It needs more memory, because some blocks get
 // more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
 //
-// Within the block only z of its 8 words are used, and z atomic operations add a key: 8 words if k
-// is a multiple of 8 above 8, otherwise 4 words if k is a multiple of 4 above 4, otherwise 2 words,
-// and k is a multiple of 2. m is a multiple of 512, and with [New] up to 3 % above
-// the smallest that keeps p, see [NewScheme].
+// Within the block only z of its 8 words are used, and z atomic operations add a key: 8 words if k is a multiple of 8
+// above 8, otherwise 4 words if k is a multiple of 4 above 4, otherwise 2 words, and k is a multiple of 2. m is a
+// multiple of 512, and with [New] up to 3 % above the smallest that keeps p, see [NewScheme].
 //
 // A digest (h1, h2) selects block floor(h1·(m/512) / 2^64). Within it, all follows
 // from y = h2 xor 0x9e3779b97f4a7c15. The block's 8 words form z groups of 8/z;

@@ -25,10 +25,10 @@ type Definition struct {
 	// Positions finds a key's position i, 0 <= i < k, from its digest.
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
-	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than
-	// once: the function stores them in dst. It must not keep key,
-	// a copy, or dst: their memory is used again after it has returned. Such a strategy has no other hash, and
-	// seed is the argument of [WithSeed]. Methods that take a digest panic.
+	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than once: the
+	// function stores them in dst. It must not keep key, a copy, or dst: their memory is used again after it has
+	// returned. Such a strategy has no other hash, and seed is the argument of [WithSeed]. Methods that take a digest
+	// panic.
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 for 64

@@ -8,8 +8,8 @@
 //	}
 //
 // [TestStrategy] and [TestHash] take some seconds. All keys and digests follow from fixed seeds, so a result does not
-// change. A good hash whose own seed is random, such as [bloom.MapHash], fails in fewer than one of 10^9 runs. Allocations
-// are counted, so a test that calls the package must not be parallel.
+// change. A good hash whose own seed is random, such as [bloom.MapHash], fails in fewer than one of 10^9 runs.
+// Allocations are counted, so a test that calls the package must not be parallel.
 package bloomtest
 
 import (

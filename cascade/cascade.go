@@ -1,6 +1,5 @@
-// Package cascade implements filters that answer exactly for the keys of two known lists: keys of the first list are in,
-// keys of the second are out. Examples are a block list with its exceptions, and revoked and valid
-// certificates.
+// Package cascade implements filters that answer exactly for the keys of two known lists: keys of the first list are
+// in, keys of the second are out. Examples are a block list with its exceptions, and revoked and valid certificates.
 //
 //	c, err := cascade.New(ctx, 0, blocked, allowed)
 //	if err != nil {
@@ -8,10 +7,9 @@
 //	}
 //	refuse := c.ContainsString(sender) // exact for both lists
 //
-// One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these
-// keys, which wrongly accepts some keys of the first list, a third filter of those, and so on until
-// no key is left. For r
-// keys that are in and s that are out it needs about
+// One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these keys, which wrongly
+// accepts some keys of the first list, a third filter of those, and so on until no key is left. For r keys that are in
+// and s that are out it needs about
 //
 //	1.44·log2(s/r) + 4.2  bits per key that is in
 //

@@ -242,8 +242,8 @@ func TestListsThatEndEarly(t *testing.T) {
 	}
 }
 
-// TestForeignPanics: a list, a hash or a strategy that panics, or ends its goroutine, ends the caller of New in the same
-// way, at any key, and leaves no goroutine behind. synctest waits for all.
+// TestForeignPanics: a list, a hash or a strategy that panics, or ends its goroutine, ends the caller of New in the
+// same way, at any key, and leaves no goroutine behind. synctest waits for all.
 func TestForeignPanics(t *testing.T) {
 	const keys = 3 * batchKeys
 	for name, ends := range map[string]func(){"panic": func() { panic("broken") }, "Goexit": runtime.Goexit} {

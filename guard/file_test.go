@@ -156,8 +156,9 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// Keep rebuilds a full filter: for twice its keys, with one list, also after a start from a file. Keys that were deleted
-// do not let it grow for ever. Without room to grow, the filter stays, and Keep says so once until it has rebuilt it.
+// Keep rebuilds a full filter: for twice its keys, with one list, also after a start from a file. Keys that were
+// deleted do not let it grow for ever. Without room to grow, the filter stays, and Keep says so once until it has
+// rebuilt it.
 func TestKeepGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 5000 // bytes, for 1391 keys

@@ -117,8 +117,8 @@ func (g *Guard) Contains(key []byte) bool {
 // ContainsString is [Guard.Contains] for a string, without copying it.
 func (g *Guard) ContainsString(key string) bool { return g.Contains(memory.BytesOf(key)) }
 
-// ContainsMany looks up keys as [Guard.Contains] does, but faster if the filter is larger than the cache. It returns how many
-// may be in the store. If found is not nil, ContainsMany sets found[i] to what Contains(keys[i]) would return.
+// ContainsMany looks up keys as [Guard.Contains] does, but faster if the filter is larger than the cache. It returns
+// how many may be in the store. If found is not nil, ContainsMany sets found[i] to what Contains(keys[i]) would return.
 //
 // It panics if found is neither nil nor as long as keys.
 func (g *Guard) ContainsMany(keys [][]byte, found []bool) int {
@@ -200,7 +200,8 @@ func (g *Guard) Stats() bloom.Stats {
 	return bloom.Stats{}
 }
 
-// SizeBytes returns the memory of the filter's bits, and 0 until the Guard is ready. During a build there is a second filter.
+// SizeBytes returns the memory of the filter's bits, and 0 until the Guard is ready. During a build there is a second
+// filter.
 func (g *Guard) SizeBytes() uint64 {
 	if filter := g.getState().filter; filter != nil {
 		return filter.SizeBytes()
@@ -208,8 +209,8 @@ func (g *Guard) SizeBytes() uint64 {
 	return 0
 }
 
-// Count returns how many new keys were added to the filter, and 0 until the Guard is ready. False positives are not counted,
-// deleted keys are.
+// Count returns how many new keys were added to the filter, and 0 until the Guard is ready. False positives are not
+// counted, deleted keys are.
 func (g *Guard) Count() uint64 {
 	if current := g.getState().current; current != nil {
 		return current.keys.Load()

@@ -187,8 +187,9 @@ func TestBuildWaitsForPuts(t *testing.T) {
 	})
 }
 
-// A save whose position the store gave for a filter that was replaced meanwhile takes another position: between the two, a key
-// was deleted, and the new filter lacks it. A crash of the machine undoes the delete if the first position goes into the file.
+// A save whose position the store gave for a filter that was replaced meanwhile takes another position: between the
+// two, a key was deleted, and the new filter lacks it. A crash of the machine undoes the delete if the first position
+// goes into the file.
 func TestPositionIsOfTheSavedFilter(t *testing.T) {
 	m := newMemStore("a")
 	path := filepath.Join(t.TempDir(), "guard")

@@ -72,8 +72,8 @@ func (l *List) Contains(key []byte) bool { return l.getFilter().Contains(key) }
 // ContainsString is [List.Contains] for a string, without copying it.
 func (l *List) ContainsString(key string) bool { return l.getFilter().ContainsString(key) }
 
-// ContainsMany looks up keys in one list as [List.Contains] does, but faster if the list is larger than the cache. It returns how
-// many are probably in the list. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
+// ContainsMany looks up keys in one list as [List.Contains] does, but faster if the list is larger than the cache. It
+// returns how many are probably in the list. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (l *List) ContainsMany(keys [][]byte, found []bool) int {

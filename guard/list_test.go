@@ -123,8 +123,8 @@ func TestWatch(t *testing.T) {
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
 
-// A file that changes while it is read is read again, although it ends as before. The strategy is called after the header
-// was read; it leaves the beginning of all filters empty, which may have been read, too.
+// A file that changes while it is read is read again, although it ends as before. The strategy is called after the
+// header was read; it leaves the beginning of all filters empty, which may have been read, too.
 func TestListChangesWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
 	var inside func()

@@ -84,9 +84,9 @@ func (p person) rights(uid, gid uint32, mode fs.FileMode) fs.FileMode {
 	return mode & 7
 }
 
-// TestOwnerAndGroup: alice's files of the group team, of many modes, are saved by several users in several folders.
-// The owner, the group and the mode are kept. Without the group, the group's bits are lost. Without the owner, Save
-// needs the group, with the rights of the owner, and a folder in which the name may be replaced; else it fails before it
+// TestOwnerAndGroup: alice's files of the group team, of many modes, are saved by several users in several folders. The
+// owner, the group and the mode are kept. Without the group, the group's bits are lost. Without the owner, Save needs
+// the group, with the rights of the owner, and a folder in which the name may be replaced; else it fails before it
 // calls WriteTo, and the old file stays. Nobody gets a right but the owners, who can take each right.
 func TestOwnerAndGroup(t *testing.T) {
 	if os.Getuid() != 0 {

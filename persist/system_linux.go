@@ -58,8 +58,8 @@ func accessList(f *os.File) []byte {
 	return value[:n]
 }
 
-// takeList gives f the access list of the old file, or none. The mode of a file with a list has the list's mask in place
-// of the group's permissions, and would give it to the group.
+// takeList gives f the access list of the old file, or none. The mode of a file with a list has the list's mask in
+// place of the group's permissions, and would give it to the group.
 func takeList(f, old *os.File) error {
 	list := accessList(old)
 	if list == nil {

@@ -147,8 +147,8 @@ func TestSaveToAMountedFile(t *testing.T) {
 	require.True(t, loaded(t, path).ContainsString("a"))
 }
 
-// accessListOf returns an access list with entries for users: tag, permissions and number. The group may do nothing. The
-// mask has all permissions of the entries.
+// accessListOf returns an access list with entries for users: tag, permissions and number. The group may do nothing.
+// The mask has all permissions of the entries.
 func accessListOf(users ...[3]uint32) (value []byte) {
 	const all = 1<<32 - 1
 	mask := uint32(0)
@@ -164,8 +164,8 @@ func accessListOf(users ...[3]uint32) (value []byte) {
 	return value
 }
 
-// TestAccessList: a file keeps its access list. Without the list, its group would have the permissions of the mask. A file
-// without a list gets none from its folder.
+// TestAccessList: a file keeps its access list. Without the list, its group would have the permissions of the mask. A
+// file without a list gets none from its folder.
 func TestAccessList(t *testing.T) {
 	list := accessListOf([3]uint32{2, 4, alice}) // one user may read, the group may not
 	path := filepath.Join(testkit.TempDir(t), "f")
@@ -188,8 +188,8 @@ func TestAccessList(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o640), modeOf(t, path))
 }
 
-// TestAccessListNeedsItsOwner: a list may give the group less than the mode shows, so that the old owner or the list's users
-// could lose access to a file that another user saves, and the group could become others.
+// TestAccessListNeedsItsOwner: a list may give the group less than the mode shows, so that the old owner or the list's
+// users could lose access to a file that another user saves, and the group could become others.
 func TestAccessListNeedsItsOwner(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("NOT TESTED: files of other users, because only root may give files away")

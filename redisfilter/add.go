@@ -12,9 +12,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a command
-// again with the same number if no reply came, or if the server refused it because the value has another state or the slot
-// another owner. The server executes a number once.
+// add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a
+// command again with the same number if no reply came, or if the server refused it because the value has another state
+// or the slot another owner. The server executes a number once.
 func (f *handle) add(ctx context.Context, batches []*batch) {
 	held := takeLanes(ctx, batches)
 	defer func() {
@@ -117,7 +117,8 @@ func (f *handle) request(b *batch) (*request, error) {
 	return r, nil
 }
 
-// added reads the reply to an add that was sent at a time of ours. It sets b.resend if the command is to be sent again at once.
+// added reads the reply to an add that was sent at a time of ours. It sets b.resend if the command is to be sent again
+// at once.
 func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	text, err := reply[string](r)
 	switch send.Code(err) {
@@ -188,9 +189,9 @@ func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	}
 }
 
-// executed notes that the server has executed the number of a batch before, so that its keys are in the filter if they had
-// room. Their answers are lost. The keys are added with the next number. A key that is new then was not added before. A key that
-// is not new was there before, or the sending without a reply has added it.
+// executed notes that the server has executed the number of a batch before, so that its keys are in the filter if they
+// had room. Their answers are lost. The keys are added with the next number. A key that is new then was not added
+// before. A key that is not new was there before, or the sending without a reply has added it.
 func (b *batch) executed(late error) {
 	b.value.slot.confirm(b.ticket)
 	b.ticket = b.value.slot.ticket(b.ticket.lane)

@@ -44,8 +44,8 @@ type batch struct {
 
 func (b *batch) positionsOf(i int) []uint64 { return b.positions[i*b.k : (i+1)*b.k] }
 
-// commandKeys is the largest number of keys of one command for a shard of several: they receive different numbers of the
-// keys of a round.
+// commandKeys is the largest number of keys of one command for a shard of several: they receive different numbers of
+// the keys of a round.
 const commandKeys = send.BatchKeys * 5 / 4
 
 // next returns the end of the keys that the next command has.

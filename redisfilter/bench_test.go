@@ -17,8 +17,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// BenchmarkBatches adds new keys to filters, and looks up absent ones, against pipelined SETBIT and GETBIT, the common way to keep a
-// filter in Redis. The cache, which would answer for the server, is off.
+// BenchmarkBatches adds new keys to filters, and looks up absent ones, against pipelined SETBIT and GETBIT, the common
+// way to keep a filter in Redis. The cache, which would answer for the server, is off.
 func BenchmarkBatches(b *testing.B) {
 	const n, p = 2_000_000, 1e-4
 	client := redistest.Start(b).Client

@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestCacheMemory: keys that the cache knows need no allocation, and a handle that only looks up has no cache. The race detector
-// makes sync.Pool forget.
+// TestCacheMemory: keys that the cache knows need no allocation, and a handle that only looks up has no cache. The race
+// detector makes sync.Pool forget.
 func TestCacheMemory(t *testing.T) {
 	s := redistest.Start(t)
 	defer stopClock(s)()

@@ -15,11 +15,11 @@ import (
 // most one gets true: exactly one, unless the key is a false positive. With a window, a key is new again
 // after it was forgotten.
 //
-// If no reply comes, the add is sent again, until ctx ends or ten seconds have passed: the server executes it once. If there is
-// no answer then, the key may or may not be in the filter: the error is an [AddError] that wraps [ErrUnknown]. The error wraps
-// [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and [bloom.ErrFull] if there is no room. An Add
-// is one round trip, none if the cache knows the key, and two for the first add of a handle. While some adds are under way, adds
-// of other goroutines wait and go together in one command.
+// If no reply comes, the add is sent again, until ctx ends or ten seconds have passed: the server executes it once. If
+// there is no answer then, the key may or may not be in the filter: the error is an [AddError] that wraps [ErrUnknown].
+// The error wraps [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and
+// [bloom.ErrFull] if there is no room. An Add is one round trip, none if the cache knows the key, and two for the first
+// add of a handle. While some adds are under way, adds of other goroutines wait and go together in one command.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	return f.single(ctx, f.adds, key)
 }
@@ -75,9 +75,9 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 // is down, loading or out of memory, a failover lasts or a cluster slot moves; after [ErrLost], it reopens the
 // filter and goes on. It ends when each key has an answer, was refused for good or was given up, or with ctx.
 //
-// A key without a reply is added again, too. If it is there then, it is in AddError.Unknown and Present, and may be new. Other
-// keys are in AddError.Unknown, and any in NotAdded, only if ctx has ended. The error wraps [ErrLost] if keys were lost before or
-// during the call, also if all keys have answers.
+// A key without a reply is added again, too. If it is there then, it is in AddError.Unknown and Present, and may be
+// new. Other keys are in AddError.Unknown, and any in NotAdded, only if ctx has ended. The error wraps [ErrLost] if
+// keys were lost before or during the call, also if all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	h := f.handle()
 	added = send.Answers(len(keys), added)
@@ -142,8 +142,8 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 	return count, addError(fates, all.err())
 }
 
-// doubtful returns the fate of a key after a round with the fate f. doubt says that the reply to an earlier add of the key
-// was lost, so that add may have added it.
+// doubtful returns the fate of a key after a round with the fate f. doubt says that the reply to an earlier add of the
+// key was lost, so that add may have added it.
 func doubtful(f fate, doubt, added bool) fate {
 	switch {
 	case doubt && (f == notAdded || f == refused):

@@ -45,8 +45,8 @@ func withContext(t *testing.T, folder, name string) (names []string) {
 	return names
 }
 
-// TestCallsEnd: every call ends with its context, with a client of one server and with cluster clients, whether or not they know
-// their nodes, while all servers accept connections and say nothing. A batch has a million keys.
+// TestCallsEnd: every call ends with its context, with a client of one server and with cluster clients, whether or not
+// they know their nodes, while all servers accept connections and say nothing. A batch has a million keys.
 func TestCallsEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

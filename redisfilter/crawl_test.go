@@ -42,8 +42,8 @@ type report struct {
 	Doubtful []int // of all
 }
 
-// crawler adds links in batches, and prints a report of each: for each new URL, one or two links to popular ones, and for some
-// a link that another crawler has confirmed. It continues where a killed one has ended.
+// crawler adds links in batches, and prints a report of each: for each new URL, one or two links to popular ones, and
+// for some a link that another crawler has confirmed. It continues where a killed one has ended.
 func crawler(args []string) error {
 	me, err1 := strconv.Atoi(args[0])
 	n, err2 := strconv.Atoi(args[1])
@@ -100,8 +100,8 @@ func crawler(args []string) error {
 			r.Doubtful = append(r.Doubtful, links[i])
 		}
 		r.Counts["Unknown"], r.Counts["Unconfirmed"] = len(failed.Unknown), len(failed.Unconfirmed)
-		// A primary that dies between the answer and that of WAIT leaves adds Unconfirmed. If the new one lacks them, the
-		// crawler is told of a loss.
+		// A primary that dies between the answer and that of WAIT leaves adds Unconfirmed. If the new one lacks them,
+		// the crawler is told of a loss.
 		if unconfirmed += len(failed.Unconfirmed); errors.Is(err, redisfilter.ErrLost) && unconfirmed == 0 {
 			r.Counts["unexplained losses"]++
 		}
@@ -124,8 +124,9 @@ func crawler(args []string) error {
 	return nil
 }
 
-// TestCrawl is a crawl by several processes with a server and its replica. A crawler is killed and started again; the primary
-// is killed and comes back as a replica. No URL is won twice, no confirmed one is forgotten, and the rate is at most p.
+// TestCrawl is a crawl by several processes with a server and its replica. A crawler is killed and started again; the
+// primary is killed and comes back as a replica. No URL is won twice, no confirmed one is forgotten, and the rate is at
+// most p.
 func TestCrawl(t *testing.T) {
 	n, began, s := *urls, time.Now(), startWatched(t, 1)
 	file := filepath.Join(t.TempDir(), "confirmed")

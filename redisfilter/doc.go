@@ -24,19 +24,20 @@
 //		}
 //	}
 //
-// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys. [WithGenerations] makes a filter that forgets, for n keys per
-// generation.
+// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys. [WithGenerations] makes a
+// filter that forgets, for n keys per generation.
 //
 // # Guarantees
 //
-//   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of this handle returns true or
-//     an error that wraps [ErrLost]. Another handle misses x only if the server has lost x and has lost no add of that handle.
-//   - At most one winner. If several processes add the same new key, exactly one gets true, or none if the key is a false positive
-//     or in [AddError].
+//   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of this handle returns
+//     true or an error that wraps [ErrLost]. Another handle misses x only if the server has lost x and has lost no add
+//     of that handle.
+//   - At most one winner. If several processes add the same new key, exactly one gets true, or none if the key is a
+//     false positive or in [AddError].
 //   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
 //   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
-//   - An add is executed at most once, however often it is sent. An add without a reply is sent again for ten seconds. If no reply
-//     comes, the error is [ErrUnknown].
+//   - An add is executed at most once, however often it is sent. An add without a reply is sent again for ten seconds.
+//     If no reply comes, the error is [ErrUnknown].
 //
 // README.md says what to do about each error, and how to configure the server so that it loses nothing.
 //

@@ -9,23 +9,24 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Errors that callers match with errors.Is. Parameters out of range wrap bloom.ErrInvalid, local filters with another layout
-// bloom.ErrIncompatible. Adds wrap bloom.ErrFull if a growing filter has reached its limit, or a generation of a window has its
-// n keys; the error says when the next one begins. All other keys get answers. [AddError] lists the refused ones.
+// Errors that callers match with errors.Is. Parameters out of range wrap bloom.ErrInvalid, local filters with another
+// layout bloom.ErrIncompatible. Adds wrap bloom.ErrFull if a growing filter has reached its limit, or a generation of a
+// window has its n keys; the error says when the next one begins. All other keys get answers. [AddError] lists the
+// refused ones.
 var (
 	// ErrMismatch means that the key holds something else: a filter with other parameters, or no
 	// filter of this package. Nothing was changed.
 	ErrMismatch = send.ErrMismatch
 
-	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted, lost in a restart), was made
-	// anew by another process, or that nothing shows that it has every add that was confirmed to this handle: the server has
-	// gone back to an older value, or more handles add than the filter is for, see [WithHandles]. Keys are forgotten, or may be; the
-	// error says what is known.
-	// [Filter.Reopen] continues with the value that is there, or with an empty one.
+	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted, lost in a
+	// restart), was made anew by another process, or that nothing shows that it has every add that was confirmed to
+	// this handle: the server has gone back to an older value, or more handles add than the filter is for, see
+	// [WithHandles]. Keys are forgotten, or may be; the error says what is known. [Filter.Reopen] continues with the
+	// value that is there, or with an empty one.
 	ErrLost = send.ErrLost
 
-	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and says which
-	// of them are in the filter.
+	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and
+	// says which of them are in the filter.
 	ErrUnknown = send.ErrUnknown
 
 	// ErrReplicas means that fewer replicas than [WithWait] requires confirmed an add in time. The
@@ -35,9 +36,9 @@ var (
 
 // An AddError lists the keys of Add, AddMany or AddAll without an answer. The answers of all other keys are valid.
 //
-// A key of Unknown may be in the filter although no process was told that it is new. If no key may be lost, treat it as new, at the
-// risk that some work is done twice. If no work may be done twice, drop it. A key of Unknown that is not in Present can be added
-// again, and then the answer true is right.
+// A key of Unknown may be in the filter although no process was told that it is new. If no key may be lost, treat it as
+// new, at the risk that some work is done twice. If no work may be done twice, drop it. A key of Unknown that is not in
+// Present can be added again, and then the answer true is right.
 type AddError struct {
 	Unknown     []int // indices of keys that this call may or may not have added
 	Present     []int // those of Unknown that are in the filter; adding them again tells nothing

@@ -12,8 +12,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter"
 )
 
-// Several crawlers share the URLs that they have seen in the last two days. Strangers choose the URLs, so positions depend
-// on a secret.
+// Several crawlers share the URLs that they have seen in the last two days. Strangers choose the URLs, so positions
+// depend on a secret.
 func ExampleOpen() {
 	ctx, secret := context.Background(), [16]byte{0x3b, 0x52}
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
@@ -39,7 +39,8 @@ func ExampleOpen() {
 	}
 }
 
-// A batch needs one round trip for each 500 keys. An error lists the keys without an answer; the other answers are valid.
+// A batch needs one round trip for each 500 keys. An error lists the keys without an answer; the other answers are
+// valid.
 func ExampleFilter_AddMany() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()

@@ -68,8 +68,8 @@ func TestShortGenerations(t *testing.T) {
 	require.Len(t, failed.NotAdded, 10)
 }
 
-// TestAddAllOfAnotherFilter: AddAll ends when the name holds something else, or when the user may no longer add. It names the
-// cause, and the keys are refused.
+// TestAddAllOfAnotherFilter: AddAll ends when the name holds something else, or when the user may no longer add. It
+// names the cause, and the keys are refused.
 func TestAddAllOfAnotherFilter(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		another := func() string { open(t, s.Client, 77, 0.5); return save(t, s) }()
@@ -99,7 +99,8 @@ func TestAddAllOfAnotherFilter(t *testing.T) {
 	})
 }
 
-// TestHungServer: of many single adds at a server that hangs, only those that were sent are Unknown. The others are not added.
+// TestHungServer: of many single adds at a server that hangs, only those that were sent are Unknown. The others are not
+// added.
 func TestHungServer(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		p := redistest.StartProxy(t, s.Addr)
@@ -176,7 +177,8 @@ func TestFullShard(t *testing.T) {
 	}
 }
 
-// TestErrorsHeal: a failed Reopen, whatever its cause, ends no handle. When the cause is gone, the next call asks again.
+// TestErrorsHeal: a failed Reopen, whatever its cause, ends no handle. When the cause is gone, the next call asks
+// again.
 func TestErrorsHeal(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		user := func(rules ...any) func() {
@@ -221,8 +223,8 @@ func TestErrorsHeal(t *testing.T) {
 	})
 }
 
-// TestLongestString: a layer that the server's proto-max-bulk-len does not allow is no room: the keys are refused at once, and those
-// that are there have their answers.
+// TestLongestString: a layer that the server's proto-max-bulk-len does not allow is no room: the keys are refused at
+// once, and those that are there have their answers.
 func TestLongestString(t *testing.T) {
 	s := redistest.Start(t, "--proto-max-bulk-len", "1mb")
 	f := open(t, s.Client, 60_000, 1e-9, growth, redisfilter.WithShards(1), noCache)

@@ -49,8 +49,9 @@ func restore(t testing.TB, s *redistest.Server, value string) {
 	require.NoError(t, s.Client.Set(bg, "f", value, 0).Err())
 }
 
-// TestRollback: the server goes back by some confirmed adds or merges of a handle, or to before its claim; another adds and
-// may claim the slot, and adds of the handle are executed whose replies are lost. The handle gets ErrLost, from each kind of call.
+// TestRollback: the server goes back by some confirmed adds or merges of a handle, or to before its claim; another adds
+// and may claim the slot, and adds of the handle are executed whose replies are lost. The handle gets ErrLost, from
+// each kind of call.
 func TestRollback(t *testing.T) {
 	defer redisfilter.RepeatFor(0)()
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
@@ -177,7 +178,8 @@ func TestHungShard(t *testing.T) {
 	}
 }
 
-// TestLookupsWriteNothing: a handle looks up on a server that takes no writes, and a handle that has not added does so, too.
+// TestLookupsWriteNothing: a handle looks up on a server that takes no writes, and a handle that has not added does so,
+// too.
 func TestLookupsWriteNothing(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		f, g := k.open(t, s.Client, noCache), k.open(t, s.Client, noCache)

@@ -20,8 +20,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestModel adds and looks up through several handles and compares each answer with a set. Where the rate is small, no key
-// is taken for another.
+// TestModel adds and looks up through several handles and compares each answer with a set. Where the rate is small, no
+// key is taken for another.
 func TestModel(t *testing.T) {
 	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -74,8 +74,9 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// TestOneWinner adds the same keys by single calls of goroutines that share a handle and in batches of other handles, each in
-// an order of its own. Every key has one winner, and the single calls go together in fewer commands than there are calls.
+// TestOneWinner adds the same keys by single calls of goroutines that share a handle and in batches of other handles,
+// each in an order of its own. Every key has one winner, and the single calls go together in fewer commands than there
+// are calls.
 func TestOneWinner(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		const keys, singles, batches = 800, 24, 8
@@ -321,8 +322,8 @@ func TestLimit(t *testing.T) {
 	require.True(t, found)
 }
 
-// TestWindow compares each answer with a model that keeps the time of every key, while the clock goes on, stands still and
-// goes back.
+// TestWindow compares each answer with a model that keeps the time of every key, while the clock goes on, stands still
+// and goes back.
 func TestWindow(t *testing.T) {
 	s := redistest.Start(t)
 	now := int64(1_800_000_000_000)
@@ -408,8 +409,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestBurst: a generation takes exactly n keys, whatever comes at once, and the rate stays at most p. The next generation
-// takes keys again, when the error has said.
+// TestBurst: a generation takes exactly n keys, whatever comes at once, and the rate stays at most p. The next
+// generation takes keys again, when the error has said.
 func TestBurst(t *testing.T) {
 	s := redistest.Start(t)
 	now := int64(1_800_000_000_000)
@@ -471,9 +472,9 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestRing lets handles add and look up a few keys while short generations end, by the server's real clock: one winner within
-// a window, no key forgotten within it, none remembered for longer than a window, a generation and the way of a reply, by
-// which the handle's estimate of the server's clock is late.
+// TestRing lets handles add and look up a few keys while short generations end, by the server's real clock: one winner
+// within a window, no key forgotten within it, none remembered for longer than a window, a generation and the way of a
+// reply, by which the handle's estimate of the server's clock is late.
 func TestRing(t *testing.T) {
 	s := redistest.Start(t)
 	const generation, keys = 100 * time.Millisecond, 40

@@ -15,8 +15,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestGroupOfNobody: calls that wait behind others leave with their context. When the last one has left, nothing of the group
-// is sent: it learns that its key was not added, and the server never sees the keys.
+// TestGroupOfNobody: calls that wait behind others leave with their context. When the last one has left, nothing of the
+// group is sent: it learns that its key was not added, and the server never sees the keys.
 func TestGroupOfNobody(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	p := redistest.StartProxy(t, s.Addr)

@@ -9,11 +9,12 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer layers.
+// leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer
+// layers.
 const leastKeys = 1024
 
-// growing is the mode of a filter that opens a further layer when the newest one is full. Each layer is for twice as many
-// keys as the one before. A layer that is not the newest never changes. The state is the number of layers.
+// growing is the mode of a filter that opens a further layer when the newest one is full. Each layer is for twice as
+// many keys as the one before. A layer that is not the newest never changes. The state is the number of layers.
 type growing struct {
 	plan *plan
 	all  func() ([]layer, error) // the layers of a value, the oldest first, and why there is no further one

@@ -7,8 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A handle is what every call needs: what the filter is like, the way to the server, and what is known of each shard. docs/layout.md
-// explains this package's words.
+// A handle is what every call needs: what the filter is like, the way to the server, and what is known of each shard.
+// docs/layout.md explains this package's words.
 type handle struct {
 	plan   *plan
 	sender *send.Sender
@@ -43,9 +43,9 @@ func (f *handle) refused(v *incarnation, err error) error {
 	return err
 }
 
-// claim gets a slot for a handle whose record is at a place where it may not add. The script refuses if it cannot show that the
-// value has every confirmed add. Of several goroutines, one asks the server; the others wait, but no longer than ctx
-// allows. A claim is repeated with the same tag, so one without a reply takes no second slot.
+// claim gets a slot for a handle whose record is at a place where it may not add. The script refuses if it cannot show
+// that the value has every confirmed add. Of several goroutines, one asks the server; the others wait, but no longer
+// than ctx allows. A claim is repeated with the same tag, so one without a reply takes no second slot.
 func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uint64) (uint64, error) {
 	select {
 	case v.claiming <- struct{}{}:

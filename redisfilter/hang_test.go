@@ -12,8 +12,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestHang logs how long a call without an end to its context waits for a node that hangs. README has the times. TestWaits has
-// contexts that end.
+// TestHang logs how long a call without an end to its context waits for a node that hangs. README has the times.
+// TestWaits has contexts that end.
 func TestHang(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED with -short: how long calls wait for a node that hangs")

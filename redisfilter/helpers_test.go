@@ -77,8 +77,8 @@ func open(t testing.TB, client redis.UniversalClient, n uint64, p float64, opts 
 	return kind{n: n, p: p}.open(t, client, opts...)
 }
 
-// stopClock stops the clocks of the server and of all handles. After a second without a reply, which a busy machine may take, the
-// cache would not answer.
+// stopClock stops the clocks of the server and of all handles. After a second without a reply, which a busy machine may
+// take, the cache would not answer.
 func stopClock(s *redistest.Server) (reset func()) {
 	s.Client.Set(bg, "clock", time.Hour.Milliseconds(), 0)
 	return redisfilter.SetClock(func() time.Duration { return time.Hour })

@@ -12,8 +12,8 @@ type shard struct {
 	value atomic.Pointer[incarnation]
 }
 
-// An incarnation is what a handle knows of a shard's value, from when the value is made until it is lost. An add that began
-// in one incarnation does not teach the cache of the next.
+// An incarnation is what a handle knows of a shard's value, from when the value is made until it is lost. An add that
+// began in one incarnation does not teach the cache of the next.
 type incarnation struct {
 	plan    *plan // with the slots of the value
 	epoch   string
@@ -54,8 +54,9 @@ var began = time.Now()
 // elapsed returns a time that only grows. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear notes that the server has answered a command, with its clock in microseconds if us is not 0. It pairs the clock with the time
-// at which the command was sent. A late reply then makes the estimate too high, which costs a question, and never too low.
+// hear notes that the server has answered a command, with its clock in microseconds if us is not 0. It pairs the clock
+// with the time at which the command was sent. A late reply then makes the estimate too high, which costs a question,
+// and never too low.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	v.heard.Store(int64(elapsed()))
 	if us > 0 {
@@ -63,8 +64,8 @@ func (v *incarnation) hear(us float64, sent time.Duration) {
 	}
 }
 
-// quietAfter is how long the cache answers without a reply of the server. Then a call goes to the server, and notices if
-// the value is lost.
+// quietAfter is how long the cache answers without a reply of the server. Then a call goes to the server, and notices
+// if the value is lost.
 const quietAfter = time.Second
 
 // knows reports whether the cache contains a key and may answer.
@@ -90,8 +91,8 @@ func raise(number *atomic.Uint64, value uint64) {
 	}
 }
 
-// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that the shard lacks, so it adds no
-// errors. It has no memory before the first confirmed add.
+// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that the shard lacks, so
+// it adds no errors. It has no memory before the first confirmed add.
 type cache struct {
 	words uint64 // 0: there is no cache
 	bits  atomic.Pointer[[]atomic.Uint64]

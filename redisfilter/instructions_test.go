@@ -17,8 +17,8 @@ import (
 
 var instructions = flag.Bool("instructions", false, "let TestInstructions count the server's instructions by valgrind")
 
-// TestInstructions logs the instructions that the server executes per key, which depend less on the machine than time does. Each
-// number is the difference between many and few commands.
+// TestInstructions logs the instructions that the server executes per key, which depend less on the machine than time
+// does. Each number is the difference between many and few commands.
 func TestInstructions(t *testing.T) {
 	if !*instructions {
 		t.Skip("NOT TESTED without -instructions: instructions per key, which take minutes to count")

@@ -6,11 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The model of one handle and two servers searches all orders of events. A handle claims slots and adds; a server executes a
-// command at any time after it was sent, also after the handle has given it up, and one command twice; replies come late or
-// never; the value is copied to a second server (a fork), or the first goes back to the copy; others claim slots. The handle
-// sends an add without a reply again, to any server, while the command before may be on its way. After each
-// event, each server is asked with what the handle knows. A confirmed add that is missing there must not go unnoticed.
+// The model of one handle and two servers searches all orders of events. A handle claims slots and adds; a server
+// executes a command at any time after it was sent, also after the handle has given it up, and one command twice;
+// replies come late or never; the value is copied to a second server (a fork), or the first goes back to the copy;
+// others claim slots. The handle sends an add without a reply again, to any server, while the command before may be on
+// its way. After each event, each server is asked with what the handle knows. A confirmed add that is missing there
+// must not go unnoticed.
 
 const (
 	modelRequests = 6 // claims and adds of the handle
@@ -244,8 +245,8 @@ func (m modelRule) refused(s *modelState, r modelRequest, i int) {
 	}
 }
 
-// ask is a lookup that is executed at once: it reports whether the handle notices nothing. It looks at the record, or at the other
-// half of the slot. If the record is in neither, it claims.
+// ask is a lookup that is executed at once: it reports whether the handle notices nothing. It looks at the record, or
+// at the other half of the slot. If the record is in neither, it claims.
 func (s *modelState) ask(server int, broken string) bool {
 	if s.confirmed == [modelLanes]int8{} {
 		return true
@@ -409,8 +410,8 @@ func (m modelRule) next(s modelState, yield func(modelState)) {
 	}
 }
 
-// search returns the number of states, how often an add was lost in silence, an alarm was false, an add was executed twice, or
-// the handle said of one what was not so.
+// search returns the number of states, how often an add was lost in silence, an alarm was false, an add was executed
+// twice, or the handle said of one what was not so.
 func (m modelRule) search() (states, silent, alarms, twice, wrong int) {
 	var begin modelState
 	for i := m.requests; i < modelRequests; i++ {

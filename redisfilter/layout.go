@@ -13,8 +13,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// The value of a shard, see docs/layout.md: a header, the body, a slot for each handle that adds, and the epoch. A growing
-// filter has further layers after that, each followed by the epoch. All numbers are little-endian.
+// The value of a shard, see docs/layout.md: a header, the body, a slot for each handle that adds, and the epoch. A
+// growing filter has further layers after that, each followed by the epoch. All numbers are little-endian.
 const (
 	headerBytes = 192
 	stateField  = 80

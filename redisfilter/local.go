@@ -19,7 +19,8 @@ type Local struct {
 
 // NewLocal returns an empty filter with the layout that [Open] gives to the same arguments.
 //
-// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a window.
+// The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a
+// window.
 func NewLocal(n uint64, p float64, opts ...Option) (*Local, error) {
 	o, err := newOptions(opts)
 	var f *plan
@@ -75,14 +76,14 @@ func (l *Local) ContainsString(key string) bool { return l.Contains(bytesOf(key)
 // bytesOf returns the bytes of a string, which must not be changed.
 func bytesOf(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
 
-// AddMany adds keys as [Local.Add] does one after the other. It returns the number of new keys. If added is not nil, added[i]
-// becomes what Add of keys[i] would return. It panics if added is neither nil nor as long as keys.
+// AddMany adds keys as [Local.Add] does one after the other. It returns the number of new keys. If added is not nil,
+// added[i] becomes what Add of keys[i] would return. It panics if added is neither nil nor as long as keys.
 func (l *Local) AddMany(keys [][]byte, added []bool) (count int) {
 	return l.many(keys, added, (*bloom.BloomFilter).AddDigests)
 }
 
-// ContainsMany looks up keys as [Local.Contains] does. It returns how many were probably added. If found is not nil, found[i]
-// becomes what Contains of keys[i] would return. It panics if found is neither nil nor as long as keys.
+// ContainsMany looks up keys as [Local.Contains] does. It returns how many were probably added. If found is not nil,
+// found[i] becomes what Contains of keys[i] would return. It panics if found is neither nil nor as long as keys.
 func (l *Local) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return l.many(keys, found, (*bloom.BloomFilter).ContainsDigests)
 }

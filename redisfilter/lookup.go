@@ -31,8 +31,8 @@ type reading struct {
 	offsets   []uint64 // of all words, in bits
 }
 
-// headWords are the words that a lookup reads before the words of the keys: the record, the epoch at the end, the state, the
-// shift, and when the last add came.
+// headWords are the words that a lookup reads before the words of the keys: the record, the epoch at the end, the
+// state, the shift, and when the last add came.
 const headWords = recordBytes/8 + 4
 
 // read sends a command that looks up keys of each batch.
@@ -141,8 +141,8 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 	}
 }
 
-// readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers count. It
-// sets b.again if the keys are to be looked up once more.
+// readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers
+// count. It sets b.again if the keys are to be looked up once more.
 func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	b, v := r.batch, r.batch.value
 	b.again = false

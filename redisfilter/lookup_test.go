@@ -13,8 +13,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// clientsOf returns clients of a server with what this version of go-redis has: a cache on the client, and the ways to send the
-// commands of many goroutines together.
+// clientsOf returns clients of a server with what this version of go-redis has: a cache on the client, and the ways to
+// send the commands of many goroutines together.
 func clientsOf(t *testing.T, addr string) map[string]redis.UniversalClient {
 	cached := redis.Options{Addr: addr, Protocol: 3}
 	clients := map[string]redis.UniversalClient{"plain": redistest.Connect(t, &redis.Options{Addr: addr})}
@@ -36,7 +36,8 @@ func clientsOf(t *testing.T, addr string) map[string]redis.UniversalClient {
 	return clients
 }
 
-// TestLookupsOfThePrimary: whatever the client keeps, a lookup finds what another process has added, also after a reply was lost.
+// TestLookupsOfThePrimary: whatever the client keeps, a lookup finds what another process has added, also after a reply
+// was lost.
 func TestLookupsOfThePrimary(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		p := redistest.StartProxy(t, s.Addr)

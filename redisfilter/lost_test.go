@@ -25,8 +25,8 @@ func (f fleet) add(t *testing.T, round int) {
 	}
 }
 
-// untold lets each handle make one call, the last one first, and returns how many get no ErrLost. After ErrLost from AddAll,
-// the filter goes on, so the others claim and add meanwhile, and more often than a handle did before.
+// untold lets each handle make one call, the last one first, and returns how many get no ErrLost. After ErrLost from
+// AddAll, the filter goes on, so the others claim and add meanwhile, and more often than a handle did before.
 func (f fleet) untold(t *testing.T, round int) (untold int) {
 	for i, h := range slices.Backward(f) {
 		key := fmt.Appendf(nil, "%d/%d/c", round, i)
@@ -47,8 +47,8 @@ func (f fleet) untold(t *testing.T, round int) (untold int) {
 	return untold
 }
 
-// TestFleet: after a rollback to before the claims, or to between two adds, each of 100 handles is told that keys were lost,
-// whatever the handles before have claimed.
+// TestFleet: after a rollback to before the claims, or to between two adds, each of 100 handles is told that keys were
+// lost, whatever the handles before have claimed.
 func TestFleet(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		for _, claimed := range []bool{false, true} {

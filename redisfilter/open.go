@@ -11,18 +11,19 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or
-// joins it if it is there. n counts all keys; with [WithGrowth] the keys of the first layer, with [WithGenerations] those of each
-// generation. All processes that open a filter must name the same n and p (or others that
-// lead to the same size), growth or window, hash and shards. At least 256 of their handles can add at the same time, see [WithHandles].
+// Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it is
+// there. n counts all keys; with [WithGrowth] the keys of the first layer, with [WithGenerations] those of each
+// generation. All processes that open a filter must name the same n and p (or others that lead to the same size),
+// growth or window, hash and shards. At least 256 of their handles can add at the same time, see [WithHandles].
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
-// bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small, and [ErrMismatch] if the name holds
-// something else, which is never changed.
+// bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small,
+// and [ErrMismatch] if the name holds something else, which is never changed.
 //
-// The caller closes the client. The client must read where it writes: one that reads from replicas misses keys that were just
-// added, and is refused, as is the address of a replica. A Ring, which continues at another server without the keys when one does not
-// answer, is refused. A cache of the client is not used, and this package repeats commands itself, whatever the client's MaxRetries.
+// The caller closes the client. The client must read where it writes: one that reads from replicas misses keys that
+// were just added, and is refused, as is the address of a replica. A Ring, which continues at another server without
+// the keys when one does not answer, is refused. A cache of the client is not used, and this package repeats commands
+// itself, whatever the client's MaxRetries.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
@@ -138,8 +139,8 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 	return nil
 }
 
-// open runs open.lua on shards. If it may make them, each node gets one command at a time, so that the node answers other clients
-// between two of them. A new value has the slots, the TTL and the expiry of another one.
+// open runs open.lua on shards. If it may make them, each node gets one command at a time, so that the node answers
+// other clients between two of them. A new value has the slots, the TTL and the expiry of another one.
 func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like found) []*request {
 	expires := int64(0)
 	if at := like.expires(); !at.IsZero() {
@@ -155,8 +156,8 @@ func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like f
 	return requests
 }
 
-// A found is what open.lua says of a shard: the state of the value, the server's clock in microseconds, the header, and the plan of
-// the value.
+// A found is what open.lua says of a shard: the state of the value, the server's clock in microseconds, the header, and
+// the plan of the value.
 type found struct {
 	state byte
 	us    float64

@@ -43,8 +43,8 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-// TestCommandsOfAUser: a user that may execute what the hint of NOPERM names, and nothing else, can do everything, on one server
-// and in a cluster in which a slot is being moved. If one of the commands is missing, the error names all.
+// TestCommandsOfAUser: a user that may execute what the hint of NOPERM names, and nothing else, can do everything, on
+// one server and in a cluster in which a slot is being moved. If one of the commands is missing, the error names all.
 func TestCommandsOfAUser(t *testing.T) {
 	list := func(text string) []string {
 		return strings.Split(strings.ToLower(strings.ReplaceAll(text, " and ", ", ")), ", ")
@@ -142,8 +142,8 @@ func everything(client redis.UniversalClient, k kind, name string) error {
 	return errors.Join(err, f.Delete(bg))
 }
 
-// TestOpenOneAtATime: a node gets the command that makes a shard when it has made the one before, and commands that only look in
-// one pipeline for 64 shards.
+// TestOpenOneAtATime: a node gets the command that makes a shard when it has made the one before, and commands that
+// only look in one pipeline for 64 shards.
 func TestOpenOneAtATime(t *testing.T) {
 	s := redistest.Start(t)
 	var making, looking, pipelines atomic.Int64

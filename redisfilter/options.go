@@ -88,8 +88,8 @@ func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
 
-// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer is
-// for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers.
+// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer
+// is for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers.
 //
 // Opening a layer blocks the server for 0.6 ms per MiB of a shard, so the default is many shards: one per 64 KiB of the
 // first layers up to 32, and then one per 2 MiB. Fewer shards make batches cheaper.
@@ -97,29 +97,29 @@ func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
 
-// WithGenerations makes a filter for n keys per generation that forgets. It remembers each key while the generation in which the
-// key was added and count further ones last: for at least count times length, its window, and at most one length more. The length
-// is at least 100 ms and is rounded up to whole milliseconds; count is 1 to 16, and 2 is a good choice. Lookups and adds read
-// count+1 places.
+// WithGenerations makes a filter for n keys per generation that forgets. It remembers each key while the generation in
+// which the key was added and count further ones last: for at least count times length, its window, and at most one
+// length more. The length is at least 100 ms and is rounded up to whole milliseconds; count is 1 to 16, and 2 is a good
+// choice. Lookups and adds read count+1 places.
 //
-// The rate is at most p for every stream. A key that finds its generation full is refused with [bloom.ErrFull] until the next one
-// begins. Adding a key that is remembered does not renew it.
+// The rate is at most p for every stream. A key that finds its generation full is refused with [bloom.ErrFull] until
+// the next one begins. Adding a key that is remembered does not renew it.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
 
-// WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per handle and
-// shard. Without it, there is room for 256 handles, or for more if the filter has more than 512 KiB, see [bloom.Stats]. The number that
-// a filter was made with counts, whoever opens it.
+// WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per
+// handle and shard. Without it, there is room for 256 handles, or for more if the filter has more than 512 KiB, see
+// [bloom.Stats]. The number that a filter was made with counts, whoever opens it.
 //
-// With more handles that live and add, one whose slot was given away too often since its last call gets [ErrLost], although nothing is
-// lost. Handles that never add, and those of processes that have ended, do not count.
+// With more handles that live and add, one whose slot was given away too often since its last call gets [ErrLost],
+// although nothing is lost. Handles that never add, and those of processes that have ended, do not count.
 func WithHandles(n int) Option {
 	return func(o *options) { o.handles = n }
 }
 
-// WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than that,
-// a growing one and one with a window have no cache.
+// WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than
+// that, a growing one and one with a window have no cache.
 //
 // The cache is a copy of the bits of keys that this handle has added. A key whose bits are all in the cache is answered
 // without asking the server. After a second without a reply of the server, the next call goes there, so that losses are
@@ -128,10 +128,10 @@ func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
 
-// WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas] after the timeout. A confirmed
-// key survives a failover if all replicas that may be promoted have confirmed it. While fewer replicas are connected, each add takes
-// the whole timeout, which must be shorter than the client's ReadTimeout. It concerns Add, AddMany and AddAll on a single
-// server, Sentinel or Cluster.
+// WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas] after the timeout.
+// A confirmed key survives a failover if all replicas that may be promoted have confirmed it. While fewer replicas are
+// connected, each add takes the whole timeout, which must be shorter than the client's ReadTimeout. It concerns Add,
+// AddMany and AddAll on a single server, Sentinel or Cluster.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }

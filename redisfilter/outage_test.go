@@ -182,8 +182,8 @@ func (s *watched) lag(t *testing.T) {
 	require.NoError(t, s.primary.Client.ClientKillByFilter(bg, "USER", "copier0").Err())
 }
 
-// failover kills the primary, and waits until the replica has taken over. Sentinel is told, because one that notices in seconds
-// would take a slow server for a dead one.
+// failover kills the primary, and waits until the replica has taken over. Sentinel is told, because one that notices in
+// seconds would take a slow server for a dead one.
 func (s *watched) failover(t *testing.T) {
 	s.primary.Kill()
 	redistest.Eventually(t, "the replica takes over", func() error {
@@ -194,8 +194,8 @@ func (s *watched) failover(t *testing.T) {
 	})
 }
 
-// TestPreferredReplica: Sentinel lets the replica with the lowest priority take over, also if it lags and another one does not. So a
-// failover forgets no confirmed key only if all replicas that may take over have confirmed it.
+// TestPreferredReplica: Sentinel lets the replica with the lowest priority take over, also if it lags and another one
+// does not. So a failover forgets no confirmed key only if all replicas that may take over have confirmed it.
 func TestPreferredReplica(t *testing.T) {
 	for replicas := 1; replicas <= 2; replicas++ {
 		s := startWatched(t, 2)
@@ -233,8 +233,8 @@ func TestMain(m *testing.M) {
 	child.Main(m, map[string]func([]string) error{"killed": killed, "crawler": crawler})
 }
 
-// killed does something of everything with a filter of a kind on a server, and prints each key that is confirmed to be in the
-// filter. It dies like by kill -9 when the server has executed its n-th command, before it reads the reply.
+// killed does something of everything with a filter of a kind on a server, and prints each key that is confirmed to be
+// in the filter. It dies like by kill -9 when the server has executed its n-th command, before it reads the reply.
 func killed(args []string) error {
 	n, err := strconv.Atoi(args[2])
 	if err != nil {

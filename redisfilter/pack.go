@@ -21,8 +21,8 @@ func blockOf(positions []uint64) block {
 	return b
 }
 
-// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with their
-// distance to the first word. Empty masks make up for words that are less than wanted.
+// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with
+// their distance to the first word. Empty masks make up for words that are less than wanted.
 func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
 	var used [len(b.masks)]bool
 	first, last := -1, 0

@@ -16,8 +16,8 @@ type plain struct{ plan *plan }
 // exp(d·ln(1/p)), which is enough from n = ln²(1/p)/4 on: 492 for p = 2^-64.
 const manyKeys = 20_000
 
-// size makes a layer for the keys of a shard, which are n/shards on average, with a deviation of the square root. If shards
-// have few keys and p is small, the fullest shards decide: they get room for six deviations.
+// size makes a layer for the keys of a shard, which are n/shards on average, with a deviation of the square root. If
+// shards have few keys and p is small, the fullest shards decide: they get room for six deviations.
 func (m plain) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	n, mean := m.plan.perShard(), float64(m.plan.n)/float64(m.plan.shards)
 	if m.plan.shards > 1 && mean >= manyKeys {

@@ -37,8 +37,8 @@ type layer struct {
 	keys   uint64 // the most that it takes, 0 for no limit
 }
 
-// A mode is what plain, growing and windowed filters differ in. The state of a value is a number that only grows: of its
-// layers, or of its generation.
+// A mode is what plain, growing and windowed filters differ in. The state of a value is a number that only grows: of
+// its layers, or of its generation.
 type mode interface {
 	// size returns the scheme of the first layers, how many there are, and how many keys each takes, 0 for no limit.
 	size() (s bloom.Scheme, layers int, keys uint64, err error)
@@ -64,7 +64,8 @@ type mode interface {
 // A seen is what a lookup reads in a header: the state, the shift of generations, and when the last add came.
 type seen struct{ state, shift, added uint64 }
 
-// A look is a server's answer to the question for its clock: the generation that an add would find, and when the last add came.
+// A look is a server's answer to the question for its clock: the generation that an add would find, and when the last
+// add came.
 type look struct{ now, added uint64 }
 
 // A step is what a lookup does after it has read the header.
@@ -76,8 +77,8 @@ const (
 	ask        // the server for its clock
 )
 
-// A known is what a handle knows of a value at some time: the most layers or the latest generation that replies have shown,
-// the shift of generations, an estimate of the server's clock since 1970, and the last look at it.
+// A known is what a handle knows of a value at some time: the most layers or the latest generation that replies have
+// shown, the shift of generations, an estimate of the server's clock since 1970, and the last look at it.
 type known struct {
 	state, shift uint64
 	time, age    time.Duration // of the estimate
@@ -152,9 +153,9 @@ func (f *plan) check(h header) (*plan, error) {
 	return nil, send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
-// newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in which it
-// has bits. It has two if that needs at most a quarter more memory than bloom.NewScheme does. It has four otherwise, which
-// needs at most 28 % more down to p = 1e-12, and a few blocks if n is small.
+// newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in
+// which it has bits. It has two if that needs at most a quarter more memory than bloom.NewScheme does. It has four
+// otherwise, which needs at most 28 % more down to p = 1e-12, and a few blocks if n is small.
 func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// TestFewWords: for any n and p, a key has its bits in two or four words, the rate is at most p, and little memory is lost.
+// TestFewWords: for any n and p, a key has its bits in two or four words, the rate is at most p, and little memory is
+// lost.
 func TestFewWords(t *testing.T) {
 	opts := []bloom.Option{bloom.WithStrategy(bloom.Blocked), bloom.WithMaxBytes(math.MaxInt64)}
 	for _, n := range []uint64{1, 2, 10, 50, 1000, 1e6, 1e9} {
@@ -26,8 +27,8 @@ func TestFewWords(t *testing.T) {
 	}
 }
 
-// TestGrowingShards: by default, no shard of a growing filter exceeds 8 MiB while all have at most 256 MiB, if n is at most 60
-// times too small. With the second layer, none exceeds it up to 4,096 shards.
+// TestGrowingShards: by default, no shard of a growing filter exceeds 8 MiB while all have at most 256 MiB, if n is at
+// most 60 times too small. With the second layer, none exceeds it up to 4,096 shards.
 func TestGrowingShards(t *testing.T) {
 	for _, n := range []uint64{1, 1e3, 3e4, 4e4, 1e5, 1e6, 3e6, 1e7, 3e7, 1e8, 1e9} {
 		for digits := 1.0; digits < 10; digits += 0.5 {

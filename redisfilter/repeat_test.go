@@ -60,8 +60,8 @@ func TestAddAll(t *testing.T) {
 	})
 }
 
-// TestRepeats: every seventh reply is lost, also below a hook of the client that repeats commands. A single add has its right
-// answer. A key of a batch has its right answer, or it is in Present and in the filter.
+// TestRepeats: every seventh reply is lost, also below a hook of the client that repeats commands. A single add has its
+// right answer. A key of a batch has its right answer, or it is in Present and in the filter.
 func TestRepeats(t *testing.T) {
 	again := redistest.Hook(func(_ []redis.Cmder, send func() error) error {
 		err := send()
@@ -119,9 +119,10 @@ const (
 	replyIsLost        // the server executes it
 )
 
-// TestEveryWay: a batch of two new keys and a known one is added to a growing filter whose newest layer still takes 0 to 2 keys,
-// with or without a further layer, while each of the first four sendings fails in one of the three ways, and somebody else
-// may add the first key before one of them. All 2,430 ways are tried. No answer is wrong, and no key is lost.
+// TestEveryWay: a batch of two new keys and a known one is added to a growing filter whose newest layer still takes 0
+// to 2 keys, with or without a further layer, while each of the first four sendings fails in one of the three ways, and
+// somebody else may add the first key before one of them. All 2,430 ways are tried. No answer is wrong, and no key is
+// lost.
 func TestEveryWay(t *testing.T) {
 	s := redistest.Start(t)
 	a, b, old := []byte("a"), []byte("b"), []byte("old")

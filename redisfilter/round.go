@@ -7,8 +7,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// rounds does rounds until all keys are done. A round sends 500 keys, or with several shards up to 4000. A shard that has failed
-// is not asked again; the others are. If reopen is an error, lost shards fail with it. It returns the number of true answers.
+// rounds does rounds until all keys are done. A round sends 500 keys, or with several shards up to 4000. A shard that
+// has failed is not asked again; the others are. If reopen is an error, lost shards fail with it. It returns the number
+// of true answers.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, reopen error) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
@@ -55,8 +56,8 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 // splitKeys is how many keys split looks at before the context is asked again, some milliseconds.
 const splitKeys = 1 << 14
 
-// split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most size
-// keys. It returns where they end.
+// split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most
+// size keys. It returns where they end.
 func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate, failed []error) (batches []*batch, end int) {
 	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))
@@ -119,7 +120,8 @@ func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 	}
 }
 
-// prepare sets the incarnations of batches, or their errors. A shard that is lost does not keep the others from being asked.
+// prepare sets the incarnations of batches, or their errors. A shard that is lost does not keep the others from being
+// asked.
 func (f *handle) prepare(batches []*batch) {
 	for _, b := range batches {
 		b.value = b.shard.value.Load()

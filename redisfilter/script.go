@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A script looks before it writes, and does all of its work or nothing: a process that ends at any moment leaves nothing
-// half done, and a value that has vanished or is another one is not changed. A write that can fail for want of memory
-// comes before all other writes. All filters use the same scripts, so a server holds four.
+// A script looks before it writes, and does all of its work or nothing: a process that ends at any moment leaves
+// nothing half done, and a value that has vanished or is another one is not changed. A write that can fail for want of
+// memory comes before all other writes. All filters use the same scripts, so a server holds four.
 type script struct{ source, sha string }
 
 var (

@@ -110,7 +110,8 @@ func oddReplies(odd *bool, reply any) redistest.Hook {
 	}
 }
 
-// TestCacheAsks: after a quiet second, a key of the cache goes to the server, which notices that the filter was made anew.
+// TestCacheAsks: after a quiet second, a key of the cache goes to the server, which notices that the filter was made
+// anew.
 func TestCacheAsks(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	now := time.Hour

@@ -16,8 +16,8 @@ const (
 	// the server some 10 ms, in which it answers no client.
 	shardBytes = 30 << 20
 
-	// A new value has a slot for each 2 KiB of its first layers, within limits, or as many as WithHandles asks for. To claim one, the
-	// server looks at all of them, which takes up to 1 ms.
+	// A new value has a slot for each 2 KiB of its first layers, within limits, or as many as WithHandles asks for. To
+	// claim one, the server looks at all of them, which takes up to 1 ms.
 	leastSlots, mostSlots, maxSlots = 256, 2048, 4096
 
 	// A growing filter has one shard per growingBytes of its first layers up to growingShards, and then one per

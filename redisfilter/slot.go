@@ -26,8 +26,8 @@ func (have numbers) lack(confirmed numbers) bool {
 }
 
 // A ticket names an add to the server: its lane, its number, and the last confirmed number of each lane. The server
-// executes the add only if its own numbers are at least the confirmed ones and its number of the lane is below the add's.
-// It then stores the add's number, which is even, and one more if a key was new.
+// executes the add only if its own numbers are at least the confirmed ones and its number of the lane is below the
+// add's. It then stores the add's number, which is even, and one more if a key was new.
 type ticket struct {
 	lane      int
 	number    uint64
@@ -37,14 +37,14 @@ type ticket struct {
 // lanes number the adds of a handle. At most one add is under way on each lane. The next number of a lane is sent only
 // when the add before is settled: confirmed, or given up, and then its reply is ignored.
 //
-// An add without a reply is sent again with its number, to any server. It is executed, or the server says that it was, and
-// this confirms it as the lost reply would have: no greater number was sent, so the value has that of this add.
+// An add without a reply is sent again with its number, to any server. It is executed, or the server says that it was,
+// and this confirms it as the lost reply would have: no greater number was sent, so the value has that of this add.
 //
 // Why no confirmed add is lost unnoticed: a value whose number of a lane is at least c got there by the add c, or by a
-// later add of the lane. That add named c, or a later number, as confirmed, so it was executed on a value that had it. By
-// induction, every value that passes the check has every confirmed add in its history. This holds for any number of
-// servers, copies, restores and late or repeated commands. Within one history the numbers only grow, so there is no false
-// alarm.
+// later add of the lane. That add named c, or a later number, as confirmed, so it was executed on a value that had it.
+// By induction, every value that passes the check has every confirmed add in its history. This holds for any number of
+// servers, copies, restores and late or repeated commands. Within one history the numbers only grow, so there is no
+// false alarm.
 type lanes struct{ sent, confirmed numbers }
 
 func (l *lanes) ticket(lane int) ticket {
@@ -54,7 +54,8 @@ func (l *lanes) ticket(lane int) ticket {
 
 func (l *lanes) confirm(t ticket) { l.confirmed[t.lane] = t.number }
 
-// A slot is what a handle knows of its record in the value of a shard: its tag, the numbers of its lanes, and where it is.
+// A slot is what a handle knows of its record in the value of a shard: its tag, the numbers of its lanes, and where it
+// is.
 type slot struct {
 	tag     string        // random; a handle takes a new one for each incarnation of the shard
 	record  atomic.Uint64 // where the record begins in the value, 0 before the first claim
@@ -65,14 +66,14 @@ type slot struct {
 	lanes lanes
 }
 
-// A slot in the value is two records: of the handle that has it, and of the one that had it before. Fields of a record: the
-// tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is the number of claims, modulo 2^32, that the
-// value had seen when the record was last used.
+// A slot in the value is two records: of the handle that has it, and of the one that had it before. Fields of a record:
+// the tag of 8 bytes, the stamp of 4, and a number of 5 bytes for each lane. The stamp is the number of claims, modulo
+// 2^32, that the value had seen when the record was last used.
 //
 // A record moves with its numbers: to the second half of its slot when another handle takes the slot, and to a slot of
-// its own when its handle claims one again. So the numbers of a tag only grow within one history, wherever the record is, and
-// what lanes say holds for each record that has the tag. A record that was displaced twice is gone, and then nothing shows
-// that the value is intact.
+// its own when its handle claims one again. So the numbers of a tag only grow within one history, wherever the record
+// is, and what lanes say holds for each record that has the tag. A record that was displaced twice is gone, and then
+// nothing shows that the value is intact.
 const (
 	recordBytes = 32
 	slotBytes   = 2 * recordBytes // slots begin at multiples of it

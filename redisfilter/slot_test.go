@@ -148,8 +148,8 @@ func TestTwoPrimaries(t *testing.T) {
 	require.Positive(t, told)
 }
 
-// TestSlots: any number of processes add a key and die. No claim is refused, and no handle that adds again before a quarter of
-// the slots is claimed is displaced.
+// TestSlots: any number of processes add a key and die. No claim is refused, and no handle that adds again before a
+// quarter of the slots is claimed is displaced.
 func TestSlots(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		var active []*filter
@@ -174,8 +174,8 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// TestDisplaced: a handle whose slot was given to another notices nothing, whatever it calls, and is protected as before. If
-// the slot was given away twice, or an add is missing, the handle gets ErrLost.
+// TestDisplaced: a handle whose slot was given to another notices nothing, whatever it calls, and is protected as
+// before. If the slot was given away twice, or an add is missing, the handle gets ErrLost.
 func TestDisplaced(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		for name, call := range calls {
@@ -213,8 +213,8 @@ func TestDisplaced(t *testing.T) {
 	})
 }
 
-// TestHandles: the number of handles that a filter was made with counts for all that open it, also when they make it anew, and
-// all find what the others have added.
+// TestHandles: the number of handles that a filter was made with counts for all that open it, also when they make it
+// anew, and all find what the others have added.
 func TestHandles(t *testing.T) {
 	each(t, len(kinds), func(t *testing.T, s *redistest.Server, k kind) {
 		handlesOf := func(f *filter) uint64 {
@@ -255,10 +255,10 @@ func TestHandles(t *testing.T) {
 	})
 }
 
-// TestLivingHandles: while no more handles live than the filter is for, none gets ErrLost. Handles add every 100 ms, and others
-// have ended before. Half of the handles live long; the others end after ten adds, and new ones begin. What counts is the order
-// of the adds and the age of stamps, so the time is not the machine's. With three times as many handles some get ErrLost, which says
-// that nothing is known to be lost.
+// TestLivingHandles: while no more handles live than the filter is for, none gets ErrLost. Handles add every 100 ms,
+// and others have ended before. Half of the handles live long; the others end after ten adds, and new ones begin. What
+// counts is the order of the adds and the age of stamps, so the time is not the machine's. With three times as many
+// handles some get ErrLost, which says that nothing is known to be lost.
 func TestLivingHandles(t *testing.T) {
 	adds := 100_000
 	if testing.Short() {
@@ -314,8 +314,8 @@ func TestLivingHandles(t *testing.T) {
 	}
 }
 
-// TestServiceBesideJobs: a handle that has added once and then only looks up is displaced by jobs that add and end. It claims again
-// when it finds its record in the second half of the slot. A handle that never added writes nothing.
+// TestServiceBesideJobs: a handle that has added once and then only looks up is displaced by jobs that add and end. It
+// claims again when it finds its record in the second half of the slot. A handle that never added writes nothing.
 func TestServiceBesideJobs(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		service, reader := k.open(t, s.Client, noCache), k.open(t, s.Client, noCache)

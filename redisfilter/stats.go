@@ -9,10 +9,10 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Stats returns the state of all shards together, for package prombloom among others. N is the number of
-// keys that the filter is for: in all layers that it has now, or with a window, in all generations that
-// are remembered. SizeBytes is the length of the values in Redis, Handles how many handles can add at the same time, see
-// [WithHandles]. The other numbers describe the bits of these layers or generations.
+// Stats returns the state of all shards together, for package prombloom among others. N is the number of keys that the
+// filter is for: in all layers that it has now, or with a window, in all generations that are remembered. SizeBytes is
+// the length of the values in Redis, Handles how many handles can add at the same time, see [WithHandles]. The other
+// numbers describe the bits of these layers or generations.
 //
 // The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
 // errors of [Filter.Contains].

@@ -44,8 +44,8 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	return nil
 }
 
-// Local returns a copy of the filter in this process. All keys that were added before Local began are in it. It returns the
-// errors of [Filter.Merge].
+// Local returns a copy of the filter in this process. All keys that were added before Local began are in it. It returns
+// the errors of [Filter.Merge].
 func (f *Filter) Local(ctx context.Context) (*Local, error) {
 	h := f.handle()
 	if !h.plan.fixed() {

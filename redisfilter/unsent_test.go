@@ -85,7 +85,8 @@ func breaker(t *testing.T, down *atomic.Bool) redistest.Hook {
 	}
 }
 
-// addWhileDown adds while a cause prevents that anything is sent: no key is added. AddAll goes on until the cause has ended.
+// addWhileDown adds while a cause prevents that anything is sent: no key is added. AddAll goes on until the cause has
+// ended.
 func addWhileDown(t *testing.T, f *filter, set func(down bool)) {
 	_, err := f.AddMany(bg, keysOf(0, 10), nil)
 	require.NoError(t, err)
@@ -102,7 +103,8 @@ func addWhileDown(t *testing.T, f *filter, set func(down bool)) {
 	<-back
 }
 
-// TestNeverSent: an add that fails before it is written to a connection is not added, whatever the cause and the client.
+// TestNeverSent: an add that fails before it is written to a connection is not added, whatever the cause and the
+// client.
 func TestNeverSent(t *testing.T) {
 	for _, c := range failures {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,8 +133,8 @@ func TestNeverSent(t *testing.T) {
 	})
 }
 
-// TestIdle: the server or a proxy closes connections that are idle, which go-redis notices only without TLS. Each add that
-// comes then has its answer.
+// TestIdle: the server or a proxy closes connections that are idle, which go-redis notices only without TLS. Each add
+// that comes then has its answer.
 func TestIdle(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		for _, proxy := range []bool{false, true} {

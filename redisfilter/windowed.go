@@ -53,8 +53,8 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 // alive judges by the header's state, which adds write by the server's clock.
 //
 //  1. Without an add, a generation ends without a trace in the value.
-//  2. The handle's estimate of the server's clock never decides that a generation has ended: a step of the clock or a failover
-//     may have made it wrong. If the estimate says so, or is old, the handle asks the server.
+//  2. The handle's estimate of the server's clock never decides that a generation has ended: a step of the clock or a
+//     failover may have made it wrong. If the estimate says so, or is old, the handle asks the server.
 //  3. The answer counts until the next add, which the time of the last add in the header shows.
 //
 // So a lookup finds each key that an add at that time would have found.

@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestClockSteps: the server's clock steps forward and back by up to three windows. A handle that only looks up finds each key
-// that an add then finds. Without a step, it finds no other keys.
+// TestClockSteps: the server's clock steps forward and back by up to three windows. A handle that only looks up finds
+// each key that an add then finds. Without a step, it finds no other keys.
 func TestClockSteps(t *testing.T) {
 	s := redistest.Start(t)
 	const length = 1000

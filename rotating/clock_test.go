@@ -130,8 +130,8 @@ func (c *wallClock) now() time.Time {
 	return t
 }
 
-// TestTimeOfDayIsSet sets the time of day after the start, before the snapshot and after the
-// read, by every pair of steps, and with -long by every combination. The snapshot keeps exactly what the live filter keeps.
+// TestTimeOfDayIsSet sets the time of day after the start, before the snapshot and after the read, by every pair of
+// steps, and with -long by every combination. The snapshot keeps exactly what the live filter keeps.
 func TestTimeOfDayIsSet(t *testing.T) {
 	const window, generations = time.Hour, 4
 	steps := []time.Duration{0, -30 * 365 * 24 * time.Hour, -window, -time.Second, time.Second, window / 2, 3 * window, 30 * 365 * 24 * time.Hour}

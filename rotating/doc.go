@@ -26,10 +26,9 @@
 //     key counts in the first one.)
 //   - Without room for a new key, Add returns an error that wraps [bloom.ErrFull] and has added nothing. The
 //     next generation has room.
-//   - At most one winner. If several goroutines add the same key, at most one gets true within
-//     the window, also while a generation ends. Exactly one does, unless the key is a false
-//     positive, or a Renew of the key in a new generation runs at the same time as its first Add or Renew, which began in the
-//     generation before. Then both may get false.
+//   - At most one winner. If several goroutines add the same key, at most one gets true within the window, also while a
+//     generation ends. Exactly one does, unless the key is a false positive, or a Renew of the key in a new generation
+//     runs at the same time as its first Add or Renew, which began in the generation before. Then both may get false.
 //   - Contains takes no lock. Contains and Add allocate nothing, except the Add that begins a
 //     layer. Other adds of new keys wait for that Add.
 //   - Keys are forgotten by the clock, also if there is no further Add.
@@ -47,10 +46,10 @@
 //
 // # Cost
 //
-// A generation is a small filter that grows, with the rate p/(generations + 1). Its first layer is for the
-// median of the key counts of the last generations and of n/generations. Further layers reach the largest of
-// these counts. Each later layer adds half of the keys so far. If n was ten times too small, the first generation gets seven layers, the next one
-// two, and later ones mostly one.
+// A generation is a small filter that grows, with the rate p/(generations + 1). Its first layer is for the median of
+// the key counts of the last generations and of n/generations. Further layers reach the largest of these counts. Each
+// later layer adds half of the keys so far. If n was ten times too small, the first generation gets seven layers, the
+// next one two, and later ones mostly one.
 //
 // Memory at p = 1 % and 4 generations, in times of a plain filter for the keys of the busiest window: for a
 // steady stream 1.9, or 2.2 for 1,000 keys; 3.5 if the keys of each window come in one burst, and 5 for the

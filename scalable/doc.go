@@ -12,10 +12,9 @@
 //
 // # Guarantees
 //
-// The guarantees are as in package bloom: no false negatives, a rate of at most p, at most one
-// winner per new key, also while a layer is added. While no add is under way, [Filter.Count] is the number
-// of true answers. Contains takes no lock. Contains and Add
-// allocate nothing, except the Add that adds a layer. Other adds of new keys wait for that Add.
+// The guarantees are as in package bloom: no false negatives, a rate of at most p, at most one winner per new key, also
+// while a layer is added. While no add is under way, [Filter.Count] is the number of true answers. Contains takes no
+// lock. Contains and Add allocate nothing, except the Add that adds a layer. Other adds of new keys wait for that Add.
 //
 // # Cost
 //
@@ -27,9 +26,9 @@
 //
 // # When it is full
 //
-// The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of
-// the machine or its container. Then Add of a new key adds nothing and returns an error that wraps
-// [bloom.ErrFull], and Contains works as before. The filter does not know how much memory other programs use: if
-// running out of memory must not end the process, set WithMaxBytes. [New] refuses a strategy or a
-// hash that would end the growth before 20 layers, which hold a million times n.
+// The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of the machine or its
+// container. Then Add of a new key adds nothing and returns an error that wraps [bloom.ErrFull], and Contains works as
+// before. The filter does not know how much memory other programs use: if running out of memory must not end the
+// process, set WithMaxBytes. [New] refuses a strategy or a hash that would end the growth before 20 layers, which hold
+// a million times n.
 package scalable

@@ -67,6 +67,6 @@ func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
 	return count
 }
 
-// AddMany adds many keys. It returns how many were new. If added is not nil, added[i] becomes the answer of Add to keys[i].
-// It panics if added is neither nil nor as long as keys.
+// AddMany adds many keys. It returns how many were new. If added is not nil, added[i] becomes the answer of Add to
+// keys[i]. It panics if added is neither nil nor as long as keys.
 func (f Filter) AddMany(keys [][]byte, added []bool) int { return many(keys, added, f.Add) }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Three documents name the same conditions, and docs/guard.md has the words that the tests use. That it quotes recipes.go is
-// tested in checks/docs.
+// Three documents name the same conditions, and docs/guard.md has the words that the tests use. That it quotes
+// recipes.go is tested in checks/docs.
 func TestDocument(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile("../../" + path)

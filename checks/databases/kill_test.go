@@ -115,8 +115,8 @@ func waits(t *testing.T, start func() error, release func()) {
 	require.NoError(t, <-ended)
 }
 
-// start starts a program while the server still does something for a killed one, until release. With a recipe, the guard
-// misses none of the n keys that come of it, and without one all of them.
+// start starts a program while the server still does something for a killed one, until release. With a recipe, the
+// guard misses none of the n keys that come of it, and without one all of them.
 func start(t *testing.T, s *server, recipe func(db *sql.DB) error, release func(), prefix string, n int) {
 	t.Helper()
 	db := s.open(t, "app")
@@ -185,7 +185,8 @@ func TestKilledStatementsOfSQLite(t *testing.T) {
 	until(t, db, fmt.Sprintf(keysPut, "put"), statements)
 }
 
-// A server process has not yet read the statement that a killed program has sent. A lock of the table does not wait for it.
+// A server process has not yet read the statement that a killed program has sent. A lock of the table does not wait for
+// it.
 func TestInFlight(t *testing.T) {
 	s := newServer(t, postgreSQL)
 	for prefix, recipe := range recipes(s) {

@@ -44,8 +44,9 @@ func (v *visits) Visited(id uint64) error {
 	return nil
 }
 
-// TestColly runs the recipes for colly: every page is fetched once. Each page has links to 20 others, all fetched at the
-// same time. At most 400 of 10,000 planned keys are in the filter, so a false positive has a probability below 1e-30.
+// TestColly runs the recipes for colly: every page is fetched once. Each page has links to 20 others, all fetched at
+// the same time. At most 400 of 10,000 planned keys are in the filter, so a false positive has a probability below
+// 1e-30.
 func TestColly(t *testing.T) {
 	const pages = 400
 	var mu sync.Mutex

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatATagFreezes walks the list in CONTRIBUTING.md: each of its folders has each of the tests of the same line. Every test
-// with Frozen in its name is in the list.
+// TestWhatATagFreezes walks the list in CONTRIBUTING.md: each of its folders has each of the tests of the same line.
+// Every test with Frozen in its name is in the list.
 func TestWhatATagFreezes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	require.NoError(t, err)

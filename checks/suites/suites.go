@@ -1,4 +1,5 @@
-// Suites chooses tests by their code, for builds in which few tests can end differently, and prints arguments of go test.
+// Suites chooses tests by their code, for builds in which few tests can end differently, and prints arguments of go
+// test.
 //
 //	go run ./checks/suites concurrent ./...    for the race detector: tests that start goroutines
 //	go run ./checks/suites goroutines ./...    and all tests of packages that start some

@@ -133,8 +133,8 @@ func FuzzDedup(f *testing.F) {
 	})
 }
 
-// TestFullFilterIsSaved: a filter without room for a new key is saved with the keys of the printed lines, and no other, as
-// after any run. The next run prints none of them, and stops at the same line.
+// TestFullFilterIsSaved: a filter without room for a new key is saved with the keys of the printed lines, and no other,
+// as after any run. The next run prints none of them, and stops at the same line.
 func TestFullFilterIsSaved(t *testing.T) {
 	var keys strings.Builder
 	for i := range 20_000 {

@@ -13,10 +13,10 @@ import (
 // saveEvery is the time between two saves of a stream's filter. A test shortens it.
 var saveEvery = time.Minute
 
-// A keeper saves the filter of dedup --filter: about every minute while lines arrive, when a signal or a
-// full filter ends the program, and at the end. It saves only between two chunks of lines, when each line whose key the
-// filter has is printed. So the file never has a key whose line was not printed, and a killed process
-// loses at most the keys since the last save.
+// A keeper saves the filter of dedup --filter: about every minute while lines arrive, when a signal or a full filter
+// ends the program, and at the end. It saves only between two chunks of lines, when each line whose key the filter has
+// is printed. So the file never has a key whose line was not printed, and a killed process loses at most the keys since
+// the last save.
 type keeper struct {
 	*env
 	path   string
@@ -54,10 +54,9 @@ func (k *keeper) saveNew() error {
 	return err
 }
 
-// end saves the filter when the reading has ended with err. After a signal and when the filter is full it
-// saves what was printed.
-// After another error the file stays as it was last saved, so that the same lines can be printed again.
-// If it was saved before, they are not all.
+// end saves the filter when the reading has ended with err. After a signal and when the filter is full it saves what
+// was printed. After another error the file stays as it was last saved, so that the same lines can be printed again. If
+// it was saved before, they are not all.
 func (k *keeper) end(err error) error {
 	k.timer.Stop()
 	if err == nil {

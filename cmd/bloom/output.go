@@ -107,7 +107,8 @@ func write(path string, f any, to *filterfile.Format) error {
 // errTried ends a save that is only tried.
 var errTried = errors.New("tried")
 
-// trySave returns the error of a save to path that comes before it writes, because it may not keep the file's owner, say.
+// trySave returns the error of a save to path that comes before it writes, because it may not keep the file's owner,
+// say.
 func trySave(path string) error {
 	err := persist.Save(path, writerTo(func(io.Writer) error { return errTried }))
 	if errors.Is(err, errTried) {
@@ -123,10 +124,10 @@ func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
 
 const lockSuffix = ".lock"
 
-// lock makes this process the only bloom that writes the file at path, until release is called. A
-// second process waits, says so unless it is quiet, and loads what the first has saved. The lock is on a file of its own: the
-// filter's file may not exist yet, and save replaces it. A killed process leaves that file without a
-// lock. A folder that takes the file takes the filter, too.
+// lock makes this process the only bloom that writes the file at path, until release is called. A second process waits,
+// says so unless it is quiet, and loads what the first has saved. The lock is on a file of its own: the filter's file
+// may not exist yet, and save replaces it. A killed process leaves that file without a lock. A folder that takes the
+// file takes the filter, too.
 func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)

@@ -94,8 +94,8 @@ func near() map[int]bool {
 	return known
 }
 
-// TestRestart kills a crawl again and again, stops it in between, cuts the last line of its queue file, and
-// lets it end. All pages are fetched that are near enough. None is fetched again that the file had as done. In each round the
+// TestRestart kills a crawl again and again, stops it in between, cuts the last line of its queue file, and lets it
+// end. All pages are fetched that are near enough. None is fetched again that the file had as done. In each round the
 // site hangs soon, so that pages are left for the next one, however late the end comes.
 func TestRestart(t *testing.T) {
 	w := &wood{}

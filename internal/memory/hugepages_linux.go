@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// collapse is Linux' MADV_COLLAPSE. Package syscall has no name for it, and golang.org/x/sys/unix, which has, adds 90 kB
-// to every program with a filter.
+// collapse is Linux' MADV_COLLAPSE. Package syscall has no name for it, and golang.org/x/sys/unix, which has, adds 90
+// kB to every program with a filter.
 const collapse = 25
 
 // HugePages asks the kernel to move the words to huge pages once, as far as they fill whole ones. It sets no flag that

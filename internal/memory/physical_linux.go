@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Physical returns the bytes of memory that the machine has, or its container or ulimit -v if they allow less.
-// The runtime answers a request for more with a fatal error, or the kernel kills the process;
-// no caller could handle either.
+// Physical returns the bytes of memory that the machine has, or its container or ulimit -v if they allow less. The
+// runtime answers a request for more with a fatal error, or the kernel kills the process; no caller could handle
+// either.
 func Physical() (total uint64, ok bool) {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {

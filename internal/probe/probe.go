@@ -46,12 +46,11 @@ func MurmurStart(seed uint64) uint64 {
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
 //
-// The high half of the product depends on nearly all bits of h1, its low half on the low
-// ones alone. The shift combines both, so that h2 looks random among keys whose h1
-// agree in the bits that a strategy takes from it. A rotation is not enough: a strategy that takes the low bits
-// of h1 and the high bits of h2 has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of
-// package bloom. The multiplier differs from DoubleHashing's, whose second position would otherwise
-// follow from the first.
+// The high half of the product depends on nearly all bits of h1, its low half on the low ones alone. The shift combines
+// both, so that h2 looks random among keys whose h1 agree in the bits that a strategy takes from it. A rotation is not
+// enough: a strategy that takes the low bits of h1 and the high bits of h2 has 1.2 times its rate. Not every multiplier
+// is good: TestMapHashRateWithinABlock of package bloom. The multiplier differs from DoubleHashing's, whose second
+// position would otherwise follow from the first.
 func Widen(h1 uint64) uint64 {
 	x := (h1 ^ Xor) * 0x9e3779b185ebca87
 	return x ^ x>>32

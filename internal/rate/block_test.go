@@ -71,8 +71,8 @@ func TestBlockedAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestSplitBlockByItsClosedForm: for any n, by inclusion and exclusion over the 8 bits of
-// a key, for each of the 2^32 values that select a block. It is exact, but for the rounding of terms that cancel.
+// TestSplitBlockByItsClosedForm: for any n, by inclusion and exclusion over the 8 bits of a key, for each of the 2^32
+// values that select a block. It is exact, but for the rounding of terms that cancel.
 func TestSplitBlockByItsClosedForm(t *testing.T) {
 	const values = 1 << 32
 	inBlock := func(share float64, n uint64) float64 { // the rate of a block that a key is in with probability share

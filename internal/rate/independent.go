@@ -83,9 +83,8 @@ func expanded(bits uint64, k int, n uint64) float64 {
 	return floats.Pow(mean/m, k) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
 }
 
-// stepwise is [Independent] without approximation, in O(k·kn) steps, all terms positive. It is
-// the probability that the k probes of a new key, which hit j different
-// bits, find all of them set by the kn balls of the others:
+// stepwise is [Independent] without approximation, in O(k·kn) steps, all terms positive. It is the probability that the
+// k probes of a new key, which hit j different bits, find all of them set by the kn balls of the others:
 //
 //	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
 func stepwise(bits uint64, k int, n uint64) float64 {

@@ -37,8 +37,9 @@ func TestStepwiseAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestIndependentIsNeverBelow the exact rate, and above it by no more than the documented share. Filters of this library have
-// at most 64 positions. Foreign ones may have more: there, it is too low by up to 5e-6 in filters with twice their keys.
+// TestIndependentIsNeverBelow the exact rate, and above it by no more than the documented share. Filters of this
+// library have at most 64 positions. Foreign ones may have more: there, it is too low by up to 5e-6 in filters with
+// twice their keys.
 func TestIndependentIsNeverBelow(t *testing.T) {
 	most := testkit.Times(20_000, 200_000, 5_000_000)
 	for k := 1; k <= 255; k += 1 + k/16 {

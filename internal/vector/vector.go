@@ -103,8 +103,8 @@ var doubleEights = func() (r Row) {
 	return r
 }()
 
-// HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and the
-// kernels for digests take less time.
+// HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and
+// the kernels for digests take less time.
 func (r *Row) HasMany() bool { return r != nil && r.containsMany != 0 }
 
 // Many adds or looks up keys, strings or digests, which begin size bytes after each other, and sets as
@@ -123,9 +123,9 @@ func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, a
 	return many(b, keys, size, n, &answers[0], r.containsMany)
 }
 
-// Sum hashes keys or strings, which begin size bytes after each other, by Rapid or Murmur from a state: as many as there
-// are digests, at least one. It stops before a long key: of more than 112 bytes, or of more than 64 kB if it is one of
-// eight that murmurEights hashes. It returns how many keys it has hashed.
+// Sum hashes keys or strings, which begin size bytes after each other, by Rapid or Murmur from a state: as many as
+// there are digests, at least one. It stops before a long key: of more than 112 bytes, or of more than 64 kB if it is
+// one of eight that murmurEights hashes. It returns how many keys it has hashed.
 func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]uint64) (done int) {
 	b := Bits{State: state}
 	if h == Rapid {

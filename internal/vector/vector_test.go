@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStoresAreLocked: every instruction that changes a word in memory by what it was has a lock. This finds a missing one
-// always. Tests in package bloom see it by its effect, but only if two goroutines really run at the same time: on a busy
-// machine, the tests in lockstep passed without some locks in two of six runs.
+// TestStoresAreLocked: every instruction that changes a word in memory by what it was has a lock. This finds a missing
+// one always. Tests in package bloom see it by its effect, but only if two goroutines really run at the same time: on a
+// busy machine, the tests in lockstep passed without some locks in two of six runs.
 func TestStoresAreLocked(t *testing.T) {
 	changes := regexp.MustCompile(`^(CMPXCHG16B|(CMPXCHG|XADD|OR|AND|XOR|ADD|SUB|BTS|BTR)[BWLQ] [^,]+,) *[-\w<>+·]*\(\w+\)`)
 	ours := regexp.MustCompile(`\((SP|FP)\)$`) // the goroutine's stack
@@ -38,8 +38,8 @@ func TestStoresAreLocked(t *testing.T) {
 	require.GreaterOrEqual(t, found, 11, "instructions with a lock")
 }
 
-// TestRowOfLargeFilters: from m = 2^32 on, batches of Double do not have the kernels for eight digests. The bound is tested
-// on every processor.
+// TestRowOfLargeFilters: from m = 2^32 on, batches of Double do not have the kernels for eight digests. The bound is
+// tested on every processor.
 func TestRowOfLargeFilters(t *testing.T) {
 	for m, want := range map[uint64]bool{1: true, 1<<32 - 1: true, 1 << 32: false, 1<<32 + 1: false, 1 << 33: false, math.MaxUint64: false} {
 		require.Equal(t, want, eightsTake(m), "m = %d", m)

@@ -232,7 +232,8 @@ func TestZeros(t *testing.T) {
 // A chunk says where the filter of a column in a row group is.
 type chunk struct{ offset, length int64 }
 
-// fileOf returns a file with a filter at offset 4 that has the key 1, and with row groups of columns "a", "b" and so on.
+// fileOf returns a file with a filter at offset 4 that has the key 1, and with row groups of columns "a", "b" and so
+// on.
 func fileOf(t testing.TB, rowGroups ...[]chunk) []byte {
 	list := func(field byte, elements []string) string { // field: number of the field, minus the last one
 		return string([]byte{field<<4 | typeList, byte(len(elements))<<4 | typeStruct}) + strings.Join(elements, "\x00") + "\x00"

@@ -69,10 +69,9 @@ func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
 //
 // There is no checksum: damaged bits go unnoticed. Memory is requested as the bytes arrive.
 //
-// The error wraps bloom.ErrCorrupt if the bytes are not a filter, and io.ErrUnexpectedEOF too
-// if they end too early, bloom.ErrIncompatible for an algorithm, hash or compression that is not in the
-// format's version 2, or bloom.ErrTooLarge. Read returns any error from r, and io.EOF itself at the end of the
-// stream.
+// The error wraps bloom.ErrCorrupt if the bytes are not a filter, and io.ErrUnexpectedEOF too if they end too early,
+// bloom.ErrIncompatible for an algorithm, hash or compression that is not in the format's version 2, or
+// bloom.ErrTooLarge. Read returns any error from r, and io.EOF itself at the end of the stream.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	_, size, err := readHeader(r)
 	if err != nil {
@@ -101,9 +100,9 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
-// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0
-// and -0 have different bytes, and so have different NaNs. For the other types, the bytes
-// of the value are the key. Append knows no logical type: see [Column.Key]. Append can be passed to typed.New.
+// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0 and -0 have
+// different bytes, and so have different NaNs. For the other types, the bytes of the value are the key. Append knows no
+// logical type: see [Column.Key]. Append can be passed to typed.New.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {
 	case int32:

@@ -34,10 +34,10 @@ const (
 // listLength stands for the length of a list in a path. No field has this number.
 const listLength = "\x00"
 
-// A walker reads a struct and calls visit for each integer, boolean and binary in it, and at the start of
-// each struct, with the value's path: the numbers of the fields that lead to it. All elements of a list have
-// the list's path, and its length has the list's path with listLength behind it. number is the integer, 0 or 1 for a boolean field, or the length of a binary, and text a
-// binary of at most maxText bytes. Doubles and lists of booleans are skipped.
+// A walker reads a struct and calls visit for each integer, boolean and binary in it, and at the start of each struct,
+// with the value's path: the numbers of the fields that lead to it. All elements of a list have the list's path, and
+// its length has the list's path with listLength behind it. number is the integer, 0 or 1 for a boolean field, or the
+// length of a binary, and text a binary of at most maxText bytes. Doubles and lists of booleans are skipped.
 type walker struct {
 	in    io.ByteReader
 	visit func(path []byte, number int64, text []byte) error

@@ -30,10 +30,9 @@ import (
 
 // A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
 //
-// All methods are safe for concurrent use by multiple goroutines. Contains takes no lock.
-// Add takes one because RedisBloom counts each new key. The same keys in the same order make
-// the server's bytes. Methods of the zero Filter panic, except String and WriteTo. A Filter does not marshal to text,
-// JSON or gob: use [Filter.WriteTo].
+// All methods are safe for concurrent use by multiple goroutines. Contains takes no lock. Add takes one because
+// RedisBloom counts each new key. The same keys in the same order make the server's bytes. Methods of the zero Filter
+// panic, except String and WriteTo. A Filter does not marshal to text, JSON or gob: use [Filter.WriteTo].
 type Filter struct {
 	adding   sync.Mutex
 	header   header                         // the layers' items are set when it is written

@@ -42,8 +42,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String and LogValue.
-// It is safe for concurrent use.
+// A Filter is a filter of the module. Make one with [Open]. Methods of the zero Filter panic, except String and
+// LogValue. It is safe for concurrent use.
 type Filter struct {
 	sender *send.Sender
 	name   string
@@ -189,12 +189,12 @@ func explain(name string, err error) error {
 	return send.Explain(name, err)
 }
 
-// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or
-// 16 MiB, and two more. It takes the options of redisbloom.FromDump. Keys that are added during the call may
-// be missing. The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the
-// key holds something else. Pull also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that
-// a layer was added during the call, and bloom.ErrIncompatible that a layer has a k above 255, as filters with an Expansion of 1
-// have from about 245 layers on.
+// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or 16 MiB, and two
+// more. It takes the options of redisbloom.FromDump. Keys that are added during the call may be missing. The error
+// wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the key holds something else. Pull
+// also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that a layer was added during the call, and
+// bloom.ErrIncompatible that a layer has a k above 255, as filters with an Expansion of 1 have from about 245 layers
+// on.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -223,8 +223,8 @@ func scan(ctx context.Context, sender *send.Sender, name string, iterator int64)
 // Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local
 // during the call. The upload has a temporary name, and a TTL of ten minutes.
 //
-// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then. After any other error, such as the end of
-// ctx, the server may have made the filter.
+// The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then. After any other error, such
+// as the end of ctx, the server may have made the filter.
 func Push(ctx context.Context, client redis.UniversalClient, name string, local *redisbloom.Filter) (err error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -259,8 +259,8 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	return explain(name, err)
 }
 
-// transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the last, none.
-// It ends with ctx. The server may execute the commands later.
+// transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the
+// last, none. It ends with ctx. The server may execute the commands later.
 func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
 	var cmds []redis.Cmder
 	var err error

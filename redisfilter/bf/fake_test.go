@@ -19,9 +19,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that speaks the few commands of it that this
-// package uses, with filters of package redisbloom, which equal recorded ones of the module byte for byte. It answers in RESP2, or
-// in RESP3 to clients that ask for it.
+// A fakeModule is NOT the RedisBloom module, which is not in Debian, but a server that speaks the few commands of it
+// that this package uses, with filters of package redisbloom, which equal recorded ones of the module byte for byte. It
+// answers in RESP2, or in RESP3 to clients that ask for it.
 type fakeModule struct {
 	mu      sync.Mutex
 	filters map[string]*fakeFilter

@@ -60,13 +60,13 @@ type Filter struct {
 //
 //	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
 //
-// Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32, Guava's own filters
-// since release 16 those of guava.Mitz64. With the wrong one, no key is found, and there is no error: look up some keys that the
-// bitmap has, as the example does.
+// Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32, Guava's
+// own filters since release 16 those of guava.Mitz64. With the wrong one, no key is found, and there is no error: look
+// up some keys that the bitmap has, as the example does.
 //
-// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. If renew is set, each add renews the TTL, also one of
-// known keys, as an EXPIRE after each batch of SETBIT does. This takes a script, which sets the bits and the TTL in one step. The error
-// wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
+// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. If renew is set, each add renews the TTL,
+// also one of known keys, as an EXPIRE after each batch of SETBIT does. This takes a script, which sets the bits and
+// the TTL in one step. The error wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration, renew bool) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	switch s, isScheme := positions.(bloom.Scheme); {
@@ -111,7 +111,8 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return batch.Run(ctx, f.sender, f.key, false, keys, found, f.command)
 }
 
-// command looks up keys by a BITFIELD_RO with all bits of the keys, and adds them by a BITFIELD, or by the script if there is a TTL.
+// command looks up keys by a BITFIELD_RO with all bits of the keys, and adds them by a BITFIELD, or by the script if
+// there is a TTL.
 func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
 	positions := make([]uint64, 0, len(keys)*f.k)
 	for i, key := range keys {

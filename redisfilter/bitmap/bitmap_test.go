@@ -184,8 +184,8 @@ func TestFailedAdds(t *testing.T) {
 	require.Equal(t, batch.Indices(500, 1200), failed.NotAdded)
 }
 
-// TestTTL: a bitmap that an add finds without a TTL gets one, and one with a TTL keeps it, unless adds renew it. Lookups never
-// do. An add whose TTL fails says so.
+// TestTTL: a bitmap that an add finds without a TTL gets one, and one with a TTL keeps it, unless adds renew it.
+// Lookups never do. An add whose TTL fails says so.
 func TestTTL(t *testing.T) {
 	s := startServer(t)
 	f, err := Open(s.Client, "b", javaArticle(t), time.Hour, false)
@@ -225,8 +225,8 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// TestBirth: whatever the client sends last before its process ends, a bitmap with bits has a TTL, and adders that meet at its
-// birth leave one expiry.
+// TestBirth: whatever the client sends last before its process ends, a bitmap with bits has a TTL, and adders that meet
+// at its birth leave one expiry.
 func TestBirth(t *testing.T) {
 	s := startServer(t)
 	const adders = 8

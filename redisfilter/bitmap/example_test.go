@@ -15,8 +15,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/bitmap"
 )
 
-// A Java service keeps a bitmap by the class BloomFilterHelper and lets it expire an hour after the last add. Some copies of that
-// class have the positions of Guava's other strategy: some keys that the service has added show which strategy it is.
+// A Java service keeps a bitmap by the class BloomFilterHelper and lets it expire an hour after the last add. Some
+// copies of that class have the positions of Guava's other strategy: some keys that the service has added show which
+// strategy it is.
 func ExampleOpen() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()

@@ -73,7 +73,8 @@ func TestDropInIsWhole(t *testing.T) {
 	}
 }
 
-// TestDropIn makes each filter with both libraries by the same calls, and compares every answer, all bytes and many lookups.
+// TestDropIn makes each filter with both libraries by the same calls, and compares every answer, all bytes and many
+// lookups.
 func TestDropIn(t *testing.T) {
 	for _, p := range shapes(t) {
 		m, k := uint(p.M), uint(p.K)

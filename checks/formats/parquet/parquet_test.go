@@ -179,7 +179,8 @@ func TestKeyAgainstArrow(t *testing.T) {
 	}
 }
 
-// TestAgainstDuckDB: DuckDB skips exactly the row groups of its file whose filters, read here, do not contain the value.
+// TestAgainstDuckDB: DuckDB skips exactly the row groups of its file whose filters, read here, do not contain the
+// value.
 func TestAgainstDuckDB(t *testing.T) {
 	modules := os.Getenv("BLOOM_NODE_MODULES")
 	if _, err := os.Stat(filepath.Join(modules, "@duckdb")); err != nil || modules == "" {

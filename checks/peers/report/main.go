@@ -53,8 +53,8 @@ func main() {
 	}
 }
 
-// measured has the smallest value of each cell, and the mean of rates. Tables are named after a benchmark and a unit, as in
-// "Filter sec/op".
+// measured has the smallest value of each cell, and the mean of rates. Tables are named after a benchmark and a unit,
+// as in "Filter sec/op".
 type measured struct {
 	cells   map[string]map[cell]float64
 	vendor  string // of the processor: AMD, Intel, or the first word of its name
@@ -292,8 +292,8 @@ var drawn = []string{
 // byNew is what New gives without options.
 const byNew = "ours:DoubleHashing,Murmur3"
 
-// label returns a filter's name in the picture, with a mark if no goroutine may look up keys during an add: such filters have
-// no figures for two goroutines. Guava, which allows it, is measured in another program.
+// label returns a filter's name in the picture, with a mark if no goroutine may look up keys during an add: such
+// filters have no figures for two goroutines. Guava, which allows it, is measured in another program.
 func (m measured) label(filter string) string {
 	name := strings.Trim(shown(filter), "*")
 	if _, ok := m.cells["Filter sec/op"][cell{filter, "add ×2"}]; !ok && !strings.HasPrefix(filter, "Guava") {

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReport takes the smallest time, leaves the figures of other vendors, and refuses a batch or a hash that is slower than a lookup.
+// TestReport takes the smallest time, leaves the figures of other vendors, and refuses a batch or a hash that is slower
+// than a lookup.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name, text string) string {

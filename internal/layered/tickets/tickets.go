@@ -34,8 +34,8 @@ func New(taken, left, bits uint64) *Box {
 	return b
 }
 
-// Take takes a ticket and returns its cell, or nil if there is none. The digest of the key chooses the first cell to look
-// at.
+// Take takes a ticket and returns its cell, or nil if there is none. The digest of the key chooses the first cell to
+// look at.
 func (b *Box) Take(digest uint64) *Cell {
 	for i := range uint64(len(b.cells)) {
 		c := &b.cells[(digest+i)&uint64(len(b.cells)-1)]

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCountLooksForLostTicketsFirst: a ticket that is taken and lost between the two looks would otherwise be subtracted
-// twice. The numbers of a cell are on both sides of the end of a page. Neither page can be read, and the fault tells
-// which number Count reads first.
+// TestCountLooksForLostTicketsFirst: a ticket that is taken and lost between the two looks would otherwise be
+// subtracted twice. The numbers of a cell are on both sides of the end of a page. Neither page can be read, and the
+// fault tells which number Count reads first.
 func TestCountLooksForLostTicketsFirst(t *testing.T) {
 	if testkit.RaceDetector {
 		t.Skip("NOT TESTED: a fault in the race detector ends the program")

@@ -33,8 +33,8 @@ func TestAllAreTaken(t *testing.T) {
 	}
 }
 
-// TestTogether: goroutines take all tickets of one cell at the same time, and keep, lose or give back each. None is taken
-// twice, none stays, and no Count takes a kept ticket for another one.
+// TestTogether: goroutines take all tickets of one cell at the same time, and keep, lose or give back each. None is
+// taken twice, none stays, and no Count takes a kept ticket for another one.
 func TestTogether(t *testing.T) {
 	const n = 400_000
 	b := New(0, n, 1) // four cells

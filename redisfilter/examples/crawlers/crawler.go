@@ -25,10 +25,10 @@ type crawler struct {
 	unsure []string // pages that another crawler may be told to fetch, too
 }
 
-// newCrawler makes or joins the filter of the URLs that were seen. All crawlers name the same
-// parameters, or get an error. A false positive is a page that is never fetched, hence the small p.
-// With one replica, an add is answered when the replica has it, so that a failover does not forget it. A filter of this
-// size would be one key; six shards are on all nodes.
+// newCrawler makes or joins the filter of the URLs that were seen. All crawlers name the same parameters, or get an
+// error. A false positive is a page that is never fetched, hence the small p. With one replica, an add is answered when
+// the replica has it, so that a failover does not forget it. A filter of this size would be one key; six shards are on
+// all nodes.
 func newCrawler(ctx context.Context, client redis.UniversalClient, filter string, replicas int) (*crawler, error) {
 	seen, err := redisfilter.Open(ctx, client, filter, 100_000, 1e-6,
 		redisfilter.WithShards(6), redisfilter.WithWait(replicas, time.Second))

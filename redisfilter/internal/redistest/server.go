@@ -31,8 +31,8 @@ type Server struct {
 	exited  chan struct{} // closed when the process has ended
 }
 
-// Program returns the path of a program that a test needs. Without the program, the test is skipped, or fails if BLOOM_REQUIRE is
-// set.
+// Program returns the path of a program that a test needs. Without the program, the test is skipped, or fails if
+// BLOOM_REQUIRE is set.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -48,8 +48,8 @@ func Program(t testing.TB, name string) string {
 // ports has the ports that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port that no process listens on, and that no other call has returned. It is below the ports that the
-// system gives to outgoing connections, and so is the port of the cluster bus, 10,000 above it.
+// FreePort returns a port that no process listens on, and that no other call has returned. It is below the ports that
+// the system gives to outgoing connections, and so is the port of the cluster bus, 10,000 above it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
@@ -81,8 +81,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// shardID is the name of a shard in a node's file. Valkey 8.0 may write one for a replica that is not its master's, and then
-// refuses the file. Without it, the node learns the names from the others.
+// shardID is the name of a shard in a node's file. Valkey 8.0 may write one for a replica that is not its master's, and
+// then refuses the file. Without it, the node learns the names from the others.
 var shardID = regexp.MustCompile(`,shard-id=[0-9a-f]{40}`)
 
 // Start starts the server, for the first time or again, and waits until it answers.

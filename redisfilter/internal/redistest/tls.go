@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// StartTLS starts a server that also listens for TLS. It returns that address, and what a client needs to trust the server.
+// StartTLS starts a server that also listens for TLS. It returns that address, and what a client needs to trust the
+// server.
 func StartTLS(t testing.TB, args ...string) (s *Server, addr string, config *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -12,9 +12,9 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself: a client repeats
-// all commands of a pipeline, also those that have replies, and an add that was executed before would find its own bits and answer
-// "seen" for a key that no caller was told is new.
+// Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself: a
+// client repeats all commands of a pipeline, also those that have replies, and an add that was executed before would
+// find its own bits and answer "seen" for a key that no caller was told is new.
 type Once struct{ redis.Cmder }
 
 // NoRetry tells the client.
@@ -54,8 +54,8 @@ const (
 	withdrawn // it will not be sent
 )
 
-// A verb is the name of a command that adds. Clients encode it when they write the command to a connection that is ready, and
-// at no other time: not to choose a node, and not when a hook prints the command.
+// A verb is the name of a command that adds. Clients encode it when they write the command to a connection that is
+// ready, and at no other time: not to choose a node, and not when a hook prints the command.
 type verb struct {
 	name string
 	call *Call
@@ -110,13 +110,14 @@ func (c *Call) Err() error {
 	}
 }
 
-// NotExecuted reports whether it is certain that the server does not execute an add that failed: it was never written to a
-// connection, or the server refused it.
+// NotExecuted reports whether it is certain that the server does not execute an add that failed: it was never written
+// to a connection, or the server refused it.
 func (c *Call) NotExecuted() bool {
 	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
 }
 
-// keepReply removes the error of an add that has a reply: when a pipeline breaks, go-redis 9.21 gives its error to all commands.
+// keepReply removes the error of an add that has a reply: when a pipeline breaks, go-redis 9.21 gives its error to all
+// commands.
 func (c *Call) keepReply() {
 	if cmd, ok := c.Cmd.(*redis.Cmd); ok && c.Add && cmd.Val() != nil && Reply(cmd.Err()) == "" {
 		cmd.SetErr(nil)

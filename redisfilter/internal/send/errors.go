@@ -21,8 +21,8 @@ var (
 	ErrReplicas = errors.New(prefix + "too few replicas confirmed")
 )
 
-// An Error is what the packages of this module return. The name of package redisfilter stands once before its text, also if
-// it wraps another Error. Within the packages, errors name neither that nor the key.
+// An Error is what the packages of this module return. The name of package redisfilter stands once before its text,
+// also if it wraps another Error. Within the packages, errors name neither that nor the key.
 type Error struct {
 	Key  string // in Redis, or ""
 	Hint string // what the user can do, or ""
@@ -95,8 +95,8 @@ func Code(err error) string {
 	return code
 }
 
-// Refused reports whether err proves that the server refused the command before it executed it. An error reply that a proxy
-// may have made is no proof.
+// Refused reports whether err proves that the server refused the command before it executed it. An error reply that a
+// proxy may have made is no proof.
 func Refused(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true

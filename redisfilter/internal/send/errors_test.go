@@ -12,8 +12,8 @@ type reply string
 func (r reply) Error() string { return string(r) }
 func (reply) RedisError()     {}
 
-// TestErrorReplies: the replies that a server gives before it executes a command say that the key was not added; any other may
-// be a proxy's.
+// TestErrorReplies: the replies that a server gives before it executes a command say that the key was not added; any
+// other may be a proxy's.
 func TestErrorReplies(t *testing.T) {
 	for text, notAdded := range map[string]bool{
 		"ERR max number of clients reached":                                                         true,

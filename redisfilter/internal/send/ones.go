@@ -22,8 +22,8 @@ func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones ui
 	return ones, nil
 }
 
-// Estimate returns the number of keys that set this many of m bits, rounded or math.MaxUint64, and the false-positive rate
-// after them.
+// Estimate returns the number of keys that set this many of m bits, rounded or math.MaxUint64, and the false-positive
+// rate after them.
 func Estimate(s bloom.Strategy, m uint64, k int, ones uint64) (keys uint64, rate float64) {
 	n := math.Round(s.EstimateCount(m, k, min(ones, m)))
 	if !(n < math.MaxUint64) {

@@ -1,7 +1,7 @@
 // Package send sends the commands of all filters in Redis.
 //
-//   - Every command goes to a server, and the client repeats none, see [Once]. Send repeats those that do not add. The packages know
-//     whether an add may have reached the server.
+//   - Every command goes to a server, and the client repeats none, see [Once]. Send repeats those that do not add. The
+//     packages know whether an add may have reached the server.
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
 //   - Replicas confirm an add, see [Sender.Confirmed].
 //   - An error names the key and the remedy, see [Explain].
@@ -186,8 +186,8 @@ func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 	return groups
 }
 
-// run sends the calls of one node, or of one key if replicas confirm them. Unless one of them adds, it repeats those from the
-// first on that is to be sent again, so that calls for one key keep their order.
+// run sends the calls of one node, or of one key if replicas confirm them. Unless one of them adds, it repeats those
+// from the first on that is to be sent again, so that calls for one key keep their order.
 func (s *Sender) run(ctx context.Context, calls []*Call) {
 	adds := slices.ContainsFunc(calls, func(c *Call) bool { return c.Add })
 	for p := NewPatience(); ; p.Sleep(ctx) {
@@ -234,8 +234,9 @@ func (s *Sender) once(ctx context.Context, calls []*Call) {
 	}
 }
 
-// failed notes whether an error that is no reply names the node. A cluster client looks for the nodes again then: a replica may have
-// taken over. For pipelines and for commands that must not be repeated, the client looks by itself only every ten seconds.
+// failed notes whether an error that is no reply names the node. A cluster client looks for the nodes again then: a
+// replica may have taken over. For pipelines and for commands that must not be repeated, the client looks by itself
+// only every ten seconds.
 func (s *Sender) failed(ctx context.Context, call *Call) {
 	err, named := call.Cmd.Err(), (*net.OpError)(nil)
 	lost := err != nil && !errors.Is(err, redis.Nil) && Reply(err) == ""
@@ -256,8 +257,8 @@ func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, er
 	return As[T](cmd.Val())
 }
 
-// RepeatFor is how long a command without a reply is sent again. The last sending ends by the time limits of the client. Tests
-// replace it.
+// RepeatFor is how long a command without a reply is sent again. The last sending ends by the time limits of the
+// client. Tests replace it.
 var RepeatFor = 10 * time.Second
 
 // A Patience says how long commands are sent again, and pauses before each time.
@@ -273,8 +274,8 @@ func (p *Patience) Left(ctx context.Context) bool {
 	return ctx.Err() == nil && time.Since(p.began) < RepeatFor
 }
 
-// lasts reports whether a command that does not add is to be sent again. A server that cannot be reached, or asks for a moment,
-// gets a second, as go-redis would give it.
+// lasts reports whether a command that does not add is to be sent again. A server that cannot be reached, or asks for a
+// moment, gets a second, as go-redis would give it.
 func (p *Patience) lasts(ctx context.Context, err error) bool {
 	reached := (*net.OpError)(nil)
 	switch {
