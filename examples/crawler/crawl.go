@@ -50,7 +50,10 @@ func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
 	c := &crawler{seen: seen, depth: depth, delay: delay, pause: time.Second, maxPause: time.Minute, hosts: map[string]*host{}, levels: make([][]place, depth+1)}
 	c.client.Timeout = timeout
-	c.client.CheckRedirect = func(*http.Request, []*http.Request) error {
+	c.client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+		if via[0].URL.Path == "/robots.txt" && len(via) <= 5 { // RFC 9309, 2.3.1.2
+			return nil
+		}
 		return http.ErrUseLastResponse // the target goes through the filter
 	}
 	return c, err

@@ -184,6 +184,26 @@ func TestRobots(t *testing.T) {
 	}
 }
 
+// TestMovedRobots: robots.txt may have moved up to five times.
+func TestMovedRobots(t *testing.T) {
+	for moves := range 7 {
+		requests, _, err := crawlOf(t, 100, 8, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			at, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/rules/"))
+			switch {
+			case r.URL.Path != "/robots.txt" && at == 0:
+				sendLinks(w, "/private")
+			case at < moves:
+				http.Redirect(w, r, fmt.Sprint("/rules/", at+1), http.StatusMovedPermanently)
+			default:
+				io.WriteString(w, "User-agent: *\nDisallow: /private\n")
+			}
+		}))
+		require.Equal(t, moves > 5, err != nil, moves)
+		require.Equal(t, moves <= 5, requests["/"] == 1, moves)
+		require.Zero(t, requests["/private"], moves)
+	}
+}
+
 // TestCancel: Ctrl-C ends a crawl while a server does not answer.
 func TestCancel(t *testing.T) {
 	for _, path := range []string{"/hang", "/robots.txt"} {
