@@ -75,6 +75,9 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 		c.Flags().AddFlag(f.Lookup("max-line"))
 		o.exclude("null", "crlf")
 	}
+	if c.Flags().Lookup("key") != nil {
+		o.exclude("key", "field") // a key is taken as it is
+	}
 	c.MarkFlagRequired("output") // of the commands that have it
 	for name, values := range map[string][]string{"strategy": names(strategies), "hash": names(hashes), "format": filterfile.Names()} {
 		if c.Flags().Lookup(name) != nil {

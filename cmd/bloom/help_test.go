@@ -70,6 +70,7 @@ func TestMessages(t *testing.T) {
 		`check x -f 1 -d \x9`:            `invalid argument "\\x9" for "-d, --delimiter" flag: want a text, in which `,
 		"check x -f 1 --delimiter=":      `invalid argument "" for "-d, --delimiter" flag: want a text, in which `,
 		"dedup -d ,":                     `--delimiter without --field`,
+		"check -v x -f 2 -k a":           `--key and --field, want at most one`,
 	} {
 		if _, said := expectRun(t, statusError, strings.Fields(command)...); !strings.HasPrefix(said, "bloom: "+want) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s:\n%swant %s", command, said, want)
