@@ -487,6 +487,7 @@ func TestRing(t *testing.T) {
 		}
 		var mu sync.Mutex
 		var events []event
+		var won atomic.Int64
 		var all redistest.Group
 		began := time.Now()
 		for h := range 3 {
@@ -494,7 +495,7 @@ func TestRing(t *testing.T) {
 			for g := range 3 {
 				all.Go(func() {
 					random := rand.New(rand.NewPCG(uint64(h), uint64(g)))
-					for time.Since(began) < 3*time.Second {
+					for time.Since(began) < 3*time.Second || won.Load() < keys+200 {
 						e := event{key: random.IntN(keys), add: random.IntN(2) == 0, begin: time.Since(began)}
 						do := f.Contains
 						if e.add {
@@ -506,6 +507,9 @@ func TestRing(t *testing.T) {
 							return
 						}
 						e.ended = time.Since(began)
+						if e.add && e.yes {
+							won.Add(1)
+						}
 						mu.Lock()
 						events = append(events, e)
 						mu.Unlock()
