@@ -159,7 +159,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	generation = now.Current(generation)
 	next, err := g.Next(*now, generation)
 	if err != nil {
-		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation} // the text of err once
+		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation} // hides the text of err, which is in the %s, and keeps its chain
 		g.refused.Store(r)
 		return r.error
 	}
