@@ -204,8 +204,8 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 	}
 }
 
-// sumOne returns the digest of one key. BloomFilter.do and sum have these cases, too: without a call, they take up to a
-// fifth less time.
+// sumOne returns the digest of one key. BloomFilter.do and sum repeat its cases instead of calling it, which saves up
+// to a fifth of their time.
 func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:

@@ -12,8 +12,8 @@ import (
 // errLocked means that another open file has the lock.
 var errLocked = errors.New("another program has locked the file")
 
-// A fileError has one prefix. It quotes names, because a name can hold characters that move a
-// terminal's cursor.
+// A fileError wraps an error of the operating system. Its text has the prefix "persist" once, and quotes file names,
+// because a name can contain characters that move a terminal's cursor.
 type fileError struct {
 	text string
 	err  error

@@ -61,7 +61,7 @@ func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 	return batches[:1]
 }
 
-// own finds the records of batches, and claims slots for handles that have none.
+// own sets the record of each batch. If the handle owns no slot of the batch's value, own claims one.
 func (f *handle) own(ctx context.Context, batches []*batch) {
 	var all sync.WaitGroup
 	for _, b := range batches {

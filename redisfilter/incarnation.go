@@ -54,9 +54,9 @@ var began = time.Now()
 // elapsed returns a time that only grows. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear notes that the server has answered a command, with its clock in microseconds if us is not 0. It pairs the clock
-// with the time at which the command was sent. A late reply then makes the estimate too high, which costs a question,
-// and never too low.
+// hear records that the server has answered a command. us is the server's clock in microseconds, or 0 if the reply has
+// no clock. hear pairs the clock with the time when the command was sent. After a late reply, the estimate of the
+// server's clock is therefore too high, never too low, and the only cost is one more command that asks for the clock.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	v.heard.Store(int64(elapsed()))
 	if us > 0 {

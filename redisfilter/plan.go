@@ -77,8 +77,9 @@ const (
 	ask        // the server for its clock
 )
 
-// A known is what a handle knows of a value at some time: the most layers or the latest generation that replies have
-// shown, the shift of generations, an estimate of the server's clock since 1970, and the last look at it.
+// A known is what a handle knows of a value in Redis: state is the number of layers or the latest generation that a
+// reply has shown, shift the shift of generations, time an estimate of the server's clock since 1970, and looked the
+// last answer to the question for that clock.
 type known struct {
 	state, shift uint64
 	time, age    time.Duration // of the estimate
@@ -153,9 +154,10 @@ func (f *plan) check(h header) (*plan, error) {
 	return nil, send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
-// newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the words in
-// which it has bits. It has two if that needs at most a quarter more memory than bloom.NewScheme does. It has four
-// otherwise, which needs at most 28 % more down to p = 1e-12, and a few blocks if n is small.
+// newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the number of
+// words that have the key's bits. newScheme takes two words per key if that needs at most a quarter more memory than
+// bloom.NewScheme. Otherwise it takes four, which need at most 28 % more memory down to p = 1e-12, and a few blocks
+// more if n is small.
 func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {

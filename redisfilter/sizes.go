@@ -38,7 +38,7 @@ func (o *options) shardsFor(whole uint64) int {
 	return int(min(count(shardBytes), maxShards))
 }
 
-// newPlan checks what the caller wants and sizes it.
+// newPlan checks the arguments of Open and computes the sizes of the filter.
 func newPlan(n uint64, p float64, o options) (*plan, error) {
 	switch {
 	case !(p > 0 && p < 1):

@@ -64,7 +64,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return stats, nil
 }
 
-// stats returns what the plan alone says.
+// stats returns the fields of Stats that need no reply of the server.
 func (f *plan) stats() bloom.Stats {
 	s := f.scheme
 	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}

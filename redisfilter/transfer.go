@@ -76,7 +76,8 @@ type piece struct {
 	temporary [2]string // names of strings that the script makes and removes
 }
 
-// merge adds a local filter to a shard. Each piece is an add, so that the handle notices if it is lost.
+// merge adds a local filter to a shard. Each piece is sent as an add, so that the handle notices
+// a lost piece.
 func (f *handle) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
 	if f.prepare([]*batch{b}); b.err != nil {

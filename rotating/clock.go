@@ -80,7 +80,7 @@ func (m moment) add(passed, length time.Duration) moment {
 	return moment{saturate(m.generation, sum/uint64(length)), time.Duration(sum % uint64(length))}
 }
 
-// saturate returns the generation that many later, or the last one that an int64 can hold.
+// saturate returns generation + later, or math.MaxInt64 if the sum is larger.
 func saturate(generation int64, later uint64) int64 {
 	return generation + int64(min(later, uint64(math.MaxInt64-generation)))
 }

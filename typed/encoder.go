@@ -66,7 +66,7 @@ func (e *encoder[T]) begin() *buffer {
 	return pooled.Get().(*buffer)
 }
 
-// end gives the buffer back. A call that panics does not.
+// end returns the buffer to the pool. After a panic of the caller's function, end is not called.
 func (b *buffer) end() {
 	b.used = 0
 	pooled.Put(b)

@@ -25,7 +25,7 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	return v.containsDigest(h1, h2)
 }
 
-// kernels completes b and returns the kernels in assembly, or nil.
+// kernels returns the kernels in assembly for the view's strategy and the hash, or nil. It sets b.Blocks for them.
 func (v View) kernels(hash vector.Hash, b *vector.Bits) *vector.Row {
 	switch v.meta >> 8 & 0xff {
 	case double:

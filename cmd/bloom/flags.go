@@ -204,7 +204,7 @@ func notEmpty(text string) (string, error) {
 	return text, nil
 }
 
-// oneOf reads the name of a value.
+// oneOf returns a function that finds one of some values by its name.
 func oneOf[T interface{ Name() string }](among []T) func(string) (T, error) {
 	return func(name string) (value T, err error) {
 		i := slices.Index(names(among), name)

@@ -80,8 +80,8 @@ type adding struct {
 	won        bool
 }
 
-// Add adds a key and reports whether it is new and this call has added it. renew also adds a key that is in
-// older generations than the present one. The clock says generation. If there is no room, the call adds
+// Add adds a key and reports whether it is new and this call has added it. renew also adds a key that is in older
+// generations than the present one. generation is the present one by the clock. If there is no room, the call adds
 // nothing and returns an error.
 func (g *Growing) Add(h1, h2 uint64, generation int64, renew bool) (bool, error) {
 	a := adding{h1: h1, h2: h2, renew: renew, generation: generation}

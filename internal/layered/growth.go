@@ -19,7 +19,7 @@ import (
 // eleventh 5.7 bits less.
 func Rate(p float64, i int) float64 { return p / (float64(i+1) * float64(i+2)) }
 
-// PromisedBits is the size of a layer up to which CheckGrowth looks.
+// PromisedBits is the size of a layer, in bits, from which on CheckGrowth does not check it.
 const PromisedBits = 1 << 40
 
 // A Plan returns the number of keys and the rate of layer i.

@@ -204,7 +204,8 @@ func (f *footer) endColumn() error {
 	return nil
 }
 
-// quoted makes the paths of different names differ.
+// quoted returns a name for use in a dotted path. A name with a dot or backquote is quoted, so that two columns never
+// have the same path.
 func quoted(name string) string {
 	if name == "" || strings.ContainsAny(name, ".`") {
 		return "`" + strings.ReplaceAll(name, "`", "``") + "`"

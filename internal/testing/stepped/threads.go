@@ -16,8 +16,8 @@ type Thread struct {
 	Run  func() uint64
 }
 
-// A World is where threads begin. When all have returned or wait for each other, Check returns what is
-// wrong, or "".
+// A World is an initial state and the threads that run in it. When all threads have returned or wait for each other,
+// Check returns what is wrong, or "".
 //
 // Switches limits how often a thread that could go on is left for another one; 0 is no limit.
 type World struct {
@@ -26,7 +26,8 @@ type World struct {
 	Switches int
 }
 
-// Holds fails the test if a check fails in one of the orders that Explore tries. what says what they have in common.
+// Holds fails the test if a check fails in one of the orders that Explore tries. Messages begin with what, the name of
+// the case.
 func Holds(t *testing.T, what string, made func() World) {
 	t.Helper()
 	states, wrong := Explore(t, made)

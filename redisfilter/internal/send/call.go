@@ -37,7 +37,7 @@ type Call struct {
 	waited    *redis.IntCmd          // the reply to WAIT
 }
 
-// command returns what the client gets.
+// command returns the command to pass to the go-redis client.
 func (c *Call) command() redis.Cmder {
 	if args := c.Cmd.Args(); c.Add && len(args) > 0 {
 		if name, ok := args[0].(string); ok {

@@ -77,7 +77,7 @@ var (
 
 const magic = "\x89bloom\n"
 
-// at is the header of a format that has it at a fixed offset.
+// at returns a function that returns the file from an offset on, where the header of some formats begins.
 func at(offset int) func([]byte) []byte {
 	return func(head []byte) []byte { return head[min(offset, len(head)):] }
 }
