@@ -57,8 +57,8 @@ func (s Stats) LoadFactor() float64 {
 
 // OverP reports whether the rate is above P because there are too many keys. It is false if chance may be the reason:
 // if EstimatedCount is at most six standard deviations above N. For N of 10,000 and more, this margin ends before as
-// many keys are in as make the rate twice P. Above P = 0.9, chance alone can set all bits, and OverP is true then. OverP
-// is false if P is unknown.
+// many keys are in as make the rate twice P. Above P = 0.9, chance alone can set all bits, and OverP is true then.
+// OverP is false if P is unknown.
 func (s Stats) OverP() bool {
 	n, k := float64(max(1, s.N)), float64(s.K)
 	c := k * n / float64(s.M)

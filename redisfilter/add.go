@@ -159,7 +159,8 @@ func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	f.settleAdded(b, answers, f.sender.Confirmed(r.call))
 }
 
-// settleAdded gives fates to the keys that the server has looked at. Warning is an error if too few replicas have them.
+// settleAdded sets the answer and the fate of each key that the server has processed. warning is the error if too few
+// replicas have confirmed these keys, else nil.
 func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	fate := answered
 	if warning != nil {

@@ -236,5 +236,5 @@ func (d *dump) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Len lets a layer get its memory at once.
+// Len returns the number of bytes that are left. bloom.Read then allocates a layer at once instead of in steps.
 func (d *dump) Len() int { return format.AsLen(format.Remaining(d.r)) }

@@ -26,7 +26,8 @@ const (
 	tarTool  = "unpack it with tar -xO and a pipe"
 )
 
-// kinds are the kinds that the first bytes tell. "x^" also begins a zlib stream, and a line of text.
+// kinds are the kinds of files that unpack knows by their first bytes. "x^" also begins a zlib stream, and a line of
+// text.
 var kinds = []kind{
 	{"packed by gzip", "\x1f\x8b", gzipTool, openGzip},
 	{"packed by zstd", "\x28\xb5\x2f\xfd", zstdTool, openZstd},
