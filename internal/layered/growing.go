@@ -159,7 +159,8 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	generation = now.Current(generation)
 	next, err := g.Next(*now, generation)
 	if err != nil {
-		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation} // hides the text of err, which is in the %s, and keeps its chain
+		// %.0w keeps the chain of err and hides its text, which %s has without the prefix.
+		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation}
 		g.refused.Store(r)
 		return r.error
 	}
