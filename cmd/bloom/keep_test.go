@@ -40,6 +40,7 @@ func startDedup(t *testing.T, path string) (cmd *exec.Cmd, in io.WriteCloser, ou
 // TestKilledDedup: dedup is killed at random moments, while its reader is fast, slow or stands still. Each line
 // was printed or is not in the file. After SIGTERM and Ctrl-C, exactly the printed lines are in it.
 func TestKilledDedup(t *testing.T) {
+	heedSignals(t)
 	const lines = 60_000
 	rng := rand.New(rand.NewPCG(1, 2))
 	saved := 0

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,6 +20,7 @@ import (
 // TestSignals: Ctrl-C, SIGTERM and SIGHUP leave whole lines, no lock and the old filter, or with dedup that of the
 // printed lines, also while a named pipe waits for its writer. A terminal that closes may send SIGHUP twice.
 func TestSignals(t *testing.T) {
+	heedSignals(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +91,17 @@ func TestSignals(t *testing.T) {
 			}
 		}
 	}
+}
+
+// heedSignals lets programs that the test starts heed signals, also if nohup or a script's & made the test ignore them.
+func heedSignals(t *testing.T) {
+	caught := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		if signal.Ignored(s) {
+			signal.Notify(caught, s)
+		}
+	}
+	t.Cleanup(func() { signal.Stop(caught) })
 }
 
 func fileExists(path string) bool {
