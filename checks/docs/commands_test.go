@@ -23,6 +23,7 @@ var (
 	variable   = regexp.MustCompile(`\bBLOOM_[A-Z_]+\b`)
 	comment    = regexp.MustCompile(`(?m)^\s*//.*`)
 	function   = regexp.MustCompile(`(?m)^func (?:\(.*?\) )?(\w+)[\[(]`)
+	skipped    = regexp.MustCompile(`(?:-skip |(?i:slow)\+?=)'([^']+)'`)
 	namedTest  = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 )
 
@@ -56,6 +57,31 @@ func TestNamedTests(t *testing.T) {
 			t.Errorf("%s names %s, which is not there", path, name)
 		}
 	}
+}
+
+// TestSkips fails if a script leaves out a test that does not exist.
+func TestSkips(t *testing.T) {
+	var tests []string
+	for _, d := range read(t, "*_test.go") {
+		for _, m := range function.FindAllSubmatch(d.source, -1) {
+			tests = append(tests, string(m[1]))
+		}
+	}
+	found := 0
+	for _, script := range read(t, ".ci/*") {
+		for _, m := range skipped.FindAllStringSubmatch(string(script.source), -1) {
+			list, whole := strings.CutPrefix(m[1], "^Test(")
+			for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(list, "|"), ")$"), "|") {
+				if found++; whole {
+					name = "^Test" + name + "$"
+				}
+				if !slices.ContainsFunc(tests, regexp.MustCompile(name).MatchString) {
+					t.Errorf("%s leaves out %s, which is not there", script.path, name)
+				}
+			}
+		}
+	}
+	require.Greater(t, found, 10)
 }
 
 // A command is one of a document, to be run in a folder of the repository.
