@@ -263,7 +263,7 @@ func inLockstep(t *testing.T, s *scheme) {
 			if test.same {
 				mine = &keys[0]
 			}
-			rounds := testkit.Times(40, 40, 2000)
+			rounds := testkit.Times(10, 40, 2000)
 			if testkit.RaceDetector {
 				rounds = 2 // it is slow, and has no kernels in assembly
 			}

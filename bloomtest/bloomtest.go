@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -38,7 +39,9 @@ func digests(seed uint64) func() (h1, h2 uint64) {
 
 // key returns the i-th of different keys of several lengths.
 func key(i uint64) []byte {
-	return fmt.Appendf(make([]byte, 0, 48), "key %0*d", int(1+i%20), i)
+	const zeros = "key 00000000000000000000"
+	digits := strconv.AppendUint(make([]byte, 0, 20), i, 10)
+	return append(append(make([]byte, 0, 48), zeros[:4+max(0, 1+int(i%20)-len(digits))]...), digits...)
 }
 
 // caught returns the error of call, and its panic as an error.

@@ -32,7 +32,7 @@ func TestRatesOfSmallFilters(t *testing.T) {
 		for i, plan := range []bloom.Params{{N: 100, P: 1e-4}, {N: 100, P: 1e-6}, {N: 1000, P: 1e-6}} {
 			times, err := strconv.ParseFloat(strings.TrimSpace(cells[i]), 64)
 			require.NoError(t, err)
-			trials := testkit.Times(1_000_000, 1_000_000, 60_000_000)
+			trials := testkit.Times(500_000, 1_000_000, 60_000_000)
 			hits, want := float64(measure(t, s, plan, trials)), times*plan.P*float64(trials)
 			require.InDelta(t, want, hits, 5*math.Sqrt(want)+0.1*want+1, "%v %v", s, plan)
 		}

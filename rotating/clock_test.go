@@ -147,7 +147,7 @@ func TestTimeOfDayIsSet(t *testing.T) {
 		if at := c.now(); !at.Equal(c.day) || (&wallClock{day: year(2000), monotonic: 2 * time.Hour}).now().Sub(at) != time.Hour {
 			t.Fatal("this version of Go has another layout of time.Time")
 		}
-		live := must(1000, 1e-9, window, generations, WithClock(c.now))
+		live := must(1000, 1e-3, window, generations, WithClock(c.now))
 		keys := []string{}
 		add := func(count int) {
 			for range count {

@@ -172,7 +172,7 @@ func TestStreams(t *testing.T) {
 				want := uint64(0)
 				for _, keys := range won[max(0, g-generations):] {
 					want += uint64(len(keys))
-					for range min(len(keys), 2000/(generations+1)) {
+					for range min(len(keys), testkit.Times(500, 2000, 2000)/(generations+1)) {
 						if !f.Contains(key(&b, keys[random.IntN(len(keys))])) {
 							t.Fatalf("%d generations, %s: a key is missing", generations, s.name)
 						}
@@ -199,7 +199,7 @@ func TestStreams(t *testing.T) {
 // the documented one.
 func TestMemory(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
-	const large = 300_000 // from here on the margin of a layer is small
+	const large = 150_000 // from here on the margin of a layer is small
 	for _, c := range []struct {
 		name  string
 		n     int

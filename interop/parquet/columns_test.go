@@ -374,11 +374,13 @@ func TestEveryDamageOfAFooter(t *testing.T) {
 // lookAt reads any bytes: they give an error or columns, and no filter outside of the file.
 func lookAt(t *testing.T, data []byte) {
 	columns, err := allColumns(data)
-	if err != nil {
-		require.ErrorContains(t, err, "bloom: ")
+	if err != nil && !strings.Contains(err.Error(), "bloom: ") {
+		t.Fatal(err)
 	}
 	for _, c := range columns {
-		require.False(t, c.refused == nil && c.offset+c.length > int64(len(data)), "%+v in a file of %d bytes", c, len(data))
+		if c.refused == nil && c.offset+c.length > int64(len(data)) {
+			t.Fatalf("%+v in a file of %d bytes", c, len(data))
+		}
 		_, _ = c.Filter(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
 		for _, text := range []string{"1", "15:04:05", "2024-05-17"} {
 			if key, err := c.Key(text); err == nil {

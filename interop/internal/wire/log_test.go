@@ -37,7 +37,7 @@ func bigLog(x float64) *big.Float {
 	artanh2 := func(f *big.Float) *big.Float {
 		s := number(0).Quo(number(0).Sub(f, number(1)), number(0).Add(f, number(1)))
 		square, power, sum := number(0).Mul(s, s), number(0).Set(s), number(0)
-		for i := 1.0; i < 400; i += 2 {
+		for i := 1.0; power.MantExp(nil) > -precision; i += 2 {
 			sum.Add(sum, number(0).Quo(power, number(i)))
 			power.Mul(power, square)
 		}
