@@ -79,3 +79,29 @@ func TestCountInSteps(t *testing.T) {
 		})
 	}
 }
+
+// TestTakeInSteps: two goroutines get the two tickets of one cell, in every order of their operations.
+func TestTakeInSteps(t *testing.T) {
+	stepped.Holds(t, "two tickets for two", func() stepped.World {
+		b := &Box{cells: make([]Cell, 1), size: 2}
+		b.cells[0].left.Store(2)
+		b.Count() // gives the words names
+		var got [2]*Cell
+		w := stepped.World{Switches: 4}
+		for i := range got {
+			w.Threads = append(w.Threads, stepped.Thread{Kind: fmt.Sprint("worker ", i), Run: func() uint64 {
+				if got[i] = b.Take(0); got[i] == nil {
+					return 0
+				}
+				return 1
+			}})
+		}
+		w.Check = func(bool) string {
+			if taken, left := b.Count(); got[0] == nil || got[1] == nil || taken != 2 || left != 0 {
+				return fmt.Sprintf("%v: %d are taken and %d left", got, taken, left)
+			}
+			return ""
+		}
+		return w
+	})
+}
