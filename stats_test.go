@@ -197,7 +197,7 @@ func TestSplitRateOfFewKeys(t *testing.T) {
 			}
 		}
 		want := f.Stats().EstimatedFalsePositiveRate * (1 << 32) * float64(blocks)
-		sigma := math.Sqrt(max(0, want-float64(blocks*keys))) // of the values that no key has
+		sigma := math.Sqrt(math.Pow(float64(keys)/32, 8) * (1 << 32) * float64(blocks)) // of the values that no key has
 		require.InDelta(t, want, covered, 4*sigma+0.1, "%d keys in each block", keys)
 	}
 }
