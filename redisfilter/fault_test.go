@@ -317,7 +317,7 @@ func TestLost(t *testing.T) {
 
 // TestBadArguments: what Open refuses, before anything is sent.
 func TestBadArguments(t *testing.T) {
-	c := redistest.Connect(t, &redis.Options{Addr: "127.0.0.1:1"})
+	c := redistest.Connect(t, &redis.Options{Addr: "127.0.0.1:1", ReadTimeout: 3 * time.Second})
 	for want, err := range map[string]error{
 		"empty name":              second(redisfilter.Open(bg, c, "", 10, 0.1)),
 		"no braces":               second(redisfilter.Open(bg, c, "a{", 10, 0.1)),
