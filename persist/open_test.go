@@ -35,7 +35,9 @@ func TestBadArguments(t *testing.T) {
 		require.NoFileExists(t, path)
 	}
 	requireNoLeftover(t, path)
-	_, err := Open(filepath.Join(path, "no folder", "f"), 1000, 0.1)
+	_, err := Open("", 1000, 0.1)
+	require.EqualError(t, err, `persist: create "": invalid argument: want the name of a file`)
+	_, err = Open(filepath.Join(path, "no folder", "f"), 1000, 0.1)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 

@@ -196,6 +196,31 @@ func TestOwnerAndGroup(t *testing.T) {
 	}, saved)
 }
 
+// TestForeignLink: Save refuses a link of another user in a sticky folder that all may write to, and leaves its target.
+func TestForeignLink(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED: links of other users, because only root may give files away")
+	}
+	for _, mode := range []fs.FileMode{0o777 | fs.ModeSticky, 0o770 | fs.ModeSticky, 0o777, 0o755} {
+		for _, owner := range []int{0, alice, bob} {
+			dir, target := testkit.TempDir(t), filepath.Join(testkit.TempDir(t), "f")
+			path := filepath.Join(dir, "link")
+			require.NoError(t, Save(target, filterWith("old")))
+			require.NoError(t, os.Symlink(target, path))
+			require.NoError(t, os.Lchown(path, owner, 0))
+			require.NoError(t, os.Chown(dir, bob, 0))
+			require.NoError(t, os.Chmod(dir, mode))
+			err, refused := Save(path, filterWith("new")), mode == 0o777|fs.ModeSticky && owner == alice
+			require.Equal(t, refused, errors.Is(err, fs.ErrPermission), "%v of %d: %v", mode, owner, err)
+			require.Equal(t, refused, err != nil)
+			require.Equal(t, refused, loaded(t, target).ContainsString("old"))
+			if refused {
+				require.ErrorContains(t, err, strconv.Quote(path)+" is a link of another user in a sticky folder")
+			}
+		}
+	}
+}
+
 // TestIsNamed: a file whose name is a link to it has lost its name.
 func TestIsNamed(t *testing.T) {
 	f, err := os.Create(filepath.Join(testkit.TempDir(t), "f"))

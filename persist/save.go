@@ -20,8 +20,9 @@ import (
 // added during the call may be in the file or not.
 //
 // Save writes a temporary file in the same folder, which takes the space of a second filter, and
-// renames it. If path is a symbolic link, Save replaces its target. Saves of one path by one process
-// take turns. Save does not wait for other processes: the last rename stays. A killed process leaves
+// renames it. If path is a symbolic link, Save replaces its target; on Unix it refuses a link that
+// another user has put into a sticky folder such as /tmp. Saves of one path by one process take turns.
+// Save does not wait for other processes: the last rename stays. A killed process leaves
 // path.*.unfinished with 16 hexadecimal digits; path is cut where that name would have more than 255
 // bytes. A later Save to the folder removes it, but not the file of a Save that runs in any process,
 // because that file is locked.
@@ -132,6 +133,9 @@ func realPath(path string) (string, error) {
 		target, err := os.Readlink(path)
 		if err != nil {
 			return path, nil // no link; the next step returns other errors too
+		}
+		if foreignLink(path) {
+			return "", fmt.Errorf("%w: %q is a link of another user in a sticky folder", fs.ErrPermission, path)
 		}
 		if dir, err := filepath.EvalSymlinks(folder(path)); err == nil && strings.HasPrefix(dir, "/proc/") {
 			// Such as /dev/stdout: what has the file open would not see the new one.

@@ -73,6 +73,7 @@ func TestSaveAndLoadRefuse(t *testing.T) {
 	require.ErrorIs(t, Save(path, bloom.MustNew(1000, 0.01, bloom.WithHash(bloom.MapHash))), bloom.ErrNotPortable)
 	require.True(t, loaded(t, path).ContainsString("a"), "the old file is there")
 	require.EqualError(t, Save(dir, filterWith("a")), fmt.Sprintf("persist: save %q: is a directory, want a regular file", dir))
+	require.EqualError(t, Save("", filterWith("a")), `persist: save "": invalid argument: want the name of a file`)
 	require.ErrorIs(t, Save(filepath.Join(dir, "no", "f"), filterWith("a")), fs.ErrNotExist)
 	require.Error(t, Save(filepath.Join(path, "f"), filterWith("a")), "in a file that is no folder")
 

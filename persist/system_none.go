@@ -11,6 +11,8 @@ import (
 // lock locks nothing: leftovers stay on these systems.
 func lock(*os.File) error { return errors.ErrUnsupported }
 
+func foreignLink(string) bool { return false }
+
 func takeOwner(_, old *os.File) (fs.FileMode, error) {
 	info, err := old.Stat()
 	if err != nil {

@@ -20,6 +20,16 @@ func lock(f *os.File) error {
 	return err
 }
 
+// foreignLink reports whether a link is in a sticky folder that all may write to, and belongs neither to this user nor
+// to the folder's owner. Linux follows no such link: proc_sys_fs(5), protected_symlinks.
+func foreignLink(path string) bool {
+	var link, dir unix.Stat_t
+	if err := errors.Join(unix.Lstat(path, &link), unix.Stat(folder(path), &dir)); err != nil {
+		return true
+	}
+	return dir.Mode&unix.S_ISVTX != 0 && dir.Mode&0o002 != 0 && link.Uid != uint32(os.Geteuid()) && link.Uid != dir.Uid
+}
+
 // takeOwner gives f the owner and the group of the old file, as far as the system lets it, and returns the mode that f
 // may have. It returns an error if the old owner could lose access.
 func takeOwner(f, old *os.File) (fs.FileMode, error) {

@@ -31,6 +31,9 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return regular.CreateFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
+// foreignLink is false because Windows has no sticky folders.
+func foreignLink(string) bool { return false }
+
 // takeOwner returns the mode of the old file. createNew has set the access list.
 func takeOwner(_, old *os.File) (fs.FileMode, error) {
 	info, err := old.Stat()

@@ -43,6 +43,9 @@ type tempFile interface {
 
 // makeFile makes a file that fill writes, syncs and publishes under the name path.
 func makeFile(files fileSystem, path string, old *os.File, fill func(tempFile) error) error {
+	if _, name := filepath.Split(path); name == "" {
+		return fmt.Errorf("%w: want the name of a file", fs.ErrInvalid)
+	}
 	file, err := files.create(path, old)
 	if err == nil {
 		defer files.discard(file) // also if fill panics
