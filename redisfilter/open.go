@@ -13,8 +13,8 @@ import (
 
 // Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it is
 // there. n counts all keys; with [WithGrowth] the keys of the first layer, with [WithGenerations] those of each
-// generation. All processes that open a filter must name the same n and p (or others that lead to the same size),
-// growth or window, hash and shards. At least 256 of their handles can add at the same time, see [WithHandles].
+// generation. All processes that open a filter must name the same n and p, growth or window, hash and shards. At least
+// 256 of their handles can add at the same time, see [WithHandles].
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small,
