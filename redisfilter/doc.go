@@ -30,8 +30,8 @@
 // # Guarantees
 //
 //   - No silent false negatives. Once Add(x) has returned without error, every later Contains(x) of this handle returns
-//     true or an error that wraps [ErrLost]. Another handle misses x only if the server has lost x and has lost no add
-//     of that handle.
+//     true or an error, which wraps [ErrLost] if x may be lost. Another handle misses x only if the server has lost x
+//     and has lost no add of that handle.
 //   - At most one winner. If several processes add the same new key, exactly one gets true, or none if the key is a
 //     false positive or in [AddError].
 //   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.

@@ -17,9 +17,9 @@ Choose -p by the cost of a wrong "probably in": 0.01, the default, for an
 unnecessary lookup, 1e-6 for a lost key (see bloom size). If strangers choose
 the keys, use --secret-file (see bloom help secrets).
 
-The strategy is blocked and the hash rapidhash-v3, the fastest. For a rate that
-one of them cannot reach it is double-hashing or murmur3 instead, which are the
-defaults of Go programs.
+The strategy is blocked and the hash rapidhash-v3, the fastest to fill. For a
+rate that one of them cannot reach it is double-hashing or murmur3 instead,
+which are the defaults of Go programs.
 
 --format writes a file for another program, with the filter that program would
 make of -n and -p (see bloom help formats).`

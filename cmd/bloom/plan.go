@@ -29,7 +29,7 @@ func (o *command) limits() []bloom.Option {
 }
 
 // makeFilter makes the empty filter of the flags. Where no flag says otherwise it tries Blocked and
-// RapidHash, the fastest, and then what the rate needs.
+// RapidHash, the fastest to fill, and then what the rate needs.
 func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
 	hashing, err := o.hashing()
 	if err != nil {
