@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 )
 
 // A queue file lets a crawl go on after it was stopped or killed. It has the queue, and what the filter
@@ -56,6 +57,8 @@ func (c *crawler) useQueue(path string) error {
 	for lines, number := bufio.NewReader(file), 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
+		case number == 1 && !strings.HasPrefix(string(want)+"\n", string(line)):
+			return fmt.Errorf("%s is the queue of another crawl or no queue, it begins with %.200q, want %s", path, line, want)
 		case err == io.EOF: // and line is cut if a kill or a full disk has cut the last write
 			_, err = file.Seek(whole, io.SeekStart)
 			err = errors.Join(err, file.Truncate(whole))
@@ -66,8 +69,6 @@ func (c *crawler) useQueue(path string) error {
 			return err
 		case err != nil:
 			return err
-		case number == 1 && string(line[:len(line)-1]) != string(want):
-			return fmt.Errorf("%s is the queue of another crawl, %swant %s", path, line, want)
 		case number > 1:
 			if err := c.redo(line, waits); err != nil {
 				return fmt.Errorf("%s, line %d: %w", path, number, err)

@@ -198,6 +198,13 @@ func TestQueueRefuses(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(damaged), 0o600))
 		require.ErrorContains(t, try(path, 8, site.URL), want)
 	}
+	for _, other := range []string{"a note without a newline", "\n", string(text[:10]) + "\n"} {
+		require.NoError(t, os.WriteFile(path, []byte(other), 0o600))
+		require.ErrorContains(t, try(path, 8, site.URL), "no queue")
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, other, string(after))
+	}
 }
 
 // TestFullDisk: a crawl ends when its queue file cannot be written, and writes nothing after the cut line.
