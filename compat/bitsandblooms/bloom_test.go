@@ -233,7 +233,7 @@ func TestZero(t *testing.T) {
 }
 
 // TestBitSetIsTheFilter: the set has m bits. What changes them in place changes the filter, and an add changes the set.
-// A method that gives the set other words or another length leaves the filter as it is.
+// A method that gives the set other words leaves the filter as it is.
 func TestBitSetIsTheFilter(t *testing.T) {
 	require.Nil(t, new(BloomFilter).BitSet())
 	for _, m := range []uint{1, 63, 64, 65, 1000} {
