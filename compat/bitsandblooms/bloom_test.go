@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/seed3447c163/bloom"
@@ -145,6 +146,10 @@ func TestWhatNobodyCanMake(t *testing.T) {
 	if math.MaxUint == math.MaxUint32 {
 		words := make([]uint64, 1<<26) // nobody touches this memory
 		require.PanicsWithError(t, "bloom: filter too large: 67108864 words, want at most 67108863", func() { From(words, 1) })
+		head := "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x01\x00\x00\x00\x00"
+		zeros := bytes.NewReader(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 1<<29))
+		_, err := new(BloomFilter).ReadFrom(io.MultiReader(strings.NewReader(head), zeros))
+		require.EqualError(t, err, "bloom: filter too large: m = 4294967296 bits, want at most 4294967295")
 	}
 }
 

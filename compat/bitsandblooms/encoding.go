@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,9 @@ func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
 	read, err := bitsandblooms.Read(stream)
 	if err != nil {
 		return 0, err
+	}
+	if m := read.Params().M; m > math.MaxUint { // of 32 bits
+		return 0, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, m, uint64(math.MaxUint))
 	}
 	*f = BloomFilter(*read)
 	return headBytes + int64(read.SizeBytes()), nil
