@@ -14,14 +14,14 @@
 //		for _, i := range failed.Unknown {
 //			added[i] = true // a reply was lost: it may be new
 //		}
-//		if len(failed.NotAdded)+len(failed.Refused) > 0 {
-//			return err // ctx has ended, the filter is full, or it is another one
-//		}
 //	}
 //	for i, isNew := range added {
 //		if isNew {
-//			fetch(urls[i]) // no other process got true
+//			fetch(urls[i]) // no other process got true, unless a reply was lost
 //		}
+//	}
+//	if failed != nil && len(failed.NotAdded)+len(failed.Refused) > 0 {
+//		return err // these were not added: ctx has ended, the filter is full, or it is another one
 //	}
 //
 // n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys. [WithGenerations] makes a
