@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,13 +94,15 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// heedSignals lets programs that the test starts heed signals, also if nohup or a script's & made the test ignore them.
+// ignored are the signals that nohup, or a script's &, made this process ignore. Once one has been caught, the package
+// does not report it any more.
+var ignored = slices.DeleteFunc([]os.Signal{syscall.SIGHUP, syscall.SIGINT}, func(s os.Signal) bool { return !signal.Ignored(s) })
+
+// heedSignals lets programs that the test starts heed all signals.
 func heedSignals(t *testing.T) {
 	caught := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
-		if signal.Ignored(s) {
-			signal.Notify(caught, s)
-		}
+	if len(ignored) > 0 { // else Notify would catch all
+		signal.Notify(caught, ignored...)
 	}
 	t.Cleanup(func() { signal.Stop(caught) })
 }
